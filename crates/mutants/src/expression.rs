@@ -45,7 +45,7 @@ pub(crate) fn wrong_forms(expr: &Expr, file: &str) -> Vec<(&'static str, TokenSt
                 return Vec::new();
             };
             let (wrong, args) = (ident(wrong), &call.args);
-            vec![(*kind, quote!(super::numbers::#wrong(#args)))]
+            vec![(*kind, quote!(super::numeric_constants::#wrong(#args)))]
         }
         Expr::MethodCall(call) if call.method == "emit" => match call.args.first() {
             Some(Expr::Struct(op)) => emitted(&call.receiver, op),

@@ -50,9 +50,9 @@ pub(crate) const PATHS: &[(&str, &str)] = &[
 pub(crate) const CALLS: &[(&str, &str, &str)] = &[
     ("is_lowest", "is_highest", "constant"),
     ("is_highest", "is_lowest", "constant"),
-    ("negated", "inverted", "constant"),
-    ("inverted", "negated", "constant"),
-    ("is_int", "is_bits", "guard"),
+    ("negated_constant", "inverted_constant", "constant"),
+    ("inverted_constant", "negated_constant", "constant"),
+    ("is_int", "is_int_or_bool", "guard"),
     ("is_any_zero", "is_constant", "guard"),
 ];
 

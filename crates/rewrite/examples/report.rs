@@ -1,7 +1,7 @@
-//! What a run says about itself: changes, statistics, times, and a file that makes a failure happen again.
+//! The report of a run: changes, statistics, times, and a reproducer of a failure.
 //!
 //! `cargo run --example report -p sapwood-rewrite`
-#![allow(clippy::print_stdout, reason = "an example says what it does")]
+#![allow(clippy::print_stdout, reason = "an example prints its results")]
 
 use sapwood_ptir::{Program, parse};
 use sapwood_rewrite::{Pass, PassContext, PassError, PassManager};
@@ -17,7 +17,7 @@ func @f(%x: f32[2, 3]) -> (f32[2, 3], f32[2, 3]) {
 }
 ";
 
-/// A pass with a defect.
+/// A pass with a bug.
 struct Broken;
 
 impl Pass for Broken {

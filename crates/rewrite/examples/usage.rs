@@ -11,7 +11,7 @@ use sapwood_rewrite::{
     PatternFn, PatternSet, ProgramRewriter, Rewrite, Unary,
 };
 
-/// 1. A cast to the type its operand has is its operand. As a type, with a cheap question asked first.
+/// 1. A cast to the type of its operand is its operand. As a type, with a cheap test first.
 pub(crate) struct RemoveNoOpCast;
 
 impl OpRewritePattern<Cast> for RemoveNoOpCast {
@@ -20,15 +20,15 @@ impl OpRewritePattern<Cast> for RemoveNoOpCast {
     }
 
     fn match_and_rewrite(&self, op: OpView<Cast>, rw: &mut ProgramRewriter<'_>) -> bool {
-        // Uses everywhere are replaced, results of functions too; the cast goes.
+        // All uses are replaced, including results of functions; the cast is erased.
         rw.replace_inst(op.root, &[op.input]).is_ok()
     }
 }
 
-/// 2. `un(broadcast(x)) = broadcast(un(x))`: fewer elements to compute. As a function, over every unary op.
+/// 2. `un(broadcast(x)) = broadcast(un(x))`: fewer elements to compute. As a function, for every unary op.
 pub(crate) fn unary_through_broadcast(outer: Unary, rw: &mut Rewrite<'_>) -> Option<Value> {
     let broadcast = rw.def::<BroadcastTo>(outer.input)?;
-    // Other users of the broadcast still need it; then nothing would be won.
+    // If the broadcast has other users, it stays and nothing is gained.
     if !rw.one_use(outer.input) {
         return None;
     }
@@ -88,7 +88,7 @@ pub(crate) fn pipeline() -> PassManager {
     passes
 }
 
-/// What the pipeline is run on.
+/// The program on which the pipeline runs.
 pub(crate) const PROGRAM: &str = "ptir 1
 
 func @f(%x: f32[3], %n: i32[3]) -> (f32[2, 3], f32[2, 3], i32[3]) {
@@ -106,7 +106,7 @@ func @f(%x: f32[3], %n: i32[3]) -> (f32[2, 3], f32[2, 3], i32[3]) {
 }
 ";
 
-/// Runs the pipeline. Gives the program after it.
+/// Runs the pipeline and returns the program after it.
 pub(crate) fn run() -> Result<Program, Box<dyn std::error::Error>> {
     let mut program = parse(PROGRAM)?;
     let report = pipeline().print_changes(true).run(&mut program)?;
@@ -127,7 +127,7 @@ func @f(%x: f32[3], %n: i32[3]) -> (f32[2, 3], f32[2, 3], i32[3]) {
     Ok(program)
 }
 
-#[allow(clippy::print_stdout, dead_code, reason = "an example says what it does")]
+#[allow(clippy::print_stdout, dead_code, reason = "an example prints its results")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{PROGRAM}\nbecomes\n\n{}", run()?);
     Ok(())

@@ -1,16 +1,16 @@
-//! Dead code: unused pure instructions go, in one walk.
+//! Dead code elimination: erases unused pure instructions in one walk.
 
 use sapwood_ptir::{Function, InstId};
 
 use crate::rewriter::{EffectIndex, Listener, ProgramRewriter};
 
-/// Erases unused pure instructions of a function, and those that only they used. Gives how many went, each with its
-/// regions counted once.
+/// Erases unused pure instructions of a function, and those that only they used. Returns their number; an instruction with
+/// regions counts once.
 pub fn eliminate_dead_code(function: &mut Function) -> usize {
     eliminate_dead_code_with(function, None)
 }
 
-/// As [`eliminate_dead_code`], with somebody who is told about every edit.
+/// Erases dead code as [`eliminate_dead_code`] does, and notifies a listener of every edit.
 pub fn eliminate_dead_code_with<'a>(
     function: &'a mut Function,
     listener: Option<&'a mut dyn Listener>,
@@ -24,7 +24,7 @@ pub fn eliminate_dead_code_with<'a>(
     let mut gone = 0;
     for inst in order.into_iter().rev() {
         if rw.is_dead(inst) {
-            rw.step("dce", inst);
+            rw.notify_step("dce", inst);
             gone += usize::from(rw.erase_inst(inst).is_ok());
         }
     }

@@ -1,6 +1,6 @@
 //! Rewriting of PTIR to a fixpoint: a checked rewriter, patterns, a greedy driver, folding, CSE, DCE, passes.
 //!
-//! A pattern is a plain function that says what its root can be replaced by; the driver makes the change.
+//! A pattern is a plain function that returns the replacement of its root; the driver makes the change.
 //!
 //! ```
 //! use sapwood_ptir::{Value, ops::Neg};
@@ -28,11 +28,11 @@ mod cse;
 mod dce;
 mod fold;
 mod greedy;
+mod pass_trace;
 mod passes;
 mod pattern;
 mod pipeline;
 mod rewriter;
-mod trace;
 
 pub use cse::{eliminate_common_subexpressions, eliminate_common_subexpressions_with};
 pub use dce::{eliminate_dead_code, eliminate_dead_code_with};
@@ -46,26 +46,26 @@ pub use passes::{
     PassContext, PassError, SimplifyPass, StripSpansPass, SymbolDcePass, VerifyPass, inline_calls,
 };
 pub use pattern::{
-    Binary, DEFAULT_HOPS, Elements, FrozenPatternSet, IntoPattern, MovedRegion, OpRef,
-    OpRewritePattern, OpView, Pattern, PatternEntry, PatternFn, PatternId, PatternList, PatternSet,
-    Replacement, Rewrite, RootView, Roots, Tuned, Unary, When,
+    Binary, ConfiguredPattern, DEFAULT_HOPS, ElementClass, FrozenPatternSet, GateCondition,
+    IntoPattern, MovedRegion, OpRef, OpRewritePattern, OpView, Pattern, PatternEntry, PatternFn,
+    PatternId, PatternList, PatternSet, Replacement, Rewrite, RootView, Roots, Unary,
 };
 pub use pipeline::{
-    DEFAULT_PIPELINE, Failure, OptionInfo, Options, PassInfo, PassManager, PassReport, Reproducer,
-    ReproducerError, RunReport, parse_pipeline, parse_pipeline_with, print_pipeline,
+    DEFAULT_PIPELINE, OptionInfo, PassInfo, PassManager, PassOptions, PassReport, PipelineFailure,
+    Reproducer, ReproducerError, RunReport, parse_pipeline, parse_pipeline_with, print_pipeline,
 };
 pub use rewriter::{Listener, ProgramRewriter, RewriteError, StepLog};
 pub use sapwood_types::FloatMode;
 
-/// Names that the macros of this crate, and the mutated copies of its patterns, need where they are used.
+/// Names used by the macros of this crate and by the mutated copies of its patterns.
 #[doc(hidden)]
 pub mod private {
     pub use sapwood_ptir::Op;
 
-    pub use crate::pattern::{is_elementwise, user_elementwise};
+    pub use crate::pattern::{is_elementwise, user_elementwise_keys};
 }
 
-/// The code of the guide is tested like any other.
+/// The code of the guide, compiled as a doc test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/rewriting.md")]
 struct Guide;

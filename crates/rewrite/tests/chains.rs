@@ -1,5 +1,5 @@
-//! Random chains of ops that move elements, reduce and repeat: the laws of shapes meet each other here more often than in
-//! programs made of all ops.
+//! Random chains of ops that move elements, reduce and repeat: the laws of shapes are combined more often here than in programs
+//! made of all ops.
 
 mod meaning;
 
@@ -41,7 +41,7 @@ impl Chain {
     }
 
     fn pick(&mut self) -> Known {
-        // Rather one of the last ones, so that chains get long.
+        // Prefers recent values, so that chains get long.
         let n = self.values.len();
         let back = self.below(n.min(4));
         let at = if self.rng.one_in(4) { self.below(n) } else { n - 1 - back };
@@ -112,7 +112,7 @@ impl Chain {
         self.push(x.dtype, shape, &format!("transpose {} {{perm = {}}}", x.name, list(&perm)));
     }
 
-    // Axes of extent one get another now and then.
+    // Axes of extent one are sometimes repeated.
     fn repeated(&mut self, n: usize) -> usize {
         if n == 1 && self.rng.one_in(2) { self.below(4) } else { n }
     }

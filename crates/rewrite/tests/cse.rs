@@ -1,4 +1,4 @@
-//! Merging equal instructions: scopes, regions, what stays apart.
+//! Merging of equal instructions: scopes, regions, instructions that stay apart.
 
 use sapwood_ptir::{Program, parse, verify};
 use sapwood_rewrite::{
@@ -10,7 +10,7 @@ fn program(text: &str) -> Program {
     parse(text).unwrap_or_else(|p| panic!("{p}\n{text}"))
 }
 
-// By the pass and by the value table; both must agree.
+// Merges with the pass and with the value table, and checks that both agree.
 fn merge(text: &str) -> (usize, String) {
     let mut by_pass = program(text);
     let f = by_pass.function_mut("f").unwrap();
@@ -128,7 +128,7 @@ fn reduces(first: &str, second: &str) -> String {
 fn instructions_with_equal_regions_merge() {
     let one = "%s = add %p, %q : f32[]";
     assert_eq!(merge(&reduces(one, "%t = add %u, %v : f32[]")).0, 1);
-    // Commutative inside, too.
+    // Also commutative ops inside.
     assert_eq!(merge(&reduces(one, "%t = add %v, %u : f32[]")).0, 1);
     assert_eq!(merge(&reduces(one, "%t = mul %u, %v : f32[]")).0, 0);
     assert_eq!(merge(&reduces(one, "%t = add %u, %u : f32[]")).0, 0);
@@ -161,7 +161,7 @@ fn constants_are_one_per_function() {
     assert!(text.contains("return %c, %a"), "{text}");
 }
 
-// Regions that compute the same, none seeing another; then one that serves all.
+// Regions that compute the same, none dominating another; then one that dominates all.
 #[test]
 fn many_siblings_do_not_cost_more() {
     let n = 20_000;
@@ -200,7 +200,7 @@ fn dead_code_goes_in_one_walk() {
     assert_eq!((count(&text, "cond"), count(&text, "custom_call")), (1, 1), "{text}");
 }
 
-// What the regions that went used from around them no longer counts.
+// The uses inside the erased regions no longer count.
 #[test]
 fn regions_that_merge_leave_no_trace_in_those_around_them() {
     let body = |w: &str| {
@@ -227,7 +227,7 @@ fn regions_that_merge_leave_no_trace_in_those_around_them() {
     assert_eq!(merge(&text).0, 0);
 }
 
-// The broadcast asks for `?n`, which nothing but the refinement tells.
+// The broadcast needs `?n`, which only the refinement binds.
 #[test]
 fn what_tells_a_named_dim_is_not_dead() {
     let text = "ptir 1
@@ -242,7 +242,7 @@ func @f(%x: f32[?], %y: f32[?m], %s: f32[]) -> (f32[?n], f32[?m]) {
 ";
     let mut p = program(text);
     let f = p.function_mut("f").unwrap();
-    // Operands and parameters tell what the other two do.
+    // Operands and parameters bind the dims that the other two bind.
     assert_eq!(eliminate_dead_code(f), 2);
     assert_eq!(eliminate_dead_code(f), 0);
     let text = p.to_string();

@@ -1,4 +1,4 @@
-//! Size is harmless: a million instructions, and attempts that grow with them and the rewrites alone.
+//! Large programs: a million instructions, with a number of attempts linear in instructions and rewrites.
 
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
@@ -20,7 +20,7 @@ fn neg_of_neg(outer: Neg, rw: &mut Rewrite<'_>) -> Option<Value> {
 fn exp_to_log(op: Exp, rw: &mut Rewrite<'_>) -> Option<Value> {
     rw.emit(Log { input: op.input })
 }
-// Looks as far as it may and never fires.
+// Reads as far as it may and never fires.
 fn looks_around(op: Unary, rw: &mut Rewrite<'_>) -> Option<Value> {
     let inner = rw.def::<Unary>(op.input)?;
     let _ = rw.def::<Unary>(inner.input)?;
@@ -36,7 +36,7 @@ fn set() -> PatternSet {
 }
 
 fn config() -> GreedyConfig {
-    // Checks of single attempts are for the other tests.
+    // Checks of single attempts are left to the other tests.
     GreedyConfig { expensive_checks: false, verify_input: false, ..GreedyConfig::default() }
 }
 
@@ -110,7 +110,7 @@ fn assert_linear(what: &str, insts: usize, stats: &GreedyStats) {
     );
 }
 
-// The largest takes long to read; it belongs to the second tier.
+// The largest takes long to parse; it belongs to the second tier.
 fn sizes() -> Vec<usize> {
     let mut sizes = vec![1_000, 10_000, 100_000];
     sizes.extend(is_full().then_some(N));
@@ -218,7 +218,7 @@ fn attempts_are_linear_on_nests() {
     });
 }
 
-// Nothing is dead, since something ordered stands at the bottom; asking must not walk down each time.
+// Nothing is dead, since something ordered is at the bottom; the query must not walk down each time.
 #[test]
 fn unused_nests_that_stay_are_harmless() {
     on_small_stack(|| {

@@ -1,4 +1,4 @@
-//! The greedy driver: order, revisiting, and patterns that do not keep their word.
+//! The greedy driver: order, revisiting, and patterns that violate their contract.
 
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
@@ -135,7 +135,7 @@ fn may_match_false_means_the_body_is_never_called() {
     }
 }
 
-// `tan(sin(log x)) = abs x`: looks two definitions up.
+// `tan(sin(log x)) = abs x`: reads two definitions away.
 fn tan_of_sin_of_log(op: Tan, rw: &mut Rewrite<'_>) -> Option<Value> {
     let sin = rw.def::<Sin>(op.input)?;
     let log = rw.def::<Log>(sin.input)?;
@@ -166,7 +166,7 @@ fn a_failing_pattern_is_retried_after_a_use_count_drops_to_one() {
     let mut set = PatternSet::new();
     set.add(sqrt_of_one_use);
     set.add(neg_of_neg);
-    // The second use of %a goes when the negations do.
+    // The second use of %a disappears with the negations.
     let text = "ptir 1
 
 func @f(%x: f32[4]) -> (f32[4], f32[4]) {
@@ -197,7 +197,7 @@ func @f(%x: f32[4]) -> f32[4] {
     assert_eq!(ops(&run(text, set).0), ["floor"]);
 }
 
-// Says yes and does nothing.
+// Returns true and does nothing.
 struct Yes;
 impl Pattern for Yes {
     fn roots(&self) -> Roots {
@@ -235,7 +235,7 @@ fn a_pattern_that_says_yes_without_change_is_caught() {
     assert_eq!(names, [("exp_again", nothing), ("exp_itself", nothing)]);
 }
 
-// Changes everything it can and says no.
+// Changes everything it can and returns false.
 struct ChangesAndSaysNo;
 impl Pattern for ChangesAndSaysNo {
     fn roots(&self) -> Roots {
@@ -260,7 +260,7 @@ fn a_pattern_that_changes_and_says_no_is_undone_and_caught() {
     let (out, stats) = run(&text, set);
     assert_eq!(out, text);
     assert_eq!(stats.problems.len(), 1);
-    assert_eq!(stats.problems[0].kind, ProblemKind::ChangedAndSaidNo);
+    assert_eq!(stats.problems[0].kind, ProblemKind::ChangedWithoutReporting);
     assert_eq!(stats.problems[0].pattern, "ChangesAndSaysNo");
     assert!(!stats.changed());
 }
@@ -349,7 +349,7 @@ fn ping_pong_patterns_end_and_are_named() {
     assert!(stats.rewrites < 200, "{}", stats.rewrites);
 }
 
-// Two that make two instructions each: neither is one that was there before.
+// Two patterns that insert two instructions each: neither leads back to an earlier instruction.
 #[test]
 fn patterns_that_take_turns_with_new_values_end_and_are_named() {
     fn sin_of_cos(op: Sin, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -371,7 +371,7 @@ fn patterns_that_take_turns_with_new_values_end_and_are_named() {
     assert!(stats.rewrites < 200, "{}", stats.rewrites);
 }
 
-// Takes turns in place.
+// Swaps operands in place, repeatedly.
 struct Swaps;
 impl OpRewritePattern<Add> for Swaps {
     fn match_and_rewrite(&self, op: OpView<Add>, rw: &mut ProgramRewriter<'_>) -> bool {
@@ -430,10 +430,10 @@ fn a_pattern_that_looks_too_far_is_named() {
     let (out, stats) = run(&text, set);
     assert_eq!(ops(&out), ["abs"]);
     let [problem] = &stats.problems[..] else { panic!("{stats:?}") };
-    assert_eq!(problem.kind, ProblemKind::LooksTooFar { hops: 3, stated: 2 });
+    assert_eq!(problem.kind, ProblemKind::ExceedsHops { hops: 3, declared: 2 });
     assert_eq!(
         problem.to_string(),
-        "pattern `looks_three_up` at `tan` looked 3 definitions far, but says 2"
+        "pattern `looks_three_up` at `tan` read 3 definitions deep, but declares 2"
     );
     let mut set = PatternSet::new();
     set.add(looks_three_up.hops(3));
@@ -442,7 +442,7 @@ fn a_pattern_that_looks_too_far_is_named() {
 
 #[test]
 fn instructions_queued_and_then_erased_are_passed_over() {
-    // %a and %b are queued behind %r, and gone when their turn comes.
+    // %a and %b are in the worklist behind %r, and erased before they are visited.
     let mut set = PatternSet::new();
     set.add(neg_of_neg);
     let (text, stats) = run(&body("%a = neg %x\n%b = exp %x\n%r = neg %a"), set);
@@ -628,7 +628,7 @@ fn a_function_that_does_not_verify_is_refused() {
     assert_eq!(format!("{f:?}"), before);
 }
 
-// No choice depends on the order in which uses were made.
+// No choice depends on the order in which uses were created.
 #[test]
 fn the_result_is_a_function_of_the_printed_program() {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -643,7 +643,7 @@ fn the_result_is_a_function_of_the_printed_program() {
     );
     let mut program = parse(&text).unwrap();
     let f = program.function_mut("f").unwrap();
-    // Uses of %a in another order, and ids in another.
+    // Uses of %a in another order, with other ids.
     let insts: Vec<InstId> = f.walk().collect();
     let sin = insts[1];
     let mut rw = ProgramRewriter::new(f);

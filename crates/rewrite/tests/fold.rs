@@ -1,4 +1,4 @@
-//! Folding: what is computed, and what is left because the program would grow.
+//! Folding: the instructions that are evaluated, and those that are left because the program would grow.
 
 use std::fmt::Write;
 
@@ -76,7 +76,7 @@ fn a_program_does_not_grow_by_more_than_goes() {
         dense(40)
     );
     assert_eq!(fold(&stays).1.folds, 1);
-    // The constant is needed elsewhere, so it would not go.
+    // The constant has another use, so it would not be erased.
     let kept = format!(
         "ptir 1 func @f() -> (i32[40], i32[40]) {{ %a = {} %b = neg %a : i32[40] return %a, %b }}",
         dense(40)
@@ -119,7 +119,7 @@ fn loops_over_constants_fold_and_barriers_do_not() {
     assert!(text.contains("optimization_barrier"), "{text}");
 }
 
-// Adding up so many floats one by one takes hours.
+// Adding this number of floats one by one takes hours.
 #[test]
 fn large_reductions_are_left_and_do_not_use_up_what_others_need() {
     let mut text = String::from("ptir 1 func @f() -> f32[] {\n");

@@ -1,4 +1,4 @@
-//! Where a pattern is worth a try: it is not called elsewhere, and one that says too little is named.
+//! Gates of patterns: a pattern is not called at roots that its gate excludes, and one whose gate excludes too much is reported.
 
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
@@ -7,8 +7,9 @@ mod pattern_files;
 use sapwood_ptir::ops::{Exp, Mul, Neg};
 use sapwood_ptir::{Value, parse};
 use sapwood_rewrite::{
-    Elements, FloatMode, GreedyConfig, GreedyStats, PatternFn, PatternSet, ProblemKind, Rewrite,
-    RootView, Tuned, When, apply_patterns_and_fold_greedily, canonicalize,
+    ConfiguredPattern, ElementClass, FloatMode, GateCondition, GreedyConfig, GreedyStats,
+    PatternFn, PatternSet, ProblemKind, Rewrite, RootView, apply_patterns_and_fold_greedily,
+    canonicalize,
 };
 
 /// `-(-x) = x`.
@@ -16,12 +17,12 @@ fn neg_of_neg(op: Neg, rw: &mut Rewrite<'_>) -> Option<Value> {
     Some(rw.def::<Neg>(op.input)?.input)
 }
 
-/// `x * x = -x`, which is wrong and only to be seen.
+/// `x * x = -x`, which is wrong but easy to observe.
 fn square(op: Mul, rw: &mut Rewrite<'_>) -> Option<Value> {
     (op.lhs == op.rhs).then(|| rw.emit(Neg { input: op.lhs }))?
 }
 
-fn run(pattern: Tuned, floats: FloatMode, checks: bool, text: &str) -> GreedyStats {
+fn run(pattern: ConfiguredPattern, floats: FloatMode, checks: bool, text: &str) -> GreedyStats {
     let mut program = parse(text).unwrap();
     let mut set = PatternSet::new();
     set.add(pattern);
@@ -38,10 +39,10 @@ const SQUARES: &str = "ptir 1 func @f(%x: f32[4], %y: f32[4]) -> (f32[4], f32[4]
 
 #[test]
 fn it_is_not_called_where_it_says_no() {
-    let pattern = neg_of_neg.when([When::Operand(Some(0), Neg::roots())]);
+    let pattern = neg_of_neg.when([GateCondition::Operand(Some(0), Neg::roots())]);
     let stats = run(pattern, FloatMode::Exact, false, NEGS);
     assert_eq!((stats.attempts, stats.rewrites), (1, 1));
-    let stats = run(square.when([When::EqualOperands]), FloatMode::Exact, false, SQUARES);
+    let stats = run(square.when([GateCondition::EqualOperands]), FloatMode::Exact, false, SQUARES);
     assert_eq!((stats.attempts, stats.rewrites), (1, 1));
 }
 
@@ -55,19 +56,19 @@ fn modes_and_elements_are_asked_of_the_first_operand() {
     let stats = run(square.floats(FloatMode::Fast), FloatMode::Exact, false, &ints);
     assert_eq!(stats.rewrites, 1);
     for (text, rewrites) in [(SQUARES, 0), (ints.as_str(), 1)] {
-        let ints_only = square.elements([Elements::Int, Elements::Bool]);
+        let ints_only = square.elements([ElementClass::Int, ElementClass::Bool]);
         assert_eq!(run(ints_only, FloatMode::Exact, false, text).rewrites, rewrites, "{text}");
     }
 }
 
 #[test]
 fn one_that_would_have_fired_elsewhere_is_named() {
-    let pattern = neg_of_neg.when([When::Operand(Some(0), Exp::roots())]);
+    let pattern = neg_of_neg.when([GateCondition::Operand(Some(0), Exp::roots())]);
     let stats = run(pattern, FloatMode::Exact, true, NEGS);
     assert_eq!(stats.rewrites, 0);
     let problem = &stats.problems[0];
-    assert_eq!((&*problem.pattern, &problem.kind), ("neg_of_neg", &ProblemKind::NotTried));
-    let fine = neg_of_neg.when([When::Operand(None, Neg::roots())]);
+    assert_eq!((&*problem.pattern, &problem.kind), ("neg_of_neg", &ProblemKind::FiresOutsideGate));
+    let fine = neg_of_neg.when([GateCondition::Operand(None, Neg::roots())]);
     assert_eq!(run(fine, FloatMode::Exact, true, NEGS).problems, []);
 }
 
@@ -77,9 +78,9 @@ fn more_patterns_than_a_gate_has_bits_are_all_tried() {
     let mut set = PatternSet::new();
     for n in 0..100 {
         let never = |_: Neg, _: &mut Rewrite<'_>| -> Option<Value> { None };
-        set.add(never.named(&format!("never{n}")).when([When::EmptyDim]));
+        set.add(never.named(&format!("never{n}")).when([GateCondition::EmptyDim]));
     }
-    set.add(neg_of_neg.when([When::Operand(Some(0), Neg::roots())]));
+    set.add(neg_of_neg.when([GateCondition::Operand(Some(0), Neg::roots())]));
     let config = GreedyConfig { expensive_checks: false, ..GreedyConfig::default() };
     let f = program.function_mut("f").unwrap();
     let stats = apply_patterns_and_fold_greedily(f, &set.freeze(), &config).unwrap();
@@ -88,12 +89,12 @@ fn more_patterns_than_a_gate_has_bits_are_all_tried() {
 
 #[test]
 fn what_is_asked_for_twice_has_to_hold_twice() {
-    let negs = || When::Operand(Some(0), Neg::roots());
-    let both = neg_of_neg.when([negs()]).when([When::EmptyDim, When::SameType]);
+    let negs = || GateCondition::Operand(Some(0), Neg::roots());
+    let both = neg_of_neg.when([negs()]).when([GateCondition::EmptyDim, GateCondition::SameType]);
     assert_eq!(run(both, FloatMode::Exact, false, NEGS).rewrites, 1);
-    let never = neg_of_neg.when([negs()]).when([When::EmptyDim]);
+    let never = neg_of_neg.when([negs()]).when([GateCondition::EmptyDim]);
     assert_eq!(run(never, FloatMode::Exact, false, NEGS).attempts, 0);
-    let own = neg_of_neg.when([When::OwnOp(Some(0))]);
+    let own = neg_of_neg.when([GateCondition::OwnOp(Some(0))]);
     let stats = run(own, FloatMode::Exact, false, NEGS);
     assert_eq!((stats.attempts, stats.rewrites), (1, 1));
 }

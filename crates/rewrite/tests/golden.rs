@@ -1,4 +1,4 @@
-//! Golden files: what patterns and passes make of programs.
+//! Golden files of patterns and passes.
 
 mod meaning;
 mod pattern_files;
@@ -15,7 +15,7 @@ use sapwood_testing::golden::{Case, Failure, Kind, Runner};
 use sapwood_testing::registry::check_files;
 use sapwood_testing::repository;
 
-// The patterns a file is about, alone.
+// Returns the patterns that a file is about, and no others.
 fn set(case: &Case) -> Result<FrozenPatternSet, Failure> {
     let mut set = PatternSet::new();
     canonicalize::populate_canonicalization(&mut set);
@@ -27,7 +27,7 @@ fn set(case: &Case) -> Result<FrozenPatternSet, Failure> {
     Ok(set.freeze())
 }
 
-// Returns how floats are treated in a function. A mode at the end of its name would have no effect.
+// Returns the float mode of a function. A mode at the end of its name would have no effect.
 fn floats(case: &Case, function: Name) -> Result<FloatMode, Failure> {
     let last = function.as_str().rsplit('_').next().unwrap_or_default();
     if last.parse::<FloatMode>().is_ok() {
@@ -99,7 +99,7 @@ fn stays(case: &Case, output: &str) -> Result<(), Failure> {
     }
 }
 
-// Nothing but what the float mode permits differs between before and after.
+// Checks that only the float mode's freedom distinguishes the results before and after.
 fn means_the_same(case: &Case, output: &str) -> Result<(), Failure> {
     let problem = |p: sapwood_types::Diagnostics| Failure::new(p.to_string());
     let (before, after) = (parse(&case.program).map_err(problem)?, parse(output).map_err(problem)?);
@@ -109,7 +109,7 @@ fn means_the_same(case: &Case, output: &str) -> Result<(), Failure> {
         let seeds = 0..u64::from(sapwood_testing::cases(48, 2000));
         let runs = agree(&before, &after, f.name(), mode, seeds).map_err(Failure::new)?;
         if runs == 0 && !none {
-            let text = "cannot be run; if that is right, say so in the header: `//! values: none`";
+            let text = "cannot be run; if that is intended, add `//! values: none` to the header";
             return Err(Failure::new(format!("@{} {text}", f.name())));
         }
     }

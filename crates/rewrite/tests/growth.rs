@@ -1,4 +1,4 @@
-//! Programs on which one change leads to the next: rewrites, edits and uses moved grow with the program alone.
+//! Programs on which one change leads to the next: the numbers of rewrites, edits and moved uses grow only with the program.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use sapwood_rewrite::{
     ProgramRewriter, apply_patterns_and_fold_greedily, apply_with_listener, canonicalize,
 };
 
-/// Sizes of programs; what grows faster than they do shows at the second.
+/// Sizes of programs; superlinear growth shows at the second.
 const SIZES: [usize; 2] = [400, 4_000];
 
 fn shipped() -> FrozenPatternSet {
@@ -22,7 +22,7 @@ fn config(merge_equal: bool) -> GreedyConfig {
     GreedyConfig { merge_equal, expensive_checks: false, ..GreedyConfig::default() }
 }
 
-/// What edits cost: operands and results of what is inserted, uses that are moved by merging, and by merging or rewriting.
+/// The cost of edits: operands and results of inserted instructions, uses moved by merging, and uses moved in total.
 #[derive(Default)]
 struct Costs {
     inserted: usize,
@@ -42,7 +42,7 @@ impl Listener for Costs {
     }
 }
 
-// Runs to the fixpoint, which a second run finds to be one.
+// Runs to the fixpoint, and checks that a second run changes nothing.
 fn run(program: &mut Program, merge_equal: bool) -> (GreedyStats, Costs) {
     let (set, config, mut costs) = (shipped(), config(merge_equal), Costs::default());
     let f = program.function_mut("f").unwrap();
@@ -114,7 +114,7 @@ fn each_link_of_a_chain_of_slices_is_rewritten_once() {
     }
 }
 
-// Every rewrite makes the same instruction once more, each before the last.
+// Every rewrite inserts the same instruction again, each before the last.
 #[test]
 fn what_many_use_is_not_moved_to_each_newcomer() {
     for n in SIZES {
@@ -132,7 +132,7 @@ fn what_many_use_is_not_moved_to_each_newcomer() {
     }
 }
 
-// Two links undo each other, and what reads the one between comes to read the first.
+// Two links undo each other, and the readers of the one between come to read the first.
 #[test]
 fn uses_of_links_that_go_are_not_handed_from_link_to_link() {
     let links = [
@@ -168,7 +168,7 @@ fn uses_of_links_that_go_are_not_handed_from_link_to_link() {
     }
 }
 
-// What many use waits for its operands, one of which has very many of its own.
+// A value with many uses waits for its operands, one of which has very many operands of its own.
 #[test]
 fn operands_of_wide_ops_are_not_looked_at_again_and_again() {
     let ops = ["exp", "neg", "abs", "sign", "floor", "ceil", "log", "sqrt", "sin", "cos"];
@@ -191,7 +191,7 @@ fn operands_of_wide_ops_are_not_looked_at_again_and_again() {
         }
         let _ = writeln!(text, "return {}\n}}", list(ops.len(), |i| format!("%r{i}")));
         let (stats, _) = run(&mut parse(&text).unwrap(), true);
-        let (looked, visits) = (stats.looked_at, stats.visits);
+        let (looked, visits) = (stats.examined, stats.visits);
         assert!(looked <= 32 * n, "{n}: {looked} operands looked at in {visits} visits");
     }
 }
@@ -215,7 +215,7 @@ fn duplicates_of_duplicates_are_merged_in_order() {
     }
 }
 
-// Carried values of which each is seen to stay only after the one before it: `c + (b - x) = c` once `b` is `x`.
+// Carried values that are each found to be invariant only after the one before: `c + (b - x) = c` once `b` is `x`.
 fn cascade(n: usize, scan: bool) -> Program {
     let (inits, types) = (list(n, |_| "%x".into()), list(n, |_| "i32[]".into()));
     let params = |tag: &str| list(n, |i| format!("%{tag}{i}: i32[]"));
@@ -256,9 +256,9 @@ fn carries_that_stay_one_after_the_other_do_not_make_the_loop_anew() {
             assert!(applied(&stats, name) <= n, "{name} {n}: {stats:?}");
             assert!(stats.attempts <= 40 * n, "{name} {n}: {} attempts", stats.attempts);
             assert!(costs.inserted <= 12 * n, "{name} {n}: {} inserted", costs.inserted);
-            // Of the carried values only those are looked at that changed, and of the results one that is used.
-            assert!(stats.looked_at <= 40 * n, "{name} {n}: {} looked at", stats.looked_at);
-            // The counter is all that is carried.
+            // Only the changed carried values are examined, and one used result.
+            assert!(stats.examined <= 40 * n, "{name} {n}: {} looked at", stats.examined);
+            // Only the counter is carried.
             let f = program.function("f").unwrap();
             let widest = f.walk().map(|i| f.inst_results(i).len()).max();
             assert_eq!(widest, Some(1), "{name} {n}");
@@ -266,8 +266,8 @@ fn carries_that_stay_one_after_the_other_do_not_make_the_loop_anew() {
     }
 }
 
-// An instruction with many results that become unused one per round: each is multiplied by a zero that shows only after
-// the one before it did.
+// An instruction with many results that become unused one per round: each is multiplied by a zero that is found only after
+// the one before it.
 fn unused_one_by_one(n: usize, head: &str) -> Program {
     let mut text = String::from(
         "ptir 1\nfunc @f(%p: bool[], %q: i32[], %x: i32[], %y: i32[]) -> (i32[], i32[]) {\n",
@@ -340,8 +340,8 @@ fn results_that_become_unused_one_by_one_go_at_once() {
     }
 }
 
-// Many slices of one wide concat, of one operand each or of two: what would look at all operands for each does not come to
-// an end at the last size.
+// Many slices of one wide concat, of one operand each or of two: examining all operands for each would not finish at the
+// last size.
 #[test]
 fn slices_of_a_wide_concat_find_their_operands() {
     for n in [100, 1_000, 30_000] {
@@ -372,7 +372,7 @@ fn slices_of_a_wide_concat_find_their_operands() {
     }
 }
 
-// Turns the operands of a concat around, so that the narrow one comes first.
+// Reverses the operands of a concat, so that the narrow one comes first.
 struct Turn;
 
 impl OpRewritePattern<Concat> for Turn {
@@ -387,7 +387,7 @@ impl OpRewritePattern<Concat> for Turn {
 
 #[test]
 fn what_was_known_of_a_concat_is_forgotten_when_it_changes() {
-    // It takes elements of both operands, and after the turn of one.
+    // It takes elements of both operands, and of one after the reversal.
     let text = "ptir 1
       func @f(%x: f32[5], %y: f32[2]) -> (f32[2], f32[7]) {
         %c = concat %x, %y {axis = 0} : f32[7]
@@ -405,7 +405,7 @@ fn what_was_known_of_a_concat_is_forgotten_when_it_changes() {
     assert!(after.contains("slice %x {starts = [2], limits = [4]}"), "{after}");
 }
 
-// Instructions with very many results, each of which is used: a look-up must not cost their number whenever one changes.
+// Instructions with very many results, all used: a lookup must not cost their number whenever one changes.
 #[test]
 fn results_of_wide_instructions_are_not_looked_at_for_each_of_them() {
     const N: usize = 40_000;
@@ -443,6 +443,6 @@ fn results_of_wide_instructions_are_not_looked_at_for_each_of_them() {
         let (stats, _) = run(&mut program, true);
         assert_eq!(applied(&stats, "neg_of_neg"), N);
         assert!(stats.visits <= 12 * N, "{} visits", stats.visits);
-        assert!(stats.looked_at <= 12 * N, "{} looked at", stats.looked_at);
+        assert!(stats.examined <= 12 * N, "{} looked at", stats.examined);
     }
 }

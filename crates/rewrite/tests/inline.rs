@@ -1,4 +1,4 @@
-//! Inlining of functions whose dims have names.
+//! Inlining of functions with named dims.
 
 mod meaning;
 
@@ -17,7 +17,7 @@ fn inlined(text: &str) -> (Program, String) {
     (before, after.to_string())
 }
 
-// The extent is known from what a result is called.
+// The extent is bound by the type of a result.
 const SPREAD: &str = "func @spread(%x: f32[?], %s: f32[]) -> f32[?] {
   %r = refine %x : f32[?n]
   %b = broadcast_to %s : f32[?n]
@@ -37,7 +37,7 @@ fn names_that_no_argument_tells_become_fresh_ones() {
         }}"
     ));
     assert!(!after.contains("call"), "{after}");
-    // Three dims that need not be equal have three names.
+    // Three dims that need not be equal get three names.
     assert!(after.contains("broadcast_to %s : f32[?n_1]"), "{after}");
     assert!(after.contains("broadcast_to %s : f32[?n_2]"), "{after}");
 }

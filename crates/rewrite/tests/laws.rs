@@ -1,5 +1,5 @@
-//! All canonicalizations together over dense random arithmetic: they come to an end, a second run does nothing, and in the
-//! default mode the meaning stays.
+//! All canonicalizations together over dense random arithmetic: they terminate, a second run does nothing, and in the default
+//! mode the results stay the same.
 
 #[allow(dead_code, reason = "not all of it is used here")]
 mod meaning;
@@ -78,7 +78,7 @@ struct Arithmetic<'a> {
 
 impl Arithmetic<'_> {
     fn any(&mut self) -> String {
-        // Recent values more often, so that chains come about.
+        // Recent values are chosen more often, so that chains arise.
         let recent = self.values.len().saturating_sub(4);
         let from = if self.rng.one_in(2) { recent } else { 0 };
         self.values[from + self.rng.below(self.values.len() - from)].clone()
@@ -207,7 +207,7 @@ fn arithmetic(seed: u64) -> Program {
 fn arithmetic_comes_to_an_end_and_keeps_its_meaning() {
     let set = all().freeze();
     let mut rewrites = 0;
-    // The last one has two computations whose op and attributes together gave one hash.
+    // The last one has two computations with the same combined hash of op and attributes.
     for seed in (0..u64::from(sapwood_testing::cases(1_500, 100_000))).chain([9146]) {
         let before = arithmetic(seed);
         for floats in [FloatMode::Exact, FloatMode::Nsz, FloatMode::Fast] {

@@ -1,5 +1,5 @@
-//! All shipped patterns over programs of growing size: visits and attempts grow with instructions and changes alone, and
-//! nests are no deeper than they are long. What would be quadratic does not come to an end here.
+//! All shipped patterns over programs of growing size: visits and attempts grow only with instructions and changes, in deep
+//! nests too. Quadratic behaviour would not finish here.
 
 use std::fmt::Write;
 
@@ -27,7 +27,7 @@ fn changes(stats: &GreedyStats) -> usize {
     stats.rewrites + stats.folds + stats.erased + stats.merged
 }
 
-/// The most patterns that one op has.
+/// The largest number of patterns of one op.
 const BUCKET: usize = 48;
 
 // Visits per instruction and per change; each visit tries the patterns of one op.
@@ -43,7 +43,7 @@ fn assert_linear(what: &str, insts: usize, stats: &GreedyStats) {
 fn run(what: &str, program: &Program, set: &FrozenPatternSet) -> GreedyStats {
     let insts = program.num_insts();
     let mut last = GreedyStats::default();
-    // All ways on small programs; one that does everything on the large.
+    // Every kind on small programs; one that contains everything on large ones.
     let small = insts < 20_000;
     let ways = [(true, false), (false, false), (true, true)];
     for (merge_equal, top_down) in ways.into_iter().take(if small { 3 } else { 1 }) {
@@ -141,7 +141,7 @@ fn grids_cost_what_they_hold() {
     }
 }
 
-// A nest: what stands before the body of a level, and after it. The value of level i is `%r{i}`.
+// Builds a nest from the text before the body of each level and the text after it. The value of level i is `%r{i}`.
 fn nest(depth: usize, open: impl Fn(usize) -> String, close: impl Fn(usize) -> String) -> Program {
     let mut text =
         String::from("ptir 1\nfunc @f(%p: bool[], %x: f32[]) -> f32[] {\n%q = not %p : bool[]\n");
@@ -242,7 +242,7 @@ fn nests_of_loops_with_an_invariant_cost_what_they_hold() {
     );
 }
 
-// Each level's carried value is used at the bottom alone.
+// The carried value of each level is used only at the bottom.
 #[test]
 fn nests_whose_carries_are_used_deep_inside_cost_what_they_hold() {
     on_small_stack(|| {
@@ -271,7 +271,7 @@ fn nests_whose_carries_are_used_deep_inside_cost_what_they_hold() {
     });
 }
 
-// Each carried value becomes the one before it, and all start the same: none is seen to stay before the one it hangs on.
+// Each carried value becomes the one before it, and all start equal: none is found invariant before the one it depends on.
 #[test]
 fn chains_of_invariant_carries_go_at_once() {
     let set = shipped();

@@ -1,4 +1,4 @@
-//! Random loops and branches whose values are carried along, unchanged, unused or wanted.
+//! Random loops and branches whose values are carried, unchanged, unused or used.
 
 mod meaning;
 
@@ -33,7 +33,7 @@ impl Loops {
         let _ = writeln!(self.text, "{text}");
     }
 
-    // Some instructions over the values that can be seen; what they give can be seen after them.
+    // Adds some instructions over the visible values; their results become visible.
     fn body(&mut self, seen: &mut Vec<String>, depth: usize) {
         for _ in 0..self.rng.below(4) {
             let (a, b) = (self.pick(seen), self.pick(seen));
@@ -55,7 +55,7 @@ impl Loops {
         }
     }
 
-    // A region that sees these values besides its parameters and yields some of all.
+    // Adds a region that sees these values besides its parameters and yields some of all.
     fn region(
         &mut self,
         seen: &[String],
@@ -183,7 +183,7 @@ fn loops_reach_a_fixpoint_and_keep_their_meaning() {
     assert!(rewrites > 2_000, "{rewrites}");
 }
 
-// The use that goes stands further down than patterns look, and two more are left.
+// The removed use is further down than patterns read, and two more are left.
 #[test]
 fn a_carried_value_that_loses_a_deep_use_goes_in_the_same_run() {
     let mut inside = String::from("%y = mul %j, %j : i32[]\n%z = sub %e, %e : i32[]\n");

@@ -1,4 +1,4 @@
-//! What a pass needs beside the program. A target of its own: the counts are of the whole process.
+//! The memory a pass needs besides the program. A separate test target, because the counts are for the whole process.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use sapwood_testing::memory::{Counting, peak_during};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-// The statistics of one function are larger than this: they are summed as functions end, not kept.
+// The statistics of one function are larger than this: they are summed when a function is done, not kept.
 const MAX_BYTES_PER_FUNCTION: usize = 2_000;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Merging along the way: names do not depend on how a program came about, and branches may change places.
+//! Merging during the run: names do not depend on the history of a program, and branches may be swapped.
 
 use sapwood_ptir::{Function, Program, parse, verify};
 use sapwood_rewrite::{
@@ -16,7 +16,7 @@ fn simplify(f: &mut Function) -> GreedyStats {
     stats
 }
 
-// Makes the uses of each operand new, the last one first: the list of uses is another, the program is not.
+// Sets each operand again, the last one first: the order of the lists of uses changes, the program does not.
 fn relink(program: &mut Program, order: impl Fn(&mut Vec<(sapwood_ptir::InstId, usize)>)) {
     let f = program.function_mut("f").unwrap();
     let mut uses: Vec<_> =
@@ -30,7 +30,7 @@ fn relink(program: &mut Program, order: impl Fn(&mut Vec<(sapwood_ptir::InstId, 
 
 #[test]
 fn names_do_not_depend_on_the_order_of_uses() {
-    // When `%y` becomes `%x`, three instructions become equal to one that has no name; one of them hands its own on.
+    // When `%y` becomes `%x`, three instructions become equal to one that has no name; one of them passes its name on.
     let text = "ptir 1
 
 func @f(%x: f32[4]) -> (f32[4], f32[4], f32[4], f32[4]) {
@@ -63,7 +63,7 @@ func @f(%x: f32[4]) -> (f32[4], f32[4], f32[4], f32[4]) {
 
 #[test]
 fn branches_that_change_places_are_merged_as_before() {
-    // The same computations in both branches; then one comes up before them that serves all.
+    // The same computations in both branches; then an equal one is inserted before the branches and replaces all.
     let branch = |tag: &str, n: usize| -> String {
         let line = |i: usize| {
             format!(
@@ -94,7 +94,7 @@ fn branches_that_change_places_are_merged_as_before() {
         verify(&program).unwrap();
         let once = program.to_string();
         assert_eq!(once.matches("sin").count(), 1, "{once}");
-        // One in each branch: neither sees the other.
+        // One in each branch: neither dominates the other.
         assert_eq!(once.matches("atan2").count(), 2, "{once}");
         let again = simplify(program.function_mut("f").unwrap());
         assert!(!again.changed(), "{once}");

@@ -1,4 +1,4 @@
-//! What patterns and folds may hand over: what the builder DSL records, and changes in place.
+//! Patches: instructions recorded with the builder DSL, and changes in place.
 
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
@@ -71,7 +71,7 @@ fn scan(
     Ok(vec![results.into_value()?])
 }
 
-/// `exp(x) = scan over three steps of …`: an instruction with a region and a constant, on top of what was emitted.
+/// `exp(x) = scan over three steps of …`: an instruction with a region and a constant, after other staged instructions.
 fn exp_by_scan(op: Exp, rw: &mut Rewrite<'_>) -> Option<Value> {
     let negated = rw.emit(Neg { input: op.input })?;
     let half = rw.filled_like_result(0.5)?;
@@ -90,11 +90,11 @@ fn what_the_builder_records_may_have_regions() {
     let text = after.to_string();
     assert!(text.contains("%d = scan"), "{text}");
     assert_eq!(text.matches("constant 0.5").count(), 1, "{text}");
-    // Its own text is the same program.
+    // The printed text parses to the same program.
     assert_eq!(parse(&text).unwrap().to_string(), text);
 }
 
-/// As [`exp_by_scan`], with a constant inside of the region.
+/// Builds [`exp_by_scan`] with a constant inside the region.
 fn exp_by_scan_with_constant(op: Exp, rw: &mut Rewrite<'_>) -> Option<Value> {
     let values = rw.build(&[op.input], |g, v| {
         scan(g, v, |g, x| {
@@ -127,7 +127,7 @@ fn constants_that_the_builder_records_in_regions_are_one_per_function() {
     assert_eq!(again.to_string(), text);
 }
 
-/// Makes something and says that it stands for an instruction that ends its body.
+/// Stages an instruction and returns it as the replacement of a terminator.
 fn replaces_return(op: Return, rw: &mut Rewrite<'_>) -> Option<Values> {
     rw.emit(Neg { input: *op.values.first()? })?;
     Some(Values::new())
@@ -149,7 +149,7 @@ fn a_patch_for_a_terminator_is_refused_and_leaves_nothing() {
     }
 }
 
-/// Records something, then something that does not fit.
+/// Records an instruction, then one that does not fit.
 fn does_not_build(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
     let values = rw.build(&[op.lhs], |g, v| {
         let other = g.parameter("z", TensorType::new(DataType::F32, [5u64]));
@@ -189,12 +189,12 @@ fn a_fold_may_change_its_instruction_in_place() {
     let (_, after, stats) = run(ADD, set);
     assert_eq!((stats.folds, stats.converged), (2, true));
     assert!(after.to_string().contains("%a = add %x, %y : i32[]\n  %b = add %y, %a"), "{after}");
-    // It is the same instruction: no other was made.
+    // It is the same instruction: no other was inserted.
     let f = after.function("f").unwrap();
     assert_eq!(f.inst_capacity(), parse(ADD).unwrap().functions()[0].inst_capacity());
 }
 
-// Operands of another number, attributes that are not the op's: neither fits.
+// Returns another number of operands, or attributes of another op: neither fits.
 fn does_not_fit(inst: InstId, rw: &ProgramRewriter<'_>) -> FoldResult {
     FoldResult::InPlace {
         operands: rw.operands(inst)[..1].iter().copied().collect(),
@@ -211,7 +211,7 @@ fn a_change_in_place_that_does_not_fit_is_left() {
     assert_eq!(before.to_string(), after.to_string());
 }
 
-// Turns its operands round for ever: the budget ends it.
+// Swaps its operands for ever: the limit on rewrites ends it.
 fn turns_round(inst: InstId, rw: &ProgramRewriter<'_>) -> FoldResult {
     FoldResult::InPlace {
         operands: rw.operands(inst).iter().rev().copied().collect(),
@@ -233,7 +233,7 @@ fn changes_in_place_without_end_end_by_budget() {
     assert_eq!(stats.last_fired, ["fold of add"]);
 }
 
-// Leaves out what the op fills in by itself: nothing changes by that.
+// Omits the attributes that the op fills in by itself: nothing changes.
 fn leaves_out_defaults(inst: InstId, rw: &ProgramRewriter<'_>) -> FoldResult {
     let attrs = rw.function().attrs(inst);
     let unit = |n: usize| if n < 2 { Attr::Unit } else { attrs[n].clone() };
@@ -274,7 +274,7 @@ fn custom_call(input: Value, types: &[TensorType]) -> CustomCall {
     }
 }
 
-/// Makes every kind of attempt to stage something that must fail, then stages one `exp`.
+/// Tries every kind of staging that must fail, then stages one `exp`.
 fn fails_then_exp(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
     let (ty, x) = (rw.tensor(op.lhs)?.clone(), op.lhs);
     let other = TensorType::new(DataType::F32, [7u64]);
@@ -305,7 +305,7 @@ fn an_emit_that_fails_stages_nothing() {
     assert_eq!(after.to_string(), parse(&SUB.replace("sub %x, %y", "exp %x")).unwrap().to_string());
 }
 
-/// Stages an instruction that can only end a body.
+/// Stages a terminator.
 fn emits_return(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
     rw.emit_many(Return { values: [op.lhs].into_iter().collect() })?;
     Some(op.lhs)
@@ -324,8 +324,8 @@ fn sub_as_exp(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
     rw.emit(Exp { input: op.lhs })
 }
 
-// A pattern that hands over something invalid is named and switched off, others are tried at the same root, and the
-// report does not claim that nothing was left to do.
+// A pattern that returns something invalid is reported and disabled, others are tried at the same root, and the report does
+// not claim convergence.
 #[test]
 fn a_pattern_that_hands_over_something_invalid_is_switched_off_and_named() {
     type Add = fn(&mut PatternSet) -> PatternId;
@@ -383,9 +383,9 @@ fn a_pipeline_reports_patterns_that_were_switched_off() {
         );
         assert!(
             state.contains(name)
-                && state.contains("switched off after a problem: `gives_another_type`"),
+                && state.contains("disabled after a problem: `gives_another_type`"),
             "{state}"
         );
     }
-    assert!(report.statistics().contains("switched off after a problem: gives_another_type"));
+    assert!(report.statistics().contains("disabled after a problem: gives_another_type"));
 }

@@ -61,7 +61,7 @@ fn unknown_options_get_a_caret_and_a_suggestion() {
     assert!(text.contains("`canonicalize` has no option `max-iteration`"), "{text}");
     assert!(text.contains("did you mean `max-iterations`?"), "{text}");
     assert!(text.contains("<pipeline>:1:14"), "{text}");
-    assert!(problem("cse{a=1}").contains("it has none"));
+    assert!(problem("cse{a=1}").contains("it has no options"));
     let text = problem("canonicalize{max-iterations=many}");
     assert!(text.contains("option `max-iterations` cannot be `many`"), "{text}");
     assert!(text.contains("<pipeline>:1:29"), "{text}");
@@ -99,7 +99,7 @@ fn broken_pipelines_are_refused_in_time() {
     assert!(problem(&deep).contains("at most 32 deep"));
     let long = "nothing,".repeat(100_000);
     assert!(parse_pipeline(&long).is_err());
-    // Every cut of a good one is read or refused.
+    // Every prefix of a good pipeline parses or is refused.
     let good = "fixpoint{max-rounds=3}(canonicalize{float=nsz},cse),dce";
     for n in 0..good.len() {
         let _ = parse_pipeline(&good[..n]);
@@ -151,7 +151,7 @@ fn programs_that_do_not_verify_are_refused_before_anything_runs() {
     assert_eq!(program.to_string(), before);
 }
 
-// Breaks the program in a way of its own, after it has changed something.
+// Breaks the program in the given way, after it has changed something.
 struct Bad(&'static str);
 
 impl Pass for Bad {
@@ -200,7 +200,7 @@ fn a_failing_pass_leaves_the_program_as_it_was_and_a_reproducer() {
         assert_eq!(read.version, env!("CARGO_PKG_VERSION"));
         let (again, passes) = read.parts().unwrap();
         assert_eq!((again.to_string(), passes.len()), (PROGRAM.to_owned(), 2));
-        // It is a program like any other.
+        // It is an ordinary program.
         assert_eq!(parse(&text).unwrap().to_string(), PROGRAM);
     }
     std::fs::remove_dir_all(&folder).unwrap();
@@ -248,7 +248,7 @@ fn the_limit_that_stopped_a_run_is_named_with_its_option() {
     );
     let found = warning("simplify{max-iterations=1}", negations);
     assert!(found.ends_with(": stopped at 1 round, the `max-iterations`"), "{found}");
-    // 300 different constants of two elements, each added to another: 2 * 256 elements are the most.
+    // 300 different constants of two elements, each added to another: at most 2 * 256 elements are folded.
     let mut text =
         String::from("ptir 1\nfunc @f() -> i32[2] {\n  %s0 = constant [1, 2] : i32[2]\n");
     for i in 0..300 {
@@ -277,7 +277,7 @@ fn functions_that_do_not_change_stay_shared() {
     assert_eq!(old.to_string(), text);
 }
 
-// Gives a value of another type.
+// Returns a value of another type.
 fn tuples_itself(_: OpRef, rw: &mut Rewrite<'_>) -> Option<sapwood_ptir::Value> {
     let elements = [rw.result(0)?].into_iter().collect();
     rw.emit(sapwood_ptir::ops::Tuple { elements })
@@ -290,7 +290,7 @@ fn many_functions_come_out_the_same_on_any_number_of_threads() {
     let run = |threads| {
         let mut program = program.clone();
         let mut manager = PassManager::parse("simplify,cse,dce").unwrap().threads(threads);
-        // One that stops early and has something to report in most functions.
+        // A pass that stops early and has something to report in most functions.
         let mut set = sapwood_rewrite::PatternSet::new();
         set.add(tuples_itself);
         let config = GreedyConfig { max_rewrites: Some(1), ..GreedyConfig::default() };
@@ -316,14 +316,14 @@ fn a_panic_in_one_function_is_a_failure_of_the_pass() {
     let mut manager = PassManager::new().threads(2);
     manager.add(sapwood_rewrite::CanonicalizePass::new(GreedyConfig::default(), set.freeze()));
     let mut program = parse(PROGRAM).unwrap();
-    // A pattern that panics is contained; the pass goes on and warns.
+    // A panic of a pattern is caught; the pass continues and warns.
     let report = manager.run(&mut program).unwrap();
     let warnings: Vec<String> = report.warnings().collect();
     assert_eq!(
         warnings,
         [
             "canonicalize: @f: pattern `panics` at `exp` panicked: in a pattern",
-            "canonicalize: @f: switched off after a problem: `panics`",
+            "canonicalize: @f: disabled after a problem: `panics`",
         ]
     );
 }
@@ -349,7 +349,7 @@ fn calls_that_would_grow_the_program_too_much_stay() {
     let warnings: Vec<String> = report.warnings().collect();
     let [said] = &warnings[..] else { panic!("{warnings:?}") };
     let (left, all) = (count("left").unwrap(), count("left").unwrap() + count("inlined").unwrap());
-    let text = "calls stay: the program would have more than 10000 instructions, the `max-total`";
+    let text = "calls are not inlined: the program would have more than 10000 instructions, the `max-total`";
     assert_eq!(*said, format!("inline{{max-total=10000}}: {left} of {all} {text}"));
 }
 

@@ -31,7 +31,7 @@ fn patterns() -> sapwood_rewrite::FrozenPatternSet {
     set.freeze()
 }
 
-// A pipeline on one thread and on two, and whether it is a fixpoint.
+// A pipeline on one thread and on two, with a flag that it reaches a fixpoint.
 struct Pipeline {
     name: &'static str,
     one: PassManager,
@@ -39,7 +39,7 @@ struct Pipeline {
     fixpoint: bool,
 }
 
-// Made once for many programs: a frozen set of patterns costs more than a small program.
+// Built once for many programs: a frozen set of patterns costs more than a small program.
 fn pipelines() -> Vec<Pipeline> {
     let mut list = Vec::new();
     let mut add = |name, fixpoint, build: &dyn Fn(&mut PassManager)| {
@@ -96,10 +96,10 @@ fn check(pipelines: &[Pipeline], seed: u64, program: &Program, runs: &mut usize)
             let same = meaning::agree(program, &done, f.name(), FloatMode::Exact, seed..seed + 2);
             *runs += same.unwrap_or_else(|e| panic!("{what}: {e}\n{text}\n{out}"));
         }
-        // A function of the printed program, whatever the number of threads.
+        // The result is a function of the printed program, independent of the number of threads.
         let mut again = parse(&text).unwrap();
         run(&what, two, &mut again);
-        // Names of values that were made unique when printed are the only difference there may be.
+        // The only possible difference are names of values that were made unique when printed.
         if let Some(found) = structural::first_mismatch(&done, &again, Mode::Ordered) {
             panic!("{what}: from its text on two threads: {found}\n{text}\n{out}\n{again}");
         }
@@ -116,7 +116,7 @@ fn check(pipelines: &[Pipeline], seed: u64, program: &Program, runs: &mut usize)
     changes
 }
 
-// A quarter of the seeds, so that the quarters run beside each other.
+// A quarter of the seeds, so that the quarters run in parallel.
 fn quarter(n: u64) {
     let pipelines = pipelines();
     let (mut changes, mut runs) = (0, 0);
@@ -161,8 +161,8 @@ fn pipelines_do_so_with_what_the_laws_are_about() {
     assert!(changes > 1000 && runs > 1000, "{changes} changes, {runs} runs");
 }
 
-// How often each pattern fires over programs: each in one float mode, every other one without folding. What holds for `fast`
-// alone would come in a third of them, were it not taken twice.
+// Counts how often each pattern fires over programs: each program in one float mode, every other one without folding. `fast`
+// is taken twice, since laws that hold only there would otherwise be tried on only a third of the programs.
 fn firings(programs: impl Iterator<Item = Program>, count: &mut BTreeMap<String, usize>) {
     let set = patterns();
     let modes = [FloatMode::Exact, FloatMode::Nsz, FloatMode::Fast, FloatMode::Fast];
@@ -196,7 +196,7 @@ fn every_shipped_pattern_fires_twenty_times() {
     assert!(rare.is_empty(), "{} of {shipped} fire seldom: {rare:?}", rare.len());
 }
 
-// What a float is, if it is one that laws stumble over.
+// Returns the class of a float, if it is one on which laws often fail.
 fn kind_of_float(x: f64, least_normal: f64) -> Option<&'static str> {
     match x {
         _ if x.is_nan() => Some("nan"),
@@ -231,7 +231,7 @@ fn note(f: &Function, inst: InstId, seen: &mut BTreeMap<&'static str, usize>) {
     *seen.entry(f.op_name(inst)).or_default() += 1;
     f.attrs(inst).iter().filter_map(Attr::as_literal).for_each(|l| note_literal(l, seen));
     let Some(home) = f.body_of(inst).filter(|&b| b != f.body()) else { return };
-    // A value of a body around this one.
+    // A value of an enclosing body.
     let from = |v: &ValueId| match f.value_def(*v) {
         ValueDef::Result(def, _) => f.body_of(def),
         ValueDef::Param(body, _) => Some(body),

@@ -1,4 +1,4 @@
-//! `docs/reference/patterns.md` and `passes.md` are what patterns and passes say of themselves. `BLESS=1` writes them anew.
+//! Checks that `docs/reference/patterns.md` and `passes.md` agree with the doc comments. `BLESS=1` writes them.
 
 use std::fmt::Write;
 
@@ -7,14 +7,14 @@ use sapwood_testing::repository;
 
 const MODES: &[&str] = &["exact", "nsz", "fast", "never"];
 
-// The doc comment of a function: the algebra, what else is said, the float mode.
+// Returns the doc comment of a function in three parts: the algebra, the remarks, the float mode.
 fn documented(source: &str, name: &str) -> Result<(String, String, String), String> {
     let lines: Vec<&str> = source.lines().collect();
     let head = [format!("fn {name}("), format!("pub fn {name}("), format!("fn {name}<")];
     let at = lines
         .iter()
         .position(|l| head.iter().any(|h| l.starts_with(h.as_str())))
-        .ok_or_else(|| format!("there is no function `{name}`"))?;
+        .ok_or_else(|| format!("unknown function `{name}`"))?;
     let mut doc: Vec<&str> = Vec::new();
     for line in lines[..at].iter().rev() {
         if let Some(text) = line.strip_prefix("///") {
@@ -39,10 +39,10 @@ fn documented(source: &str, name: &str) -> Result<(String, String, String), Stri
 
 fn page() -> String {
     let mut out = String::from(
-        "# Patterns\n\nMade from the doc comments of the patterns; do not edit. A pattern goes by one name everywhere: here, in \
-         statistics, in\n`--only`, in `tests/golden/patterns`. Laws hold for integers bit for bit. The last column says which \
-         float mode a law needs on\nfloats: `exact` always holds, `nsz` may change the sign of zero, `fast` may do more, `never` \
-         leaves floats alone.\n",
+        "# Patterns\n\nGenerated from the doc comments of the patterns; do not edit. A pattern has one name everywhere: here, in \
+         statistics, in\n`--only`, in `tests/golden/patterns`. Laws hold for integers bit for bit. The last column is the \
+         float mode that a law needs on\nfloats: `exact` always holds, `nsz` may change the sign of zero, `fast` may change more, `never` \
+         is not applied to floats.\n",
     );
     for list in canonicalize::LISTS {
         let path = format!("crates/rewrite/src/canonicalize/{}.rs", list.family);
@@ -64,8 +64,8 @@ fn page() -> String {
 
 fn passes() -> String {
     let mut out = String::from(
-        "# Passes\n\nMade from what the passes say of themselves; do not edit. A pipeline is a list of passes: \
-         `canonicalize{max-iterations=4},cse`.\nOptions stand in braces; `fixpoint(canonicalize,cse)` repeats passes until \
+        "# Passes\n\nGenerated from the descriptions of the passes; do not edit. A pipeline is a list of passes: \
+         `canonicalize{max-iterations=4},cse`.\nOptions are in braces; `fixpoint(canonicalize,cse)` repeats passes until \
          none changes anything. The pass `outline` belongs to the rules: [rules.md](rules.md).\n",
     );
     for info in PASSES {
@@ -77,8 +77,8 @@ fn passes() -> String {
             let _ = writeln!(out, "| `{}` | {} |", option.name, option.doc.replace('|', "\\|"));
         }
     }
-    out += "\n## `fixpoint`\n\nRuns the passes in its parentheses, again and again until none changes anything.\n\n\
-            | option | |\n| --- | --- |\n| `max-rounds` | How many rounds at most. |\n";
+    out += "\n## `fixpoint`\n\nRepeats the passes in its parentheses until none changes anything.\n\n\
+            | option | |\n| --- | --- |\n| `max-rounds` | The maximum number of rounds. |\n";
     out
 }
 
@@ -96,8 +96,8 @@ fn the_reference_of_patterns_is_fresh() {
     check_fresh("patterns.md", &page());
 }
 
-// One algebraic law counts once, however many ops it covers. That each has a case where it fires and one where it must not
-// is what the golden files of patterns are checked for.
+// One algebraic law counts once, for any number of ops. The golden files of patterns are checked for a case where each fires
+// and one where it must not.
 #[test]
 fn at_least_eighty_laws_are_listed_each_with_its_golden_file() {
     let page = page();

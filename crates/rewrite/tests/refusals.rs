@@ -1,4 +1,4 @@
-//! Every edit call with every kind of op: an edit that is refused leaves the function as it was.
+//! Every edit with every kind of op: a refused edit leaves the function unchanged.
 
 use sapwood_ptir::ops::{Add, Cond, Constant, CustomCall, Neg, Return, Tuple, While, Yield};
 use sapwood_ptir::testing::{Config, Rng, random_program};
@@ -74,7 +74,7 @@ fn custom_call(input: ValueId, results: usize) -> CustomCall {
     }
 }
 
-// The instructions, values and bodies to be used: all of the function, one that was erased, and one that never was.
+// The instructions, values and bodies to use: all of the function, an erased one, and one that never existed.
 struct Ids {
     insts: Vec<InstId>,
     values: Vec<ValueId>,
@@ -100,7 +100,7 @@ fn parts_of(f: &Function, inst: InstId) -> OpParts {
     parts
 }
 
-// A random edit: which call, at which op, with which values.
+// Returns a random edit: a method, an op, and values.
 fn random_edit(f: &Function, ids: &Ids, rng: &mut Rng) -> (String, Edit) {
     let (inst, at) = (ids.insts[rng.below(ids.insts.len())], ids.insts[rng.below(ids.insts.len())]);
     let (v, w) = (ids.values[rng.below(ids.values.len())], ids.values[rng.below(ids.values.len())]);
@@ -140,7 +140,7 @@ fn random_edit(f: &Function, ids: &Ids, rng: &mut Rng) -> (String, Edit) {
             Box::new(move |rw| rw.remove_param(body, n))
         }
         10 => {
-            // An instruction like one that is there, with some operands or regions exchanged.
+            // Returns the parts of an existing instruction with some operands or regions exchanged.
             let mut parts = parts_of(f, like);
             if let Some(slot) = parts.operands.first_mut().filter(|_| rng.below(2) == 0) {
                 *slot = v;
@@ -190,7 +190,7 @@ impl Listener for Count {
     }
 }
 
-// Where a new constant goes is a part of the rewriter's state: that too is as it was.
+// The place of a new constant is part of the rewriter's state and must be unchanged too.
 fn with_constant(rw: &mut ProgramRewriter<'_>) -> String {
     let f = rw.function();
     let end = f.terminator(f.body()).unwrap();
@@ -198,7 +198,7 @@ fn with_constant(rw: &mut ProgramRewriter<'_>) -> String {
     format!("{:?}", rw.function())
 }
 
-// Makes an edit on a copy, with and without a listener. Whether it was refused; then nothing changed.
+// Makes an edit on a copy, with and without a listener. Returns true if it was refused, and checks that nothing changed.
 fn refused(f: &Function, name: &str, edit: &Edit) -> bool {
     let before = format!("{f:?}");
     let expected = with_constant(&mut ProgramRewriter::new(&mut f.clone()));
@@ -221,7 +221,7 @@ fn refused(f: &Function, name: &str, edit: &Edit) -> bool {
                     "{name}: {why}: the place of constants"
                 );
                 copy.check_indices().unwrap_or_else(|e| panic!("{name}: {why}: {e}\n{before}"));
-                assert_eq!(count.0, usize::from(listens), "{name}: {why}: listeners were told");
+                assert_eq!(count.0, usize::from(listens), "{name}: {why}: listeners were notified");
             }
         }
     }
@@ -229,8 +229,8 @@ fn refused(f: &Function, name: &str, edit: &Edit) -> bool {
     outcomes[0]
 }
 
-// The function as it is, after an instruction went, with detached bodies, and with detached bodies that use each other's
-// values.
+// Returns the function itself, without an erased instruction, with detached bodies, and with detached bodies that use each
+// other's values.
 fn states(f: &Function) -> Vec<Function> {
     let mut states = vec![f.clone()];
     let mut erased = f.clone();

@@ -25,7 +25,7 @@ fn ops(text: &str) -> Vec<String> {
     lines.map(|(_, rest)| rest.split_whitespace().next().unwrap().to_owned()).collect()
 }
 
-// A carried value that the body hands on unchanged is what it was at the start.
+// Replaces carried values that the body yields unchanged by their initial values.
 fn while_of_unchanged(
     op: sapwood_ptir::ops::While,
     rw: &mut Rewrite<'_>,
@@ -119,7 +119,7 @@ func @f(%x: f32[]) -> f32[] {
     }
 }
 
-// The names of the ordered ops, in program order.
+// Returns the names of the ordered ops, in program order.
 fn ordered(text: &str) -> Vec<&str> {
     text.lines().filter_map(|line| line.split("custom_call \"").nth(1)?.split('"').next()).collect()
 }
@@ -176,7 +176,7 @@ func @f(%p: bool[], %x: f32[4]) -> (f32[4], f32[4]) {
             assert!(applied(law), "{law}: {stats:?}");
         }
         let out = program.to_string();
-        // One branch of a known condition goes; the branches of `not p` change places with their ops.
+        // The branch of a known condition that is not taken is erased; the branches of `not p` are swapped with their ops.
         let names =
             ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "eighth"];
         assert_eq!(ordered(&out), names, "{out}");

@@ -1,4 +1,4 @@
-//! The rewriter: what edits reach, and what they refuse.
+//! The rewriter: the effects of edits, and the edits it refuses.
 
 use sapwood_ptir::ops::{Add, Cond, Exp, Neg, Reshape, Yield};
 use sapwood_ptir::testing::{Config, Rng, random_program};
@@ -101,7 +101,7 @@ fn random_edit(rw: &mut ProgramRewriter<'_>, rng: &mut Rng) -> Result<(), Rewrit
             Some(body) => {
                 let params = rw.function().body_params(body).len();
                 let args: Vec<ValueId> = (0..params).filter_map(|_| rng.pick(&values)).collect();
-                // What was inlined leaves its owner without a terminator; only refusals are looked at here.
+                // Inlining leaves the owner without a terminator; only refusals are examined here.
                 if rw.function().body_owner(body).is_some() && params == 0 {
                     return Ok(());
                 }
@@ -146,7 +146,7 @@ fn a_refused_edit_changes_nothing() {
             if let Err(why) = outcome {
                 refused += 1;
                 assert_eq!(format!("{f:?}"), before, "seed {seed} step {step}: {why}");
-                assert_eq!(count.0, 0, "seed {seed} step {step}: {why}: listeners were told");
+                assert_eq!(count.0, 0, "seed {seed} step {step}: {why}: listeners were notified");
             } else {
                 done += 1;
             }
@@ -278,7 +278,7 @@ fn a_type_changing_replacement_is_refused() {
     assert!(rw.replace_inst(exp, &[pred]).is_err());
     assert!(rw.replace_inst(exp, &[x, x]).is_err());
     assert!(rw.replace_inst(exp, &[e]).is_err());
-    // What the op does not accept, and what its region's owner does not.
+    // Values that the op does not accept, and values that the owner of its region does not accept.
     assert!(rw.set_operand(exp, 0, pred).is_err());
     assert!(rw.set_operand(cond, 0, x).is_err());
     let yields: Vec<InstId> =
@@ -352,7 +352,7 @@ fn constants_are_one_per_literal() {
     assert_eq!(rw.type_of(a).unwrap(), &TensorType::new(DataType::F32, [4u64]).into());
 }
 
-// Asks for a constant that stands in a region, and says no.
+// Requests a constant that is in a region, and returns false.
 struct AsksAndSaysNo;
 impl Pattern for AsksAndSaysNo {
     fn roots(&self) -> Roots {
@@ -402,7 +402,7 @@ fn a_failed_attempt_leaves_the_place_of_constants_as_it_was() {
     }
 }
 
-// Takes `neg` out of a region.
+// Moves `neg` out of a region.
 struct Hoists;
 impl Pattern for Hoists {
     fn roots(&self) -> Roots {
@@ -428,7 +428,7 @@ fn a_move_is_a_change() {
     rw.move_inst(neg, Place::Before(cond)).unwrap();
     assert_eq!(count.0, 1);
 
-    // Once it stands outside, it serves the ones that follow.
+    // Once it is outside, it replaces the ones that follow.
     let mut p = program(
         "ptir 1 func @f(%p: bool[], %x: f32[4]) -> (f32[4], f32[4]) {
           %c = cond %p () { %n = neg %x : f32[4] %e = exp %n : f32[4] yield %e } () { yield %x } : f32[4]

@@ -1,4 +1,4 @@
-//! Passes tell sinks everything they do.
+//! Trace events of passes: every change is reported.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use sapwood_rewrite::{
 use sapwood_testing::cases;
 use sapwood_trace::{ExecutionTraceSink, PassEvent, PassEventKind, StepLogSink};
 
-/// How often each kind of event came, and by how many instructions the program grew.
+/// The number of events of each kind, and the growth of the program in instructions.
 #[derive(Default, Debug)]
 struct Counts {
     rewrites: usize,
@@ -25,7 +25,7 @@ struct Counts {
 #[derive(Default)]
 struct Counting(Mutex<Counts>);
 
-// Terminators come and go with their regions.
+// Terminators are inserted and erased with their regions, without events.
 fn counts(f: &Function, inst: InstId) -> bool {
     !f.op_def(inst).is_some_and(|def| def.terminator)
 }
@@ -169,7 +169,7 @@ fn the_step_log_reads_from_top_to_bottom() {
     assert_eq!(rest, expected, "{lines}");
 }
 
-/// Which passes started and ended, with the error they ended with.
+/// The passes that started and ended, with their errors.
 #[derive(Default)]
 struct Ends(Mutex<Vec<String>>);
 

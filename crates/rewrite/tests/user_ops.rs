@@ -1,4 +1,4 @@
-//! Ops that are not built in: the laws for elementwise ops hold for those that are.
+//! Ops that are not built in: the laws for elementwise ops hold for those that are elementwise.
 
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
@@ -10,25 +10,25 @@ use sapwood_rewrite::{
 sapwood_ptir::ops! {
     family "user", table user_ops, values UserValueOps, graph UserGraphOps;
 
-    /// Of one operand.
+    /// An op with one operand.
     op squash Squash "user.squash" (input: Value) {
-        /// How much.
+        /// The factor.
         by: Int = Int(1),
     } -> one [elementwise] = |cx| cx.same_as(0);
 
-    /// Of two operands.
+    /// An op with two operands.
     op blend Blend "user.blend" (lhs: Value, rhs: Value) {
-        /// How much of the first.
+        /// The weight of the first operand.
         by: Int = Int(1),
     } -> one [elementwise] = |cx| cx.same_as(0);
 
-    /// Of three operands.
+    /// An op with three operands.
     op mix Mix "user.mix" (a: Value, b: Value, c: Value) {} -> one [elementwise] = |cx| cx.same_as(0);
 
-    /// Elementwise, but neither merged nor moved.
+    /// An elementwise op with effects: neither merged nor moved.
     op tell Tell "user.tell" (input: Value) {} -> one [elementwise, ordered] = |cx| cx.same_as(0);
 
-    /// Not elementwise.
+    /// An op that is not elementwise.
     op turn Turn "user.turn" (input: Value) {} -> one [] = |cx| cx.same_as(0);
 }
 
@@ -37,7 +37,7 @@ fn blend_of_itself(op: Blend, _: &mut Rewrite<'_>) -> Option<Value> {
     (op.lhs == op.rhs).then_some(op.lhs)
 }
 
-// The function's body after simplification, with and without a pattern that names one of the ops.
+// Returns the function's body after simplification; the result must not depend on a pattern that names one of the ops.
 fn simplified(signature: &str, body: &str) -> String {
     let registry = Registry::builtin().with(user_ops()).unwrap();
     let text = format!("ptir 1\nfunc @f{signature} {{\n{body}\n}}\n");
@@ -105,7 +105,7 @@ fn a_select_moves_before_elementwise_ops() {
     assert!(found.starts_with("%0 = select %p, %x, %y : f32[4]"), "{found}");
     let found = body("user.blend %x, %y {by = 2}", "user.blend %x, %z {by = 2}");
     assert!(found.starts_with("%0 = select %p, %y, %z : f32[4]"), "{found}");
-    // Other attributes are another op.
+    // Different attributes make a different op.
     for (first, second) in [
         ("user.squash %x {by = 2}", "user.squash %y {by = 3}"),
         ("user.blend %x, %y {by = 2}", "user.blend %x, %z {by = 3}"),

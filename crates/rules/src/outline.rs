@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sapwood_ptir::{Program, Registry};
-use sapwood_rewrite::{OptionInfo, Options, Pass, PassContext, PassError, PassInfo};
+use sapwood_rewrite::{OptionInfo, Pass, PassContext, PassError, PassInfo, PassOptions};
 use sapwood_types::Source;
 
 use crate::extract::{ExtractOptions, extract};
@@ -79,7 +79,7 @@ const OUTLINE: PassInfo = PassInfo {
     make,
 };
 
-fn make(options: &mut Options<'_>) -> Result<Box<dyn Pass>, ()> {
+fn make(options: &mut PassOptions<'_>) -> Result<Box<dyn Pass>, ()> {
     let mut files = String::new();
     if !options.take("patterns", &mut files)? {
         return options

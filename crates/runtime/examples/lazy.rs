@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use sapwood_ptir::prelude::*;
 use sapwood_runtime::{Backend as _, CpuBackend, CpuError, LazyError, LazyGraph};
-use sapwood_trace::{Execution, ExecutionTraceSink, Finished, install_global_sink};
+use sapwood_trace::{Execution, ExecutionResult, ExecutionTraceSink, install_global_sink};
 
 /// Prints every run.
 struct Printing;
 
 impl ExecutionTraceSink for Printing {
-    fn after(&self, execution: &Execution<'_>, finished: &Finished) {
+    fn after(&self, execution: &Execution<'_>, finished: &ExecutionResult) {
         let known = if execution.cache_hit { "known" } else { "compiled" };
         let ended = if finished.outputs.is_ok() { "ok" } else { "failed" };
         let insts = execution.program.num_insts();

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use sapwood_ptir::{Name, Program, TensorLiteral, ValueType};
-use sapwood_trace::{Execution, ExecutionTraceSink, Finished, current, next_number};
+use sapwood_trace::{Execution, ExecutionResult, ExecutionTraceSink, global_sink, next_run_id};
 
 use crate::cache::{Lookup, ProgramCache};
 
@@ -74,7 +74,7 @@ pub trait Backend: Send + Sync {
             let compile = || self.compile(program, call.function);
             self.execute(&*found.get_or_compile(compile)?, inputs)
         };
-        match current() {
+        match global_sink() {
             None => run(),
             Some(sink) => traced(self, &*sink, program, call, &found, hit, run),
         }
@@ -112,7 +112,7 @@ fn traced<B: Backend + ?Sized>(
     run: impl FnOnce() -> Result<Vec<B::Buffer>, B::Error>,
 ) -> Result<Vec<B::Buffer>, B::Error> {
     let execution = Execution {
-        id: next_number(),
+        id: next_run_id(),
         program,
         function: Name::new(call.function),
         backend: backend.name(),
@@ -144,6 +144,6 @@ impl Drop for Told<'_> {
     fn drop(&mut self) {
         let duration: Duration = self.since.elapsed();
         let outputs = self.outputs.take().unwrap_or_else(|| Err("it panicked".into()));
-        self.sink.after(&self.execution, &Finished { duration, outputs });
+        self.sink.after(&self.execution, &ExecutionResult { duration, outputs });
     }
 }

@@ -11,7 +11,7 @@ use sapwood_rewrite::{
 };
 use sapwood_runtime::{Backend, Call, CpuBackend};
 use sapwood_testing::memory::{Counting, allocations_during};
-use sapwood_trace::{ExecutionTraceSink, StepLogSink, current, install_global_sink};
+use sapwood_trace::{ExecutionTraceSink, StepLogSink, global_sink, install_global_sink};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -104,7 +104,8 @@ fn rewrites() {
 #[test]
 fn without_a_sink_tracing_allocates_nothing() {
     // One test: others would be counted too.
-    let (found, asked) = allocations_during(|| (0..1000).filter(|_| current().is_some()).count());
+    let (found, asked) =
+        allocations_during(|| (0..1000).filter(|_| global_sink().is_some()).count());
     assert_eq!((found, asked), (0, 0));
     run_program();
     rewrites();

@@ -11,7 +11,8 @@ use sapwood_ptir::{Program, parse};
 use sapwood_rewrite::PassManager;
 use sapwood_runtime::{Backend, Call, CpuBackend, LazyGraph};
 use sapwood_trace::{
-    Execution, ExecutionTraceSink, FileTraceSink, Finished, PassEvent, current, install_global_sink,
+    Execution, ExecutionResult, ExecutionTraceSink, FileTraceSink, PassEvent, global_sink,
+    install_global_sink,
 };
 use serde_json::Value as Json;
 
@@ -44,7 +45,7 @@ impl ExecutionTraceSink for Told {
         self.0.lock().unwrap().push(line);
     }
 
-    fn after(&self, e: &Execution<'_>, finished: &Finished) {
+    fn after(&self, e: &Execution<'_>, finished: &ExecutionResult) {
         let how = match &finished.outputs {
             Ok(types) => types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
             Err(why) => format!("failed: {why}"),
@@ -110,7 +111,7 @@ fn guards_restore_the_sink_before() {
     run();
     assert_eq!(counts(), [2, 1, 2]);
     drop(third);
-    assert!(current().is_none());
+    assert!(global_sink().is_none());
     run();
     assert_eq!(counts(), [2, 1, 2]);
 }
@@ -123,7 +124,7 @@ fn a_guard_is_dropped_when_a_panic_passes() {
         panic!("on purpose");
     });
     assert!(unwound.is_err());
-    assert!(current().is_none());
+    assert!(global_sink().is_none());
 }
 
 fn json(path: &Path) -> Json {

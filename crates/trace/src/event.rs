@@ -1,24 +1,24 @@
-//! What sinks are told.
+//! Trace sinks and the events they get.
 
 use std::time::{Duration, SystemTime};
 
 use sapwood_ptir::{Function, InstId, Name, Program, ValueId, ValueType};
 use sapwood_structural::Hash128;
 
-/// Somebody who is told about runs and passes. All methods do nothing unless written. They may be called from several
-/// threads at the same time, and must not wait for what they are told about.
+/// A receiver of events of runs and passes. All methods do nothing by default. They may be called from several threads at the
+/// same time, and must not wait for the run or the pass they report.
 pub trait ExecutionTraceSink: Send + Sync {
-    /// A program is about to run.
+    /// Reports that a program is about to run.
     fn before(&self, execution: &Execution<'_>) {
         let _ = execution;
     }
 
-    /// It has run, or failed. Comes once for every [`before`](Self::before), on the same thread.
-    fn after(&self, execution: &Execution<'_>, finished: &Finished) {
+    /// Reports that a program has run or failed. Called once for every [`before`](Self::before), on the same thread.
+    fn after(&self, execution: &Execution<'_>, finished: &ExecutionResult) {
         let _ = (execution, finished);
     }
 
-    /// A pass starts, changes something, or ends. Events of one run of a pipeline come in order.
+    /// Reports that a pass starts, changes something, or ends. The events of one run of a pipeline are in order.
     fn pass(&self, event: &PassEvent<'_>) {
         let _ = event;
     }
@@ -27,7 +27,7 @@ pub trait ExecutionTraceSink: Send + Sync {
 /// A run of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Execution<'a> {
-    /// Its number: no other run of this process has it.
+    /// The number of the run, unique in this process.
     pub id: u64,
     /// The program.
     pub program: &'a Program,
@@ -35,120 +35,120 @@ pub struct Execution<'a> {
     pub function: Name,
     /// The backend that runs it.
     pub backend: &'a str,
-    /// The lazy graph that asked for it, if one did.
+    /// The lazy graph that requested the run, if any.
     pub graph: Option<u64>,
-    /// The values of the lazy graph that were asked for.
+    /// The requested values of the lazy graph.
     pub targets: &'a [u64],
-    /// The structural hash of the program, the order of independent instructions left out.
+    /// The structural hash of the program, independent of the order of independent instructions.
     pub hash: Hash128,
-    /// Whether an equal program was compiled before.
+    /// True if an equal program was compiled before.
     pub cache_hit: bool,
-    /// When it started.
+    /// The time at which the run started.
     pub started: SystemTime,
 }
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Finished {
-    /// How long it took.
+pub struct ExecutionResult {
+    /// The duration of the run.
     pub duration: Duration,
-    /// The types of its results, or why there are none.
+    /// The types of the results, or the error.
     pub outputs: Result<Vec<ValueType>, String>,
 }
 
-/// Something that happens in a pass.
+/// An event of a pass.
 #[derive(Clone, Copy, Debug)]
 pub struct PassEvent<'a> {
-    /// The run of a pipeline: no other run of this process has this number.
+    /// The number of the run of the pipeline, unique in this process.
     pub run: u64,
-    /// The pass among those of its run, in the order in which they started.
+    /// The index of the pass in its run, in the order in which passes start.
     pub index: usize,
-    /// How many passes it runs in: 0 for those of the pipeline itself.
+    /// The number of passes around this one: 0 for the passes of the pipeline itself.
     pub depth: usize,
-    /// The pass with its options, as pipelines state it.
+    /// The pass with its options, as pipelines write it.
     pub pass: &'a str,
-    /// What happens.
+    /// The kind of event.
     pub kind: PassEventKind<'a>,
 }
 
-/// What happens in a pass. Ids are those of the function as it stands at this moment.
+/// The kind of an event of a pass. Ids are those of the function at this moment.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum PassEventKind<'a> {
-    /// It starts.
+    /// The pass starts.
     Start {
         /// The program as it is given to the pass.
         program: &'a Program,
     },
-    /// A pattern is applied; the edits that follow are its.
+    /// A pattern is applied; its edits follow.
     Rewrite {
-        /// Its name.
+        /// The name of the pattern.
         pattern: &'a str,
-        /// Where.
+        /// The function.
         function: &'a Function,
-        /// Its root.
+        /// The root of the pattern.
         inst: InstId,
     },
-    /// An instruction is folded; the edits that follow are its.
+    /// An instruction is folded; the edits follow.
     Fold {
-        /// Where.
+        /// The function.
         function: &'a Function,
         /// The instruction.
         inst: InstId,
     },
-    /// An instruction gives way to an equal one; the edits that follow are its.
+    /// An instruction is replaced by an equal one; the edits follow.
     Merge {
-        /// Where.
+        /// The function.
         function: &'a Function,
-        /// The instruction that goes.
+        /// The instruction that is replaced.
         inst: InstId,
     },
     /// An instruction was inserted.
     Insert {
-        /// Where.
+        /// The function.
         function: &'a Function,
         /// The new instruction.
         inst: InstId,
     },
     /// All uses of one value are now uses of another.
     Replace {
-        /// Where.
+        /// The function.
         function: &'a Function,
-        /// The value that was used.
+        /// The value that was used before.
         from: ValueId,
-        /// The value that is.
+        /// The value that is used now.
         to: ValueId,
     },
-    /// Operands or attributes of an instruction are others now.
+    /// Operands or attributes of an instruction changed.
     Change {
-        /// Where.
+        /// The function.
         function: &'a Function,
         /// The instruction.
         inst: InstId,
     },
-    /// An instruction goes, with its regions; it can be looked at a last time. The terminator of a region whose
-    /// instructions move elsewhere goes without an event of its own.
+    /// An instruction is about to be erased with its regions; it can still be read. The terminator of a region whose
+    /// instructions move elsewhere is erased without an event.
     Erase {
-        /// Where.
+        /// The function.
         function: &'a Function,
         /// The instruction.
         inst: InstId,
     },
-    /// It ends.
+    /// The pass ends.
     End {
         /// The program as the pass leaves it. After a failure functions may be missing.
         program: &'a Program,
-        /// Whether it changed something.
+        /// True if the pass changed something.
         changed: bool,
-        /// How long it took.
+        /// The duration of the pass.
         duration: Duration,
-        /// Why it failed, if it did.
+        /// The error, if the pass failed.
         error: Option<&'a str>,
     },
 }
 
 impl<'a> PassEventKind<'a> {
-    /// Its name, as traces write it.
+    /// Returns the name of the event in traces.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -164,7 +164,7 @@ impl<'a> PassEventKind<'a> {
         }
     }
 
-    /// The instruction it is about, if it is about one, with its function.
+    /// Returns the instruction of the event with its function, if it has one.
     #[must_use]
     pub fn inst(&self) -> Option<(&'a Function, InstId)> {
         match *self {
@@ -178,7 +178,7 @@ impl<'a> PassEventKind<'a> {
         }
     }
 
-    /// The function it happens in; `None` for start and end.
+    /// Returns the function of the event; `None` for start and end.
     #[must_use]
     pub fn function(&self) -> Option<&'a Function> {
         match *self {
@@ -188,13 +188,13 @@ impl<'a> PassEventKind<'a> {
     }
 }
 
-/// A value and what took its place. A name that moved along says which of the two it is only with the id.
+/// Returns the names of a value and of its replacement. If they are equal because the name moved along, the second is the id.
 pub(crate) fn replaced_names(function: &Function, from: ValueId, to: ValueId) -> (String, String) {
     let (old, new) = (value_name(function, from), value_name(function, to));
     if old == new { (old, to.to_string()) } else { (old, new) }
 }
 
-/// A value as a trace calls it: by the name it was given, or by its id.
+/// Returns the name of a value in traces: its name hint, or its id.
 pub(crate) fn value_name(function: &Function, value: ValueId) -> String {
     match function.hint(value) {
         Some(hint) => format!("%{hint}"),

@@ -1,13 +1,13 @@
-//! Who is told when programs run and passes change them.
+//! Traces: events of program runs and passes, sent to sinks.
 //!
-//! An [`ExecutionTraceSink`] is told before and after every run of a program, and about passes: start, every rewrite,
-//! fold and edit, end. [`install_global_sink`] makes one the sink of the process until its guard is dropped.
-//! [`FileTraceSink`] writes everything to a folder. With no sink installed nothing is done and nothing allocated: asking
-//! for one is a look at an integer.
+//! An [`ExecutionTraceSink`] gets an event before and after every run of a program, and the events of passes: start, every
+//! rewrite, fold and edit, end. [`install_global_sink`] installs one for the process until its guard is dropped.
+//! [`FileTraceSink`] writes everything to a folder. Without a sink nothing is done or allocated: looking for one reads one
+//! integer.
 //!
 //! ```
 //! use std::sync::{Arc, Mutex};
-//! use sapwood_trace::{ExecutionTraceSink, PassEvent, current, install_global_sink};
+//! use sapwood_trace::{ExecutionTraceSink, PassEvent, global_sink, install_global_sink};
 //!
 //! #[derive(Default)]
 //! struct Passes(Mutex<Vec<String>>);
@@ -18,19 +18,19 @@
 //!     }
 //! }
 //!
-//! assert!(current().is_none());
+//! assert!(global_sink().is_none());
 //! let guard = install_global_sink(Arc::new(Passes::default()));
-//! assert!(current().is_some());
+//! assert!(global_sink().is_some());
 //! drop(guard);
-//! assert!(current().is_none());
+//! assert!(global_sink().is_none());
 //! ```
 
 mod event;
-mod file;
-mod global;
-mod steps;
+mod file_sink;
+mod global_sink;
+mod step_log;
 
-pub use event::{Execution, ExecutionTraceSink, Finished, PassEvent, PassEventKind};
-pub use file::{FileTraceSink, TraceError};
-pub use global::{SinkGuard, current, install_global_sink, next_number};
-pub use steps::StepLogSink;
+pub use event::{Execution, ExecutionResult, ExecutionTraceSink, PassEvent, PassEventKind};
+pub use file_sink::{FileTraceSink, TraceError};
+pub use global_sink::{SinkGuard, global_sink, install_global_sink, next_run_id};
+pub use step_log::StepLogSink;

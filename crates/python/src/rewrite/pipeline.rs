@@ -7,8 +7,8 @@ use pyo3::types::{PyDict, PyList};
 use sapwood::Source;
 use sapwood::ptir::Program;
 use sapwood::rewrite::{
-    CanonicalizePass, Failure, FloatMode, GreedyConfig, PASSES, PassError, PassManager, PatternSet,
-    RunReport, SimplifyPass, canonicalize,
+    CanonicalizePass, FloatMode, GreedyConfig, PASSES, PassError, PassManager, PatternSet,
+    PipelineFailure, RunReport, SimplifyPass, canonicalize,
 };
 
 use super::listener;
@@ -35,7 +35,7 @@ fn manager(py: Python<'_>, pipeline: &str) -> PyResult<PassManager> {
     })
 }
 
-fn failed(py: Python<'_>, failure: &Failure) -> PyErr {
+fn failed(py: Python<'_>, failure: &PipelineFailure) -> PyErr {
     let place = failure.pass.as_ref().map(|pass| format!("{pass}: ")).unwrap_or_default();
     match &failure.error {
         PassError::Invalid(problems) => errors::diagnosed(py, Family::Verify, problems, None),
@@ -74,7 +74,7 @@ fn alone(
     py: Python<'_>,
     manager: PassManager,
     mut program: Program,
-) -> PyResult<(Program, Result<RunReport, Failure>)> {
+) -> PyResult<(Program, Result<RunReport, PipelineFailure>)> {
     let size = program.num_insts();
     let run = move || {
         let outcome = manager.run(&mut program);
@@ -87,7 +87,7 @@ fn alone(
 fn finished(
     before: &Bound<'_, PyProgram>,
     changed: Program,
-    outcome: Result<RunReport, Failure>,
+    outcome: Result<RunReport, PipelineFailure>,
     raised: &Raised,
 ) -> PyResult<(PyProgram, PyReport)> {
     if let Some(error) = raised.lock().unwrap_or_else(PoisonError::into_inner).take() {

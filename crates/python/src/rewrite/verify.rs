@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use sapwood::ptir::{Program, verify_call};
-use sapwood::rewrite::{Failure, PassError, PassManager, ProblemKind, RunReport};
+use sapwood::rewrite::{PassError, PassManager, PipelineFailure, ProblemKind, RunReport};
 use sapwood::trace::{ExecutionTraceSink, PassEvent, PassEventKind};
 
 use super::pattern::Raised;
@@ -42,7 +42,7 @@ impl Verifier {
     pub(super) fn problem(
         &self,
         py: Python<'_>,
-        outcome: &Result<RunReport, Failure>,
+        outcome: &Result<RunReport, PipelineFailure>,
     ) -> Option<PyErr> {
         match outcome {
             Ok(report) => {
@@ -52,7 +52,7 @@ impl Verifier {
                 let all: Vec<String> = invalid.map(ToString::to_string).collect();
                 (!all.is_empty()).then(|| errors::error(py, Family::Rewrite, all.join("\n")))
             }
-            Err(Failure { pass: Some(_), error: PassError::Invalid(problems), .. }) => {
+            Err(PipelineFailure { pass: Some(_), error: PassError::Invalid(problems), .. }) => {
                 let applied = lock(&self.applied);
                 let names = applied.join("`, `");
                 let place = match applied.len() {
@@ -75,10 +75,10 @@ fn is_invalid(kind: &ProblemKind) -> bool {
     !matches!(
         kind,
         ProblemKind::NothingChanged
-            | ProblemKind::ChangedAndSaidNo
+            | ProblemKind::ChangedWithoutReporting
             | ProblemKind::Panicked(_)
-            | ProblemKind::LooksTooFar { .. }
-            | ProblemKind::NotTried
+            | ProblemKind::ExceedsHops { .. }
+            | ProblemKind::FiresOutsideGate
     )
 }
 

@@ -3,7 +3,7 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{Add, Mul, Neg, Not, Sub};
 
-use super::numbers::{either_order, is_any_zero, is_constant, is_float, is_int};
+use super::numeric_constants::{either_order, is_any_zero, is_constant, is_float, is_int};
 use crate::FloatMode;
 use crate::pattern::Rewrite;
 
@@ -18,7 +18,7 @@ crate::patterns! { "add":
 
 /// `x + 0 = x`.
 ///
-/// Of floats `x + -0 = x` is exact; `x + 0` makes 0 of -0.
+/// For floats `x + -0 = x` is exact; `x + 0` turns -0 into 0.
 ///
 /// Floats: nsz.
 fn add_zero(op: Add, rw: &mut Rewrite<'_>) -> Option<Value> {

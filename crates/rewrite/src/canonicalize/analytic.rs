@@ -1,9 +1,9 @@
-//! Canonicalizations of exponentials, logarithms and roots. All but those of inverses change how often it is rounded.
+//! Canonicalizations of exponentials, logarithms and roots. All of them change the number of roundings.
 
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{Abs, Add, Div, Exp, Expm1, Log, Log1p, Logistic, Mul, Neg, Sqrt, Sub};
 
-use super::numbers::is_float;
+use super::numeric_constants::is_float;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "analytic":
@@ -37,7 +37,7 @@ fn log_of_exp(op: Log, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `exp(x) - 1 = expm1(x)`.
 ///
-/// Floats: fast. It is more precise near zero.
+/// Floats: fast. The result is more precise near zero.
 fn exp_minus_one(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !rw.floats().fast() || !rw.is_one(op.rhs) {
         return None;
@@ -48,7 +48,7 @@ fn exp_minus_one(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `exp(x) + -1 = expm1(x)`.
 ///
-/// Floats: fast. It is more precise near zero.
+/// Floats: fast. The result is more precise near zero.
 fn exp_plus_minus_one(op: Add, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !rw.floats().fast() || !rw.is_number(op.rhs, -1.0) {
         return None;
@@ -59,7 +59,7 @@ fn exp_plus_minus_one(op: Add, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `log(x + 1) = log1p(x)`.
 ///
-/// Floats: fast. It is more precise near zero.
+/// Floats: fast. The result is more precise near zero.
 fn log_of_one_more(op: Log, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !rw.floats().fast() {
         return None;

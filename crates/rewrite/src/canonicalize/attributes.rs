@@ -1,4 +1,4 @@
-//! Attributes that say what leaving them out says.
+//! Removal of attributes that equal their defaults.
 
 use sapwood_ptir::ops::{Convolution, DotGeneral, Pad, ReduceWindow, SelectAndScatter, Slice};
 use sapwood_ptir::{Attr, OpParts, Values};
@@ -9,7 +9,7 @@ crate::patterns! { "attributes":
     neutral_attributes on [Slice, Pad, ReduceWindow, SelectAndScatter, Convolution, DotGeneral] benefit 4,
 }
 
-/// `slice(x, strides=[1]) = slice(x)`: an attribute that says what leaving it out says is left out.
+/// `slice(x, strides=[1]) = slice(x)`: an attribute that equals its default is removed.
 ///
 /// Strides and dilations of 1, `interior`, `pads` and `reversal` of 0, and an `out` that is the type of the operands, for
 /// `slice`, `pad`, `reduce_window`, `select_and_scatter`, `convolution`, `dot_general`.
@@ -20,9 +20,9 @@ fn neutral_attributes(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     let operand = rw.dtype(*f.operands(op.root).first()?)?;
     let neutral = |name: &str, attr: &Attr| match name {
         "strides" | "base_dilation" | "window_dilation" | "input_dilation" | "kernel_dilation" => {
-            all_are(attr, 1)
+            all_ints_equal(attr, 1)
         }
-        "interior" | "pads" | "reversal" => all_are(attr, 0),
+        "interior" | "pads" | "reversal" => all_ints_equal(attr, 0),
         "out" => *attr == Attr::Type(operand),
         _ => false,
     };
@@ -44,11 +44,11 @@ fn neutral_attributes(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     rw.emit_parts_many(&parts)
 }
 
-// Whether all integers of a list, or of lists in a list, are this number.
-fn all_are(attr: &Attr, number: i64) -> bool {
+// Returns true if all integers of a list, or of lists in a list, are this number.
+fn all_ints_equal(attr: &Attr, number: i64) -> bool {
     match attr {
         Attr::Ints(list) => list.iter().all(|&n| n == number),
-        Attr::List(list) => list.iter().all(|inner| all_are(inner, number)),
+        Attr::List(list) => list.iter().all(|inner| all_ints_equal(inner, number)),
         _ => false,
     }
 }

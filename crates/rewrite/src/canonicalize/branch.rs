@@ -3,12 +3,12 @@
 use sapwood_ptir::ops::{Case, Cond, Constant, Not, Select};
 use sapwood_ptir::{BodyId, Function, Op, Value, ValueDef, Values};
 
-use super::carries::narrowed;
-use super::support::int_at;
+use super::carried_values::narrowed_region;
+use super::tensor_views::int_element_at;
 use crate::pattern::{OpRef, Rewrite};
 
-/// Branches with more instructions than this are not looked through.
-const MOST_CONSTANTS: usize = 16;
+/// Branches with more instructions than this are not examined for being only constants.
+const MAX_BRANCH_INSTS: usize = 16;
 
 crate::patterns! { "branch":
     branch_known on [Cond, Case] benefit 3,
@@ -34,14 +34,14 @@ fn branch_known(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
         true if rw.is_zero(asked) => 1,
         true => return None,
         false => {
-            let index = int_at(&rw.constant_of(asked)?, 0)?;
+            let index = int_element_at(&rw.constant_of(asked)?, 0)?;
             usize::try_from(index).map_or(last, |n| n.min(last))
         }
     };
     rw.inline(*regions.get(chosen)?, &[])
 }
 
-/// `cond(p, yield x, yield x) = x` for `x` from outside; so for `case`, and for one of several results.
+/// `cond(p, yield x, yield x) = x` for `x` from outside; also for `case`, and for one of several results.
 ///
 /// Floats: exact.
 fn branch_of_same(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
@@ -58,7 +58,7 @@ fn branch_of_same(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     rw.forward(results.filter(|&(n, _)| same(n)).map(|(_, (result, &value))| (result, value)))
 }
 
-/// `cond(p, yield x and y, …) = cond(p, yield x, …)` if nobody uses the result for `y`; so for `case`.
+/// `cond(p, yield x and y, …) = cond(p, yield x, …)` if the result for `y` is unused; also for `case`.
 ///
 /// Floats: exact.
 fn branch_unused(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
@@ -68,7 +68,8 @@ fn branch_unused(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     if gone.is_empty() {
         return None;
     }
-    let regions: Vec<_> = f.regions(op.root).iter().map(|&b| narrowed(b, &[], &gone)).collect();
+    let regions: Vec<_> =
+        f.regions(op.root).iter().map(|&b| narrowed_region(b, &[], &gone)).collect();
     let left = match f.view::<Cond>(op.root) {
         Some(cond) => rw.emit_with_regions(cond, &regions),
         None => rw.emit_with_regions(f.view::<Case>(op.root)?, &regions),
@@ -77,16 +78,16 @@ fn branch_unused(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     results.iter().map(|&r| if rw.unused(r) { Some(r) } else { left.next() }).collect()
 }
 
-// Whether a region computes nothing.
+// Returns true if a region computes nothing.
 fn only_yields(f: &Function, body: BodyId) -> bool {
-    let insts = f.body_insts(body).take(MOST_CONSTANTS + 2);
+    let insts = f.body_insts(body).take(MAX_BRANCH_INSTS + 2);
     let plain = |i| Some(i) == f.terminator(body) || f.op_key(i) == Constant::key();
-    insts.clone().count() <= MOST_CONSTANTS + 1 && insts.into_iter().all(plain)
+    insts.clone().count() <= MAX_BRANCH_INSTS + 1 && insts.into_iter().all(plain)
 }
 
 /// `cond(p, yield x, yield y) = select(p, x, y)` if the branches compute nothing.
 ///
-/// `x` and `y` have certainly the same dims: `select` asks for that, `cond` does not.
+/// The dims of `x` and `y` must certainly be equal: `select` requires that, `cond` does not.
 ///
 /// Floats: exact.
 fn cond_as_select(op: Cond, rw: &mut Rewrite<'_>) -> Option<Values> {
@@ -118,7 +119,7 @@ fn cond_of_not(op: Cond, rw: &mut Rewrite<'_>) -> Option<Values> {
     rw.emit_many(Cond { pred: inner.input, then: op.otherwise, otherwise: op.then })
 }
 
-/// Whether a value comes from outside of a body that a root owns.
+/// Returns true if a value comes from outside a body that the root owns.
 pub(super) fn is_outside(f: &Function, body: BodyId, value: Value) -> bool {
     match f.value_def(value) {
         ValueDef::Param(of, _) => of != body,

@@ -6,28 +6,32 @@ use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Cast, Clamp, Compare, Resha
 use sapwood_ptir::{Function, InstId, Op, OpParts, TensorLiteral, TensorType, Value, Values};
 use smallvec::SmallVec;
 
-use super::support::{AxisList, Spread, among_units, reshape, spread};
-use crate::pattern::{Binary, Rewrite, RootView, Roots, Unary, is_elementwise, user_elementwise};
+use super::tensor_views::{
+    AxisList, BroadcastView, emit_broadcast, emit_reshape, find_axes_among_units,
+};
+use crate::pattern::{
+    Binary, Rewrite, RootView, Roots, Unary, is_elementwise, user_elementwise_keys,
+};
 
 crate::patterns! { "broadcast":
     broadcast_to_same hops 1 when same,
     broadcast_as_reshape hops 1 when unit,
     broadcast_in_dim_as_broadcast_to hops 1,
-    broadcast_of_broadcast hops 1 when 0 in [Spread],
+    broadcast_of_broadcast hops 1 when 0 in [BroadcastView],
     broadcast_of_reshape hops 1 when 0 in [Reshape],
-    unary_of_broadcast benefit 3 hops 1 when 0 in [Spread],
-    elementwise_of_broadcasts benefit 3 hops 1 when any in [Spread],
+    unary_of_broadcast benefit 3 hops 1 when 0 in [BroadcastView],
+    elementwise_of_broadcasts benefit 3 hops 1 when any in [BroadcastView],
 }
 
 /// An elementwise op that is not [`Unary`].
-struct Elementwise {
+struct ElementwiseView {
     root: InstId,
 }
 
-impl RootView for Elementwise {
+impl RootView for ElementwiseView {
     fn roots() -> Roots {
         let stated = [Compare::key(), Select::key(), Clamp::key(), Cast::key()];
-        let [_, _, more] = user_elementwise();
+        let [_, _, more] = user_elementwise_keys();
         let stated = Roots::Keys(stated.into_iter().chain([more]).collect());
         Roots::all([Binary::roots(), stated])
     }
@@ -40,24 +44,24 @@ impl RootView for Elementwise {
 /// `broadcast(x : t) : t = x` if no axis moves.
 ///
 /// Floats: exact.
-fn broadcast_to_same(op: Spread, _: &mut Rewrite<'_>) -> Option<Value> {
+fn broadcast_to_same(op: BroadcastView, _: &mut Rewrite<'_>) -> Option<Value> {
     let stays = op.dims.iter().enumerate().all(|(i, &d)| i == d);
     (stays && op.from == op.ty).then_some(op.input)
 }
 
 /// `broadcast(x) = reshape(x)` if it only adds axes of extent one.
 ///
-/// All dims have to be known.
+/// All dims must be known.
 ///
 /// Floats: exact.
-fn broadcast_as_reshape(op: Spread, rw: &mut Rewrite<'_>) -> Option<Value> {
+fn broadcast_as_reshape(op: BroadcastView, rw: &mut Rewrite<'_>) -> Option<Value> {
     let (from, to) = (op.from.known_shape()?, op.ty.known_shape()?);
     let stays = op.dims.iter().zip(&from).all(|(&d, &n)| to[d] == n);
     let added = (0..to.len()).filter(|a| !op.dims.contains(a)).all(|a| to[a] == 1);
     if !stays || !added || !op.dims.is_sorted() || op.from == op.ty {
         return None;
     }
-    reshape(rw, op.input, &op.ty)
+    emit_reshape(rw, op.input, &op.ty)
 }
 
 /// `broadcast_in_dim(x, dims) = broadcast_to(x)` if `dims` are the last axes in order.
@@ -71,69 +75,69 @@ fn broadcast_in_dim_as_broadcast_to(op: BroadcastInDim, rw: &mut Rewrite<'_>) ->
         return None;
     }
     let dims: AxisList = (extra..ty.rank()).collect();
-    spread(rw, op.input, &dims, ty)
+    emit_broadcast(rw, op.input, &dims, ty)
 }
 
 /// `broadcast(broadcast(x)) = broadcast(x)`.
 ///
 /// Floats: exact.
-fn broadcast_of_broadcast(outer: Spread, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let inner = rw.def::<Spread>(outer.input)?;
-    if !inner.certain() || !outer.certain() {
+fn broadcast_of_broadcast(outer: BroadcastView, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<BroadcastView>(outer.input)?;
+    if !inner.is_certain() || !outer.is_certain() {
         return None;
     }
     let dims: AxisList = inner.dims.iter().map(|&d| outer.dims[d]).collect();
-    spread(rw, inner.input, &dims, &outer.ty)
+    emit_broadcast(rw, inner.input, &dims, &outer.ty)
 }
 
 /// `broadcast(reshape(x)) = broadcast(x)` if the reshape only adds axes of extent one.
 ///
 /// Floats: exact.
-fn broadcast_of_reshape(outer: Spread, rw: &mut Rewrite<'_>) -> Option<Value> {
+fn broadcast_of_reshape(outer: BroadcastView, rw: &mut Rewrite<'_>) -> Option<Value> {
     let inner = rw.def::<Reshape>(outer.input)?;
     let (from, to) = (rw.shape(inner.input)?, outer.from.known_shape()?);
-    let places = among_units(&from, &to)?;
+    let places = find_axes_among_units(&from, &to)?;
     let dims: AxisList = places.iter().map(|&d| outer.dims[d]).collect();
-    spread(rw, inner.input, &dims, &outer.ty)
+    emit_broadcast(rw, inner.input, &dims, &outer.ty)
 }
 
 /// `f(broadcast(x)) = broadcast(f(x))` for elementwise `f` of one operand.
 ///
 /// Floats: exact.
 fn unary_of_broadcast(op: Unary, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let inner = rw.def::<Spread>(op.input)?;
-    if !inner.certain() {
+    let inner = rw.def::<BroadcastView>(op.input)?;
+    if !inner.is_certain() {
         return None;
     }
     let small = rw.emit_parts(&op.with(inner.input))?;
-    spread(rw, small, &inner.dims, rw.result_tensor()?)
+    emit_broadcast(rw, small, &inner.dims, rw.result_tensor()?)
 }
 
 /// `f(broadcast(x), broadcast(y), …) = broadcast(f(x, y, …))` for elementwise `f` and broadcasts of one kind.
 ///
-/// Operands that are the same everywhere count as broadcasts.
+/// Operands whose elements are all equal count as broadcasts.
 ///
 /// Floats: exact.
-fn elementwise_of_broadcasts(op: Elementwise, rw: &mut Rewrite<'_>) -> Option<Value> {
+fn elementwise_of_broadcasts(op: ElementwiseView, rw: &mut Rewrite<'_>) -> Option<Value> {
     let f = rw.function();
     let ty = rw.result_tensor()?;
     let repeats = |i| f.is::<BroadcastTo>(i) || f.is::<BroadcastInDim>(i);
     if !f.operands(op.root).iter().any(|&v| rw.def_inst(v).is_some_and(repeats)) {
         return None;
     }
-    let mut kind: Option<Spread> = None;
+    let mut kind: Option<BroadcastView> = None;
     let mut parts: SmallVec<[(Value, Option<TensorLiteral>); 3]> = SmallVec::new();
     for &operand in f.operands(op.root) {
-        // The scalars that `select` and `clamp` take.
+        // The scalar operands of `select` and `clamp`.
         if rw.rank(operand)? == 0 {
             parts.push((operand, None));
         } else if let Some(literal) = rw.splat_of(operand) {
             parts.push((operand, Some(literal)));
         } else {
-            let one = rw.def::<Spread>(operand)?;
+            let one = rw.def::<BroadcastView>(operand)?;
             let fits =
                 kind.as_ref().is_none_or(|k| k.dims == one.dims && k.from.dims == one.from.dims);
-            if !fits || !one.certain() {
+            if !fits || !one.is_certain() {
                 return None;
             }
             parts.push((one.input, None));
@@ -157,5 +161,5 @@ fn elementwise_of_broadcasts(op: Elementwise, rw: &mut Rewrite<'_>) -> Option<Va
     small.operands = operands;
     small.given.push(TensorType { dtype: ty.dtype, dims: kind.from.dims.clone() }.into());
     let small = rw.emit_parts(&small)?;
-    spread(rw, small, &kind.dims, ty)
+    emit_broadcast(rw, small, &kind.dims, ty)
 }

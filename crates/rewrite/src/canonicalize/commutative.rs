@@ -1,9 +1,11 @@
-//! Laws that several commutative ops share.
+//! Laws shared by several commutative ops.
 
 use sapwood_ptir::ops::{Add, And, Max, Min, Mul, Or, Xor};
 use sapwood_ptir::{Op, OpKey, Value};
 
-use super::numbers::{complex_needs, either_order, is_bits, is_bool, is_constant};
+use super::numeric_constants::{
+    complex_allows, either_order, is_bool, is_constant, is_int_or_bool,
+};
 use crate::FloatMode;
 use crate::pattern::{Binary, Rewrite};
 
@@ -42,11 +44,11 @@ fn bool_arithmetic(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `x ∘ x = x` for `and`, `or`, `min`, `max`.
 ///
-/// Of complex numbers with one NaN part `min` and `max` make two, so there it needs fast.
+/// For complex numbers with one NaN part, `min` and `max` return two NaN parts, so they need fast.
 ///
 /// Floats: exact.
 fn idempotent(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
-    (op.lhs == op.rhs && complex_needs(rw, FloatMode::Fast, op.lhs)).then_some(op.lhs)
+    (op.lhs == op.rhs && complex_allows(rw, FloatMode::Fast, op.lhs)).then_some(op.lhs)
 }
 
 /// `x ∘ (x ∘ y) = x ∘ y` for `and`, `or`, `min`, `max`, in any order.
@@ -63,7 +65,7 @@ fn repeated_operand(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
 ///
 /// Floats: fast. `y` may be NaN.
 fn absorption(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let other = dual(op.key)?;
+    let other = dual_op(op.key)?;
     if !rw.allows(FloatMode::Fast, op.lhs) {
         return None;
     }
@@ -73,7 +75,7 @@ fn absorption(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
     })
 }
 
-fn dual(key: OpKey) -> Option<OpKey> {
+fn dual_op(key: OpKey) -> Option<OpKey> {
     let pairs = [(And::key(), Or::key()), (Min::key(), Max::key())];
     pairs.into_iter().find_map(|(a, b)| match key {
         k if k == a => Some(b),
@@ -93,7 +95,7 @@ fn reassociate_constants(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
     }
     let inner = rw.def::<Binary>(op.lhs)?;
     let rounds = op.key == Add::key() || op.key == Mul::key();
-    if inner.key != op.key || rounds && !rw.floats().fast() && !is_bits(rw, op.lhs) {
+    if inner.key != op.key || rounds && !rw.floats().fast() && !is_int_or_bool(rw, op.lhs) {
         return None;
     }
     if !is_constant(rw, inner.rhs) || is_constant(rw, inner.lhs) {

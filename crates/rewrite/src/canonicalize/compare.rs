@@ -3,9 +3,9 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{Add, Cast, Compare, CompareOrder, Direction, Neg, Not, Sub, Xor};
 
-use super::numbers::{
-    inverted, is_bits, is_bool, is_constant, is_float, is_highest, is_int, is_lowest, negated,
-    truth,
+use super::numeric_constants::{
+    bool_like_result, inverted_constant, is_bool, is_constant, is_float, is_highest, is_int,
+    is_int_or_bool, is_lowest, negated_constant,
 };
 use crate::FloatMode;
 use crate::pattern::Rewrite;
@@ -24,8 +24,8 @@ crate::patterns! { "compare":
     not_of_compare when 0 in [Compare],
 }
 
-// What holds of `b, a` where this holds of `a, b`.
-fn swapped(direction: Direction) -> Direction {
+// Returns the direction that holds for `b, a` where this one holds for `a, b`.
+fn swapped_direction(direction: Direction) -> Direction {
     match direction {
         Direction::Lt => Direction::Gt,
         Direction::Le => Direction::Ge,
@@ -35,8 +35,8 @@ fn swapped(direction: Direction) -> Direction {
     }
 }
 
-// What holds of ordered numbers where this does not.
-fn opposite(direction: Direction) -> Direction {
+// Returns the direction that holds for ordered numbers where this one does not.
+fn negated_direction(direction: Direction) -> Direction {
     match direction {
         Direction::Eq => Direction::Ne,
         Direction::Ne => Direction::Eq,
@@ -47,23 +47,23 @@ fn opposite(direction: Direction) -> Direction {
     }
 }
 
-fn asks_equality(direction: Direction) -> bool {
+fn is_equality(direction: Direction) -> bool {
     matches!(direction, Direction::Eq | Direction::Ne)
 }
 
-/// `c < x = x > c` for a constant `c`, and so for the other directions.
+/// `c < x = x > c` for a constant `c`, and likewise for the other directions.
 ///
 /// Floats: exact.
 fn compare_constant_to_the_right(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !is_constant(rw, op.lhs) || is_constant(rw, op.rhs) {
         return None;
     }
-    rw.emit(Compare { lhs: op.rhs, rhs: op.lhs, direction: swapped(op.direction), ..op })
+    rw.emit(Compare { lhs: op.rhs, rhs: op.lhs, direction: swapped_direction(op.direction), ..op })
 }
 
-/// `x == x = true`, and so `le`, `ge`; `x != x = false`, and so `lt`, `gt`.
+/// `x == x = true`, likewise `le`, `ge`; `x != x = false`, likewise `lt`, `gt`.
 ///
-/// Of floats `lt` and `gt` are exact, and all in the total order; the others are not with NaN.
+/// For floats `lt` and `gt` are exact, and all directions in the total order; the others are wrong for NaN.
 ///
 /// Floats: fast.
 fn compare_with_itself(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -75,10 +75,10 @@ fn compare_with_itself(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !exact && !rw.allows(FloatMode::Fast, op.lhs) {
         return None;
     }
-    truth(rw, matches!(op.direction, Direction::Eq | Direction::Le | Direction::Ge))
+    bool_like_result(rw, matches!(op.direction, Direction::Eq | Direction::Le | Direction::Ge))
 }
 
-/// `b == true = b`, `b == false = ~b`, and so for the other directions.
+/// `b == true = b`, `b == false = ~b`, and likewise for the other directions.
 ///
 /// Floats: never.
 fn compare_bool_with_constant(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -86,11 +86,16 @@ fn compare_bool_with_constant(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value
         return None;
     }
     let constant = if rw.is_one(op.rhs) { true } else { rw.is_zero(op.rhs).then_some(false)? };
-    choose(op.lhs, op.direction, i8::from(constant), rw)
+    compare_bool_with(op.lhs, op.direction, i8::from(constant), rw)
 }
 
-// The bool `b`, as 0 or 1, compared with a number.
-fn choose(b: Value, direction: Direction, with: i8, rw: &mut Rewrite<'_>) -> Option<Value> {
+// Returns the comparison of the bool `b`, as 0 or 1, with a number.
+fn compare_bool_with(
+    b: Value,
+    direction: Direction,
+    with: i8,
+    rw: &mut Rewrite<'_>,
+) -> Option<Value> {
     let holds = |b: i8| match direction {
         Direction::Eq => b == with,
         Direction::Ne => b != with,
@@ -102,11 +107,11 @@ fn choose(b: Value, direction: Direction, with: i8, rw: &mut Rewrite<'_>) -> Opt
     match (holds(0), holds(1)) {
         (false, true) => Some(b),
         (true, false) => rw.emit(Not { input: b }),
-        (always, _) => truth(rw, always),
+        (always, _) => bool_like_result(rw, always),
     }
 }
 
-/// `cast(b) != 0 = b` for a bool `b`, and so for 1 and for the other directions.
+/// `cast(b) != 0 = b` for a bool `b`, and likewise for 1 and for the other directions.
 ///
 /// Floats: exact.
 fn compare_of_bool_as_number(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -115,12 +120,12 @@ fn compare_of_bool_as_number(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value>
     if !is_bool(rw, cast.input) {
         return None;
     }
-    choose(cast.input, op.direction, with, rw)
+    compare_bool_with(cast.input, op.direction, with, rw)
 }
 
 /// `x < lowest = false`, `x > highest = false`, `x >= lowest = true`, `x <= highest = true`.
 ///
-/// The limits of integers, or infinities. Of floats the first two are exact; the others are not with NaN.
+/// `lowest` and `highest` are the limits of integers, or infinities. For floats the first two are exact; the others are wrong for NaN.
 ///
 /// Floats: fast.
 fn compare_beyond_limit(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -137,12 +142,12 @@ fn compare_beyond_limit(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
     if answer && !rw.allows(FloatMode::Fast, op.lhs) {
         return None;
     }
-    truth(rw, answer)
+    bool_like_result(rw, answer)
 }
 
-/// `x <= lowest = x == lowest`, `x > lowest = x != lowest`, and so at the highest.
+/// `x <= lowest = x == lowest`, `x > lowest = x != lowest`, and likewise for `highest`.
 ///
-/// The limits of integers, or infinities, for which `x > -infinity` is not `ne`: NaN is not above.
+/// `lowest` and `highest` are the limits of integers, or infinities, for which `x > -infinity` is not `ne`: NaN is not greater.
 ///
 /// Floats: exact.
 fn compare_at_limit(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -162,26 +167,26 @@ fn compare_at_limit(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
     rw.emit(Compare { direction, ..op })
 }
 
-/// `-x < -y = x > y`, and so for the other directions.
+/// `-x < -y = x > y`, and likewise for the other directions.
 ///
-/// Of integers only `eq` and `ne`: the smallest has no opposite. Not in the total order.
+/// For integers only `eq` and `ne`: the smallest has no opposite. Not in the total order.
 ///
 /// Floats: exact.
 fn compare_of_negs(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
     let ordered = is_float(rw, op.lhs) && op.order == CompareOrder::Partial;
-    if !ordered && (!asks_equality(op.direction) || op.order == CompareOrder::Total) {
+    if !ordered && (!is_equality(op.direction) || op.order == CompareOrder::Total) {
         return None;
     }
     let (x, y) = (rw.def::<Neg>(op.lhs)?, rw.def::<Neg>(op.rhs)?);
-    let direction = swapped(op.direction);
+    let direction = swapped_direction(op.direction);
     rw.emit(Compare { lhs: x.input, rhs: y.input, direction, ..op })
 }
 
-/// `x - y == 0 = x == y`, `x ^ y == 0 = x == y`, and so for `ne`.
+/// `x - y == 0 = x == y`, `x ^ y == 0 = x == y`, and likewise for `ne`.
 ///
-/// Floats: fast. Infinities differ from each other by NaN.
+/// Floats: fast. The difference of equal infinities is NaN.
 fn compare_of_difference(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let fits = asks_equality(op.direction) && op.order == CompareOrder::Partial;
+    let fits = is_equality(op.direction) && op.order == CompareOrder::Partial;
     if !fits || !rw.is_zero(op.rhs) || !rw.allows(FloatMode::Fast, op.lhs) {
         return None;
     }
@@ -195,11 +200,11 @@ fn compare_of_difference(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
     rw.emit(Compare { lhs, rhs, ..op })
 }
 
-/// `x + c1 == c2 = x == c2 - c1` for constant integers `c1`, `c2`, and so for `ne`.
+/// `x + c1 == c2 = x == c2 - c1` for constant integers `c1`, `c2`, and likewise for `ne`.
 ///
 /// Floats: never.
 fn compare_of_sum_with_constant(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
-    if !asks_equality(op.direction) || !is_int(rw, op.lhs) || !is_constant(rw, op.rhs) {
+    if !is_equality(op.direction) || !is_int(rw, op.lhs) || !is_constant(rw, op.rhs) {
         return None;
     }
     let sum = rw.def::<Add>(op.lhs)?;
@@ -210,19 +215,19 @@ fn compare_of_sum_with_constant(op: Compare, rw: &mut Rewrite<'_>) -> Option<Val
     rw.emit(Compare { lhs: sum.lhs, rhs, ..op })
 }
 
-/// `-x == c = x == -c`, `~x == c = x == ~c`, `c1 - x == c = x == c1 - c`, `x ^ c1 == c = x == c1 ^ c`, and so for `ne`.
+/// `-x == c = x == -c`, `~x == c = x == ~c`, `c1 - x == c = x == c1 - c`, `x ^ c1 == c = x == c1 ^ c`, and likewise for `ne`.
 ///
 /// For integers and bools, and constants `c`, `c1`.
 ///
 /// Floats: never.
 fn compare_of_reversible_with_constant(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
-    if !asks_equality(op.direction) || !is_bits(rw, op.lhs) || !is_constant(rw, op.rhs) {
+    if !is_equality(op.direction) || !is_int_or_bool(rw, op.lhs) || !is_constant(rw, op.rhs) {
         return None;
     }
     let (x, rhs) = if let Some(neg) = rw.def::<Neg>(op.lhs) {
-        (neg.input, negated(rw, op.rhs)?)
+        (neg.input, negated_constant(rw, op.rhs)?)
     } else if let Some(not) = rw.def::<Not>(op.lhs) {
-        (not.input, inverted(rw, op.rhs)?)
+        (not.input, inverted_constant(rw, op.rhs)?)
     } else if let Some(sub) = rw.def::<Sub>(op.lhs) {
         if !is_constant(rw, sub.lhs) {
             return None;
@@ -241,16 +246,16 @@ fn compare_of_reversible_with_constant(op: Compare, rw: &mut Rewrite<'_>) -> Opt
     rw.emit(Compare { lhs: x, rhs, ..op })
 }
 
-/// `~(x < y) = x >= y`, and so for the other directions.
+/// `~(x < y) = x >= y`, and likewise for the other directions.
 ///
-/// Of floats `eq`, `ne` and the total order are exact; the others are not with NaN.
+/// For floats `eq`, `ne` and the total order are exact; the others are wrong for NaN.
 ///
 /// Floats: fast.
 fn not_of_compare(op: Not, rw: &mut Rewrite<'_>) -> Option<Value> {
     let compare = rw.def::<Compare>(op.input)?;
-    let exact = asks_equality(compare.direction) || compare.order == CompareOrder::Total;
+    let exact = is_equality(compare.direction) || compare.order == CompareOrder::Total;
     if !exact && !rw.allows(FloatMode::Fast, compare.lhs) {
         return None;
     }
-    rw.emit(Compare { direction: opposite(compare.direction), ..compare })
+    rw.emit(Compare { direction: negated_direction(compare.direction), ..compare })
 }

@@ -3,7 +3,7 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{Cast, Complex, Imag, Real};
 
-use super::numbers::{is_complex, is_float};
+use super::numeric_constants::{is_complex, is_float};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "complex":

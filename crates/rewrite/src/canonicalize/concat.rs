@@ -3,11 +3,11 @@
 use sapwood_ptir::ops::{Concat, Slice};
 use sapwood_ptir::{Dim, Value, Values};
 
-use super::support::uniform;
+use super::tensor_views::as_uniform;
 use crate::pattern::Rewrite;
 
-/// A concat takes no operands of another that would make it longer than this.
-const MOST_OPERANDS: usize = 64;
+/// The maximum number of operands of a concat that another concat is merged into.
+const MAX_CONCAT_OPERANDS: usize = 64;
 
 crate::patterns! { "concat":
     concat_of_one when same,
@@ -40,11 +40,11 @@ fn concat_of_empties(op: Concat, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `concat(…, concat(x, y), …) = concat(…, x, y, …)` along one axis.
 ///
-/// Only if nothing else uses the inner one and there are at most 64 operands.
+/// Only if nothing else uses the inner one and the result has at most 64 operands.
 ///
 /// Floats: exact.
 fn concat_of_concat(op: Concat, rw: &mut Rewrite<'_>) -> Option<Value> {
-    if op.inputs.len() >= MOST_OPERANDS {
+    if op.inputs.len() >= MAX_CONCAT_OPERANDS {
         return None;
     }
     let (mut inputs, mut left) = (Values::new(), op.inputs.len());
@@ -55,7 +55,7 @@ fn concat_of_concat(op: Concat, rw: &mut Rewrite<'_>) -> Option<Value> {
         match inner {
             Some(inner)
                 if inner.axis == op.axis
-                    && inputs.len() + inner.inputs.len() + left <= MOST_OPERANDS =>
+                    && inputs.len() + inner.inputs.len() + left <= MAX_CONCAT_OPERANDS =>
             {
                 inputs.extend(inner.inputs);
                 merged = true;
@@ -74,12 +74,12 @@ fn concat_of_concat(op: Concat, rw: &mut Rewrite<'_>) -> Option<Value> {
 /// Floats: exact.
 fn concat_of_slices(op: Concat, rw: &mut Rewrite<'_>) -> Option<Value> {
     let axis = op.axis.0 as usize;
-    // Operands, or what takes the place of several.
+    // The operands, or the slices that replace several of them.
     let mut parts: Vec<(Value, Option<Slice>)> = Vec::new();
     for &input in &op.inputs {
         let part = rw.def::<Slice>(input).filter(|s| s.strides.is_none());
         if let (Some((_, Some(before))), Some(part)) = (parts.last_mut(), &part)
-            && follows(before, part, axis)
+            && is_next_slice(before, part, axis)
         {
             let mut limits = before.limits.to_vec();
             limits[axis] = part.limits[axis];
@@ -105,8 +105,8 @@ fn concat_of_slices(op: Concat, rw: &mut Rewrite<'_>) -> Option<Value> {
     }
 }
 
-// Whether one slice begins where another ends, and they agree along the other axes.
-fn follows(before: &Slice, part: &Slice, axis: usize) -> bool {
+// Returns true if one slice begins where another ends, and they agree along the other axes.
+fn is_next_slice(before: &Slice, part: &Slice, axis: usize) -> bool {
     before.input == part.input
         && (0..before.starts.len()).all(|a| match a == axis {
             true => before.limits[a] == part.starts[a],
@@ -116,14 +116,14 @@ fn follows(before: &Slice, part: &Slice, axis: usize) -> bool {
 
 /// `concat(broadcast(s), broadcast(s)) = broadcast(s)` for a scalar `s`.
 ///
-/// All dims of the result have to be known.
+/// All dims of the result must be known.
 ///
 /// Floats: exact.
 fn concat_of_uniform(op: Concat, rw: &mut Rewrite<'_>) -> Option<Value> {
     let (&first, rest) = op.inputs.split_first()?;
-    let first = uniform(rw, first)?;
+    let first = as_uniform(rw, first)?;
     for &other in rest {
-        if !uniform(rw, other)?.same(&first) {
+        if !as_uniform(rw, other)?.is_certainly_same(&first) {
             return None;
         }
     }

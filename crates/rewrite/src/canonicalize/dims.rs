@@ -53,7 +53,7 @@ fn refine_to_same(op: Refine, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `refine(refine(x)) = refine(x)`.
 ///
-/// Only if the inner one gives no dim a name that the outer one does not have.
+/// Only if the inner one introduces no dim name that the outer one does not have.
 ///
 /// Floats: exact.
 fn refine_of_refine(outer: Refine, rw: &mut Rewrite<'_>) -> Option<Value> {

@@ -3,9 +3,9 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{Div, Exp, Mul, Neg, Rsqrt, ShrLogical, Sqrt};
 
-use super::numbers::{
-    all_ones_like_result, complex_needs, float_of, int_like, int_of, is_any_zero, is_complex,
-    is_constant, is_float, is_int, is_unsigned,
+use super::numeric_constants::{
+    all_ones_like_result, complex_allows, int_like, is_any_zero, is_complex, is_constant, is_float,
+    is_int, is_unsigned, splat_float, splat_int,
 };
 use crate::FloatMode;
 use crate::pattern::Rewrite;
@@ -32,7 +32,7 @@ crate::patterns! { "div":
 ///
 /// Floats: exact.
 fn div_one(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
-    (rw.is_one(op.rhs) && complex_needs(rw, FloatMode::Fast, op.lhs)).then_some(op.lhs)
+    (rw.is_one(op.rhs) && complex_allows(rw, FloatMode::Fast, op.lhs)).then_some(op.lhs)
 }
 
 /// `x / -1 = -x`.
@@ -41,7 +41,7 @@ fn div_one(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
 ///
 /// Floats: exact.
 fn div_minus_one(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let fits = rw.is_number(op.rhs, -1.0) && complex_needs(rw, FloatMode::Fast, op.lhs);
+    let fits = rw.is_number(op.rhs, -1.0) && complex_allows(rw, FloatMode::Fast, op.lhs);
     if !fits || is_constant(rw, op.lhs) {
         return None;
     }
@@ -97,7 +97,7 @@ fn div_of_negs(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
 ///
 /// Floats: exact.
 fn div_by_power_of_two(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let c = float_of(rw, op.rhs)?;
+    let c = splat_float(rw, op.rhs)?;
     const FRACTION: u64 = (1 << 52) - 1;
     if !c.is_normal() || c.to_bits() & FRACTION != 0 || c.abs() == 1.0 {
         return None;
@@ -112,7 +112,7 @@ fn div_by_power_of_two(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
 }
 
 fn smallest_normal(rw: &Rewrite<'_>, value: Value) -> Option<f64> {
-    let exponent = super::numbers::exponent_bits(rw.dtype(value)?)?;
+    let exponent = super::numeric_constants::exponent_bits(rw.dtype(value)?)?;
     Some(2f64.powi(2 - (1 << (exponent - 1))))
 }
 
@@ -120,7 +120,7 @@ fn smallest_normal(rw: &Rewrite<'_>, value: Value) -> Option<f64> {
 ///
 /// Floats: never.
 fn div_unsigned_by_power_of_two(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let c = int_of(rw, op.rhs).filter(|&c| c > 1 && c & (c - 1) == 0)?;
+    let c = splat_int(rw, op.rhs).filter(|&c| c > 1 && c & (c - 1) == 0)?;
     if !is_unsigned(rw, op.lhs) {
         return None;
     }
@@ -132,9 +132,9 @@ fn div_unsigned_by_power_of_two(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> 
 ///
 /// Floats: never.
 fn div_of_div(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let c2 = int_of(rw, op.rhs).filter(|&c| c > 0)?;
+    let c2 = splat_int(rw, op.rhs).filter(|&c| c > 0)?;
     let inner = rw.def::<Div>(op.lhs)?;
-    let c1 = int_of(rw, inner.rhs).filter(|&c| c > 0)?;
+    let c1 = splat_int(rw, inner.rhs).filter(|&c| c > 0)?;
     let product = c1.checked_mul(c2)?;
     if product > rw.dtype(op.rhs)?.integer_max()? {
         return None;
@@ -143,14 +143,14 @@ fn div_of_div(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
     rw.emit(Div { lhs: inner.lhs, rhs })
 }
 
-/// `x / c = x * (1 / c)` for floats and a constant `c` that is no zero and not infinite.
+/// `x / c = x * (1 / c)` for floats and a constant `c` that is not zero and not infinite.
 ///
 /// Floats: fast.
 fn div_by_constant(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !rw.floats().fast() || is_constant(rw, op.lhs) {
         return None;
     }
-    let c = float_of(rw, op.rhs).filter(|c| c.is_normal())?;
+    let c = splat_float(rw, op.rhs).filter(|c| c.is_normal())?;
     let normal = smallest_normal(rw, op.rhs)?;
     if c.recip().abs() < normal {
         return None;
@@ -168,7 +168,7 @@ fn constant_div_constant_multiple(op: Div, rw: &mut Rewrite<'_>) -> Option<Value
         return None;
     }
     let product = rw.def::<Mul>(op.rhs)?;
-    let divides = float_of(rw, product.rhs).is_some_and(f64::is_normal);
+    let divides = splat_float(rw, product.rhs).is_some_and(f64::is_normal);
     if !divides || is_constant(rw, product.lhs) {
         return None;
     }
@@ -178,7 +178,7 @@ fn constant_div_constant_multiple(op: Div, rw: &mut Rewrite<'_>) -> Option<Value
 
 /// `1 / sqrt(x) = rsqrt(x)`.
 ///
-/// Floats: fast. It rounds once.
+/// Floats: fast. `rsqrt` rounds once.
 fn reciprocal_of_sqrt(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !rw.floats().fast() || !rw.is_one(op.lhs) {
         return None;

@@ -4,7 +4,7 @@ use sapwood_ptir::ops::{Convolution, DotGeneral, Mul, Transpose};
 use sapwood_ptir::{Axes, Value};
 use sapwood_types::DataType;
 
-use super::support::{AxisList, axes, others};
+use super::tensor_views::{AxisList, axis_list, remaining_axes};
 use crate::FloatMode;
 use crate::pattern::{OpRef, Rewrite};
 
@@ -15,35 +15,35 @@ crate::patterns! { "dot":
     dot_as_mul hops 1 floats nsz,
 }
 
-// The axes of an operand that are neither batch axes nor contracted, in order.
-fn free(rank: usize, batch: &[i64], contract: &[i64]) -> AxisList {
-    let mut taken = axes(batch);
-    taken.extend(axes(contract));
-    others(rank, &taken)
+// Returns the axes of an operand that are neither batch axes nor contracted, in order.
+fn free_axes(rank: usize, batch: &[i64], contract: &[i64]) -> AxisList {
+    let mut taken = axis_list(batch);
+    taken.extend(axis_list(contract));
+    remaining_axes(rank, &taken)
 }
 
-// An operand without its transpose, with its batch and contracted axes, if its free axes keep their order.
-fn untransposed(
+// Returns an operand without its transpose, with its batch and contracted axes, if its free axes keep their order.
+fn without_transpose(
     rw: &mut Rewrite<'_>,
     operand: Value,
     batch: &Axes,
     contract: &Axes,
 ) -> Option<(Value, Axes, Axes)> {
     let inner = rw.def::<Transpose>(operand)?;
-    let free = free(inner.perm.len(), batch, contract);
+    let free = free_axes(inner.perm.len(), batch, contract);
     let moved = |list: &[i64]| list.iter().map(|&a| inner.perm[a as usize]).collect::<Axes>();
     let kept: AxisList = free.iter().map(|&a| inner.perm[a] as usize).collect();
     kept.is_sorted().then(|| (inner.input, moved(batch), moved(contract)))
 }
 
-/// `dot_general(transpose(x), y) = dot_general(x, y)` over the axes where they come from; of either operand.
+/// `dot_general(transpose(x), y) = dot_general(x, y)` with the axes of `x`; for either operand.
 ///
 /// Only if the free axes keep their order.
 ///
 /// Floats: exact.
 fn dot_of_transpose(mut op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let lhs = untransposed(rw, op.lhs, &op.lhs_batch, &op.lhs_contract);
-    let rhs = untransposed(rw, op.rhs, &op.rhs_batch, &op.rhs_contract);
+    let lhs = without_transpose(rw, op.lhs, &op.lhs_batch, &op.lhs_contract);
+    let rhs = without_transpose(rw, op.rhs, &op.rhs_batch, &op.rhs_contract);
     if lhs.is_none() && rhs.is_none() {
         return None;
     }
@@ -56,7 +56,7 @@ fn dot_of_transpose(mut op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
     rw.emit(op)
 }
 
-/// `transpose(dot_general(x, y), p) = dot_general(y, x)` if `p` changes the places of their free axes.
+/// `transpose(dot_general(x, y), p) = dot_general(y, x)` if `p` swaps their free axes.
 ///
 /// Only if nothing else uses the product.
 ///
@@ -64,10 +64,10 @@ fn dot_of_transpose(mut op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
 fn transpose_of_dot(op: Transpose, rw: &mut Rewrite<'_>) -> Option<Value> {
     let dot = rw.def::<DotGeneral>(op.input)?;
     let batch = dot.lhs_batch.len();
-    let left = free(rw.rank(dot.lhs)?, &dot.lhs_batch, &dot.lhs_contract).len();
-    let right = free(rw.rank(dot.rhs)?, &dot.rhs_batch, &dot.rhs_contract).len();
+    let left = free_axes(rw.rank(dot.lhs)?, &dot.lhs_batch, &dot.lhs_contract).len();
+    let right = free_axes(rw.rank(dot.rhs)?, &dot.rhs_batch, &dot.rhs_contract).len();
     let swapped = (0..batch).chain(batch + left..batch + left + right).chain(batch..batch + left);
-    let swaps = axes(&op.perm).into_iter().eq(swapped);
+    let swaps = axis_list(&op.perm).into_iter().eq(swapped);
     if !swaps || left == 0 || right == 0 || !rw.one_use(op.input) {
         return None;
     }
@@ -84,7 +84,7 @@ fn transpose_of_dot(op: Transpose, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `dot_general(x, 0) = 0`, `convolution(x, 0) = 0`; with zero as either operand.
 ///
-/// All dims of the result have to be known.
+/// All dims of the result must be known.
 ///
 /// Floats: fast.
 fn product_with_zero(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -100,7 +100,7 @@ fn product_with_zero(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
 /// Floats: nsz, for complex numbers fast.
 fn dot_as_mul(op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
     let (rank, dtype) = (rw.rank(op.lhs)?, rw.dtype(op.lhs)?);
-    let all = |list: &[i64]| axes(list).into_iter().eq(0..rank);
+    let all = |list: &[i64]| axis_list(list).into_iter().eq(0..rank);
     let same = |d: Option<DataType>| d.is_none_or(|d| d == dtype);
     let plain = same(op.accumulate) && same(op.out) && rw.rank(op.rhs)? == rank;
     let mode = if dtype.is_complex() { FloatMode::Fast } else { FloatMode::Nsz };

@@ -3,7 +3,7 @@
 use sapwood_ptir::ops::{DynamicSlice, DynamicUpdateSlice, Slice};
 use sapwood_ptir::{Axes, Dim, Value};
 
-use super::support::{int_at, is_empty};
+use super::tensor_views::{int_element_at, is_certainly_empty};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "dynamic":
@@ -16,9 +16,9 @@ crate::patterns! { "dynamic":
     dynamic_update_slice_twice when 0 in [DynamicUpdateSlice],
 }
 
-/// `dynamic_slice(x, starts) = slice(x)` if the starts are known, clamped into `x`.
+/// `dynamic_slice(x, starts) = slice(x)` if the starts are known; they are clamped into `x`.
 ///
-/// All dims of `x` have to be known.
+/// All dims of `x` must be known.
 ///
 /// Floats: exact.
 fn dynamic_slice_at_known(op: DynamicSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -26,7 +26,7 @@ fn dynamic_slice_at_known(op: DynamicSlice, rw: &mut Rewrite<'_>) -> Option<Valu
     let mut starts: Vec<i64> = Vec::new();
     for (axis, &start) in op.starts.iter().enumerate() {
         let most = i128::from(shape[axis]) - i128::from(op.sizes[axis]);
-        let start = int_at(&rw.constant_of(start)?, 0)?;
+        let start = int_element_at(&rw.constant_of(start)?, 0)?;
         starts.push(i64::try_from(start.clamp(0, most.max(0))).ok()?);
     }
     let limits: Axes = starts.iter().zip(op.sizes.iter()).map(|(a, b)| a + b).collect();
@@ -49,7 +49,7 @@ fn dynamic_slice_of_update(op: DynamicSlice, rw: &mut Rewrite<'_>) -> Option<Val
     same.then_some(inner.update)
 }
 
-fn is_certain(rw: &Rewrite<'_>, value: Value) -> bool {
+fn has_no_unknown_dims(rw: &Rewrite<'_>, value: Value) -> bool {
     rw.tensor(value).is_some_and(|t| !t.dims.contains(&Dim::Unknown))
 }
 
@@ -57,7 +57,7 @@ fn is_certain(rw: &Rewrite<'_>, value: Value) -> bool {
 ///
 /// Floats: exact.
 fn dynamic_update_slice_of_all(op: DynamicUpdateSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let same = rw.ty(op.update) == rw.result_type() && is_certain(rw, op.update);
+    let same = rw.ty(op.update) == rw.result_type() && has_no_unknown_dims(rw, op.update);
     same.then_some(op.update)
 }
 
@@ -74,19 +74,19 @@ fn dynamic_update_slice_by_own(op: DynamicUpdateSlice, rw: &mut Rewrite<'_>) -> 
 ///
 /// Floats: exact.
 fn dynamic_update_slice_by_nothing(op: DynamicUpdateSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let none = is_empty(rw.tensor(op.update)?);
+    let none = is_certainly_empty(rw.tensor(op.update)?);
     (none && rw.ty(op.input) == rw.result_type()).then_some(op.input)
 }
 
 /// `dynamic_update_slice(dynamic_update_slice(x, u, starts), v, starts) = dynamic_update_slice(x, v, starts)`.
 ///
-/// Both updates have to be of the same size.
+/// Both updates must have the same size.
 ///
 /// Floats: exact.
 fn dynamic_update_slice_twice(op: DynamicUpdateSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
     let inner = rw.def::<DynamicUpdateSlice>(op.input)?;
     let same = inner.starts == op.starts && rw.ty(inner.update) == rw.ty(op.update);
-    if !same || !is_certain(rw, op.update) {
+    if !same || !has_no_unknown_dims(rw, op.update) {
         return None;
     }
     rw.emit(DynamicUpdateSlice { input: inner.input, update: op.update, starts: op.starts })

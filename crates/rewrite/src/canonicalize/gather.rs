@@ -3,7 +3,9 @@
 use sapwood_ptir::ops::{Gather, Scatter, Slice};
 use sapwood_ptir::{Axes, Value, Values};
 
-use super::support::{axes, int_at, is_empty, others, reshape};
+use super::tensor_views::{
+    axis_list, emit_reshape, int_element_at, is_certainly_empty, remaining_axes,
+};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "gather":
@@ -15,7 +17,7 @@ crate::patterns! { "gather":
 
 /// `gather(x, indices) = reshape(slice(x))` if there is one index vector and it is known.
 ///
-/// All dims of `x` have to be known; starts are clamped.
+/// All dims of `x` must be known; starts are clamped.
 ///
 /// Floats: exact.
 fn gather_of_one_slice(op: Gather, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -29,17 +31,17 @@ fn gather_of_one_slice(op: Gather, rw: &mut Rewrite<'_>) -> Option<Value> {
     for (n, &axis) in op.start_index_map.iter().enumerate() {
         let axis = axis as usize;
         let most = i128::from(shape[axis]) - i128::from(op.slice_sizes[axis]);
-        let start = int_at(&literal, n as u64)?;
+        let start = int_element_at(&literal, n as u64)?;
         starts[axis] = i64::try_from(start.clamp(0, most.max(0))).ok()?;
     }
     let limits: Axes = starts.iter().zip(op.slice_sizes.iter()).map(|(a, b)| a + b).collect();
     let slice = rw.emit(Slice { input: op.input, starts: starts.into(), limits, strides: None })?;
-    reshape(rw, slice, rw.result_tensor()?)
+    emit_reshape(rw, slice, rw.result_tensor()?)
 }
 
 /// `gather(x, [a, a + s, a + 2s, …]) = slice(x)` along one axis, if the indices are known and inside `x`.
 ///
-/// All dims of `x` have to be known.
+/// All dims of `x` must be known.
 ///
 /// Floats: exact.
 fn gather_of_range(op: Gather, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -53,22 +55,22 @@ fn gather_of_range(op: Gather, rw: &mut Rewrite<'_>) -> Option<Value> {
         true => size == 1,
         false => size as u64 == n,
     };
-    let rest = others(shape.len(), &[axis]);
-    let plain = axes(&op.collapsed_dims)[..] == [axis]
+    let rest = remaining_axes(shape.len(), &[axis]);
+    let plain = axis_list(&op.collapsed_dims)[..] == [axis]
         && op.input_batch_dims.is_empty()
-        && axes(&op.offset_dims) == rest
+        && axis_list(&op.offset_dims) == rest
         && op.slice_sizes.iter().zip(&shape).enumerate().all(whole);
     if !plain || count < 2 {
         return None;
     }
     let literal = rw.constant_of(op.indices)?;
-    let first = int_at(&literal, 0)?;
-    let step = int_at(&literal, 1)?.checked_sub(first)?;
+    let first = int_element_at(&literal, 0)?;
+    let step = int_element_at(&literal, 1)?.checked_sub(first)?;
     let at = |n: u64| first + step * i128::from(n);
     if first < 0 || step < 1 || at(count - 1) >= i128::from(shape[axis]) {
         return None;
     }
-    if (2..count).any(|n| int_at(&literal, n) != Some(at(n))) {
+    if (2..count).any(|n| int_element_at(&literal, n) != Some(at(n))) {
         return None;
     }
     let full = |value: i128| -> Option<i64> { i64::try_from(value).ok() };
@@ -85,10 +87,10 @@ fn gather_of_range(op: Gather, rw: &mut Rewrite<'_>) -> Option<Value> {
 ///
 /// Floats: exact.
 fn scatter_of_nothing(op: Scatter, rw: &mut Rewrite<'_>) -> Option<Values> {
-    is_empty(rw.tensor(*op.updates.first()?)?).then_some(op.inputs)
+    is_certainly_empty(rw.tensor(*op.updates.first()?)?).then_some(op.inputs)
 }
 
-/// `scatter(x, indices, updates, keep) = x` if the region yields the elements that are there.
+/// `scatter(x, indices, updates, keep) = x` if the region yields the old elements.
 ///
 /// Floats: exact.
 fn scatter_that_keeps(op: Scatter, rw: &mut Rewrite<'_>) -> Option<Values> {

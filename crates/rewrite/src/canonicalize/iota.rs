@@ -3,7 +3,7 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::Iota;
 
-use super::support::at_most_one;
+use super::tensor_views::is_at_most_one;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "iota":
@@ -12,12 +12,12 @@ crate::patterns! { "iota":
 
 /// `iota(axis) = 0` if the axis has extent one.
 ///
-/// All dims have to be known.
+/// All dims must be known.
 ///
 /// Floats: exact.
 fn iota_of_one(op: Iota, rw: &mut Rewrite<'_>) -> Option<Value> {
     let dim = rw.result_tensor()?.dims[op.axis.0 as usize];
-    if !at_most_one(dim) {
+    if !is_at_most_one(dim) {
         return None;
     }
     rw.filled_like_result(0.0)

@@ -3,8 +3,8 @@
 use sapwood_ptir::ops::{Add, And, Neg, Not, Or, Xor};
 use sapwood_ptir::{Op, Value};
 
-use super::numbers::{
-    all_ones_like_result, either_order, int_like, inverted, is_all_ones, is_constant,
+use super::numeric_constants::{
+    all_ones_like_result, either_order, int_like, inverted_constant, is_all_ones, is_constant,
 };
 use crate::pattern::{Binary, Rewrite};
 
@@ -106,7 +106,7 @@ fn xor_of_nots(op: Xor, rw: &mut Rewrite<'_>) -> Option<Value> {
 /// Floats: never.
 fn xor_of_not_and_constant(op: Xor, rw: &mut Rewrite<'_>) -> Option<Value> {
     let not = rw.def::<Not>(op.lhs)?;
-    let rhs = inverted(rw, op.rhs)?;
+    let rhs = inverted_constant(rw, op.rhs)?;
     rw.emit(Xor { lhs: not.input, rhs })
 }
 
@@ -199,6 +199,6 @@ fn not_of_xor_constant(op: Not, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     let xor = rw.def::<Xor>(op.input)?;
-    let rhs = inverted(rw, xor.rhs)?;
+    let rhs = inverted_constant(rw, xor.rhs)?;
     rw.emit(Xor { lhs: xor.lhs, rhs })
 }

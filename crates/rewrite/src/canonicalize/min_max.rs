@@ -3,8 +3,8 @@
 use sapwood_ptir::ops::{Clamp, Max, Min, Neg};
 use sapwood_ptir::{Op, Value};
 
-use super::numbers::{
-    float_of, int_of, is_bool, is_complex, is_constant, is_float, is_highest, is_lowest,
+use super::numeric_constants::{
+    is_bool, is_complex, is_constant, is_float, is_highest, is_lowest, splat_float, splat_int,
 };
 use crate::FloatMode;
 use crate::pattern::{Binary, Rewrite};
@@ -60,7 +60,7 @@ fn min_max_of_negs(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
 ///
 /// Floats: exact.
 fn min_of_max_is_clamp(op: Min, rw: &mut Rewrite<'_>) -> Option<Value> {
-    if !is_constant(rw, op.rhs) || !clamps(rw, op.lhs) {
+    if !is_constant(rw, op.rhs) || !may_become_clamp(rw, op.lhs) {
         return None;
     }
     let max = rw.def::<Max>(op.lhs)?;
@@ -70,8 +70,8 @@ fn min_of_max_is_clamp(op: Min, rw: &mut Rewrite<'_>) -> Option<Value> {
     rw.emit(Clamp { low: max.rhs, input: max.lhs, high: op.rhs })
 }
 
-// Whether a value may become a clamp.
-fn clamps(rw: &Rewrite<'_>, value: Value) -> bool {
+// Returns true if a value may become part of a clamp: it has one use, and `clamp` supports its elements.
+fn may_become_clamp(rw: &Rewrite<'_>, value: Value) -> bool {
     rw.one_use(value) && !is_bool(rw, value) && !is_complex(rw, value)
 }
 
@@ -79,22 +79,22 @@ fn clamps(rw: &Rewrite<'_>, value: Value) -> bool {
 ///
 /// Floats: exact.
 fn max_of_min_is_clamp(op: Max, rw: &mut Rewrite<'_>) -> Option<Value> {
-    if !is_constant(rw, op.rhs) || !clamps(rw, op.lhs) {
+    if !is_constant(rw, op.rhs) || !may_become_clamp(rw, op.lhs) {
         return None;
     }
     let min = rw.def::<Min>(op.lhs)?;
-    if is_constant(rw, min.lhs) || !ordered(rw, op.rhs, min.rhs) {
+    if is_constant(rw, min.lhs) || !are_ordered_bounds(rw, op.rhs, min.rhs) {
         return None;
     }
     rw.emit(Clamp { low: op.rhs, input: min.lhs, high: min.rhs })
 }
 
-// Whether two values are constants with all elements the same and `low <= high`, -0 below 0.
-fn ordered(rw: &mut Rewrite<'_>, low: Value, high: Value) -> bool {
-    if let (Some(low), Some(high)) = (int_of(rw, low), int_of(rw, high)) {
+// Returns true if two values are constants with all elements equal and `low <= high`, with -0 below 0.
+fn are_ordered_bounds(rw: &mut Rewrite<'_>, low: Value, high: Value) -> bool {
+    if let (Some(low), Some(high)) = (splat_int(rw, low), splat_int(rw, high)) {
         return low <= high;
     }
-    match (float_of(rw, low), float_of(rw, high)) {
+    match (splat_float(rw, low), splat_float(rw, high)) {
         (Some(low), Some(high)) if !low.is_nan() && !high.is_nan() => low.total_cmp(&high).is_le(),
         _ => false,
     }

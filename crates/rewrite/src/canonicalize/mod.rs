@@ -7,7 +7,7 @@ pub mod analytic;
 pub mod attributes;
 pub mod branch;
 pub mod broadcast;
-mod carries;
+mod carried_values;
 pub mod cast;
 pub mod commutative;
 pub mod compare;
@@ -23,7 +23,7 @@ pub mod logic;
 pub mod min_max;
 pub mod movement;
 pub mod mul;
-mod numbers;
+mod numeric_constants;
 pub mod pad;
 pub mod pow;
 pub mod reduce;
@@ -39,7 +39,7 @@ pub mod sign;
 pub mod slice;
 pub mod sort;
 pub mod sub;
-mod support;
+mod tensor_views;
 pub mod transpose;
 pub mod tuple;
 pub mod while_loop;
@@ -47,7 +47,7 @@ pub mod window;
 
 use crate::pattern::{PatternList, PatternSet};
 
-/// The lists of all files.
+/// The pattern lists of all files.
 pub static LISTS: &[&PatternList] = &[
     &commutative::LIST,
     &attributes::LIST,
@@ -89,7 +89,7 @@ pub static LISTS: &[&PatternList] = &[
     &tuple::LIST,
 ];
 
-/// Adds every canonicalization to a set.
+/// Adds all canonicalization patterns to a set.
 pub fn populate_canonicalization(set: &mut PatternSet) {
     for list in LISTS {
         list.populate(set);

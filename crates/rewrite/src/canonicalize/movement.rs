@@ -1,4 +1,4 @@
-//! Laws of all ops that move elements and compute none.
+//! Laws of all ops that only move elements.
 
 use sapwood_ptir::ops::{
     BroadcastInDim, BroadcastTo, Concat, DynamicSlice, Gather, Iota, Pad, Reshape, Reverse, Slice,
@@ -6,7 +6,7 @@ use sapwood_ptir::ops::{
 };
 use sapwood_ptir::{TensorLiteral, Value};
 
-use super::support::{is_empty, uniform};
+use super::tensor_views::{as_uniform, is_certainly_empty};
 use crate::pattern::{OpRef, Rewrite};
 
 crate::patterns! { "movement":
@@ -21,7 +21,7 @@ crate::patterns! { "movement":
 /// Floats: exact.
 fn nothing_left(_: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
     let ty = rw.result_tensor()?;
-    if !is_empty(ty) {
+    if !is_certainly_empty(ty) {
         return None;
     }
     let literal = TensorLiteral::new(ty.dtype, &ty.known_shape()?, &[]).ok()?;
@@ -30,7 +30,7 @@ fn nothing_left(_: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `f(broadcast(s)) = broadcast(s)` for a scalar `s` and `f` that move elements.
 ///
-/// All dims of the result have to be known.
+/// All dims of the result must be known.
 ///
 /// Floats: exact.
 fn movement_of_uniform(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -39,7 +39,7 @@ fn movement_of_uniform(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
     if rw.rank(input)? == 0 {
         return None;
     }
-    let uniform = uniform(rw, input)?;
+    let uniform = as_uniform(rw, input)?;
     if rw.tensor(input)? == ty {
         return Some(input);
     }

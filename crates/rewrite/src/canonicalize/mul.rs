@@ -3,8 +3,9 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{Abs, Div, Mul, Neg, Sqrt};
 
-use super::numbers::{
-    complex_needs, is_all_ones, is_any_zero, is_complex, is_constant, is_float, is_int, negated,
+use super::numeric_constants::{
+    complex_allows, is_all_ones, is_any_zero, is_complex, is_constant, is_float, is_int,
+    negated_constant,
 };
 use crate::FloatMode;
 use crate::pattern::Rewrite;
@@ -22,11 +23,11 @@ crate::patterns! { "mul":
 
 /// `x * 1 = x`.
 ///
-/// Complex numbers need fast: an infinite part makes the other NaN.
+/// Complex numbers need fast: an infinite part turns the other into NaN.
 ///
 /// Floats: exact.
 fn mul_one(op: Mul, rw: &mut Rewrite<'_>) -> Option<Value> {
-    (rw.is_one(op.rhs) && complex_needs(rw, FloatMode::Fast, op.lhs)).then_some(op.lhs)
+    (rw.is_one(op.rhs) && complex_allows(rw, FloatMode::Fast, op.lhs)).then_some(op.lhs)
 }
 
 /// `x * 0 = 0`.
@@ -43,7 +44,7 @@ fn mul_zero(op: Mul, rw: &mut Rewrite<'_>) -> Option<Value> {
 /// Floats: exact.
 fn mul_minus_one(op: Mul, rw: &mut Rewrite<'_>) -> Option<Value> {
     let minus_one = rw.is_number(op.rhs, -1.0) || is_int(rw, op.rhs) && is_all_ones(rw, op.rhs);
-    if !minus_one || is_constant(rw, op.lhs) || !complex_needs(rw, FloatMode::Fast, op.lhs) {
+    if !minus_one || is_constant(rw, op.lhs) || !complex_allows(rw, FloatMode::Fast, op.lhs) {
         return None;
     }
     rw.emit(Neg { input: op.lhs })
@@ -65,7 +66,7 @@ fn mul_of_neg_by_constant(op: Mul, rw: &mut Rewrite<'_>) -> Option<Value> {
     if is_constant(rw, neg.input) {
         return None;
     }
-    let rhs = negated(rw, op.rhs)?;
+    let rhs = negated_constant(rw, op.rhs)?;
     rw.emit(Mul { lhs: neg.input, rhs })
 }
 
@@ -85,7 +86,7 @@ fn square_of_abs(op: Mul, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `sqrt(x) * sqrt(x) = x`.
 ///
-/// Floats: fast. It rounds, and is NaN below zero.
+/// Floats: fast. The left side rounds, and is NaN below zero.
 fn square_of_sqrt(op: Mul, rw: &mut Rewrite<'_>) -> Option<Value> {
     if op.lhs != op.rhs || !rw.floats().fast() {
         return None;

@@ -3,7 +3,7 @@
 use sapwood_ptir::ops::{Pad, Slice};
 use sapwood_ptir::{Axes, Dim, Value};
 
-use super::support::{Uniform, at_most_one, is_empty, uniform};
+use super::tensor_views::{UniformValue, as_uniform, is_at_most_one, is_certainly_empty};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "pad":
@@ -14,10 +14,10 @@ crate::patterns! { "pad":
     pad_of_empty when empty,
 }
 
-// Whether elements are put between others.
-fn spaced(op: &Pad, rw: &Rewrite<'_>) -> bool {
+// Returns true if padding is inserted between elements.
+fn has_interior_padding(op: &Pad, rw: &Rewrite<'_>) -> bool {
     let Some(interior) = &op.interior else { return false };
-    let one = |axis: usize| rw.tensor(op.input).is_some_and(|t| at_most_one(t.dims[axis]));
+    let one = |axis: usize| rw.tensor(op.input).is_some_and(|t| is_at_most_one(t.dims[axis]));
     interior.iter().enumerate().any(|(axis, &n)| n != 0 && !one(axis))
 }
 
@@ -25,20 +25,21 @@ fn spaced(op: &Pad, rw: &Rewrite<'_>) -> bool {
 ///
 /// Floats: exact.
 fn pad_by_nothing(op: Pad, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let none = op.low.iter().chain(op.high.iter()).all(|&n| n == 0) && !spaced(&op, rw);
+    let none =
+        op.low.iter().chain(op.high.iter()).all(|&n| n == 0) && !has_interior_padding(&op, rw);
     (none && rw.ty(op.input) == rw.result_type()).then_some(op.input)
 }
 
 /// `pad(x, v) = slice(x)` if it only removes elements.
 ///
-/// All dims have to be known.
+/// All dims must be known.
 ///
 /// Floats: exact.
 fn pad_as_slice(op: Pad, rw: &mut Rewrite<'_>) -> Option<Value> {
     let shape = rw.shape(op.input)?;
     let removes = op.low.iter().chain(op.high.iter()).all(|&n| n <= 0);
     let some = op.low.iter().chain(op.high.iter()).any(|&n| n != 0);
-    if !removes || !some || spaced(&op, rw) {
+    if !removes || !some || has_interior_padding(&op, rw) {
         return None;
     }
     let starts = op.low.iter().map(|n| n.checked_neg()).collect::<Option<Vec<i64>>>()?;
@@ -49,16 +50,16 @@ fn pad_as_slice(op: Pad, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `pad(pad(x, v, a), v, b) = pad(x, v, a + b)`.
 ///
-/// Nothing is padded between elements, the inner one removes none, and the outer none of `x`.
+/// Neither pads between elements, the inner one removes none, and the outer one removes none of `x`.
 ///
 /// Floats: exact.
 fn pad_of_pad(outer: Pad, rw: &mut Rewrite<'_>) -> Option<Value> {
     let inner = rw.def::<Pad>(outer.input)?;
-    if spaced(&outer, rw) || spaced(&inner, rw) {
+    if has_interior_padding(&outer, rw) || has_interior_padding(&inner, rw) {
         return None;
     }
-    let same =
-        outer.value == inner.value || uniform(rw, outer.value)?.same(&uniform(rw, inner.value)?);
+    let same = outer.value == inner.value
+        || as_uniform(rw, outer.value)?.is_certainly_same(&as_uniform(rw, inner.value)?);
     let sum = |a: &Axes, b: &Axes| {
         let one = |(&a, &b): (&i64, &i64)| a.checked_add(b).filter(|&sum| a >= 0 && sum >= 0);
         a.iter().zip(b.iter()).map(one).collect::<Option<Vec<i64>>>()
@@ -73,12 +74,12 @@ fn pad_of_pad(outer: Pad, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `pad(broadcast(v), v) = broadcast(v)` for a scalar `v`.
 ///
-/// All dims have to be known.
+/// All dims must be known.
 ///
 /// Floats: exact.
 fn pad_of_uniform(op: Pad, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let (inside, around) = (uniform(rw, op.input)?, uniform(rw, op.value)?);
-    if !inside.same(&around) {
+    let (inside, around) = (as_uniform(rw, op.input)?, as_uniform(rw, op.value)?);
+    if !inside.is_certainly_same(&around) {
         return None;
     }
     inside.emit(rw, rw.result_tensor()?)
@@ -86,13 +87,13 @@ fn pad_of_uniform(op: Pad, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `pad(x, v) = broadcast(v)` if `x` has no elements.
 ///
-/// All dims of the result have to be known.
+/// All dims of the result must be known.
 ///
 /// Floats: exact.
 fn pad_of_empty(op: Pad, rw: &mut Rewrite<'_>) -> Option<Value> {
     let ty = rw.result_tensor()?;
-    if !is_empty(rw.tensor(op.input)?) || ty.dims.contains(&Dim::Known(0)) {
+    if !is_certainly_empty(rw.tensor(op.input)?) || ty.dims.contains(&Dim::Known(0)) {
         return None;
     }
-    Uniform::Scalar(op.value).emit(rw, ty)
+    UniformValue::Scalar(op.value).emit(rw, ty)
 }

@@ -3,7 +3,7 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{Div, Mul, Pow, Rsqrt, Sqrt};
 
-use super::numbers::{complex_needs, is_any_zero, is_constant};
+use super::numeric_constants::{complex_allows, is_any_zero, is_constant};
 use crate::FloatMode;
 use crate::pattern::Rewrite;
 
@@ -17,13 +17,13 @@ crate::patterns! { "pow":
     one_pow when 0 in constants,
 }
 
-/// `x^0 = 1`, also of NaN.
+/// `x^0 = 1`, also for NaN.
 ///
 /// Complex numbers need fast.
 ///
 /// Floats: exact.
 fn pow_zero(op: Pow, rw: &mut Rewrite<'_>) -> Option<Value> {
-    if !is_any_zero(rw, op.rhs) || !complex_needs(rw, FloatMode::Fast, op.lhs) {
+    if !is_any_zero(rw, op.rhs) || !complex_allows(rw, FloatMode::Fast, op.lhs) {
         return None;
     }
     rw.filled_like_result(1.0)
@@ -35,7 +35,7 @@ fn pow_zero(op: Pow, rw: &mut Rewrite<'_>) -> Option<Value> {
 ///
 /// Floats: exact.
 fn pow_one(op: Pow, rw: &mut Rewrite<'_>) -> Option<Value> {
-    (rw.is_one(op.rhs) && complex_needs(rw, FloatMode::Fast, op.lhs)).then_some(op.lhs)
+    (rw.is_one(op.rhs) && complex_allows(rw, FloatMode::Fast, op.lhs)).then_some(op.lhs)
 }
 
 /// `x^2 = x * x`.
@@ -44,7 +44,7 @@ fn pow_one(op: Pow, rw: &mut Rewrite<'_>) -> Option<Value> {
 ///
 /// Floats: exact.
 fn pow_two(op: Pow, rw: &mut Rewrite<'_>) -> Option<Value> {
-    if !rw.is_number(op.rhs, 2.0) || !complex_needs(rw, FloatMode::Fast, op.lhs) {
+    if !rw.is_number(op.rhs, 2.0) || !complex_allows(rw, FloatMode::Fast, op.lhs) {
         return None;
     }
     rw.emit(Mul { lhs: op.lhs, rhs: op.lhs })
@@ -56,7 +56,7 @@ fn pow_two(op: Pow, rw: &mut Rewrite<'_>) -> Option<Value> {
 ///
 /// Floats: exact.
 fn pow_minus_one(op: Pow, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let fits = rw.is_number(op.rhs, -1.0) && complex_needs(rw, FloatMode::Fast, op.lhs);
+    let fits = rw.is_number(op.rhs, -1.0) && complex_allows(rw, FloatMode::Fast, op.lhs);
     if !fits || is_constant(rw, op.lhs) {
         return None;
     }
@@ -91,5 +91,5 @@ fn pow_minus_half(op: Pow, rw: &mut Rewrite<'_>) -> Option<Value> {
 ///
 /// Floats: exact.
 fn one_pow(op: Pow, rw: &mut Rewrite<'_>) -> Option<Value> {
-    (rw.is_one(op.lhs) && complex_needs(rw, FloatMode::Fast, op.lhs)).then_some(op.lhs)
+    (rw.is_one(op.lhs) && complex_allows(rw, FloatMode::Fast, op.lhs)).then_some(op.lhs)
 }

@@ -1,4 +1,4 @@
-//! Regions of reductions that are a single op.
+//! Regions of reductions that consist of a single op.
 
 use sapwood_ptir::ops::{
     Add, And, Max, Min, Mul, Or, ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd, ReduceSum,
@@ -8,21 +8,25 @@ use sapwood_ptir::{BodyId, Op, OpKey, TensorLiteral, Value};
 use sapwood_types::DataType;
 use smallvec::SmallVec;
 
-use super::support::Named;
+use super::tensor_views::NamedReduction;
 use crate::pattern::{Binary, Rewrite};
 
 /// A region that combines accumulator and element by one op.
 pub(super) struct Reducer {
     /// The op.
     pub(super) combine: OpKey,
-    /// The reduction of that name, operand and axes left open.
-    pub(super) named: Named,
-    /// Whether the initial value is known to be the neutral element.
+    /// The reduction op with that meaning; operand and axes are not set yet.
+    pub(super) named: NamedReduction,
+    /// True if the initial value is known to be the neutral element.
     pub(super) neutral: bool,
 }
 
-/// The region of a reduction of one tensor, if it is a single op and does nothing else.
-pub(super) fn reducer(body: BodyId, init: Value, rw: &mut Rewrite<'_>) -> Option<Reducer> {
+/// Returns the region of a reduction of one tensor as a reducer, if it consists of a single op.
+pub(super) fn single_op_reducer(
+    body: BodyId,
+    init: Value,
+    rw: &mut Rewrite<'_>,
+) -> Option<Reducer> {
     if rw.is_ordered(rw.root()) {
         return None;
     }
@@ -32,17 +36,17 @@ pub(super) fn reducer(body: BodyId, init: Value, rw: &mut Rewrite<'_>) -> Option
         return None;
     }
     let dtype = rw.dtype(init)?;
-    let named = name(op.key)?;
-    let neutral = rw.constant_of(init).is_some_and(|l| neutral(op.key, dtype) == Some(l));
-    // The region takes sums in the element type itself.
+    let named = named_reduction_of(op.key)?;
+    let neutral = rw.constant_of(init).is_some_and(|l| neutral_element(op.key, dtype) == Some(l));
+    // The region accumulates in the element type itself.
     let narrow = dtype.is_float() && dtype.bit_width() < 32;
     let accumulate = (narrow && (op.key == Add::key() || op.key == Mul::key())).then_some(dtype);
     let axes = SmallVec::new();
-    let named = Named { key: named, input: init, axes, keepdims: false, accumulate };
+    let named = NamedReduction { key: named, input: init, axes, keepdims: false, accumulate };
     Some(Reducer { combine: op.key, named, neutral })
 }
 
-fn name(key: OpKey) -> Option<OpKey> {
+fn named_reduction_of(key: OpKey) -> Option<OpKey> {
     let names = [
         (Add::key(), ReduceSum::key()),
         (Mul::key(), ReduceProd::key()),
@@ -55,8 +59,8 @@ fn name(key: OpKey) -> Option<OpKey> {
     names.into_iter().find(|(op, _)| *op == key).map(|(_, named)| named)
 }
 
-// The scalar that leaves every element as it is, as the named reduction starts.
-fn neutral(key: OpKey, dtype: DataType) -> Option<TensorLiteral> {
+// Returns the scalar that leaves every element unchanged; the named reduction starts from it.
+fn neutral_element(key: OpKey, dtype: DataType) -> Option<TensorLiteral> {
     let number = |x: f64| TensorLiteral::filled(dtype, &[], x).ok();
     if key == Add::key() || key == Or::key() || key == Xor::key() {
         return number(0.0);
@@ -74,7 +78,7 @@ fn neutral(key: OpKey, dtype: DataType) -> Option<TensorLiteral> {
     let n = match () {
         () if key == Max::key() => least,
         () if key == Min::key() => most,
-        // All bits one.
+        // All bits are one.
         () if dtype.is_signed() => -1,
         () => most,
     };

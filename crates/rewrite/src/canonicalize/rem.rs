@@ -3,7 +3,7 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{And, Rem};
 
-use super::numbers::{int_like, int_of, is_any_zero, is_int, is_unsigned};
+use super::numeric_constants::{int_like, is_any_zero, is_int, is_unsigned, splat_int};
 use crate::FloatMode;
 use crate::pattern::Rewrite;
 
@@ -20,7 +20,7 @@ crate::patterns! { "rem":
 ///
 /// Floats: never.
 fn rem_one(op: Rem, rw: &mut Rewrite<'_>) -> Option<Value> {
-    int_of(rw, op.rhs).filter(|&c| c == 1 || c == -1)?;
+    splat_int(rw, op.rhs).filter(|&c| c == 1 || c == -1)?;
     rw.filled_like_result(0.0)
 }
 
@@ -33,7 +33,7 @@ fn rem_zero(op: Rem, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `x % x = 0`.
 ///
-/// Floats: fast. Of zero, infinities and NaN it is NaN.
+/// Floats: fast. For zero, infinities and NaN the remainder is NaN.
 fn rem_self(op: Rem, rw: &mut Rewrite<'_>) -> Option<Value> {
     if op.lhs != op.rhs || !rw.allows(FloatMode::Fast, op.lhs) {
         return None;
@@ -43,7 +43,7 @@ fn rem_self(op: Rem, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `0 % x = 0`.
 ///
-/// Floats: fast. By zero and NaN it is NaN.
+/// Floats: fast. For zero and NaN the remainder is NaN.
 fn zero_rem(op: Rem, rw: &mut Rewrite<'_>) -> Option<Value> {
     (is_any_zero(rw, op.lhs) && rw.allows(FloatMode::Fast, op.lhs)).then_some(op.lhs)
 }
@@ -60,7 +60,7 @@ fn rem_of_rem(op: Rem, rw: &mut Rewrite<'_>) -> Option<Value> {
 ///
 /// Floats: never.
 fn rem_unsigned_by_power_of_two(op: Rem, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let c = int_of(rw, op.rhs).filter(|&c| c > 1 && c & (c - 1) == 0)?;
+    let c = splat_int(rw, op.rhs).filter(|&c| c > 1 && c & (c - 1) == 0)?;
     if !is_unsigned(rw, op.lhs) {
         return None;
     }

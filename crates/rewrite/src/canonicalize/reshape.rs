@@ -3,7 +3,7 @@
 use sapwood_ptir::ops::Reshape;
 use sapwood_ptir::{Dim, Value};
 
-use super::support::reshape;
+use super::tensor_views::emit_reshape;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "reshape":
@@ -20,7 +20,7 @@ fn reshape_to_same(op: Reshape, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `reshape(reshape(x)) = reshape(x)`.
 ///
-/// At most one dim of the result may be unknown, and the inner one may give no dim a name that is found nowhere else.
+/// At most one dim of the result may be unknown, and the inner one must not introduce a dim name.
 ///
 /// Floats: exact.
 fn reshape_of_reshape(outer: Reshape, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -32,5 +32,5 @@ fn reshape_of_reshape(outer: Reshape, rw: &mut Rewrite<'_>) -> Option<Value> {
     if mid.dims.iter().any(lost) {
         return None;
     }
-    reshape(rw, inner.input, ty)
+    emit_reshape(rw, inner.input, ty)
 }

@@ -5,8 +5,8 @@ use sapwood_ptir::ops::{
 };
 use sapwood_ptir::{Op, Value};
 
-use super::cast::holds_all;
-use super::numbers::{exponent_bits, is_float, precision, truth};
+use super::cast::can_represent_all;
+use super::numeric_constants::{bool_like_result, exponent_bits, is_float, significand_bits};
 use crate::pattern::{Rewrite, Unary};
 
 crate::patterns! { "rounding":
@@ -43,13 +43,13 @@ fn reduce_precision_twice(op: ReducePrecision, rw: &mut Rewrite<'_>) -> Option<V
     same.then_some(op.input)
 }
 
-/// `reduce_precision(x) = x` to more bits of the exponent than there are, and no fewer of the fraction.
+/// `reduce_precision(x) = x` if it keeps more exponent bits than the type has, and at least as many fraction bits.
 ///
 /// Floats: exact.
 fn reduce_precision_to_more(op: ReducePrecision, rw: &mut Rewrite<'_>) -> Option<Value> {
     let dtype = rw.dtype(op.input)?;
     let exponent = op.exponent_bits.0 > i64::from(exponent_bits(dtype)?);
-    let fraction = op.mantissa_bits.0 >= i64::from(precision(dtype)?) - 1;
+    let fraction = op.mantissa_bits.0 >= i64::from(significand_bits(dtype)?) - 1;
     (exponent && fraction).then_some(op.input)
 }
 
@@ -64,13 +64,13 @@ fn is_finite_of_sign_change(op: IsFinite, rw: &mut Rewrite<'_>) -> Option<Value>
     rw.emit(IsFinite { input: inner.input })
 }
 
-/// `is_finite(cast(x)) = is_finite(x)` for floats that the type cast to holds all of.
+/// `is_finite(cast(x)) = is_finite(x)` for casts between floats to a type that can represent all values.
 ///
 /// Floats: exact.
 fn is_finite_of_wider(op: IsFinite, rw: &mut Rewrite<'_>) -> Option<Value> {
     let cast = rw.def::<Cast>(op.input)?;
     let (from, to) = (rw.dtype(cast.input)?, rw.dtype(op.input)?);
-    if !from.is_float() || !holds_all(to, from) {
+    if !from.is_float() || !can_represent_all(to, from) {
         return None;
     }
     rw.emit(IsFinite { input: cast.input })
@@ -87,7 +87,7 @@ fn is_finite_of_whole(op: IsFinite, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !from.is_bool() && !below {
         return None;
     }
-    truth(rw, true)
+    bool_like_result(rw, true)
 }
 
 /// `next_after(x, x) = x`.

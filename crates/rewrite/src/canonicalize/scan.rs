@@ -7,8 +7,8 @@ use sapwood_ptir::{
 };
 
 use super::branch::is_outside;
-use super::carries::{invariant_carries, live_carries, narrowed};
-use super::support::{AxisList, reshape, spread};
+use super::carried_values::{invariant_carries, live_carries, narrowed_region};
+use super::tensor_views::{AxisList, emit_broadcast, emit_reshape};
 use crate::pattern::{Rewrite, RootView, Roots};
 
 crate::patterns! { "scan":
@@ -22,14 +22,14 @@ crate::patterns! { "scan":
     scan_unused_input benefit 0,
 }
 
-/// A `scan` without a copy of its operands, of which there may be many: it is looked at whenever one of them changes.
-struct ScanHead {
+/// A view of a `scan` without a copy of its operands: there may be many, and it is visited whenever one of them changes.
+struct ScanView {
     carried: usize,
     length: Option<Int>,
     body: BodyId,
 }
 
-impl RootView for ScanHead {
+impl RootView for ScanView {
     fn roots() -> Roots {
         Roots::of::<Scan>()
     }
@@ -42,8 +42,8 @@ impl RootView for ScanHead {
     }
 }
 
-impl ScanHead {
-    // The number of steps, if it is known.
+impl ScanView {
+    // Returns the number of steps, if it is known.
     fn steps(&self, rw: &Rewrite<'_>) -> Option<u64> {
         if let Some(length) = self.length {
             return u64::try_from(length.0).ok();
@@ -53,29 +53,29 @@ impl ScanHead {
     }
 }
 
-// What a scan loses.
+// The operands and results to remove from a scan.
 #[derive(Default)]
-struct Cut {
-    // Operands, by parameter, and what takes the place of the parameter.
+struct ScanCut {
+    // The operands, by parameter, with the replacement of the parameter.
     params: Vec<(usize, Value)>,
-    // Results.
+    // The results.
     results: Vec<usize>,
 }
 
-// The scan without some operands and results; gives the results that stay.
-fn without(op: Scan, cut: &Cut, rw: &mut Rewrite<'_>) -> Option<Values> {
+// Emits the scan without some operands and results; returns the remaining results.
+fn emit_scan_without(op: Scan, cut: &ScanCut, rw: &mut Rewrite<'_>) -> Option<Values> {
     let mut stays = vec![true; op.args.len()];
     cut.params.iter().for_each(|&(n, _)| stays[n] = false);
     let args = (0..op.args.len()).filter(|&n| stays[n]).map(|n| op.args[n]).collect();
     let carried = (0..op.carried.0 as usize).filter(|&n| stays[n]).count();
-    let region = narrowed(op.body, &cut.params, &cut.results);
+    let region = narrowed_region(op.body, &cut.params, &cut.results);
     rw.emit_with_regions(Scan { args, carried: Int::from(carried), ..op }, &[region])
 }
 
-// One value per result: for those cut as `gone` says, the others in order.
-fn filled(
+// Returns one value per result: `gone` gives the removed ones, `left` the others in order.
+fn fill_results(
     count: usize,
-    cut: &Cut,
+    cut: &ScanCut,
     left: Values,
     mut gone: impl FnMut(usize) -> Option<Value>,
 ) -> Option<Values> {
@@ -86,10 +86,10 @@ fn filled(
 
 /// `scan(init, xs) = init` over nothing, with empty stacks.
 ///
-/// All dims of the stacks have to be known.
+/// All dims of the stacks must be known.
 ///
 /// Floats: exact.
-fn scan_of_nothing(op: ScanHead, rw: &mut Rewrite<'_>) -> Option<Values> {
+fn scan_of_nothing(op: ScanView, rw: &mut Rewrite<'_>) -> Option<Values> {
     if op.steps(rw)? != 0 {
         return None;
     }
@@ -106,7 +106,7 @@ fn scan_of_nothing(op: ScanHead, rw: &mut Rewrite<'_>) -> Option<Values> {
 /// `scan(init, xs, body) = body(init, xs[0])` for one step, inlined; stacks get their axis back.
 ///
 /// Floats: exact.
-fn scan_once(op: ScanHead, rw: &mut Rewrite<'_>) -> Option<Values> {
+fn scan_once(op: ScanView, rw: &mut Rewrite<'_>) -> Option<Values> {
     if op.steps(rw)? != 1 {
         return None;
     }
@@ -120,7 +120,7 @@ fn scan_once(op: ScanHead, rw: &mut Rewrite<'_>) -> Option<Values> {
         }
         let dims = rw.tensor(arg)?.dims.get(1..)?.iter().copied().collect();
         let ty = TensorType { dtype: rw.dtype(arg)?, dims };
-        args.push(reshape(rw, arg, &ty)?);
+        args.push(emit_reshape(rw, arg, &ty)?);
     }
     let yields = rw.inline(op.body, &args)?;
     let mut values = Values::new();
@@ -130,23 +130,23 @@ fn scan_once(op: ScanHead, rw: &mut Rewrite<'_>) -> Option<Values> {
             continue;
         }
         let ty = f.value_type(f.result(rw.root(), n)?).as_tensor()?;
-        values.push(reshape(rw, value, ty)?);
+        values.push(emit_reshape(rw, value, ty)?);
     }
     Some(values)
 }
 
-/// `scan(x, …)` with a body that yields the carried `x` itself uses `x` from outside and gives it.
+/// `scan(x, …)` with a body that yields the carried `x` itself uses `x` from outside and returns it.
 ///
-/// Carried values that start the same may change places. The loop carries `x` until `scan_unused_carry` comes.
+/// Carried values with the same initial value may be swapped. The loop carries `x` until `scan_unused_carry` removes it.
 ///
 /// Floats: exact.
-fn scan_invariant(op: ScanHead, rw: &mut Rewrite<'_>) -> Option<Values> {
+fn scan_invariant(op: ScanView, rw: &mut Rewrite<'_>) -> Option<Values> {
     let params = rw.params(op.body);
     let (f, root) = (rw.function(), rw.root());
     let inits = f.operands(root).get(..op.carried)?;
     let same = |v: Value, n: usize| f.type_id(v) == f.type_id(inits[n]);
-    let may_go = |n| same(params[n], n) && rw.result(n).is_some_and(|r| same(r, n));
-    let stay = invariant_carries(rw, op.body, inits, may_go);
+    let may_remove = |n| same(params[n], n) && rw.result(n).is_some_and(|r| same(r, n));
+    let stay = invariant_carries(rw, op.body, inits, may_remove);
     let pairs = stay.into_iter().flat_map(|n| {
         let carried = [Some(params[n]), f.result(root, n)];
         carried.into_iter().flatten().map(move |v| (v, inits[n]))
@@ -154,49 +154,52 @@ fn scan_invariant(op: ScanHead, rw: &mut Rewrite<'_>) -> Option<Values> {
     rw.forward(pairs)
 }
 
-/// `scan` that stacks a value `x` from outside gives `broadcast(x)` instead.
+/// `scan` that stacks a value `x` from outside returns `broadcast(x)` instead.
 ///
-/// The number of steps has to be known.
+/// The number of steps must be known.
 ///
 /// Floats: exact.
-fn scan_stack_of_outside(op: ScanHead, rw: &mut Rewrite<'_>) -> Option<Values> {
+fn scan_stack_of_outside(op: ScanView, rw: &mut Rewrite<'_>) -> Option<Values> {
     let f = rw.function();
     let mut pairs: Vec<(Value, Value)> = Vec::new();
-    for (result, yielded) in stacked(&op, rw).filter(|&(r, _)| !f.unused(r)) {
+    for (result, yielded) in stacked_results(&op, rw).filter(|&(r, _)| !f.unused(r)) {
         let Some(ty) = f.value_type(result).as_tensor() else { continue };
         if matches!(ty.dims.first(), Some(Dim::Known(_)))
             && is_outside(f, op.body, yielded)
             && f.available_to(yielded, rw.root())
         {
             let dims: AxisList = (1..ty.rank()).collect();
-            pairs.push((result, spread(rw, yielded, &dims, ty)?));
+            pairs.push((result, emit_broadcast(rw, yielded, &dims, ty)?));
         }
     }
     rw.forward(pairs)
 }
 
-/// `scan` that stacks the slices of `xs` it is given gives `xs` instead.
+/// `scan` that stacks the slices of its input `xs` returns `xs` instead.
 ///
 /// Floats: exact.
-fn scan_stack_of_input(op: ScanHead, rw: &mut Rewrite<'_>) -> Option<Values> {
+fn scan_stack_of_input(op: ScanView, rw: &mut Rewrite<'_>) -> Option<Values> {
     let f = rw.function();
     let source = |(result, yielded): (Value, Value)| {
         let ValueDef::Param(of, at) = f.value_def(yielded) else { return None };
         let &arg = f.operands(rw.root()).get(at).filter(|_| of == op.body && at >= op.carried)?;
         (f.type_id(result) == f.type_id(arg)).then_some((result, arg))
     };
-    let pairs: Vec<(Value, Value)> = stacked(&op, rw).filter_map(source).collect();
+    let pairs: Vec<(Value, Value)> = stacked_results(&op, rw).filter_map(source).collect();
     rw.forward(pairs)
 }
 
-// The stacked results, each with the value of which it is a stack.
-fn stacked<'a>(op: &ScanHead, rw: &Rewrite<'a>) -> impl Iterator<Item = (Value, Value)> + use<'a> {
+// Returns the stacked results, each with the value that is stacked.
+fn stacked_results<'a>(
+    op: &ScanView,
+    rw: &Rewrite<'a>,
+) -> impl Iterator<Item = (Value, Value)> + use<'a> {
     let (f, root, carried) = (rw.function(), rw.root(), op.carried);
     let yields = rw.yields(op.body).get(carried..).unwrap_or_default();
     (carried..).zip(yields).filter_map(move |(n, &yielded)| Some((f.result(root, n)?, yielded)))
 }
 
-/// `scan` does not stack what nobody uses.
+/// `scan` does not stack values whose stack is unused.
 ///
 /// Floats: exact.
 fn scan_unused_stack(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
@@ -206,9 +209,9 @@ fn scan_unused_stack(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
     if results.is_empty() {
         return None;
     }
-    let cut = Cut { results, ..Cut::default() };
-    let left = without(op, &cut, rw)?;
-    filled(all.len(), &cut, left, |n| all.get(n).copied())
+    let cut = ScanCut { results, ..ScanCut::default() };
+    let left = emit_scan_without(op, &cut, rw)?;
+    fill_results(all.len(), &cut, left, |n| all.get(n).copied())
 }
 
 /// `scan(x, y, …)` does not carry `y` if its result is not used and nothing else depends on it.
@@ -228,14 +231,14 @@ fn scan_unused_carry(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
         return None;
     }
     let params = results.iter().map(|&n| (n, op.args[n])).collect();
-    let cut = Cut { params, results };
-    let left = without(op, &cut, rw)?;
-    filled(all.len(), &cut, left, |n| all.get(n).copied())
+    let cut = ScanCut { params, results };
+    let left = emit_scan_without(op, &cut, rw)?;
+    fill_results(all.len(), &cut, left, |n| all.get(n).copied())
 }
 
 /// `scan(…, xs)` does not scan `xs` if the body does not use its slices.
 ///
-/// The number of steps has to be known.
+/// The number of steps must be known.
 ///
 /// Floats: exact.
 fn scan_unused_input(mut op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
@@ -245,7 +248,7 @@ fn scan_unused_input(mut op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
     if unused.is_empty() {
         return None;
     }
-    op.length = Some(Int::from(ScanHead::read(rw.function(), rw.root())?.steps(rw)?));
+    op.length = Some(Int::from(ScanView::read(rw.function(), rw.root())?.steps(rw)?));
     let params = unused.iter().map(|&n| (n, params[n])).collect();
-    without(op, &Cut { params, results: Vec::new() }, rw)
+    emit_scan_without(op, &ScanCut { params, results: Vec::new() }, rw)
 }

@@ -5,7 +5,7 @@ use sapwood_ptir::ops::{
     Abs, And, Cast, Compare, CompareOrder, Direction, Max, Min, Neg, Not, Or, Select,
 };
 
-use super::numbers::{is_any_zero, is_bool, is_complex};
+use super::numeric_constants::{is_any_zero, is_bool, is_complex};
 use crate::FloatMode;
 use crate::pattern::{Binary, Rewrite, Unary};
 
@@ -140,9 +140,9 @@ fn select_by_equality(op: Select, rw: &mut Rewrite<'_>) -> Option<Value> {
     }
 }
 
-/// `select(x < y, x, y) = min(x, y)` and `select(x > y, x, y) = max(x, y)`, and so for `le`, `ge` and the other order.
+/// `select(x < y, x, y) = min(x, y)` and `select(x > y, x, y) = max(x, y)`, likewise for `le`, `ge` and the other order.
 ///
-/// Floats: fast. With NaN they choose `y`.
+/// Floats: fast. With NaN the left side is `y`.
 fn select_is_min_max(op: Select, rw: &mut Rewrite<'_>) -> Option<Value> {
     let compare = rw.def::<Compare>(op.pred)?;
     let (lhs, rhs) = (compare.lhs, compare.rhs);
@@ -162,9 +162,9 @@ fn select_is_min_max(op: Select, rw: &mut Rewrite<'_>) -> Option<Value> {
     if less == straight { rw.emit(Min { lhs, rhs }) } else { rw.emit(Max { lhs, rhs }) }
 }
 
-/// `select(x < 0, -x, x) = |x|` and `select(x > 0, x, -x) = |x|`, and so for `le`, `ge`.
+/// `select(x < 0, -x, x) = |x|` and `select(x > 0, x, -x) = |x|`, likewise for `le`, `ge`.
 ///
-/// Floats: nsz. With -0 they may give -0.
+/// Floats: nsz. For -0 the left side may be -0.
 fn select_is_abs(op: Select, rw: &mut Rewrite<'_>) -> Option<Value> {
     let compare = rw.def::<Compare>(op.pred)?;
     let x = compare.lhs;

@@ -3,7 +3,7 @@
 use sapwood_ptir::ops::{And, Shl, ShrArithmetic, ShrLogical};
 use sapwood_ptir::{Op, Value};
 
-use super::numbers::{int_like, is_all_ones, unsigned_of};
+use super::numeric_constants::{int_like, is_all_ones, splat_unsigned};
 use crate::pattern::{Binary, Rewrite};
 
 crate::patterns! { "shift":
@@ -16,14 +16,14 @@ crate::patterns! { "shift":
     shift_back on [Shl, ShrLogical] when 1 in constants and 0 in [Shl, ShrLogical],
 }
 
-/// `x << 0 = x`, and so for the shifts to the right.
+/// `x << 0 = x`, likewise for the shifts to the right.
 ///
 /// Floats: never.
 fn shift_by_zero(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
     rw.is_zero(op.rhs).then_some(op.lhs)
 }
 
-/// `0 << x = 0`, and so for the shifts to the right.
+/// `0 << x = 0`, likewise for the shifts to the right.
 ///
 /// Floats: never.
 fn shift_of_zero(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -42,7 +42,7 @@ fn shift_of_minus_one(op: ShrArithmetic, rw: &mut Rewrite<'_>) -> Option<Value> 
 /// Floats: never.
 fn shift_out(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
     let width = rw.dtype(op.rhs)?.bit_width();
-    unsigned_of(rw, op.rhs).filter(|&n| n >= width.into())?;
+    splat_unsigned(rw, op.rhs).filter(|&n| n >= width.into())?;
     rw.filled_like_result(0.0)
 }
 
@@ -51,21 +51,21 @@ fn shift_out(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
 /// Floats: never.
 fn shift_beyond_sign(op: ShrArithmetic, rw: &mut Rewrite<'_>) -> Option<Value> {
     let width = rw.dtype(op.rhs)?.bit_width();
-    unsigned_of(rw, op.rhs).filter(|&n| n >= width.into())?;
+    splat_unsigned(rw, op.rhs).filter(|&n| n >= width.into())?;
     let rhs = int_like(rw, op.rhs, i128::from(width) - 1)?;
     rw.emit(ShrArithmetic { lhs: op.lhs, rhs })
 }
 
-/// `(x << a) << b = x << (a + b)` for constants `a`, `b` below the width, and so for the shifts to the right.
+/// `(x << a) << b = x << (a + b)` for constants `a`, `b` below the width, likewise for the shifts to the right.
 ///
-/// Where `a + b` is the width or more, the shift with the sign bit takes the width less one, the others give 0.
+/// If `a + b` is the width or more, the shift with the sign bit shifts by the width less one, and the others give 0.
 ///
 /// Floats: never.
 fn shift_of_shift(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
     let width = u64::from(rw.dtype(op.rhs)?.bit_width());
-    let b = unsigned_of(rw, op.rhs).filter(|&n| n < width)?;
+    let b = splat_unsigned(rw, op.rhs).filter(|&n| n < width)?;
     let inner = rw.def::<Binary>(op.lhs).filter(|inner| inner.key == op.key)?;
-    let a = unsigned_of(rw, inner.rhs).filter(|&n| n < width)?;
+    let a = splat_unsigned(rw, inner.rhs).filter(|&n| n < width)?;
     let sum = a + b;
     if sum >= width && op.key != ShrArithmetic::key() {
         return rw.filled_like_result(0.0);
@@ -79,11 +79,11 @@ fn shift_of_shift(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
 /// Floats: never.
 fn shift_back(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
     let width = rw.dtype(op.rhs)?.bit_width();
-    let n = unsigned_of(rw, op.rhs).filter(|&n| n < width.into())?;
+    let n = splat_unsigned(rw, op.rhs).filter(|&n| n < width.into())?;
     let left = op.key == Shl::key();
     let opposite = if left { ShrLogical::key() } else { Shl::key() };
     let inner = rw.def::<Binary>(op.lhs).filter(|inner| inner.key == opposite)?;
-    if unsigned_of(rw, inner.rhs) != Some(n) {
+    if splat_unsigned(rw, inner.rhs) != Some(n) {
         return None;
     }
     let ones = u64::MAX >> (64 - width);

@@ -3,8 +3,9 @@
 use sapwood_ptir::ops::{Abs, Add, Cos, Cosh, Div, Erfc, Exp, Logistic, Mul, Neg, Not, Sign, Sub};
 use sapwood_ptir::{Op, Value};
 
-use super::numbers::{
-    complex_needs, int_like, is_complex, is_constant, is_float, is_int, is_unsigned, negated,
+use super::numeric_constants::{
+    complex_allows, int_like, is_complex, is_constant, is_float, is_int, is_unsigned,
+    negated_constant,
 };
 use crate::FloatMode;
 use crate::pattern::{Rewrite, Unary};
@@ -51,7 +52,7 @@ fn neg_of_add_constant(op: Neg, rw: &mut Rewrite<'_>) -> Option<Value> {
     if is_constant(rw, sum.lhs) {
         return None;
     }
-    let lhs = negated(rw, sum.rhs)?;
+    let lhs = negated_constant(rw, sum.rhs)?;
     rw.emit(Sub { lhs, rhs: sum.lhs })
 }
 
@@ -61,23 +62,23 @@ fn neg_of_add_constant(op: Neg, rw: &mut Rewrite<'_>) -> Option<Value> {
 ///
 /// Floats: exact.
 fn neg_of_mul_constant(op: Neg, rw: &mut Rewrite<'_>) -> Option<Value> {
-    if !rw.one_use(op.input) || !complex_needs(rw, FloatMode::Nsz, op.input) {
+    if !rw.one_use(op.input) || !complex_allows(rw, FloatMode::Nsz, op.input) {
         return None;
     }
     let product = rw.def::<Mul>(op.input)?;
-    let rhs = negated(rw, product.rhs)?;
+    let rhs = negated_constant(rw, product.rhs)?;
     rw.emit(Mul { lhs: product.lhs, rhs })
 }
 
 /// `-(x / c) = x / -c` for a constant float `c`, if the quotient has no other use.
 ///
-/// Floats: exact. Integers are left alone: the smallest and zero have no opposite.
+/// Floats: exact. Not for integers: the smallest and zero have no opposite.
 fn neg_of_div_constant(op: Neg, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !rw.one_use(op.input) || !is_float(rw, op.input) {
         return None;
     }
     let quotient = rw.def::<Div>(op.input)?;
-    let rhs = negated(rw, quotient.rhs)?;
+    let rhs = negated_constant(rw, quotient.rhs)?;
     rw.emit(Div { lhs: quotient.lhs, rhs })
 }
 
@@ -114,7 +115,7 @@ fn abs_of_nonnegative(op: Abs, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `f(-x) = f(|x|) = f(x)` for `abs`, `cos`, `cosh`.
 ///
-/// Not for `abs` of unsigned integers, where `-x` wraps; of complex numbers only for `abs`.
+/// Not for `abs` of unsigned integers, where `-x` wraps; for complex numbers only `abs`.
 ///
 /// Floats: exact.
 fn even_of_sign_change(op: Unary, rw: &mut Rewrite<'_>) -> Option<Value> {

@@ -4,34 +4,34 @@ use sapwood_ptir::ops::{Concat, Iota, Pad, Reverse, Slice, Transpose};
 use sapwood_ptir::{Axes, Dim, Int, Value, Values};
 use smallvec::SmallVec;
 
-use super::support::{Spread, Uniform, spread};
+use super::tensor_views::{BroadcastView, UniformValue, emit_broadcast};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "slice":
     slice_of_all when same,
     slice_of_slice when 0 in [Slice],
     slice_of_concat when 0 in [Concat],
-    slice_of_broadcast when 0 in [Spread],
+    slice_of_broadcast when 0 in [BroadcastView],
     slice_of_pad when 0 in [Pad],
     slice_of_reverse when 0 in [Reverse],
     slice_of_transpose when 0 in [Transpose],
     slice_of_iota when 0 in [Iota],
 }
 
-/// What a slice takes along one axis: elements `start`, `start + step`, …, `count` of them.
+/// The elements that a slice takes along one axis: `count` elements from `start` in steps of `step`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Range {
+struct SliceRange {
     start: i64,
     step: i64,
     count: i64,
 }
 
-impl Range {
+impl SliceRange {
     fn last(self) -> i64 {
         self.start + (self.count - 1) * self.step
     }
 
-    /// One past the last element.
+    /// Returns one past the last element.
     fn limit(self) -> i64 {
         if self.count == 0 { self.start } else { self.last() + 1 }
     }
@@ -41,25 +41,25 @@ impl Range {
     }
 }
 
-type Ranges = SmallVec<[Range; 4]>;
+type SliceRanges = SmallVec<[SliceRange; 4]>;
 
-fn ranges(op: &Slice) -> Ranges {
+fn slice_ranges(op: &Slice) -> SliceRanges {
     let step = |axis: usize| op.strides.as_ref().map_or(1, |s| s[axis]);
     let range = |(axis, (&start, &limit)): (usize, (&i64, &i64))| {
         let (step, extent) = (step(axis), limit - start);
-        Range { start, step, count: extent / step + i64::from(extent % step != 0) }
+        SliceRange { start, step, count: extent / step + i64::from(extent % step != 0) }
     };
     op.starts.iter().zip(op.limits.iter()).enumerate().map(range).collect()
 }
 
-// The ranges of a slice that takes something; `nothing_left` takes care of the others.
-fn full_ranges(op: &Slice) -> Option<Ranges> {
-    let ranges = ranges(op);
+// Returns the ranges of a slice that is not empty; `nothing_left` handles the others.
+fn nonempty_ranges(op: &Slice) -> Option<SliceRanges> {
+    let ranges = slice_ranges(op);
     ranges.iter().all(|r| r.count > 0).then_some(ranges)
 }
 
-fn take(rw: &mut Rewrite<'_>, input: Value, ranges: &[Range]) -> Option<Value> {
-    let list = |part: fn(&Range) -> i64| ranges.iter().map(part).collect::<Axes>();
+fn emit_slice(rw: &mut Rewrite<'_>, input: Value, ranges: &[SliceRange]) -> Option<Value> {
+    let list = |part: fn(&SliceRange) -> i64| ranges.iter().map(part).collect::<Axes>();
     let plain = ranges.iter().all(|r| r.step == 1);
     let strides = (!plain).then(|| list(|r| r.step));
     rw.emit(Slice { input, starts: list(|r| r.start), limits: list(|r| r.limit()), strides })
@@ -69,7 +69,7 @@ fn take(rw: &mut Rewrite<'_>, input: Value, ranges: &[Range]) -> Option<Value> {
 ///
 /// Floats: exact.
 fn slice_of_all(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let all = ranges(&op).iter().all(|r| r.start == 0 && (r.step == 1 || r.count <= 1));
+    let all = slice_ranges(&op).iter().all(|r| r.start == 0 && (r.step == 1 || r.count <= 1));
     (all && rw.ty(op.input) == rw.result_type()).then_some(op.input)
 }
 
@@ -78,71 +78,71 @@ fn slice_of_all(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
 /// Floats: exact.
 fn slice_of_slice(outer: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
     let inner = rw.def::<Slice>(outer.input)?;
-    let (outside, inside) = (full_ranges(&outer)?, ranges(&inner));
+    let (outside, inside) = (nonempty_ranges(&outer)?, slice_ranges(&inner));
     let joined = outside.iter().zip(&inside).map(|(o, i)| {
         let start = i.step.checked_mul(o.start)?.checked_add(i.start)?;
-        // Of one element the step does not matter.
+        // For one element the step does not matter.
         let step = if o.count == 1 { 1 } else { i.step.checked_mul(o.step)? };
-        Some(Range { start, step, count: o.count })
+        Some(SliceRange { start, step, count: o.count })
     });
-    let joined: Ranges = joined.collect::<Option<_>>()?;
-    take(rw, inner.input, &joined)
+    let joined: SliceRanges = joined.collect::<Option<_>>()?;
+    emit_slice(rw, inner.input, &joined)
 }
 
 /// `slice(concat(x, y, …)) = slice(concat(…))` of the operands it touches.
 ///
-/// Of several operands only if nothing else uses the concat.
+/// With several operands only if nothing else uses the concat.
 ///
 /// Floats: exact.
 fn slice_of_concat(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let (inner, joined) = rw.joined(op.input)?;
+    let (inner, joined) = rw.concat_offsets(op.input)?;
     let inputs = rw.function().operands(inner);
-    let mut ranges = full_ranges(&op)?;
+    let mut ranges = nonempty_ranges(&op)?;
     let range = &mut ranges[joined.axis];
-    let (first, last) = (joined.holder(range.start)?, joined.holder(range.last())?);
+    let (first, last) = (joined.operand_at(range.start)?, joined.operand_at(range.last())?);
     if inputs.len() == 1 || first != last && !rw.one_use(op.input) {
         return None;
     }
-    *range = range.shifted(-joined.start(first));
+    *range = range.shifted(-joined.operand_start(first));
     if first == last {
-        return take(rw, inputs[first], &ranges);
+        return emit_slice(rw, inputs[first], &ranges);
     }
-    let touched = (first..=last).filter(|&n| !joined.is_empty(n)).map(|n| inputs[n]);
+    let touched = (first..=last).filter(|&n| !joined.operand_is_empty(n)).map(|n| inputs[n]);
     let touched: Values = touched.collect();
     if touched.len() == inputs.len() {
         return None;
     }
     let input = rw.emit(Concat { inputs: touched, axis: Int::from(joined.axis) })?;
-    take(rw, input, &ranges)
+    emit_slice(rw, input, &ranges)
 }
 
 /// `slice(broadcast(x)) = broadcast(slice(x))`, or `broadcast(x)` if it only cuts axes that repeat.
 ///
 /// Floats: exact.
 fn slice_of_broadcast(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let inner = rw.def::<Spread>(op.input)?;
-    if !inner.certain() {
+    let inner = rw.def::<BroadcastView>(op.input)?;
+    if !inner.is_certain() {
         return None;
     }
-    let ranges = full_ranges(&op)?;
-    let mut small = Ranges::new();
+    let ranges = nonempty_ranges(&op)?;
+    let mut small = SliceRanges::new();
     let mut cuts = false;
     for (&to, &dim) in inner.dims.iter().zip(&inner.from.dims) {
         if dim == Dim::Known(1) {
-            small.push(Range { start: 0, step: 1, count: 1 });
+            small.push(SliceRange { start: 0, step: 1, count: 1 });
             continue;
         }
         let range = ranges[to];
         cuts |= dim != Dim::Known(range.count.unsigned_abs());
         small.push(range);
     }
-    let input = if cuts { take(rw, inner.input, &small)? } else { inner.input };
-    spread(rw, input, &inner.dims, rw.result_tensor()?)
+    let input = if cuts { emit_slice(rw, inner.input, &small)? } else { inner.input };
+    emit_broadcast(rw, input, &inner.dims, rw.result_tensor()?)
 }
 
 /// `slice(pad(x, v)) = slice(x)` if it takes no padding, `broadcast(v)` if it takes nothing else.
 ///
-/// All dims of `x` have to be known and nothing be padded between its elements.
+/// All dims of `x` must be known, and nothing may be padded between its elements.
 ///
 /// Floats: exact.
 fn slice_of_pad(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -151,8 +151,8 @@ fn slice_of_pad(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
     if inner.interior.as_ref().is_some_and(|i| i.iter().any(|&n| n != 0)) {
         return None;
     }
-    let ranges = full_ranges(&op)?;
-    let mut inside = Ranges::new();
+    let ranges = nonempty_ranges(&op)?;
+    let mut inside = SliceRanges::new();
     let mut outside = false;
     for (axis, &range) in ranges.iter().enumerate() {
         let low = inner.low[axis];
@@ -163,15 +163,15 @@ fn slice_of_pad(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
         }
     }
     if outside {
-        return Uniform::Scalar(inner.value).emit(rw, rw.result_tensor()?);
+        return UniformValue::Scalar(inner.value).emit(rw, rw.result_tensor()?);
     }
     if inside.len() < ranges.len() {
         return None;
     }
-    take(rw, inner.input, &inside)
+    emit_slice(rw, inner.input, &inside)
 }
 
-/// `slice(reverse(x)) = reverse(slice(x))` with step one along what is reversed.
+/// `slice(reverse(x)) = reverse(slice(x))` with step one along reversed axes.
 ///
 /// Only if nothing else uses the reversed value.
 ///
@@ -181,7 +181,7 @@ fn slice_of_reverse(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !rw.one_use(op.input) {
         return None;
     }
-    let mut ranges = full_ranges(&op)?;
+    let mut ranges = nonempty_ranges(&op)?;
     for &axis in inner.axes.iter() {
         let axis = axis as usize;
         let extent = i64::try_from(rw.tensor(inner.input)?.dims[axis].known()?).ok()?;
@@ -189,9 +189,9 @@ fn slice_of_reverse(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
         if range.step != 1 && range.count > 1 {
             return None;
         }
-        *range = Range { start: extent - range.limit(), step: 1, count: range.count };
+        *range = SliceRange { start: extent - range.limit(), step: 1, count: range.count };
     }
-    let input = take(rw, inner.input, &ranges)?;
+    let input = emit_slice(rw, inner.input, &ranges)?;
     rw.emit(Reverse { input, axes: inner.axes })
 }
 
@@ -205,12 +205,12 @@ fn slice_of_transpose(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !rw.one_use(op.input) {
         return None;
     }
-    let ranges = full_ranges(&op)?;
+    let ranges = nonempty_ranges(&op)?;
     let mut moved = ranges.clone();
     for (to, &from) in inner.perm.iter().enumerate() {
         moved[from as usize] = ranges[to];
     }
-    let input = take(rw, inner.input, &moved)?;
+    let input = emit_slice(rw, inner.input, &moved)?;
     rw.emit(Transpose { input, perm: inner.perm })
 }
 
@@ -219,7 +219,7 @@ fn slice_of_transpose(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
 /// Floats: exact.
 fn slice_of_iota(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
     let inner = rw.def::<Iota>(op.input)?;
-    let range = full_ranges(&op)?[inner.axis.0 as usize];
+    let range = nonempty_ranges(&op)?[inner.axis.0 as usize];
     if range.start != 0 || (range.step != 1 && range.count > 1) {
         return None;
     }

@@ -4,7 +4,7 @@ use sapwood_ptir::ops::{Sort, TopK};
 use sapwood_ptir::{Dim, TensorType, Values};
 use sapwood_types::DataType;
 
-use super::support::at_most_one;
+use super::tensor_views::is_at_most_one;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "sort":
@@ -18,12 +18,12 @@ crate::patterns! { "sort":
 fn sort_of_one(op: Sort, rw: &mut Rewrite<'_>) -> Option<Values> {
     let &first = op.inputs.first()?;
     let dim = *rw.tensor(first)?.dims.get(op.axis.0 as usize)?;
-    (at_most_one(dim) && !rw.is_ordered(rw.root())).then_some(op.inputs)
+    (is_at_most_one(dim) && !rw.is_ordered(rw.root())).then_some(op.inputs)
 }
 
 /// `top_k(x) = x, 0` if the last axis has extent one and `k` is one.
 ///
-/// All dims have to be known.
+/// All dims must be known.
 ///
 /// Floats: exact.
 fn top_k_of_one(op: TopK, rw: &mut Rewrite<'_>) -> Option<Values> {

@@ -3,7 +3,7 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{Add, Neg, Sub};
 
-use super::numbers::{is_any_zero, is_constant, is_float, negated};
+use super::numeric_constants::{is_any_zero, is_constant, is_float, negated_constant};
 use crate::FloatMode;
 use crate::pattern::Rewrite;
 
@@ -23,7 +23,7 @@ crate::patterns! { "sub":
 
 /// `x - 0 = x`.
 ///
-/// Of floats `x - 0 = x` is exact; `x - -0` makes 0 of -0.
+/// For floats `x - 0 = x` is exact; `x - -0` turns -0 into 0.
 ///
 /// Floats: exact.
 fn sub_zero(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -43,7 +43,7 @@ fn sub_self(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `0 - x = -x`.
 ///
-/// Of floats `-0 - x = -x` is exact; `0 - 0` is 0, not -0.
+/// For floats `-0 - x = -x` is exact; `0 - 0` is 0, not -0.
 ///
 /// Floats: nsz.
 fn zero_minus(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -67,14 +67,14 @@ fn sub_of_neg(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `x - c = x + -c` for a constant `c`.
 ///
-/// Exact for floats too, but it pays only where sums are reassociated.
+/// It is exact for floats too, but only pays off where sums are reassociated.
 ///
 /// Floats: fast.
 fn sub_constant(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !rw.allows(FloatMode::Fast, op.lhs) || is_constant(rw, op.lhs) {
         return None;
     }
-    let rhs = negated(rw, op.rhs)?;
+    let rhs = negated_constant(rw, op.rhs)?;
     rw.emit(Add { lhs: op.lhs, rhs })
 }
 
@@ -86,7 +86,7 @@ fn sub_of_sum(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     let sum = rw.def::<Add>(op.rhs)?;
-    let y = other(op.lhs, sum.lhs, sum.rhs)?;
+    let y = other_operand(op.lhs, sum.lhs, sum.rhs)?;
     rw.emit(Neg { input: y })
 }
 
@@ -98,11 +98,11 @@ fn sub_from_sum(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     let sum = rw.def::<Add>(op.lhs)?;
-    other(op.rhs, sum.lhs, sum.rhs)
+    other_operand(op.rhs, sum.lhs, sum.rhs)
 }
 
-// The one of two values that is not `x`, if the other is.
-fn other(x: Value, a: Value, b: Value) -> Option<Value> {
+// Returns the one of two values that is not `x`, if the other is.
+fn other_operand(x: Value, a: Value, b: Value) -> Option<Value> {
     if a == x { Some(b) } else { (b == x).then_some(a) }
 }
 

@@ -3,14 +3,14 @@
 use sapwood_ptir::ops::Transpose;
 use sapwood_ptir::{Axes, Value};
 
-use super::support::{AxisList, Spread, axes, reshape, spread};
+use super::tensor_views::{AxisList, BroadcastView, axis_list, emit_broadcast, emit_reshape};
 use crate::pattern::{Binary, Rewrite};
 
 crate::patterns! { "transpose":
     transpose_of_nothing hops 1 when same,
     transpose_of_transpose hops 1 when 0 in [Transpose],
     transpose_as_reshape hops 1 when unit,
-    transpose_of_broadcast hops 1 when 0 in [Spread],
+    transpose_of_broadcast hops 1 when 0 in [BroadcastView],
     binary_of_transposes when 0 in [Transpose] and 1 in [Transpose],
 }
 
@@ -35,29 +35,29 @@ fn transpose_of_transpose(outer: Transpose, rw: &mut Rewrite<'_>) -> Option<Valu
 
 /// `transpose(x, p) = reshape(x)` if only axes of extent one change places.
 ///
-/// All dims have to be known.
+/// All dims must be known.
 ///
 /// Floats: exact.
 fn transpose_as_reshape(op: Transpose, rw: &mut Rewrite<'_>) -> Option<Value> {
     let shape = rw.shape(op.input)?;
-    let moved: AxisList = axes(&op.perm).into_iter().filter(|&a| shape[a] != 1).collect();
+    let moved: AxisList = axis_list(&op.perm).into_iter().filter(|&a| shape[a] != 1).collect();
     if is_identity(&op.perm) || !moved.is_sorted() {
         return None;
     }
-    reshape(rw, op.input, rw.result_tensor()?)
+    emit_reshape(rw, op.input, rw.result_tensor()?)
 }
 
-/// `transpose(broadcast(x), p) = broadcast(x)` with the axes where `p` puts them.
+/// `transpose(broadcast(x), p) = broadcast(x)` with the axes permuted by `p`.
 ///
 /// Floats: exact.
 fn transpose_of_broadcast(op: Transpose, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let inner = rw.def::<Spread>(op.input)?;
-    if !inner.certain() {
+    let inner = rw.def::<BroadcastView>(op.input)?;
+    if !inner.is_certain() {
         return None;
     }
     let place = |&d: &usize| op.perm.iter().position(|&p| p as usize == d);
     let dims: AxisList = inner.dims.iter().map(place).collect::<Option<_>>()?;
-    spread(rw, inner.input, &dims, rw.result_tensor()?)
+    emit_broadcast(rw, inner.input, &dims, rw.result_tensor()?)
 }
 
 /// `f(transpose(x, p), transpose(y, p)) = transpose(f(x, y), p)` for elementwise `f` of two operands.

@@ -10,7 +10,7 @@ crate::patterns! { "tuple":
     tuple_of_elements when 0 in [GetTupleElement],
 }
 
-/// `get_tuple_element(tuple(x, y, …), i)` is the `i`-th of them.
+/// `get_tuple_element(tuple(x, y, …), i)` is the `i`-th of the operands.
 ///
 /// Floats: exact.
 fn element_of_tuple(op: GetTupleElement, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -18,7 +18,7 @@ fn element_of_tuple(op: GetTupleElement, rw: &mut Rewrite<'_>) -> Option<Value> 
     inner.elements.get(usize::try_from(op.index.0).ok()?).copied()
 }
 
-/// `tuple(get_tuple_element(t, 0), get_tuple_element(t, 1), …) = t` if these are all.
+/// `tuple(get_tuple_element(t, 0), get_tuple_element(t, 1), …) = t` if these are all elements.
 ///
 /// Floats: exact.
 fn tuple_of_elements(op: Tuple, rw: &mut Rewrite<'_>) -> Option<Value> {

@@ -3,7 +3,7 @@
 use sapwood_ptir::ops::While;
 use sapwood_ptir::{BodyId, Function, InstId, Value, ValueDef, Values};
 
-use super::carries::{invariant_carries, live_carries, narrowed};
+use super::carried_values::{invariant_carries, live_carries, narrowed_region};
 use crate::pattern::{Rewrite, RootView, Roots};
 
 crate::patterns! { "while_loop":
@@ -12,13 +12,13 @@ crate::patterns! { "while_loop":
     while_unused benefit 0,
 }
 
-/// A `while` without a copy of its operands, of which there may be many: it is looked at whenever one of them changes.
-struct WhileRegions {
+/// A view of a `while` without a copy of its operands: there may be many, and it is visited whenever one of them changes.
+struct WhileView {
     cond: BodyId,
     body: BodyId,
 }
 
-impl RootView for WhileRegions {
+impl RootView for WhileView {
     fn roots() -> Roots {
         Roots::of::<While>()
     }
@@ -31,10 +31,10 @@ impl RootView for WhileRegions {
 
 /// `while(x, cond, body) = x` if `cond` is false at once.
 ///
-/// It is a constant, or a carried value that starts as one.
+/// The condition is a constant, or a carried value whose initial value is one.
 ///
 /// Floats: exact.
-fn while_never(op: WhileRegions, rw: &mut Rewrite<'_>) -> Option<Values> {
+fn while_never(op: WhileView, rw: &mut Rewrite<'_>) -> Option<Values> {
     let &[asked] = rw.yields(op.cond) else { return None };
     let inits = rw.function().operands(rw.root());
     let first = match rw.function().value_def(asked) {
@@ -44,26 +44,26 @@ fn while_never(op: WhileRegions, rw: &mut Rewrite<'_>) -> Option<Values> {
     (rw.is_zero(first) && !rw.is_ordered(rw.root())).then(|| inits.iter().copied().collect())
 }
 
-// Whether the initial value can stand for both parameters: those of `cond` and of `body` may know less of their dims.
-fn stands_for_params(cond: BodyId, body: BodyId, n: usize, rw: &Rewrite<'_>) -> bool {
+// Returns true if the initial value has the type of both parameters: those of `cond` and `body` may have fewer known dims.
+fn init_fits_params(cond: BodyId, body: BodyId, n: usize, rw: &Rewrite<'_>) -> bool {
     let f = rw.function();
     let ty = f.type_id(f.operands(rw.root())[n]);
     f.type_id(rw.params(cond)[n]) == ty && f.type_id(rw.params(body)[n]) == ty
 }
 
-/// `while(x, …)` with a body that yields the carried `x` itself uses `x` from outside and gives it.
+/// `while(x, …)` with a body that yields the carried `x` itself uses `x` from outside and returns it.
 ///
-/// Carried values that start the same may change places. The loop carries `x` until `while_unused` comes.
+/// Carried values with the same initial value may be swapped. The loop carries `x` until `while_unused` removes it.
 ///
 /// Floats: exact.
-fn while_invariant(op: WhileRegions, rw: &mut Rewrite<'_>) -> Option<Values> {
+fn while_invariant(op: WhileView, rw: &mut Rewrite<'_>) -> Option<Values> {
     let (asks, takes) = (rw.params(op.cond), rw.params(op.body));
     let (f, root) = (rw.function(), rw.root());
     let inits = f.operands(root);
     let same = |v: Value, n: usize| f.type_id(v) == f.type_id(inits[n]);
-    let may_go =
-        |n| stands_for_params(op.cond, op.body, n, rw) && rw.result(n).is_some_and(|r| same(r, n));
-    let stay = invariant_carries(rw, op.body, inits, may_go);
+    let may_remove =
+        |n| init_fits_params(op.cond, op.body, n, rw) && rw.result(n).is_some_and(|r| same(r, n));
+    let stay = invariant_carries(rw, op.body, inits, may_remove);
     let pairs = stay.into_iter().flat_map(|n| {
         let carried = [Some(asks[n]), Some(takes[n]), f.result(root, n)];
         carried.into_iter().flatten().map(move |v| (v, inits[n]))
@@ -85,14 +85,15 @@ fn while_unused(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
     }
     let live = live_carries(rw, op.body, wanted.len(), &wanted);
     let leaves: Vec<bool> =
-        (0..live.len()).map(|n| !live[n] && stands_for_params(op.cond, op.body, n, rw)).collect();
+        (0..live.len()).map(|n| !live[n] && init_fits_params(op.cond, op.body, n, rw)).collect();
     if !leaves.contains(&true) {
         return None;
     }
     let params: Vec<(usize, Value)> =
         (0..leaves.len()).filter(|&n| leaves[n]).map(|n| (n, op.inits[n])).collect();
     let gone: Vec<usize> = params.iter().map(|&(n, _)| n).collect();
-    let regions = [narrowed(op.cond, &params, &[]), narrowed(op.body, &params, &gone)];
+    let regions =
+        [narrowed_region(op.cond, &params, &[]), narrowed_region(op.body, &params, &gone)];
     let inits = (0..leaves.len()).filter(|&n| !leaves[n]).map(|n| op.inits[n]).collect();
     let left = rw.emit_with_regions(While { inits, ..op }, &regions)?;
     let mut left = left.into_iter();

@@ -3,7 +3,7 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::ReduceWindow;
 
-use super::reducer::reducer;
+use super::reducer::single_op_reducer;
 use crate::FloatMode;
 use crate::pattern::Rewrite;
 
@@ -24,10 +24,10 @@ fn window_of_ones(op: ReduceWindow, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !plain || rw.ty(input) != rw.result_type() {
         return None;
     }
-    let reducer = reducer(op.body, init, rw)?;
+    let reducer = single_op_reducer(op.body, init, rw)?;
     let mode = match () {
-        () if reducer.named.adds() => FloatMode::Nsz,
-        () if reducer.named.multiplies() && rw.dtype(input)?.is_complex() => FloatMode::Fast,
+        () if reducer.named.is_sum() => FloatMode::Nsz,
+        () if reducer.named.is_product() && rw.dtype(input)?.is_complex() => FloatMode::Fast,
         () => FloatMode::Exact,
     };
     (reducer.neutral && rw.allows(mode, input)).then_some(input)

@@ -1,9 +1,9 @@
-//! Common subexpressions: equal instructions become one, an outer one serving inner uses, never the reverse.
+//! Common subexpression elimination: merges equal instructions. An outer one replaces inner ones, never the reverse.
 
-pub(crate) mod key;
-mod ordered;
-mod regions;
-mod table;
+pub(crate) mod inst_hash;
+mod ordered_sets;
+mod region_hash;
+mod value_table;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -11,22 +11,22 @@ use sapwood_ptir::{Effects, Function, InstId};
 use smallvec::SmallVec;
 
 use crate::rewriter::{EffectIndex, Listener, ProgramRewriter};
-use regions::{Regions, same_regions};
+use region_hash::{RegionHashes, same_regions};
 
-use table::LARGE;
-pub(crate) use table::{Found, ValueTable};
+use value_table::CACHE_ENTRIES;
+pub(crate) use value_table::{Lookup, ValueTable};
 
-/// So many instructions are looked up together.
-pub(crate) const TOGETHER: usize = 32;
+/// The number of instructions that are looked up together, so that their memory reads overlap.
+pub(crate) const LOOKUP_BATCH: usize = 32;
 
-/// Merges equal instructions of a function, those with regions included. Gives how many went.
+/// Merges equal instructions of a function, including those with regions. Returns the number of erased instructions.
 ///
-/// Of equal instructions the first in program order stays, if the others can see it. Ordered instructions are left alone.
+/// Of equal instructions the first in program order stays, if it dominates the others. Ordered instructions are not merged.
 pub fn eliminate_common_subexpressions(function: &mut Function) -> usize {
     eliminate_common_subexpressions_with(function, None)
 }
 
-/// As [`eliminate_common_subexpressions`], with somebody who is told about every edit.
+/// Merges equal instructions as [`eliminate_common_subexpressions`] does, and notifies a listener of every edit.
 pub fn eliminate_common_subexpressions_with<'a>(
     function: &'a mut Function,
     listener: Option<&'a mut dyn Listener>,
@@ -36,69 +36,71 @@ pub fn eliminate_common_subexpressions_with<'a>(
         rw.listen(listener);
     }
     rw.effects = EffectIndex::of(rw.function());
-    rw.unique_constants(false).0 + merge_equal(&mut rw)
+    rw.deduplicate_constants(false).0 + merge_equal(&mut rw)
 }
 
-/// Merges equal instructions in one walk in the order of completion.
+/// Merges equal instructions in one walk: regions before the instructions that own them.
 pub(crate) fn merge_equal(rw: &mut ProgramRewriter<'_>) -> usize {
     let f = rw.function();
     let order: Vec<InstId> = f.walk_completed().collect();
-    let mut regions = Regions::new(f);
-    let mut known: Known = HashTable::with_capacity(order.len());
+    let mut regions = RegionHashes::new(f);
+    let mut known: SeenInsts = HashTable::with_capacity(order.len());
     let mut merged = 0;
     for (n, &inst) in order.iter().enumerate() {
-        if n % TOGETHER == 0 {
-            warm(rw.function(), &known, &order[n..order.len().min(n + TOGETHER)]);
+        if n % LOOKUP_BATCH == 0 {
+            prefetch(rw.function(), &known, &order[n..order.len().min(n + LOOKUP_BATCH)]);
         }
         if !rw.function().is_live(inst) {
             continue;
         }
-        if let Some(first) = known_equal(rw, &mut known, &regions, inst) {
+        if let Some(first) = find_equal_or_add(rw, &mut known, &regions, inst) {
             let f = rw.function();
             let mut values: SmallVec<[_; 4]> = SmallVec::new();
             f.inst_results(first).for_each(|value| values.push(value));
-            regions.outside(f, inst, u64::wrapping_add);
-            rw.step("cse", inst);
+            regions.update_outer_sums(f, inst, u64::wrapping_add);
+            rw.notify_step("cse", inst);
             if rw.replace_inst(inst, &values).is_ok() {
                 merged += 1;
                 continue;
             }
-            regions.outside(rw.function(), inst, u64::wrapping_sub);
+            regions.update_outer_sums(rw.function(), inst, u64::wrapping_sub);
         }
-        regions.complete(rw.function(), inst);
+        regions.add_to_body(rw.function(), inst);
     }
     merged
 }
 
-// What was seen, with the upper half of its hash.
-type Known = HashTable<(u32, InstId)>;
+// The instructions seen so far, keyed by the upper half of their hashes.
+type SeenInsts = HashTable<(u32, InstId)>;
 
-// As `ValueTable::warm`.
-fn warm(f: &Function, known: &Known, insts: &[InstId]) {
-    if known.capacity() >= LARGE {
-        let there = |&&inst: &&InstId| {
+// Prefetches, as `ValueTable::prefetch` does.
+fn prefetch(f: &Function, known: &SeenInsts, insts: &[InstId]) {
+    if known.capacity() >= CACHE_ENTRIES {
+        let occupied = |&&inst: &&InstId| {
             f.is_live(inst)
                 && f.regions(inst).is_empty()
-                && known.find(spread(half(key::hash(f, inst))), |_| false).is_some()
+                && known
+                    .find(table_hash(upper_half(inst_hash::hash_inst(f, inst))), |_| false)
+                    .is_some()
         };
-        std::hint::black_box(insts.iter().filter(there).count());
+        std::hint::black_box(insts.iter().filter(occupied).count());
     }
 }
 
-fn half(hash: u64) -> u32 {
+fn upper_half(hash: u64) -> u32 {
     (hash >> 32) as u32
 }
 
-// A hash for the table, which looks at its highest and its lowest bits.
-fn spread(half: u32) -> u64 {
+// Returns the hash for the table, which reads the highest and the lowest bits.
+fn table_hash(half: u32) -> u64 {
     u64::from(half).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-// An equal instruction that the given one can see. If there is none, the given one is remembered.
-fn known_equal(
+// Returns an equal instruction that dominates the given one. If there is none, the given one is added to the table.
+fn find_equal_or_add(
     rw: &ProgramRewriter<'_>,
-    known: &mut Known,
-    regions: &Regions,
+    known: &mut SeenInsts,
+    regions: &RegionHashes,
     inst: InstId,
 ) -> Option<InstId> {
     let f = rw.function();
@@ -109,16 +111,17 @@ fn known_equal(
     if f.own_effects(inst) == Effects::Ordered || (!simple && rw.effects.is_ordered(f, inst)) {
         return None;
     }
-    let hash = half(if simple { key::hash(f, inst) } else { regions.hash(f, inst) });
+    let hash =
+        upper_half(if simple { inst_hash::hash_inst(f, inst) } else { regions.hash(f, inst) });
     let same = |entry: &(u32, InstId)| {
         let other = entry.1;
-        // What was erased meanwhile had no uses left; what cannot be seen is in a region that was left for good.
+        // An erased instruction had no uses left; one that does not dominate is in a region that the walk has left.
         entry.0 == hash
             && f.is_live(other)
-            && key::same(f, other, inst)
+            && inst_hash::same_computation(f, other, inst)
             && (simple || same_regions(f, other, inst))
     };
-    match known.entry(spread(hash), same, |entry| spread(entry.0)) {
+    match known.entry(table_hash(hash), same, |entry| table_hash(entry.0)) {
         Entry::Occupied(mut entry) => {
             let other = entry.get().1;
             if f.dominates(other, inst) {

@@ -1,4 +1,4 @@
-//! How a run goes.
+//! The configuration of the greedy driver.
 
 use sapwood_ptir::InstId;
 use sapwood_ptir::eval::FoldLimits;
@@ -6,36 +6,36 @@ use sapwood_ptir::eval::FoldLimits;
 use crate::pattern::PatternId;
 use crate::{FloatMode, ProgramRewriter};
 
-/// Gives the benefit of a pattern at a root; larger is tried first.
+/// A function that returns the benefit of a pattern at a root; larger is tried first.
 pub type CostModel = fn(InstId, PatternId, &ProgramRewriter<'_>) -> u16;
 
-/// How the greedy driver runs.
+/// The configuration of a run of the greedy driver.
 #[derive(Clone, Copy, Debug)]
 pub struct GreedyConfig {
-    /// How many rounds at most. A round ends when everything that was queued at its start was looked at.
+    /// The maximum number of rounds. A round ends when everything that was in the worklist at its start was visited.
     pub max_iterations: usize,
-    /// How many folds and rewrites at most, together; if not given, 16 per instruction and some.
+    /// The maximum number of folds and rewrites together; the default is 4096 plus 16 per instruction.
     pub max_rewrites: Option<usize>,
-    /// Whether instructions with constant operands are evaluated.
+    /// Enables the evaluation of instructions with constant operands.
     pub enable_constant_fold: bool,
-    /// Whether unused pure instructions are erased.
+    /// Enables the erasure of unused pure instructions.
     pub enable_dce: bool,
-    /// Replaces the static benefit.
+    /// A cost model that replaces the static benefit of patterns.
     pub cost_model: Option<CostModel>,
-    /// Whether every attempt is checked: patterns that lie, look too far or break the program are taken back and named.
+    /// Enables checks of every attempt: rewrites that violate the contract of patterns are rolled back and reported.
     pub expensive_checks: bool,
-    /// Whether the instructions that each rewrite inserted or changed are verified. A rewrite that leaves something invalid
-    /// is rolled back, and its pattern is named in the problems. `expensive_checks` do this and more.
+    /// Enables the verification of the instructions that each rewrite inserted or changed. A rewrite that leaves something
+    /// invalid is rolled back, and its pattern is named in the problems. `expensive_checks` includes this.
     pub verify_rewrites: bool,
-    /// Whether instructions are looked at from the first to the last instead of from the last to the first.
+    /// Visits instructions from the first to the last instead of from the last to the first.
     pub top_down: bool,
-    /// Whether equal instructions are merged along the way, at the end of each round at the latest.
+    /// Enables the merging of equal instructions along the way, at the end of each round at the latest.
     pub merge_equal: bool,
-    /// How freely floats may be treated.
+    /// The float mode: the changes of float results that rewrites may make.
     pub floats: FloatMode,
-    /// How large folded constants may be. Together they have 256 times as many elements at most.
+    /// The limits on the size of folded constants. Together they have at most 256 times the elements of the largest one.
     pub fold_limits: FoldLimits,
-    /// Whether a function that does not verify is refused. A pipeline asks once for all its passes.
+    /// Refuses functions that do not verify. A pipeline verifies once for all its passes.
     pub verify_input: bool,
 }
 

@@ -1,72 +1,72 @@
-//! The loop.
+//! The main loop of the greedy driver.
 
 use sapwood_ptir::ops::Constant;
 use sapwood_ptir::{AttrList, Function, InstId, Op, OpKey, ValueId};
 use smallvec::SmallVec;
 
-use super::lineage::Lineages;
-use super::merge::Merging;
-use super::queue::{Queue, Readers};
+use super::merge_equal::MergeState;
+use super::rewrite_cycles::RewriteLineages;
+use super::worklist::{ReaderSearch, Worklist};
 use super::{GreedyConfig, GreedyStats, Limit, PatternStats};
-use crate::fold::{FoldResult, FoldWork, Folded, evaluate, stored_elements};
-use crate::pattern::{FrozenPatternSet, GATED, Patch, PatternId, Reach, TypeFacts};
-use crate::rewriter::{Agenda, EffectIndex, ProgramRewriter, WIDE};
+use crate::fold::{FoldCost, FoldResult, Folded, fold_to_literals, stored_elements};
+use crate::pattern::{FrozenPatternSet, MAX_GATED, Patch, PatternId, ReachCheck, TypeFactCache};
+use crate::rewriter::{ChangeTracker, EffectIndex, ProgramRewriter, WIDE_THRESHOLD};
 
-/// A value with more uses than this is replaced only after its operands are done, so that long uses lists are moved
+/// A value with more uses than this is replaced only after its operands were visited, so that long lists of uses are moved
 /// few times.
 pub(super) const MANY_USES: usize = 8;
 
-/// Links of chains are among so many operands of the next one.
-const LINK_OPERANDS: usize = 4;
+/// The number of operands of an instruction that are searched for the next link of a chain.
+const MAX_LINK_OPERANDS: usize = 4;
 
-/// What is to be looked at, and the op that waits for it.
-type Waiting = (InstId, Option<OpKey>);
+/// An instruction to visit, and the op of the instruction that waits for it.
+type PendingVisit = (InstId, Option<OpKey>);
 
-/// Folded constants have this many times the elements of the largest one at most, together.
-const MOST_FOLDED: u64 = 256;
+/// The limit on the elements of all folded constants together, as a multiple of the largest one.
+const MAX_TOTAL_FOLDED: u64 = 256;
 
-/// How many of the patterns that fired last are reported.
-const LAST_FIRED: usize = 8;
+/// The number of patterns that fired last to be reported.
+const MAX_LAST_FIRED: usize = 8;
 
-/// What changed something: a pattern, or a registered fold that changes its instruction in place.
+/// A pattern that fired, or a registered fold that changed its instruction in place.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fired {
+enum FiredRewrite {
     Pattern(PatternId),
     Fold(OpKey),
 }
 
-/// One run over one function.
-pub(crate) struct Driver<'a> {
+/// The state of one run over one function.
+pub(crate) struct GreedyDriver<'a> {
     pub(super) rw: ProgramRewriter<'a>,
     pub(super) set: &'a FrozenPatternSet,
     pub(super) config: &'a GreedyConfig,
     pub(super) stats: GreedyStats,
-    pub(super) queue: Queue,
+    pub(super) worklist: Worklist,
     pub(super) patch: Patch,
-    pub(super) reach: Reach,
-    pub(super) lineages: Lineages,
-    // By pattern: it did not keep its word and is not tried again.
+    pub(super) reach: ReachCheck,
+    pub(super) lineages: RewriteLineages,
+    // By pattern: it violated its contract and is not tried again.
     pub(super) disabled: Vec<bool>,
-    // Present if equal instructions are merged along the way.
-    pub(super) merging: Option<Merging>,
-    readers: Readers,
-    types: TypeFacts,
+    // The value table; present if equal instructions are merged along the way.
+    pub(super) merging: Option<MergeState>,
+    readers: ReaderSearch,
+    types: TypeFactCache,
     changed: Vec<InstId>,
-    // Wide instructions that changed, or that own a region in which something changed: those that read them are queued when
-    // nothing else is, so that many changes one after the other cost the number of their results once.
-    wide: Vec<InstId>,
-    fired: SmallVec<[Fired; LAST_FIRED]>,
+    // Wide instructions that changed, or that own a region in which something changed. Their readers are queued when nothing
+    // else is left, so that many changes one after the other cost the number of their results once.
+    changed_wide: Vec<InstId>,
+    last_fired: SmallVec<[FiredRewrite; MAX_LAST_FIRED]>,
     ranked: Vec<(u16, PatternId)>,
     budget: usize,
-    // Whether nothing else is left to do in this round: patterns without benefit are tried.
-    late: bool,
-    // Elements of constants that were folded: their literals stay in memory even when they are folded on.
-    folded: u64,
-    fold_work: FoldWork,
-    constant: OpKey,
+    // True in a round for patterns without benefit, which runs when nothing else is left.
+    in_late_round: bool,
+    // The elements of all folded constants: their literals stay in memory even when they are folded further.
+    folded_elements: u64,
+    fold_cost: FoldCost,
+    constant_op: OpKey,
 }
 
-impl<'a> Driver<'a> {
+impl<'a> GreedyDriver<'a> {
     pub(crate) fn new(
         function: &'a mut Function,
         set: &'a FrozenPatternSet,
@@ -76,7 +76,7 @@ impl<'a> Driver<'a> {
         let budget = config.max_rewrites.unwrap_or(insts.saturating_mul(16).saturating_add(4096));
         let capacity = function.inst_capacity();
         let mut rw = ProgramRewriter::new(function);
-        rw.agenda = Agenda::enabled(capacity);
+        rw.changes = ChangeTracker::enabled(capacity);
         rw.effects = EffectIndex::of(rw.function());
         let patterns = vec![PatternStats::default(); set.len()];
         Self {
@@ -84,23 +84,23 @@ impl<'a> Driver<'a> {
             set,
             config,
             stats: GreedyStats { patterns, converged: true, ..GreedyStats::default() },
-            queue: Queue::default(),
+            worklist: Worklist::default(),
             patch: Patch::default(),
-            reach: Reach::default(),
-            lineages: Lineages::default(),
+            reach: ReachCheck::default(),
+            lineages: RewriteLineages::default(),
             disabled: vec![false; set.len()],
             merging: None,
-            readers: Readers::default(),
-            types: TypeFacts::default(),
+            readers: ReaderSearch::default(),
+            types: TypeFactCache::default(),
             changed: Vec::new(),
-            wide: Vec::new(),
-            fired: SmallVec::new(),
+            changed_wide: Vec::new(),
+            last_fired: SmallVec::new(),
             ranked: Vec::new(),
             budget,
-            late: false,
-            folded: 0,
-            fold_work: FoldWork::default(),
-            constant: Constant::key(),
+            in_late_round: false,
+            folded_elements: 0,
+            fold_cost: FoldCost::default(),
+            constant_op: Constant::key(),
         }
     }
 
@@ -110,91 +110,93 @@ impl<'a> Driver<'a> {
 
     /// Runs to the fixpoint, or until a limit is hit.
     pub(crate) fn run(mut self) -> GreedyStats {
-        (self.stats.merged, self.stats.erased) = self.rw.unique_constants(self.config.enable_dce);
-        self.fold_forward();
+        (self.stats.merged, self.stats.erased) =
+            self.rw.deduplicate_constants(self.config.enable_dce);
+        self.fold_in_program_order();
         if self.config.merge_equal {
             self.start_merging();
         }
         self.merge_changed();
-        let constant = self.constant;
+        let constant = self.constant_op;
         let f = self.rw.function();
-        self.queue = Queue::seed(f, |i| f.op_key(i) == constant, self.config.top_down);
-        // What the constants changed is queued anyway.
-        self.rw.agenda.take_changed(&mut self.changed);
+        self.worklist = Worklist::filled(f, |i| f.op_key(i) == constant, self.config.top_down);
+        // Everything that the constants changed is in the worklist already.
+        self.rw.changes.take_changed(&mut self.changed);
         loop {
             if self.stats.rounds >= self.config.max_iterations {
-                if self.queue.pop().is_some() {
-                    self.stop(Limit::Rounds(self.config.max_iterations));
+                if self.worklist.pop().is_some() {
+                    self.record_limit(Limit::Rounds(self.config.max_iterations));
                 }
                 break;
             }
             self.stats.rounds += 1;
-            if !self.round() {
-                self.stop(Limit::Rewrites(self.budget));
+            if !self.run_round() {
+                self.record_limit(Limit::Rewrites(self.budget));
                 self.merge_changed();
                 break;
             }
             self.merge_changed();
             self.merge_wide();
-            self.check_table();
-            self.requeue();
+            self.check_value_table();
+            self.requeue_changed();
             if !self.next_round() {
                 break;
             }
         }
-        let hashed = self.merging.as_ref().map_or(0, Merging::hashed);
-        self.stats.looked_at += self.rw.memo.looked_at() + hashed;
+        let hashed = self.merging.as_ref().map_or(0, MergeState::hashed_wide_results);
+        self.stats.examined += self.rw.memo.examined() + hashed;
         self.stats.converged &= self.stats.cycles.is_empty() && self.stats.disabled.is_empty();
         self.stats
     }
 
-    // What changed comes first, then what patterns without benefit wait for, then equal regions.
+    // Starts the next round: changed instructions first, then those with patterns without benefit, then equal regions.
     fn next_round(&mut self) -> bool {
-        self.late = false;
-        if self.turn() {
+        self.in_late_round = false;
+        if self.start_queued_round() {
             return true;
         }
-        self.late = self.queue.turn_late(self.rw.function(), self.config.top_down);
-        if self.late {
+        self.in_late_round =
+            self.worklist.start_late_round(self.rw.function(), self.config.top_down);
+        if self.in_late_round {
             return true;
         }
         if !self.merge_regions() {
             return false;
         }
-        self.requeue();
-        self.turn()
+        self.requeue_changed();
+        self.start_queued_round()
     }
 
-    // Starts a round of what is queued, or else of those that read wide instructions. Whether there is any.
-    fn turn(&mut self) -> bool {
+    // Starts a round of the queued instructions, or else of the readers of wide ones. Returns false if there are none.
+    fn start_queued_round(&mut self) -> bool {
         let top_down = self.config.top_down;
-        if self.queue.turn(self.rw.function(), top_down) {
+        if self.worklist.start_next_round(self.rw.function(), top_down) {
             return true;
         }
-        if self.wide.is_empty() {
+        if self.changed_wide.is_empty() {
             return false;
         }
         self.requeue_readers_of_wide();
-        self.queue.turn(self.rw.function(), top_down)
+        self.worklist.start_next_round(self.rw.function(), top_down)
     }
 
-    // A limit leaves something undone.
-    fn stop(&mut self, by: Limit) {
+    // Records that a limit left something undone.
+    fn record_limit(&mut self, by: Limit) {
         self.stats.converged = false;
         self.stats.stopped_by.get_or_insert(by);
     }
 
-    // Looks at everything that is queued. Whether the budget lasted.
-    fn round(&mut self) -> bool {
-        let mut waiting: Vec<Waiting> = Vec::new();
+    // Visits everything that is queued. Returns false if the limit on rewrites was reached.
+    fn run_round(&mut self) -> bool {
+        let mut waiting: Vec<PendingVisit> = Vec::new();
         while let Some((inst, above)) =
-            waiting.pop().or_else(|| self.queue.pop().map(|inst| (inst, None)))
+            waiting.pop().or_else(|| self.worklist.pop().map(|inst| (inst, None)))
         {
-            if !self.queue.is_pending(inst) {
+            if !self.worklist.is_pending(inst) {
                 continue;
             }
             if !self.rw.function().is_live(inst) {
-                self.queue.visited(inst);
+                self.worklist.mark_visited(inst);
                 continue;
             }
             if self.wait_for_operands(inst, above, &mut waiting) {
@@ -204,41 +206,41 @@ impl<'a> Driver<'a> {
                 self.report_last_fired();
                 return false;
             }
-            self.queue.visited(inst);
+            self.worklist.mark_visited(inst);
             self.stats.visits += 1;
-            self.visit(inst);
-            self.drop_unused();
-            self.follow_changes();
+            self.visit_inst(inst);
+            self.erase_unused();
+            self.update_value_table();
         }
         true
     }
 
-    // Whether there are operands to be looked at before an instruction: all of one with many uses, and the first of a chain
-    // of one op if it is used elsewhere. From the other end each such link would be rewritten again and again, and the
-    // uses of each be moved to the next; one that nothing else uses goes with the first rewrite. What is waited for waits
-    // in turn for the next link, of its own op or of the op that waits for it.
+    // Returns true if operands must be visited before an instruction: all operands of one with many uses, and the first operand
+    // if it is a link of a chain of the same op that is used elsewhere. In the other order each such link would be
+    // rewritten repeatedly, and its uses moved to the next link each time; a link that nothing else uses is erased by the
+    // first rewrite. The operand waits in turn for the next link, of its own op or of the op that waits for it.
     fn wait_for_operands(
         &mut self,
         inst: InstId,
         above: Option<OpKey>,
-        waiting: &mut Vec<Waiting>,
+        waiting: &mut Vec<PendingVisit>,
     ) -> bool {
         if self.config.top_down {
             return false;
         }
-        let (f, queue) = (self.rw.function(), &self.queue);
+        let (f, worklist) = (self.rw.function(), &self.worklist);
         let mut looked = 0;
         let mut pending = |&v: &ValueId| {
             looked += 1;
-            f.inst_of(v).filter(|&d| queue.is_pending(d))
+            f.inst_of(v).filter(|&d| worklist.is_pending(d))
         };
         let (key, mark) = (f.op_key(inst), waiting.len());
         waiting.push((inst, above));
-        let mut results = f.inst_results(inst).take(WIDE);
+        let mut results = f.inst_results(inst).take(WIDE_THRESHOLD);
         if results.any(|v| f.uses(v).nth(MANY_USES).is_some()) {
             waiting.extend(f.operands(inst).iter().filter_map(pending).map(|d| (d, Some(key))));
         } else if let Some(above) = above {
-            let mut of_chain = f.operands(inst).iter().take(LINK_OPERANDS).filter_map(pending);
+            let mut of_chain = f.operands(inst).iter().take(MAX_LINK_OPERANDS).filter_map(pending);
             let link = of_chain.find(|&d| f.op_key(d) == key || f.op_key(d) == above);
             waiting.extend(link.map(|link| (link, Some(key))));
         } else {
@@ -246,7 +248,7 @@ impl<'a> Driver<'a> {
             let link = shared.and_then(&mut pending).filter(|&d| f.op_key(d) == key);
             waiting.extend(link.map(|link| (link, Some(key))));
         }
-        self.stats.looked_at += looked;
+        self.stats.examined += looked;
         let waits = waiting.len() > mark + 1;
         if !waits {
             waiting.pop();
@@ -254,49 +256,49 @@ impl<'a> Driver<'a> {
         waits
     }
 
-    fn visit(&mut self, inst: InstId) {
+    fn visit_inst(&mut self, inst: InstId) {
         if self.config.enable_dce && self.rw.is_dead(inst) {
             self.erase_dead(inst);
             return;
         }
-        if self.fold(inst) {
+        if self.fold_inst(inst) {
             return;
         }
         self.try_patterns(inst);
     }
 
     fn erase_dead(&mut self, inst: InstId) {
-        self.rw.step("dce", inst);
+        self.rw.notify_step("dce", inst);
         if self.rw.erase_inst(inst).is_ok() {
             self.stats.erased += 1;
         }
     }
 
-    // Definitions that lost their last use, and in turn theirs.
-    pub(super) fn drop_unused(&mut self) {
-        while let Some(inst) = self.rw.agenda.pop_unused() {
+    // Erases definitions that lost their last use, and then theirs.
+    pub(super) fn erase_unused(&mut self) {
+        while let Some(inst) = self.rw.changes.pop_unused() {
             if !self.rw.function().is_live(inst) {
                 continue;
             }
             if self.config.enable_dce && self.rw.is_dead(inst) {
                 self.erase_dead(inst);
             } else {
-                // Nobody uses it, but it stays: its patterns may ask for that.
-                self.rw.agenda.mark(inst);
+                // It is unused but stays: its patterns may test for that.
+                self.rw.changes.mark_changed(inst);
             }
         }
     }
 
-    // Folds constants once in the order of the program, where what an instruction uses is folded before itself. The
-    // rounds go the other way and would take one for each level.
-    fn fold_forward(&mut self) {
+    // Folds constants once in program order, so that operands are folded before the instructions that use them. The rounds go
+    // in the other direction and would need one round per level.
+    fn fold_in_program_order(&mut self) {
         if !self.config.enable_constant_fold {
             return;
         }
         let f = self.rw.function();
-        let (constant, set) = (self.constant, self.set);
+        let (constant, set) = (self.constant_op, self.set);
         let is_constant = |v: ValueId| f.inst_of(v).is_some_and(|i| f.op_key(i) == constant);
-        // Whatever folds needs a constant to start from.
+        // Folding must start at an instruction whose operands are constants.
         let starts = |inst: InstId| f.operands(inst).iter().all(|&v| is_constant(v));
         let Some(first) = f.walk_completed().position(|i| f.op_key(i) != constant && starts(i))
         else {
@@ -311,17 +313,17 @@ impl<'a> Driver<'a> {
             if self.stats.rewrites + self.stats.folds >= self.budget {
                 return;
             }
-            // Registered folds come before evaluation; they wait for their turn.
+            // Registered folds have priority over evaluation; they are called during the rounds.
             let registered = set.has_folds() && set.folds(f.op_key(inst)).next().is_some();
             if !registered && self.fold_constants(inst) {
-                self.drop_unused();
+                self.erase_unused();
             }
         }
     }
 
-    /// Folds what a pattern made of constants, so that what is looked at next finds a constant.
-    pub(super) fn fold_new(&mut self, first_new: usize) {
-        let (constant, set) = (self.constant, self.set);
+    /// Folds the new instructions with constant operands, so that the next pattern finds a constant.
+    pub(super) fn fold_new_insts(&mut self, first_new: usize) {
+        let (constant, set) = (self.constant_op, self.set);
         for inst in (first_new..self.rw.function().inst_capacity()).map(InstId::from_index) {
             let f = self.rw.function();
             if !self.config.enable_constant_fold || !f.is_live(inst) || f.op_key(inst) == constant {
@@ -329,12 +331,12 @@ impl<'a> Driver<'a> {
             }
             let registered = set.has_folds() && set.folds(f.op_key(inst)).next().is_some();
             if !registered && self.fold_constants(inst) {
-                self.drop_unused();
+                self.erase_unused();
             }
         }
     }
 
-    fn fold(&mut self, inst: InstId) -> bool {
+    fn fold_inst(&mut self, inst: InstId) -> bool {
         let key = self.rw.op_key(inst);
         if self.set.has_folds() {
             let set = self.set;
@@ -351,28 +353,29 @@ impl<'a> Driver<'a> {
                 }
             }
         }
-        self.config.enable_constant_fold && key != self.constant && self.fold_constants(inst)
+        self.config.enable_constant_fold && key != self.constant_op && self.fold_constants(inst)
     }
 
     // Evaluates an instruction whose operands are constants.
     fn fold_constants(&mut self, inst: InstId) -> bool {
         let f = self.rw.function();
-        let is_constant = |v: &ValueId| f.inst_of(*v).is_some_and(|i| f.op_key(i) == self.constant);
+        let is_constant =
+            |v: &ValueId| f.inst_of(*v).is_some_and(|i| f.op_key(i) == self.constant_op);
         if !f.operands(inst).iter().all(is_constant) {
             return false;
         }
-        let literals = evaluate(f, inst, &self.config.fold_limits, &mut self.fold_work);
-        if let Some(most) = self.fold_work.refused {
-            self.stop(Limit::FoldWork(most));
+        let literals = fold_to_literals(f, inst, &self.config.fold_limits, &mut self.fold_cost);
+        if let Some(most) = self.fold_cost.limit_reached {
+            self.record_limit(Limit::FoldWork(most));
         }
         let Some(literals) = literals else { return false };
         let size: u64 = literals.iter().map(stored_elements).sum();
-        let most = self.config.fold_limits.max_elements.saturating_mul(MOST_FOLDED);
-        if size > 1 && self.folded.saturating_add(size) > most {
-            self.stop(Limit::FoldedElements(most));
+        let most = self.config.fold_limits.max_elements.saturating_mul(MAX_TOTAL_FOLDED);
+        if size > 1 && self.folded_elements.saturating_add(size) > most {
+            self.record_limit(Limit::FoldedElements(most));
             return false;
         }
-        self.folded += size;
+        self.folded_elements += size;
         let results: SmallVec<[Folded; 1]> = literals.into_iter().map(Folded::Constant).collect();
         self.replace_folded(inst, &results)
     }
@@ -391,9 +394,9 @@ impl<'a> Driver<'a> {
         if own.len() != results.len() || !own.zip(results).all(fits) {
             return false;
         }
-        self.rw.step("fold", inst);
+        self.rw.notify_step("fold", inst);
         if let [Folded::Constant(literal)] = results {
-            let done = self.rw.replace_by_constant(inst, literal);
+            let done = self.rw.replace_with_constant(inst, literal);
             self.stats.folds += usize::from(done);
             return done;
         }
@@ -409,7 +412,7 @@ impl<'a> Driver<'a> {
         done
     }
 
-    // The same instruction with other operands and attributes. What does not fit is left.
+    // Sets other operands and attributes of an instruction. If they do not fit, nothing is changed.
     fn change_in_place(&mut self, inst: InstId, operands: &[ValueId], attrs: &AttrList) -> bool {
         let f = self.rw.function();
         if f.operands(inst) == operands && f.attrs(inst) == attrs {
@@ -423,41 +426,43 @@ impl<'a> Driver<'a> {
             done = self.rw.set_attrs(inst, attrs);
         }
         let f = self.rw.function();
-        // Attributes are completed when they are set: only now it shows whether something changed.
+        // Attributes are completed when they are set, so only now it is known if something changed.
         if done.is_err() || f.operands(inst) == &before[..] && f.attr_id(inst) == attrs_before {
-            self.rw.take_back();
+            self.rw.rollback();
             return false;
         }
-        self.rw.step("fold", inst);
-        self.rw.keep();
+        self.rw.notify_step("fold", inst);
+        self.rw.commit();
         self.stats.folds += 1;
         let key = self.rw.op_key(inst);
-        self.note_fired(Fired::Fold(key));
+        self.record_fired(FiredRewrite::Fold(key));
         true
     }
 
     fn try_patterns(&mut self, inst: InstId) {
         let set = self.set;
-        let bucket = set.gated(self.rw.function(), inst);
+        let bucket = set.bucket_at(self.rw.function(), inst);
         let f = self.rw.function();
-        let mut open = bucket.gate.open(f, inst, &mut self.types, self.config.floats);
+        let mut open = bucket.gate.enabled_patterns(f, inst, &mut self.types, self.config.floats);
         if self.config.expensive_checks {
             self.check_gate(bucket, open, inst);
         }
-        let mut ungated = bucket.ids.get(GATED..).unwrap_or_default();
-        if self.late || bucket.soon < bucket.ids.len() {
+        let mut ungated = bucket.ids.get(MAX_GATED..).unwrap_or_default();
+        if self.in_late_round || bucket.with_benefit < bucket.ids.len() {
             let (soon, late) =
-                ungated.split_at(bucket.soon.saturating_sub(GATED).min(ungated.len()));
-            let (open_soon, open_late) = (open & bucket.soon(), open & !bucket.soon());
-            if !self.late && (open_late != 0 || !late.is_empty()) {
-                self.queue.push_late(inst);
+                ungated.split_at(bucket.with_benefit.saturating_sub(MAX_GATED).min(ungated.len()));
+            let (open_soon, open_late) =
+                (open & bucket.with_benefit_mask(), open & !bucket.with_benefit_mask());
+            if !self.in_late_round && (open_late != 0 || !late.is_empty()) {
+                self.worklist.push_late(inst);
             }
-            (open, ungated) = if self.late { (open_late, late) } else { (open_soon, soon) };
+            (open, ungated) =
+                if self.in_late_round { (open_late, late) } else { (open_soon, soon) };
         }
         if let Some(model) = self.config.cost_model {
             let mut ranked = std::mem::take(&mut self.ranked);
             ranked.clear();
-            let gated = (0..).zip(bucket.ids.iter().take(GATED));
+            let gated = (0..).zip(bucket.ids.iter().take(MAX_GATED));
             let gated = gated.filter(|(n, _)| open >> n & 1 != 0).map(|(_, id)| id);
             for &id in gated.chain(ungated) {
                 let benefit = self.call_cost_model(model, inst, id);
@@ -486,46 +491,46 @@ impl<'a> Driver<'a> {
         }
     }
 
-    pub(super) fn constant_key(&self) -> OpKey {
-        self.constant
+    pub(super) fn constant_op(&self) -> OpKey {
+        self.constant_op
     }
 
-    /// A pattern was applied.
-    pub(super) fn fired(&mut self, id: PatternId) {
+    /// Counts a pattern that was applied.
+    pub(super) fn count_applied(&mut self, id: PatternId) {
         self.stats.rewrites += 1;
         self.stats.patterns[id as usize].applied += 1;
-        self.note_fired(Fired::Pattern(id));
+        self.record_fired(FiredRewrite::Pattern(id));
     }
 
-    fn note_fired(&mut self, fired: Fired) {
-        if self.fired.last() == Some(&fired) {
+    fn record_fired(&mut self, fired: FiredRewrite) {
+        if self.last_fired.last() == Some(&fired) {
             return;
         }
-        if let Some(at) = self.fired.iter().position(|&f| f == fired) {
-            self.fired.remove(at);
-        } else if self.fired.len() == LAST_FIRED {
-            self.fired.remove(0);
+        if let Some(at) = self.last_fired.iter().position(|&f| f == fired) {
+            self.last_fired.remove(at);
+        } else if self.last_fired.len() == MAX_LAST_FIRED {
+            self.last_fired.remove(0);
         }
-        self.fired.push(fired);
+        self.last_fired.push(fired);
     }
 
     fn report_last_fired(&mut self) {
-        let name = |fired: &Fired| match *fired {
-            Fired::Pattern(id) => self.set.name(id).to_owned(),
-            Fired::Fold(key) => format!("fold of {}", key.name()),
+        let name = |fired: &FiredRewrite| match *fired {
+            FiredRewrite::Pattern(id) => self.set.name(id).to_owned(),
+            FiredRewrite::Fold(key) => format!("fold of {}", key.name()),
         };
-        self.stats.last_fired = self.fired.iter().rev().map(name).collect();
+        self.stats.last_fired = self.last_fired.iter().rev().map(name).collect();
     }
 
-    // Queues everything that may see what changed.
-    fn requeue(&mut self) {
+    // Queues everything whose patterns may read something that changed.
+    fn requeue_changed(&mut self) {
         for pure in self.rw.refresh_effects() {
-            self.rw.agenda.mark(pure);
+            self.rw.changes.mark_changed(pure);
         }
-        self.rw.agenda.take_changed(&mut self.changed);
+        self.rw.changes.take_changed(&mut self.changed);
         let f = self.rw.function();
         for &inst in &self.changed {
-            self.fold_work.changed(f, inst);
+            self.fold_cost.allow_retry(f, inst);
         }
         let changed = std::mem::take(&mut self.changed);
         self.queue_readers(&changed, true);
@@ -533,7 +538,7 @@ impl<'a> Driver<'a> {
     }
 
     fn requeue_readers_of_wide(&mut self) {
-        let mut wide = std::mem::take(&mut self.wide);
+        let mut wide = std::mem::take(&mut self.changed_wide);
         let f = self.rw.function();
         wide.retain(|&inst| f.is_live(inst));
         wide.sort_unstable();
@@ -541,21 +546,21 @@ impl<'a> Driver<'a> {
         self.queue_readers(&wide, false);
     }
 
-    // Queues those that may have looked at what changed, now or, if they read it through a wide instruction, later.
+    // Queues the readers of changed instructions; those that read them through a wide instruction are queued later.
     fn queue_readers(&mut self, changed: &[InstId], defer_wide: bool) {
         let f = self.rw.function();
-        let (queue, constant, set) = (&mut self.queue, self.constant, self.set);
+        let (worklist, constant, set) = (&mut self.worklist, self.constant_op, self.set);
         let mut unused: SmallVec<[InstId; 8]> = SmallVec::new();
-        let wide = defer_wide.then_some(&mut self.wide);
-        self.readers.each(f, changed, set.hops(), wide, |inst, hops| {
+        let wide = defer_wide.then_some(&mut self.changed_wide);
+        self.readers.for_each_reader(f, changed, set.hops(), wide, |inst, hops| {
             let key = f.op_key(inst);
             if key != constant {
-                // Those of other ops may look further.
-                if hops <= set.gated(f, inst).hops {
-                    queue.push(inst);
+                // The search reaches as far as the furthest pattern; patterns on this op may read less far.
+                if hops <= set.bucket_at(f, inst).hops {
+                    worklist.push(inst);
                 }
             } else if f.results_unused(inst) {
-                // Made for a result that nothing uses.
+                // A constant inserted for a result that nothing uses.
                 unused.push(inst);
             }
         });

@@ -1,13 +1,13 @@
 //! The greedy driver: folds and patterns, applied until nothing is left to do.
 
 mod attempt;
-mod check;
 mod config;
 mod driver;
-mod lineage;
-mod merge;
-mod queue;
+mod merge_equal;
+mod rewrite_cycles;
 mod stats;
+mod verify_changes;
+mod worklist;
 
 use sapwood_ptir::Function;
 use sapwood_types::Diagnostics;
@@ -17,14 +17,14 @@ use crate::rewriter::Listener;
 
 pub(crate) use attempt::panic_message;
 pub use config::{CostModel, GreedyConfig};
-pub(crate) use driver::Driver;
+pub(crate) use driver::GreedyDriver;
 pub use stats::{GreedyStats, Limit, PatternProblem, PatternStats, ProblemKind};
 
 /// Rewrites a function, nested regions included, with patterns and folds until nothing is left to do.
 ///
-/// Instructions are looked at from the last to the first, each again only after something it may have looked at has
-/// changed: attempts are O(instructions + rewrites). The result is a function of the printed program, and a second run
-/// changes nothing.
+/// Instructions are visited from the last to the first, and visited again only after something that their patterns may have
+/// read has changed: the number of attempts is O(instructions + rewrites). The result is a function of the printed
+/// program, and a second run changes nothing.
 ///
 /// # Errors
 /// If the function does not verify; then nothing was done.
@@ -36,7 +36,7 @@ pub fn apply_patterns_and_fold_greedily(
     apply_with_listener(function, patterns, config, None)
 }
 
-/// As [`apply_patterns_and_fold_greedily`], with somebody who is told about every edit.
+/// Rewrites a function as [`apply_patterns_and_fold_greedily`] does, and notifies a listener of every edit.
 ///
 /// # Errors
 /// If the function does not verify; then nothing was done.
@@ -46,13 +46,14 @@ pub fn apply_with_listener<'a>(
     config: &'a GreedyConfig,
     listener: Option<&'a mut dyn Listener>,
 ) -> Result<GreedyStats, Diagnostics> {
-    let mut stats = apply_unnamed(function, patterns, config, listener)?;
+    let mut stats = apply_without_names(function, patterns, config, listener)?;
     stats.name_patterns(patterns);
     Ok(stats)
 }
 
-/// The same, the names of the patterns left empty: over many functions they are put in once.
-pub(crate) fn apply_unnamed<'a>(
+/// Rewrites a function as [`apply_with_listener`] does, but leaves the names of the patterns empty: a caller with many
+/// functions sets them once.
+pub(crate) fn apply_without_names<'a>(
     function: &'a mut Function,
     patterns: &'a FrozenPatternSet,
     config: &'a GreedyConfig,
@@ -61,7 +62,7 @@ pub(crate) fn apply_unnamed<'a>(
     if config.verify_input {
         sapwood_ptir::verify_function(function)?;
     }
-    let mut driver = Driver::new(function, patterns, config);
+    let mut driver = GreedyDriver::new(function, patterns, config);
     if let Some(listener) = listener {
         driver.rewriter().listen(listener);
     }

@@ -1,4 +1,4 @@
-//! What a run did.
+//! The statistics and problems of a run.
 
 use std::fmt;
 
@@ -7,56 +7,56 @@ use sapwood_types::counted;
 
 use crate::pattern::FrozenPatternSet;
 
-/// What a run of the greedy driver did.
+/// The statistics of a run of the greedy driver.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GreedyStats {
-    /// How often a pattern changed something.
+    /// The number of rewrites by patterns.
     pub rewrites: usize,
-    /// How many instructions were folded.
+    /// The number of folded instructions.
     pub folds: usize,
-    /// How many instructions were erased because nothing used them.
+    /// The number of instructions erased because nothing used them.
     pub erased: usize,
-    /// How many instructions gave way to an equal one, constants included.
+    /// The number of instructions merged into an equal one, constants included.
     pub merged: usize,
-    /// How many rounds it took.
+    /// The number of rounds.
     pub rounds: usize,
-    /// How many instructions were looked at, each time counted.
+    /// The number of visits to instructions.
     pub visits: usize,
-    /// How many operands were asked whether an instruction must wait for them, and how many carried values and results of
-    /// instructions with many of them were looked at.
-    pub looked_at: usize,
-    /// How often a pattern was tried.
+    /// The number of operands that were examined to choose the order of visits, and of carried values and results of wide
+    /// instructions that were examined.
+    pub examined: usize,
+    /// The number of attempts of patterns.
     pub attempts: usize,
-    /// Whether nothing was left to do. It is false if a limit ended the run, if patterns took turns without end, or if a
-    /// pattern was [switched off](Self::disabled).
+    /// True if nothing was left to do. It is false if a limit ended the run, if patterns undid each other's work in a cycle, or
+    /// if a pattern was [disabled](Self::disabled).
     pub converged: bool,
-    /// The limit that ended the run or left something undone, the first if there were several.
+    /// The first limit that ended the run or left something undone.
     pub stopped_by: Option<Limit>,
-    /// Per pattern of the set, in its order.
+    /// The statistics of each pattern, in the order of the set.
     pub patterns: Vec<PatternStats>,
-    /// What is wrong with patterns, by name.
+    /// The contract violations of patterns.
     pub problems: Vec<PatternProblem>,
-    /// The patterns that were switched off after one of the [`problems`](Self::problems), in that order, with registered
-    /// folds (`fold of add`) and the cost model: the rest of the function was rewritten without them.
+    /// The patterns that were disabled after one of the [`problems`](Self::problems), in that order, with registered folds
+    /// (`fold of add`) and the cost model: the rest of the function was rewritten without them.
     pub disabled: Vec<String>,
-    /// Patterns that took turns without end; nothing if it converged.
+    /// The sets of patterns that undid each other's work in a cycle; empty if the run converged.
     pub cycles: Vec<Vec<String>>,
-    /// If the budget ran out: the patterns that fired last, latest first.
+    /// The patterns that fired last, latest first, if the limit on rewrites ended the run.
     pub last_fired: Vec<String>,
 }
 
-/// What a run may use up.
+/// A limit of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Limit {
-    /// The rounds: [`GreedyConfig::max_iterations`](super::GreedyConfig::max_iterations).
+    /// The number of rounds: [`GreedyConfig::max_iterations`](super::GreedyConfig::max_iterations).
     Rounds(usize),
-    /// Folds and rewrites: [`GreedyConfig::max_rewrites`](super::GreedyConfig::max_rewrites).
+    /// The number of folds and rewrites: [`GreedyConfig::max_rewrites`](super::GreedyConfig::max_rewrites).
     Rewrites(usize),
-    /// The elements of all folded constants together, a multiple of
+    /// The number of elements of all folded constants together, a multiple of
     /// [`max_elements`](sapwood_ptir::eval::FoldLimits::max_elements).
     FoldedElements(u64),
-    /// The operations that all folds took together, a multiple of
+    /// The number of operations of all folds together, a multiple of
     /// [`max_elements`](sapwood_ptir::eval::FoldLimits::max_elements).
     FoldWork(u64),
 }
@@ -84,39 +84,39 @@ impl fmt::Display for Limit {
     }
 }
 
-/// How often a pattern did what.
+/// The counts of one pattern.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PatternStats {
-    /// Its name.
+    /// The name of the pattern.
     pub name: String,
-    /// How often it was tried.
+    /// The number of attempts.
     pub tried: usize,
-    /// How often it said yes.
+    /// The number of attempts that matched.
     pub matched: usize,
-    /// How often what it wanted was done.
+    /// The number of attempts whose rewrite was applied.
     pub applied: usize,
 }
 
-/// A pattern that did not keep its word. The program is as it was before that attempt.
+/// A contract violation of a pattern. The attempt was rolled back.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PatternProblem {
-    /// Its name.
+    /// The name of the pattern.
     pub pattern: String,
-    /// The op it was tried at.
+    /// The op of the root.
     pub op: &'static str,
-    /// What it did.
+    /// The kind of violation.
     pub kind: ProblemKind,
 }
 
-/// What a pattern did wrong.
+/// A kind of contract violation of a pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ProblemKind {
-    /// It said yes and changed nothing.
+    /// The pattern reported a change but changed nothing.
     NothingChanged,
-    /// It said no after it had changed something.
-    ChangedAndSaidNo,
-    /// It gave a value of another type for a result.
+    /// The pattern changed something but reported no change.
+    ChangedWithoutReporting,
+    /// The pattern returned a value of another type for a result.
     Type {
         /// The type of the result.
         expected: Box<ValueType>,
@@ -125,48 +125,50 @@ pub enum ProblemKind {
     },
     /// Its replacement does not fit for another reason, or the program would not verify with it.
     Invalid(String),
-    /// It panicked.
+    /// The pattern panicked.
     Panicked(String),
-    /// It looked this far along definitions, further than it says.
-    LooksTooFar {
-        /// How far it looked.
+    /// The pattern read definitions further away than it declares.
+    ExceedsHops {
+        /// The number of definitions it went back.
         hops: u8,
-        /// How far it says it looks.
-        stated: u8,
+        /// The number of definitions it declares.
+        declared: u8,
     },
-    /// It would have fired where it says that it is not worth a try.
-    NotTried,
+    /// The pattern would have fired although its gate excludes the root.
+    FiresOutsideGate,
 }
 
 impl fmt::Display for PatternProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "pattern `{}` at `{}` ", self.pattern, self.op)?;
         match &self.kind {
-            ProblemKind::NothingChanged => f.write_str("said yes but changed nothing"),
-            ProblemKind::ChangedAndSaidNo => f.write_str("changed something and said no"),
+            ProblemKind::NothingChanged => f.write_str("reported a change but changed nothing"),
+            ProblemKind::ChangedWithoutReporting => {
+                f.write_str("changed the program but reported no change")
+            }
             ProblemKind::Type { expected, found } => {
-                write!(f, "gives a value of type {found} for a result of type {expected}")
+                write!(f, "returns a value of type {found} for a result of type {expected}")
             }
             ProblemKind::Invalid(why) => write!(f, "makes the program invalid: {why}"),
             ProblemKind::Panicked(message) => write!(f, "panicked: {message}"),
-            ProblemKind::LooksTooFar { hops, stated } => {
-                write!(f, "looked {hops} definitions far, but says {stated}")
+            ProblemKind::ExceedsHops { hops, declared } => {
+                write!(f, "read {hops} definitions deep, but declares {declared}")
             }
-            ProblemKind::NotTried => {
-                f.write_str("would have fired where it says it is not worth a try")
+            ProblemKind::FiresOutsideGate => {
+                f.write_str("would have fired although its gate excludes this root")
             }
         }
     }
 }
 
 impl GreedyStats {
-    /// Whether anything was changed.
+    /// Returns true if anything was changed.
     #[must_use]
     pub fn changed(&self) -> bool {
         self.rewrites + self.folds + self.erased + self.merged > 0
     }
 
-    /// Says which patterns the numbers are of.
+    /// Sets the names of the patterns.
     pub(crate) fn name_patterns(&mut self, set: &FrozenPatternSet) {
         for (pattern, name) in self.patterns.iter_mut().zip(set.names()) {
             name.clone_into(&mut pattern.name);
@@ -174,7 +176,7 @@ impl GreedyStats {
     }
 
     /// Takes everything but the counts, to be added in the order of the functions: sums need no order, lists do.
-    pub(crate) fn take_notes(&mut self) -> Option<Self> {
+    pub(crate) fn take_all_but_counts(&mut self) -> Option<Self> {
         let notes = Self {
             stopped_by: self.stopped_by.take(),
             problems: std::mem::take(&mut self.problems),
@@ -187,7 +189,7 @@ impl GreedyStats {
         (!notes.converged || !notes.problems.is_empty()).then_some(notes)
     }
 
-    /// Adds what another run did, over the same patterns.
+    /// Adds the statistics of another run with the same patterns.
     pub fn add(&mut self, other: &Self) {
         let first = self.rounds == 0 && self.visits == 0;
         self.converged = other.converged && (first || self.converged);
@@ -198,7 +200,7 @@ impl GreedyStats {
         self.merged += other.merged;
         self.rounds += other.rounds;
         self.visits += other.visits;
-        self.looked_at += other.looked_at;
+        self.examined += other.examined;
         self.attempts += other.attempts;
         if self.patterns.is_empty() {
             self.patterns = other.patterns.clone();
@@ -209,17 +211,17 @@ impl GreedyStats {
                 mine.applied += other.applied;
             }
         }
-        add_new(&mut self.problems, &other.problems);
-        add_new(&mut self.disabled, &other.disabled);
-        add_new(&mut self.cycles, &other.cycles);
+        append_missing(&mut self.problems, &other.problems);
+        append_missing(&mut self.disabled, &other.disabled);
+        append_missing(&mut self.cycles, &other.cycles);
         if self.last_fired.is_empty() {
             self.last_fired = other.last_fired.clone();
         }
     }
 }
 
-// Appends what is not in the list yet.
-fn add_new<T: Clone + PartialEq>(list: &mut Vec<T>, others: &[T]) {
+// Appends the elements that the list does not contain yet.
+fn append_missing<T: Clone + PartialEq>(list: &mut Vec<T>, others: &[T]) {
     for other in others {
         if !list.contains(other) {
             list.push(other.clone());

@@ -1,29 +1,29 @@
-//! `canonicalize`: the patterns of the ops, and folding, to a fixpoint.
+//! `canonicalize`: applies the patterns of the ops, and folding, to a fixpoint.
 
 use std::sync::{Arc, OnceLock};
 
 use sapwood_ptir::Function;
 
 use super::PassError;
-use super::each::{Outcome, Worked, function_pass};
+use super::each_function::{FunctionOutcome, FunctionResult, function_pass};
 use crate::canonicalize::populate_canonicalization;
-use crate::greedy::{GreedyConfig, apply_unnamed};
+use crate::greedy::{GreedyConfig, apply_without_names};
+use crate::pass_trace::{PassListener, as_listener};
 use crate::pattern::{FrozenPatternSet, PatternSet};
-use crate::pipeline::{OptionInfo, Options, PassInfo};
-use crate::trace::{Listening, told};
+use crate::pipeline::{OptionInfo, PassInfo, PassOptions};
 
-/// Applies patterns and folds until nothing is left to do.
+/// A pass that applies patterns and folds until nothing is left to do.
 pub struct CanonicalizePass {
-    /// How the driver runs.
+    /// The configuration of the greedy driver.
     pub config: GreedyConfig,
     /// The patterns.
     pub patterns: Arc<FrozenPatternSet>,
-    // The names of the patterns, if not all of them are used.
+    // The names of the patterns, if only some are used.
     only: Vec<String>,
 }
 
 impl CanonicalizePass {
-    /// The pass with patterns of your own.
+    /// Returns the pass with other patterns than the shipped ones.
     #[must_use]
     pub fn new(config: GreedyConfig, patterns: FrozenPatternSet) -> Self {
         Self { config, patterns: Arc::new(patterns), only: Vec::new() }
@@ -32,12 +32,12 @@ impl CanonicalizePass {
 
 impl Default for CanonicalizePass {
     fn default() -> Self {
-        Self { config: GreedyConfig::default(), patterns: shipped(), only: Vec::new() }
+        Self { config: GreedyConfig::default(), patterns: shipped_patterns(), only: Vec::new() }
     }
 }
 
-/// All shipped canonicalizations, frozen once.
-pub(super) fn shipped() -> Arc<FrozenPatternSet> {
+/// Returns all shipped canonicalization patterns, frozen once.
+pub(super) fn shipped_patterns() -> Arc<FrozenPatternSet> {
     static SET: OnceLock<Arc<FrozenPatternSet>> = OnceLock::new();
     let make = || {
         let mut set = PatternSet::new();
@@ -50,44 +50,52 @@ pub(super) fn shipped() -> Arc<FrozenPatternSet> {
 function_pass!(CanonicalizePass, canonicalize, options = options);
 
 fn options(pass: &CanonicalizePass) -> Vec<(&'static str, String)> {
-    stated(&pass.config, &pass.only)
+    non_default_options(&pass.config, &pass.only)
 }
 
-fn canonicalize(pass: &CanonicalizePass, f: &mut Function, listener: Listening<'_>) -> Worked {
-    run(f, &pass.patterns, &pass.config, listener)
+fn canonicalize(
+    pass: &CanonicalizePass,
+    f: &mut Function,
+    listener: PassListener<'_>,
+) -> FunctionResult {
+    run_greedy(f, &pass.patterns, &pass.config, listener)
 }
 
-pub(super) fn run(
+pub(super) fn run_greedy(
     f: &mut Function,
     patterns: &Arc<FrozenPatternSet>,
     config: &GreedyConfig,
-    mut listener: Listening<'_>,
-) -> Worked {
-    let stats =
-        apply_unnamed(f, patterns, config, told(&mut listener)).map_err(PassError::Invalid)?;
+    mut listener: PassListener<'_>,
+) -> FunctionResult {
+    let stats = apply_without_names(f, patterns, config, as_listener(&mut listener))
+        .map_err(PassError::Invalid)?;
     let counters = vec![
         ("rewrites", stats.rewrites),
         ("folds", stats.folds),
         ("erased", stats.erased),
         ("merged", stats.merged),
     ];
-    Ok(Outcome { changed: stats.changed(), counters, greedy: Some((stats, patterns.clone())) })
+    Ok(FunctionOutcome {
+        changed: stats.changed(),
+        counters,
+        greedy: Some((stats, patterns.clone())),
+    })
 }
 
 /// The options of the driver, for this pass and `simplify`.
 pub(super) const OPTIONS: &[OptionInfo] = &[
-    OptionInfo { name: "max-iterations", doc: "How many rounds at most." },
-    OptionInfo { name: "max-rewrites", doc: "How many folds and rewrites at most." },
-    OptionInfo { name: "fold", doc: "Whether constants are folded: `true` or `false`." },
-    OptionInfo { name: "fold-limit", doc: "How many elements a folded constant may have." },
-    OptionInfo { name: "top-down", doc: "Whether to start from the first instruction." },
-    OptionInfo { name: "float", doc: "How floats are treated: `exact`, `nsz`, `fast`." },
-    OptionInfo { name: "check", doc: "Whether every attempt of a pattern is checked." },
-    OptionInfo { name: "only", doc: "The patterns to use, separated by `|`; all if left out." },
+    OptionInfo { name: "max-iterations", doc: "The maximum number of rounds." },
+    OptionInfo { name: "max-rewrites", doc: "The maximum number of folds and rewrites." },
+    OptionInfo { name: "fold", doc: "Folds constants: `true` or `false`." },
+    OptionInfo { name: "fold-limit", doc: "The maximum number of elements of a folded constant." },
+    OptionInfo { name: "top-down", doc: "Starts at the first instruction: `true` or `false`." },
+    OptionInfo { name: "float", doc: "The float mode: `exact`, `nsz` or `fast`." },
+    OptionInfo { name: "check", doc: "Checks every attempt of a pattern: `true` or `false`." },
+    OptionInfo { name: "only", doc: "The patterns to use, separated by `|`; the default is all." },
 ];
 
-pub(super) fn read(
-    options: &mut Options<'_>,
+pub(super) fn read_options(
+    options: &mut PassOptions<'_>,
 ) -> Result<(GreedyConfig, Arc<FrozenPatternSet>, Vec<String>), ()> {
     let mut config = GreedyConfig { verify_input: false, ..GreedyConfig::default() };
     options.take("max-iterations", &mut config.max_iterations)?;
@@ -102,7 +110,7 @@ pub(super) fn read(
     options.take("check", &mut config.expensive_checks)?;
     let mut only = String::new();
     if !options.take("only", &mut only)? {
-        return Ok((config, shipped(), Vec::new()));
+        return Ok((config, shipped_patterns(), Vec::new()));
     }
     let names: Vec<&str> = only.split('|').collect();
     let mut set = PatternSet::new();
@@ -114,7 +122,10 @@ pub(super) fn read(
     Ok((config, Arc::new(set.freeze()), names))
 }
 
-pub(super) fn stated(config: &GreedyConfig, only: &[String]) -> Vec<(&'static str, String)> {
+pub(super) fn non_default_options(
+    config: &GreedyConfig,
+    only: &[String],
+) -> Vec<(&'static str, String)> {
     let default = GreedyConfig::default();
     let mut list = Vec::new();
     let mut add = |name, same: bool, value: String| {
@@ -144,7 +155,7 @@ pub(super) const INFO: PassInfo = PassInfo {
     doc: "Applies the canonicalizations of the ops and folds constants, until nothing is left to do.",
     options: OPTIONS,
     make: |options| {
-        let (config, patterns, only) = read(options)?;
+        let (config, patterns, only) = read_options(options)?;
         Ok(Box::new(CanonicalizePass { config, patterns, only }))
     },
 };

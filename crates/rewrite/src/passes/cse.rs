@@ -1,25 +1,32 @@
-//! `cse`: equal instructions become one.
+//! `cse`: merges equal instructions.
 
 use sapwood_ptir::Function;
 
-use super::each::{Outcome, Worked, function_pass};
+use super::each_function::{FunctionOutcome, FunctionResult, function_pass};
 use crate::cse::eliminate_common_subexpressions_with;
+use crate::pass_trace::{PassListener, as_listener};
 use crate::pipeline::PassInfo;
-use crate::trace::{Listening, told};
 
-/// Merges equal pure instructions, those with regions included.
+/// A pass that merges equal pure instructions, including those with regions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CsePass;
 
-function_pass!(CsePass, merge);
+function_pass!(CsePass, merge_equal_insts);
 
-fn merge(_: &CsePass, f: &mut Function, mut listener: Listening<'_>) -> Worked {
-    Ok(Outcome::counted("merged", eliminate_common_subexpressions_with(f, told(&mut listener))))
+fn merge_equal_insts(
+    _: &CsePass,
+    f: &mut Function,
+    mut listener: PassListener<'_>,
+) -> FunctionResult {
+    Ok(FunctionOutcome::counted(
+        "merged",
+        eliminate_common_subexpressions_with(f, as_listener(&mut listener)),
+    ))
 }
 
 pub(super) const INFO: PassInfo = PassInfo {
     name: "cse",
-    doc: "Merges equal pure instructions; an outer one serves inner uses, never the reverse.",
+    doc: "Merges equal pure instructions; an outer one replaces inner ones, never the reverse.",
     options: &[],
     make: |_| Ok(Box::new(CsePass)),
 };

@@ -1,20 +1,24 @@
-//! `dce`: unused pure instructions go.
+//! `dce`: erases unused pure instructions.
 
 use sapwood_ptir::Function;
 
-use super::each::{Outcome, Worked, function_pass};
+use super::each_function::{FunctionOutcome, FunctionResult, function_pass};
 use crate::dce::eliminate_dead_code_with;
+use crate::pass_trace::{PassListener, as_listener};
 use crate::pipeline::PassInfo;
-use crate::trace::{Listening, told};
 
-/// Erases unused pure instructions in one walk.
+/// A pass that erases unused pure instructions in one walk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DcePass;
 
-function_pass!(DcePass, erase);
+function_pass!(DcePass, erase_dead_insts);
 
-fn erase(_: &DcePass, f: &mut Function, mut listener: Listening<'_>) -> Worked {
-    Ok(Outcome::counted("erased", eliminate_dead_code_with(f, told(&mut listener))))
+fn erase_dead_insts(
+    _: &DcePass,
+    f: &mut Function,
+    mut listener: PassListener<'_>,
+) -> FunctionResult {
+    Ok(FunctionOutcome::counted("erased", eliminate_dead_code_with(f, as_listener(&mut listener))))
 }
 
 pub(super) const INFO: PassInfo = PassInfo {

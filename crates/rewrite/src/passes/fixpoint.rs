@@ -1,23 +1,23 @@
-//! `fixpoint(…)`: passes in turn until none changes anything.
+//! `fixpoint(…)`: repeats passes until none changes anything.
 
 use sapwood_ptir::Program;
 use sapwood_types::counted;
 
 use super::{Pass, PassContext, PassError};
 
-/// Runs passes one after the other, again and again until none changes anything.
+/// A pass that runs passes one after the other, repeatedly, until none changes anything.
 pub struct FixpointPass {
     /// The passes.
     pub passes: Vec<Box<dyn Pass>>,
-    /// How many rounds at most.
+    /// The maximum number of rounds.
     pub max_rounds: usize,
 }
 
 impl FixpointPass {
-    /// How many rounds at most unless said otherwise.
+    /// The default of `max_rounds`.
     pub const MAX_ROUNDS: usize = 1000;
 
-    /// These passes to their fixpoint.
+    /// Returns a pass that runs these passes to their fixpoint.
     #[must_use]
     pub fn new(passes: Vec<Box<dyn Pass>>) -> Self {
         Self { passes, max_rounds: Self::MAX_ROUNDS }
@@ -47,16 +47,16 @@ impl Pass for FixpointPass {
     ) -> Result<bool, PassError> {
         let mut changed = false;
         for round in 0..self.max_rounds {
-            let mut again = false;
+            let mut round_changed = false;
             for pass in &self.passes {
-                cx.started(&**pass, program);
+                cx.pass_started(&**pass, program);
                 let result = pass.run_on_program(program, cx);
-                cx.ended(program, result.as_ref().copied());
-                again |= result?;
+                cx.pass_ended(program, result.as_ref().copied());
+                round_changed |= result?;
             }
             cx.count("rounds", 1);
-            changed |= again;
-            if !again {
+            changed |= round_changed;
+            if !round_changed {
                 return Ok(changed);
             }
             if round + 1 == self.max_rounds {

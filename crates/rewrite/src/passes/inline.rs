@@ -1,4 +1,4 @@
-//! `inline`: calls become what they call.
+//! `inline`: replaces calls by the bodies of the functions they call.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use smallvec::SmallVec;
 
 use super::{Pass, PassContext, PassError};
 use crate::pipeline::{OptionInfo, PassInfo};
-use crate::rewriter::{Listener as _, each_name};
+use crate::rewriter::{Listener as _, for_each_dim_name};
 
 /// Functions whose regions nest deeper are not inlined.
-const MAX_DEPTH: usize = 256;
+const MAX_REGION_DEPTH: usize = 256;
 
-/// Puts the bodies of functions in the place of calls to them. The functions stay; `symbol-dce` removes them.
+/// A pass that replaces calls by the bodies of the functions they call. The functions stay; `symbol-dce` removes them.
 #[derive(Clone, Debug)]
 pub struct InlinePass {
-    /// Functions with more instructions are left alone.
+    /// Functions with more instructions are not inlined.
     pub max_insts: usize,
-    /// How many instructions the program may have in the end. Calls that would go beyond stay calls.
+    /// The maximum number of instructions of the program. Calls that would exceed it stay calls.
     pub max_total: usize,
 }
 
@@ -57,19 +57,19 @@ impl Pass for InlinePass {
     ) -> Result<bool, PassError> {
         let mut total = program.num_insts();
         let (mut inlined, mut left) = (0, 0);
-        // Of those that are left: what would have made the program too large, or was too deep.
+        // Of the calls that are left: those that would have made the program too large, and those whose callee nests too deep.
         let (mut beyond, mut too_deep) = (0, 0);
         for name in callees_first(program) {
             let Some(f) = program.function(name) else { continue };
             let mut names = None;
-            for call in calls(f) {
+            for call in find_calls(f) {
                 let Some(f) = program.function(name) else { continue };
                 let callee = f.view::<Call>(call).and_then(|c| program.function(c.callee).cloned());
                 let Some(callee) = callee.filter(|c| c.name() != name) else { continue };
                 let size = callee.num_insts();
                 let large = size > self.max_insts;
                 let over = !large && total.saturating_add(size) > self.max_total;
-                let deep = !large && !over && depth(&callee) > MAX_DEPTH;
+                let deep = !large && !over && region_depth(&callee) > MAX_REGION_DEPTH;
                 if large || over || deep {
                     left += 1;
                     beyond += usize::from(over);
@@ -85,8 +85,8 @@ impl Pass for InlinePass {
                         total += size;
                         inlined += 1;
                     }
-                    Err(Stays::DoesNotFit) => left += 1,
-                    Err(Stays::Refused(e)) => return Err(PassError::Refused(e.to_string())),
+                    Err(NotInlined::DoesNotFit) => left += 1,
+                    Err(NotInlined::Refused(e)) => return Err(PassError::Refused(e.to_string())),
                 }
             }
         }
@@ -95,7 +95,7 @@ impl Pass for InlinePass {
         if beyond > 0 {
             cx.count("beyond max-total", beyond);
             cx.warnings.push(format!(
-                "{beyond} of {} calls stay: the program would have more than {} instructions, the `max-total`",
+                "{beyond} of {} calls are not inlined: the program would have more than {} instructions, the `max-total`",
                 inlined + left,
                 self.max_total
             ));
@@ -103,7 +103,7 @@ impl Pass for InlinePass {
         if too_deep > 0 {
             cx.count("too deep", too_deep);
             cx.warnings.push(format!(
-                "{too_deep} of {} calls stay: regions of what they call nest deeper than {MAX_DEPTH}",
+                "{too_deep} of {} calls are not inlined: regions of the callee nest deeper than {MAX_REGION_DEPTH}",
                 inlined + left
             ));
         }
@@ -111,11 +111,11 @@ impl Pass for InlinePass {
     }
 }
 
-/// Puts the bodies of functions in the place of those calls that are wanted, given caller and callee, callees first. Gives
-/// how many there were.
+/// Replaces the calls that `wanted` selects, given caller and callee, by the bodies of the functions they call, callees first.
+/// Returns the number of replaced calls.
 ///
 /// # Errors
-/// If a call does not fit what it calls, which the verifier would have found.
+/// If a call does not fit its callee, which the verifier would have found.
 pub fn inline_calls(
     program: &mut Program,
     wanted: impl Fn(&Function, &Function) -> bool,
@@ -124,28 +124,29 @@ pub fn inline_calls(
     for name in callees_first(program) {
         let Some(f) = program.function(name).cloned() else { continue };
         let mut names = None;
-        for call in calls(&f) {
+        for call in find_calls(&f) {
             let callee = f.view::<Call>(call).and_then(|c| program.function(c.callee).cloned());
-            let fits =
-                |c: &Arc<Function>| c.name() != name && depth(c) <= MAX_DEPTH && wanted(&f, c);
+            let fits = |c: &Arc<Function>| {
+                c.name() != name && region_depth(c) <= MAX_REGION_DEPTH && wanted(&f, c)
+            };
             let Some(callee) = callee.filter(fits) else { continue };
             let Some(f) = program.function_mut(name) else { continue };
             match inline_call(f, call, &callee, &mut names) {
                 Ok(()) => inlined += 1,
-                Err(Stays::DoesNotFit) => {}
-                Err(Stays::Refused(e)) => return Err(PassError::Refused(e.to_string())),
+                Err(NotInlined::DoesNotFit) => {}
+                Err(NotInlined::Refused(e)) => return Err(PassError::Refused(e.to_string())),
             }
         }
     }
     Ok(inlined)
 }
 
-fn calls(f: &Function) -> Vec<InstId> {
+fn find_calls(f: &Function) -> Vec<InstId> {
     f.walk().filter(|&i| f.is::<Call>(i)).collect()
 }
 
-// How deep regions nest.
-fn depth(f: &Function) -> usize {
+// Returns the depth to which regions nest.
+fn region_depth(f: &Function) -> usize {
     let mut by_body: HashMap<BodyId, usize, FxBuildHasher> = HashMap::default();
     let mut most = 0;
     for inst in f.walk().filter(|&i| !f.regions(i).is_empty()) {
@@ -158,12 +159,12 @@ fn depth(f: &Function) -> usize {
     most
 }
 
-// Every function after those it calls; a verified program has no cycles.
+// Returns every function after those it calls; a verified program has no cycles.
 fn callees_first(program: &Program) -> Vec<Name> {
     let mut order = Vec::new();
     let mut seen: HashSet<Name, FxBuildHasher> = HashSet::default();
     let targets = |f: &Arc<Function>| -> Vec<Name> {
-        calls(f).into_iter().filter_map(|c| Some(f.view::<Call>(c)?.callee)).collect()
+        find_calls(f).into_iter().filter_map(|c| Some(f.view::<Call>(c)?.callee)).collect()
     };
     for root in program.functions() {
         let mut stack = vec![(root.name(), Vec::new())];
@@ -188,20 +189,20 @@ fn callees_first(program: &Program) -> Vec<Name> {
     order
 }
 
-// Why a call stays.
-enum Stays {
-    // Something in the callee does not fit the dims of the arguments, or needs the name of one that they do not tell.
+// The reason why a call is not inlined.
+enum NotInlined {
+    // An instruction of the callee does not fit the dims of the arguments, or needs the name of a dim that no argument binds.
     DoesNotFit,
     Refused(EditError),
 }
 
-impl From<EditError> for Stays {
+impl From<EditError> for NotInlined {
     fn from(error: EditError) -> Self {
         Self::Refused(error)
     }
 }
 
-// Names of dims that a function has not got yet.
+// A source of dim names that a function does not use yet.
 struct FreshNames {
     used: HashSet<Name, FxBuildHasher>,
     next: HashMap<Name, usize, FxBuildHasher>,
@@ -213,19 +214,19 @@ impl FreshNames {
         let nested = f.walk().flat_map(|i| f.regions(i).iter().flat_map(|&b| f.body_params(b)));
         let results = f.walk().flat_map(|i| f.inst_results(i));
         for value in results.chain(f.params().iter().chain(nested).copied()) {
-            each_name(f.value_type(value), &mut |name| {
+            for_each_dim_name(f.value_type(value), &mut |name| {
                 used.insert(name);
             });
         }
         for ty in f.result_types() {
-            each_name(ty, &mut |name| {
+            for_each_dim_name(ty, &mut |name| {
                 used.insert(name);
             });
         }
         Self { used, next: HashMap::default() }
     }
 
-    fn like(&mut self, name: Name) -> Name {
+    fn fresh_like(&mut self, name: Name) -> Name {
         let count = self.next.entry(name).or_insert(0);
         loop {
             let text = if *count == 0 { name.to_string() } else { format!("{name}_{count}") };
@@ -238,28 +239,28 @@ impl FreshNames {
     }
 }
 
-struct Copying<'a> {
+struct InlineCopy<'a> {
     from: &'a Function,
     place: Place,
     values: HashMap<ValueId, ValueId, FxBuildHasher>,
     bodies: HashMap<BodyId, BodyId, FxBuildHasher>,
     dims: HashMap<Name, Dim, FxBuildHasher>,
-    // Where names come from for dims that no argument tells. If there is nothing, they become `?`.
+    // The source of names for dims that no argument binds. Without one, such dims become `?`.
     names: Option<&'a mut FreshNames>,
-    // Whether a dim is another than in the callee.
-    differs: bool,
+    // True if a dim differs from the one in the callee.
+    dims_differ: bool,
 }
 
-// A dim whose name no argument tells becomes `?`. If something needs to know it, it gets a name of its own; not in a
-// region, which may run more than once with other extents each time.
+// Replaces one call. A dim whose name no argument binds becomes `?`. If an instruction needs its name, the copy gets a fresh
+// one; not in a region, which may run more than once with other extents each time.
 fn inline_call(
     f: &mut Function,
     call: InstId,
     callee: &Function,
     names: &mut Option<FreshNames>,
-) -> Result<(), Stays> {
+) -> Result<(), NotInlined> {
     let first = copy_in_place(f, call, callee, None);
-    if !matches!(first, Err(Stays::DoesNotFit)) || f.body_of(call) != Some(f.body()) {
+    if !matches!(first, Err(NotInlined::DoesNotFit)) || f.body_of(call) != Some(f.body()) {
         return first;
     }
     let names = names.get_or_insert_with(|| FreshNames::of(f));
@@ -271,18 +272,18 @@ fn copy_in_place(
     call: InstId,
     callee: &Function,
     names: Option<&mut FreshNames>,
-) -> Result<(), Stays> {
-    let copying = Copying {
+) -> Result<(), NotInlined> {
+    let copy = InlineCopy {
         from: callee,
         place: Place::Before(call),
         values: HashMap::default(),
         bodies: HashMap::default(),
         dims: HashMap::default(),
         names,
-        differs: false,
+        dims_differ: false,
     };
     f.open_journal();
-    let done = copying.replace(f, call);
+    let done = copy.replace_call(f, call);
     match done {
         Ok(()) => f.keep_edits(),
         Err(_) => f.take_back_edits(),
@@ -290,27 +291,27 @@ fn copy_in_place(
     done
 }
 
-impl Copying<'_> {
-    fn replace(mut self, f: &mut Function, call: InstId) -> Result<(), Stays> {
+impl InlineCopy<'_> {
+    fn replace_call(mut self, f: &mut Function, call: InstId) -> Result<(), NotInlined> {
         let callee = self.from;
         let args: Vec<ValueId> = f.operands(call).to_vec();
         for (&param, &arg) in callee.params().iter().zip(&args) {
-            self.bind(callee.value_type(param), f.value_type(arg));
+            self.bind_dims(callee.value_type(param), f.value_type(arg));
         }
         for (&param, &arg) in callee.params().iter().zip(&args) {
-            let ty = self.ty(callee.value_type(param));
-            let arg = self.refined(f, arg, &ty)?;
+            let ty = self.substituted_type(callee.value_type(param));
+            let arg = self.refined_to(f, arg, &ty)?;
             self.values.insert(param, arg);
         }
         let Some(end) = callee.terminator(callee.body()) else { return Ok(()) };
         for inst in callee.walk_completed().filter(|&i| i != end) {
-            self.copy(f, inst)?;
+            self.copy_inst(f, inst)?;
         }
         let results: Vec<ValueId> = f.inst_results(call).collect();
         for (n, result) in results.into_iter().enumerate() {
-            let value = self.value(f, callee.operands(end)[n]);
+            let value = self.copied_value(f, callee.operands(end)[n]);
             let ty = f.value_type(result).clone();
-            let value = self.refined(f, value, &ty)?;
+            let value = self.refined_to(f, value, &ty)?;
             f.replace_all_uses(result, value)?;
             if f.hint(value).is_none()
                 && let Some(hint) = f.hint(result).map(str::to_owned)
@@ -321,8 +322,8 @@ impl Copying<'_> {
         Ok(f.erase(call)?)
     }
 
-    // The named dims of the signature are what the arguments say.
-    fn bind(&mut self, param: &ValueType, arg: &ValueType) {
+    // Binds the named dims of the signature to the dims of the arguments.
+    fn bind_dims(&mut self, param: &ValueType, arg: &ValueType) {
         match (param, arg) {
             (ValueType::Tensor(p), ValueType::Tensor(a)) => {
                 for (p, a) in p.dims.iter().zip(&a.dims) {
@@ -333,30 +334,30 @@ impl Copying<'_> {
                 }
             }
             (ValueType::Tuple(ps), ValueType::Tuple(xs)) => {
-                ps.iter().zip(xs.iter()).for_each(|(p, a)| self.bind(p, a));
+                ps.iter().zip(xs.iter()).for_each(|(p, a)| self.bind_dims(p, a));
             }
             _ => {}
         }
     }
 
-    fn ty(&mut self, ty: &ValueType) -> ValueType {
+    fn substituted_type(&mut self, ty: &ValueType) -> ValueType {
         ty.map_dims(&mut |dim| {
             let Dim::Named(name) = dim else { return dim };
-            let told = self.dims.get(&name).copied().unwrap_or(Dim::Unknown);
-            self.differs = true;
+            let bound = self.dims.get(&name).copied().unwrap_or(Dim::Unknown);
+            self.dims_differ = true;
             match &mut self.names {
-                Some(names) if told == Dim::Unknown => {
-                    let fresh = Dim::Named(names.like(name));
+                Some(names) if bound == Dim::Unknown => {
+                    let fresh = Dim::Named(names.fresh_like(name));
                     self.dims.insert(name, fresh);
                     fresh
                 }
-                _ => told,
+                _ => bound,
             }
         })
     }
 
-    // The value seen with another type, if it has not got it already.
-    fn refined(
+    // Returns the value with another type, through a `refine` if it does not have that type already.
+    fn refined_to(
         &self,
         f: &mut Function,
         value: ValueId,
@@ -376,22 +377,22 @@ impl Copying<'_> {
         f.value_of(inst).ok_or(EditError::NoInst(inst))
     }
 
-    fn value(&mut self, f: &mut Function, value: ValueId) -> ValueId {
+    fn copied_value(&mut self, f: &mut Function, value: ValueId) -> ValueId {
         if let ValueDef::Param(body, _) = self.from.value_def(value)
             && !self.values.contains_key(&value)
         {
-            self.body(f, body);
+            self.copied_body(f, body);
         }
         self.values[&value]
     }
 
-    fn body(&mut self, f: &mut Function, body: BodyId) -> BodyId {
+    fn copied_body(&mut self, f: &mut Function, body: BodyId) -> BodyId {
         if let Some(&known) = self.bodies.get(&body) {
             return known;
         }
         let params = self.from.body_params(body);
         let types: Vec<ValueType> =
-            params.iter().map(|&p| self.ty(self.from.value_type(p))).collect();
+            params.iter().map(|&p| self.substituted_type(self.from.value_type(p))).collect();
         let new = f.new_body(&types);
         for (&old, &param) in params.iter().zip(&f.body_params(new).to_vec()) {
             self.values.insert(old, param);
@@ -403,14 +404,16 @@ impl Copying<'_> {
         new
     }
 
-    fn copy(&mut self, f: &mut Function, inst: InstId) -> Result<(), Stays> {
+    fn copy_inst(&mut self, f: &mut Function, inst: InstId) -> Result<(), NotInlined> {
         let from = self.from;
         let home = from.body_of(inst).unwrap_or(from.body());
-        let place = if home == from.body() { self.place } else { Place::End(self.body(f, home)) };
+        let place =
+            if home == from.body() { self.place } else { Place::End(self.copied_body(f, home)) };
         let operands: SmallVec<[ValueId; 4]> =
-            from.operands(inst).iter().map(|&v| self.value(f, v)).collect();
-        let regions = from.regions(inst).iter().map(|&b| self.body(f, b)).collect();
-        let types = from.inst_results(inst).map(|v| self.ty(from.value_type(v))).collect();
+            from.operands(inst).iter().map(|&v| self.copied_value(f, v)).collect();
+        let regions = from.regions(inst).iter().map(|&b| self.copied_body(f, b)).collect();
+        let types =
+            from.inst_results(inst).map(|v| self.substituted_type(from.value_type(v))).collect();
         let spec = InstSpec {
             key: from.op_key(inst),
             attrs: from.attrs(inst).clone(),
@@ -419,8 +422,8 @@ impl Copying<'_> {
             result_types: types,
             span: from.inst_span(inst),
         };
-        if self.differs && !fits(f, &spec) {
-            return Err(Stays::DoesNotFit);
+        if self.dims_differ && !is_well_typed(f, &spec) {
+            return Err(NotInlined::DoesNotFit);
         }
         let new = f.insert(place, &spec)?;
         let results: SmallVec<[ValueId; 2]> = f.inst_results(new).collect();
@@ -434,8 +437,8 @@ impl Copying<'_> {
     }
 }
 
-// Whether the op takes its operands and says the same of its results.
-fn fits(f: &Function, spec: &InstSpec) -> bool {
+// Returns true if the op accepts its operands and infers compatible result types.
+fn is_well_typed(f: &Function, spec: &InstSpec) -> bool {
     let mut parts = OpParts::new(spec.key);
     parts.attrs = spec.attrs.iter().cloned().collect();
     parts.operands.clone_from(&spec.operands);
@@ -450,13 +453,10 @@ fn fits(f: &Function, spec: &InstSpec) -> bool {
 
 pub(super) const INFO: PassInfo = PassInfo {
     name: "inline",
-    doc: "Puts the bodies of functions in the place of calls to them.",
+    doc: "Replaces calls by the bodies of the functions they call.",
     options: &[
-        OptionInfo { name: "max-insts", doc: "Functions with more instructions are left alone." },
-        OptionInfo {
-            name: "max-total",
-            doc: "How many instructions the program may have in the end.",
-        },
+        OptionInfo { name: "max-insts", doc: "Functions with more instructions are not inlined." },
+        OptionInfo { name: "max-total", doc: "The maximum number of instructions of the program." },
     ],
     make: |options| {
         let mut pass = InlinePass::default();

@@ -1,9 +1,9 @@
-//! Passes: what runs over whole programs. A pass is a struct whose fields are its options.
+//! Passes: transformations of whole programs. A pass is a struct whose fields are its options.
 
 mod canonicalize;
 mod cse;
 mod dce;
-mod each;
+mod each_function;
 mod fixpoint;
 mod fold;
 mod inline;
@@ -16,13 +16,13 @@ use sapwood_ptir::Program;
 use sapwood_types::Diagnostics;
 
 use crate::greedy::GreedyStats;
+use crate::pass_trace::PassTrace;
 use crate::pipeline::PassInfo;
-use crate::trace::PassTrace;
 
 pub use canonicalize::CanonicalizePass;
 pub use cse::CsePass;
 pub use dce::DcePass;
-pub(crate) use each::each_function;
+pub(crate) use each_function::each_function;
 pub use fixpoint::FixpointPass;
 pub use fold::FoldPass;
 pub use inline::{InlinePass, inline_calls};
@@ -31,26 +31,26 @@ pub use strip_spans::StripSpansPass;
 pub use symbol_dce::SymbolDcePass;
 pub use verify::VerifyPass;
 
-/// Something that changes programs.
+/// A transformation of programs.
 pub trait Pass: Send + Sync {
-    /// The name it has in pipelines.
+    /// Returns the name of the pass in pipelines.
     fn name(&self) -> &'static str;
 
-    /// Its options as a pipeline states them, defaults left out: `max-iterations=4`.
+    /// Returns the options that differ from their defaults, as a pipeline writes them: `max-iterations=4`.
     fn options(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
 
-    /// The passes it runs, if it is one that does.
+    /// Returns the passes that this pass runs, if it runs others.
     fn inner(&self) -> &[Box<dyn Pass>] {
         &[]
     }
 
-    /// Changes a program that verifies. Whether something was changed.
+    /// Changes a program that verifies. Returns true if something was changed.
     ///
     /// # Errors
-    /// If it cannot do its work. What the program is then is not said; a [`PassManager`](crate::PassManager) gives the
-    /// old one back.
+    /// If the pass cannot do its work. The program is then unspecified; a [`PassManager`](crate::PassManager) restores the
+    /// old one.
     fn run_on_program(
         &self,
         program: &mut Program,
@@ -58,42 +58,42 @@ pub trait Pass: Send + Sync {
     ) -> Result<bool, PassError>;
 }
 
-/// What a pass is told and what it tells.
+/// The inputs and outputs of a pass besides the program.
 #[derive(Debug, Default)]
 pub struct PassContext {
-    /// How many functions may be worked on at the same time; zero counts as one.
+    /// The number of functions that may be processed at the same time; zero counts as one.
     pub threads: usize,
-    /// What the pass counted, in order.
+    /// The counters of the pass, in order.
     pub counters: Vec<(&'static str, usize)>,
-    /// What the greedy driver did, over all functions.
+    /// The statistics of the greedy driver, over all functions.
     pub greedy: Option<GreedyStats>,
-    /// What is worth saying, such as that it did not converge.
+    /// Warnings, for example that the pass did not converge.
     pub warnings: Vec<String>,
-    // Who is told what happens; nobody most of the time.
+    // The trace, if there is a sink.
     pub(crate) trace: Option<PassTrace>,
 }
 
 impl PassContext {
-    /// A context for this many threads.
+    /// Returns a context for this number of threads.
     #[must_use]
     pub fn new(threads: usize) -> Self {
         Self { threads, ..Self::default() }
     }
 
-    /// A pass starts, in the one that runs already if there is one.
-    pub(crate) fn started(&mut self, pass: &dyn Pass, program: &Program) {
+    /// Reports the start of a pass to the trace; it is inside the pass that runs already, if there is one.
+    pub(crate) fn pass_started(&mut self, pass: &dyn Pass, program: &Program) {
         if let Some(trace) = &mut self.trace {
             trace.start(pass, program);
         }
     }
 
-    /// How many passes run, each in the one before, if somebody is told.
-    pub(crate) fn depth(&self) -> usize {
+    /// Returns the number of running passes, each inside the one before, or 0 without a trace.
+    pub(crate) fn trace_depth(&self) -> usize {
         self.trace.as_ref().map_or(0, PassTrace::depth)
     }
 
-    /// The pass that started last ends.
-    pub(crate) fn ended(&mut self, program: &Program, result: Result<bool, &PassError>) {
+    /// Reports the end of the pass that started last to the trace.
+    pub(crate) fn pass_ended(&mut self, program: &Program, result: Result<bool, &PassError>) {
         if let Some(trace) = &mut self.trace {
             trace.end(program, result);
         }
@@ -112,7 +112,7 @@ pub(crate) fn add_count(counters: &mut Vec<(&'static str, usize)>, name: &'stati
     }
 }
 
-/// Why a pass failed.
+/// The reason why a pass failed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PassError {
@@ -122,7 +122,7 @@ pub enum PassError {
     /// The pass panicked.
     #[error("it panicked: {0}")]
     Panicked(String),
-    /// It cannot do what its options ask for.
+    /// The options of the pass cannot be satisfied.
     #[error("{0}")]
     Refused(String),
 }

@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use sapwood_ptir::Function;
 
-use super::canonicalize::{OPTIONS, read, run, shipped, stated};
-use super::each::{Worked, function_pass};
+use super::canonicalize::{
+    OPTIONS, non_default_options, read_options, run_greedy, shipped_patterns,
+};
+use super::each_function::{FunctionResult, function_pass};
 use crate::greedy::GreedyConfig;
+use crate::pass_trace::PassListener;
 use crate::pattern::FrozenPatternSet;
 use crate::pipeline::PassInfo;
-use crate::trace::Listening;
 
-/// Applies patterns and folds, and merges equal instructions along the way, until nothing is left to do.
+/// A pass that applies patterns and folds, and merges equal instructions along the way, until nothing is left to do.
 pub struct SimplifyPass {
-    /// How the driver runs.
+    /// The configuration of the greedy driver.
     pub config: GreedyConfig,
     /// The patterns.
     pub patterns: Arc<FrozenPatternSet>,
@@ -21,7 +23,7 @@ pub struct SimplifyPass {
 }
 
 impl SimplifyPass {
-    /// The pass with patterns of your own.
+    /// Returns the pass with other patterns than the shipped ones.
     #[must_use]
     pub fn new(config: GreedyConfig, patterns: FrozenPatternSet) -> Self {
         let config = GreedyConfig { merge_equal: true, ..config };
@@ -32,18 +34,18 @@ impl SimplifyPass {
 impl Default for SimplifyPass {
     fn default() -> Self {
         let config = GreedyConfig { merge_equal: true, ..GreedyConfig::default() };
-        Self { config, patterns: shipped(), only: Vec::new() }
+        Self { config, patterns: shipped_patterns(), only: Vec::new() }
     }
 }
 
 function_pass!(SimplifyPass, simplify, options = options);
 
 fn options(pass: &SimplifyPass) -> Vec<(&'static str, String)> {
-    stated(&pass.config, &pass.only)
+    non_default_options(&pass.config, &pass.only)
 }
 
-fn simplify(pass: &SimplifyPass, f: &mut Function, listener: Listening<'_>) -> Worked {
-    run(f, &pass.patterns, &pass.config, listener)
+fn simplify(pass: &SimplifyPass, f: &mut Function, listener: PassListener<'_>) -> FunctionResult {
+    run_greedy(f, &pass.patterns, &pass.config, listener)
 }
 
 pub(super) const INFO: PassInfo = PassInfo {
@@ -51,7 +53,7 @@ pub(super) const INFO: PassInfo = PassInfo {
     doc: "Canonicalizes, merges equal instructions and erases dead ones in one worklist, to their common fixpoint.",
     options: OPTIONS,
     make: |options| {
-        let (config, patterns, only) = read(options)?;
+        let (config, patterns, only) = read_options(options)?;
         let config = GreedyConfig { merge_equal: true, ..config };
         Ok(Box::new(SimplifyPass { config, patterns, only }))
     },

@@ -1,31 +1,31 @@
-//! `strip-spans`: where things were written is forgotten.
+//! `strip-spans`: removes source locations.
 
 use sapwood_ptir::{Function, InstId};
 use sapwood_types::Span;
 
-use super::each::{Outcome, Worked, function_pass};
+use super::each_function::{FunctionOutcome, FunctionResult, function_pass};
+use crate::pass_trace::PassListener;
 use crate::pipeline::PassInfo;
-use crate::trace::Listening;
 
-/// Forgets the spans of functions and instructions.
+/// A pass that removes the spans of functions and instructions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StripSpansPass;
 
-function_pass!(StripSpansPass, strip);
+function_pass!(StripSpansPass, strip_spans);
 
-fn strip(_: &StripSpansPass, f: &mut Function, _: Listening<'_>) -> Worked {
+fn strip_spans(_: &StripSpansPass, f: &mut Function, _: PassListener<'_>) -> FunctionResult {
     let known: Vec<InstId> = f.walk().filter(|&i| !f.inst_span(i).is_unknown()).collect();
     let changed = !known.is_empty() || !f.span().is_unknown();
     for &inst in &known {
         f.set_inst_span(inst, Span::unknown());
     }
     f.set_span(Span::unknown());
-    Ok(Outcome { changed, ..Outcome::counted("stripped", known.len()) })
+    Ok(FunctionOutcome { changed, ..FunctionOutcome::counted("stripped", known.len()) })
 }
 
 pub(super) const INFO: PassInfo = PassInfo {
     name: "strip-spans",
-    doc: "Forgets where functions and instructions were written.",
+    doc: "Removes the source locations of functions and instructions.",
     options: &[],
     make: |_| Ok(Box::new(StripSpansPass)),
 };

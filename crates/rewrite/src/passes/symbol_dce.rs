@@ -1,4 +1,4 @@
-//! `symbol-dce`: functions that nobody calls go.
+//! `symbol-dce`: removes functions that are not called.
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
@@ -8,10 +8,10 @@ use sapwood_types::did_you_mean;
 use super::{Pass, PassContext, PassError};
 use crate::pipeline::{OptionInfo, PassInfo};
 
-/// Removes the functions that those to be kept do not call, directly or not.
+/// A pass that removes the functions that the kept functions do not call, directly or indirectly.
 #[derive(Clone, Debug)]
 pub struct SymbolDcePass {
-    /// The functions to be kept.
+    /// The functions to keep.
     pub keep: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ impl Pass for SymbolDcePass {
                 let hint = did_you_mean(name, names)
                     .map_or_else(String::new, |close| format!("; did you mean @{close}?"));
                 return Err(PassError::Refused(format!(
-                    "there is no function @{name} to keep{hint}"
+                    "unknown function @{name} in `keep`{hint}"
                 )));
             }
             open.push(Name::new(name));
@@ -58,7 +58,7 @@ impl Pass for SymbolDcePass {
             let Some(f) = program.function(name) else { continue };
             for inst in f.walk() {
                 for attr in f.attrs(inst).iter() {
-                    called(attr, &mut open);
+                    collect_called(attr, &mut open);
                 }
             }
         }
@@ -66,29 +66,29 @@ impl Pass for SymbolDcePass {
         let mut functions = program.take_functions();
         functions.retain(|f| kept.contains(&f.name()));
         let gone = before - functions.len();
-        // Names are those of before, so they are all different.
+        // The names are unchanged, so they are all different.
         let _ = program.set_functions(functions);
         cx.count("removed", gone);
         Ok(gone > 0)
     }
 }
 
-// Functions are named by attributes, those of unregistered ops included; nesting of attributes is limited.
-fn called(attr: &Attr, open: &mut Vec<Name>) {
+// Collects the functions that an attribute names. Attributes of unregistered ops count too; their nesting is bounded.
+fn collect_called(attr: &Attr, open: &mut Vec<Name>) {
     match attr {
         Attr::Func(name) => open.push(*name),
-        Attr::List(list) => list.iter().for_each(|a| called(a, open)),
-        Attr::Dict(entries) => entries.iter().for_each(|(_, a)| called(a, open)),
+        Attr::List(list) => list.iter().for_each(|a| collect_called(a, open)),
+        Attr::Dict(entries) => entries.iter().for_each(|(_, a)| collect_called(a, open)),
         _ => {}
     }
 }
 
 pub(super) const INFO: PassInfo = PassInfo {
     name: "symbol-dce",
-    doc: "Removes functions that those to be kept do not call.",
+    doc: "Removes the functions that the kept functions do not call.",
     options: &[OptionInfo {
         name: "keep",
-        doc: "The functions to keep, separated by `|`; `main` if left out.",
+        doc: "The functions to keep, separated by `|`; the default is `main`.",
     }],
     make: |options| {
         let mut keep = String::from("main");

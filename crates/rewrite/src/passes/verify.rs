@@ -1,11 +1,11 @@
-//! `verify`: the program is checked and stays as it is.
+//! `verify`: checks the program without changing it.
 
 use sapwood_ptir::Program;
 
 use super::{Pass, PassContext, PassError};
 use crate::pipeline::PassInfo;
 
-/// Fails if the program does not verify.
+/// A pass that fails if the program does not verify.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct VerifyPass;
 

@@ -1,86 +1,86 @@
-//! Patterns: what they are, how they are collected.
+//! Patterns, their settings, and sets of them.
 
-mod build;
-mod into;
-mod list;
+mod gate;
+mod into_pattern;
+mod moved_region;
 mod patch;
-mod region;
-mod set;
-mod stage;
-mod view;
-mod when;
+mod patch_builder;
+mod pattern_list;
+mod pattern_set;
+mod rewrite;
+mod root_view;
 
 use sapwood_ptir::InstId;
 
 use crate::ProgramRewriter;
 
-pub use into::{IntoPattern, PatternFn, Tuned};
-pub use list::{PatternEntry, PatternList};
+pub use gate::{ElementClass, GateCondition};
+pub(crate) use gate::{MAX_GATED, TypeFactCache};
+pub use into_pattern::{ConfiguredPattern, IntoPattern, PatternFn};
+pub use moved_region::MovedRegion;
 pub(crate) use patch::{Patch, PatchError};
-pub use region::MovedRegion;
-pub(crate) use set::{Bucket, Kind};
-pub use set::{FrozenPatternSet, PatternId, PatternSet};
-pub(crate) use stage::Reach;
-pub use stage::{Replacement, Rewrite};
-pub use view::{Binary, OpRef, OpView, RootView, Roots, Unary};
-pub use view::{is_elementwise, user_elementwise};
-pub use when::{Elements, When};
-pub(crate) use when::{GATED, TypeFacts};
+pub use pattern_list::{PatternEntry, PatternList};
+pub use pattern_set::{FrozenPatternSet, PatternId, PatternSet};
+pub(crate) use pattern_set::{PatternBucket, PatternKind};
+pub(crate) use rewrite::ReachCheck;
+pub use rewrite::{Replacement, Rewrite};
+pub use root_view::{Binary, OpRef, OpView, RootView, Roots, Unary};
+pub use root_view::{is_elementwise, user_elementwise_keys};
 
-/// How far a pattern looks along definitions, unless it says otherwise.
+/// The number of definitions away from the root that a pattern may read, unless it declares another.
 pub const DEFAULT_HOPS: u8 = 2;
 
-/// A pattern at its lowest: tried at a root, it may edit the function. Most patterns are plain functions
+/// The untyped form of a pattern: it is tried at a root and may edit the function. Most patterns are plain functions
 /// ([`Rewrite`]) or [`OpRewritePattern`]s instead.
 ///
-/// Edits are taken back if it gives `false` or panics.
+/// Its edits are rolled back if it returns `false` or panics.
 pub trait Pattern: Send + Sync {
-    /// Its name, in reports and options. The name of the type unless written.
+    /// Returns the name, for reports and options; by default the name of the type.
     fn name(&self) -> &str {
         type_name::<Self>()
     }
-    /// At which instructions it is tried.
+    /// Returns the instructions at which the pattern is tried.
     fn roots(&self) -> Roots;
-    /// Patterns of larger benefit are tried first; among equals, those added first. One without benefit, 0, is tried only
-    /// when nothing else is left to do in the whole function.
+    /// Returns the benefit. Patterns of larger benefit are tried first; among equals, those added first. A pattern with benefit
+    /// 0 is tried only when nothing else is left to do in the whole function.
     fn benefit(&self) -> u16 {
         1
     }
-    /// How far it looks along definitions: 1 is the definitions of the root's operands.
+    /// Returns the number of definitions away from the root that the pattern may read: 1 is the definitions of the root's operands.
     fn hops(&self) -> u8 {
         DEFAULT_HOPS
     }
-    /// Tries to rewrite. `true` says that something was changed.
+    /// Tries to rewrite the root. Returns `true` if something was changed.
     fn match_and_rewrite(&self, root: InstId, rw: &mut ProgramRewriter<'_>) -> bool;
 }
 
-/// A pattern at instructions that can be seen as a `V`, an op for example.
+/// A pattern at instructions that can be read as a `V`, for example an op.
 ///
-/// Edits are taken back if it gives `false` or panics.
+/// Its edits are rolled back if it returns `false` or panics.
 pub trait OpRewritePattern<V: RootView>: Send + Sync {
-    /// Its name, in reports and options. The name of the type unless written.
+    /// Returns the name, for reports and options; by default the name of the type.
     fn name(&self) -> &str {
         type_name::<Self>()
     }
-    /// Patterns of larger benefit are tried first; among equals, those added first. One without benefit, 0, is tried only
-    /// when nothing else is left to do in the whole function.
+    /// Returns the benefit. Patterns of larger benefit are tried first; among equals, those added first. A pattern with benefit
+    /// 0 is tried only when nothing else is left to do in the whole function.
     fn benefit(&self) -> u16 {
         1
     }
-    /// How far it looks along definitions.
+    /// Returns the number of definitions away from the root that the pattern may read.
     fn hops(&self) -> u8 {
         DEFAULT_HOPS
     }
-    /// A cheap question asked first: where it says `false`, [`match_and_rewrite`](Self::match_and_rewrite) is not called.
+    /// Tests cheaply if the pattern may match; if not, [`match_and_rewrite`](Self::match_and_rewrite) is not called.
     fn may_match(&self, op: &OpView<V>, rw: &ProgramRewriter<'_>) -> bool {
         let _ = (op, rw);
         true
     }
-    /// Tries to rewrite. `true` says that something was changed.
+    /// Tries to rewrite the root. Returns `true` if something was changed.
     fn match_and_rewrite(&self, op: OpView<V>, rw: &mut ProgramRewriter<'_>) -> bool;
 }
 
-/// The last part of the name of a type or function.
+/// Returns the last part of the path of a type or function.
 pub(crate) fn type_name<T: ?Sized>() -> &'static str {
     last_segment(std::any::type_name::<T>())
 }

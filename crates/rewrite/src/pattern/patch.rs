@@ -1,65 +1,67 @@
-//! What a staged pattern wants to insert, kept aside until it says yes.
+//! A patch: the instructions that a pattern stages, inserted only if the pattern matches.
 
 use sapwood_ptir::{
     BodyId, Function, InstId, InstSpec, OpParts, TensorLiteral, ValueDef, ValueId, ValueType,
 };
 use smallvec::SmallVec;
 
-use super::build::Built;
-use super::region::MovedRegion;
+use super::moved_region::MovedRegion;
+use super::patch_builder::BuiltGraph;
 use crate::rewriter::{ProgramRewriter, RewriteError};
 
-/// Instructions to be made before a root. Their results have provisional ids, above all ids of the function.
+/// The instructions to insert before a root. Their results have provisional ids, above all ids of the function.
 #[derive(Default)]
 pub(crate) struct Patch {
     base: usize,
     staged: Vec<StagedInst>,
     types: Vec<ValueType>,
-    // Bodies that will be spliced in before the root, so their values may be used.
+    // The bodies that will be spliced in before the root, so that their values may be used.
     inlined: Vec<BodyId>,
-    // The root stays: values of it, or of its regions, that give their uses to others.
+    // If the root stays: the values of the root or of its regions whose uses become uses of others.
     forwards: Vec<(ValueId, ValueId)>,
 }
 
 enum StagedInst {
     Op(Box<InstSpec>, SmallVec<[MovedRegion; 0]>),
     Constant(TensorLiteral),
-    // Parameters by arguments.
+    // A body with the arguments that replace its parameters.
     Inline(BodyId, SmallVec<[ValueId; 4]>),
-    Built(Box<Built>),
+    Built(Box<BuiltGraph>),
 }
 
-/// Why a patch cannot be applied.
+/// The reason why a patch cannot be applied.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub(crate) enum PatchError {
-    #[error("it gives {found} value(s) for {expected} result(s)")]
+    #[error("it returns {found} value(s) for {expected} result(s)")]
     Count { expected: usize, found: usize },
-    #[error("it gives a value of type {found} for a result of type {expected}")]
+    #[error("it returns a value of type {found} for a result of type {expected}")]
     Type { expected: Box<ValueType>, found: Box<ValueType> },
-    #[error("it gives a value of type {found} for a parameter of type {expected}")]
+    #[error("it returns a value of type {found} for a parameter of type {expected}")]
     ParamType { expected: Box<ValueType>, found: Box<ValueType> },
     #[error("it replaces `{0}` by itself")]
-    Itself(&'static str),
-    #[error("it replaces `{0}`, which ends its body and cannot go")]
+    ReplacesItself(&'static str),
+    #[error("it replaces `{0}`, which is a terminator and cannot be erased")]
     Terminator(&'static str),
     #[error("it emits `{0}` before the root, but `{0}` can only end a body")]
     StagedTerminator(&'static str),
     #[error("it uses {0}, which is not available at the root")]
     NotAvailable(ValueId),
-    #[error("it takes {0}, which is no region of the root or taken already")]
+    #[error("it takes {0}, which is not a region of the root or is taken already")]
     Region(BodyId),
-    #[error("it forwards {0}, which is no result of the root nor a parameter of its regions")]
+    #[error(
+        "it forwards {0}, which is neither a result of the root nor a parameter of its regions"
+    )]
     Forward(ValueId),
-    #[error("it replaces a parameter or drops a result that a region has not got")]
-    Edited,
+    #[error("it removes a parameter or result that the region does not have")]
+    NoSuchParamOrResult,
     #[error(transparent)]
     Edit(#[from] RewriteError),
 }
 
 impl PatchError {
-    /// Whether types differ only in how closely dims are known. That depends on the program, not on the pattern: it does not
-    /// match there.
-    pub(crate) fn is_only_dims(&self) -> bool {
+    /// Returns true if types differ only in the dims that are known. That depends on the program, not on the pattern, so the
+    /// pattern does not match there.
+    pub(crate) fn differs_only_in_dims(&self) -> bool {
         match self {
             Self::Type { expected, found } | Self::ParamType { expected, found } => {
                 expected.compatible(found)
@@ -70,7 +72,7 @@ impl PatchError {
 }
 
 impl Patch {
-    /// Empties it for another attempt.
+    /// Empties the patch for another attempt.
     pub(crate) fn reset(&mut self, f: &Function) {
         self.base = f.value_capacity();
         self.staged.clear();
@@ -79,14 +81,14 @@ impl Patch {
         self.forwards.clear();
     }
 
-    /// The root stays, and values of it give their uses to others.
+    /// Stages forwarding: the root stays, and uses of the first value of each pair become uses of the second.
     pub(super) fn forward(&mut self, pairs: impl Iterator<Item = (ValueId, ValueId)>) -> bool {
         self.forwards.extend(pairs);
         !self.forwards.is_empty()
     }
 
-    /// Whether it only makes instructions without regions: then nothing can go wrong once it is checked.
-    pub(crate) fn is_simple(&self) -> bool {
+    /// Returns true if the patch only inserts instructions without regions: then it cannot fail once it is checked.
+    pub(crate) fn has_no_regions(&self) -> bool {
         let simple = |staged: &StagedInst| match staged {
             StagedInst::Op(spec, _) => spec.regions.is_empty(),
             StagedInst::Constant(_) => true,
@@ -95,7 +97,7 @@ impl Patch {
         self.forwards.is_empty() && self.staged.iter().all(simple)
     }
 
-    /// The type of a value, provisional or not.
+    /// Returns the type of a value, provisional or not.
     pub(crate) fn type_of<'a>(&'a self, f: &'a Function, value: ValueId) -> Option<&'a ValueType> {
         match value.index().checked_sub(self.base) {
             Some(n) => self.types.get(n),
@@ -107,13 +109,13 @@ impl Patch {
         value.index() >= self.base
     }
 
-    fn provisional(&mut self, ty: ValueType) -> ValueId {
+    fn new_provisional(&mut self, ty: ValueType) -> ValueId {
         let id = ValueId::from_index(self.base + self.types.len());
         self.types.push(ty);
         id
     }
 
-    /// The literal a staged value is.
+    /// Returns the literal of a staged constant.
     pub(crate) fn constant_of(&self, value: ValueId) -> Option<&TensorLiteral> {
         let mut at = value.index().checked_sub(self.base)?;
         for staged in &self.staged {
@@ -129,8 +131,8 @@ impl Patch {
         None
     }
 
-    /// Stages an instruction, if it fits together and has `count` results where a number is given. Otherwise nothing is
-    /// staged.
+    /// Stages an instruction, if its parts fit together and, where `count` is given, it has that number of results. Otherwise
+    /// nothing is staged.
     pub(crate) fn emit(
         &mut self,
         f: &Function,
@@ -141,7 +143,7 @@ impl Patch {
         let attrs = f.checked_attrs(parts).ok()?;
         let region_sig = |b| {
             let edited = moved.iter().find(|m| m.body() == b);
-            let sig = || edited.map_or_else(|| f.region_sig(b), |m| m.sig(f));
+            let sig = || edited.map_or_else(|| f.region_sig(b), |m| m.new_signature(f));
             f.is_live_body(b).then(sig)
         };
         let types = f.infer_parts(parts, &attrs, |v| self.type_of(f, v), region_sig);
@@ -154,26 +156,26 @@ impl Patch {
             result_types,
             span: sapwood_types::Span::unknown(),
         };
-        let results = spec.result_types.clone().into_iter().map(|ty| self.provisional(ty));
+        let results = spec.result_types.clone().into_iter().map(|ty| self.new_provisional(ty));
         let results = results.collect();
         self.staged.push(StagedInst::Op(Box::new(spec), moved.iter().cloned().collect()));
         Some(results)
     }
 
-    pub(crate) fn constant(&mut self, literal: TensorLiteral) -> ValueId {
-        let value = self.provisional(literal.ty().into());
+    pub(crate) fn stage_constant(&mut self, literal: TensorLiteral) -> ValueId {
+        let value = self.new_provisional(literal.ty().into());
         self.staged.push(StagedInst::Constant(literal));
         value
     }
 
-    /// What the builder made comes to stand before the root; gives its results.
-    pub(super) fn built(&mut self, built: Built) -> SmallVec<[ValueId; 4]> {
+    /// Stages the instructions of a built graph before the root, and returns its results.
+    pub(super) fn stage_graph(&mut self, built: BuiltGraph) -> SmallVec<[ValueId; 4]> {
         let types = built.result_types();
         self.staged.push(StagedInst::Built(Box::new(built)));
-        types.into_iter().map(|ty| self.provisional(ty)).collect()
+        types.into_iter().map(|ty| self.new_provisional(ty)).collect()
     }
 
-    /// The instructions of a region of the root come to stand before it; gives what it yields.
+    /// Stages the instructions of a region of the root before it, and returns the yielded values.
     pub(crate) fn inline(
         &mut self,
         f: &Function,
@@ -201,7 +203,7 @@ impl Patch {
         Some(yielded.iter().map(through).collect())
     }
 
-    /// Whether everything fits: then [`apply`](Self::apply) succeeds.
+    /// Checks everything that [`apply`](Self::apply) needs to succeed.
     pub(crate) fn check(
         &self,
         f: &Function,
@@ -213,7 +215,7 @@ impl Patch {
             return Err(PatchError::Terminator(f.op_name(root)));
         }
         let own = |v: ValueId| !self.is_provisional(v) && f.inst_of(v) == Some(root);
-        // The root stays, and its results with it.
+        // The root stays, and so do its results.
         let stays = !self.forwards.is_empty() && values.is_empty();
         if results.len() != values.len() && !stays {
             return Err(PatchError::Count { expected: results.len(), found: values.len() });
@@ -227,13 +229,13 @@ impl Patch {
                 let (expected, found) = (Box::new(expected.clone()), Box::new(found.clone()));
                 return Err(PatchError::Type { expected, found });
             }
-            // So may all, if the root stays, and one that nobody uses.
+            // A result may replace itself if the root stays, or if it is unused.
             let itself = || f.unused(result) && !self.staged.is_empty();
             if value == result && (!self.forwards.is_empty() || itself()) {
                 continue;
             }
             if own(value) {
-                return Err(PatchError::Itself(f.op_name(root)));
+                return Err(PatchError::ReplacesItself(f.op_name(root)));
             }
         }
         let ends_body = |staged: &StagedInst| match staged {
@@ -253,8 +255,8 @@ impl Patch {
                 return Err(PatchError::Region(body));
             }
         }
-        if self.repeats(f, root, values) {
-            return Err(PatchError::Itself(f.op_name(root)));
+        if self.rebuilds_root(f, root, values) {
+            return Err(PatchError::ReplacesItself(f.op_name(root)));
         }
         let operands = self.staged.iter().flat_map(|staged| match staged {
             StagedInst::Op(spec, _) => &spec.operands[..],
@@ -269,10 +271,10 @@ impl Patch {
         edits.clone().try_for_each(|m| m.check(f, |v| self.type_of(f, v)))?;
         self.check_forwards(f, root)?;
         let forwards = self.forwards.iter().map(|&(_, to)| to);
-        let replacing = edits.flat_map(|m| m.values(f)).chain(forwards);
+        let replacing = edits.flat_map(|m| m.replacements(f)).chain(forwards);
         let values = values.iter().filter(|v| !own(**v));
         for value in operands.chain(values).copied().chain(replacing) {
-            if !self.is_provisional(value) && !self.available(f, root, value) {
+            if !self.is_provisional(value) && !self.is_available(f, root, value) {
                 return Err(PatchError::NotAvailable(value));
             }
         }
@@ -298,7 +300,7 @@ impl Patch {
         Ok(())
     }
 
-    fn available(&self, f: &Function, root: InstId, value: ValueId) -> bool {
+    fn is_available(&self, f: &Function, root: InstId, value: ValueId) -> bool {
         f.is_live_value(value)
             && (f.available_to(value, root)
                 || f.inst_of(value)
@@ -306,8 +308,8 @@ impl Patch {
                     .is_some_and(|b| self.inlined.contains(&b)))
     }
 
-    // Whether all it does is to make the root once more.
-    fn repeats(&self, f: &Function, root: InstId, values: &[ValueId]) -> bool {
+    // Returns true if the patch only rebuilds the root.
+    fn rebuilds_root(&self, f: &Function, root: InstId, values: &[ValueId]) -> bool {
         let [StagedInst::Op(spec, moved)] = &self.staged[..] else { return false };
         spec.key == f.op_key(root)
             && spec.operands[..] == *f.operands(root)
@@ -317,7 +319,7 @@ impl Patch {
             && values.iter().enumerate().all(|(n, v)| v.index() == self.base + n)
     }
 
-    /// Makes the instructions and puts the values in the place of the root's results, or forwards what is to be forwarded.
+    /// Inserts the instructions and replaces the results of the root by the values, or forwards the staged pairs.
     pub(crate) fn apply(
         &mut self,
         rw: &mut ProgramRewriter<'_>,
@@ -364,7 +366,7 @@ impl Patch {
         };
         if !self.forwards.is_empty() {
             for (from, to) in self.forwards.drain(..) {
-                rw.forward(root, from, value(&to))?;
+                rw.forward_uses(root, from, value(&to))?;
             }
             return Ok(());
         }

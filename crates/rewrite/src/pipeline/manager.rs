@@ -1,4 +1,4 @@
-//! Running passes one after the other.
+//! The pass manager, which runs passes one after the other.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 use sapwood_ptir::{Program, verify};
 use sapwood_trace::ExecutionTraceSink;
 
-use super::changes::Before;
-use super::info::PassInfo;
 use super::parse::{parse_pipeline, parse_pipeline_with, print_pass, print_pipeline};
+use super::pass_info::PassInfo;
+use super::program_diff::ProgramSnapshot;
 use super::report::{PassReport, RunReport};
 use super::reproducer::Reproducer;
 use crate::greedy::panic_message;
+use crate::pass_trace::PassTrace;
 use crate::passes::{Pass, PassContext, PassError};
-use crate::trace::PassTrace;
 
-/// Passes and how they are run.
+/// A list of passes and the settings of their run.
 ///
 /// ```
 /// use sapwood_rewrite::PassManager;
@@ -36,45 +36,45 @@ pub struct PassManager {
     threads: usize,
     verify_each: bool,
     print_changes: bool,
-    unchecked: bool,
+    assume_verified: bool,
     in_place: bool,
     reproducer: Option<PathBuf>,
     sinks: Vec<Arc<dyn ExecutionTraceSink>>,
 }
 
-/// Why a run failed. The program is as it was before the run.
+/// The failure of a run. The program is as it was before the run.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{error}", .pass.as_ref().map(|p| format!("pass `{p}`: ")).unwrap_or_default())]
-pub struct Failure {
+pub struct PipelineFailure {
     /// The pass that failed; `None` if the program did not verify before the first.
     pub pass: Option<String>,
-    /// Why.
+    /// The reason.
     pub error: PassError,
-    /// What makes it fail again.
+    /// The reproducer: running it fails again.
     pub reproducer: Option<Box<Reproducer>>,
-    /// Where the reproducer was written, if that was asked for; or why it could not be.
+    /// The path of the written reproducer, or the reason why it could not be written; `None` if no path was given.
     pub written: Option<Result<PathBuf, String>>,
 }
 
 impl PassManager {
-    /// Without passes.
+    /// Returns a manager without passes.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The passes of a pipeline.
+    /// Returns a manager with the passes of a pipeline.
     ///
     /// # Errors
-    /// With everything that is wrong with the text.
+    /// If the pipeline cannot be parsed, with all diagnostics.
     pub fn parse(pipeline: &str) -> Result<Self, sapwood_types::Diagnostics> {
         Ok(Self { passes: parse_pipeline(pipeline)?, ..Self::default() })
     }
 
-    /// The passes of a pipeline that may name more passes than those of this crate.
+    /// Returns a manager with the passes of a pipeline that may name more passes than those of this crate.
     ///
     /// # Errors
-    /// With everything that is wrong with the text.
+    /// If the pipeline cannot be parsed, with all diagnostics.
     pub fn parse_with(
         pipeline: &str,
         more: &[&PassInfo],
@@ -87,73 +87,73 @@ impl PassManager {
         self.passes.push(Box::new(pass));
     }
 
-    /// Works on this many functions at the same time. What comes out is the same.
+    /// Sets the number of functions to process at the same time. The result does not depend on it.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// Verifies after each pass that changed something.
+    /// Enables verification after each pass that changed something.
     #[must_use]
     pub fn verify_each(mut self, yes: bool) -> Self {
         self.verify_each = yes;
         self
     }
 
-    /// Keeps a diff of what each pass changed.
+    /// Enables a diff of the program for each pass.
     #[must_use]
     pub fn print_changes(mut self, yes: bool) -> Self {
         self.print_changes = yes;
         self
     }
 
-    /// Writes a reproducer to this file when a pass fails.
+    /// Sets the file to which a reproducer is written when a pass fails.
     #[must_use]
     pub fn reproducer(mut self, path: impl Into<PathBuf>) -> Self {
         self.reproducer = Some(path.into());
         self
     }
 
-    /// Leaves out the verification before the first pass, for programs that were just read or made by another run.
+    /// Skips the verification before the first pass, for programs that were just parsed or come from another run.
     #[must_use]
     pub fn assume_verified(mut self, yes: bool) -> Self {
-        self.unchecked = yes;
+        self.assume_verified = yes;
         self
     }
 
-    /// Changes functions in place instead of keeping the old program for a failure: less memory, no copies. After a
-    /// failure the program may lack functions.
+    /// Changes functions in place instead of keeping a snapshot of the program: less memory, no copies. After a failure the
+    /// program may lack functions.
     #[must_use]
     pub fn in_place(mut self, yes: bool) -> Self {
         self.in_place = yes;
         self
     }
 
-    /// Tells somebody about passes and every edit they make; the sink of the process
-    /// ([`install_global_sink`](sapwood_trace::install_global_sink)) is told in any case. Functions are then worked on
-    /// one after the other.
+    /// Adds a trace sink for the passes and every edit they make. The global sink
+    /// ([`install_global_sink`](sapwood_trace::install_global_sink)) gets the events in any case. With a sink, functions are
+    /// processed one after the other.
     #[must_use]
     pub fn trace(mut self, sink: Arc<dyn ExecutionTraceSink>) -> Self {
         self.sinks.push(sink);
         self
     }
 
-    /// The passes as text.
+    /// Returns the passes as text.
     #[must_use]
     pub fn pipeline(&self) -> String {
         print_pipeline(&self.passes)
     }
 
-    /// Runs all passes.
+    /// Runs all passes on a program.
     ///
     /// # Errors
     /// If the program does not verify, or a pass fails. Then the program is as it was.
-    pub fn run(&self, program: &mut Program) -> Result<RunReport, Failure> {
+    pub fn run(&self, program: &mut Program) -> Result<RunReport, PipelineFailure> {
         let start = Instant::now();
         let mut report = RunReport::default();
-        if !self.unchecked {
-            verify(program).map_err(|problems| Failure {
+        if !self.assume_verified {
+            verify(program).map_err(|problems| PipelineFailure {
                 pass: None,
                 error: PassError::Invalid(problems),
                 reproducer: None,
@@ -161,12 +161,12 @@ impl PassManager {
             })?;
             report.verify_time = start.elapsed();
         }
-        let kept = (!self.in_place).then(|| program.clone());
+        let snapshot = (!self.in_place).then(|| program.clone());
         let mut trace = PassTrace::new(&self.sinks);
         for (n, pass) in self.passes.iter().enumerate() {
             match self.run_pass(&**pass, program, &mut trace) {
                 Ok(done) => report.passes.push(done),
-                Err(error) => return Err(self.fail(n, error, program, kept)),
+                Err(error) => return Err(self.restore_and_report(n, error, program, snapshot)),
             }
         }
         report.time = start.elapsed();
@@ -180,31 +180,31 @@ impl PassManager {
         trace: &mut Option<PassTrace>,
     ) -> Result<PassReport, PassError> {
         let mut cx = PassContext { trace: trace.take(), ..PassContext::new(self.threads) };
-        cx.started(pass, program);
-        let depth = cx.depth();
-        let result = self.run_in(pass, program, &mut cx);
-        // One that panicked ran in others, which did not get to say that they ended.
-        while cx.depth() > depth {
-            cx.ended(program, result.as_ref().map(|report| report.changed));
+        cx.pass_started(pass, program);
+        let depth = cx.trace_depth();
+        let result = self.run_and_verify(pass, program, &mut cx);
+        // If a nested pass panicked, the passes around it did not report their end.
+        while cx.trace_depth() > depth {
+            cx.pass_ended(program, result.as_ref().map(|report| report.changed));
         }
-        cx.ended(program, result.as_ref().map(|report| report.changed));
+        cx.pass_ended(program, result.as_ref().map(|report| report.changed));
         *trace = cx.trace;
         result
     }
 
-    fn run_in(
+    fn run_and_verify(
         &self,
         pass: &dyn Pass,
         program: &mut Program,
         cx: &mut PassContext,
     ) -> Result<PassReport, PassError> {
-        let before = self.print_changes.then(|| Before::new(program));
+        let before = self.print_changes.then(|| ProgramSnapshot::new(program));
         let start = Instant::now();
         let ran = catch_unwind(AssertUnwindSafe(|| pass.run_on_program(program, cx)));
         let changed = ran.map_err(|p| PassError::Panicked(panic_message(&*p)))??;
         let time = start.elapsed();
         let start = Instant::now();
-        // A program that was right and did not change is right; where checks are on, passes are not taken at their word.
+        // A valid program that did not change is still valid; debug builds do not rely on the pass for that.
         let verify_now = self.verify_each && (changed || cfg!(debug_assertions));
         if verify_now {
             verify(program).map_err(PassError::Invalid)?;
@@ -222,20 +222,20 @@ impl PassManager {
         })
     }
 
-    fn fail(
+    fn restore_and_report(
         &self,
         n: usize,
         error: PassError,
         program: &mut Program,
-        kept: Option<Program>,
-    ) -> Failure {
-        let mut failure = Failure {
+        snapshot: Option<Program>,
+    ) -> PipelineFailure {
+        let mut failure = PipelineFailure {
             pass: Some(print_pass(&*self.passes[n])),
             error,
             reproducer: None,
             written: None,
         };
-        let Some(old) = kept else { return failure };
+        let Some(old) = snapshot else { return failure };
         let pipeline = print_pipeline(&self.passes[..=n]);
         let reproducer = Reproducer::new(&old, pipeline, &failure.error.to_string());
         failure.written = self.reproducer.as_ref().map(|path| match reproducer.write(path) {

@@ -1,18 +1,18 @@
 //! Pipelines as text: `canonicalize{max-iterations=4},cse`, `fixpoint(canonicalize,cse)`.
 
-mod changes;
-mod info;
 mod manager;
 mod parse;
+mod pass_info;
+mod program_diff;
 mod report;
 mod reproducer;
 
-pub use info::{OptionInfo, Options, PassInfo};
-pub use manager::{Failure, PassManager};
+pub use manager::{PassManager, PipelineFailure};
 pub(crate) use parse::print_pass;
 pub use parse::{parse_pipeline, parse_pipeline_with, print_pipeline};
+pub use pass_info::{OptionInfo, PassInfo, PassOptions};
 pub use report::{PassReport, RunReport};
 pub use reproducer::{Reproducer, ReproducerError};
 
-/// The pipeline that runs the single steps one after the other.
+/// The default pipeline: the single passes one after the other.
 pub const DEFAULT_PIPELINE: &str = "canonicalize,cse,dce";

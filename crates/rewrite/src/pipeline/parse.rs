@@ -1,16 +1,16 @@
-//! Reading and writing pipelines.
+//! Parsing and printing of pipelines.
 
 use std::ops::Range;
 
 use sapwood_types::{Diagnostic, Diagnostics, Source, did_you_mean};
 
-use super::info::{Given, Options, PassInfo};
+use super::pass_info::{GivenOption, PassInfo, PassOptions};
 use crate::passes::{FixpointPass, PASSES, Pass};
 
-/// How deep `fixpoint(…)` may nest.
-const MAX_DEPTH: usize = 32;
+/// The maximum nesting of `fixpoint(…)`.
+const MAX_FIXPOINT_DEPTH: usize = 32;
 
-/// Reads a pipeline: passes separated by commas, options in braces, `fixpoint(…)` around passes.
+/// Parses a pipeline: passes separated by commas, options in braces, `fixpoint(…)` around passes.
 ///
 /// ```
 /// use sapwood_rewrite::{parse_pipeline, print_pipeline};
@@ -24,28 +24,29 @@ const MAX_DEPTH: usize = 32;
 /// ```
 ///
 /// # Errors
-/// With everything that is wrong and where; [`Diagnostics::render`] draws it with a [`Source`] named `<pipeline>`.
+/// If the text is not a pipeline, with all diagnostics; [`Diagnostics::render`] draws them with a [`Source`] named
+/// `<pipeline>`.
 pub fn parse_pipeline(text: &str) -> Result<Vec<Box<dyn Pass>>, Diagnostics> {
     parse_pipeline_with(text, &[])
 }
 
-/// The same with more passes than those of this crate.
+/// Parses a pipeline that may name more passes than those of this crate.
 ///
 /// # Errors
-/// With everything that is wrong and where.
+/// If the text is not a pipeline, with all diagnostics.
 pub fn parse_pipeline_with<'a>(
     text: &'a str,
     more: &[&'a PassInfo],
 ) -> Result<Vec<Box<dyn Pass>>, Diagnostics> {
-    let mut parser = Parser {
+    let mut parser = PipelineParser {
         source: Source::new("<pipeline>", text),
         text,
         at: 0,
-        known: PASSES.iter().copied().chain(more.iter().copied()).collect(),
+        known_passes: PASSES.iter().copied().chain(more.iter().copied()).collect(),
         problems: Diagnostics::new(),
     };
-    let passes = parser.list(0);
-    parser.space();
+    let passes = parser.pass_list(0);
+    parser.skip_space();
     if parser.at < text.len() && !parser.problems.has_errors() {
         let rest = parser.rest_of_char();
         parser.error(rest, "expected `,` or the end of the pipeline");
@@ -53,13 +54,13 @@ pub fn parse_pipeline_with<'a>(
     parser.problems.into_result(passes)
 }
 
-/// Writes a pipeline in the form [`parse_pipeline`] reads.
+/// Prints a pipeline in the form that [`parse_pipeline`] reads.
 #[must_use]
 pub fn print_pipeline(passes: &[Box<dyn Pass>]) -> String {
     passes.iter().map(|pass| print_pass(&**pass)).collect::<Vec<_>>().join(",")
 }
 
-/// Writes one pass of a pipeline.
+/// Prints one pass of a pipeline.
 pub(crate) fn print_pass(pass: &dyn Pass) -> String {
     let mut out = pass.name().to_owned();
     let options: Vec<String> = pass.options().iter().map(|(n, v)| format!("{n}={v}")).collect();
@@ -72,25 +73,25 @@ pub(crate) fn print_pass(pass: &dyn Pass) -> String {
     out
 }
 
-struct Parser<'a> {
+struct PipelineParser<'a> {
     source: Source,
     text: &'a str,
     at: usize,
-    known: Vec<&'a PassInfo>,
+    known_passes: Vec<&'a PassInfo>,
     problems: Diagnostics,
 }
 
-impl<'a> Parser<'a> {
-    fn list(&mut self, depth: usize) -> Vec<Box<dyn Pass>> {
+impl<'a> PipelineParser<'a> {
+    fn pass_list(&mut self, depth: usize) -> Vec<Box<dyn Pass>> {
         let mut passes = Vec::new();
         loop {
             let before = self.problems.error_count();
             passes.extend(self.pass(depth));
-            self.space();
+            self.skip_space();
             if !self.eat(',') {
                 return passes;
             }
-            // What cannot be read is not guessed at.
+            // After an error at the end of the text nothing can follow.
             if self.problems.error_count() > before && self.at >= self.text.len() {
                 return passes;
             }
@@ -98,24 +99,24 @@ impl<'a> Parser<'a> {
     }
 
     fn pass(&mut self, depth: usize) -> Option<Box<dyn Pass>> {
-        self.space();
+        self.skip_space();
         let (name, at) = self.word();
         if name.is_empty() {
             let rest = self.rest_of_char();
             self.error(rest, "expected the name of a pass");
-            // What closes a list is for the list to read.
+            // The closing parenthesis is read by the list.
             if depth == 0 || self.peek() != Some(')') {
                 self.skip_to_comma();
             }
             return None;
         }
         let options = self.options();
-        self.space();
+        self.skip_space();
         if name == "fixpoint" {
             return self.fixpoint(at, options?, depth);
         }
-        let Some(info) = self.known.iter().copied().find(|p| p.name == name) else {
-            let names = self.known.iter().map(|p| p.name).chain(["fixpoint"]);
+        let Some(info) = self.known_passes.iter().copied().find(|p| p.name == name) else {
+            let names = self.known_passes.iter().map(|p| p.name).chain(["fixpoint"]);
             let close = did_you_mean(name, names.clone());
             let mut problem =
                 Diagnostic::error(self.source.span(at), format!("unknown pass `{name}`"));
@@ -139,13 +140,13 @@ impl<'a> Parser<'a> {
         }
         let options = options?;
         let names: Vec<&str> = info.options.iter().map(|o| o.name).collect();
-        self.known(info.name, &options, &names)?;
+        self.check_options(info.name, &options, &names)?;
         let at = self.source.span(at);
-        (info.make)(&mut Options::new(at, options, &mut self.problems)).ok()
+        (info.make)(&mut PassOptions::new(at, options, &mut self.problems)).ok()
     }
 
-    // Every option is one of these and stands once.
-    fn known(&mut self, pass: &str, given: &[Given], names: &[&str]) -> Option<()> {
+    // Checks that every option is one of these and is given once.
+    fn check_options(&mut self, pass: &str, given: &[GivenOption], names: &[&str]) -> Option<()> {
         let mut fine = Some(());
         for (n, option) in given.iter().enumerate() {
             let problem = if !names.contains(&&*option.name) {
@@ -154,7 +155,7 @@ impl<'a> Parser<'a> {
                 match did_you_mean(&option.name, names.iter().copied()) {
                     Some(close) => problem.with_help(format!("did you mean `{close}`?")),
                     None => match names {
-                        [] => problem.with_help("it has none"),
+                        [] => problem.with_help("it has no options"),
                         all => problem.with_help(format!("one of {}", all.join(", "))),
                     },
                 }
@@ -175,48 +176,48 @@ impl<'a> Parser<'a> {
     fn fixpoint(
         &mut self,
         at: Range<usize>,
-        given: Vec<Given>,
+        given: Vec<GivenOption>,
         depth: usize,
     ) -> Option<Box<dyn Pass>> {
         if !self.eat('(') {
             self.error(at, "fixpoint needs passes: `fixpoint(canonicalize,cse)`");
             return None;
         }
-        if depth >= MAX_DEPTH {
-            self.error(at, &format!("fixpoint nests at most {MAX_DEPTH} deep"));
+        if depth >= MAX_FIXPOINT_DEPTH {
+            self.error(at, &format!("fixpoint nests at most {MAX_FIXPOINT_DEPTH} deep"));
             self.at = self.text.len();
             return None;
         }
-        let passes = self.list(depth + 1);
-        self.space();
+        let passes = self.pass_list(depth + 1);
+        self.skip_space();
         if !self.eat(')') {
             let rest = self.rest_of_char();
             self.error(rest, "expected `,` or `)`");
             self.skip_to_comma();
             return None;
         }
-        self.known("fixpoint", &given, &["max-rounds"])?;
+        self.check_options("fixpoint", &given, &["max-rounds"])?;
         let mut pass = FixpointPass::new(passes);
-        let mut options = Options::new(self.source.span(at), given, &mut self.problems);
+        let mut options = PassOptions::new(self.source.span(at), given, &mut self.problems);
         options.take("max-rounds", &mut pass.max_rounds).ok()?;
         Some(Box::new(pass))
     }
 
-    // `{name=value,…}`, if there is one; `None` if it cannot be read.
-    fn options(&mut self) -> Option<Vec<Given>> {
-        self.space();
+    // Parses `{name=value,…}`, if present; `None` if it is malformed.
+    fn options(&mut self) -> Option<Vec<GivenOption>> {
+        self.skip_space();
         let mut given = Vec::new();
         let open = self.at;
         if !self.eat('{') {
             return Some(given);
         }
         loop {
-            self.space();
+            self.skip_space();
             if self.eat('}') {
                 return Some(given);
             }
             let (name, at) = self.word();
-            self.space();
+            self.skip_space();
             if name.is_empty() || !self.eat('=') {
                 let rest = self.rest_of_char();
                 let closed = self.text[self.at..].contains('}');
@@ -231,11 +232,11 @@ impl<'a> Parser<'a> {
                     self.text[self.at..].find('}').map_or(self.text.len(), |n| self.at + n + 1);
                 return None;
             }
-            self.space();
+            self.skip_space();
             let start = self.at;
             let end = self.text[start..].find([',', '}']).map_or(self.text.len(), |n| start + n);
             let value = self.text[start..end].trim_end();
-            given.push(Given {
+            given.push(GivenOption {
                 name: name.to_owned(),
                 value: value.to_owned(),
                 name_span: self.source.span(at),
@@ -255,7 +256,7 @@ impl<'a> Parser<'a> {
         (&rest[..len], start..start + len)
     }
 
-    fn space(&mut self) {
+    fn skip_space(&mut self) {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start().len();
     }

@@ -1,55 +1,55 @@
-//! What a run of a pipeline did: times, statistics, changes.
+//! The report of a run of a pipeline: times, statistics, changes.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::greedy::GreedyStats;
 
-/// What one pass did.
+/// The report of one pass.
 #[derive(Clone, Debug, Default)]
 pub struct PassReport {
-    /// Its name and options, as the pipeline states them.
+    /// The name and the options of the pass, as the pipeline writes them.
     pub name: String,
-    /// How long it took.
+    /// The duration of the pass.
     pub time: Duration,
-    /// How long the program was verified after it.
+    /// The duration of the verification after the pass.
     pub verify_time: Duration,
-    /// Whether it changed something.
+    /// True if the pass changed something.
     pub changed: bool,
-    /// What it counted.
+    /// The counters of the pass.
     pub counters: Vec<(&'static str, usize)>,
-    /// What the greedy driver did.
+    /// The statistics of the greedy driver.
     pub greedy: Option<GreedyStats>,
-    /// What it changed, as a diff of the printed program, if that was asked for.
+    /// The changes as a diff of the printed program, if [`print_changes`](crate::PassManager::print_changes) is on.
     pub diff: Option<String>,
-    /// What is worth saying.
+    /// Warnings of the pass.
     pub warnings: Vec<String>,
 }
 
-/// What a run did.
+/// The report of a run.
 #[derive(Clone, Debug, Default)]
 pub struct RunReport {
-    /// Per pass, in order.
+    /// The reports of the passes, in order.
     pub passes: Vec<PassReport>,
-    /// How long the program was verified before the first.
+    /// The duration of the verification before the first pass.
     pub verify_time: Duration,
-    /// How long everything took.
+    /// The duration of the run.
     pub time: Duration,
 }
 
 impl RunReport {
-    /// Whether anything was changed.
+    /// Returns true if anything was changed.
     #[must_use]
     pub fn changed(&self) -> bool {
         self.passes.iter().any(|p| p.changed)
     }
 
-    /// What is worth saying, with the pass that said it.
+    /// Returns the warnings, each with the name of its pass.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         self.passes.iter().flat_map(|p| p.warnings.iter().map(|w| format!("{}: {w}", p.name)))
     }
 
-    /// The times as a tree.
+    /// Returns the durations as a tree.
     #[must_use]
     pub fn timing(&self) -> String {
         let mut out = format!("{}  total\n", seconds(self.time));
@@ -66,7 +66,7 @@ impl RunReport {
         out
     }
 
-    /// What was counted, per pass and per pattern that was tried.
+    /// Returns the counters, per pass and per pattern that matched.
     #[must_use]
     pub fn statistics(&self) -> String {
         let mut out = String::new();
@@ -88,13 +88,13 @@ impl RunReport {
             }
             if !greedy.disabled.is_empty() {
                 let names = greedy.disabled.join(", ");
-                out += &format!("{:>12}  switched off after a problem: {names}\n", "");
+                out += &format!("{:>12}  disabled after a problem: {names}\n", "");
             }
         }
         out
     }
 
-    /// The diffs of the passes that changed something, if they were asked for.
+    /// Returns the diffs of the passes that changed something, if [`print_changes`](crate::PassManager::print_changes) is on.
     #[must_use]
     pub fn changes(&self) -> String {
         let mut out = String::new();

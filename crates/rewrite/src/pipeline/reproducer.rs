@@ -1,4 +1,4 @@
-//! A failing run as one file: the program, the pipeline, the version.
+//! Reproducers: a failing run as one file with the program, the pipeline and the version.
 
 use std::fmt;
 use std::path::Path;
@@ -9,7 +9,7 @@ use sapwood_ptir::Program;
 use super::parse::parse_pipeline;
 use crate::passes::Pass;
 
-const LEAD: &str = "//! ";
+const HEADER_PREFIX: &str = "//! ";
 
 /// A program and the pipeline that failed on it. Its text is a program with a header in comments, so every tool that
 /// reads programs reads it.
@@ -17,21 +17,21 @@ const LEAD: &str = "//! ";
 pub struct Reproducer {
     /// The pipeline.
     pub pipeline: String,
-    /// The version of Sapwood that made it.
+    /// The version of Sapwood that wrote it.
     pub version: String,
-    /// What went wrong.
+    /// The error of the failing pass.
     pub error: String,
     /// The program as text.
     pub program: String,
 }
 
-/// Why a reproducer could not be read.
+/// The reason why a reproducer cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ReproducerError {
     /// A header line is missing.
     #[error("the header line `//! {0}: …` is missing")]
     Header(&'static str),
-    /// The program or the pipeline does not read.
+    /// The program or the pipeline cannot be parsed.
     #[error("{0}")]
     Unreadable(String),
 }
@@ -46,13 +46,13 @@ impl Reproducer {
         }
     }
 
-    /// Takes the text of a reproducer apart.
+    /// Parses the text of a reproducer.
     ///
     /// # Errors
     /// If a line of the header is missing.
     pub fn read(text: &str) -> Result<Self, ReproducerError> {
         let header = |name: &'static str| {
-            let lead = format!("{LEAD}{name}: ");
+            let lead = format!("{HEADER_PREFIX}{name}: ");
             let line = text
                 .lines()
                 .take_while(|l| l.starts_with("//!"))
@@ -68,36 +68,36 @@ impl Reproducer {
         })
     }
 
-    /// The program and the passes, ready to run again.
+    /// Returns the program and the passes, ready to run.
     ///
     /// # Errors
-    /// If the program or the pipeline does not read.
+    /// If the program or the pipeline cannot be parsed.
     pub fn parts(&self) -> Result<(Program, Vec<Box<dyn Pass>>), ReproducerError> {
         let unreadable = |e: sapwood_types::Diagnostics| ReproducerError::Unreadable(e.to_string());
         let program = sapwood_ptir::parse(&self.program).map_err(unreadable)?;
         Ok((program, parse_pipeline(&self.pipeline).map_err(unreadable)?))
     }
 
-    /// Writes the file, whole or not at all.
+    /// Writes the file atomically.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn write(&self, path: &Path) -> std::io::Result<()> {
-        static WRITTEN: AtomicU64 = AtomicU64::new(0);
-        // Others may write to the same place at the same time.
-        let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
-        let half = path.with_extension(format!("{}-{number}.half", std::process::id()));
-        std::fs::write(&half, self.to_string())
-            .and_then(|()| std::fs::rename(&half, path))
-            .inspect_err(|_| drop(std::fs::remove_file(&half)))
+        static NEXT_TEMP_NUMBER: AtomicU64 = AtomicU64::new(0);
+        // Other threads may write to the same path at the same time.
+        let number = NEXT_TEMP_NUMBER.fetch_add(1, Ordering::Relaxed);
+        let temporary = path.with_extension(format!("{}-{number}.half", std::process::id()));
+        std::fs::write(&temporary, self.to_string())
+            .and_then(|()| std::fs::rename(&temporary, path))
+            .inspect_err(|_| drop(std::fs::remove_file(&temporary)))
     }
 }
 
 impl fmt::Display for Reproducer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{LEAD}pipeline: {}", self.pipeline)?;
-        writeln!(f, "{LEAD}version: {}", self.version)?;
-        writeln!(f, "{LEAD}error: {}", self.error)?;
+        writeln!(f, "{HEADER_PREFIX}pipeline: {}", self.pipeline)?;
+        writeln!(f, "{HEADER_PREFIX}version: {}", self.version)?;
+        writeln!(f, "{HEADER_PREFIX}error: {}", self.error)?;
         f.write_str(&self.program)
     }
 }

@@ -1,20 +1,20 @@
-//! Constants: one per literal and function, in front of what uses them.
+//! Constants: one per literal and function, before the instructions that use them.
 
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Constant};
 use sapwood_ptir::{AttrId, Function, InstId, Op, Place, TensorLiteral, TypeId, ValueId};
 use smallvec::SmallVec;
 
-use super::{Event, ProgramRewriter};
+use super::{EditEvent, ProgramRewriter};
 
 impl ProgramRewriter<'_> {
-    /// The value of a literal, for use at an instruction and after it. One constant stands for all uses of a literal;
-    /// it is moved to the start of the function if it has to be.
+    /// Returns a value with a literal, for use at an instruction and after it. All uses of a literal share one constant, which
+    /// is moved to the start of the function if necessary.
     pub fn materialize_constant(&mut self, at: InstId, literal: &TensorLiteral) -> ValueId {
         let key = self.constant_key(at, literal);
-        self.constant_for(at, key)
+        self.get_or_insert_constant(at, key)
     }
 
-    // What tells a literal apart that most likely has the type of an instruction's result.
+    // Returns the key of a literal whose type is most likely that of the instruction's result.
     fn constant_key(&mut self, at: InstId, literal: &TensorLiteral) -> (AttrId, TypeId) {
         match self.function.value_of(at) {
             Some(result) => self.function.constant_key_like(literal, result),
@@ -22,100 +22,103 @@ impl ProgramRewriter<'_> {
         }
     }
 
-    /// Puts a literal in the place of an instruction's one result. Whether it could.
-    pub(crate) fn replace_by_constant(&mut self, inst: InstId, literal: &TensorLiteral) -> bool {
+    /// Replaces the only result of an instruction by a literal. Returns false if that failed.
+    pub(crate) fn replace_with_constant(&mut self, inst: InstId, literal: &TensorLiteral) -> bool {
         let key = self.constant_key(inst, literal);
-        if self.is_quiet() && self.function.known_constant(key).is_none() && self.turn(inst, key) {
+        if self.can_skip_events()
+            && self.function.known_constant(key).is_none()
+            && self.turn_into_constant(inst, key)
+        {
             return true;
         }
-        let value = self.constant_for(inst, key);
+        let value = self.get_or_insert_constant(inst, key);
         self.replace_inst(inst, &[value]).is_ok()
     }
 
-    // The instruction itself becomes the constant: what replacing it by a new one comes to, without making one. Only the
-    // agenda is told.
-    fn turn(&mut self, inst: InstId, key: (AttrId, TypeId)) -> bool {
-        let place = self.leading_place();
+    // Turns the instruction itself into the constant: equivalent to replacing it by a new one, without inserting one. Only the
+    // change tracker is notified.
+    fn turn_into_constant(&mut self, inst: InstId, key: (AttrId, TypeId)) -> bool {
+        let place = self.next_leading_place();
         let f = &mut *self.function;
         let operands: SmallVec<[ValueId; 4]> = SmallVec::from_slice(f.operands(inst));
         let owner = f.body_of(inst).and_then(|b| f.body_owner(b));
         if f.turn_into_constant(inst, place, key).is_err() {
             return false;
         }
-        self.cursor = Some(inst);
-        if self.agenda.is_enabled() {
-            // Those who use it use the same value as before, but see another definition.
-            self.agenda.mark(inst);
+        self.last_leading_constant = Some(inst);
+        if self.changes.is_enabled() {
+            // The users read the same value as before, but with another definition.
+            self.changes.mark_changed(inst);
             for value in f.inst_results(inst) {
-                f.uses(value).for_each(|u| self.agenda.touch(u.user));
+                f.uses(value).for_each(|u| self.changes.mark_affected(u.user));
             }
             for value in operands {
-                self.agenda.fewer_uses(f, value);
+                self.changes.mark_uses_removed(f, value);
             }
             if let Some(owner) = owner {
-                self.agenda.mark(owner);
+                self.changes.mark_changed(owner);
             }
         }
         true
     }
 
-    fn constant_for(&mut self, at: InstId, key: (AttrId, TypeId)) -> ValueId {
+    fn get_or_insert_constant(&mut self, at: InstId, key: (AttrId, TypeId)) -> ValueId {
         if let Some(inst) = self.function.known_constant(key)
             && let Some(value) = self.function.value_of(inst)
         {
             if self.function.available_to(value, at) {
                 return value;
             }
-            self.lead(inst);
+            self.move_to_leading_constants(inst);
             if self.function.available_to(value, at) {
                 return value;
             }
         }
-        let value = self.new_constant(key);
-        // Something else was put at the start, and asks for it.
+        let value = self.insert_leading_constant(key);
+        // The user is itself before the leading constants, at the start of the function.
         if !self.function.available_to(value, at)
             && let Some(inst) = self.function.inst_of(value)
         {
             let start = Place::Start(self.function.body());
-            let moved = self.move_quietly(inst, start);
+            let moved = self.move_without_event(inst, start);
             debug_assert!(moved.is_ok(), "a constant fits at the start of a function");
         }
         value
     }
 
-    fn new_constant(&mut self, key: (AttrId, TypeId)) -> ValueId {
-        let place = self.leading_place();
-        // A literal is a constant of its own type, and the start of a function is always a place for it.
+    fn insert_leading_constant(&mut self, key: (AttrId, TypeId)) -> ValueId {
+        let place = self.next_leading_place();
+        // A literal always has its own type, and a constant may always be at the start of a function.
         let Ok(inst) = self.function.insert_constant(place, key) else {
             unreachable!("a constant fits at the start of a function")
         };
-        self.tell(Event::Inserted(inst));
-        self.cursor = Some(inst);
+        self.notify(EditEvent::Inserted(inst));
+        self.last_leading_constant = Some(inst);
         match self.function.value_of(inst) {
             Some(value) => value,
             None => unreachable!("a constant has a result"),
         }
     }
 
-    /// Moves a constant to the start of the function.
-    fn lead(&mut self, inst: InstId) {
-        let place = self.leading_place();
-        // Constants have no operands, and nothing can stand before the start.
-        if self.move_quietly(inst, place).is_ok() {
-            self.cursor = Some(inst);
+    /// Moves a constant to the end of the leading constants.
+    fn move_to_leading_constants(&mut self, inst: InstId) {
+        let place = self.next_leading_place();
+        // Constants have no operands, so they may be at the start.
+        if self.move_without_event(inst, place).is_ok() {
+            self.last_leading_constant = Some(inst);
         }
     }
 
-    fn leading_place(&self) -> Place {
-        match self.cursor {
+    fn next_leading_place(&self) -> Place {
+        match self.last_leading_constant {
             Some(last) => Place::After(last),
             None => Place::Start(self.function.body()),
         }
     }
 
-    /// Makes one constant stand for all with the same literal and type. Gives how many were merged, and how many erased
-    /// because nothing uses them.
-    pub(crate) fn unique_constants(&mut self, drop_unused: bool) -> (usize, usize) {
+    /// Merges constants with the same literal and type. Returns the number of merged constants, and the number of constants
+    /// erased because nothing used them.
+    pub(crate) fn deduplicate_constants(&mut self, drop_unused: bool) -> (usize, usize) {
         self.function.forget_constants();
         let constants: Vec<InstId> = {
             let f = &*self.function;
@@ -126,17 +129,17 @@ impl ProgramRewriter<'_> {
         for inst in constants {
             let Some(value) = self.function.value_of(inst) else { continue };
             if drop_unused && self.function.unused(value) {
-                self.step("dce", inst);
+                self.notify_step("dce", inst);
                 erased += usize::from(self.erase_inst(inst).is_ok());
                 continue;
             }
-            merged += usize::from(self.unify_constant(inst));
+            merged += usize::from(self.deduplicate_constant(inst));
         }
         (merged, erased)
     }
 
-    /// Makes a constant the one that stands for its literal, or gives its uses to the one that does. Whether it went.
-    pub(crate) fn unify_constant(&mut self, inst: InstId) -> bool {
+    /// Makes a constant the shared one of its literal, or replaces it by the shared one. Returns true if it was replaced.
+    pub(crate) fn deduplicate_constant(&mut self, inst: InstId) -> bool {
         let Some(value) = self.function.value_of(inst) else { return false };
         let key = (self.function.attr_id(inst), self.function.type_id(value));
         let Some(first) = self.function.known_constant(key) else {
@@ -148,20 +151,20 @@ impl ProgramRewriter<'_> {
         }
         let Some(kept) = self.function.value_of(first) else { return false };
         if !self.function.available_to(kept, inst) {
-            self.lead(first);
+            self.move_to_leading_constants(first);
         }
-        self.step("cse", inst);
+        self.notify_step("cse", inst);
         self.replace_all_uses(value, kept).is_ok() && self.erase_inst(inst).is_ok()
     }
 }
 
-/// The last of the constants a function starts with.
-pub(super) fn leading(f: &Function) -> Option<InstId> {
+/// Returns the last of the constants at the start of a function.
+pub(super) fn find_last_leading_constant(f: &Function) -> Option<InstId> {
     let key = Constant::key();
     f.body_insts(f.body()).take_while(|&i| f.op_key(i) == key).last()
 }
 
-/// The literal a value is: of a constant, or of a broadcast of a splat.
+/// Returns the literal of a value that a constant defines, or a broadcast of a splat.
 pub(crate) fn constant_of(f: &Function, value: ValueId) -> Option<TensorLiteral> {
     if let Some(literal) = f.constant_of(value) {
         return Some(literal.clone());

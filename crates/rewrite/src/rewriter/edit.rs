@@ -1,4 +1,4 @@
-//! The edits.
+//! The edits of the rewriter.
 
 use sapwood_ptir::{
     AttrList, BodyId, EditError, Function, InstId, InstSpec, Op, OpError, OpParts, Place, ValueId,
@@ -7,17 +7,17 @@ use sapwood_ptir::{
 use sapwood_types::Span;
 use smallvec::SmallVec;
 
-use super::{Event, ProgramRewriter, RewriteError};
+use super::{EditEvent, ProgramRewriter, RewriteError};
 
-type Edited<T> = Result<T, RewriteError>;
+type EditResult<T> = Result<T, RewriteError>;
 
 impl ProgramRewriter<'_> {
-    /// Makes an instruction right before another and gives it with its first result.
+    /// Inserts an instruction right before another and returns it with its first result.
     ///
     /// # Errors
-    /// If the op is not in the function's registry, does not fit together or has no result, or an operand is not available
-    /// there.
-    pub fn insert_before<T: Op>(&mut self, at: InstId, op: T) -> Edited<(InstId, ValueId)> {
+    /// If the op is not in the function's registry, its parts do not fit together, it has no result, or an operand is not
+    /// available there.
+    pub fn insert_before<T: Op>(&mut self, at: InstId, op: T) -> EditResult<(InstId, ValueId)> {
         let parts = op.into_parts();
         let name = parts.key.name();
         if self.function.registry().get(parts.key).is_none() {
@@ -31,15 +31,15 @@ impl ProgramRewriter<'_> {
         let inst = self.insert_spec(Place::Before(at), &spec)?;
         match self.function.value_of(inst) {
             Some(value) => Ok((inst, value)),
-            None => unreachable!("{name} has as many results as types were inferred"),
+            None => unreachable!("{name} has one result per inferred type"),
         }
     }
 
-    /// Makes an instruction of any op at a place. Its result types are inferred.
+    /// Inserts an instruction of any op at a place. Its result types are inferred.
     ///
     /// # Errors
-    /// If it does not fit together, or an operand is not available there.
-    pub fn insert_parts(&mut self, place: Place, parts: &OpParts) -> Edited<InstId> {
+    /// If the parts do not fit together, or an operand is not available there.
+    pub fn insert_parts(&mut self, place: Place, parts: &OpParts) -> EditResult<InstId> {
         self.insert_parts_at(place, parts, Span::unknown())
     }
 
@@ -48,29 +48,29 @@ impl ProgramRewriter<'_> {
         place: Place,
         parts: &OpParts,
         span: Span,
-    ) -> Edited<InstId> {
+    ) -> EditResult<InstId> {
         let mut spec = self.resolve(parts)?;
         spec.span = span;
         self.insert_spec(place, &spec)
     }
 
-    fn resolve(&self, parts: &OpParts) -> Edited<InstSpec> {
+    fn resolve(&self, parts: &OpParts) -> EditResult<InstSpec> {
         let refused = |error| RewriteError::Op { op: parts.key.name(), error };
         self.function.resolve(parts).map_err(refused)
     }
 
-    pub(crate) fn insert_spec(&mut self, place: Place, spec: &InstSpec) -> Edited<InstId> {
+    pub(crate) fn insert_spec(&mut self, place: Place, spec: &InstSpec) -> EditResult<InstId> {
         let inst = self.function.insert(place, spec)?;
-        self.tell(Event::Inserted(inst));
+        self.notify(EditEvent::Inserted(inst));
         Ok(inst)
     }
 
-    /// Makes an instruction right before another one, which gives it regions and must be replaced and erased next.
+    /// Inserts an instruction right before another one and moves the regions over. The other one must be replaced and erased next.
     pub(crate) fn insert_with_regions_of(
         &mut self,
         from: InstId,
         spec: &InstSpec,
-    ) -> Edited<InstId> {
+    ) -> EditResult<InstId> {
         let f = &*self.function;
         let mut had = f.regions(from).iter();
         let moved: SmallVec<[BodyId; 2]> = match spec.regions[..] {
@@ -79,38 +79,38 @@ impl ProgramRewriter<'_> {
             _ => spec.regions.clone(),
         };
         let inst = self.function.insert_with_regions_of(from, spec)?;
-        self.tell(Event::Inserted(inst));
-        if self.agenda.keeps_log() {
+        self.notify(EditEvent::Inserted(inst));
+        if self.changes.is_logging() {
             let f = &*self.function;
             let inside: Vec<InstId> = moved.iter().flat_map(|&b| f.walk_body(b)).collect();
             for inst in inside {
-                self.tell(Event::Moved(inst));
+                self.notify(EditEvent::Moved(inst));
             }
         }
         Ok(inst)
     }
 
-    /// Replaces what a region yields, whose owner is about to give way to one that fits.
-    pub(crate) fn set_yields(&mut self, end: InstId, yields: &[ValueId]) -> Edited<()> {
+    /// Replaces the values that a region yields. The owner of the region is about to be replaced by one that fits.
+    pub(crate) fn set_yields(&mut self, end: InstId, yields: &[ValueId]) -> EditResult<()> {
         let old: SmallVec<[ValueId; 4]> = SmallVec::from_slice(self.function.operands(end));
         self.function.set_operands(end, yields)?;
-        self.tell(Event::Changed(end));
+        self.notify(EditEvent::Changed(end));
         for value in old {
-            self.tell(Event::Fewer(value));
+            self.notify(EditEvent::UsesRemoved(value));
         }
         Ok(())
     }
 
-    /// Removes unused parameters of a region, whose owner is about to give way to one that fits.
-    pub(crate) fn drop_params(&mut self, body: BodyId, indices: &[usize]) -> Edited<()> {
+    /// Removes unused parameters of a region. The owner of the region is about to be replaced by one that fits.
+    pub(crate) fn drop_params(&mut self, body: BodyId, indices: &[usize]) -> EditResult<()> {
         Ok(self.function.remove_params(body, indices)?)
     }
 
-    /// Makes every use of one value a use of another, those by terminators and in nested regions included.
+    /// Replaces every use of one value by another, including uses in terminators and in nested regions.
     ///
     /// # Errors
     /// If the types differ or the value is not available at one of the uses.
-    pub fn replace_all_uses(&mut self, from: ValueId, to: ValueId) -> Edited<()> {
+    pub fn replace_all_uses(&mut self, from: ValueId, to: ValueId) -> EditResult<()> {
         if from == to && self.function.is_live_value(from) {
             return Ok(());
         }
@@ -118,38 +118,43 @@ impl ProgramRewriter<'_> {
         if self.function.is_live_value(from) {
             self.function.uses(from).for_each(|u| users.push(u.user));
         }
-        // The value table meets what changed in this order, and with it names are handed on: that of the program, not
-        // that of the list of uses, which tells how the program came about.
-        if self.agenda.keeps_log() {
+        // The value table reads the changes in this order, and name hints are passed on in it. So it must be the order of the
+        // program, not that of the list of uses, which depends on the history of edits.
+        if self.changes.is_logging() {
             let f = &*self.function;
             users.sort_unstable_by_key(|&user| f.order_key(user));
         }
-        // Nothing is lost if this is refused: what the memo notes is looked at once more.
-        self.memo.uses_change(self.function, from);
+        // If the edit is refused, this is harmless: the recorded operands are examined once more.
+        self.memo.before_uses_change(self.function, from);
         self.function.replace_all_uses(from, to)?;
         for user in users {
-            self.tell(Event::Touched(user));
+            self.notify(EditEvent::Affected(user));
         }
-        self.tell(Event::Replaced(from, to));
-        self.tell(Event::Fewer(from));
+        self.notify(EditEvent::Replaced(from, to));
+        self.notify(EditEvent::UsesRemoved(from));
         Ok(())
     }
 
-    /// Makes every use of a value of an instruction, or of its regions, a use of another; the instruction stays. Span and
-    /// name hint of a result move on.
-    pub(crate) fn forward(&mut self, inst: InstId, from: ValueId, to: ValueId) -> Edited<()> {
+    /// Replaces every use of a value that an instruction or its regions define; the instruction stays. The span and the name
+    /// hint of a result move to the new value.
+    pub(crate) fn forward_uses(
+        &mut self,
+        inst: InstId,
+        from: ValueId,
+        to: ValueId,
+    ) -> EditResult<()> {
         if self.function.inst_of(from) == Some(inst) {
-            self.inherit(inst, from, to);
+            self.inherit_metadata(inst, from, to);
         }
         self.replace_all_uses(from, to)
     }
 
-    /// Puts values in the place of the results of an instruction, one each, and erases it. Its span and name hints move
-    /// to the instructions that define them, if they have none.
+    /// Replaces the results of an instruction by values, one each, and erases it. Its span and name hints move to the
+    /// instructions that define the values, if those have none.
     ///
     /// # Errors
-    /// If the number of values or a type differs, or one is not available. Then nothing is changed.
-    pub fn replace_inst(&mut self, inst: InstId, values: &[ValueId]) -> Edited<()> {
+    /// If the number of values or a type differs, or a value is not available. Then nothing is changed.
+    pub fn replace_inst(&mut self, inst: InstId, values: &[ValueId]) -> EditResult<()> {
         let f = &*self.function;
         if !f.is_live(inst) {
             return Err(EditError::NoInst(inst).into());
@@ -167,82 +172,82 @@ impl ProgramRewriter<'_> {
             return Err(EditError::StillUsed { op: f.op_name(inst), value: own, uses }.into());
         }
         self.check_replacements(inst, values)?;
-        if self.is_quiet() {
-            return self.replace_quietly(inst, values);
+        if self.can_skip_events() {
+            return self.replace_inst_fast(inst, values);
         }
         for (from, &to) in results.zip(values).filter(|(from, to)| from != *to) {
-            self.inherit(inst, from, to);
+            self.inherit_metadata(inst, from, to);
             self.replace_all_uses(from, to)?;
         }
         self.erase_inst(inst)?;
-        // What stands for a result nobody used may be new and is not used either.
+        // A value that replaces an unused result may be new and unused too.
         for &value in values {
             if self.function.is_live_value(value) && self.function.unused(value) {
-                self.tell(Event::Fewer(value));
+                self.notify(EditEvent::UsesRemoved(value));
             }
         }
         Ok(())
     }
 
-    // Whether nobody but the agenda is to be told, and nothing is to be taken back.
-    pub(super) fn is_quiet(&self) -> bool {
+    // Returns true if only the change tracker must be notified, and no transaction is open.
+    pub(super) fn can_skip_events(&self) -> bool {
         self.listeners.is_empty() && !self.function.has_journal()
     }
 
-    // What `replace_inst` does after its checks, where only the agenda is told.
-    fn replace_quietly(&mut self, inst: InstId, values: &[ValueId]) -> Edited<()> {
+    // The fast path of `replace_inst` after its checks: notifies only the change tracker.
+    fn replace_inst_fast(&mut self, inst: InstId, values: &[ValueId]) -> EditResult<()> {
         for (from, &to) in self.function.inst_results(inst).zip(values) {
             if from == to {
                 continue;
             }
-            self.inherit(inst, from, to);
-            if self.agenda.keeps_log() {
-                // In the order of the program, as `replace_all_uses` says.
+            self.inherit_metadata(inst, from, to);
+            if self.changes.is_logging() {
+                // In program order, for the reason given in `replace_all_uses`.
                 let f = &*self.function;
                 let mut users: SmallVec<[InstId; 8]> = f.uses(from).map(|u| u.user).collect();
                 users.sort_unstable_by_key(|&user| f.order_key(user));
-                users.into_iter().for_each(|user| self.agenda.mark(user));
-            } else if self.agenda.is_enabled() {
-                self.function.uses(from).for_each(|u| self.agenda.mark(u.user));
+                users.into_iter().for_each(|user| self.changes.mark_changed(user));
+            } else if self.changes.is_enabled() {
+                self.function.uses(from).for_each(|u| self.changes.mark_changed(u.user));
             }
-            self.memo.uses_change(self.function, from);
+            self.memo.before_uses_change(self.function, from);
             self.function.replace_all_uses(from, to)?;
         }
         self.erase_inst(inst)?;
         for &value in values {
             if self.function.is_live_value(value) && self.function.unused(value) {
-                self.agenda.fewer_uses(self.function, value);
+                self.changes.mark_uses_removed(self.function, value);
             }
         }
         Ok(())
     }
 
-    // What `erase_inst` does to an instruction without regions, where only the agenda is told.
-    fn erase_quietly(&mut self, inst: InstId) -> Edited<()> {
+    // The fast path of `erase_inst` for an instruction without regions: notifies only the change tracker.
+    fn erase_inst_fast(&mut self, inst: InstId) -> EditResult<()> {
         let f = &mut *self.function;
         let operands: SmallVec<[ValueId; 4]> = SmallVec::from_slice(f.operands(inst));
         let (owner, before) = match f.body_of(inst) {
             Some(body) => (f.body_owner(body), f.prev_inst(inst)),
             None => (None, None),
         };
-        self.effects.erased(f, inst);
+        self.effects.on_erased(f, inst);
         f.erase(inst)?;
-        if self.cursor == Some(inst) {
-            self.cursor = before;
+        if self.last_leading_constant == Some(inst) {
+            self.last_leading_constant = before;
         }
-        if self.agenda.is_enabled() {
-            self.agenda.note(inst);
+        if self.changes.is_enabled() {
+            self.changes.log_only(inst);
             for value in operands {
-                self.agenda.fewer_uses(f, value);
+                self.changes.mark_uses_removed(f, value);
             }
             if let Some(owner) = owner {
-                self.agenda.mark(owner);
+                self.changes.mark_changed(owner);
             }
         }
         Ok(())
     }
 
-    fn check_replacements(&self, inst: InstId, values: &[ValueId]) -> Edited<()> {
+    fn check_replacements(&self, inst: InstId, values: &[ValueId]) -> EditResult<()> {
         let f = &*self.function;
         f.check_erasable(inst)?;
         for (from, &to) in f.inst_results(inst).zip(values) {
@@ -254,7 +259,7 @@ impl ProgramRewriter<'_> {
                 let found = Box::new(f.value_type(to).clone());
                 return Err(EditError::Type { expected, found }.into());
             }
-            // A value available to the instruction is available to all users of its results, unless some are in detached
+            // A value available to the instruction is available to all users of its results, unless some of them are in detached
             // bodies.
             if (f.detached_bodies() > 0 || !f.available_to(to, inst))
                 && let Some(bad) = f.uses(from).find(|u| !f.available_to(to, u.user))
@@ -266,8 +271,8 @@ impl ProgramRewriter<'_> {
         Ok(())
     }
 
-    // Span and hint of what is replaced, for a replacement that has none.
-    fn inherit(&mut self, root: InstId, from: ValueId, to: ValueId) {
+    // Copies span, name hint and comment of the replaced instruction to a replacement that has none.
+    fn inherit_metadata(&mut self, root: InstId, from: ValueId, to: ValueId) {
         let f = &mut *self.function;
         let Some(new) = f.inst_of(to) else { return };
         let span = f.inst_span(root);
@@ -287,14 +292,14 @@ impl ProgramRewriter<'_> {
     /// Removes an instruction and its regions.
     ///
     /// # Errors
-    /// If a result is used, or it is a terminator or gone.
-    pub fn erase_inst(&mut self, inst: InstId) -> Edited<()> {
+    /// If a result is used, or the instruction is a terminator or already erased.
+    pub fn erase_inst(&mut self, inst: InstId) -> EditResult<()> {
         let f = &*self.function;
         if !f.is_live(inst) {
             return Err(EditError::NoInst(inst).into());
         }
-        if f.regions(inst).is_empty() && self.is_quiet() {
-            return self.erase_quietly(inst);
+        if f.regions(inst).is_empty() && self.can_skip_events() {
+            return self.erase_inst_fast(inst);
         }
         f.check_erasable(inst)?;
         if let Some(value) = f.inst_results(inst).find(|&v| !f.unused(v)) {
@@ -306,29 +311,29 @@ impl ProgramRewriter<'_> {
         for &body in f.regions(inst) {
             for nested in f.walk_body(body) {
                 operands.extend_from_slice(f.operands(nested));
-                inside.extend(self.agenda.keeps_log().then_some(nested));
+                inside.extend(self.changes.is_logging().then_some(nested));
             }
         }
-        if self.cursor == Some(inst) {
-            self.cursor = f.prev_inst(inst);
+        if self.last_leading_constant == Some(inst) {
+            self.last_leading_constant = f.prev_inst(inst);
         }
         let owner = f.body_of(inst).and_then(|b| f.body_owner(b));
         if self.function.has_journal() {
             self.function.erase(inst)?;
-            self.tell(Event::Erased(inst));
+            self.notify(EditEvent::Erased(inst));
         } else {
-            self.tell(Event::Erased(inst));
+            self.notify(EditEvent::Erased(inst));
             self.function.erase(inst)?;
         }
         for nested in inside {
-            self.tell(Event::Moved(nested));
+            self.notify(EditEvent::Moved(nested));
         }
         for value in operands {
-            self.tell(Event::Fewer(value));
+            self.notify(EditEvent::UsesRemoved(value));
         }
-        // Whoever owns the region may look at what is in it.
+        // Patterns on the owner of the region may look into it.
         if let Some(owner) = owner {
-            self.tell(Event::Touched(owner));
+            self.notify(EditEvent::Affected(owner));
         }
         Ok(())
     }
@@ -336,8 +341,8 @@ impl ProgramRewriter<'_> {
     /// Replaces one operand.
     ///
     /// # Errors
-    /// If there is no such operand, the value is not available, or the op does not accept its type.
-    pub fn set_operand(&mut self, inst: InstId, index: usize, value: ValueId) -> Edited<()> {
+    /// If the operand does not exist, the value is not available, or the op does not accept its type.
+    pub fn set_operand(&mut self, inst: InstId, index: usize, value: ValueId) -> EditResult<()> {
         let f = &*self.function;
         if !f.is_live(inst) {
             return Err(EditError::NoInst(inst).into());
@@ -355,8 +360,8 @@ impl ProgramRewriter<'_> {
             self.check_operands(inst, &operands)?;
         }
         self.function.set_operand(inst, index, value)?;
-        self.tell(Event::Changed(inst));
-        self.tell(Event::Fewer(old));
+        self.notify(EditEvent::Changed(inst));
+        self.notify(EditEvent::UsesRemoved(old));
         Ok(())
     }
 
@@ -364,16 +369,16 @@ impl ProgramRewriter<'_> {
     ///
     /// # Errors
     /// If a value is not available, or the op does not accept them.
-    pub fn set_operands(&mut self, inst: InstId, operands: &[ValueId]) -> Edited<()> {
+    pub fn set_operands(&mut self, inst: InstId, operands: &[ValueId]) -> EditResult<()> {
         if !self.function.is_live(inst) {
             return Err(EditError::NoInst(inst).into());
         }
         self.check_operands(inst, operands)?;
         let old: SmallVec<[ValueId; 4]> = SmallVec::from_slice(self.function.operands(inst));
         self.function.set_operands(inst, operands)?;
-        self.tell(Event::Changed(inst));
+        self.notify(EditEvent::Changed(inst));
         for value in old {
-            self.tell(Event::Fewer(value));
+            self.notify(EditEvent::UsesRemoved(value));
         }
         Ok(())
     }
@@ -382,7 +387,7 @@ impl ProgramRewriter<'_> {
     ///
     /// # Errors
     /// If one has the wrong form, or the result types would change.
-    pub fn set_attrs(&mut self, inst: InstId, attrs: &AttrList) -> Edited<()> {
+    pub fn set_attrs(&mut self, inst: InstId, attrs: &AttrList) -> EditResult<()> {
         let f = &*self.function;
         if !f.is_live(inst) {
             return Err(EditError::NoInst(inst).into());
@@ -391,13 +396,13 @@ impl ProgramRewriter<'_> {
         parts.attrs = attrs.iter().cloned().collect();
         let checked = check_parts(f, inst, &parts)?;
         self.function.set_attrs(inst, &checked)?;
-        self.tell(Event::Changed(inst));
+        self.notify(EditEvent::Changed(inst));
         Ok(())
     }
 
-    // Whether an instruction may have these operands and keep its result types. A terminator keeps the types of its
+    // Checks that an instruction may have these operands and keep its result types. A terminator must keep the types of its
     // operands while its body is attached, since the owner's results depend on them.
-    fn check_operands(&self, inst: InstId, operands: &[ValueId]) -> Edited<()> {
+    fn check_operands(&self, inst: InstId, operands: &[ValueId]) -> EditResult<()> {
         let f = &*self.function;
         if let Some(&gone) = operands.iter().find(|v| !f.is_live_value(**v)) {
             return Err(EditError::NoValue(gone).into());
@@ -427,23 +432,23 @@ impl ProgramRewriter<'_> {
     ///
     /// # Errors
     /// If an operand is not available there, or a use would come before it.
-    pub fn move_inst(&mut self, inst: InstId, place: Place) -> Edited<()> {
+    pub fn move_inst(&mut self, inst: InstId, place: Place) -> EditResult<()> {
         let owner = |f: &Function| f.body_of(inst).and_then(|b| f.body_owner(b));
         let from = if self.function.is_live(inst) { owner(self.function) } else { None };
-        self.move_quietly(inst, place)?;
+        self.move_without_event(inst, place)?;
         let f = &*self.function;
         let mut touched: SmallVec<[InstId; 8]> = from.into_iter().chain(owner(f)).collect();
         touched.extend(f.regions(inst).iter().flat_map(|&b| f.walk_body(b)));
-        self.tell(Event::Changed(inst));
+        self.notify(EditEvent::Changed(inst));
         for inst in touched {
-            self.tell(Event::Touched(inst));
+            self.notify(EditEvent::Affected(inst));
         }
         Ok(())
     }
 
-    /// Moves an instruction up to one that computes the same and is about to give way to it. Name, span and comment are
-    /// those of the other, where it has some.
-    pub(crate) fn take_place(&mut self, inst: InstId, of: InstId) -> Edited<()> {
+    /// Moves an instruction before an equal one that it is about to replace. It gets name, span and comment of the other, where
+    /// that one has them.
+    pub(crate) fn move_before_duplicate(&mut self, inst: InstId, of: InstId) -> EditResult<()> {
         self.move_inst(inst, Place::Before(of))?;
         let f = &mut *self.function;
         let span = f.inst_span(of);
@@ -462,19 +467,19 @@ impl ProgramRewriter<'_> {
         Ok(())
     }
 
-    /// Moves an instruction without an event, which is all that a constant needs: its place changes nothing that others
+    /// Moves an instruction without an event. A constant needs no more: moving it changes nothing that other instructions
     /// see.
-    pub(super) fn move_quietly(&mut self, inst: InstId, place: Place) -> Edited<()> {
-        let leads = self.cursor == Some(inst);
+    pub(super) fn move_without_event(&mut self, inst: InstId, place: Place) -> EditResult<()> {
+        let leads = self.last_leading_constant == Some(inst);
         let before = if leads { self.function.prev_inst(inst) } else { None };
         self.function.move_inst(inst, place)?;
         if leads {
-            self.cursor = before;
+            self.last_leading_constant = before;
         }
         Ok(())
     }
 
-    /// Moves the instructions of a region to a place, its parameters replaced by arguments, and gives what it yielded.
+    /// Moves the instructions of a region to a place, with its parameters replaced by arguments, and returns the yielded values.
     /// The region stays behind empty; its owner must be erased next.
     ///
     /// # Errors
@@ -484,7 +489,7 @@ impl ProgramRewriter<'_> {
         body: BodyId,
         args: &[ValueId],
         place: Place,
-    ) -> Edited<Vec<ValueId>> {
+    ) -> EditResult<Vec<ValueId>> {
         let f = &*self.function;
         if !f.is_live_body(body) {
             return Err(EditError::NoBody(body).into());
@@ -493,7 +498,7 @@ impl ProgramRewriter<'_> {
         let params = f.body_params(body).to_vec();
         let mut touched: Vec<InstId> =
             params.iter().flat_map(|&p| f.uses(p).map(|u| u.user)).collect();
-        if self.agenda.keeps_log() {
+        if self.changes.is_logging() {
             touched.sort_unstable_by_key(|&user| f.order_key(user));
         }
         let differs = |(p, a): &(&ValueId, &ValueId)| f.type_id(**p) != f.type_id(**a);
@@ -504,15 +509,15 @@ impl ProgramRewriter<'_> {
             return Err(EditError::Type { expected, found }.into());
         }
         let terminator = f.terminator(body);
-        params.iter().for_each(|&param| self.memo.uses_change(f, param));
+        params.iter().for_each(|&param| self.memo.before_uses_change(f, param));
         let yielded = self.function.inline_body(body, args, place)?;
         for inst in moved.into_iter().chain(touched) {
             if Some(inst) != terminator {
-                self.tell(Event::Touched(inst));
+                self.notify(EditEvent::Affected(inst));
             }
         }
         for &value in &yielded {
-            self.tell(Event::Fewer(value));
+            self.notify(EditEvent::UsesRemoved(value));
         }
         Ok(yielded)
     }
@@ -521,14 +526,14 @@ impl ProgramRewriter<'_> {
     /// replaced and erased next.
     ///
     /// # Errors
-    /// If the instruction is gone.
-    pub fn take_regions(&mut self, inst: InstId) -> Edited<Vec<BodyId>> {
+    /// If the instruction does not exist any more.
+    pub fn take_regions(&mut self, inst: InstId) -> EditResult<Vec<BodyId>> {
         let regions = self.function.take_regions(inst)?;
-        self.tell(Event::Changed(inst));
+        self.notify(EditEvent::Changed(inst));
         Ok(regions)
     }
 
-    /// A detached body with parameters of these types, for an instruction to be made.
+    /// Creates a detached body with parameters of these types, for an instruction to be inserted.
     pub fn new_body(&mut self, params: &[ValueType]) -> BodyId {
         self.function.new_body(params)
     }
@@ -536,8 +541,8 @@ impl ProgramRewriter<'_> {
     /// Removes an unused parameter of a detached body.
     ///
     /// # Errors
-    /// If it is used or not there, or the body belongs to an instruction, whose signature this would break.
-    pub fn remove_param(&mut self, body: BodyId, index: usize) -> Edited<()> {
+    /// If it is used or does not exist, or the body belongs to an instruction, whose signature this would break.
+    pub fn remove_param(&mut self, body: BodyId, index: usize) -> EditResult<()> {
         let f = &*self.function;
         if f.is_live_body(body) && (body == f.body() || f.body_owner(body).is_some()) {
             return Err(EditError::Attached(body).into());
@@ -546,7 +551,7 @@ impl ProgramRewriter<'_> {
     }
 }
 
-/// The instruction as parts for inference.
+/// Returns an instruction as parts, for inference.
 fn parts_of(f: &Function, inst: InstId) -> OpParts {
     let mut parts = OpParts::new(f.op_key(inst));
     parts.attrs = f.attrs(inst).iter().cloned().collect();
@@ -556,8 +561,8 @@ fn parts_of(f: &Function, inst: InstId) -> OpParts {
     parts
 }
 
-// Whether the parts fit together and give the result types the instruction has.
-fn check_parts(f: &Function, inst: InstId, parts: &OpParts) -> Edited<AttrList> {
+// Checks that the parts fit together and have the result types of the instruction, and returns the completed attributes.
+fn check_parts(f: &Function, inst: InstId, parts: &OpParts) -> EditResult<AttrList> {
     let op = parts.key.name();
     let spec = f.resolve(parts).map_err(|error| RewriteError::Op { op, error })?;
     let results = f.inst_results(inst);

@@ -1,12 +1,12 @@
-//! Why an edit was refused.
+//! The error of a refused edit.
 
 use sapwood_ptir::{EditError, OpError, ValueType};
 
-/// Why a [`ProgramRewriter`](crate::ProgramRewriter) refused an edit. The function is as it was.
+/// The reason why a [`ProgramRewriter`](crate::ProgramRewriter) refused an edit. The function is unchanged.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RewriteError {
-    /// Place, values or uses do not fit.
+    /// The place, the values or the uses do not fit.
     #[error(transparent)]
     Edit(#[from] EditError),
     /// Operands, attributes or regions do not fit the op.
@@ -14,27 +14,27 @@ pub enum RewriteError {
     Op {
         /// The op.
         op: &'static str,
-        /// What does not fit.
+        /// The reason.
         error: OpError,
     },
-    /// The edit would change the type of a result that others rely on.
-    #[error("{op}: the result would be {found}, but it is {expected}")]
+    /// The edit would change the type of a result that other instructions use.
+    #[error("{op}: the result would be {found}, expected {expected}")]
     ResultType {
         /// The op.
         op: &'static str,
-        /// The type it has.
+        /// The type the result has.
         expected: Box<ValueType>,
-        /// The type it would have.
+        /// The type the result would have.
         found: Box<ValueType>,
     },
-    /// The op has another number of results than needed here.
+    /// The op has another number of results than the edit needs.
     #[error("{op}: expected {expected} value(s), found {found}")]
     Count {
         /// The op.
         op: &'static str,
-        /// How many are needed.
+        /// The number that is needed.
         expected: usize,
-        /// How many there are.
+        /// The number that was found.
         found: usize,
     },
 }

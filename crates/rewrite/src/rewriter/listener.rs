@@ -1,51 +1,52 @@
-//! Who is told about edits.
+//! Listeners: objects that are notified of edits.
 
 use sapwood_ptir::{Function, InstId, ValueId};
 
-/// Something that follows the edits of a [`ProgramRewriter`](crate::ProgramRewriter). An edit that is taken back is
-/// never told. All methods do nothing unless written.
+/// An object that is notified of the edits of a [`ProgramRewriter`](crate::ProgramRewriter). An edit that is rolled back is
+/// never reported. All methods do nothing by default.
 pub trait Listener {
-    /// An instruction was inserted.
+    /// Reports that an instruction was inserted.
     fn inserted(&mut self, function: &Function, inst: InstId) {
         let _ = (function, inst);
     }
 
-    /// All uses of one value are now uses of another.
+    /// Reports that all uses of one value are now uses of another.
     fn replaced(&mut self, function: &Function, from: ValueId, to: ValueId) {
         let _ = (function, from, to);
     }
 
-    /// Operands or attributes of an instruction are others now.
+    /// Reports that operands or attributes of an instruction changed.
     fn operands_changed(&mut self, function: &Function, inst: InstId) {
         let _ = (function, inst);
     }
 
-    /// An instruction, with its regions, is going: op, operands and results can be read a last time.
+    /// Reports that an instruction is about to be erased with its regions: its op, operands and results can still be read.
     fn erased(&mut self, function: &Function, inst: InstId) {
         let _ = (function, inst);
     }
 
-    /// What follows is done by a pattern, by `fold`, `dce` or `cse`, starting at an instruction. The function is as it was
-    /// before; only an instruction that a fold or a trait pattern changes in place is changed already.
+    /// Reports the start of a step: the edits that follow are made by a pattern, or by `fold`, `dce` or `cse`, at an instruction.
+    /// The function is unchanged so far, except that an instruction that a fold or a trait pattern changes in place has
+    /// changed already.
     fn step(&mut self, function: &Function, name: &str, root: InstId) {
         let _ = (function, name, root);
     }
 }
 
-/// A list of what happened, one line each: for tests, traces and people.
+/// A log of steps and edits, one line each, for tests and for reading.
 #[derive(Debug, Default)]
 pub struct StepLog {
     lines: Vec<String>,
 }
 
 impl StepLog {
-    /// An empty log.
+    /// Returns an empty log.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The lines so far.
+    /// Returns the lines so far.
     #[must_use]
     pub fn lines(&self) -> &[String] {
         &self.lines

@@ -1,33 +1,33 @@
-//! The one way to change a function: edits that are checked, told to listeners, and can be taken back.
+//! The rewriter: the only way to change a function. Edits are checked, reported to listeners, and can be rolled back.
 
-mod agenda;
+mod change_tracker;
 mod constants;
-mod dims;
+mod dim_bindings;
 mod edit;
-mod effects;
+mod effect_index;
 mod error;
 mod listener;
-mod memo;
+mod wide_inst_memo;
 
 use sapwood_ptir::{Function, InstId, Op, OpKey, TensorLiteral, ValueDef, ValueId, ValueType};
 use sapwood_types::Diagnostics;
 
-pub(crate) use agenda::{Agenda, one_user};
+pub(crate) use change_tracker::{ChangeTracker, one_user};
 pub(crate) use constants::constant_of;
-pub(crate) use dims::each_name;
-pub(crate) use effects::EffectIndex;
+pub(crate) use dim_bindings::for_each_dim_name;
+pub(crate) use effect_index::EffectIndex;
 pub use error::RewriteError;
 pub use listener::{Listener, StepLog};
-pub(crate) use memo::{Joined, Memo, WIDE};
+pub(crate) use wide_inst_memo::{ConcatOffsets, WIDE_THRESHOLD, WideInstMemo};
 
-/// Whether what tells listeners and traces is left out, to measure what it costs: docs/benchmarks.md.
-#[allow(unexpected_cfgs, reason = "given by hand: no feature, which any dependent could ask for")]
-pub(crate) const DEAF: bool = cfg!(sapwood_deaf);
+/// True in builds that notify neither listeners nor trace sinks, which measure the cost of notification: docs/benchmarks.md.
+#[allow(unexpected_cfgs, reason = "set by hand; a Cargo feature could be enabled by any dependent")]
+pub(crate) const NO_LISTENERS: bool = cfg!(sapwood_no_listeners);
 
-/// Inspection and edits of one function.
+/// A rewriter: inspects and edits one function.
 ///
-/// Every edit that would break SSA form, types or nesting is refused with an error and changes nothing. What an edit
-/// costs is O(1) amortised, O(uses) for replacing, O(moved) for splicing a body.
+/// Every edit that would break SSA form, types or nesting is refused with an error and changes nothing. An edit costs
+/// O(1) amortised; replacing a value costs O(uses), and splicing a body costs O(moved instructions).
 ///
 /// ```
 /// use sapwood_ptir::ops::Exp;
@@ -46,95 +46,95 @@ pub(crate) const DEAF: bool = cfg!(sapwood_deaf);
 /// ```
 pub struct ProgramRewriter<'a> {
     function: &'a mut Function,
-    pub(crate) agenda: Agenda,
+    pub(crate) changes: ChangeTracker,
     pub(crate) effects: EffectIndex,
-    pub(crate) memo: Memo,
+    pub(crate) memo: WideInstMemo,
     listeners: Vec<&'a mut dyn Listener>,
-    // What happened since the journal was opened; told when it is kept.
-    held: Vec<Event>,
-    // The last of the constants that lead the function.
-    cursor: Option<InstId>,
-    // What it was when the journal was opened.
-    cursor_before: Option<InstId>,
+    // The events since `begin`; delivered by `commit`, dropped by `rollback`.
+    pending_events: Vec<EditEvent>,
+    // The last of the constants at the start of the function; new constants are inserted after it.
+    last_leading_constant: Option<InstId>,
+    // The value of `last_leading_constant` at `begin`.
+    last_leading_constant_at_begin: Option<InstId>,
 }
 
 #[derive(Clone, Copy)]
-enum Event {
+enum EditEvent {
     Inserted(InstId),
     Replaced(ValueId, ValueId),
     Changed(InstId),
-    // A user whose operand was replaced: only the agenda is told.
-    Touched(InstId),
-    // It stands elsewhere than before, or went with its owner: only the log is told.
+    // An instruction that reads a replaced value, or owns or is in a region that changed: only the change tracker is notified.
+    Affected(InstId),
+    // An instruction moved to another place, or was erased with its owner: only the log of the change tracker is notified.
     Moved(InstId),
     Erased(InstId),
-    Fewer(ValueId),
+    UsesRemoved(ValueId),
 }
 
 impl<'a> ProgramRewriter<'a> {
-    /// A rewriter of a function.
+    /// Returns a rewriter of a function, without listeners.
     pub fn new(function: &'a mut Function) -> Self {
-        let cursor = constants::leading(function);
+        let last_leading_constant = constants::find_last_leading_constant(function);
         Self {
             function,
-            agenda: Agenda::default(),
+            changes: ChangeTracker::default(),
             effects: EffectIndex::default(),
-            memo: Memo::default(),
+            memo: WideInstMemo::default(),
             listeners: Vec::new(),
-            held: Vec::new(),
-            cursor,
-            cursor_before: None,
+            pending_events: Vec::new(),
+            last_leading_constant,
+            last_leading_constant_at_begin: None,
         }
     }
 
-    /// Adds somebody who is told about every edit.
+    /// Adds a listener that is notified of every edit.
     pub fn listen(&mut self, listener: &'a mut dyn Listener) {
         self.listeners.push(listener);
     }
 
-    /// The function as it stands.
+    /// Returns the function in its current state.
     #[must_use]
     pub fn function(&self) -> &Function {
         self.function
     }
 
-    /// The key of an instruction's op.
+    /// Returns the key of an instruction's op.
     #[must_use]
     pub fn op_key(&self, inst: InstId) -> OpKey {
         self.function.op_key(inst)
     }
 
-    /// The instruction as a `T`, if it is one.
+    /// Returns the instruction as a `T`, if its op is `T`.
     #[must_use]
     pub fn op<T: Op>(&self, inst: InstId) -> Option<T> {
         self.function.view(inst)
     }
 
-    /// The instruction that defines a value, as a `T`, if it is one.
+    /// Returns the instruction that defines a value as a `T`, if its op is `T`.
     #[must_use]
     pub fn def<T: Op>(&self, value: ValueId) -> Option<T> {
         self.function.def(value)
     }
 
-    /// The operands of an instruction.
+    /// Returns the operands of an instruction.
     #[must_use]
     pub fn operands(&self, inst: InstId) -> &[ValueId] {
         self.function.operands(inst)
     }
 
-    /// The first result of an instruction; `None` if it has none.
+    /// Returns the first result of an instruction; `None` if it has none.
     #[must_use]
     pub fn value_of(&self, inst: InstId) -> Option<ValueId> {
         self.function.value_of(inst)
     }
 
-    /// The type of a value; `None` if there is no such value.
+    /// Returns the type of a value; `None` if the value does not exist.
     #[must_use]
     pub fn type_of(&self, value: ValueId) -> Option<&ValueType> {
         self.function.is_live_value(value).then(|| self.function.value_type(value))
     }
 
-    /// The instruction that defines a value; `None` for a parameter.
+    /// Returns the instruction that defines a value; `None` for a parameter.
     #[must_use]
     pub fn inst_of(&self, value: ValueId) -> Option<InstId> {
         match self.function.value_def(value) {
@@ -143,39 +143,40 @@ impl<'a> ProgramRewriter<'a> {
         }
     }
 
-    /// The literal a value is: of a constant, or of a broadcast of a constant that is the same everywhere.
+    /// Returns the literal of a value that a constant defines, or a broadcast of a constant whose elements are all equal.
     #[must_use]
     pub fn constant_of(&self, value: ValueId) -> Option<TensorLiteral> {
         constant_of(self.function, value)
     }
 
-    /// The instructions that use a value: one entry per use, in program order.
+    /// Returns the instructions that use a value: one entry per use, in program order.
     #[must_use]
     pub fn users_of(&self, value: ValueId) -> Vec<InstId> {
         self.function.users_of(value)
     }
 
-    /// Whether nothing uses a value.
+    /// Returns true if nothing uses a value.
     #[must_use]
     pub fn unused(&self, value: ValueId) -> bool {
         self.function.unused(value)
     }
 
-    /// Whether exactly one operand is this value.
+    /// Returns true if exactly one operand is this value.
     #[must_use]
     pub fn one_use(&self, value: ValueId) -> bool {
         self.function.one_use(value)
     }
 
-    /// Whether exactly one instruction uses this value, in at most eight operands.
+    /// Returns true if exactly one instruction uses this value, in at most eight operands.
     #[must_use]
     pub fn one_user(&self, value: ValueId) -> bool {
         one_user(self.function, value)
     }
 
-    /// Whether an instruction may go: nothing uses its results and it does nothing else. One that tells what a named dim
-    /// is, itself or inside of its regions, does something, unless its operands or the parameters of the function tell
-    /// that too.
+    /// Returns true if an instruction can be erased: nothing uses its results and it has no effect.
+    ///
+    /// An instruction that binds a named dim, itself or inside its regions, counts as having an effect, unless its operands or
+    /// the parameters of the function bind the same name.
     #[must_use]
     pub fn is_dead(&self, inst: InstId) -> bool {
         let f = &*self.function;
@@ -183,63 +184,70 @@ impl<'a> ProgramRewriter<'a> {
             && self.memo.results_unused(f, inst)
             && !f.op_def(inst).is_some_and(|def| def.terminator)
             && !self.effects.is_ordered(f, inst)
-            && !self.effects.tells_dims(f, inst)
+            && !self.effects.binds_dims(f, inst)
     }
 
-    /// Checks the function as the verifier of PTIR does.
+    /// Verifies the function with the verifier of PTIR.
     ///
     /// # Errors
-    /// With everything that is wrong.
+    /// If the function does not verify, with all diagnostics.
     pub fn verify(&self) -> Result<(), Diagnostics> {
         sapwood_ptir::verify_function(self.function)
     }
 
-    /// Brings the index of effects up to date. Gives the instructions that became pure.
+    /// Updates the effect index and returns the instructions that became pure.
     pub(crate) fn refresh_effects(&mut self) -> Vec<InstId> {
         self.effects.refresh(self.function)
     }
 
-    // From here on everything can be taken back.
+    /// Begins a transaction: the edits from here on can be rolled back.
     pub(crate) fn begin(&mut self) {
         self.function.open_journal();
-        self.cursor_before = self.cursor;
+        self.last_leading_constant_at_begin = self.last_leading_constant;
     }
 
-    /// How many edits were made since `begin`.
-    pub(crate) fn edits(&self) -> usize {
+    /// Returns the number of edits since `begin`.
+    pub(crate) fn edits_since_begin(&self) -> usize {
         self.function.journal_len()
     }
 
-    pub(crate) fn take_back(&mut self) {
+    /// Rolls back the edits since `begin`.
+    pub(crate) fn rollback(&mut self) {
         if !self.function.has_journal() {
             return;
         }
         self.function.take_back_edits();
-        self.held.clear();
-        self.cursor = self.cursor_before;
+        self.pending_events.clear();
+        self.last_leading_constant = self.last_leading_constant_at_begin;
     }
 
-    /// What was inserted or changed since `begin`.
-    pub(crate) fn touched(&self) -> impl Iterator<Item = InstId> + '_ {
-        self.held.iter().filter_map(|event| match *event {
-            Event::Inserted(inst) | Event::Changed(inst) | Event::Touched(inst) => Some(inst),
-            Event::Replaced(..) | Event::Erased(_) | Event::Fewer(_) | Event::Moved(_) => None,
+    /// Returns the instructions that were inserted or changed since `begin`.
+    pub(crate) fn touched_since_begin(&self) -> impl Iterator<Item = InstId> + '_ {
+        self.pending_events.iter().filter_map(|event| match *event {
+            EditEvent::Inserted(inst) | EditEvent::Changed(inst) | EditEvent::Affected(inst) => {
+                Some(inst)
+            }
+            EditEvent::Replaced(..)
+            | EditEvent::Erased(_)
+            | EditEvent::UsesRemoved(_)
+            | EditEvent::Moved(_) => None,
         })
     }
 
-    pub(crate) fn keep(&mut self) {
-        let held = std::mem::take(&mut self.held);
-        for &event in &held {
+    /// Keeps the edits since `begin`, and notifies the listeners of them.
+    pub(crate) fn commit(&mut self) {
+        let pending_events = std::mem::take(&mut self.pending_events);
+        for &event in &pending_events {
             self.deliver(event);
         }
         self.function.keep_edits();
-        self.held = held;
-        self.held.clear();
+        self.pending_events = pending_events;
+        self.pending_events.clear();
     }
 
-    /// Tells listeners whose work follows.
-    pub(crate) fn step(&mut self, name: &str, root: InstId) {
-        if DEAF {
+    /// Notifies the listeners that the edits that follow belong to the step `name` at `root`.
+    pub(crate) fn notify_step(&mut self, name: &str, root: InstId) {
+        if NO_LISTENERS {
             return;
         }
         for listener in &mut self.listeners {
@@ -248,54 +256,54 @@ impl<'a> ProgramRewriter<'a> {
     }
 
     #[inline]
-    fn tell(&mut self, event: Event) {
-        if DEAF && matches!(event, Event::Replaced(..)) {
+    fn notify(&mut self, event: EditEvent) {
+        if NO_LISTENERS && matches!(event, EditEvent::Replaced(..)) {
             return;
         }
         if self.function.has_journal() {
-            self.held.push(event);
-        } else if self.is_watched() {
+            self.pending_events.push(event);
+        } else if self.has_observers() {
             self.deliver(event);
         }
     }
 
-    // Whether anybody wants to know about edits. Effects are followed only where there are regions.
+    // Returns true if anything follows the edits. Effects are followed only in functions with regions.
     #[inline]
-    fn is_watched(&self) -> bool {
-        let heard = !DEAF && !self.listeners.is_empty();
-        self.agenda.is_enabled() || heard || self.function.body_capacity() > 1
+    fn has_observers(&self) -> bool {
+        let has_listeners = !NO_LISTENERS && !self.listeners.is_empty();
+        self.changes.is_enabled() || has_listeners || self.function.body_capacity() > 1
     }
 
-    fn deliver(&mut self, event: Event) {
+    fn deliver(&mut self, event: EditEvent) {
         let f = &*self.function;
         match event {
-            Event::Inserted(inst) => {
-                self.effects.inserted(f, inst);
-                self.agenda.mark(inst);
+            EditEvent::Inserted(inst) => {
+                self.effects.on_inserted(f, inst);
+                self.changes.mark_changed(inst);
             }
-            Event::Changed(inst) => {
-                self.memo.forget(f, inst);
-                self.agenda.mark(inst);
+            EditEvent::Changed(inst) => {
+                self.memo.invalidate(f, inst);
+                self.changes.mark_changed(inst);
             }
-            Event::Touched(inst) => self.agenda.mark(inst),
-            Event::Fewer(value) => self.agenda.fewer_uses(f, value),
-            Event::Moved(inst) => self.agenda.note(inst),
-            Event::Erased(inst) => {
-                self.effects.erased(f, inst);
-                self.agenda.note(inst);
+            EditEvent::Affected(inst) => self.changes.mark_changed(inst),
+            EditEvent::UsesRemoved(value) => self.changes.mark_uses_removed(f, value),
+            EditEvent::Moved(inst) => self.changes.log_only(inst),
+            EditEvent::Erased(inst) => {
+                self.effects.on_erased(f, inst);
+                self.changes.log_only(inst);
             }
-            Event::Replaced(..) => {}
+            EditEvent::Replaced(..) => {}
         }
-        if DEAF {
+        if NO_LISTENERS {
             return;
         }
         for listener in &mut self.listeners {
             match event {
-                Event::Inserted(inst) => listener.inserted(f, inst),
-                Event::Replaced(from, to) => listener.replaced(f, from, to),
-                Event::Changed(inst) => listener.operands_changed(f, inst),
-                Event::Erased(inst) => listener.erased(f, inst),
-                Event::Touched(_) | Event::Moved(_) | Event::Fewer(_) => {}
+                EditEvent::Inserted(inst) => listener.inserted(f, inst),
+                EditEvent::Replaced(from, to) => listener.replaced(f, from, to),
+                EditEvent::Changed(inst) => listener.operands_changed(f, inst),
+                EditEvent::Erased(inst) => listener.erased(f, inst),
+                EditEvent::Affected(_) | EditEvent::Moved(_) | EditEvent::UsesRemoved(_) => {}
             }
         }
     }

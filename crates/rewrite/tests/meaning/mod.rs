@@ -1,4 +1,4 @@
-//! Whether two functions compute the same on random inputs.
+//! Comparison of two functions on random inputs.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use sapwood_check::{CheckOptions, Elements, Limits, compare_function};
 use sapwood_ptir::{Name, Program};
 use sapwood_rewrite::FloatMode;
 
-/// Random loops seldom end; those that do, end soon.
+/// Random loops seldom terminate; those that do, terminate soon.
 const LIMITS: Limits =
     Limits { max_steps: 5_000, time: Duration::from_secs(60), max_bytes: 1 << 28 };
 

@@ -1,6 +1,6 @@
-//! Why mutants that survive are not mistakes of the check.
+//! Arguments why surviving mutants are not errors of the check.
 
-/// The function, the expression that is broken, and the argument.
+/// The function, the broken expression, and the argument.
 pub(crate) const ARGUMENTS: &[(&str, &str, &str)] = &[
     ("compare_of_negs", "op.order == CompareOrder::Total", NAN_SIGN),
     ("compare_of_negs", "CompareOrder::Total", NAN_SIGN),

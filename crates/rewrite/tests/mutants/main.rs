@@ -1,15 +1,15 @@
-//! The check of rewrites against broken patterns: mutants of the shipped ones.
+//! Tests of the check of rewrites against mutants: copies of the shipped patterns, each broken in one way.
 //!
-//! One build holds all mutants; the campaign wakes one after the other and asks whether the check finds it.
+//! One build contains all mutants; the campaign activates one after the other and runs the check.
 
 mod arguments;
 mod campaign;
-#[path = "../../src/rewriter/memo.rs"]
-#[allow(dead_code)]
-mod memo;
 mod mutant;
 #[path = "../pattern_files/mod.rs"]
 mod pattern_files;
+#[path = "../../src/rewriter/wide_inst_memo.rs"]
+#[allow(dead_code)]
+mod wide_inst_memo;
 
 use std::path::PathBuf;
 
@@ -20,16 +20,16 @@ use sapwood_check::{CheckOptions, Verdict, compare_function};
 use sapwood_ptir::Program;
 use sapwood_testing::{is_full, repository};
 
-// The mutated files take these names from their own crate.
+// The mutated files import these names from their own crate.
 use sapwood_rewrite::{FloatMode, patterns};
 mod pattern {
     pub(crate) use sapwood_rewrite::{
         Binary, MovedRegion, OpRef, PatternList, PatternSet, Rewrite, RootView, Roots, Unary,
-        private::{is_elementwise, user_elementwise},
+        private::{is_elementwise, user_elementwise_keys},
     };
 }
 mod prelude {
-    pub(crate) use super::mutant::Joins as _;
+    pub(crate) use super::mutant::ConcatOffsetsExt as _;
 }
 
 #[allow(warnings, clippy::all, clippy::pedantic)]
@@ -41,7 +41,7 @@ mod canonicalize {
 fn check(case: &Case, after: &Program) -> Answer {
     let options = CheckOptions {
         floats: case.floats(),
-        // The seed that the command has unless told otherwise.
+        // The default seed of the command.
         seed: 1,
         kernels: Some(sapwood_stablehlo::expect_kernels(None)),
         ..CheckOptions::default()
@@ -58,7 +58,7 @@ fn golden() -> Vec<Case> {
 }
 
 #[test]
-fn mutants_that_sleep_change_nothing() {
+fn inactive_mutants_change_nothing() {
     let mut set = sapwood_rewrite::PatternSet::new();
     sapwood_rewrite::canonicalize::populate_canonicalization(&mut set);
     let shipped = std::sync::Arc::new(set.freeze());
@@ -104,14 +104,14 @@ fn the_check_catches_mutants_on_golden_programs() {
     }
 }
 
-// The corpus beside the repository.
+// Returns the corpus next to the repository.
 fn corpus() -> Option<PathBuf> {
     let given = std::env::var_os("SAPWOOD_CORPUS").map(PathBuf::from);
     let folder = given.unwrap_or_else(|| repository().join("../shared/corpus/stablehlo"));
     folder.is_dir().then_some(folder)
 }
 
-// In the second tier on the corpus; in the gate, and where there is none, on the programs of our own.
+// In the second tier on the corpus; in the gate, and without a corpus, on the programs of this repository.
 #[test]
 fn the_check_catches_mutants_on_stablehlo_programs() {
     mutant::silence_panics();

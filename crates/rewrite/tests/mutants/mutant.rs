@@ -1,4 +1,4 @@
-//! Which mutant is awake, and which were asked.
+//! The active mutant, and the mutants that were reached.
 
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Once};
@@ -6,30 +6,30 @@ use std::sync::{Arc, Once};
 use sapwood_ptir::{InstId, Value};
 use sapwood_rewrite::Rewrite;
 
-use crate::memo::{Joined, Memo};
+use crate::wide_inst_memo::{ConcatOffsets, WideInstMemo};
 
 /// One way in which the patterns are broken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mutant {
-    /// The file, without folder and ending.
+    /// The name of the file, without folder and extension.
     pub(crate) file: &'static str,
     pub(crate) function: &'static str,
     pub(crate) kind: &'static str,
-    /// The right expression and the wrong one.
+    /// The correct expression and the wrong one.
     pub(crate) before: &'static str,
     pub(crate) after: &'static str,
 }
 
 thread_local! {
-    static AWAKE: Cell<u32> = const { Cell::new(u32::MAX) };
+    static ACTIVE: Cell<u32> = const { Cell::new(u32::MAX) };
     static FUEL: Cell<u32> = const { Cell::new(0) };
     static REACHED: RefCell<Option<Vec<bool>>> = const { RefCell::new(None) };
 }
 
-/// The message of the panic that ends a pattern that does not end.
-pub(crate) const ENDLESS: &str = "a pattern does not end";
+/// The message of the panic that stops a pattern that does not terminate.
+pub(crate) const NOT_TERMINATING: &str = "a pattern does not end";
 
-/// Whether a mutant is awake in this thread.
+/// Returns true if a mutant is active in this thread.
 #[inline(never)]
 pub(crate) fn active(number: u32) -> bool {
     REACHED.with_borrow_mut(|reached| {
@@ -38,49 +38,49 @@ pub(crate) fn active(number: u32) -> bool {
         }
     });
     let fuel = FUEL.get();
-    assert!(fuel > 0, "{ENDLESS}");
+    assert!(fuel > 0, "{NOT_TERMINATING}");
     FUEL.set(fuel - 1);
-    AWAKE.get() == number
+    ACTIVE.get() == number
 }
 
-/// Does something with one mutant awake, or none. It may ask about mutants as often as `fuel` says.
-pub(crate) fn with_awake<R>(number: Option<u32>, fuel: u32, work: impl FnOnce() -> R) -> R {
-    AWAKE.set(number.unwrap_or(u32::MAX));
+/// Calls `work` with one active mutant or none. It may query mutants at most `fuel` times.
+pub(crate) fn with_active<R>(number: Option<u32>, fuel: u32, work: impl FnOnce() -> R) -> R {
+    ACTIVE.set(number.unwrap_or(u32::MAX));
     FUEL.set(fuel);
     let result = work();
-    AWAKE.set(u32::MAX);
+    ACTIVE.set(u32::MAX);
     FUEL.set(u32::MAX);
     result
 }
 
-/// Keeps panics of patterns, which mutants bring about, from being printed.
+/// Suppresses the messages of panics that mutants cause.
 pub(crate) fn silence_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let usual = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if AWAKE.get() == u32::MAX {
+            if ACTIVE.get() == u32::MAX {
                 usual(info);
             }
         }));
     });
 }
 
-/// Does something, and tells which of this many mutants it asked about.
+/// Calls `work`, and returns which of this number of mutants it reached.
 pub(crate) fn recording<R>(count: usize, work: impl FnOnce() -> R) -> (R, Vec<bool>) {
     REACHED.set(Some(vec![false; count]));
     let result = work();
     (result, REACHED.take().unwrap_or_default())
 }
 
-/// A method of `Rewrite` that is not public.
-pub(crate) trait Joins {
-    fn joined(&mut self, value: Value) -> Option<(InstId, Arc<Joined>)>;
+/// A replacement for a method of `Rewrite` that is not public.
+pub(crate) trait ConcatOffsetsExt {
+    fn concat_offsets(&mut self, value: Value) -> Option<(InstId, Arc<ConcatOffsets>)>;
 }
 
-impl Joins for Rewrite<'_> {
-    fn joined(&mut self, value: Value) -> Option<(InstId, Arc<Joined>)> {
+impl ConcatOffsetsExt for Rewrite<'_> {
+    fn concat_offsets(&mut self, value: Value) -> Option<(InstId, Arc<ConcatOffsets>)> {
         let inst = self.def_inst(value)?;
-        Some((inst, Memo::default().joined(self.function(), inst)?))
+        Some((inst, WideInstMemo::default().concat_offsets(self.function(), inst)?))
     }
 }

@@ -1,4 +1,4 @@
-//! Reads the golden files of patterns.
+//! The reader of the golden files of patterns.
 
 use sapwood_ptir::{Program, parse};
 use sapwood_testing::golden::{Case, Failure, Kind};

@@ -1,5 +1,5 @@
-//! Random programs full of what the laws are about: the programs of the golden files, called by a random function from
-//! random values, and inlined there.
+//! Random programs that exercise many laws: a random function calls the programs of the golden files with random values, and
+//! the calls are inlined.
 
 use sapwood_ptir::testing::{Config, Rng, random_program_by};
 use sapwood_ptir::{Function, Program, Registry};
@@ -7,7 +7,7 @@ use sapwood_rewrite::PassManager;
 
 use crate::pattern_files;
 
-/// How many functions of the golden files a program is made of.
+/// The number of functions of the golden files in a program.
 const PICKED: usize = 6;
 
 /// The functions of all golden files of patterns: those a pattern fires in, and those where none does.
@@ -25,21 +25,21 @@ impl Library {
             for f in program.functions() {
                 let fires = f.name().as_str().starts_with("fires");
                 let list = if fires { &mut library.fires } else { &mut library.stays };
-                // A name may occur in several files, and in one file once in each float mode.
+                // A name may occur in several files, and once per float mode in one file.
                 list.push((**f).clone().with_name(format!("{law}_{}_{mode}", f.name())));
             }
         }
         library
     }
 
-    /// A program of one function made of some of these; over many numbers all of them come equally often.
+    /// Returns a program of one function built from some of these; over many numbers each is used equally often.
     pub(crate) fn soup(&self, rng: &mut Rng, number: usize) -> Program {
         let mut program = Program::new(Registry::builtin());
         let mut pick = |list: &[Function], at: usize| {
             let _ = program.add(list[at % list.len()].clone());
         };
         for n in 0..PICKED {
-            // Neighbours in the list are about the same op: take them far apart.
+            // Neighbours in the list are about the same op, so they are chosen far apart.
             pick(&self.fires, (number * PICKED + n) * 211);
         }
         pick(&self.stays, rng.below(self.stays.len()));

@@ -1,4 +1,4 @@
-//! The programs that mutants are tried on, and how they are simplified.
+//! The programs on which mutants are tried, and their simplification.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -13,16 +13,16 @@ use sapwood_testing::golden::{self, Kind};
 use sapwood_types::Source;
 
 use crate::canonicalize::populate_canonicalization;
-use crate::mutant::{ENDLESS, with_awake};
+use crate::mutant::{NOT_TERMINATING, with_active};
 use crate::pattern_files;
 
-/// The most questions about mutants in one simplification; the golden programs ask less than 20,000.
-const MAX_QUESTIONS: u32 = 2_000_000;
+/// The maximum number of queries about mutants in one simplification; the golden programs need less than 20,000.
+const MAX_QUERIES: u32 = 2_000_000;
 
-/// The largest StableHLO programs that are tried, in bytes.
+/// The size of the largest StableHLO programs that are tried, in bytes.
 const MAX_FILE_SIZE: u64 = 32 << 10;
 
-/// One function, and how it is simplified.
+/// One function with the patterns and the configuration that simplify it.
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) function: Name,
@@ -31,18 +31,18 @@ pub(crate) struct Case {
     pub(crate) patterns: Arc<FrozenPatternSet>,
 }
 
-/// A simplified program, and how it went.
+/// A simplified program, and the statistics of the run.
 pub(crate) struct Simplified {
     pub(crate) program: Program,
     pub(crate) flaw: Option<Flaw>,
 }
 
-/// Something that shows without running the program.
+/// A flaw that shows without running the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Flaw {
-    /// A pattern panicked. The driver takes its rewrite back and names it.
+    /// A pattern panicked. The driver rolls its rewrite back and reports it.
     Panics,
-    /// A pattern did not end by itself.
+    /// A pattern did not terminate.
     Endless,
     /// The driver refused a rewrite, or the result is not well-formed.
     Invalid,
@@ -51,20 +51,20 @@ pub(crate) enum Flaw {
 }
 
 impl Case {
-    /// Simplifies the function, with one mutant awake or none.
+    /// Simplifies the function with one active mutant or none.
     pub(crate) fn simplified(&self, mutant: Option<u32>) -> Simplified {
         let mut program = self.before.clone();
         let work = || {
             let f = program.function_mut(self.function).expect("the case has its function");
             apply_patterns_and_fold_greedily(f, &self.patterns, &self.config)
         };
-        let done = catch_unwind(AssertUnwindSafe(|| with_awake(mutant, MAX_QUESTIONS, work)));
+        let done = catch_unwind(AssertUnwindSafe(|| with_active(mutant, MAX_QUERIES, work)));
         let Ok(done) = done else {
             return Simplified { program: self.before.clone(), flaw: Some(Flaw::Panics) };
         };
         let stats = done.unwrap_or_else(|problem| panic!("{}: {problem}", self.name));
         let panicked = stats.problems.iter().find_map(|problem| match &problem.kind {
-            ProblemKind::Panicked(message) => Some(message.contains(ENDLESS)),
+            ProblemKind::Panicked(message) => Some(message.contains(NOT_TERMINATING)),
             _ => None,
         });
         let flaw = match panicked {
@@ -81,7 +81,7 @@ impl Case {
     }
 }
 
-/// The functions of the golden files: those of patterns with the patterns of the file alone and without folding, as the
+/// Returns the functions of the golden files: those of patterns with only the patterns of the file and without folding, as the
 /// golden test runs them, and all of them with everything that `simplify` does.
 pub(crate) fn golden(folder: &Path) -> Vec<Case> {
     let everything = all_patterns();
@@ -131,11 +131,11 @@ pub(crate) fn golden(folder: &Path) -> Vec<Case> {
 
 pub(crate) fn all_patterns() -> Arc<FrozenPatternSet> {
     let mut set = PatternSet::new();
-    with_awake(None, u32::MAX, || populate_canonicalization(&mut set));
+    with_active(None, u32::MAX, || populate_canonicalization(&mut set));
     Arc::new(set.freeze())
 }
 
-/// The functions of all StableHLO programs in and below a folder that are small enough, the smallest first, in the
+/// Returns the functions of all StableHLO programs in and below a folder that are small enough, the smallest first, in the
 /// strictest and the freest float mode.
 pub(crate) fn stablehlo(folder: &Path) -> Vec<Case> {
     let patterns = all_patterns();
@@ -186,12 +186,12 @@ pub(crate) fn stablehlo(folder: &Path) -> Vec<Case> {
 
 fn some_patterns(names: &[&str]) -> Arc<FrozenPatternSet> {
     let mut set = PatternSet::new();
-    with_awake(None, u32::MAX, || populate_canonicalization(&mut set));
+    with_active(None, u32::MAX, || populate_canonicalization(&mut set));
     set.only(names).expect("the header names patterns");
     Arc::new(set.freeze())
 }
 
-// The function alone, or the whole program if it calls others.
+// Returns the function alone, or the whole program if it calls others.
 fn with_callees(program: &Program, name: Name) -> Program {
     let mut part = Program::new(program.registry().clone());
     let f = program.function(name).expect("it is of the program").clone();

@@ -1,4 +1,4 @@
-//! The campaign: every mutant on the programs that reach it, until the check has caught it.
+//! The campaign: runs every mutant on the programs that reach it, until the check has caught it.
 
 pub(crate) mod cases;
 pub(crate) mod page;
@@ -15,34 +15,34 @@ use self::cases::{Case, Flaw};
 use self::search::Reference;
 use crate::mutant::{Mutant, recording};
 
-/// How thorough a campaign is.
+/// The thoroughness of a campaign.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort {
     /// The number of inputs that are drawn per program to separate mutants.
     pub(crate) draws: u64,
-    /// The most programs that a mutant is tried on.
+    /// The maximum number of programs on which a mutant is tried.
     pub(crate) programs: usize,
-    /// Whether to go on after a mutant is caught, to know how many of its wrong programs are.
+    /// True to continue after a mutant is caught, to count how many of its wrong programs are caught.
     pub(crate) all: bool,
 }
 
-/// The answer of the check about one program.
+/// The answer of the check for one program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     /// The programs compute different results.
     Different,
-    /// They could not be compared, which fails as well.
+    /// They could not be compared, which counts as a failed check.
     NotChecked,
     /// The check succeeds, with this verdict.
     Passes(Verdict),
 }
 
-/// What came of one mutant.
+/// The outcome of one mutant.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Outcome {
-    /// The number of programs that it was tried on.
+    /// The number of programs on which it was tried.
     pub(crate) tried: usize,
-    /// The number of programs that it changes the simplification of.
+    /// The number of programs whose simplification it changes.
     pub(crate) changed: usize,
     /// The first flaw that shows without a check.
     pub(crate) flaw: Option<Flaw>,
@@ -56,7 +56,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Whether an input separates it from what is right.
+    /// Returns true if an input separates the mutant from the correct program.
     pub(crate) fn counts(&self) -> bool {
         self.wrong > 0
     }
@@ -66,13 +66,13 @@ impl Outcome {
     }
 }
 
-/// The programs, with what is known of them without a mutant.
+/// The programs, with their simplification without a mutant.
 pub(crate) struct Campaign {
     pub(crate) cases: Vec<Case>,
     pub(crate) mutants: &'static [Mutant],
     pub(crate) effort: Effort,
     right: Vec<Right>,
-    // By mutant, the programs that reach it.
+    // By mutant: the programs that reach it.
     reached: Vec<Vec<usize>>,
     judged: Mutex<HashMap<(usize, String), Judgement>>,
 }
@@ -112,7 +112,7 @@ impl Campaign {
         Self { cases, mutants, effort, right, reached, judged: Mutex::default() }
     }
 
-    /// Tries all mutants, on as many threads as the machine has.
+    /// Runs all mutants, on all cores of the machine.
     pub(crate) fn run(&self) -> Vec<Outcome> {
         let next = AtomicUsize::new(0);
         let outcomes = Mutex::new(vec![Outcome::default(); self.mutants.len()]);
@@ -168,7 +168,7 @@ impl Campaign {
         outcome
     }
 
-    // Whether a wrong simplification differs, and whether the check says so.
+    // Judges a changed simplification: searches for an input on which it differs, and runs the check.
     fn judge(&self, n: usize, after: &Program, text: String) -> Judgement {
         let key = (n, text);
         if let Some(known) = self.judged.lock().expect("no thread panics").get(&key) {
@@ -180,7 +180,7 @@ impl Campaign {
             Reference::new(&case.before, &right.program, case.function, case.floats(), draws)
         });
         let separated = reference.separate(after);
-        // What is not separated does not count, whatever the check says.
+        // A program that no input separates does not count, whatever the check answers.
         let answer = match separated {
             Some(_) => self.checked(n, after),
             None => Answer::Passes(Verdict::Same),
@@ -190,7 +190,7 @@ impl Campaign {
         judgement
     }
 
-    // The answer of the check. Where it cannot check the right program either, it has not found a mistake.
+    // Returns the answer of the check. If it cannot check the correct program either, it has not found an error.
     fn checked(&self, n: usize, after: &Program) -> Answer {
         let (case, right) = (&self.cases[n], &self.right[n]);
         let usual = *right.answer.get_or_init(|| crate::check(case, &right.program));

@@ -8,7 +8,7 @@ use super::{Campaign, Outcome};
 use crate::arguments::ARGUMENTS;
 use crate::mutant::Mutant;
 
-/// The kinds of mutants, with what they are.
+/// The kinds of mutants, with descriptions.
 const KINDS: &[(&str, &str)] = &[
     ("operand", "wrong operand: another field, operands swapped, one of them twice"),
     (
@@ -26,20 +26,20 @@ const KINDS: &[(&str, &str)] = &[
     ("step", "missing step: a statement or an op is left out"),
 ];
 
-/// Survivors' inputs with more characters are cut.
+/// Inputs of survivors with more characters are truncated.
 const MAX_SHOWN: usize = 400;
 
-/// What mutants came to, added up.
+/// The summary of several mutants.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Totals {
     pub(crate) all: usize,
-    /// Never asked, or nothing changes.
+    /// Never reached, or nothing changes.
     pub(crate) without_effect: usize,
-    /// Programs change, and stay right on all inputs tried.
+    /// Programs change, and stay correct on all inputs tried.
     pub(crate) right: usize,
-    /// The driver or the verifier finds it: panics, endless patterns, programs that are not well-formed.
+    /// The driver or the verifier refuses it: panics, patterns that do not terminate, programs that are not well-formed.
     pub(crate) refused: usize,
-    /// The driver does not converge, and the programs are right.
+    /// The driver does not converge, and the programs are correct.
     pub(crate) endless: usize,
     pub(crate) counted: usize,
     pub(crate) caught: usize,
@@ -66,7 +66,7 @@ impl Totals {
         *place += 1;
     }
 
-    /// Whether the check caught at least 95 of 100 mutants that count.
+    /// Returns true if the check caught at least 95 of 100 mutants that count.
     pub(crate) fn suffices(&self) -> bool {
         self.caught * 100 >= self.counted * 95
     }
@@ -90,7 +90,7 @@ pub(crate) fn percent(part: usize, whole: usize) -> String {
     if whole == 0 { "–".into() } else { format!("{:.1} %", part as f64 * 100.0 / whole as f64) }
 }
 
-/// The mutants that count and are not caught.
+/// Returns the mutants that count and are not caught.
 pub(crate) fn survivors<'a>(
     campaign: &'a Campaign,
     outcomes: &'a [Outcome],
@@ -99,7 +99,7 @@ pub(crate) fn survivors<'a>(
     all.filter(|(_, outcome)| outcome.counts() && !outcome.is_caught())
 }
 
-/// The argument why a mutant that survives is no worse than what the float mode allows, if there is one.
+/// Returns the argument why a surviving mutant is within the freedom of the float mode, if there is one.
 pub(crate) fn argument(mutant: &Mutant) -> Option<&'static str> {
     let fits = |(function, before, _): &&(&str, &str, &str)| {
         mutant.function == *function && mutant.before == *before
@@ -107,7 +107,7 @@ pub(crate) fn argument(mutant: &Mutant) -> Option<&'static str> {
     ARGUMENTS.iter().find(fits).map(|(_, _, argument)| *argument)
 }
 
-/// One survivor as an item of a list.
+/// Returns one survivor as an item of a list.
 pub(crate) fn survivor(campaign: &Campaign, mutant: &Mutant, outcome: &Outcome) -> String {
     let Mutant { file, function, before, after, .. } = mutant;
     let change = match after.is_empty() {
@@ -126,7 +126,7 @@ pub(crate) fn survivor(campaign: &Campaign, mutant: &Mutant, outcome: &Outcome) 
     text
 }
 
-/// The page about a campaign, below its first lines.
+/// Returns the page about a campaign, after its first lines.
 pub(crate) fn page(head: &str, campaign: &Campaign, outcomes: &[Outcome]) -> String {
     let mut by_kind: BTreeMap<&str, Totals> = BTreeMap::new();
     let mut total = Totals::default();

@@ -12,14 +12,14 @@ use sapwood_ptir::{Dim, Function, Name, Program, TensorType, ValueType};
 use sapwood_ptir::{with_complex, with_float, with_int, with_native};
 use sapwood_types::{FloatMode, Rng};
 
-/// Random loops seldom end; those that do, end soon.
+/// Random loops seldom terminate; those that do, terminate soon.
 const MAX_STEPS: u64 = 5_000;
-/// The most elements of an input.
+/// The maximum number of elements of an input.
 const MAX_ELEMENTS: usize = 1 << 12;
-/// The most bytes of the values of a run.
+/// The maximum number of bytes of the values of a run.
 const MAX_BYTES: u64 = 1 << 26;
 
-/// Inputs on which the function and its right simplification agree, with the results.
+/// Inputs on which the function and its correct simplification agree, with the results.
 pub(crate) struct Reference {
     function: Name,
     floats: FloatMode,
@@ -27,8 +27,8 @@ pub(crate) struct Reference {
 }
 
 impl Reference {
-    /// Draws this many inputs. Those on which the program fails say nothing, nor those on which what the float mode
-    /// leaves open shows already without a mutant.
+    /// Draws this number of inputs. Those on which the program fails are dropped, as are those on which the freedom of the float
+    /// mode already shows without a mutant.
     pub(crate) fn new(
         before: &Program,
         right: &Program,
@@ -56,7 +56,7 @@ impl Reference {
         reference
     }
 
-    /// Returns the first input on which a simplification differs from the function, with both results, in words.
+    /// Returns the first input on which a simplification differs from the function, with both results, as text.
     pub(crate) fn separate(&self, after: &Program) -> Option<String> {
         let Ok(after) = prepared(after, self.function.as_str()) else {
             return Some("it cannot be run".into());
@@ -65,7 +65,7 @@ impl Reference {
             let found = match after.run(inputs, &limits(16)) {
                 Ok(found) if same(expected, &found, self.floats) => continue,
                 Ok(found) => shown(&found),
-                // As many bytes as that may be needed on another way to the same result.
+                // Another way to the same result may need more memory.
                 Err(EvalError { fault: Fault::Memory { .. }, .. }) => continue,
                 Err(error) => error.to_string(),
             };
@@ -75,7 +75,7 @@ impl Reference {
     }
 }
 
-// With the functions that StableHLO's test programs state their results with.
+// Prepares a program with the functions that StableHLO's test programs use to state their results.
 fn prepared(program: &Program, function: &str) -> Result<Prepared, EvalError> {
     Prepared::new(program, function, Some(&*sapwood_stablehlo::expect_kernels(None)))
 }
@@ -96,12 +96,12 @@ fn shown(values: &[Value]) -> String {
     if text.is_empty() { "no input".into() } else { text }
 }
 
-// How an input is drawn.
+// A distribution of inputs.
 #[derive(Clone, Copy)]
 enum Way {
-    // Among the numbers where types behave in a special way.
+    // Numbers at which types behave in a special way.
     Special,
-    // Whole numbers about zero.
+    // Whole numbers near zero.
     Small,
     // Between 1/2 and 2.
     Positive,
@@ -113,13 +113,13 @@ enum Way {
 
 const WAYS: [Way; 5] = [Way::Special, Way::Small, Way::Positive, Way::Unit, Way::Raw];
 
-// One value per parameter; `None` if one is too large.
+// Returns one value per parameter; `None` if one is too large.
 fn inputs(f: &Function, seed: u64, floats: FloatMode) -> Option<Vec<Value>> {
     let mut draw = Draw {
         rng: Rng::new(seed),
         way: WAYS[seed as usize % WAYS.len()],
         fast: floats.fast(),
-        // Every third time all elements of a tensor are the same, and tensors of one type are.
+        // Every third time all elements of a tensor are equal, and tensors of one type are equal.
         uniform: seed % 3 == 1,
         repeats: seed % 7 == 2,
         extents: extents(f),
@@ -134,7 +134,7 @@ fn inputs(f: &Function, seed: u64, floats: FloatMode) -> Option<Vec<Value>> {
     Some(values)
 }
 
-// What dims that are not known may be: what others are, so that they fit together now and then.
+// Returns the extents to use for dims that are not known: those of other dims, so that they sometimes fit together.
 fn extents(f: &Function) -> Vec<usize> {
     let results = f.walk().flat_map(|i| f.inst_results(i));
     let values = results.chain(f.params().iter().copied());
@@ -152,7 +152,7 @@ fn extents(f: &Function) -> Vec<usize> {
 struct Draw {
     rng: Rng,
     way: Way,
-    // Whether floats are finite and of moderate size: `fast` leaves open what overflows.
+    // True if floats must be finite and of moderate size: `fast` does not define overflow.
     fast: bool,
     uniform: bool,
     repeats: bool,
@@ -231,7 +231,7 @@ impl Draw {
             Way::Raw => rng.bits().into(),
             Way::Special => match rng.below(4) {
                 0 => near,
-                // About the limits of the signed and of the unsigned type.
+                // Near the limits of the signed and of the unsigned type.
                 1 => (1i128 << (T::BITS - 1)) + near,
                 2 => 1i128 << rng.below(T::BITS as usize),
                 _ => rng.below(40) as i128 - 20,
@@ -252,7 +252,7 @@ impl Draw {
             Way::Raw => rng.bits(),
             Way::Special => match rng.below(11) {
                 0 => 0,
-                // Infinity and NaN, where there are such.
+                // Infinity and NaN, where the type has them.
                 1 => exponent,
                 2 => exponent | 1 << (T::FRACTION - 1),
                 // The smallest, the largest subnormal, the smallest normal, the largest finite numbers.

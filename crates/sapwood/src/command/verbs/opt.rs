@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use sapwood_check::Verdict;
-use sapwood_rewrite::{Failure, FloatMode};
+use sapwood_rewrite::{PipelineFailure, FloatMode};
 use sapwood_rules::Rule;
 use sapwood_trace::{FileTraceSink, StepLogSink};
 use sapwood_types::counted;
@@ -299,7 +299,7 @@ fn optimize_file(
 }
 
 // Returns the end of the message about a failed pass: the path of the reproducer, and the command that runs it.
-fn reproducer_message(failure: &Failure, is_complete: bool) -> String {
+fn reproducer_message(failure: &PipelineFailure, is_complete: bool) -> String {
     match &failure.written {
         Some(Ok(path)) => {
             let path = path.display();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sapwood_explorer::{CheckSection, PageOptions, Recording, RunRecorder, report_page};
 use sapwood_ptir as ptir;
-use sapwood_rewrite::{Failure, PassManager, RunReport};
+use sapwood_rewrite::{PipelineFailure, PassManager, RunReport};
 use sapwood_types::Source;
 
 use crate::command::cli_error::CliError;
@@ -45,7 +45,7 @@ impl ReportPage {
         manager: PassManager,
         program: &mut ptir::Program,
         check: bool,
-    ) -> Result<(Result<RunReport, Failure>, Recording), CliError> {
+    ) -> Result<(Result<RunReport, PipelineFailure>, Recording), CliError> {
         let recorder = Arc::new(RunRecorder::new(program));
         let pipeline = manager.pipeline();
         let ran = manager.trace(recorder.clone()).run(program);

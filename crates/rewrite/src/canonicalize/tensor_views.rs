@@ -1,0 +1,267 @@
+//! Views and helpers shared by several files: broadcasts of both kinds, named reductions, uniform values, extents.
+
+use sapwood_ptir::ops::{
+    BroadcastInDim, BroadcastTo, ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd, ReduceSum,
+    ReduceXor, Reshape,
+};
+use sapwood_ptir::{
+    Axes, Dim, Function, InstId, Op, OpKey, OpParts, TensorLiteral, TensorType, Value,
+};
+use sapwood_types::DataType;
+use smallvec::SmallVec;
+
+use crate::pattern::{Rewrite, RootView, Roots};
+
+/// A list of axes of a tensor.
+pub(super) type AxisList = SmallVec<[usize; 4]>;
+
+/// A view of `broadcast_to` and `broadcast_in_dim`: for each axis of the operand, the axis of the result it becomes.
+#[derive(Clone, Debug)]
+pub(super) struct BroadcastView {
+    pub(super) input: Value,
+    pub(super) dims: AxisList,
+    pub(super) from: TensorType,
+    pub(super) ty: TensorType,
+}
+
+impl RootView for BroadcastView {
+    fn roots() -> Roots {
+        Roots::Keys(SmallVec::from_iter([BroadcastTo::key(), BroadcastInDim::key()]))
+    }
+
+    fn read(f: &Function, inst: InstId) -> Option<Self> {
+        let key = f.op_key(inst);
+        if key != BroadcastTo::key() && key != BroadcastInDim::key() {
+            return None;
+        }
+        let &[input] = f.operands(inst) else { return None };
+        let from = f.value_type(input).as_tensor()?.clone();
+        let ty = f.value_type(f.value_of(inst)?).as_tensor()?.clone();
+        let dims = match f.view::<BroadcastInDim>(inst) {
+            Some(op) => axis_list(&op.dims),
+            None => (ty.rank().checked_sub(from.rank())?..ty.rank()).collect(),
+        };
+        Some(Self { input, dims, from, ty })
+    }
+}
+
+impl BroadcastView {
+    /// Returns true if no dim that is not known matters: each axis of the operand has extent one or keeps its extent.
+    pub(super) fn is_certain(&self) -> bool {
+        self.dims.iter().zip(&self.from.dims).all(|(&to, &d)| {
+            d == Dim::Known(1) || self.ty.dims.get(to).is_some_and(|t| t.certainly_equal(d))
+        })
+    }
+
+    /// Returns true if all elements along an axis of the result are equal.
+    pub(super) fn repeats_along(&self, axis: usize) -> bool {
+        match self.dims.iter().position(|&d| d == axis) {
+            Some(at) => self.from.dims[at] == Dim::Known(1),
+            None => true,
+        }
+    }
+}
+
+/// Emits a broadcast in its normal form: no op, `broadcast_to` if the axes are aligned at the right, or `broadcast_in_dim`.
+pub(super) fn emit_broadcast(
+    rw: &mut Rewrite<'_>,
+    input: Value,
+    dims: &[usize],
+    ty: &TensorType,
+) -> Option<Value> {
+    let extra = ty.rank().checked_sub(dims.len())?;
+    let aligned = dims.iter().enumerate().all(|(i, &d)| d == i + extra);
+    if aligned && rw.tensor(input)? == ty {
+        return Some(input);
+    }
+    if aligned {
+        return rw.emit(BroadcastTo { input, ty: ty.clone().into() });
+    }
+    rw.emit(BroadcastInDim { input, dims: dims.iter().copied().collect(), ty: ty.clone().into() })
+}
+
+/// A value whose elements are all equal.
+pub(super) enum UniformValue {
+    /// A literal of any shape.
+    Literal(TensorLiteral),
+    /// A scalar value.
+    Scalar(Value),
+}
+
+impl UniformValue {
+    /// Returns true if both certainly have the same elements.
+    pub(super) fn is_certainly_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Literal(a), Self::Literal(b)) => {
+                a.dtype() == b.dtype() && a.as_splat() == b.as_splat()
+            }
+            (Self::Scalar(a), Self::Scalar(b)) => a == b,
+            _ => false,
+        }
+    }
+
+    /// Emits a value with these elements and a type whose dims are all known.
+    pub(super) fn emit(&self, rw: &mut Rewrite<'_>, ty: &TensorType) -> Option<Value> {
+        let shape = ty.known_shape()?;
+        match self {
+            Self::Literal(literal) => {
+                let literal =
+                    TensorLiteral::splat(literal.dtype(), &shape, literal.as_splat()?).ok()?;
+                Some(rw.constant(literal))
+            }
+            Self::Scalar(value) => emit_broadcast(rw, *value, &[], ty),
+        }
+    }
+}
+
+/// Returns a value as a uniform one, if it is a splat, a broadcast of a scalar, or a scalar.
+pub(super) fn as_uniform(rw: &mut Rewrite<'_>, value: Value) -> Option<UniformValue> {
+    if let Some(literal) = rw.splat_of(value) {
+        return Some(UniformValue::Literal(literal));
+    }
+    if rw.rank(value)? == 0 {
+        return Some(UniformValue::Scalar(value));
+    }
+    let spread = rw.def::<BroadcastView>(value)?;
+    (spread.from.rank() == 0).then_some(UniformValue::Scalar(spread.input))
+}
+
+/// A view of the reductions of one tensor by a named op.
+#[derive(Clone, Debug)]
+pub(super) struct NamedReduction {
+    pub(super) key: OpKey,
+    pub(super) input: Value,
+    /// The reduced axes, in increasing order.
+    pub(super) axes: AxisList,
+    pub(super) keepdims: bool,
+    pub(super) accumulate: Option<DataType>,
+}
+
+fn named_reduction_keys() -> [OpKey; 7] {
+    [
+        ReduceSum::key(),
+        ReduceProd::key(),
+        ReduceMax::key(),
+        ReduceMin::key(),
+        ReduceAnd::key(),
+        ReduceOr::key(),
+        ReduceXor::key(),
+    ]
+}
+
+impl RootView for NamedReduction {
+    fn roots() -> Roots {
+        Roots::Keys(named_reduction_keys().into_iter().collect())
+    }
+
+    fn read(f: &Function, inst: InstId) -> Option<Self> {
+        let key = f.op_key(inst);
+        if !named_reduction_keys().contains(&key) {
+            return None;
+        }
+        let &[input] = f.operands(inst) else { return None };
+        let mut list = axis_list(f.attr(inst, "axes")?.as_ints()?);
+        list.sort_unstable();
+        let keepdims = f.attr(inst, "keepdims")? == &sapwood_ptir::Attr::Bool(true);
+        let accumulate = match f.attr(inst, "accumulate") {
+            Some(sapwood_ptir::Attr::Type(dtype)) => Some(*dtype),
+            _ => None,
+        };
+        Some(Self { key, input, axes: list, keepdims, accumulate })
+    }
+}
+
+impl NamedReduction {
+    /// Returns the reduction of another operand over other axes, to be emitted.
+    pub(super) fn with(&self, input: Value, axes: &[usize]) -> OpParts {
+        let mut parts = OpParts::new(self.key);
+        parts.operands.push(input);
+        parts.push_attr(&axes.iter().copied().collect::<Axes>());
+        parts.push_attr(&self.keepdims);
+        if self.is_sum() || self.is_product() {
+            parts.push_attr(&self.accumulate);
+        }
+        parts
+    }
+
+    pub(super) fn is_sum(&self) -> bool {
+        self.key == ReduceSum::key()
+    }
+
+    pub(super) fn is_product(&self) -> bool {
+        self.key == ReduceProd::key()
+    }
+
+    /// Returns true if reducing equal elements gives that element.
+    pub(super) fn is_idempotent(&self, dtype: DataType) -> bool {
+        let by_key = [ReduceMax::key(), ReduceMin::key(), ReduceAnd::key(), ReduceOr::key()];
+        by_key.contains(&self.key) || (dtype.is_bool() && (self.is_sum() || self.is_product()))
+    }
+}
+
+/// Converts the axes of an attribute.
+pub(super) fn axis_list(list: &[i64]) -> AxisList {
+    list.iter().map(|&a| a as usize).collect()
+}
+
+/// Returns the axes of a tensor of this rank that are not in a list.
+pub(super) fn remaining_axes(rank: usize, list: &[usize]) -> AxisList {
+    (0..rank).filter(|a| !list.contains(a)).collect()
+}
+
+/// Emits a reshape, unless the dims of its result would not be determined.
+pub(super) fn emit_reshape(rw: &mut Rewrite<'_>, input: Value, ty: &TensorType) -> Option<Value> {
+    if rw.tensor(input)? == ty {
+        return Some(input);
+    }
+    if !has_determined_dims(ty) {
+        return None;
+    }
+    rw.emit(Reshape { input, ty: ty.clone().into() })
+}
+
+/// Returns true if the number of elements determines all dims: at most one is not known.
+pub(super) fn has_determined_dims(ty: &TensorType) -> bool {
+    let open = ty.dims.iter().filter(|d| d.known().is_none()).count();
+    open == 0 || (open == 1 && !ty.dims.contains(&Dim::Known(0)))
+}
+
+/// Returns the positions of the axes of one shape in another that has additional axes of extent one.
+pub(super) fn find_axes_among_units(from: &[u64], to: &[u64]) -> Option<AxisList> {
+    let mut found = AxisList::new();
+    let mut at = 0;
+    for &extent in from {
+        while *to.get(at)? != extent {
+            if to[at] != 1 {
+                return None;
+            }
+            at += 1;
+        }
+        found.push(at);
+        at += 1;
+    }
+    to[at..].iter().all(|&n| n == 1).then_some(found)
+}
+
+/// Returns an element of an integer literal.
+pub(super) fn int_element_at(literal: &TensorLiteral, index: u64) -> Option<i128> {
+    let dtype = literal.dtype();
+    if !dtype.is_integer() || dtype.bit_width() < 8 {
+        return None;
+    }
+    let bytes = literal.element(index)?;
+    let negative = dtype.is_signed() && bytes.last()? & 0x80 != 0;
+    let mut wide = if negative { [0xff; 16] } else { [0; 16] };
+    wide[..bytes.len()].copy_from_slice(bytes);
+    Some(i128::from_le_bytes(wide))
+}
+
+/// Returns true if a tensor certainly has no elements.
+pub(super) fn is_certainly_empty(ty: &TensorType) -> bool {
+    ty.dims.contains(&Dim::Known(0))
+}
+
+/// Returns true if an extent is certainly zero or one.
+pub(super) fn is_at_most_one(dim: Dim) -> bool {
+    matches!(dim, Dim::Known(0 | 1))
+}

@@ -1,0 +1,229 @@
+//! Sets of patterns.
+
+use sapwood_ptir::{Function, InstId, OpKey};
+use sapwood_types::did_you_mean;
+
+use super::gate::{Gate, GateConditions, MAX_GATED};
+use super::into_pattern::{IntoPattern, StagedFn};
+use super::root_view::{Roots, is_built_in, user_elementwise_key, user_elementwise_keys};
+use crate::ProgramRewriter;
+use crate::fold::{FoldFn, FoldResult};
+
+/// The index of a pattern in its set, in the order of adding.
+pub type PatternId = u32;
+
+/// A pattern with its settings, as stored in a set.
+#[doc(hidden)]
+pub struct RegisteredPattern {
+    pub(crate) name: Box<str>,
+    pub(crate) roots: Roots,
+    pub(crate) benefit: u16,
+    pub(crate) hops: u8,
+    pub(crate) conditions: GateConditions,
+    pub(crate) kind: PatternKind,
+}
+
+pub(crate) type DirectFn = dyn Fn(InstId, &mut ProgramRewriter<'_>) -> bool + Send + Sync;
+
+pub(crate) enum PatternKind {
+    /// Returns values; the driver makes the change.
+    Staged(Box<StagedFn>),
+    /// Edits the function itself, in a transaction.
+    Direct(Box<DirectFn>),
+}
+
+/// A set of patterns and folds, to which more can be added.
+#[derive(Default)]
+pub struct PatternSet {
+    entries: Vec<RegisteredPattern>,
+    folds: Vec<(OpKey, Box<FoldFn>)>,
+}
+
+impl PatternSet {
+    /// Returns an empty set.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a pattern: a function over [`Rewrite`](super::Rewrite), an [`OpRewritePattern`](super::OpRewritePattern) or a
+    /// [`Pattern`](super::Pattern).
+    pub fn add<M>(&mut self, pattern: impl IntoPattern<M>) -> PatternId {
+        self.entries.push(pattern.into_registered());
+        self.entries.len() as PatternId - 1
+    }
+
+    /// Registers a fold for an op, which is tried before evaluation.
+    pub fn add_fold(
+        &mut self,
+        key: OpKey,
+        fold: impl Fn(InstId, &ProgramRewriter<'_>) -> FoldResult + Send + Sync + 'static,
+    ) {
+        self.folds.push((key, Box::new(fold)));
+    }
+
+    /// Returns the names of the patterns, in the order of adding.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|e| &*e.name)
+    }
+
+    /// Keeps only the patterns of these names.
+    ///
+    /// # Errors
+    /// If no pattern has one of the names.
+    pub fn only(&mut self, names: &[&str]) -> Result<(), String> {
+        for name in names {
+            if !self.names().any(|n| n == *name) {
+                return Err(match did_you_mean(name, self.names()) {
+                    Some(close) => format!("unknown pattern `{name}`; did you mean `{close}`?"),
+                    None => format!("unknown pattern `{name}`"),
+                });
+            }
+        }
+        self.entries.retain(|e| names.contains(&&*e.name));
+        Ok(())
+    }
+
+    /// Sorts the patterns by root and benefit, ready to run.
+    #[must_use]
+    pub fn freeze(self) -> FrozenPatternSet {
+        let mut any: Vec<PatternId> = Vec::new();
+        let mut keys: Vec<OpKey> = Vec::new();
+        for (id, entry) in self.entries.iter().enumerate() {
+            match &entry.roots {
+                Roots::Any => any.push(id as PatternId),
+                Roots::Keys(list) => keys.extend(list.iter().copied()),
+            }
+        }
+        let by_benefit = |list: &mut Vec<PatternId>| {
+            list.sort_by_key(|&id| (std::cmp::Reverse(self.entries[id as usize].benefit), id));
+        };
+        let gated = |key: Option<OpKey>, ids: Vec<PatternId>| {
+            let gate = Gate::new(key, ids.iter().map(|&id| &self.entries[id as usize].conditions));
+            let hops = ids.iter().map(|&id| self.entries[id as usize].hops).max();
+            let with_benefit = ids.partition_point(|&id| self.entries[id as usize].benefit > 0);
+            PatternBucket { ids: ids.into(), gate, hops: hops.unwrap_or(1).max(1), with_benefit }
+        };
+        let mut buckets: Vec<Option<PatternBucket>> = Vec::new();
+        for key in keys {
+            if buckets.len() <= key.index() {
+                buckets.resize_with(key.index() + 1, || None);
+            }
+            if buckets[key.index()].is_some() {
+                continue;
+            }
+            // An op that is not built in may be elementwise; the views of the patterns check that.
+            let others = user_elementwise_keys();
+            let may_be_elementwise = !is_built_in(key) && !others.contains(&key);
+            let is_root =
+                |root: &OpKey| *root == key || may_be_elementwise && others.contains(root);
+            let listed =
+                self.entries.iter().enumerate().filter(
+                    |(_, e)| matches!(&e.roots, Roots::Keys(list) if list.iter().any(is_root)),
+                );
+            let mut bucket: Vec<PatternId> = listed.map(|(id, _)| id as PatternId).collect();
+            bucket.extend_from_slice(&any);
+            by_benefit(&mut bucket);
+            buckets[key.index()] = Some(gated(Some(key), bucket));
+        }
+        by_benefit(&mut any);
+        let any = gated(None, any);
+        let hops = self.entries.iter().map(|e| e.hops).max().unwrap_or(1).max(1);
+        FrozenPatternSet { entries: self.entries, buckets, any, hops, folds: self.folds }
+    }
+}
+
+/// The patterns tried at an op, in order, and their gate.
+pub(crate) struct PatternBucket {
+    pub(crate) ids: Box<[PatternId]>,
+    pub(crate) gate: Gate,
+    // The number of definitions away from the root that they read; a fold reads one.
+    pub(crate) hops: u8,
+    // The number of patterns with a benefit, which come first. The others wait until nothing else is left to do.
+    pub(crate) with_benefit: usize,
+}
+
+impl PatternBucket {
+    /// Returns a bit for each gated pattern that has a benefit.
+    pub(crate) fn with_benefit_mask(&self) -> u64 {
+        if self.with_benefit < MAX_GATED { (1 << self.with_benefit) - 1 } else { u64::MAX }
+    }
+}
+
+/// A set of patterns ready to run, in buckets by the op of their root.
+pub struct FrozenPatternSet {
+    entries: Vec<RegisteredPattern>,
+    buckets: Vec<Option<PatternBucket>>,
+    any: PatternBucket,
+    hops: u8,
+    folds: Vec<(OpKey, Box<FoldFn>)>,
+}
+
+impl FrozenPatternSet {
+    /// Returns the number of patterns.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Returns true if the set has no patterns.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Returns the names of the patterns, in the order of adding.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|e| &*e.name)
+    }
+
+    /// Returns the name of a pattern.
+    #[must_use]
+    pub fn name(&self, id: PatternId) -> &str {
+        self.entries.get(id as usize).map_or("", |e| &e.name)
+    }
+
+    /// Returns the patterns tried at an op, in the order in which they are tried without a cost model.
+    #[must_use]
+    pub fn bucket(&self, key: OpKey) -> &[PatternId] {
+        &self.bucket_of(key).unwrap_or(&self.any).ids
+    }
+
+    fn bucket_of(&self, key: OpKey) -> Option<&PatternBucket> {
+        self.buckets.get(key.index()).and_then(Option::as_ref)
+    }
+
+    pub(crate) fn bucket_at(&self, f: &Function, inst: InstId) -> &PatternBucket {
+        self.bucket_of(f.op_key(inst)).unwrap_or_else(|| self.user_op_bucket(f, inst))
+    }
+
+    // Returns the bucket for an op that no pattern names: an elementwise op still has the patterns on elementwise ops.
+    fn user_op_bucket(&self, f: &Function, inst: InstId) -> &PatternBucket {
+        user_elementwise_key(f, inst).and_then(|key| self.bucket_of(key)).unwrap_or(&self.any)
+    }
+
+    /// Returns the largest number of definitions away from the root that a pattern reads.
+    #[must_use]
+    pub fn hops(&self) -> u8 {
+        self.hops
+    }
+
+    pub(crate) fn entry(&self, id: PatternId) -> &RegisteredPattern {
+        &self.entries[id as usize]
+    }
+
+    /// Returns the folds registered for an op.
+    pub(crate) fn folds(&self, key: OpKey) -> impl Iterator<Item = &FoldFn> {
+        self.folds.iter().filter(move |(k, _)| *k == key).map(|(_, fold)| &**fold)
+    }
+
+    pub(crate) fn has_folds(&self) -> bool {
+        !self.folds.is_empty()
+    }
+}
+
+impl std::fmt::Debug for FrozenPatternSet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}

@@ -1,0 +1,414 @@
+//! The context of a plain function pattern: it reads the function and stages instructions.
+
+use std::sync::Arc;
+
+use sapwood_ptir::{
+    BodyId, Function, InstId, Op, OpParts, TensorLiteral, TensorType, ValueId, ValueType, Values,
+};
+use sapwood_types::DataType;
+use smallvec::{SmallVec, smallvec};
+
+use super::moved_region::MovedRegion;
+use super::patch::Patch;
+use super::patch_builder::BuiltGraph;
+use super::root_view::RootView;
+use crate::FloatMode;
+use crate::rewriter::{
+    ConcatOffsets, EffectIndex, ProgramRewriter, WideInstMemo, constant_of, one_user,
+};
+
+/// The context of one attempt of a pattern at a root.
+///
+/// Emitted instructions are staged; their results are provisional values that can be operands of more. If the pattern returns
+/// `None` or panics, nothing happens. If it returns values, one per result of the root, the staged instructions are
+/// inserted before the root, the values replace its results, and the root is erased. An unused result may be returned as
+/// its own replacement. The root stays if the pattern returns the result of [`forward`](Self::forward).
+///
+/// Each value must have the type of its result. If it differs only in the dims that are known, the pattern does not match;
+/// any other difference is a contract violation, which is reported in the statistics and disables the pattern.
+///
+/// ```
+/// use sapwood_ptir::{Axes, Value, ops::Transpose};
+/// use sapwood_rewrite::Rewrite;
+///
+/// /// `transpose(transpose(x, p), q) = transpose(x, p then q)`.
+/// fn transpose_of_transpose(outer: Transpose, rw: &mut Rewrite<'_>) -> Option<Value> {
+///     let inner = rw.def::<Transpose>(outer.input)?;
+///     let perm = outer.perm.iter().map(|&i| inner.perm[i as usize]).collect();
+///     rw.emit(Transpose { input: inner.input, perm })
+/// }
+/// # let mut set = sapwood_rewrite::PatternSet::new();
+/// # set.add(transpose_of_transpose);
+/// ```
+pub struct Rewrite<'a> {
+    function: &'a Function,
+    root: InstId,
+    patch: &'a mut Patch,
+    floats: FloatMode,
+    effects: &'a EffectIndex,
+    memo: &'a WideInstMemo,
+    reach: Option<&'a mut ReachCheck>,
+}
+
+/// The number of definitions a pattern went back from its root, recorded in expensive checks.
+#[derive(Default)]
+pub(crate) struct ReachCheck {
+    // Values with their distance from the root, counted in definitions.
+    distances: Vec<(ValueId, u8)>,
+    pub(crate) furthest: u8,
+}
+
+impl ReachCheck {
+    pub(crate) fn reset(&mut self, f: &Function, root: InstId) {
+        self.distances.clear();
+        self.furthest = 0;
+        self.distances.extend(f.operands(root).iter().map(|&v| (v, 0)));
+    }
+
+    // Records that the pattern read the definition of a value.
+    fn record_read(&mut self, f: &Function, value: ValueId) {
+        let Some(inst) = f.inst_of(value) else { return };
+        let known = self.distances.iter().find(|(v, _)| *v == value);
+        // A value that was not reached through definitions, such as a yielded value, counts from its owner.
+        let distance = known.map_or(0, |(_, d)| *d).saturating_add(1);
+        self.furthest = self.furthest.max(distance);
+        for &operand in f.operands(inst) {
+            match self.distances.iter_mut().find(|(v, _)| *v == operand) {
+                Some((_, nearest)) => *nearest = distance.min(*nearest),
+                None => self.distances.push((operand, distance)),
+            }
+        }
+    }
+}
+
+/// The values that a pattern may return for the results of its root.
+pub trait Replacement {
+    /// Returns one value per result.
+    fn into_values(self) -> Values;
+}
+
+impl Replacement for ValueId {
+    fn into_values(self) -> Values {
+        smallvec![self]
+    }
+}
+
+impl Replacement for Values {
+    fn into_values(self) -> Values {
+        self
+    }
+}
+
+impl Replacement for Vec<ValueId> {
+    fn into_values(self) -> Values {
+        Values::from_vec(self)
+    }
+}
+
+impl<'a> Rewrite<'a> {
+    pub(crate) fn new(
+        rw: &'a ProgramRewriter<'_>,
+        root: InstId,
+        patch: &'a mut Patch,
+        floats: FloatMode,
+        reach: Option<&'a mut ReachCheck>,
+    ) -> Self {
+        let function = rw.function();
+        patch.reset(function);
+        Self { function, root, patch, floats, effects: &rw.effects, memo: &rw.memo, reach }
+    }
+
+    /// Returns the instruction the pattern is tried at.
+    #[must_use]
+    pub fn root(&self) -> InstId {
+        self.root
+    }
+
+    /// Returns the function. Reads through it are not counted against [`hops`](crate::Pattern::hops).
+    #[must_use]
+    pub fn function(&self) -> &'a Function {
+        self.function
+    }
+
+    /// Returns the float mode.
+    #[must_use]
+    pub fn floats(&self) -> FloatMode {
+        self.floats
+    }
+
+    /// Returns true if a law that holds for floats only in the mode `needed` may be used on the elements of a value: always for
+    /// integers and bools, never for tuples.
+    #[must_use]
+    pub fn allows(&self, needed: FloatMode, value: ValueId) -> bool {
+        self.dtype(value).is_some_and(|dtype| self.floats.allows(needed, dtype))
+    }
+
+    /// Returns the type of a value.
+    #[must_use]
+    pub fn ty(&self, value: ValueId) -> Option<&ValueType> {
+        self.patch.type_of(self.function, value)
+    }
+
+    /// Returns the type of a value that is a tensor.
+    #[must_use]
+    pub fn tensor(&self, value: ValueId) -> Option<&TensorType> {
+        self.ty(value)?.as_tensor()
+    }
+
+    /// Returns the element type of a tensor.
+    #[must_use]
+    pub fn dtype(&self, value: ValueId) -> Option<DataType> {
+        self.tensor(value).map(|t| t.dtype)
+    }
+
+    /// Returns the number of dims of a tensor.
+    #[must_use]
+    pub fn rank(&self, value: ValueId) -> Option<usize> {
+        self.tensor(value).map(TensorType::rank)
+    }
+
+    /// Returns the extents of a tensor, if all are known.
+    #[must_use]
+    pub fn shape(&self, value: ValueId) -> Option<SmallVec<[u64; 4]>> {
+        self.tensor(value)?.known_shape()
+    }
+
+    /// Returns true if two values certainly have the same type: unknown dims may differ, so they do not count as equal.
+    #[must_use]
+    pub fn same_type(&self, a: ValueId, b: ValueId) -> bool {
+        match (self.ty(a), self.ty(b)) {
+            (Some(ValueType::Tensor(a)), Some(ValueType::Tensor(b))) => {
+                a.dtype == b.dtype
+                    && a.dims.len() == b.dims.len()
+                    && a.dims.iter().zip(&b.dims).all(|(a, b)| a.certainly_equal(*b))
+            }
+            (Some(a), Some(b)) => a == b,
+            _ => false,
+        }
+    }
+
+    /// Returns the n-th result of the root.
+    #[must_use]
+    pub fn result(&self, n: usize) -> Option<ValueId> {
+        self.function.result(self.root, n)
+    }
+
+    /// Returns the type of the first result of the root.
+    #[must_use]
+    pub fn result_type(&self) -> Option<&'a ValueType> {
+        Some(self.function.value_type(self.function.value_of(self.root)?))
+    }
+
+    /// Returns the type of the first result of the root, if it is a tensor.
+    #[must_use]
+    pub fn result_tensor(&self) -> Option<&'a TensorType> {
+        self.result_type()?.as_tensor()
+    }
+
+    /// Returns the definition of a value as a `V`: an op, [`Unary`](crate::Unary), [`Binary`](crate::Binary). `None` if it is
+    /// something else, a parameter, or provisional.
+    pub fn def<V: RootView>(&mut self, value: ValueId) -> Option<V> {
+        V::read(self.function, self.def_inst(value)?)
+    }
+
+    /// Returns the instruction that defines a value; `None` for parameters and provisional values.
+    pub fn def_inst(&mut self, value: ValueId) -> Option<InstId> {
+        if self.patch.is_provisional(value) {
+            return None;
+        }
+        if let Some(reach) = &mut self.reach {
+            reach.record_read(self.function, value);
+        }
+        self.function.inst_of(value)
+    }
+
+    /// Returns the concat that defines a value, and the offsets of its operands, if all their extents along the axis are known.
+    pub(crate) fn concat_offsets(
+        &mut self,
+        value: ValueId,
+    ) -> Option<(InstId, Arc<ConcatOffsets>)> {
+        let inst = self.def_inst(value)?;
+        Some((inst, self.memo.concat_offsets(self.function, inst)?))
+    }
+
+    /// Returns the literal of a value that a constant defines, or a broadcast of a splat.
+    pub fn constant_of(&mut self, value: ValueId) -> Option<TensorLiteral> {
+        if self.patch.is_provisional(value) {
+            return self.patch.constant_of(value).cloned();
+        }
+        let inst = self.function.inst_of(value)?;
+        // A constant never changes, so that reading the one behind a broadcast is not counted.
+        if self.function.op_def(inst)?.family != "constant" {
+            self.def_inst(value)?;
+        }
+        constant_of(self.function, value)
+    }
+
+    // Returns the literal of a value that a constant defines, not a broadcast.
+    fn own_literal(&self, value: ValueId) -> Option<&TensorLiteral> {
+        match self.patch.is_provisional(value) {
+            true => self.patch.constant_of(value),
+            false => self.function.constant_of(value),
+        }
+    }
+
+    /// Returns true if a constant or a broadcast of a splat defines a value.
+    pub fn is_constant(&mut self, value: ValueId) -> bool {
+        self.own_literal(value).is_some() || self.constant_of(value).is_some()
+    }
+
+    /// Returns true if all elements of a value are known to be zero; -0 does not count.
+    pub fn is_zero(&mut self, value: ValueId) -> bool {
+        match self.own_literal(value) {
+            Some(literal) => literal.is_zero(),
+            None => self.splat_of(value).is_some_and(|literal| literal.is_zero()),
+        }
+    }
+
+    /// Returns true if all elements of a value are known to be one.
+    pub fn is_one(&mut self, value: ValueId) -> bool {
+        match self.own_literal(value) {
+            Some(literal) => literal.is_one(),
+            None => self.splat_of(value).is_some_and(|literal| literal.is_one()),
+        }
+    }
+
+    /// Returns the literal of a value, if all its elements are equal.
+    pub fn splat_of(&mut self, value: ValueId) -> Option<TensorLiteral> {
+        self.constant_of(value).filter(|literal| literal.as_splat().is_some())
+    }
+
+    /// Returns true if all elements of a value are known to be this number.
+    pub fn is_number(&mut self, value: ValueId, number: f64) -> bool {
+        let is = |literal: &TensorLiteral| {
+            let one = TensorLiteral::filled(literal.dtype(), &[], number);
+            literal.as_splat().is_some()
+                && one.is_ok_and(|one| one.as_splat() == literal.as_splat())
+        };
+        match self.own_literal(value) {
+            Some(literal) => is(literal),
+            None => self.splat_of(value).is_some_and(|literal| is(&literal)),
+        }
+    }
+
+    /// Returns true if an instruction, or one inside it, may not be merged, erased, duplicated or reordered. O(1).
+    #[must_use]
+    pub fn is_ordered(&self, inst: InstId) -> bool {
+        self.effects.is_ordered(self.function, inst)
+    }
+
+    /// Returns true if nothing uses a value.
+    #[must_use]
+    pub fn unused(&self, value: ValueId) -> bool {
+        self.patch.is_provisional(value) || self.function.unused(value)
+    }
+
+    /// Returns true if exactly one operand is this value.
+    #[must_use]
+    pub fn one_use(&self, value: ValueId) -> bool {
+        !self.patch.is_provisional(value) && self.function.one_use(value)
+    }
+
+    /// Returns true if exactly one instruction uses this value, in at most eight operands.
+    #[must_use]
+    pub fn one_user(&self, value: ValueId) -> bool {
+        !self.patch.is_provisional(value) && one_user(self.function, value)
+    }
+
+    /// Stages an op with one result. Returns `None` and stages nothing if its parts do not fit together, it has another number of
+    /// results, or it is not in the function's registry.
+    pub fn emit<T: Op>(&mut self, op: T) -> Option<ValueId> {
+        self.emit_parts(&self.registered_parts(op)?)
+    }
+
+    /// Stages an instruction of any op with one result. Returns `None` and stages nothing if its parts do not fit together or it
+    /// has another number of results. An op that the registry lacks has the result types that `parts` gives.
+    pub fn emit_parts(&mut self, parts: &OpParts) -> Option<ValueId> {
+        self.patch.emit(self.function, parts, &[], Some(1))?.first().copied()
+    }
+
+    /// Stages an op with any number of results. Returns `None` and stages nothing if its parts do not fit together or it is not
+    /// in the function's registry.
+    pub fn emit_many<T: Op>(&mut self, op: T) -> Option<Values> {
+        self.emit_parts_many(&self.registered_parts(op)?)
+    }
+
+    /// Stages an instruction of any op with any number of results. Returns `None` and stages nothing if its parts do not fit
+    /// together.
+    pub fn emit_parts_many(&mut self, parts: &OpParts) -> Option<Values> {
+        self.patch.emit(self.function, parts, &[], None)
+    }
+
+    /// Stages an op whose regions are regions of the root, in order and with the given changes: for loops with fewer carried
+    /// values. The regions in `op` are ignored. Returns `None` and stages nothing if its parts do not fit together.
+    pub fn emit_with_regions<T: Op>(&mut self, op: T, regions: &[MovedRegion]) -> Option<Values> {
+        let mut parts = self.registered_parts(op)?;
+        parts.regions = regions.iter().map(MovedRegion::body).collect();
+        self.patch.emit(self.function, &parts, regions, None)
+    }
+
+    // Returns the parts of an op if the registry has it: otherwise its attributes and types could not be checked.
+    fn registered_parts<T: Op>(&self, op: T) -> Option<OpParts> {
+        self.function.registry().get(T::key()).map(|_| op.into_parts())
+    }
+
+    /// Keeps the root, and replaces the uses of the first value of each pair by the second. The first is a result of the root or
+    /// a parameter of its regions; the second has the same type and is available to the root. Pairs whose first value is unused
+    /// are ignored; returns `None` if no other is left. With this, a loop with many carried values is not rebuilt for each of
+    /// them: the unused ones are removed together at the end.
+    pub fn forward(
+        &mut self,
+        pairs: impl IntoIterator<Item = (ValueId, ValueId)>,
+    ) -> Option<Values> {
+        let f = self.function;
+        let used = pairs.into_iter().filter(|&(from, _)| !f.unused(from));
+        self.patch.forward(used).then(Values::new)
+    }
+
+    /// Returns the carried values of the root, a loop, that changed since the last call: see
+    /// [`WideInstMemo::changed_carries`].
+    #[doc(hidden)]
+    pub fn changed_carries(&self, carried: usize) -> Option<Vec<usize>> {
+        self.memo.changed_carries(self.root, carried)
+    }
+
+    pub(super) fn stage_built(&mut self, function: Function, inputs: &[ValueId]) -> Values {
+        self.patch.stage_graph(BuiltGraph::new(function, inputs))
+    }
+
+    /// Returns a value with a literal: one constant per literal and function.
+    pub fn constant(&mut self, literal: TensorLiteral) -> ValueId {
+        self.patch.stage_constant(literal)
+    }
+
+    /// Returns a constant of a tensor type whose elements are all this number. `None` if a dim is not known or the number does
+    /// not fit.
+    pub fn filled(&mut self, ty: &TensorType, number: f64) -> Option<ValueId> {
+        let literal = TensorLiteral::filled(ty.dtype, &ty.known_shape()?, number).ok()?;
+        Some(self.constant(literal))
+    }
+
+    /// Returns a constant of the type of the root's result whose elements are all this number.
+    pub fn filled_like_result(&mut self, number: f64) -> Option<ValueId> {
+        let ty = self.result_tensor()?;
+        self.filled(ty, number)
+    }
+
+    /// Returns the parameters of a region.
+    #[must_use]
+    pub fn params(&self, body: BodyId) -> &'a [ValueId] {
+        self.function.body_params(body)
+    }
+
+    /// Returns the values a region yields.
+    #[must_use]
+    pub fn yields(&self, body: BodyId) -> &'a [ValueId] {
+        self.function.body_results(body)
+    }
+
+    /// Splices the instructions of a region of the root in before it, with its parameters replaced by arguments of the same
+    /// types, and returns the yielded values.
+    pub fn inline(&mut self, body: BodyId, args: &[ValueId]) -> Option<Values> {
+        self.patch.inline(self.function, self.root, body, args)
+    }
+}

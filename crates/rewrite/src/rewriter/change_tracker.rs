@@ -1,0 +1,141 @@
+//! The change tracker: the instructions that changed since the driver last asked.
+
+use sapwood_ptir::{Function, InstId, ValueDef, ValueId};
+
+/// A bit of the state of an instruction: it is in `changed`.
+const IN_CHANGED_LIST: u8 = 1;
+
+/// A list of the changed instructions, each once, and of the definitions that lost their last use.
+#[derive(Default)]
+pub(crate) struct ChangeTracker {
+    enabled: bool,
+    state: Vec<u8>,
+    changed: Vec<InstId>,
+    unused: Vec<InstId>,
+    // Every change in order, erased instructions included: the value table reads it.
+    log: Option<Vec<InstId>>,
+}
+
+impl ChangeTracker {
+    /// Returns a tracker that records changes; the default one records nothing.
+    pub(crate) fn enabled(capacity: usize) -> Self {
+        Self { enabled: true, state: vec![0; capacity], ..Self::default() }
+    }
+
+    /// Returns true if changes are recorded.
+    #[inline]
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// Records that an instruction is new or changed, in the list and in the log.
+    pub(crate) fn mark_changed(&mut self, inst: InstId) {
+        if !self.enabled {
+            return;
+        }
+        if let Some(log) = &mut self.log {
+            log.push(inst);
+        }
+        self.mark_affected(inst);
+    }
+
+    /// Records an instruction that did not change but reads a changed definition: in the list only, not in the log.
+    pub(crate) fn mark_affected(&mut self, inst: InstId) {
+        if self.state.len() <= inst.index() {
+            self.state.resize(inst.index() + 1, 0);
+        }
+        let state = &mut self.state[inst.index()];
+        if *state & IN_CHANGED_LIST == 0 {
+            *state |= IN_CHANGED_LIST;
+            self.changed.push(inst);
+        }
+    }
+
+    /// Records an instruction that is erased or moved: in the log only.
+    pub(crate) fn log_only(&mut self, inst: InstId) {
+        if let Some(log) = &mut self.log {
+            log.push(inst);
+        }
+    }
+
+    /// Starts logging every change.
+    pub(crate) fn start_log(&mut self) {
+        self.log.get_or_insert_with(Vec::new);
+    }
+
+    /// Returns true if every change is logged.
+    pub(crate) fn is_logging(&self) -> bool {
+        self.log.is_some()
+    }
+
+    /// Drops the changes that were not taken from the log yet.
+    pub(crate) fn clear_log(&mut self) {
+        self.log.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Takes the latest change from the log.
+    pub(crate) fn pop_log(&mut self) -> Option<InstId> {
+        self.log.as_mut()?.pop()
+    }
+
+    /// Records that a value lost uses: patterns may test for at most one use, or for a single user.
+    pub(crate) fn mark_uses_removed(&mut self, f: &Function, value: ValueId) {
+        if !self.enabled || !f.is_live_value(value) {
+            return;
+        }
+        // Patterns on a loop ask for everything that depends on a carried value, at any depth of regions.
+        let owner = match f.value_def(value) {
+            ValueDef::Param(body, _) => f.body_owner(body),
+            ValueDef::Result(inst, _) => f.body_of(inst).and_then(|b| f.body_owner(b)),
+        };
+        if let Some(owner) = owner {
+            self.mark_changed(owner);
+        }
+        let unused = f.unused(value);
+        if !unused && !one_user(f, value) {
+            return;
+        }
+        match f.value_def(value) {
+            ValueDef::Result(inst, _) if unused => self.unused.push(inst),
+            ValueDef::Result(inst, _) => self.mark_changed(inst),
+            // A pattern at the one remaining user may test for this.
+            ValueDef::Param(..) => {
+                if let Some(left) = f.uses(value).next() {
+                    self.mark_changed(left.user);
+                }
+            }
+        }
+    }
+
+    /// Takes a definition that lost its last use.
+    pub(crate) fn pop_unused(&mut self) -> Option<InstId> {
+        self.unused.pop()
+    }
+
+    /// Takes the instructions that changed since the last call.
+    pub(crate) fn take_changed(&mut self, into: &mut Vec<InstId>) {
+        into.clear();
+        std::mem::swap(into, &mut self.changed);
+        for inst in into {
+            self.state[inst.index()] &= !IN_CHANGED_LIST;
+        }
+    }
+}
+
+/// The number of uses that are examined to find out whether a value has a single user.
+const MAX_EXAMINED_USES: usize = 8;
+
+/// Returns true if exactly one instruction uses a value, in at most eight operands. The bound makes the test cheap after
+/// every edit, also for values with many uses.
+pub(crate) fn one_user(f: &Function, value: ValueId) -> bool {
+    let mut uses = f.uses(value);
+    let Some(first) = uses.next() else { return false };
+    for _ in 0..MAX_EXAMINED_USES {
+        match uses.next() {
+            None => return true,
+            Some(u) if u.user != first.user => return false,
+            Some(_) => {}
+        }
+    }
+    false
+}
