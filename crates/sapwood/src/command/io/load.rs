@@ -178,7 +178,7 @@ pub(crate) fn load_source(
         }),
         FileFormat::Py => ir::parse_program(&source).and_then(|program| {
             let problems = match options.verify {
-                true => ir::verify(&program, ir::Level::WellFormed),
+                true => ir::verify(&program, ir::VerifyLevel::WellFormed),
                 false => Diagnostics::new(),
             };
             problems.into_result(Loaded::Ir(program))

@@ -3,7 +3,7 @@
 use sapwood_ir as ir;
 use sapwood_ptir as ptir;
 use sapwood_structural::{
-    self as structural, Field as _, Mismatch, NodeRef, Path, Reason, Step, View,
+    self as structural, Field as _, Mismatch, MismatchReason, NodePath, NodeRef, PathStep, View,
 };
 use sapwood_types::Span;
 use serde_json::json;
@@ -108,7 +108,7 @@ fn ir_difference(
     let ((left_view, left_span), (right_view, right_span)) =
         (follow_path(left, &mismatch.left), follow_path(right, &mismatch.right));
     let sides = match &mismatch.reason {
-        Reason::Binding(Some(bound)) => {
+        MismatchReason::Binding(Some(bound)) => {
             let bound = (follow_path(left, &bound.at).0, follow_path(right, &bound.at).0);
             match (
                 variable_name(left_view),
@@ -122,7 +122,7 @@ fn ir_difference(
                 _ => None,
             }
         }
-        Reason::Type | Reason::Value => {
+        MismatchReason::Type | MismatchReason::Value => {
             match (left_view.and_then(describe_view), right_view.and_then(describe_view)) {
                 (Some(a), Some(b)) if a != b => Some(format!("{a} on the left, {b} on the right")),
                 _ => None,
@@ -138,7 +138,7 @@ fn ir_difference(
 }
 
 // Returns the view at a path, and the innermost known span on the way to it.
-fn follow_path<'p>(program: &'p ir::ProgramRef, path: &Path) -> (Option<View<'p>>, Span) {
+fn follow_path<'p>(program: &'p ir::ProgramRef, path: &NodePath) -> (Option<View<'p>>, Span) {
     let (mut view, mut span) = (program.view(), Span::unknown());
     for step in path.steps() {
         let Some(next) = child(view, step) else { return (None, span) };
@@ -150,13 +150,13 @@ fn follow_path<'p>(program: &'p ir::ProgramRef, path: &Path) -> (Option<View<'p>
     (Some(view), span)
 }
 
-fn child<'p>(view: View<'p>, step: &Step) -> Option<View<'p>> {
+fn child<'p>(view: View<'p>, step: &PathStep) -> Option<View<'p>> {
     match (view, step) {
-        (View::Node(node), Step::Field(name)) => node.field(name),
-        (View::Node(node), Step::Index(at)) => (*at < node.len()).then(|| node.child(*at)),
-        (View::List(list), Step::Index(at)) => (*at < list.len()).then(|| list.item(*at)),
+        (View::Node(node), PathStep::Field(name)) => node.field(name),
+        (View::Node(node), PathStep::Index(at)) => (*at < node.len()).then(|| node.child(*at)),
+        (View::List(list), PathStep::Index(at)) => (*at < list.len()).then(|| list.item(*at)),
         // The children of a map are its keys and values in turn.
-        (View::Node(node), Step::Key(key)) => (0..node.len())
+        (View::Node(node), PathStep::Key(key)) => (0..node.len())
             .step_by(2)
             .find(|at| matches!(node.child(*at), View::Str(name) if Some(name) == key.as_str()))
             .map(|at| node.child(at + 1)),

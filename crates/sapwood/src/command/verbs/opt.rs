@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use sapwood_check::Verdict;
-use sapwood_rewrite::{PipelineFailure, FloatMode};
+use sapwood_rewrite::{FloatMode, PipelineFailure};
 use sapwood_rules::Rule;
 use sapwood_trace::{FileTraceSink, StepLogSink};
 use sapwood_types::counted;

@@ -58,7 +58,7 @@ fn verify_loaded(args: &Args, input: &Input, file: &LoadedFile, color: bool) -> 
     let mut problems = match &file.program {
         Loaded::Ptir(program) => ptir::verify(program).err().unwrap_or_default(),
         Loaded::Ir(program) => {
-            let level = if args.ssa { ir::Level::Ssa } else { ir::Level::WellFormed };
+            let level = if args.ssa { ir::VerifyLevel::Ssa } else { ir::VerifyLevel::WellFormed };
             ir::verify(program, level)
         }
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sapwood_explorer::{CheckSection, PageOptions, Recording, RunRecorder, report_page};
 use sapwood_ptir as ptir;
-use sapwood_rewrite::{PipelineFailure, PassManager, RunReport};
+use sapwood_rewrite::{PassManager, PipelineFailure, RunReport};
 use sapwood_types::Source;
 
 use crate::command::cli_error::CliError;
