@@ -26,7 +26,7 @@ from typing import Any, Literal, TypeVar, overload
 from sapwood import _native
 from sapwood._native import (
     DataType,
-    FieldAccess,
+    FieldGetter,
     Map,
     Node,
     Seq,
@@ -272,7 +272,7 @@ def _own_fields(cls: type, kw_only: bool) -> list[_FieldTuple]:
         if typing.get_origin(annotation) is typing.ClassVar:
             continue
         given = vars(cls).get(name, _MISSING)
-        if isinstance(given, FieldAccess):
+        if isinstance(given, FieldGetter):
             raise ArgumentError(f"{cls.__qualname__} is registered already")
         spec = given if isinstance(given, _FieldSpec) else _FieldSpec(given, _MISSING, None, None)
         only = kw_only if spec.kw_only is None else spec.kw_only

@@ -18,7 +18,7 @@ pub(crate) fn bind<'py, const N: usize>(
     if args.len() > N {
         let takes = counted(N, "argument");
         let message = format!("{class} takes {takes} ({}), {} given", names.join(", "), args.len());
-        return Err(errors::argument(py, message));
+        return Err(errors::argument_error(py, message));
     }
     let mut bound = [const { None }; N];
     for (slot, given) in bound.iter_mut().zip(args.iter()) {
@@ -32,15 +32,18 @@ pub(crate) fn bind<'py, const N: usize>(
                 Some(hint) => format!("did you mean {hint}?"),
                 None => format!("it takes {}", names.join(", ")),
             };
-            return Err(errors::argument(py, format!("{class} has no argument {name}; {more}")));
+            return Err(errors::argument_error(
+                py,
+                format!("{class} has no argument {name}; {more}"),
+            ));
         };
         if bound[index].replace(given).is_some() {
-            return Err(errors::argument(py, format!("{class} was given {name} twice")));
+            return Err(errors::argument_error(py, format!("{class} was given {name} twice")));
         }
     }
     if let Some(missing) = (0..required).find(|&index| bound[index].is_none()) {
         let message = format!("{class} needs {}, which was not given", names[missing]);
-        return Err(errors::argument(py, message));
+        return Err(errors::argument_error(py, message));
     }
     Ok(bound)
 }

@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use sapwood_structural::{Bytes, Tensor, Value};
 use sapwood_types::DataType;
 
-use crate::errors::{self, Family};
+use crate::errors::{self, ErrorKind};
 
 /// NumPy, if it is installed.
 pub(crate) fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
@@ -19,7 +19,7 @@ pub(crate) fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
         let import = py.import("numpy").map(Bound::unbind);
         import.map_err(|error| {
             if error.is_instance_of::<PyImportError>(py) {
-                errors::error(py, Family::Missing, "arrays need NumPy: pip install numpy")
+                errors::new_error(py, ErrorKind::Missing, "arrays need NumPy: pip install numpy")
             } else {
                 error
             }
@@ -55,7 +55,7 @@ pub(crate) fn dtype_to_numpy(py: Python<'_>, dtype: DataType) -> PyResult<Bound<
     let scalar = py.import(module).and_then(|module| module.getattr(name)).map_err(|error| {
         if error.is_instance_of::<PyImportError>(py) {
             let message = format!("NumPy has no {dtype}: pip install ml_dtypes");
-            errors::error(py, Family::Missing, message)
+            errors::new_error(py, ErrorKind::Missing, message)
         } else {
             error
         }
@@ -65,11 +65,11 @@ pub(crate) fn dtype_to_numpy(py: Python<'_>, dtype: DataType) -> PyResult<Bound<
 
 /// The array of a tensor; it cannot be written to, and shares its content with nothing.
 pub(crate) fn to_array<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
-    from_bytes(py, tensor.dtype(), tensor.shape(), tensor.content().as_slice())
+    array_from_bytes(py, tensor.dtype(), tensor.shape(), tensor.content().as_slice())
 }
 
 /// A read-only array of these bytes.
-pub(crate) fn from_bytes<'py>(
+pub(crate) fn array_from_bytes<'py>(
     py: Python<'py>,
     dtype: DataType,
     shape: &[u64],
@@ -88,7 +88,7 @@ pub(crate) fn from_bytes<'py>(
 }
 
 /// What an array holds, row by row: data type, shape, bytes in the order of this machine.
-pub(crate) struct Parts<'py> {
+pub(crate) struct ArrayContent<'py> {
     /// The data type.
     pub(crate) dtype: DataType,
     /// The extents.
@@ -98,7 +98,7 @@ pub(crate) struct Parts<'py> {
 }
 
 /// What is or gives an array, as one; nothing if it is nothing of the kind. No address that an object merely states is believed.
-pub(crate) fn array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+pub(crate) fn as_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
     let (described, method) = (intern!(py, "__array_interface__"), intern!(py, "__array__"));
     // Arrays have both. Asking for them imports nothing: an array cannot be without NumPy.
@@ -115,20 +115,23 @@ pub(crate) fn array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'p
         if !given.is_instance(&plain)? {
             let (ours, found) = (errors::type_name(object), errors::type_name(&given));
             let message = format!("{ours}.__array__() must return an array, it returned {found}");
-            return Err(errors::argument(py, message));
+            return Err(errors::argument_error(py, message));
         }
         given
     } else {
         // Whether there is anything at the address it states only NumPy would find out.
         let found = errors::type_name(object);
         let message = format!("{found} has no __array__(); give a NumPy array, numpy.asarray(…)");
-        return Err(errors::argument(py, message));
+        return Err(errors::argument_error(py, message));
     };
     let made = numpy.getattr("asarray")?.call1((given,));
     made.map(Some).map_err(|error| {
         if error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyTypeError>(py) {
             let found = errors::type_name(object);
-            errors::argument(py, format!("no array can be made of {found}: {}", error.value(py)))
+            errors::argument_error(
+                py,
+                format!("no array can be made of {found}: {}", error.value(py)),
+            )
         } else {
             error
         }
@@ -136,14 +139,16 @@ pub(crate) fn array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'p
 }
 
 /// The parts of a NumPy array or scalar; nothing if the object is neither.
-pub(crate) fn parts<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {
+pub(crate) fn array_content<'py>(
+    object: &Bound<'py, PyAny>,
+) -> PyResult<Option<ArrayContent<'py>>> {
     let py = object.py();
-    let Some(array) = array(object)? else { return Ok(None) };
+    let Some(array) = as_array(object)? else { return Ok(None) };
     let described = array.getattr("dtype")?;
     let name: String = described.getattr("name")?.extract()?;
     let Ok(dtype) = name.parse::<DataType>() else {
         let all: Vec<&str> = DataType::ALL.iter().map(|dtype| dtype.short_name()).collect();
-        return Err(errors::argument(
+        return Err(errors::argument_error(
             py,
             format!("arrays of {name} cannot be taken; data types are {}", all.join(", ")),
         ));
@@ -158,38 +163,40 @@ pub(crate) fn parts<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'p
     let bytes = copied().map_err(|error| {
         if error.is_instance_of::<PyMemoryError>(py) {
             let message = format!("there is no memory for a copy of an array of shape {shape:?}");
-            errors::value(py, message)
+            errors::value_error(py, message)
         } else {
             error
         }
     })?;
     let bytes = bytes.cast_into::<PyBytes>()?;
-    Ok(Some(Parts { dtype, shape, bytes: regular(py, dtype, bytes) }))
+    Ok(Some(ArrayContent { dtype, shape, bytes: canonical_elements(py, dtype, bytes) }))
 }
 
 /// The same elements, one spelling each: of a bool NumPy looks whether it is zero, of four bits at the lower half of a byte.
-fn regular<'py>(
+fn canonical_elements<'py>(
     py: Python<'py>,
     dtype: DataType,
     bytes: Bound<'py, PyBytes>,
 ) -> Bound<'py, PyBytes> {
-    let spelled: fn(u8) -> u8 = match dtype {
+    let canonical: fn(u8) -> u8 = match dtype {
         DataType::Bool => |byte| u8::from(byte != 0),
         DataType::U4 => |byte| byte & 0xf,
         DataType::I4 => |byte| (((byte << 4) as i8) >> 4) as u8,
         _ => return bytes,
     };
     let given = bytes.as_bytes();
-    if given.iter().all(|&byte| spelled(byte) == byte) {
+    if given.iter().all(|&byte| canonical(byte) == byte) {
         return bytes;
     }
-    PyBytes::new(py, &given.iter().map(|&byte| spelled(byte)).collect::<Vec<u8>>())
+    PyBytes::new(py, &given.iter().map(|&byte| canonical(byte)).collect::<Vec<u8>>())
 }
 
 /// The value of a NumPy array or scalar; nothing if the object is neither.
 pub(crate) fn to_value(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
-    let Some(Parts { dtype, shape, bytes }) = parts(object)? else { return Ok(None) };
+    let Some(ArrayContent { dtype, shape, bytes }) = array_content(object)? else {
+        return Ok(None);
+    };
     let tensor = Tensor::new(dtype, &shape, Bytes::new(bytes.as_bytes()));
-    let tensor = tensor.map_err(|error| errors::value(object.py(), error.to_string()))?;
+    let tensor = tensor.map_err(|error| errors::value_error(object.py(), error.to_string()))?;
     Ok(Some(Value::from(tensor)))
 }

@@ -9,8 +9,8 @@ use sapwood_structural::{
     View, check_hooks, diff_in, equal_in, equal_with, hash_in,
 };
 
-use crate::convert::{Given, to_python, to_value};
-use crate::errors::{self, Family};
+use crate::convert::{ValueArg, to_python, to_value};
+use crate::errors::{self, ErrorKind};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<StructuralKey>()?;
@@ -22,40 +22,44 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// The exception for what stopped a comparison. What a hook raised comes out as it was raised.
-pub(crate) fn error(py: Python<'_>, error: Error) -> PyErr {
+pub(crate) fn compare_error(py: Python<'_>, error: Error) -> PyErr {
     match error {
         Error::Hook { key, path, error } => match error.downcast::<PyErr>() {
             Ok(raised) => *raised,
             Err(error) => {
                 let message = format!("{path}: a hook of {key} failed: {error}");
-                errors::error(py, Family::Compare, message)
+                errors::new_error(py, ErrorKind::Compare, message)
             }
         },
-        Error::DuplicateKey { .. } => errors::value(py, error.to_string()),
-        other => errors::error(py, Family::Compare, other.to_string()),
+        Error::DuplicateKey { .. } => errors::value_error(py, error.to_string()),
+        other => errors::new_error(py, ErrorKind::Compare, other.to_string()),
     }
 }
 
 /// The exception for a singleton that cannot be had.
-pub(crate) fn get_error(py: Python<'_>, failed: GetError) -> PyErr {
+pub(crate) fn singleton_error(py: Python<'_>, failed: GetError) -> PyErr {
     match failed {
-        GetError::Fields(failed) => error(py, failed),
-        other => errors::value(py, other.to_string()),
+        GetError::Fields(failed) => compare_error(py, failed),
+        other => errors::value_error(py, other.to_string()),
     }
 }
 
 /// The exception for a node at a place that cannot be made of what it was given. What a `__post_init__` raised comes out as
 /// it was raised.
-pub(crate) fn raised_at(py: Python<'_>, failed: impl Into<GetError>, place: &dyn Display) -> PyErr {
+pub(crate) fn build_error_at(
+    py: Python<'_>,
+    failed: impl Into<GetError>,
+    place: &dyn Display,
+) -> PyErr {
     let failed = failed.into();
     let user = matches!(failed, GetError::Fields(Error::Hook { .. }));
-    let raised = get_error(py, failed);
-    let ours = Family::Argument.class(py).is_ok_and(|class| raised.get_type(py).is(class));
-    if user && !ours { raised } else { errors::prefixed(py, raised, &place.to_string()) }
+    let raised = singleton_error(py, failed);
+    let ours = ErrorKind::Argument.class(py).is_ok_and(|class| raised.get_type(py).is(class));
+    if user && !ours { raised } else { errors::with_prefix(py, raised, &place.to_string()) }
 }
 
 /// Runs the engine on nodes; other threads run meanwhile, unless a hook is among them. What is no node is nothing here.
-pub(crate) fn engine<const N: usize, R: Send>(
+pub(crate) fn run_engine<const N: usize, R: Send>(
     py: Python<'_>,
     nodes: [Option<NodeRef<'_>>; N],
     work: impl FnOnce() -> R + Send,
@@ -67,8 +71,8 @@ pub(crate) fn engine<const N: usize, R: Send>(
 
 /// Whether looking at a node takes less time than letting other threads run: no node is below it.
 fn is_small(node: NodeRef<'_>) -> bool {
-    const FEW: usize = 8;
-    node.len() <= FEW
+    const MAX_SMALL_FIELDS: usize = 8;
+    node.len() <= MAX_SMALL_FIELDS
         && (0..node.len()).all(|index| !matches!(node.child(index), View::Node(_) | View::List(_)))
 }
 
@@ -84,20 +88,20 @@ fn structural_equal(
     map_free_vars: bool,
     skip_tensor_content: bool,
 ) -> PyResult<bool> {
-    equal(lhs, rhs, Options { map_free_vars, skip_tensor_content })
+    equal_with_options(lhs, rhs, Options { map_free_vars, skip_tensor_content })
 }
 
 /// The same for options.
-pub(crate) fn equal(
+pub(crate) fn equal_with_options(
     lhs: &Bound<'_, PyAny>,
     rhs: &Bound<'_, PyAny>,
     options: Options,
 ) -> PyResult<bool> {
     let py = lhs.py();
-    let (left, right) = (Given::new(lhs)?, Given::new(rhs)?);
+    let (left, right) = (ValueArg::new(lhs)?, ValueArg::new(rhs)?);
     let work = || equal_in(Heap, left.view(), right.view(), options);
-    let equal = engine(py, [left.as_node(), right.as_node()], work);
-    equal.map_err(|failed| error(py, failed))
+    let equal = run_engine(py, [left.as_node(), right.as_node()], work);
+    equal.map_err(|failed| compare_error(py, failed))
 }
 
 /// The 64-bit hash that equal values share under the same flags. Never calls `__hash__`.
@@ -108,15 +112,15 @@ fn structural_hash(
     map_free_vars: bool,
     skip_tensor_content: bool,
 ) -> PyResult<u64> {
-    hash(value, Options { map_free_vars, skip_tensor_content })
+    hash_with_options(value, Options { map_free_vars, skip_tensor_content })
 }
 
 /// The same for options.
-pub(crate) fn hash(value: &Bound<'_, PyAny>, options: Options) -> PyResult<u64> {
+pub(crate) fn hash_with_options(value: &Bound<'_, PyAny>, options: Options) -> PyResult<u64> {
     let py = value.py();
-    let value = Given::new(value)?;
-    let hash = engine(py, [value.as_node()], || hash_in(Heap, value.view(), options));
-    hash.map(|hash| hash.lo).map_err(|failed| error(py, failed))
+    let value = ValueArg::new(value)?;
+    let hash = run_engine(py, [value.as_node()], || hash_in(Heap, value.view(), options));
+    hash.map(|hash| hash.lo).map_err(|failed| compare_error(py, failed))
 }
 
 /// The differences that are not below another one, `limit` at most, each as
@@ -131,15 +135,15 @@ fn mismatches<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let py = lhs.py();
     let options = Options { map_free_vars, skip_tensor_content };
-    let (left, right) = (Given::new(lhs)?, Given::new(rhs)?);
+    let (left, right) = (ValueArg::new(lhs)?, ValueArg::new(rhs)?);
     let work = || diff_in(Heap, left.view(), right.view(), options, limit);
-    let found = engine(py, [left.as_node(), right.as_node()], work);
-    let found = found.map_err(|failed| error(py, failed))?;
-    let shown = found.iter().map(|mismatch| describe(py, mismatch));
+    let found = run_engine(py, [left.as_node(), right.as_node()], work);
+    let found = found.map_err(|failed| compare_error(py, failed))?;
+    let shown = found.iter().map(|mismatch| mismatch_row(py, mismatch));
     PyList::new(py, shown.collect::<PyResult<Vec<_>>>()?)
 }
 
-fn describe<'py>(py: Python<'py>, mismatch: &Mismatch) -> PyResult<Bound<'py, PyTuple>> {
+fn mismatch_row<'py>(py: Python<'py>, mismatch: &Mismatch) -> PyResult<Bound<'py, PyTuple>> {
     let kind = match mismatch.reason {
         Reason::Type => "type",
         Reason::Value => "value",
@@ -154,8 +158,8 @@ fn describe<'py>(py: Python<'py>, mismatch: &Mismatch) -> PyResult<Bound<'py, Py
         None => Ok(py.None().into_bound(py)),
     };
     let parts = (
-        steps(py, &mismatch.left)?,
-        steps(py, &mismatch.right)?,
+        path_steps(py, &mismatch.left)?,
+        path_steps(py, &mismatch.right)?,
         kind,
         mismatch.to_string(),
         value(&mismatch.left_value)?,
@@ -165,7 +169,7 @@ fn describe<'py>(py: Python<'py>, mismatch: &Mismatch) -> PyResult<Bound<'py, Py
 }
 
 /// The steps of a path: `("field", name)`, `("index", number)`, `("key", value)`.
-pub(crate) fn steps<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn path_steps<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, PyTuple>> {
     let step = |step: &Step| -> PyResult<Bound<'py, PyTuple>> {
         match step {
             Step::Field(name) => ("field", &**name).into_pyobject(py),
@@ -180,7 +184,7 @@ pub(crate) fn steps<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, Py
 #[pyfunction]
 fn hook_disagreement(lhs: &Bound<'_, PyAny>, rhs: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let found = check_hooks(&to_value(lhs)?, &to_value(rhs)?);
-    let found = found.map_err(|failed| error(lhs.py(), failed))?;
+    let found = found.map_err(|failed| compare_error(lhs.py(), failed))?;
     Ok(found.map(|disagreement| disagreement.to_string()))
 }
 
@@ -227,7 +231,7 @@ impl StructuralKey {
         }
         let work = || equal_with(&self.value, &other.value, self.options);
         let nodes = [&self.value, &other.value].map(|value| value.as_node().map(AnyRef::node));
-        engine(py, nodes, work).map_err(|failed| error(py, failed))
+        run_engine(py, nodes, work).map_err(|failed| compare_error(py, failed))
     }
 
     fn __hash__(&self) -> u64 {

@@ -49,7 +49,7 @@ fn container(object: &Bound<'_, PyAny>, layout: Layout, wanted: &str) -> PyResul
         Value::Node(any) if any.info().layout() == layout => Ok(any.into()),
         other => {
             let message = format!("expected {wanted}, found {} {other:?}", other.view().sort());
-            Err(errors::argument(object.py(), message))
+            Err(errors::argument_error(object.py(), message))
         }
     }
 }
@@ -78,7 +78,7 @@ fn same_items(py: Python<'_>, left: &Value, right: &Value) -> bool {
             (View::Node(a), View::Node(b)) => {
                 a.id() == b.id()
                     || !seen.insert((a.id(), b.id()))
-                    || open(a.to_owned(), b.to_owned(), &mut stack)
+                    || compare_items(a.to_owned(), b.to_owned(), &mut stack)
             }
             (View::Node(_), _) | (_, View::Node(_)) => false,
             (a, b) => sapwood_structural::equal_views(a, b).unwrap_or(false),
@@ -104,7 +104,7 @@ fn same_numbers(py: Python<'_>, left: View<'_>, right: View<'_>) -> bool {
     compared().unwrap_or(false)
 }
 
-fn open(left: AnyRef, right: AnyRef, stack: &mut Vec<(Value, Value)>) -> bool {
+fn compare_items(left: AnyRef, right: AnyRef, stack: &mut Vec<(Value, Value)>) -> bool {
     if left.node().len() != right.node().len() {
         return false;
     }
@@ -227,17 +227,17 @@ impl PySeq {
     }
 }
 
-fn the_map(slf: &Bound<'_, PyMap>) -> PyResult<Map> {
+fn to_map(slf: &Bound<'_, PyMap>) -> PyResult<Map> {
     Map::try_from(slf.as_super().get().any.clone())
-        .map_err(|_| errors::argument(slf.py(), "this is no map"))
+        .map_err(|_| errors::argument_error(slf.py(), "this is no map"))
 }
 
 impl PyMap {
-    fn list<'py>(
+    fn map_entries<'py>(
         slf: &Bound<'py, Self>,
         part: impl Fn(Python<'py>, &Value, &Value) -> PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let map = the_map(slf)?;
+        let map = to_map(slf)?;
         let parts = map.iter().map(|(key, value)| part(slf.py(), key, value));
         PyTuple::new(slf.py(), parts.collect::<PyResult<Vec<_>>>()?)
     }
@@ -246,8 +246,8 @@ impl PyMap {
         slf: &Bound<'py, Self>,
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let (map, key) = (the_map(slf)?, to_value(key)?);
-        let found = map.get(&key).map_err(|error| compare::error(slf.py(), error))?;
+        let (map, key) = (to_map(slf)?, to_value(key)?);
+        let found = map.get(&key).map_err(|error| compare::compare_error(slf.py(), error))?;
         found.map(|value| to_python(slf.py(), value.view())).transpose()
     }
 }
@@ -298,17 +298,17 @@ impl PyMap {
 
     /// The keys, in the order of insertion.
     fn keys<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        Self::list(slf, |py, key, _| to_python(py, key.view()))
+        Self::map_entries(slf, |py, key, _| to_python(py, key.view()))
     }
 
     /// The values, in the order of insertion.
     fn values<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        Self::list(slf, |py, _, value| to_python(py, value.view()))
+        Self::map_entries(slf, |py, _, value| to_python(py, value.view()))
     }
 
     /// Keys and values, in the order of insertion.
     fn items<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        Self::list(slf, |py, key, value| {
+        Self::map_entries(slf, |py, key, value| {
             let pair = (to_python(py, key.view())?, to_python(py, value.view())?);
             Ok(pair.into_pyobject(py)?.into_any())
         })
@@ -349,14 +349,16 @@ impl PySet {
     fn __contains__(slf: &Bound<'_, Self>, member: &Bound<'_, PyAny>) -> PyResult<bool> {
         let member = to_value(member)?;
         match Set::try_from(slf.as_super().get().any.clone()) {
-            Ok(set) => set.contains(&member).map_err(|error| compare::error(slf.py(), error)),
+            Ok(set) => {
+                set.contains(&member).map_err(|error| compare::compare_error(slf.py(), error))
+            }
             Err(_) => Ok(false),
         }
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let Ok(set) = Set::try_from(slf.as_super().get().any.clone()) else {
-            return Err(errors::argument(slf.py(), "this is no set"));
+            return Err(errors::argument_error(slf.py(), "this is no set"));
         };
         let members = set.iter().map(|member| to_python(slf.py(), member.view()));
         let members = PyTuple::new(slf.py(), members.collect::<PyResult<Vec<_>>>()?)?;

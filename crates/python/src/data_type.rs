@@ -44,16 +44,19 @@ impl PyDataType {
 }
 
 /// A data type, or the name of one.
-pub(crate) fn read(object: &Bound<'_, PyAny>) -> PyResult<DataType> {
+pub(crate) fn read_data_type(object: &Bound<'_, PyAny>) -> PyResult<DataType> {
     let py = object.py();
     if let Ok(already) = object.cast::<PyDataType>() {
         return Ok(already.get().0);
     }
     let Ok(name) = object.extract::<String>() else {
         let found = errors::type_name(object);
-        return Err(errors::argument(py, format!("the name of a data type is a str, not {found}")));
+        return Err(errors::argument_error(
+            py,
+            format!("the name of a data type is a str, not {found}"),
+        ));
     };
-    name.parse().map_err(|error| errors::value(py, format!("{error}")))
+    name.parse().map_err(|error| errors::value_error(py, format!("{error}")))
 }
 
 #[pymethods]
@@ -64,7 +67,7 @@ impl PyDataType {
         if let Ok(already) = name.cast::<Self>() {
             return Ok(already.clone().unbind());
         }
-        let dtype = read(name)?;
+        let dtype = read_data_type(name)?;
         Self::object(py, dtype).map(|object| object.clone().unbind())
     }
 

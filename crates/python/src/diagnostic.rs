@@ -37,7 +37,7 @@ impl PyDiagnostic {
         let all = [Severity::Note, Severity::Warning, Severity::Error];
         let Some(severity) = all.into_iter().find(|one| one.to_string() == severity) else {
             let message = format!("a severity is note, warning or error, not {severity:?}");
-            return Err(crate::errors::value(py, message));
+            return Err(crate::errors::value_error(py, message));
         };
         let notes = notes.into_iter().map(|(span, text)| (span.0, text)).collect();
         Ok(Self(Diagnostic { severity, span: span.0, message, notes, help }))

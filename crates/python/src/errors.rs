@@ -7,14 +7,14 @@ use sapwood::{Diagnostic, Diagnostics, Source};
 
 use crate::diagnostic::PyDiagnostic;
 
-macro_rules! families {
+macro_rules! error_kinds {
     ($($(#[$doc:meta])* $name:ident = $class:literal;)*) => {
         /// What went wrong: one exception class each.
         #[derive(Clone, Copy, Debug)]
         #[allow(dead_code, reason = "the list is that of errors.py")]
-        pub(crate) enum Family { $($(#[$doc])* $name,)* }
+        pub(crate) enum ErrorKind { $($(#[$doc])* $name,)* }
 
-        impl Family {
+        impl ErrorKind {
             /// The exception class.
             pub(crate) fn class(self, py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
                 match self {
@@ -28,7 +28,7 @@ macro_rules! families {
     };
 }
 
-families! {
+error_kinds! {
     /// A value of the wrong type, or the wrong number of them.
     Argument = "ArgumentError";
     /// A value of the right type that cannot be taken.
@@ -52,27 +52,27 @@ families! {
 }
 
 /// An exception with a message.
-pub(crate) fn error(py: Python<'_>, family: Family, message: impl Into<String>) -> PyErr {
-    match family.class(py) {
+pub(crate) fn new_error(py: Python<'_>, kind: ErrorKind, message: impl Into<String>) -> PyErr {
+    match kind.class(py) {
         Ok(class) => PyErr::from_type(class.clone(), (message.into(),)),
         Err(failed) => failed,
     }
 }
 
 /// A value of the wrong type was given.
-pub(crate) fn argument(py: Python<'_>, message: impl Into<String>) -> PyErr {
-    error(py, Family::Argument, message)
+pub(crate) fn argument_error(py: Python<'_>, message: impl Into<String>) -> PyErr {
+    new_error(py, ErrorKind::Argument, message)
 }
 
 /// A value that cannot be taken was given.
-pub(crate) fn value(py: Python<'_>, message: impl Into<String>) -> PyErr {
-    error(py, Family::Value, message)
+pub(crate) fn value_error(py: Python<'_>, message: impl Into<String>) -> PyErr {
+    new_error(py, ErrorKind::Value, message)
 }
 
 /// An exception for what is wrong with a program: its message shows the source lines where there is a source.
-pub(crate) fn diagnosed(
+pub(crate) fn diagnostics_error(
     py: Python<'_>,
-    family: Family,
+    kind: ErrorKind,
     diagnostics: &Diagnostics,
     source: Option<&Source>,
 ) -> PyErr {
@@ -84,7 +84,7 @@ pub(crate) fn diagnosed(
         let shown: Vec<&Diagnostic> = diagnostics.iter().collect();
         let shown = shown.into_iter().map(|one| Bound::new(py, PyDiagnostic::from(one)));
         let shown = PyTuple::new(py, shown.collect::<PyResult<Vec<_>>>()?)?;
-        Ok(PyErr::from_value(family.class(py)?.call1((text, shown))?))
+        Ok(PyErr::from_value(kind.class(py)?.call1((text, shown))?))
     };
     build().unwrap_or_else(|failed| failed)
 }
@@ -95,7 +95,7 @@ pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
 }
 
 /// The same exception, its message preceded by a place. Exceptions that are not ours stay as they are.
-pub(crate) fn prefixed(py: Python<'_>, error: PyErr, place: &str) -> PyErr {
+pub(crate) fn with_prefix(py: Python<'_>, error: PyErr, place: &str) -> PyErr {
     let ours = PyOnceLock::new();
     let base: PyResult<&Bound<'_, PyType>> = ours.import(py, "sapwood.errors", "SapwoodError");
     if !base.is_ok_and(|base| error.is_instance(py, base)) {

@@ -7,7 +7,6 @@
 
 mod args;
 mod arrays;
-mod bridges;
 mod classes;
 mod command;
 mod compare;
@@ -17,18 +16,19 @@ mod data_type;
 mod diagnostic;
 mod errors;
 mod fields;
-mod forks;
-mod handles;
+mod fork_hooks;
+mod handle_pool;
 mod hooks;
 mod instance;
 mod ir;
 mod items;
-mod lend;
+mod lowering;
 mod node;
 mod numbers;
 mod pickle;
 mod ptir;
 mod rewrite;
+mod scoped_borrow;
 mod signals;
 mod span;
 mod traverse;
@@ -49,9 +49,9 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     traverse::register(module)?;
     pickle::register(module)?;
     ir::register(module)?;
-    bridges::register(module)?;
+    lowering::register(module)?;
     ptir::register(module)?;
     rewrite::register(module)?;
-    forks::register(module)?;
+    fork_hooks::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

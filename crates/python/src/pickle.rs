@@ -11,10 +11,10 @@ use sapwood_structural::{
     AnyRef, Error, GetError, JsonReadError, Next, Registry, Value, Walk, read_json, write_json,
 };
 
-use crate::classes::{self, Make};
+use crate::classes::{self, Constructor};
 use crate::compare;
 use crate::convert::{DataTypeValue, SpanValue, to_python, to_value};
-use crate::errors::{self, Family};
+use crate::errors::{self, ErrorKind};
 use crate::items::Items;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -25,7 +25,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// What pickle needs to make a node again.
 pub(crate) fn reduce<'py>(py: Python<'py>, any: &AnyRef) -> PyResult<Bound<'py, PyAny>> {
     let restore = py.import("sapwood._native")?.getattr("restore")?;
-    let (text, classes) = written(py, &Value::Node(any.clone()))?;
+    let (text, classes) = write_graph(py, &Value::Node(any.clone()))?;
     Ok((restore, (text, classes)).into_pyobject(py)?.into_any())
 }
 
@@ -34,22 +34,22 @@ pub(crate) fn reduce<'py>(py: Python<'py>, any: &AnyRef) -> PyResult<Bound<'py, 
 fn graph_to_json<'py>(
     value: &Bound<'py, PyAny>,
 ) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyTuple>)> {
-    written(value.py(), &to_value(value)?)
+    write_graph(value.py(), &to_value(value)?)
 }
 
-fn written<'py>(
+fn write_graph<'py>(
     py: Python<'py>,
     value: &Value,
 ) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyTuple>)> {
     let text = py.detach(|| write_json(value));
-    let text = text.map_err(|error| errors::value(py, error.to_string()))?;
+    let text = text.map_err(|error| errors::value_error(py, error.to_string()))?;
     let mut seen = HashSet::<usize, FxBuildHasher>::default();
     let mut classes = Vec::new();
     let _: ControlFlow<()> = Walk::of(value).pre_order(|at| {
         let info = at.node().info();
         if seen.insert(std::ptr::from_ref(info).addr())
-            && let Some(class) = classes::of_type(info)
-            && matches!(class.make, Make::Fields(_))
+            && let Some(class) = classes::find_by_type(info)
+            && matches!(class.constructor, Constructor::Fields(_))
         {
             classes.push(class.class.bind(py));
         }
@@ -62,23 +62,24 @@ fn written<'py>(
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value, reason = "what Python gives is taken by value")]
 fn restore<'py>(py: Python<'py>, text: &str, classes: Items<'py>) -> PyResult<Bound<'py, PyAny>> {
-    let classes = classes.each::<PyType>("a class")?;
-    let mut registry = base_registry().map_err(|error| errors::value(py, error.to_string()))?;
+    let classes = classes.cast_each::<PyType>("a class")?;
+    let mut registry =
+        base_registry().map_err(|error| errors::value_error(py, error.to_string()))?;
     for class in &classes {
-        let Some(known) = classes::of_class(class) else {
+        let Some(known) = classes::find_by_class(class) else {
             let message = format!("{} is no class of nodes", class.name()?);
-            return Err(errors::argument(py, message));
+            return Err(errors::argument_error(py, message));
         };
-        registry.add(known.info).map_err(|error| errors::value(py, error.to_string()))?;
+        registry.add(known.info).map_err(|error| errors::value_error(py, error.to_string()))?;
     }
     // Reading makes maps, and the keys of maps may have hooks: Python is not let go.
     let value: Value = read_json(text, &registry).map_err(|error| match error {
         JsonReadError::Build { place, error: GetError::Fields(error @ Error::Hook { .. }) } => {
-            compare::raised_at(py, error, &place)
+            compare::build_error_at(py, error, &place)
         }
-        other => errors::error(py, Family::Parse, other.to_string()),
+        other => errors::new_error(py, ErrorKind::Parse, other.to_string()),
     })?;
-    check(py, &value)?;
+    check_loops(py, &value)?;
     to_python(py, value.view())
 }
 
@@ -87,7 +88,7 @@ fn base_registry() -> Result<Registry, sapwood_structural::TypeError> {
 }
 
 /// Checks that loops agree with their arguments, as their constructors see to.
-fn check(py: Python<'_>, value: &Value) -> PyResult<()> {
+fn check_loops(py: Python<'_>, value: &Value) -> PyResult<()> {
     let agree = |iter_args: &[IterArg], init_values: &[ExprRef]| {
         iter_args.len() == init_values.len()
             && iter_args.iter().zip(init_values).all(|(arg, init)| arg.init_value().same(init))
@@ -103,7 +104,7 @@ fn check(py: Python<'_>, value: &Value) -> PyResult<()> {
         };
         if !fine {
             let message = "the initial values of a loop are not those of its iteration arguments";
-            return ControlFlow::Break(errors::error(py, Family::Parse, message));
+            return ControlFlow::Break(errors::new_error(py, ErrorKind::Parse, message));
         }
         ControlFlow::Continue(Next::Into)
     });

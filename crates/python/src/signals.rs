@@ -10,33 +10,33 @@ use pyo3::intern;
 use pyo3::prelude::*;
 
 /// So long a signal waits at most.
-const PERIOD: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Programs of so many instructions may take long enough for somebody to press Ctrl-C.
-const LARGE: usize = 1000;
+const MIN_INTERRUPTIBLE_INSTS: usize = 1000;
 
 /// What a thread that works has, as the main thread of most systems.
-const STACK: usize = 8 << 20;
+const WORKER_STACK_BYTES: usize = 8 << 20;
 
 /// Asked by a run whether it is to end.
 pub(crate) struct Signals {
-    looked: Mutex<Instant>,
+    last_poll: Mutex<Instant>,
     raised: Mutex<Option<PyErr>>,
 }
 
 impl Signals {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self { looked: Mutex::new(Instant::now()), raised: Mutex::new(None) })
+        Arc::new(Self { last_poll: Mutex::new(Instant::now()), raised: Mutex::new(None) })
     }
 
-    /// Whether the handler of a signal raised; often asked and seldom looked at.
-    pub(crate) fn came(&self) -> bool {
+    /// Whether the handler of a signal raised; often asked and seldom last_poll at.
+    pub(crate) fn poll(&self) -> bool {
         {
-            let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-            if looked.elapsed() < PERIOD {
+            let mut last_poll = self.last_poll.lock().unwrap_or_else(PoisonError::into_inner);
+            if last_poll.elapsed() < POLL_INTERVAL {
                 return false;
             }
-            *looked = Instant::now();
+            *last_poll = Instant::now();
         }
         let look = Python::attach(|py| py.check_signals().err());
         let Some(error) = look else { return false };
@@ -60,13 +60,13 @@ pub(crate) fn interruptible<R: Send + 'static>(
         return Ok(py.detach(work));
     }
     let (send, mut receive) = mpsc::sync_channel(1);
-    let working = std::thread::Builder::new().stack_size(STACK).spawn(move || {
+    let working = std::thread::Builder::new().stack_size(WORKER_STACK_BYTES).spawn(move || {
         // Nobody may be waiting any more.
         let _ = send.send(work());
     })?;
     loop {
         let (back, got) = py.detach(move || {
-            let got = receive.recv_timeout(PERIOD);
+            let got = receive.recv_timeout(POLL_INTERVAL);
             (receive, got)
         });
         receive = back;
@@ -83,12 +83,12 @@ pub(crate) fn interruptible<R: Send + 'static>(
 }
 
 /// Does work on a program of `size` instructions: others run meanwhile, and Ctrl-C ends it where it may take long.
-pub(crate) fn on_program<R: Send + 'static>(
+pub(crate) fn interruptible_if_large<R: Send + 'static>(
     py: Python<'_>,
     size: usize,
     work: impl FnOnce() -> R + Send + 'static,
 ) -> PyResult<R> {
-    if size < LARGE { Ok(py.detach(work)) } else { interruptible(py, work) }
+    if size < MIN_INTERRUPTIBLE_INSTS { Ok(py.detach(work)) } else { interruptible(py, work) }
 }
 
 fn is_main_thread(py: Python<'_>) -> PyResult<bool> {

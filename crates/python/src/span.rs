@@ -16,9 +16,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct PySpan(pub(crate) Span);
 
-fn place(py: Python<'_>, name: &str, number: i64) -> PyResult<u32> {
+fn checked_position(py: Python<'_>, name: &str, number: i64) -> PyResult<u32> {
     u32::try_from(number).map_err(|_| {
-        errors::value(
+        errors::value_error(
             py,
             format!("{name} is {number}; lines and columns are 0 (unknown) to {}", u32::MAX),
         )
@@ -39,10 +39,10 @@ impl PySpan {
     ) -> PyResult<Self> {
         Ok(Self(Span::new(
             filename,
-            place(py, "begin_line", begin_line)?,
-            place(py, "begin_column", begin_column)?,
-            place(py, "end_line", end_line)?,
-            place(py, "end_column", end_column)?,
+            checked_position(py, "begin_line", begin_line)?,
+            checked_position(py, "begin_column", begin_column)?,
+            checked_position(py, "end_line", end_line)?,
+            checked_position(py, "end_column", end_column)?,
         )))
     }
 

@@ -49,7 +49,7 @@ fn walk(
             match answer.cast::<PyString>().ok().and_then(|word| word.to_str().ok()) {
                 Some("skip") => Ok(ControlFlow::Continue(Next::Skip)),
                 Some("stop") => Ok(ControlFlow::Break(Ok(()))),
-                _ => Err(errors::argument(
+                _ => Err(errors::argument_error(
                     py,
                     format!("a visitor returns None, \"skip\" or \"stop\", it returned {answer}"),
                 )),
@@ -82,8 +82,8 @@ fn map_nodes<'py>(value: &Bound<'py, PyAny>, f: &Bound<'py, PyAny>) -> PyResult<
     });
     let mapped: Value = mapped.map_err(|error| match error {
         MapError::Callback { error, .. } => error,
-        MapError::Build { path, error } => compare::raised_at(py, error, &path),
-        other => errors::value(py, other.to_string()),
+        MapError::Build { path, error } => compare::build_error_at(py, error, &path),
+        other => errors::value_error(py, other.to_string()),
     })?;
     to_python(py, mapped.view())
 }
@@ -100,13 +100,13 @@ fn replace_variables<'py>(
     for (variable, by) in replacements {
         let Value::Node(variable) = to_value(&variable)? else {
             let message = format!("only variables can be replaced, not {variable}");
-            return Err(errors::argument(py, message));
+            return Err(errors::argument_error(py, message));
         };
         pairs.push((variable, to_value(&by)?));
     }
     let replaced: Value = substitute(&root, pairs).map_err(|error| match error {
-        SubstituteError::Build { path, error } => compare::raised_at(py, error, &path),
-        other => errors::argument(py, other.to_string()),
+        SubstituteError::Build { path, error } => compare::build_error_at(py, error, &path),
+        other => errors::argument_error(py, other.to_string()),
     })?;
     to_python(py, replaced.view())
 }
@@ -117,7 +117,7 @@ fn variables_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> 
     let py = value.py();
     let value = to_value(value)?;
     let node = value.as_node().map(AnyRef::node);
-    let found = compare::engine(py, [node], || free_variables(&value));
+    let found = compare::run_engine(py, [node], || free_variables(&value));
     let found = found.into_iter().map(|variable| wrap(py, variable));
     PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
 }

@@ -213,12 +213,12 @@ def _remember(filename: str, text: str) -> None:
 
 def problems(node: Program | Function, level: _Level = "well-formed") -> list[Diagnostic]:
     """All that is wrong with a program or a function, each with its place."""
-    return _native.ir_problems(node, level)
+    return _native.ir_verify(node, level)
 
 
 def verify(node: Program | Function, level: _Level = "well-formed") -> None:
     """Raises `sapwood.errors.VerifyError` with all that is wrong; gives `None` if nothing is."""
-    _native.ir_problems(node, level, True, _source_of(node))
+    _native.ir_verify(node, level, True, _source_of(node))
 
 
 def _source_of(node: Program | Function) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-//! Building functions.
+//! BuilderTarget functions.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,21 +12,21 @@ use sapwood::ptir::{
 };
 
 use super::attrs;
-use super::emit::{self, Target};
+use super::emit::{self, EmitTarget};
 use super::function::PyFunction;
-use super::program::Held;
+use super::program::SharedFunction;
 use super::types::PyType;
-use crate::errors::{self, Family};
+use crate::errors::{self, ErrorKind};
 use crate::items::{Items, items};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyBuilder>()?;
-    module.add_class::<PyEmit>()?;
+    module.add_class::<PyBuilderOpMethod>()?;
     module.add_class::<PyBuilderValue>()?;
     module.add_class::<PyRegion>()
 }
 
-struct State {
+struct BuilderState {
     writer: FunctionWriter,
     // Bodies that are being written, the innermost last.
     open: Vec<BodyId>,
@@ -37,7 +37,7 @@ struct State {
 /// Every op is a method: operands and regions are positional, attributes are keywords.
 #[pyclass(frozen, name = "Builder", module = "sapwood.ptir")]
 pub(crate) struct PyBuilder {
-    state: Mutex<Option<State>>,
+    state: Mutex<Option<BuilderState>>,
 }
 
 /// A value of a function under construction.
@@ -56,21 +56,25 @@ pub(crate) struct PyRegion {
 }
 
 /// A method of a builder: an op waiting for its operands.
-#[pyclass(frozen, name = "Emit", module = "sapwood.ptir")]
-pub(crate) struct PyEmit {
+#[pyclass(frozen, name = "BuilderOpMethod", module = "sapwood.ptir")]
+pub(crate) struct PyBuilderOpMethod {
     builder: Py<PyBuilder>,
     op: String,
 }
 
-fn lock(builder: &PyBuilder) -> MutexGuard<'_, Option<State>> {
+fn lock_state(builder: &PyBuilder) -> MutexGuard<'_, Option<BuilderState>> {
     builder.state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl PyBuilder {
-    fn with<R>(&self, py: Python<'_>, f: impl FnOnce(&mut State) -> PyResult<R>) -> PyResult<R> {
-        match lock(self).as_mut() {
+    fn with<R>(
+        &self,
+        py: Python<'_>,
+        f: impl FnOnce(&mut BuilderState) -> PyResult<R>,
+    ) -> PyResult<R> {
+        match lock_state(self).as_mut() {
             Some(state) => f(state),
-            None => Err(errors::value(py, "the function is finished; make a new Builder")),
+            None => Err(errors::value_error(py, "the function is finished; make a new Builder")),
         }
     }
 
@@ -82,10 +86,10 @@ impl PyBuilder {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         // Python runs while arguments are read (iterators, arrays), so the lock is taken only for each step.
-        let mut target = Building { builder: slf, registry: Registry::builtin() };
-        let parts = emit::parts(py, op, &mut target, arguments, keywords)?;
-        let made = slf.get().with(py, |state| append(py, state, op, &parts))?;
-        let mut values = made.into_iter().map(|(id, ty)| value(slf, id, ty));
+        let mut target = BuilderTarget { builder: slf, registry: Registry::builtin() };
+        let parts = emit::read_call(py, op, &mut target, arguments, keywords)?;
+        let made = slf.get().with(py, |state| append_inst(py, state, op, &parts))?;
+        let mut values = made.into_iter().map(|(id, ty)| new_value(slf, id, ty));
         match values.len() {
             1 => values
                 .next()
@@ -95,9 +99,9 @@ impl PyBuilder {
     }
 }
 
-fn append(
+fn append_inst(
     py: Python<'_>,
-    state: &mut State,
+    state: &mut BuilderState,
     op: &str,
     parts: &OpParts,
 ) -> PyResult<Vec<(ValueId, ValueType)>> {
@@ -105,12 +109,12 @@ fn append(
     let inst = state
         .writer
         .append(body, parts, Span::unknown())
-        .map_err(|error| errors::value(py, format!("{op}: {error}")))?;
+        .map_err(|error| errors::value_error(py, format!("{op}: {error}")))?;
     let f = state.writer.function();
     Ok(f.inst_results(inst).map(|id| (id, f.value_type(id).clone())).collect())
 }
 
-fn value<'py>(
+fn new_value<'py>(
     builder: &Bound<'py, PyBuilder>,
     id: ValueId,
     ty: ValueType,
@@ -118,12 +122,12 @@ fn value<'py>(
     Bound::new(builder.py(), PyBuilderValue { builder: builder.clone().unbind(), id, ty })
 }
 
-struct Building<'a, 'py> {
+struct BuilderTarget<'a, 'py> {
     builder: &'a Bound<'py, PyBuilder>,
     registry: std::sync::Arc<Registry>,
 }
 
-impl Target for Building<'_, '_> {
+impl EmitTarget for BuilderTarget<'_, '_> {
     fn registry(&self) -> &Registry {
         &self.registry
     }
@@ -132,7 +136,7 @@ impl Target for Building<'_, '_> {
         let Ok(value) = object.cast::<PyBuilderValue>() else { return Ok(None) };
         if !value.get().builder.is(self.builder) {
             let message = format!("{} belongs to another builder", value.get().id);
-            return Err(errors::value(object.py(), message));
+            return Err(errors::value_error(object.py(), message));
         }
         Ok(Some(value.get().id))
     }
@@ -140,18 +144,19 @@ impl Target for Building<'_, '_> {
     fn region(&mut self, object: &Bound<'_, PyAny>) -> PyResult<Option<BodyId>> {
         let Ok(region) = object.cast::<PyRegion>() else { return Ok(None) };
         if !region.get().builder.is(self.builder) {
-            return Err(errors::value(object.py(), "the region belongs to another builder"));
+            return Err(errors::value_error(object.py(), "the region belongs to another builder"));
         }
         Ok(Some(region.get().id))
     }
 
     fn tensor(&self, value: ValueId) -> Option<TensorType> {
-        let state = lock(self.builder.get());
+        let state = lock_state(self.builder.get());
         state.as_ref()?.writer.function().value_type(value).as_tensor().cloned()
     }
 
     fn constant(&mut self, py: Python<'_>, literal: TensorLiteral) -> PyResult<ValueId> {
-        let constant = |state: &mut State| Ok(state.writer.constant(&literal, Span::unknown()));
+        let constant =
+            |state: &mut BuilderState| Ok(state.writer.constant(&literal, Span::unknown()));
         self.builder.get().with(py, constant)
     }
 }
@@ -162,7 +167,7 @@ impl PyBuilder {
     #[pyo3(signature = (name = "main"))]
     fn new(name: &str) -> Self {
         let writer = FunctionWriter::new(name, &Registry::builtin());
-        Self { state: Mutex::new(Some(State { writer, open: Vec::new() })) }
+        Self { state: Mutex::new(Some(BuilderState { writer, open: Vec::new() })) }
     }
 
     /// Adds a parameter to the function.
@@ -178,7 +183,7 @@ impl PyBuilder {
             state.writer.set_hint(id, name);
             Ok(id)
         })?;
-        value(slf, id, ty)
+        new_value(slf, id, ty)
     }
 
     /// The value of an array: one constant for each literal.
@@ -186,18 +191,18 @@ impl PyBuilder {
         slf: &Bound<'py, Self>,
         array: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBuilderValue>> {
-        let literal = attrs::literal(array)?;
+        let literal = attrs::literal_from_array(array)?;
         let ty = ValueType::Tensor(literal.ty());
         let made = slf
             .get()
             .with(slf.py(), |state| Ok(state.writer.constant(&literal, Span::unknown())))?;
-        value(slf, made, ty)
+        new_value(slf, made, ty)
     }
 
     /// Names a value for the text.
     fn name(slf: &Bound<'_, Self>, value: &Bound<'_, PyBuilderValue>, name: &str) -> PyResult<()> {
         if !value.get().builder.is(slf) {
-            return Err(errors::value(slf.py(), "the value belongs to another builder"));
+            return Err(errors::value_error(slf.py(), "the value belongs to another builder"));
         }
         slf.get().with(slf.py(), |state| {
             state.writer.set_hint(value.get().id, name);
@@ -231,7 +236,7 @@ impl PyBuilder {
             Ok((body, ids))
         })?;
         let built = (|| {
-            let params = ids.into_iter().zip(types).map(|(id, ty)| value(slf, id, ty));
+            let params = ids.into_iter().zip(types).map(|(id, ty)| new_value(slf, id, ty));
             let params = PyTuple::new(py, params.collect::<PyResult<Vec<_>>>()?)?;
             let yielded = build.call1(params)?;
             let yielded = match yielded.cast_into::<PyBuilderValue>() {
@@ -250,7 +255,10 @@ impl PyBuilder {
         });
         built?;
         if !ended? {
-            return Err(errors::value(py, "regions are built one inside the other, on one thread"));
+            return Err(errors::value_error(
+                py,
+                "regions are built one inside the other, on one thread",
+            ));
         }
         Ok(PyRegion { builder: slf.clone().unbind(), id: body })
     }
@@ -267,42 +275,41 @@ impl PyBuilder {
             }
             _ => results.clone(),
         };
-        let mut target = Building { builder: slf, registry: Registry::builtin() };
-        let parts = emit::parts(py, ops::Return::key().name(), &mut target, &results, None)?;
+        let mut target = BuilderTarget { builder: slf, registry: Registry::builtin() };
+        let parts = emit::read_call(py, ops::Return::key().name(), &mut target, &results, None)?;
         slf.get().with(py, |state| {
             if !state.open.is_empty() {
-                return Err(errors::value(py, "a region is still being built"));
+                return Err(errors::value_error(py, "a region is still being built"));
             }
-            append(py, state, "return", &parts).map(drop)
+            append_inst(py, state, "return", &parts).map(drop)
         })?;
-        let Some(state) = lock(slf.get()).take() else {
-            return Err(errors::value(py, "the function is finished; make a new Builder"));
+        let Some(state) = lock_state(slf.get()).take() else {
+            return Err(errors::value_error(py, "the function is finished; make a new Builder"));
         };
         let f = state.writer.function();
         let types: Vec<ValueType> =
             parts.operands.iter().map(|&v| f.value_type(v).clone()).collect();
-        let function = state
-            .writer
-            .finish(&types)
-            .map_err(|problems| errors::diagnosed(py, Family::Verify, &problems, None))?;
-        Ok(PyFunction::new(Held::new(function.into())))
+        let function = state.writer.finish(&types).map_err(|problems| {
+            errors::diagnostics_error(py, ErrorKind::Verify, &problems, None)
+        })?;
+        Ok(PyFunction::new(SharedFunction::new(function.into())))
     }
 
-    fn __getattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<PyEmit> {
+    fn __getattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<PyBuilderOpMethod> {
         let py = slf.py();
         // `not` and its like are words of Python: `not_` is `not`.
         let op = name.strip_suffix('_').unwrap_or(name);
         if op.starts_with('_') || op.contains('.') {
             return Err(PyAttributeError::new_err(name.to_owned()));
         }
-        match emit::op(py, &Registry::builtin(), op) {
-            Ok(_) => Ok(PyEmit { builder: slf.clone().unbind(), op: op.to_owned() }),
+        match emit::find_op(py, &Registry::builtin(), op) {
+            Ok(_) => Ok(PyBuilderOpMethod { builder: slf.clone().unbind(), op: op.to_owned() }),
             Err(error) => Err(PyAttributeError::new_err(error.value(py).to_string())),
         }
     }
 
     fn __repr__(&self) -> String {
-        match lock(self).as_ref() {
+        match lock_state(self).as_ref() {
             Some(state) => {
                 let f = state.writer.function();
                 format!("<Builder of @{}: {} instructions>", f.name(), f.num_insts())
@@ -313,7 +320,7 @@ impl PyBuilder {
 }
 
 #[pymethods]
-impl PyEmit {
+impl PyBuilderOpMethod {
     #[pyo3(signature = (*operands, **attributes))]
     fn __call__<'py>(
         &self,

@@ -34,7 +34,7 @@ fn pair<'a, 'py>(
     if let (Ok(left), Ok(right)) = (left.cast(), right.cast()) {
         return Ok(Pair::Functions(left, right));
     }
-    Err(errors::argument(
+    Err(errors::argument_error(
         left.py(),
         format!(
             "two programs or two functions are compared, not {} and {}",
@@ -56,7 +56,7 @@ fn ptir_equal(left: &Bound<'_, PyAny>, right: &Bound<'_, PyAny>, ordered: bool) 
             py.detach(|| structural::equal(a, b, mode(ordered)))
         }
         Pair::Functions(a, b) => {
-            let (a, b) = (a.get().held(), b.get().held());
+            let (a, b) = (a.get().shared(), b.get().shared());
             py.detach(|| structural::equal_functions(a, b, mode(ordered)))
         }
     })
@@ -72,11 +72,11 @@ fn ptir_hash(value: &Bound<'_, PyAny>, ordered: bool) -> PyResult<u128> {
         return Ok(py.detach(|| structural::hash(program, mode(ordered))).as_u128());
     }
     if let Ok(function) = value.cast::<PyFunction>() {
-        let f = function.get().held();
+        let f = function.get().shared();
         return Ok(py.detach(|| structural::hash_function(f, mode(ordered))).as_u128());
     }
     let found = errors::type_name(value);
-    Err(errors::argument(py, format!("a program or a function has a hash here, not {found}")))
+    Err(errors::argument_error(py, format!("a program or a function has a hash here, not {found}")))
 }
 
 /// Where two programs or functions first differ: `(left, right, reason, text)`; `None` if they are equal.
@@ -94,7 +94,7 @@ fn ptir_first_mismatch(
             py.detach(|| structural::first_mismatch(a, b, mode(ordered)))
         }
         Pair::Functions(a, b) => {
-            let (a, b) = (a.get().held(), b.get().held());
+            let (a, b) = (a.get().shared(), b.get().shared());
             py.detach(|| structural::first_mismatch_functions(a, b, mode(ordered)))
         }
     };
@@ -122,7 +122,7 @@ fn ptir_diff(
             py.detach(|| structural::diff(a, b, mode(ordered)))
         }
         Pair::Functions(a, b) => {
-            let (a, b) = (a.get().held(), b.get().held());
+            let (a, b) = (a.get().shared(), b.get().shared());
             py.detach(|| structural::diff_functions(a, b, mode(ordered)))
         }
     };

@@ -25,7 +25,8 @@ fn row<'py>(py: Python<'py>, def: &OpDef) -> PyResult<Bound<'py, PyDict>> {
         one.set_item("kind", attr.kind.describe())?;
         one.set_item("doc", &attr.doc)?;
         one.set_item("required", attr.default.is_none())?;
-        let default = attr.default.as_ref().map(|value| attrs::to_python(py, value)).transpose()?;
+        let default =
+            attr.default.as_ref().map(|value| attrs::attr_to_python(py, value)).transpose()?;
         one.set_item("default", default)?;
         attributes.set_item(attr.name, one)?;
     }

@@ -18,11 +18,11 @@ use sapwood::{Diagnostic, Source, stablehlo};
 use super::function::PyFunction;
 use super::run::PyExecutable;
 use crate::diagnostic::PyDiagnostic;
-use crate::errors::{self, Family};
+use crate::errors::{self, ErrorKind};
 use crate::items::Items;
 
 /// A notebook draws programs of at most so many instructions; a page has no such limit.
-const DRAWN_IN_NOTEBOOKS: usize = 2000;
+const MAX_NOTEBOOK_GRAPH_INSTS: usize = 2000;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyProgram>()?;
@@ -32,21 +32,21 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ptir_from_json, module)?)
 }
 
-/// A function that handles hold on to, and how its instructions are printed.
-pub(crate) struct Held {
+/// A function that handles from_program on to, and how its instructions are printed.
+pub(crate) struct SharedFunction {
     function: Arc<Function>,
     texts: OnceLock<Vec<Option<Box<str>>>>,
     names: OnceLock<HashMap<ValueId, Box<str>, FxBuildHasher>>,
 }
 
-impl Deref for Held {
+impl Deref for SharedFunction {
     type Target = Function;
     fn deref(&self) -> &Function {
         &self.function
     }
 }
 
-impl Held {
+impl SharedFunction {
     pub(crate) fn new(function: Arc<Function>) -> Arc<Self> {
         Arc::new(Self { function, texts: OnceLock::new(), names: OnceLock::new() })
     }
@@ -95,24 +95,29 @@ impl Held {
 #[pyclass(frozen, weakref, name = "Program", module = "sapwood.ptir")]
 pub(crate) struct PyProgram {
     program: Arc<Program>,
-    functions: Vec<Arc<Held>>,
+    functions: Vec<Arc<SharedFunction>>,
     /// What StableHLO text said besides; it is written back, also after passes.
     extras: Arc<stablehlo::Extras>,
     notes: Vec<Diagnostic>,
 }
 
 impl PyProgram {
-    pub(crate) fn hold(program: Program) -> Self {
-        Self::with(program, Arc::new(stablehlo::Extras::new()), Vec::new())
+    pub(crate) fn from_program(program: Program) -> Self {
+        Self::from_parts(program, Arc::new(stablehlo::Extras::new()), Vec::new())
     }
 
     /// What a pass made of this program.
-    pub(crate) fn changed(&self, program: Program) -> Self {
-        Self::with(program, self.extras.clone(), Vec::new())
+    pub(crate) fn with_program(&self, program: Program) -> Self {
+        Self::from_parts(program, self.extras.clone(), Vec::new())
     }
 
-    fn with(program: Program, extras: Arc<stablehlo::Extras>, notes: Vec<Diagnostic>) -> Self {
-        let functions = program.functions().iter().map(|f| Held::new(f.clone())).collect();
+    fn from_parts(
+        program: Program,
+        extras: Arc<stablehlo::Extras>,
+        notes: Vec<Diagnostic>,
+    ) -> Self {
+        let functions =
+            program.functions().iter().map(|f| SharedFunction::new(f.clone())).collect();
         Self { program: Arc::new(program), functions, extras, notes }
     }
 
@@ -128,7 +133,11 @@ impl PyProgram {
     }
 
     /// The function of this name; `main`, or the only one, if none is said.
-    pub(crate) fn find(&self, py: Python<'_>, name: Option<&str>) -> PyResult<&Arc<Held>> {
+    pub(crate) fn find_function(
+        &self,
+        py: Python<'_>,
+        name: Option<&str>,
+    ) -> PyResult<&Arc<SharedFunction>> {
         let names = || self.functions.iter().map(|f| f.name().as_str());
         let by_name = |name: &str| self.functions.iter().find(|f| f.name().as_str() == name);
         let Some(name) = name else {
@@ -142,7 +151,7 @@ impl PyProgram {
                 } else {
                     format!("say which function: there is {}", all.join(", "))
                 };
-                errors::value(py, message)
+                errors::value_error(py, message)
             });
         };
         let name = name.strip_prefix('@').unwrap_or(name);
@@ -151,7 +160,7 @@ impl PyProgram {
                 Some(close) => format!("; did you mean {close}?"),
                 None => String::new(),
             };
-            errors::value(py, format!("there is no function {name}{help}"))
+            errors::value_error(py, format!("there is no function {name}{help}"))
         })
     }
 }
@@ -162,9 +171,14 @@ impl PyProgram {
 fn ptir_parse(py: Python<'_>, text: &str, filename: &str, verify: bool) -> PyResult<PyProgram> {
     let options = ParseOptions::new().file(filename).verify(verify).comments(true);
     let program = py.detach(|| ptir::parse_options(text, &options)).map_err(|problems| {
-        errors::diagnosed(py, Family::Parse, &problems, Some(&Source::new(filename, text)))
+        errors::diagnostics_error(
+            py,
+            ErrorKind::Parse,
+            &problems,
+            Some(&Source::new(filename, text)),
+        )
     })?;
-    Ok(PyProgram::hold(program))
+    Ok(PyProgram::from_program(program))
 }
 
 /// Reads a StableHLO module.
@@ -172,10 +186,10 @@ fn ptir_parse(py: Python<'_>, text: &str, filename: &str, verify: bool) -> PyRes
 #[pyo3(signature = (text, filename = "<text>"))]
 fn stablehlo_read(py: Python<'_>, text: &str, filename: &str) -> PyResult<PyProgram> {
     let source = Source::new(filename, text);
-    let module = py
-        .detach(|| stablehlo::read(&source))
-        .map_err(|problems| errors::diagnosed(py, Family::Parse, &problems, Some(&source)))?;
-    Ok(PyProgram::with(module.program, Arc::new(module.extras), module.notes))
+    let module = py.detach(|| stablehlo::read(&source)).map_err(|problems| {
+        errors::diagnostics_error(py, ErrorKind::Parse, &problems, Some(&source))
+    })?;
+    Ok(PyProgram::from_parts(module.program, Arc::new(module.extras), module.notes))
 }
 
 /// A program as the text of a StableHLO module.
@@ -184,7 +198,7 @@ fn stablehlo_write(program: &Bound<'_, PyProgram>) -> PyResult<String> {
     let py = program.py();
     let PyProgram { program: written, extras, .. } = program.get();
     py.detach(|| stablehlo::write_program(written, extras))
-        .map_err(|why| errors::value(py, why.to_string()))
+        .map_err(|why| errors::value_error(py, why.to_string()))
 }
 
 /// Reads a program from its JSON form; `extras` is what StableHLO text said besides, as pickle keeps it.
@@ -193,17 +207,17 @@ fn stablehlo_write(program: &Bound<'_, PyProgram>) -> PyResult<String> {
 fn ptir_from_json(py: Python<'_>, text: &str, extras: Option<&str>) -> PyResult<PyProgram> {
     let mut program = py
         .detach(|| ptir::from_json(text))
-        .map_err(|problems| errors::diagnosed(py, Family::Parse, &problems, None))?;
+        .map_err(|problems| errors::diagnostics_error(py, ErrorKind::Parse, &problems, None))?;
     let extras = extras.map(|text| stablehlo::Extras::from_json(text, &mut program)).transpose();
-    let extras = extras.map_err(|why| errors::error(py, Family::Parse, why))?;
-    Ok(PyProgram::with(program, Arc::new(extras.unwrap_or_default()), Vec::new()))
+    let extras = extras.map_err(|why| errors::new_error(py, ErrorKind::Parse, why))?;
+    Ok(PyProgram::from_parts(program, Arc::new(extras.unwrap_or_default()), Vec::new()))
 }
 
-fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+fn write_atomically(path: &Path, text: &str) -> std::io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let half = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let written = std::fs::write(&half, text).and_then(|()| std::fs::rename(&half, path));
-    written.inspect_err(|_| drop(std::fs::remove_file(&half)))
+    let temporary = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let written = std::fs::write(&temporary, text).and_then(|()| std::fs::rename(&temporary, path));
+    written.inspect_err(|_| drop(std::fs::remove_file(&temporary)))
 }
 
 #[pymethods]
@@ -212,13 +226,13 @@ impl PyProgram {
     #[new]
     #[pyo3(signature = (functions = Items(Vec::new())))]
     fn new(py: Python<'_>, functions: Items<'_>) -> PyResult<Self> {
-        let functions = functions.each::<PyFunction>("a Function")?;
+        let functions = functions.cast_each::<PyFunction>("a Function")?;
         let mut program = Program::new(Registry::builtin());
         for function in functions {
-            let function = function.get().held().arc().clone();
-            program.add(function).map_err(|error| errors::value(py, error.to_string()))?;
+            let function = function.get().shared().arc().clone();
+            program.add(function).map_err(|error| errors::value_error(py, error.to_string()))?;
         }
-        Ok(Self::hold(program))
+        Ok(Self::from_program(program))
     }
 
     /// The functions, in order.
@@ -231,7 +245,7 @@ impl PyProgram {
     /// The function of this name; `main`, or the only one, if none is said.
     #[pyo3(signature = (name = None))]
     fn function(&self, py: Python<'_>, name: Option<&str>) -> PyResult<PyFunction> {
-        self.find(py, name).map(|f| PyFunction::new(f.clone()))
+        self.find_function(py, name).map(|f| PyFunction::new(f.clone()))
     }
 
     /// How many instructions there are, those in regions included.
@@ -272,7 +286,7 @@ impl PyProgram {
     ) -> PyResult<String> {
         let page = self.page(py, title);
         if let Some(path) = path {
-            py.detach(|| write_whole(&path, &page))?;
+            py.detach(|| write_atomically(&path, &page))?;
         }
         Ok(page)
     }
@@ -280,7 +294,7 @@ impl PyProgram {
     /// Raises `VerifyError`, with all problems, unless the program is well-formed.
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| ptir::verify(&self.program))
-            .map_err(|problems| errors::diagnosed(py, Family::Verify, &problems, None))
+            .map_err(|problems| errors::diagnostics_error(py, ErrorKind::Verify, &problems, None))
     }
 
     /// Runs a function on arrays: one per parameter, one per result. `Executable` is for running it often.
@@ -326,7 +340,7 @@ impl PyProgram {
 
     fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let text = self.to_text(py, Some(16));
-        let small = self.program.num_insts() <= DRAWN_IN_NOTEBOOKS;
+        let small = self.program.num_insts() <= MAX_NOTEBOOK_GRAPH_INSTS;
         let page = small.then(|| self.page(py, None));
         py.import("sapwood._notebook")?.call_method1("shown", (text, page))
     }

@@ -28,15 +28,15 @@ impl PyType {
         }
         let Ok(text) = object.cast::<PyString>() else {
             let found = errors::type_name(object);
-            return Err(errors::argument(
+            return Err(errors::argument_error(
                 py,
                 format!("a type is a Type or its text such as \"f32[4]\", not {found}"),
             ));
         };
         let text = text.to_cow()?;
-        let ty: ValueType = text
-            .parse()
-            .map_err(|why: String| errors::value(py, format!("{text:?} is no type: {why}")))?;
+        let ty: ValueType = text.parse().map_err(|why: String| {
+            errors::value_error(py, format!("{text:?} is no type: {why}"))
+        })?;
         checked(py, ty)
     }
 }
@@ -44,7 +44,7 @@ impl PyType {
 fn checked(py: Python<'_>, ty: ValueType) -> PyResult<ValueType> {
     match ty.check_limits() {
         Ok(()) => Ok(ty),
-        Err(why) => Err(errors::value(py, why)),
+        Err(why) => Err(errors::value_error(py, why)),
     }
 }
 
@@ -56,13 +56,13 @@ fn dim(object: &Bound<'_, PyAny>) -> PyResult<Dim> {
     if let Ok(name) = object.cast::<PyString>() {
         let name = name.to_cow()?;
         if name.is_empty() {
-            return Err(errors::value(py, "a named dim has a name; an unknown one is None"));
+            return Err(errors::value_error(py, "a named dim has a name; an unknown one is None"));
         }
         return Ok(Dim::Named(Name::new(&name)));
     }
     match object.extract::<u64>() {
         Ok(n) if !object.is_instance_of::<pyo3::types::PyBool>() => Ok(Dim::Known(n)),
-        _ => Err(errors::argument(
+        _ => Err(errors::argument_error(
             py,
             format!("a dim is an extent, a name or None, not {}", object.repr()?),
         )),
@@ -81,7 +81,7 @@ impl PyType {
     #[pyo3(signature = (dtype, shape = None))]
     fn tensor(dtype: &Bound<'_, PyAny>, shape: Option<Items<'_>>) -> PyResult<Self> {
         let py = dtype.py();
-        let dtype = data_type::read(dtype)?;
+        let dtype = data_type::read_data_type(dtype)?;
         let shape = shape.map_or_else(Vec::new, |shape| shape.0);
         let dims = shape.iter().map(dim).collect::<PyResult<Dims>>()?;
         checked(py, ValueType::Tensor(TensorType { dtype, dims })).map(Self)

@@ -13,7 +13,7 @@ use sapwood::rules::{
 };
 use sapwood_types::counted;
 
-use crate::errors::{self, Family};
+use crate::errors::{self, ErrorKind};
 use crate::items::Items;
 use crate::ptir::attrs;
 use crate::ptir::function::{PyInstruction, PyValue};
@@ -117,8 +117,9 @@ fn read_subgraphs<'py>(
     filename: &str,
 ) -> PyResult<Bound<'py, PyList>> {
     let source = Source::new(filename, text);
-    let found = patterns_from(&source, &Registry::builtin())
-        .map_err(|problems| errors::diagnosed(py, Family::Parse, &problems, Some(&source)))?;
+    let found = patterns_from(&source, &Registry::builtin()).map_err(|problems| {
+        errors::diagnostics_error(py, ErrorKind::Parse, &problems, Some(&source))
+    })?;
     let found = found.into_iter().map(|one| Bound::new(py, PySubgraph(one)));
     PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
 }
@@ -127,8 +128,10 @@ fn read_subgraphs<'py>(
 #[pyfunction]
 fn read_rules<'py>(py: Python<'py>, text: &str, filename: &str) -> PyResult<Bound<'py, PyList>> {
     let source = Source::new(filename, text);
-    let found = rules_from(&source, &Registry::builtin(), &Vocabulary::builtin())
-        .map_err(|problems| errors::diagnosed(py, Family::Parse, &problems, Some(&source)))?;
+    let found =
+        rules_from(&source, &Registry::builtin(), &Vocabulary::builtin()).map_err(|problems| {
+            errors::diagnostics_error(py, ErrorKind::Parse, &problems, Some(&source))
+        })?;
     let found = found.into_iter().map(|one| Bound::new(py, PyRule(one)));
     PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
 }
@@ -142,7 +145,10 @@ fn graphs(list: &[Bound<'_, PyAny>]) -> PyResult<Vec<PatternGraph>> {
             return Ok(rule.get().0.pattern().clone());
         }
         let found = errors::type_name(object);
-        Err(errors::argument(object.py(), format!("a Subgraph or a Rule is found, not {found}")))
+        Err(errors::argument_error(
+            object.py(),
+            format!("a Subgraph or a Rule is found, not {found}"),
+        ))
     };
     list.iter().map(one).collect()
 }
@@ -162,28 +168,28 @@ fn rewrite_find<'py>(
     let searched = program.get().get();
     let (all, wanted) = (searched.clone(), graphs.clone());
     let find = move || find_matches(&all, &wanted, &options);
-    let found = signals::on_program(py, searched.num_insts(), find)?;
+    let found = signals::interruptible_if_large(py, searched.num_insts(), find)?;
     let list = PyList::empty(py);
     for one in &found.matches {
         let pattern = &graphs[one.pattern];
-        let held = program.get().find(py, Some(one.function.as_str()))?;
+        let shared = program.get().find_function(py, Some(one.function.as_str()))?;
         let row = PyDict::new(py);
         row.set_item("pattern", pattern.name().as_str())?;
         row.set_item("function", one.function.as_str())?;
         let illegal = legality(searched, &graphs, one).err();
         row.set_item("legal", illegal.is_none())?;
-        let reason = illegal.map(|why| why.describe(&mut InstPrinter::new(held)));
+        let reason = illegal.map(|why| why.describe(&mut InstPrinter::new(shared)));
         row.set_item("reason", reason)?;
-        let ops = one.ops.iter().map(|&id| Bound::new(py, PyInstruction::new(held.clone(), id)));
+        let ops = one.ops.iter().map(|&id| Bound::new(py, PyInstruction::new(shared.clone(), id)));
         row.set_item("ops", PyTuple::new(py, ops.collect::<PyResult<Vec<_>>>()?)?)?;
         let bindings = PyDict::new(py);
         for (name, id) in one.bindings(pattern) {
-            bindings.set_item(name, Bound::new(py, PyValue::new(held.clone(), id))?)?;
+            bindings.set_item(name, Bound::new(py, PyValue::new(shared.clone(), id))?)?;
         }
         row.set_item("bindings", bindings)?;
         let attributes = PyDict::new(py);
         for (name, attr) in one.attributes(pattern) {
-            attributes.set_item(name, attrs::to_python(py, attr)?)?;
+            attributes.set_item(name, attrs::attr_to_python(py, attr)?)?;
         }
         row.set_item("attributes", attributes)?;
         row.set_item("by_name", one.by_name)?;
@@ -206,7 +212,7 @@ fn rewrite_explain(
     let searched = program.get().get();
     let (all, wanted) = (searched.clone(), graphs.clone());
     let look = move || explain(&all, &wanted, &FindOptions::default(), limit);
-    let misses = signals::on_program(py, searched.num_insts(), look)?;
+    let misses = signals::interruptible_if_large(py, searched.num_insts(), look)?;
     let rows = misses.into_iter().map(|miss| {
         let pattern = graphs[miss.pattern].name().to_string();
         let function = miss.function.to_string();
@@ -243,8 +249,8 @@ fn rewrite_extract(
         let done = extract(&mut changed, &graphs, &options);
         (changed, done)
     };
-    let (changed, done) = signals::on_program(py, size, take)?;
-    let done = done.map_err(|why| errors::error(py, Family::Rewrite, why))?;
+    let (changed, done) = signals::interruptible_if_large(py, size, take)?;
+    let done = done.map_err(|why| errors::new_error(py, ErrorKind::Rewrite, why))?;
     let calls = done.calls.iter();
     let calls = calls
         .map(|c| (c.pattern.to_string(), c.function.to_string(), c.name.to_string()))
@@ -253,7 +259,7 @@ fn rewrite_extract(
     let refused = refused
         .map(|r| (r.pattern.to_string(), r.function.to_string(), r.reason.clone()))
         .collect();
-    Ok((program.get().changed(changed), calls, refused))
+    Ok((program.get().with_program(changed), calls, refused))
 }
 
 /// Runs both sides of a rule on random instances: `None` if they agree, otherwise why not.

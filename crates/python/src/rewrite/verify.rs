@@ -7,27 +7,27 @@ use sapwood::ptir::{Program, verify_call};
 use sapwood::rewrite::{Failure, PassError, PassManager, ProblemKind, RunReport};
 use sapwood::trace::{ExecutionTraceSink, PassEvent, PassEventKind};
 
-use super::pattern::Raised;
-use crate::errors::{self, Family};
+use super::pattern::FirstException;
+use crate::errors::{self, ErrorKind};
 
 /// Follows a run, and checks each call that a pattern inserts or changes: the driver, which sees one function at a time, cannot.
 /// The first call that fits no function is in `raised`, and no pattern of Python's is called after it.
-pub(super) struct Verifier {
+pub(super) struct RewriteVerifier {
     /// The program before the run: patterns do not change signatures.
     program: Arc<Program>,
-    raised: Raised,
+    raised: FirstException,
     /// The patterns that were applied, in the order of their first rewrite.
     applied: Mutex<Vec<String>>,
     /// The pattern whose edits come.
     current: Mutex<Option<String>>,
 }
 
-impl Verifier {
+impl RewriteVerifier {
     /// Adds a verifier to a run of passes.
-    pub(super) fn follow(
+    pub(super) fn attach(
         manager: PassManager,
         program: &Arc<Program>,
-        raised: &Raised,
+        raised: &FirstException,
     ) -> (PassManager, Arc<Self>) {
         let verifier = Arc::new(Self {
             program: program.clone(),
@@ -39,7 +39,7 @@ impl Verifier {
     }
 
     /// The exception for patterns that left something invalid, if any did.
-    pub(super) fn problem(
+    pub(super) fn exception(
         &self,
         py: Python<'_>,
         outcome: &Result<RunReport, Failure>,
@@ -50,7 +50,7 @@ impl Verifier {
                 let problems = greedy.flat_map(|stats| &stats.problems);
                 let invalid = problems.filter(|problem| is_invalid(&problem.kind));
                 let all: Vec<String> = invalid.map(ToString::to_string).collect();
-                (!all.is_empty()).then(|| errors::error(py, Family::Rewrite, all.join("\n")))
+                (!all.is_empty()).then(|| errors::new_error(py, ErrorKind::Rewrite, all.join("\n")))
             }
             Err(Failure { pass: Some(_), error: PassError::Invalid(problems), .. }) => {
                 let applied = lock(&self.applied);
@@ -62,8 +62,8 @@ impl Verifier {
                         format!("one of the patterns `{names}` left a program that does not verify")
                     }
                 };
-                let error = errors::diagnosed(py, Family::Rewrite, problems, None);
-                Some(errors::prefixed(py, error, &place))
+                let error = errors::diagnostics_error(py, ErrorKind::Rewrite, problems, None);
+                Some(errors::with_prefix(py, error, &place))
             }
             Err(_) => None,
         }
@@ -86,7 +86,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl ExecutionTraceSink for Verifier {
+impl ExecutionTraceSink for RewriteVerifier {
     fn pass(&self, event: &PassEvent<'_>) {
         match &event.kind {
             PassEventKind::Rewrite { pattern, .. } => {
@@ -113,8 +113,9 @@ impl ExecutionTraceSink for Verifier {
                 );
                 let mut raised = lock(&self.raised);
                 if raised.is_none() {
-                    *raised =
-                        Some(Python::attach(|py| errors::error(py, Family::Rewrite, message)));
+                    *raised = Some(Python::attach(|py| {
+                        errors::new_error(py, ErrorKind::Rewrite, message)
+                    }));
                 }
             }
             _ => {}

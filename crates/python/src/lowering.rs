@@ -7,7 +7,7 @@ use sapwood::rewrite::{
     FloatMode, GreedyConfig, PatternSet, apply_patterns_and_fold_greedily, canonicalize,
 };
 
-use crate::errors::{self, Family};
+use crate::errors::{self, ErrorKind};
 use crate::ir::program;
 use crate::items::Items;
 use crate::ptir::program::PyProgram;
@@ -29,9 +29,9 @@ fn lower_program(
     let lowered = py.detach(|| sapwood::lower::lower(&before));
     let lowered = lowered.map_err(|problems| {
         let source = source.map(|(name, text)| Source::new(&name, text));
-        errors::diagnosed(py, Family::Verify, &problems, source.as_ref())
+        errors::diagnostics_error(py, ErrorKind::Verify, &problems, source.as_ref())
     })?;
-    Ok(PyProgram::hold(lowered))
+    Ok(PyProgram::from_program(lowered))
 }
 
 /// Applies the shipped patterns of these names, and no others, to one function until none fires: the new program, and how
@@ -47,18 +47,19 @@ fn apply_shipped(
 ) -> PyResult<(PyProgram, Vec<(String, u64)>)> {
     let mut set = PatternSet::new();
     canonicalize::populate_canonicalization(&mut set);
-    let names = names.texts()?;
+    let names = names.strings()?;
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    set.only(&names).map_err(|message| errors::value(py, message))?;
-    let floats: FloatMode = float.parse().map_err(|why| errors::value(py, why))?;
+    set.only(&names).map_err(|message| errors::value_error(py, message))?;
+    let floats: FloatMode = float.parse().map_err(|why| errors::value_error(py, why))?;
     let config = GreedyConfig { enable_constant_fold: false, floats, ..GreedyConfig::default() };
     let mut changed = (**program.get().get()).clone();
     let Some(function) = changed.function_mut(Name::new(function)) else {
-        return Err(errors::value(py, format!("there is no function {function}")));
+        return Err(errors::value_error(py, format!("there is no function {function}")));
     };
     let set = set.freeze();
     let done = py.detach(|| apply_patterns_and_fold_greedily(function, &set, &config));
-    let stats = done.map_err(|error| errors::error(py, Family::Rewrite, error.to_string()))?;
+    let stats =
+        done.map_err(|error| errors::new_error(py, ErrorKind::Rewrite, error.to_string()))?;
     let fired = stats.patterns.iter().map(|one| (one.name.clone(), one.applied as u64));
-    Ok((program.get().changed(changed), fired.collect()))
+    Ok((program.get().with_program(changed), fired.collect()))
 }
