@@ -1,4 +1,4 @@
-"""What the native module has. Private: import from the modules of the package."""
+"""Types of the native module. It is private: import from the modules of the package."""
 
 import builtins
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -166,7 +166,7 @@ def test_a_default_is_what_the_annotation_asks_for() -> None:
         count: int = None  # type: ignore[assignment]
 
     assert Wrong(3).count == 3
-    with pytest.raises(errors.ArgumentError, match="Wrong.count: its default does not fit: expected an int, found none"):
+    with pytest.raises(errors.ArgumentError, match="Wrong.count: the default is not valid: expected an int, found none"):
         Wrong()
 
 

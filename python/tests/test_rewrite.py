@@ -109,7 +109,7 @@ def test_a_pattern_gives_values() -> None:
     def number(op: rewrite.Op, rw: rewrite.Rewriter) -> object:
         return 3
 
-    with pytest.raises(errors.ArgumentError, match="one value per result, not int"):
+    with pytest.raises(errors.ArgumentError, match="one value per result, found int"):
         rewrite.apply(double(), [number])
 
 
@@ -241,9 +241,9 @@ def test_patterns_that_take_turns_end(most: int | None) -> None:
 def test_patterns_are_checked_when_made() -> None:
     with pytest.raises(errors.InvalidValueError, match="did you mean transpose"):
         rewrite.pattern("transpos")(lambda op, rw: None)
-    with pytest.raises(errors.InvalidValueError, match="one op at least"):
+    with pytest.raises(errors.InvalidValueError, match="at least one op"):
         rewrite.pattern()(lambda op, rw: None)
-    with pytest.raises(errors.ArgumentError, match="a pattern is a function"):
+    with pytest.raises(errors.ArgumentError, match="expected a function"):
         rewrite.Pattern(3, ["neg"], name="x")  # type: ignore[arg-type]
 
 

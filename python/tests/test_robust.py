@@ -290,7 +290,7 @@ def test_truncated_and_hostile_pickles() -> None:
             restore(changed, classes)
     with pytest.raises(ParseError):
         restore(text, ())
-    with pytest.raises(ArgumentError, match="no class of nodes"):
+    with pytest.raises(ArgumentError, match="not a node class"):
         restore(text, (int,))
     numbers, (text, classes) = Numbers([1]).__reduce__()  # type: ignore[misc]
     with pytest.raises(ArgumentError, match="expected an int"):

@@ -1,4 +1,4 @@
-//! Arguments of constructors, bound by hand: one `__new__` serves all classes of nodes.
+//! Binding of constructor arguments by hand: one `__new__` serves all node classes.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -6,7 +6,7 @@ use sapwood_types::counted;
 
 use crate::errors;
 
-/// The arguments of a call, by parameter; `None` for those that were not given. The first `required` must be.
+/// Returns the arguments of a call in parameter order, `None` for those that are absent. Fails if one of the first `required` is absent.
 pub(crate) fn bind<'py, const N: usize>(
     class: &str,
     names: [&'static str; N],

@@ -1,6 +1,6 @@
-//! Tensors: from NumPy arrays and back.
+//! Conversion between tensors and NumPy arrays.
 //!
-//! NumPy is asked for in Python and only where an array is met, so that the package works without it.
+//! NumPy is imported only when an array is converted, so the package works without it.
 
 use pyo3::exceptions::{PyImportError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -12,7 +12,7 @@ use sapwood_types::DataType;
 
 use crate::errors::{self, ErrorKind};
 
-/// NumPy, if it is installed.
+/// Returns the NumPy module, or an error that says how to install it.
 pub(crate) fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     static NUMPY: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     let module = NUMPY.get_or_try_init(py, || {
@@ -28,7 +28,7 @@ pub(crate) fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     Ok(module.bind(py))
 }
 
-/// The NumPy dtype of a data type; that of `ml_dtypes` where NumPy has none.
+/// Returns the NumPy dtype of a data type; `ml_dtypes` supplies those that NumPy lacks.
 pub(crate) fn dtype_to_numpy(py: Python<'_>, dtype: DataType) -> PyResult<Bound<'_, PyAny>> {
     let (module, name) = match dtype {
         DataType::Bool => ("numpy", "bool_"),
@@ -63,12 +63,12 @@ pub(crate) fn dtype_to_numpy(py: Python<'_>, dtype: DataType) -> PyResult<Bound<
     numpy.getattr("dtype")?.call1((scalar,))
 }
 
-/// The array of a tensor; it cannot be written to, and shares its content with nothing.
+/// Returns a tensor as a read-only array with its own copy of the elements.
 pub(crate) fn to_array<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
     array_from_bytes(py, tensor.dtype(), tensor.shape(), tensor.content().as_slice())
 }
 
-/// A read-only array of these bytes.
+/// Returns a read-only array with these bytes as elements.
 pub(crate) fn array_from_bytes<'py>(
     py: Python<'py>,
     dtype: DataType,
@@ -87,21 +87,21 @@ pub(crate) fn array_from_bytes<'py>(
     flat.call_method1("reshape", (shape,))
 }
 
-/// What an array holds, row by row: data type, shape, bytes in the order of this machine.
+/// The content of an array in row-major order: data type, shape, and bytes in native byte order.
 pub(crate) struct ArrayContent<'py> {
     /// The data type.
     pub(crate) dtype: DataType,
-    /// The extents.
+    /// The extent of each dim.
     pub(crate) shape: Vec<u64>,
-    /// The elements.
+    /// The bytes of the elements.
     pub(crate) bytes: Bound<'py, PyBytes>,
 }
 
-/// What is or gives an array, as one; nothing if it is nothing of the kind. No address that an object merely states is believed.
+/// Returns the array that an object is or converts to, or `None` for other objects. Addresses in `__array_interface__` are never trusted.
 pub(crate) fn as_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
     let (described, method) = (intern!(py, "__array_interface__"), intern!(py, "__array__"));
-    // Arrays have both. Asking for them imports nothing: an array cannot be without NumPy.
+    // Arrays have both attributes. The lookup imports nothing, because an array cannot exist without NumPy.
     let gives = object.hasattr(method)?;
     if !gives && !object.hasattr(described)? {
         return Ok(None);
@@ -119,9 +119,10 @@ pub(crate) fn as_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound
         }
         given
     } else {
-        // Whether there is anything at the address it states only NumPy would find out.
+        // Only NumPy could find out whether the stated address is valid, and it would crash.
         let found = errors::type_name(object);
-        let message = format!("{found} has no __array__(); give a NumPy array, numpy.asarray(…)");
+        let message =
+            format!("{found} has no __array__(); pass a NumPy array, for example numpy.asarray(…)");
         return Err(errors::argument_error(py, message));
     };
     let made = numpy.getattr("asarray")?.call1((given,));
@@ -130,7 +131,7 @@ pub(crate) fn as_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound
             let found = errors::type_name(object);
             errors::argument_error(
                 py,
-                format!("no array can be made of {found}: {}", error.value(py)),
+                format!("{found} cannot be converted to an array: {}", error.value(py)),
             )
         } else {
             error
@@ -138,7 +139,7 @@ pub(crate) fn as_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound
     })
 }
 
-/// The parts of a NumPy array or scalar; nothing if the object is neither.
+/// Returns the content of a NumPy array or scalar; `None` if the object is neither.
 pub(crate) fn array_content<'py>(
     object: &Bound<'py, PyAny>,
 ) -> PyResult<Option<ArrayContent<'py>>> {
@@ -150,11 +151,11 @@ pub(crate) fn array_content<'py>(
         let all: Vec<&str> = DataType::ALL.iter().map(|dtype| dtype.short_name()).collect();
         return Err(errors::argument_error(
             py,
-            format!("arrays of {name} cannot be taken; data types are {}", all.join(", ")),
+            format!("arrays of {name} are not supported; the data types are {}", all.join(", ")),
         ));
     };
     let shape: Vec<u64> = array.getattr("shape")?.extract()?;
-    // Big-endian arrays come in our order, and what is not contiguous in rows.
+    // The copy is in native byte order and row-major, whatever the order of the source.
     let native = described.call_method1("newbyteorder", ("=",))?;
     let keywords = PyDict::new(py);
     keywords.set_item("copy", false)?;
@@ -162,7 +163,7 @@ pub(crate) fn array_content<'py>(
         || array.call_method("astype", (native,), Some(&keywords))?.call_method0("tobytes");
     let bytes = copied().map_err(|error| {
         if error.is_instance_of::<PyMemoryError>(py) {
-            let message = format!("there is no memory for a copy of an array of shape {shape:?}");
+            let message = format!("not enough memory to copy an array of shape {shape:?}");
             errors::value_error(py, message)
         } else {
             error
@@ -172,7 +173,7 @@ pub(crate) fn array_content<'py>(
     Ok(Some(ArrayContent { dtype, shape, bytes: canonical_elements(py, dtype, bytes) }))
 }
 
-/// The same elements, one spelling each: of a bool NumPy looks whether it is zero, of four bits at the lower half of a byte.
+/// Rewrites elements to their canonical bytes: NumPy only tests whether a bool is zero, and reads only the low half of a 4-bit element.
 fn canonical_elements<'py>(
     py: Python<'py>,
     dtype: DataType,
@@ -191,7 +192,7 @@ fn canonical_elements<'py>(
     PyBytes::new(py, &given.iter().map(|&byte| canonical(byte)).collect::<Vec<u8>>())
 }
 
-/// The value of a NumPy array or scalar; nothing if the object is neither.
+/// Returns the value of a NumPy array or scalar; `None` if the object is neither.
 pub(crate) fn to_value(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     let Some(ArrayContent { dtype, shape, bytes }) = array_content(object)? else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Which Python class stands for which type of node.
+//! The table of Python classes and the node types they stand for.
 
 use std::cell::Cell;
 use std::sync::{PoisonError, RwLock};
@@ -14,27 +14,27 @@ use crate::fields::ClassFields;
 use crate::instance;
 use crate::node::Node;
 
-/// Makes a node from the arguments of a constructor.
+/// A function that builds a node from the arguments of a constructor call.
 pub(crate) type NativeConstructor =
     for<'py> fn(&Bound<'py, PyTuple>, Option<&Bound<'py, PyDict>>) -> PyResult<AnyRef>;
 
-/// How instances of a class are made.
+/// The way a class builds its instances.
 pub(crate) enum Constructor {
-    /// From its fields, as `py_class` found them.
+    /// From the fields that `py_class` found.
     Fields(ClassFields),
-    /// By a function of ours.
+    /// With a native function.
     Native(NativeConstructor),
 }
 
-/// A Python class whose instances are nodes. Like the descriptors of types, it lives as long as the process.
+/// A Python class whose instances are nodes. Like a type descriptor, it lives as long as the process.
 pub(crate) struct NodeClass {
     /// The class.
     pub(crate) class: Py<PyType>,
     /// The type of its nodes.
     pub(crate) info: &'static TypeInfo,
-    /// How its nodes are made.
+    /// The way its nodes are built.
     pub(crate) constructor: Constructor,
-    /// Whether its handles may be used again.
+    /// True if the handle pool may reuse its handles.
     pub(crate) poolable: bool,
 }
 
@@ -46,14 +46,14 @@ struct ClassTables {
 
 static CLASS_TABLES: RwLock<Option<ClassTables>> = RwLock::new(None);
 
-/// Remembers that `class` stands for nodes of type `info`.
+/// Registers `class` as the Python class of nodes of type `info`.
 pub(crate) fn insert(
     class: &Bound<'_, PyType>,
     info: &'static TypeInfo,
     constructor: Constructor,
 ) -> PyResult<&'static NodeClass> {
     if !class.is_subclass_of::<Node>()? {
-        let message = format!("{} is no subclass of Node", class.name()?);
+        let message = format!("{} is not a subclass of Node", class.name()?);
         return Err(errors::argument_error(class.py(), message));
     }
     let poolable = instance::is_poolable(class)?;
@@ -71,23 +71,23 @@ pub(crate) fn insert(
     Ok(entry)
 }
 
-/// What is known of a Python class.
+/// Returns the entry of a Python class, if its instances are nodes.
 pub(crate) fn find_by_class(class: &Bound<'_, PyType>) -> Option<&'static NodeClass> {
     let tables = CLASS_TABLES.read().unwrap_or_else(PoisonError::into_inner);
     tables.as_ref()?.by_class.get(&class.as_ptr().addr()).copied()
 }
 
-/// How many types a thread remembers.
+/// The size of each thread's cache of recent lookups by type.
 const CACHE_SLOTS: usize = 64;
 
 type CacheSlot = Cell<Option<(&'static TypeInfo, &'static NodeClass)>>;
 
 thread_local! {
-    /// The classes asked for last, by where the descriptor of their type stands.
+    /// The most recent lookups, indexed by the address of the type descriptor.
     static RECENT: [CacheSlot; CACHE_SLOTS] = const { [const { Cell::new(None) }; CACHE_SLOTS] };
 }
 
-/// The Python class for a type of nodes.
+/// Returns the Python class for a node type.
 pub(crate) fn find_by_type(info: &'static TypeInfo) -> Option<&'static NodeClass> {
     let address = std::ptr::from_ref(info).addr();
     RECENT.with(|recent| {

@@ -1,4 +1,4 @@
-//! Equality, hash, mismatch, keys.
+//! Structural equality, hashing, mismatches, and keys for dicts.
 
 use std::fmt::Display;
 
@@ -21,7 +21,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(abridged, module)?)
 }
 
-/// The exception for what stopped a comparison. What a hook raised comes out as it was raised.
+/// Returns the exception for a failed comparison. An exception that a hook raised is returned unchanged.
 pub(crate) fn compare_error(py: Python<'_>, error: Error) -> PyErr {
     match error {
         Error::Hook { key, path, error } => match error.downcast::<PyErr>() {
@@ -36,7 +36,7 @@ pub(crate) fn compare_error(py: Python<'_>, error: Error) -> PyErr {
     }
 }
 
-/// The exception for a singleton that cannot be had.
+/// Returns the exception for a singleton that cannot be built.
 pub(crate) fn singleton_error(py: Python<'_>, failed: GetError) -> PyErr {
     match failed {
         GetError::Fields(failed) => compare_error(py, failed),
@@ -44,8 +44,8 @@ pub(crate) fn singleton_error(py: Python<'_>, failed: GetError) -> PyErr {
     }
 }
 
-/// The exception for a node at a place that cannot be made of what it was given. What a `__post_init__` raised comes out as
-/// it was raised.
+/// Returns the exception for a node at `place` that cannot be built from its fields. An exception that a `__post_init__` raised is
+/// returned unchanged.
 pub(crate) fn build_error_at(
     py: Python<'_>,
     failed: impl Into<GetError>,
@@ -58,7 +58,7 @@ pub(crate) fn build_error_at(
     if user && !ours { raised } else { errors::with_prefix(py, raised, &place.to_string()) }
 }
 
-/// Runs the engine on nodes; other threads run meanwhile, unless a hook is among them. What is no node is nothing here.
+/// Runs `work` on the structural engine. Other Python threads run meanwhile, unless a hook may be called. Arguments that are not nodes are `None`.
 pub(crate) fn run_engine<const N: usize, R: Send>(
     py: Python<'_>,
     nodes: [Option<NodeRef<'_>>; N],
@@ -69,17 +69,17 @@ pub(crate) fn run_engine<const N: usize, R: Send>(
     if hooked || nodes().all(|node| is_small(*node)) { work() } else { py.detach(work) }
 }
 
-/// Whether looking at a node takes less time than letting other threads run: no node is below it.
+/// Returns true if visiting a node costs less than releasing the interpreter lock: it has few fields and no node below it.
 fn is_small(node: NodeRef<'_>) -> bool {
     const MAX_SMALL_FIELDS: usize = 8;
     node.len() <= MAX_SMALL_FIELDS
         && (0..node.len()).all(|index| !matches!(node.child(index), View::Node(_) | View::List(_)))
 }
 
-/// Whether two values are equal by structure, up to renaming of bound variables.
+/// Returns whether two values are structurally equal, up to renaming of bound variables.
 ///
-/// With `map_free_vars`, free variables correspond by where they are first met. With `skip_tensor_content`, of tensors
-/// only data type and shape count. Never calls `__eq__`.
+/// With `map_free_vars`, free variables correspond in the order of their first occurrence. With `skip_tensor_content`, only the data
+/// type and shape of tensors are compared. Never calls `__eq__`.
 #[pyfunction]
 #[pyo3(signature = (lhs, rhs, map_free_vars = false, skip_tensor_content = false))]
 fn structural_equal(
@@ -91,7 +91,7 @@ fn structural_equal(
     equal_with_options(lhs, rhs, Options { map_free_vars, skip_tensor_content })
 }
 
-/// The same for options.
+/// Implements the Python function with `Options` instead of flags.
 pub(crate) fn equal_with_options(
     lhs: &Bound<'_, PyAny>,
     rhs: &Bound<'_, PyAny>,
@@ -104,7 +104,7 @@ pub(crate) fn equal_with_options(
     equal.map_err(|failed| compare_error(py, failed))
 }
 
-/// The 64-bit hash that equal values share under the same flags. Never calls `__hash__`.
+/// Returns the 64-bit structural hash, which equal values share under the same flags. Never calls `__hash__`.
 #[pyfunction]
 #[pyo3(signature = (value, map_free_vars = false, skip_tensor_content = false))]
 fn structural_hash(
@@ -115,7 +115,7 @@ fn structural_hash(
     hash_with_options(value, Options { map_free_vars, skip_tensor_content })
 }
 
-/// The same for options.
+/// Implements the Python function with `Options` instead of flags.
 pub(crate) fn hash_with_options(value: &Bound<'_, PyAny>, options: Options) -> PyResult<u64> {
     let py = value.py();
     let value = ValueArg::new(value)?;
@@ -123,7 +123,7 @@ pub(crate) fn hash_with_options(value: &Bound<'_, PyAny>, options: Options) -> P
     hash.map(|hash| hash.lo).map_err(|failed| compare_error(py, failed))
 }
 
-/// The differences that are not below another one, `limit` at most, each as
+/// Returns at most `limit` mismatches, none of them below another, each as
 /// `(left steps, right steps, kind, message, left value, right value)`.
 #[pyfunction]
 fn mismatches<'py>(
@@ -168,7 +168,7 @@ fn mismatch_row<'py>(py: Python<'py>, mismatch: &Mismatch) -> PyResult<Bound<'py
     parts.into_pyobject(py)
 }
 
-/// The steps of a path: `("field", name)`, `("index", number)`, `("key", value)`.
+/// Returns the steps of a path: `("field", name)`, `("index", number)`, `("key", value)`.
 pub(crate) fn path_steps<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, PyTuple>> {
     let step = |step: &Step| -> PyResult<Bound<'py, PyTuple>> {
         match step {
@@ -180,7 +180,7 @@ pub(crate) fn path_steps<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'p
     PyTuple::new(py, path.steps().map(step).collect::<PyResult<Vec<_>>>()?)
 }
 
-/// A pair of nodes that a hook calls equal and hashes differently, described; nothing if these values show none.
+/// Describes a pair of nodes that a hook compares as equal but hashes differently; `None` if these values contain no such pair.
 #[pyfunction]
 fn hook_disagreement(lhs: &Bound<'_, PyAny>, rhs: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let found = check_hooks(&to_value(lhs)?, &to_value(rhs)?);
@@ -188,13 +188,13 @@ fn hook_disagreement(lhs: &Bound<'_, PyAny>, rhs: &Bound<'_, PyAny>) -> PyResult
     Ok(found.map(|disagreement| disagreement.to_string()))
 }
 
-/// A value, printed in a few hundred characters at most.
+/// Prints a value in at most a few hundred characters.
 #[pyfunction]
 fn abridged(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(sapwood_structural::abridged(to_value(value)?.view()).to_string())
 }
 
-/// A value as the key of a dict or a member of a set: told apart by structure, hashed once.
+/// A dict key or set member that wraps a value: compared by structure, hashed once.
 #[pyclass(frozen, module = "sapwood.structural")]
 struct StructuralKey {
     value: Value,
@@ -216,7 +216,7 @@ impl StructuralKey {
         Ok(Self { value: to_value(value)?, hash, options })
     }
 
-    /// The value.
+    /// The wrapped value.
     #[getter]
     fn value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, self.value.view())

@@ -19,7 +19,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PySet>()
 }
 
-/// The Python object for a container.
+/// Returns the Python object for a container node.
 pub(crate) fn wrap(py: Python<'_>, any: AnyRef) -> PyResult<Bound<'_, PyAny>> {
     let layout = any.info().layout();
     let node = PyClassInitializer::from(Node::from(any));
@@ -35,15 +35,15 @@ pub(crate) fn wrap(py: Python<'_>, any: AnyRef) -> PyResult<Bound<'_, PyAny>> {
 #[pyclass(frozen, extends = Node, sequence, name = "Seq", module = "sapwood.structural")]
 pub(crate) struct PySeq;
 
-/// An immutable map; keys are told apart by structure.
+/// An immutable map whose keys are compared by structure.
 #[pyclass(frozen, extends = Node, mapping, name = "Map", module = "sapwood.structural")]
 pub(crate) struct PyMap;
 
-/// An immutable set; members are told apart by structure.
+/// An immutable set whose members are compared by structure.
 #[pyclass(frozen, extends = Node, name = "Set", module = "sapwood.structural")]
 pub(crate) struct PySet;
 
-/// A container of the wanted sort from a Python object.
+/// Returns the container node of a Python object; fails unless it has the wanted layout.
 fn container(object: &Bound<'_, PyAny>, layout: Layout, wanted: &str) -> PyResult<Node> {
     match to_value(object)? {
         Value::Node(any) if any.info().layout() == layout => Ok(any.into()),
@@ -56,7 +56,7 @@ fn container(object: &Bound<'_, PyAny>, layout: Layout, wanted: &str) -> PyResul
 
 fn unhashable(name: &str) -> PyErr {
     PyTypeError::new_err(format!(
-        "unhashable type: '{name}'; use StructuralKey for a key by structure"
+        "unhashable type: '{name}'; use StructuralKey to compare keys by structure"
     ))
 }
 
@@ -66,10 +66,10 @@ fn children<'py>(py: Python<'py>, any: &AnyRef) -> PyResult<Bound<'py, PyTuple>>
     PyTuple::new(py, items.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// Whether two values are equal as Python has it: containers by their items, nodes by identity.
+/// Returns whether two values are equal in the sense of Python's `==`: containers by their items, nodes by identity.
 fn same_items(py: Python<'_>, left: &Value, right: &Value) -> bool {
     let mut stack = vec![(left.clone(), right.clone())];
-    // What is shared is looked at once. The roots keep all of it alive, so addresses stay what they are.
+    // A shared pair is compared once. The roots keep all nodes alive, so addresses stay unique.
     let mut seen = HashSet::<(usize, usize), FxBuildHasher>::default();
     while let Some((left, right)) = stack.pop() {
         let same = match (left.view(), right.view()) {
@@ -95,7 +95,7 @@ fn is_number(view: View<'_>) -> bool {
     matches!(view, Bool(_) | Int(_) | Wide(_) | Big(_) | Float(_))
 }
 
-/// `1 == True == 1.0`, and large numbers are compared exactly: Python knows best.
+/// Compares numbers as Python does: `1 == True == 1.0`, and large numbers are compared exactly.
 fn same_numbers(py: Python<'_>, left: View<'_>, right: View<'_>) -> bool {
     if let (View::Int(a), View::Int(b)) = (left, right) {
         return a == b;
@@ -135,12 +135,12 @@ fn compare_items(left: AnyRef, right: AnyRef, stack: &mut Vec<(Value, Value)>) -
             };
             left.iter().all(|member| right.contains(member).unwrap_or(false))
         }
-        // Nodes of users are equal if they are the same, and these are not.
+        // Other nodes are equal only if they are identical, and these are not.
         _ => false,
     }
 }
 
-/// `==` of a container: with containers of ours and of Python.
+/// Implements `==` of a container, with our containers and with Python's.
 fn equals(this: &AnyRef, other: &Bound<'_, PyAny>) -> bool {
     match to_value(other) {
         Ok(given) => same_items(other.py(), &Value::Node(this.clone()), &given),
@@ -186,7 +186,9 @@ impl PySeq {
         let place = if place < 0 { place + len as isize } else { place };
         match usize::try_from(place) {
             Ok(place) if place < len => to_python(slf.py(), any.node().child(place)),
-            _ => Err(PyIndexError::new_err(format!("index {index} of a sequence of {len}"))),
+            _ => Err(PyIndexError::new_err(format!(
+                "index {index} is out of range for a sequence of length {len}"
+            ))),
         }
     }
 
@@ -204,12 +206,12 @@ impl PySeq {
         children(slf.py(), &slf.as_super().get().any)?.contains(value)
     }
 
-    /// The place of the first item that equals `value`.
+    /// Returns the index of the first item that equals `value`.
     fn index(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
         children(slf.py(), &slf.as_super().get().any)?.index(value)
     }
 
-    /// How many items equal `value`.
+    /// Returns the number of items that equal `value`.
     fn count(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
         children(slf.py(), &slf.as_super().get().any)?.call_method1("count", (value,))?.extract()
     }
@@ -229,7 +231,7 @@ impl PySeq {
 
 fn to_map(slf: &Bound<'_, PyMap>) -> PyResult<Map> {
     Map::try_from(slf.as_super().get().any.clone())
-        .map_err(|_| errors::argument_error(slf.py(), "this is no map"))
+        .map_err(|_| errors::argument_error(slf.py(), "not a map"))
 }
 
 impl PyMap {
@@ -278,7 +280,7 @@ impl PyMap {
         Self::find(slf, key)?.ok_or_else(|| PyKeyError::new_err(key.clone().unbind()))
     }
 
-    /// The value at `key`, or `default`.
+    /// Returns the value at `key`, or `default` if the key is absent.
     #[pyo3(signature = (key, default = None))]
     fn get<'py>(
         slf: &Bound<'py, Self>,
@@ -296,17 +298,17 @@ impl PyMap {
         Ok(Self::keys(slf)?.try_iter()?.into_any())
     }
 
-    /// The keys, in the order of insertion.
+    /// Returns the keys in insertion order.
     fn keys<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         Self::map_entries(slf, |py, key, _| to_python(py, key.view()))
     }
 
-    /// The values, in the order of insertion.
+    /// Returns the values in insertion order.
     fn values<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         Self::map_entries(slf, |py, _, value| to_python(py, value.view()))
     }
 
-    /// Keys and values, in the order of insertion.
+    /// Returns the pairs of key and value in insertion order.
     fn items<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         Self::map_entries(slf, |py, key, value| {
             let pair = (to_python(py, key.view())?, to_python(py, value.view())?);
@@ -358,7 +360,7 @@ impl PySet {
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let Ok(set) = Set::try_from(slf.as_super().get().any.clone()) else {
-            return Err(errors::argument_error(slf.py(), "this is no set"));
+            return Err(errors::argument_error(slf.py(), "not a set"));
         };
         let members = set.iter().map(|member| to_python(slf.py(), member.view()));
         let members = PyTuple::new(slf.py(), members.collect::<PyResult<Vec<_>>>()?)?;

@@ -1,4 +1,4 @@
-//! Values: from Python objects and back.
+//! Conversion between structural values and Python objects.
 
 use hashbrown::{HashMap, HashSet};
 use pyo3::exceptions::PyUnicodeEncodeError;
@@ -21,21 +21,21 @@ use crate::items;
 use crate::node::wrap;
 use crate::span::PySpan;
 
-/// A data type where any value can stand.
+/// A data type wrapped as a node, for fields that hold any value.
 #[derive(DeriveNode)]
 #[node(kind = "const-tree", key = "sapwood.DataType")]
 pub(crate) struct DataTypeValue {
     dtype: DataType,
 }
 
-/// A span where any value can stand.
+/// A span wrapped as a node, for fields that hold any value.
 #[derive(DeriveNode)]
 #[node(kind = "const-tree", key = "sapwood.Span")]
 pub(crate) struct SpanValue {
     span: Span,
 }
 
-/// The Python object for a node that Python does not know as one.
+/// Returns the `DataType` or `Span` that a node wraps; `None` for other nodes.
 pub(crate) fn unwrap_data_type_or_span<'py>(
     py: Python<'py>,
     node: NodeRef<'_>,
@@ -49,7 +49,7 @@ pub(crate) fn unwrap_data_type_or_span<'py>(
     Ok(None)
 }
 
-/// The Python object for what `view` shows. Lists without identity become tuples.
+/// Returns the Python object for a view. Lists without identity become tuples.
 pub(crate) fn to_python<'py>(py: Python<'py>, view: View<'_>) -> PyResult<Bound<'py, PyAny>> {
     Ok(match view {
         View::None => py.None().into_bound(py),
@@ -74,14 +74,14 @@ pub(crate) fn to_python<'py>(py: Python<'py>, view: View<'_>) -> PyResult<Bound<
     })
 }
 
-/// What Python gave, to be looked at: a node as its handle holds it, which makes it no more shared than it is, or a value.
+/// An argument from Python to read: a node borrowed from its handle, which keeps its reference count as it is, or a converted value.
 pub(crate) enum ValueArg<'a> {
     Node(&'a AnyRef),
     Value(Value),
 }
 
 impl<'a> ValueArg<'a> {
-    /// As [`to_value`].
+    /// Reads an argument; fails as [`to_value`] does.
     pub(crate) fn new(object: &'a Bound<'_, PyAny>) -> PyResult<Self> {
         match instance::as_node(object) {
             Some(node) => Ok(Self::Node(&node.any)),
@@ -89,7 +89,7 @@ impl<'a> ValueArg<'a> {
         }
     }
 
-    /// The node, if it is one.
+    /// Returns the node, if the argument is one.
     pub(crate) fn as_node(&self) -> Option<NodeRef<'_>> {
         match self {
             Self::Node(any) => Some(any.node()),
@@ -97,7 +97,7 @@ impl<'a> ValueArg<'a> {
         }
     }
 
-    /// What is there.
+    /// Returns a view of the argument.
     pub(crate) fn view(&self) -> View<'_> {
         match self {
             Self::Node(any) => View::Node(any.node()),
@@ -106,7 +106,7 @@ impl<'a> ValueArg<'a> {
     }
 }
 
-/// The value of a Python object. Lists, tuples, dicts and sets are copied; nothing recurses.
+/// Converts a Python object to a value. Lists, tuples, dicts and sets are copied, without recursion.
 pub(crate) fn to_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     match atom_to_value(object)? {
         Some(value) => Ok(value),
@@ -114,7 +114,7 @@ pub(crate) fn to_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     }
 }
 
-/// The value of what is no container; nothing for a container.
+/// Converts an object other than a container to a value; returns `None` for a container.
 fn atom_to_value(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     if let Some(node) = instance::as_node(object) {
         return Ok(Some(Value::Node(node.any.clone())));
@@ -126,7 +126,7 @@ fn atom_to_value(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
         let text = text.to_str().map_err(|error| {
             let py = object.py();
             if error.is_instance_of::<PyUnicodeEncodeError>(py) {
-                errors::value_error(py, "text with lone surrogates is no valid Unicode")
+                errors::value_error(py, "text with lone surrogates is not valid Unicode")
             } else {
                 error
             }
@@ -157,11 +157,11 @@ fn int_to_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(value) = object.extract::<i64>() {
         return Ok(Value::Int(value));
     }
-    // As `int` writes it, whatever a subclass says.
+    // The formatting of `int` itself, whatever a subclass overrides.
     let format = object.py().get_type::<PyInt>().getattr(intern!(object.py(), "__format__"))?;
     let hex: String = format.call1((object, "x"))?.extract()?;
     let value =
-        BigInt::from_hex(&hex).ok_or_else(|| errors::value_error(object.py(), "no integer"))?;
+        BigInt::from_hex(&hex).ok_or_else(|| errors::value_error(object.py(), "not an integer"))?;
     Ok(Value::from(value))
 }
 
@@ -190,15 +190,15 @@ fn other_atom_to_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
 enum PartialContainer<'py> {
     Seq(Vec<Value>),
     Set(Vec<Value>),
-    /// Keys and values in turn; the keys as Python has them, for messages.
+    /// Keys and values alternate; the keys are also kept as Python objects, for messages.
     Map(Vec<Value>, Bound<'py, PyTuple>),
 }
 
 /// A container whose items are being copied.
 struct OpenContainer<'py> {
-    /// Where the container is, to know it again.
+    /// The address of the container, to recognize it.
     address: usize,
-    /// What it held when it was met.
+    /// The items at the time it was opened.
     items: Bound<'py, PyTuple>,
     partial: PartialContainer<'py>,
 }
@@ -236,7 +236,7 @@ impl OpenContainer<'_> {
 struct ContainerCopier<'py> {
     frames: Vec<OpenContainer<'py>>,
     open: HashSet<usize, FxBuildHasher>,
-    /// Containers that were copied, so that a shared one is copied once; kept alive, so that no other takes their place.
+    /// A memo of copied containers, so that a shared one is copied once. It keeps them alive, so that no other object takes their address.
     done: HashMap<usize, (Value, Bound<'py, PyAny>), FxBuildHasher>,
 }
 
@@ -280,7 +280,7 @@ impl<'py> ContainerCopier<'py> {
         let address = container.as_ptr().addr();
         if !self.open.insert(address) {
             let error =
-                errors::value_error(py, "this container contains itself; graphs have no cycles");
+                errors::value_error(py, "the container contains itself; graphs have no cycles");
             return Err(self.with_path(py, error));
         }
         let (items, partial) = if let Ok(dict) = container.cast::<PyDict>() {
@@ -298,7 +298,7 @@ impl<'py> ContainerCopier<'py> {
         } else if let Ok(tuple) = container.cast::<PyTuple>() {
             (tuple.clone(), PartialContainer::Seq(Vec::new()))
         } else {
-            // As sets iterate, whatever a subclass does.
+            // The iteration of `set` itself, whatever a subclass overrides.
             let class = if container.is_instance_of::<PySet>() {
                 py.get_type::<PySet>()
             } else {
@@ -330,7 +330,7 @@ impl<'py> ContainerCopier<'py> {
         })
     }
 
-    /// The same error, with the place where it happened.
+    /// Prefixes the message of an error with the path to the current item.
     fn with_path(&self, py: Python<'_>, error: PyErr) -> PyErr {
         let path: Path = self.frames.iter().filter_map(OpenContainer::step).collect();
         errors::with_prefix(py, error, &path.to_string())

@@ -1,4 +1,4 @@
-//! Classes that users define: their fields, what these may hold, and how instances are made.
+//! Node classes that users define: their fields, the types of these fields, and the construction of instances.
 
 use hashbrown::HashMap;
 use pyo3::exceptions::PyAttributeError;
@@ -29,7 +29,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(class_fields, module)?)
 }
 
-/// What a field holds where it is not given.
+/// The value of a field for which a constructor call has no argument.
 enum FieldDefault {
     Missing,
     Value(Value),
@@ -45,17 +45,17 @@ struct FieldSpec {
 /// The fields of a class, base class first.
 pub(crate) struct ClassFields {
     fields: Vec<FieldSpec>,
-    /// Which fields positional arguments go to.
+    /// The indices of the fields that take positional arguments, in order.
     positional: Vec<usize>,
-    /// What the fields may hold; found when the first instance is made, so that classes can name later ones.
+    /// The types of the fields. They are resolved when the first instance is built, so that annotations may name later classes.
     types: PyOnceLock<Vec<FieldType>>,
     resolve: Py<PyAny>,
-    /// Whether the class has a `__post_init__`.
+    /// True if the class has a `__post_init__`.
     post_init: bool,
 }
 
 impl ClassFields {
-    /// A node from the arguments of a constructor.
+    /// Builds a node from the arguments of a constructor call.
     pub(crate) fn construct_from_call(
         &self,
         class: &NodeClass,
@@ -66,7 +66,7 @@ impl ClassFields {
         class.info.make(values).map_err(|error| errors::value_error(args.py(), error.to_string()))
     }
 
-    /// The values of all fields.
+    /// Returns the values of all fields from the arguments of a constructor call.
     pub(crate) fn bind_values(
         &self,
         class: &NodeClass,
@@ -158,7 +158,7 @@ impl ClassFields {
                     let (key, name) = (class.info.key(), self.fields[index].name);
                     errors::argument_error(
                         py,
-                        format!("{key}.{name}: its default does not fit: {error}"),
+                        format!("{key}.{name}: the default is not valid: {error}"),
                     )
                 })
             }
@@ -171,7 +171,7 @@ impl ClassFields {
         }
     }
 
-    /// Makes a node from values instead of objects, as the class itself does; `None` where a field was not given.
+    /// Builds a node from values instead of Python objects; `None` selects the default of a field.
     fn construct_from_values(
         &self,
         py: Python<'_>,
@@ -207,7 +207,7 @@ impl ClassFields {
     }
 }
 
-/// Makes nodes of Python classes where graphs are rebuilt or read: with the types, defaults and `__post_init__` of the class.
+/// Builds nodes of Python classes while a graph is rebuilt or read, with the type checks, defaults and `__post_init__` of the class.
 fn construct_node(
     info: &'static TypeInfo,
     given: Vec<Option<Value>>,
@@ -225,14 +225,14 @@ fn construct_node(
     })
 }
 
-/// What was found about containers in a value: one may stand there many times.
+/// A memo of the checks and conversions of containers in one value, because a container may occur in it many times.
 struct CheckMemo<'py> {
     py: Python<'py>,
-    accepts: HashMap<(usize, usize), bool, FxBuildHasher>,
-    convert: HashMap<(usize, usize), Option<Value>, FxBuildHasher>,
+    accepted: HashMap<(usize, usize), bool, FxBuildHasher>,
+    converted: HashMap<(usize, usize), Option<Value>, FxBuildHasher>,
 }
 
-/// What a field may hold, from its annotation.
+/// The type of a field, from its annotation.
 pub(crate) enum FieldType {
     Any,
     None,
@@ -252,7 +252,7 @@ pub(crate) enum FieldType {
 }
 
 impl FieldType {
-    /// From what `structural.py` makes of an annotation: a word, a class, or a tuple of a word and its parts.
+    /// Reads the specification that `structural.py` derives from an annotation: a word, a class, or a tuple of a word and its parts.
     fn from_spec(spec: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(class) = spec.cast::<PyType>() {
             return Ok(Self::NodeClass(class.clone().unbind()));
@@ -285,20 +285,21 @@ impl FieldType {
         })
     }
 
-    /// The value, if the field may hold it; an `int` where a `float` is wanted becomes one, and a NumPy scalar the number
-    /// that is wanted.
+    /// Checks a value against the type and returns it, converted where needed: an `int` becomes a `float`, and a NumPy scalar becomes a
+    /// Python number.
     fn check_and_convert(&self, py: Python<'_>, value: Value) -> Result<Value, BuildError> {
         if let (Self::Float, Value::Int(number)) = (self, &value) {
             return Ok(Value::Float(*number as f64));
         }
-        let mut memo = CheckMemo { py, accepts: HashMap::default(), convert: HashMap::default() };
+        let mut memo =
+            CheckMemo { py, accepted: HashMap::default(), converted: HashMap::default() };
         match self.rejection(&mut memo, value.view()) {
             None => Ok(self.convert(&mut memo, value.view()).unwrap_or(value)),
             Some(error) => Err(error),
         }
     }
 
-    /// Whether a number may be wanted somewhere: other numbers become it.
+    /// Returns whether the type contains a number type, to which other numbers may be converted.
     fn may_convert_numbers(&self) -> bool {
         match self {
             Self::Bool | Self::Int | Self::Float => true,
@@ -309,7 +310,7 @@ impl FieldType {
         }
     }
 
-    /// The number in a tensor without dims, which is a NumPy scalar, where that number is wanted.
+    /// Converts a tensor without dims, such as a NumPy scalar, to a number of this type.
     fn scalar_to_number(&self, py: Python<'_>, tensor: &Tensor) -> Option<Value> {
         let dtype = tensor.dtype();
         let class = match self {
@@ -325,7 +326,7 @@ impl FieldType {
         to_value(&class.call1((array,)).ok()?).ok()
     }
 
-    /// A value that can be held, with the numbers that are wanted in the place of others; nothing if it stays as it is.
+    /// Converts the numbers in an accepted value to the types of the field; `None` if nothing changes.
     fn convert(&self, memo: &mut CheckMemo<'_>, view: View<'_>) -> Option<Value> {
         match (self, view) {
             (Self::Float, View::Int(number)) => Some(Value::Float(number as f64)),
@@ -336,7 +337,7 @@ impl FieldType {
                 let mut changed = None;
                 for ty in types {
                     if ty.accepts(memo, view) {
-                        // What takes it as it is comes first: `float | int` takes an int.
+                        // A type that accepts the value unchanged comes first: `float | int` keeps an int.
                         let made = ty.convert(memo, view)?;
                         // A NumPy int becomes an int before it becomes a float.
                         if matches!(changed, None | Some(Value::Float(_))) {
@@ -350,12 +351,12 @@ impl FieldType {
                 if self.may_convert_numbers() =>
             {
                 let key = self.memo_key(node);
-                if let Some(known) = memo.convert.get(&key) {
+                if let Some(known) = memo.converted.get(&key) {
                     return known.clone();
                 }
                 let made = self.convert_items(memo, node);
                 if self.is_memoized(node) {
-                    memo.convert.insert(key, made.clone());
+                    memo.converted.insert(key, made.clone());
                 }
                 made
             }
@@ -374,7 +375,7 @@ impl FieldType {
         self.build_container(items)
     }
 
-    /// What the item at a place of a container may hold.
+    /// Returns the type of the item at an index of a container.
     fn item_type(&self, index: usize) -> Option<&Self> {
         match self {
             Self::Seq(item) | Self::Set(item) => Some(item),
@@ -383,7 +384,7 @@ impl FieldType {
         }
     }
 
-    /// A container of this sort; nothing if there is none, as where `1` and `1.0` were two keys.
+    /// Builds a container of this type; `None` if the items are invalid, as when `1` and `1.0` were two keys.
     fn build_container(&self, mut items: impl Iterator<Item = Value>) -> Option<Value> {
         match self {
             Self::Seq(_) => Some(Seq::new(items).into()),
@@ -398,7 +399,7 @@ impl FieldType {
         }
     }
 
-    /// Whether a value can be held.
+    /// Returns whether a value has this type.
     fn accepts(&self, memo: &mut CheckMemo<'_>, view: View<'_>) -> bool {
         match (self, view) {
             (Self::Any, _)
@@ -421,12 +422,12 @@ impl FieldType {
                 if self.is_container_for(node) =>
             {
                 let key = self.memo_key(node);
-                if let Some(known) = memo.accepts.get(&key) {
+                if let Some(known) = memo.accepted.get(&key) {
                     return *known;
                 }
                 let accepts = self.first_rejected_item(memo, node).is_none();
                 if self.is_memoized(node) {
-                    memo.accepts.insert(key, accepts);
+                    memo.accepted.insert(key, accepts);
                 }
                 accepts
             }
@@ -435,7 +436,7 @@ impl FieldType {
         }
     }
 
-    /// Whether a node is a container of the sort that is wanted.
+    /// Returns whether a node is the sort of container that this type describes.
     fn is_container_for(&self, node: NodeRef<'_>) -> bool {
         let layout = node.info().layout();
         match self {
@@ -446,7 +447,7 @@ impl FieldType {
         }
     }
 
-    /// Which item of a container cannot be held, and what may be there.
+    /// Returns the index of the first item that is not of its type, and that type.
     fn first_rejected_item(
         &self,
         memo: &mut CheckMemo<'_>,
@@ -459,12 +460,12 @@ impl FieldType {
         (0..node.len()).find_map(wrong)
     }
 
-    /// What is found about a container is noted by this.
+    /// Returns the key of a container in the memo.
     fn memo_key(&self, node: NodeRef<'_>) -> (usize, usize) {
         (std::ptr::from_ref(self).addr(), node.id())
     }
 
-    /// Whether looking at a container again costs more than noting what was found.
+    /// Returns whether a second visit of a container would cost more than a memo entry.
     fn is_memoized(&self, node: NodeRef<'_>) -> bool {
         const MAX_UNMEMOIZED_ITEMS: usize = 16;
         let nested = |item: &Self| {
@@ -474,7 +475,7 @@ impl FieldType {
             || (0..2).any(|index| self.item_type(index).is_some_and(nested))
     }
 
-    /// Why a value cannot be held; nothing if it can.
+    /// Returns the error for a value that is not of this type; `None` if it is.
     fn rejection(&self, memo: &mut CheckMemo<'_>, view: View<'_>) -> Option<BuildError> {
         if self.accepts(memo, view) {
             return None;
@@ -525,7 +526,7 @@ fn is_instance(py: Python<'_>, info: &'static TypeInfo, class: &Bound<'_, PyType
     }
 }
 
-/// The kind of this name.
+/// Returns the node kind with this name.
 fn parse_kind(py: Python<'_>, name: &str) -> PyResult<Kind> {
     Kind::ALL.into_iter().find(|one| one.name() == name).ok_or_else(|| {
         let names: Vec<&str> = Kind::ALL.iter().map(|one| one.name()).collect();
@@ -536,14 +537,14 @@ fn parse_kind(py: Python<'_>, name: &str) -> PyResult<Kind> {
     })
 }
 
-/// Refuses a name that no kind has.
+/// Fails if there is no node kind with this name.
 #[pyfunction]
 fn check_kind(py: Python<'_>, kind: &str) -> PyResult<()> {
     parse_kind(py, kind).map(drop)
 }
 
-/// Registers a class: `fields` are its own, each a tuple `(name, role, default, default_factory, keyword_only)`; `hooked`
-/// says whether it has an `__s_equal__`, an `__s_hash__` and a `__post_init__`.
+/// Registers a class. `fields` are its own fields, each a tuple `(name, role, default, default_factory, keyword_only)`; `hooked`
+/// tells whether it has an `__s_equal__`, an `__s_hash__` and a `__post_init__`.
 #[pyfunction]
 #[pyo3(signature = (cls, key, kind, scope, base, fields, resolve, missing, hooked))]
 #[allow(clippy::too_many_arguments, reason = "called from one place, by py_class")]
@@ -597,7 +598,7 @@ fn register_class<'py>(
         builder = builder.field(FieldBuilder::new(&name).role(role));
         own.push((name, default, keyword_only));
     }
-    // Only names of its own: a cell of a notebook that runs again defines the class again.
+    // A fresh registry: a notebook cell that runs twice defines the same class twice.
     let registered = builder.register(&mut Registry::new());
     let info = registered.map_err(|error| errors::value_error(py, error.to_string()))?;
     for (name, default, keyword_only) in own {
@@ -623,14 +624,14 @@ fn inherit(py: Python<'_>, field: &FieldSpec) -> FieldSpec {
     FieldSpec { name: field.name, default, keyword_only: field.keyword_only }
 }
 
-/// Name and role of every field of a class, base class first; nothing if the class has no nodes.
+/// Returns name and role of every field of a class, base class first; `None` if its instances are not nodes.
 #[pyfunction]
 fn class_fields(cls: &Bound<'_, PyType>) -> Option<Vec<(&'static str, &'static str)>> {
     let fields = classes::find_by_class(cls)?.info.fields();
     Some(fields.iter().map(|field| (field.name, field.role.name())).collect())
 }
 
-/// What a field of an instance holds. What reads a field can be asked about instances of other classes.
+/// Returns a view of a field of an instance. Fails for instances of classes without that field, on which Python may call a field getter.
 pub(crate) fn read_field<'a>(
     instance: &'a Bound<'_, PyAny>,
     index: usize,
@@ -638,7 +639,7 @@ pub(crate) fn read_field<'a>(
 ) -> PyResult<View<'a>> {
     let Some(node) = as_node(instance) else {
         let found = errors::type_name(instance);
-        let message = format!("{name} is a field of nodes, and {found} is none");
+        let message = format!("{found} is not a node, so it has no field {name}");
         return Err(errors::argument_error(instance.py(), message));
     };
     let node = node.any.node();
@@ -646,12 +647,12 @@ pub(crate) fn read_field<'a>(
         Some(field) if field.name == name => Ok(node.child(index)),
         _ => {
             let class = errors::type_name(instance);
-            Err(errors::argument_error(instance.py(), format!("{class} has no such field {name}")))
+            Err(errors::argument_error(instance.py(), format!("{class} has no field {name}")))
         }
     }
 }
 
-/// What reads a field of an instance.
+/// A Python descriptor that reads one field of an instance.
 #[pyclass(frozen, module = "sapwood._native")]
 pub(crate) struct FieldGetter {
     pub(crate) index: usize,

@@ -1,9 +1,9 @@
-//! HandlePools that are used reuse while hooks run.
+//! Pools of handles, which are reused while hooks run.
 //!
-//! Every read of a field that holds a node makes a handle, and a hook does little but read fields and pass on what it found. So,
-//! while a hook runs, its thread keeps the handles that it makes. One that nobody else holds stands for the next node that a handle
-//! is wanted for; making and freeing objects of Python costs more than all that is done with most of them. When the outermost hook
-//! ends, they are let go.
+//! Every read of a field that holds a node creates a handle, and a hook does little else than read fields and pass the results on. So
+//! a thread keeps the handles that it creates while a hook runs. A handle with no other owner is reused for the next node.
+//! Allocating and freeing Python objects costs more than most of the work done with them. The pools are emptied when the
+//! outermost hook ends.
 
 use std::cell::{Cell, RefCell};
 
@@ -13,7 +13,7 @@ use sapwood_structural::AnyRef;
 use crate::classes::NodeClass;
 use crate::instance;
 
-/// Of how many classes a thread keeps handles, and how many of each.
+/// The number of classes for which a thread pools handles, and the number of handles for each.
 const MAX_POOLED_CLASSES: usize = 8;
 const MAX_HANDLES_PER_CLASS: usize = 64;
 
@@ -22,12 +22,12 @@ thread_local! {
 }
 
 struct HandlePools {
-    /// How many hooks run.
+    /// The number of hooks that are running.
     running_hooks: Cell<usize>,
     pools: RefCell<Vec<HandlePool>>,
 }
 
-/// The handles of one class, those that are in use first: what is made last is mostly let go first.
+/// The handles of one class, those in use first: handles are mostly released in the reverse order of their creation.
 struct HandlePool {
     class: &'static NodeClass,
     handles: Vec<Py<PyAny>>,
@@ -35,7 +35,7 @@ struct HandlePool {
 }
 
 impl HandlePool {
-    /// Whether nobody but this thread holds the handle at `place`.
+    /// Returns whether the pool is the only owner of the handle at `place`.
     fn is_free(&self, py: Python<'_>, place: usize) -> bool {
         self.handles
             .get(place)
@@ -43,11 +43,11 @@ impl HandlePool {
     }
 }
 
-/// A hook runs as long as this lives.
+/// A guard that exists while a hook runs.
 pub(crate) struct HookScope(());
 
 impl HookScope {
-    /// A hook begins.
+    /// Enters a hook.
     pub(crate) fn begin() -> Self {
         HANDLE_POOLS.with(|handles| handles.running_hooks.set(handles.running_hooks.get() + 1));
         Self(())
@@ -61,12 +61,12 @@ impl Drop for HookScope {
             handles.running_hooks.set(running_hooks);
             if running_hooks == 0 { handles.pools.take() } else { Vec::new() }
         });
-        // What is called when a handle dies may come back here.
+        // Dropping a handle may run Python code that comes back here.
         drop(kept);
     }
 }
 
-/// A handle of a node, whose class is `class`.
+/// Returns a handle for a node of class `class`.
 pub(crate) fn new_handle<'py>(
     py: Python<'py>,
     class: &'static NodeClass,
@@ -83,7 +83,7 @@ pub(crate) fn new_handle<'py>(
             }
             Err(any) => any,
         };
-        // This may collect garbage, and so run anything.
+        // This may collect garbage and so run any Python code.
         let made = instance::new_instance(class.class.bind(py), any)?;
         drop(handles.keep(class, &made));
         Ok(made)
@@ -91,7 +91,7 @@ pub(crate) fn new_handle<'py>(
 }
 
 impl HandlePools {
-    /// A handle that nobody holds, for this node, and the node it was for; the node itself if there is none.
+    /// Points an unused handle to this node and returns it with its previous node; returns the node itself if no handle is free.
     fn reuse<'py>(
         &self,
         py: Python<'py>,
@@ -113,7 +113,7 @@ impl HandlePools {
         Ok((handle, before))
     }
 
-    /// Keeps a handle that is in use; gives back one that it takes the place of.
+    /// Adds a handle in use to its pool; returns the handle that it replaces.
     fn keep(&self, class: &'static NodeClass, made: &Bound<'_, PyAny>) -> Option<Py<PyAny>> {
         let made = || made.clone().unbind();
         let mut pools = self.pools.borrow_mut();

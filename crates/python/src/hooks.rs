@@ -1,4 +1,4 @@
-//! `__s_equal__` and `__s_hash__`: comparison and hash as a class writes them.
+//! The hooks `__s_equal__` and `__s_hash__`, with which a class defines its own comparison and hash.
 
 use std::cell::{Cell, RefCell};
 
@@ -16,10 +16,10 @@ use crate::instance;
 use crate::node::wrap;
 use crate::scoped_borrow::{ScopedEqualCx, ScopedHashCx};
 
-/// Below this much machine stack a hook is not called: Python must never run on a stack that is not its own.
+/// The least machine stack with which a hook is called: Python must never run on a stack segment that it does not know.
 const MIN_STACK_BYTES: usize = 512 * 1024;
 
-/// The equality hook of a class: its `__s_equal__`.
+/// Returns the equality hook of a class, which calls its `__s_equal__`.
 pub(crate) fn equal_hook(cls: &Bound<'_, PyType>) -> PyResult<EqualHook> {
     let function = cls.getattr(intern!(cls.py(), "__s_equal__"))?.unbind();
     Ok(Box::new(move |left, right, context| {
@@ -48,7 +48,7 @@ pub(crate) fn equal_hook(cls: &Bound<'_, PyType>) -> PyResult<EqualHook> {
     }))
 }
 
-/// The hash hook of a class: its `__s_hash__`.
+/// Returns the hash hook of a class, which calls its `__s_hash__`.
 pub(crate) fn hash_hook(cls: &Bound<'_, PyType>) -> PyResult<HashHook> {
     let function = cls.getattr(intern!(cls.py(), "__s_hash__"))?.unbind();
     Ok(Box::new(move |node, init, context| {
@@ -73,9 +73,9 @@ pub(crate) fn hash_hook(cls: &Bound<'_, PyType>) -> PyResult<HashHook> {
     }))
 }
 
-/// What a thread has for its hooks.
+/// The hook state of one thread.
 struct HookState {
-    /// The handles that a callback was just called with: a hook that is asked about their nodes gets the same.
+    /// The handles with which a hook just called its callback; a nested hook on the same nodes receives them again.
     caller_handles: Cell<[Option<Py<PyAny>>; 2]>,
     equal: CallbackPool<EqualCallback>,
     hash: CallbackPool<HashCallback>,
@@ -87,7 +87,7 @@ thread_local! {
     };
 }
 
-/// Runs a callback that was called with these handles.
+/// Runs a callback with the handles of its caller recorded.
 fn with_caller_handles<R>(
     handles: [Option<&Bound<'_, PyAny>>; 2],
     callback: impl FnOnce() -> R,
@@ -100,7 +100,7 @@ fn with_caller_handles<R>(
     })
 }
 
-/// The handle of a node: the one that was given, if it is one.
+/// Returns a handle of a node: `given` if it is a handle of this node, otherwise a new one.
 fn handle_for<'py>(
     py: Python<'py>,
     given: Option<Py<PyAny>>,
@@ -115,17 +115,17 @@ fn handle_for<'py>(
     wrap(py, node.to_owned())
 }
 
-/// A callback: what holds the context while a hook runs, and the method of it that the hook is given. Calling a method of
-/// native code makes no tuple of its arguments; calling an object does.
+/// A callback: the object that holds the context while a hook runs, and its bound method, which the hook receives. A call of a native
+/// method needs no argument tuple; a call of an object does.
 struct Callback<T> {
     holder: Py<T>,
     method: Py<PyAny>,
 }
 
-/// Callbacks that their hooks did not keep, to be used for the next ones on the same thread. Hooks below hooks need one each.
+/// A pool of callbacks that their hooks did not keep, for the next hooks on the same thread. Each level of nested hooks needs one.
 struct CallbackPool<T>(RefCell<Vec<Callback<T>>>);
 
-/// How many are kept.
+/// The most callbacks in a pool.
 const MAX_POOLED_CALLBACKS: usize = 64;
 
 impl<T> CallbackPool<T> {
@@ -154,7 +154,7 @@ impl<T: CallbackClass> CallbackPool<T> {
         }
     }
 
-    /// Calls a hook with a callback and its method; both are kept for the next hook, if this one did not keep them.
+    /// Calls a hook with a callback and its method, and returns both to the pool unless the hook kept them.
     fn with_callback<'py>(
         &self,
         py: Python<'py>,
@@ -167,7 +167,7 @@ impl<T: CallbackClass> CallbackPool<T> {
     }
 }
 
-/// What a callback is made of.
+/// A Python class whose bound method is a callback.
 trait CallbackClass:
     pyo3::PyClass<Frozen = pyo3::pyclass::boolean_struct::True> + Into<PyClassInitializer<Self>> + Sync
 {
@@ -193,7 +193,7 @@ fn wrong_return_type(py: Python<'_>, who: &str, wanted: &str, answer: &Bound<'_,
     errors::argument_error(py, format!("{who} must return {wanted}, it returned {found}"))
 }
 
-/// The low 64 bits of an int.
+/// Returns the low 64 bits of an int; fails for other objects.
 fn hash_from_int(object: &Bound<'_, PyAny>, who: &str) -> PyResult<u64> {
     match object.cast::<PyInt>() {
         Ok(int) if !object.is_instance_of::<PyBool>() => Ok(instance::low_64_bits(int)),
@@ -208,11 +208,11 @@ fn callback_expired(py: Python<'_>) -> PyErr {
     errors::new_error(
         py,
         ErrorKind::Callback,
-        "this callback can only be called inside the hook it was given to, on the same thread",
+        "the callback was called after its hook returned or on another thread; call it inside the hook",
     )
 }
 
-/// What `__s_equal__` compares parts with.
+/// The callback with which `__s_equal__` compares parts.
 #[pyclass(frozen, module = "sapwood._native")]
 struct EqualCallback(ScopedEqualCx);
 
@@ -247,7 +247,7 @@ impl EqualCallback {
     }
 }
 
-/// What `__s_hash__` hashes parts with.
+/// The callback with which `__s_hash__` hashes parts.
 #[pyclass(frozen, module = "sapwood._native")]
 struct HashCallback(ScopedHashCx);
 

@@ -1,9 +1,8 @@
-//! The native half of the Python package `sapwood`: conversion, nothing else.
-//!
-//! Python sees one private module, `sapwood._native`; what users import is `python/sapwood`. A file here is one subject,
-//! and its `register` adds what it has to the module.
+//! The native half of the Python package `sapwood`: it converts between Python and Rust, and nothing else.
+//! Python sees one private module, `sapwood._native`; users import the modules in `python/sapwood`. Each file here covers one subject,
+//! and its `register` function adds that subject's classes and functions to the module.
 
-#![allow(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
+#![allow(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 
 mod args;
 mod arrays;

@@ -1,4 +1,4 @@
-//! From the front-end IR to PTIR; and rewriting with chosen patterns.
+//! Lowering of the front-end IR to PTIR, and rewriting with selected patterns.
 
 use pyo3::prelude::*;
 use sapwood::Source;
@@ -17,7 +17,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(apply_shipped, module)?)
 }
 
-/// The PTIR of a front-end program; problems show the lines of `source` (file name and text).
+/// Lowers a front-end program to PTIR. Diagnostics show the lines of `source`, which is a file name and its text.
 #[pyfunction]
 #[pyo3(signature = (node, source = None))]
 fn lower_program(
@@ -34,10 +34,10 @@ fn lower_program(
     Ok(PyProgram::from_program(lowered))
 }
 
-/// Applies the shipped patterns of these names, and no others, to one function until none fires: the new program, and how
-/// often each fired.
+/// Applies only the shipped patterns with these names to one function until none fires. Returns the new program and how often each
+/// pattern fired.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value, reason = "what Python gives is taken by value")]
+#[allow(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 fn apply_shipped(
     py: Python<'_>,
     program: &Bound<'_, PyProgram>,
@@ -54,7 +54,7 @@ fn apply_shipped(
     let config = GreedyConfig { enable_constant_fold: false, floats, ..GreedyConfig::default() };
     let mut changed = (**program.get().get()).clone();
     let Some(function) = changed.function_mut(Name::new(function)) else {
-        return Err(errors::value_error(py, format!("there is no function {function}")));
+        return Err(errors::value_error(py, format!("unknown function {function}")));
     };
     let set = set.freeze();
     let done = py.detach(|| apply_patterns_and_fold_greedily(function, &set, &config));

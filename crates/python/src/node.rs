@@ -1,4 +1,4 @@
-//! `Node`: the Python object around a node. Every class of nodes is a subclass of it.
+//! The Python class `Node`: the base class of all node classes.
 
 use hashbrown::HashMap;
 use pyo3::basic::CompareOp;
@@ -21,7 +21,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(get_singleton, module)?)
 }
 
-/// A handle to an immutable node. `==` and `hash` are those of the node it holds, not of the handle: two handles of one
+/// A handle to an immutable node. `==` and `hash` refer to the node, not to the handle: two handles of one
 /// node are equal.
 #[pyclass(frozen, subclass, weakref, module = "sapwood._native")]
 pub(crate) struct Node {
@@ -35,7 +35,7 @@ impl From<AnyRef> for Node {
     }
 }
 
-/// The Python object for a node.
+/// Returns the Python object for a node.
 pub(crate) fn wrap(py: Python<'_>, any: AnyRef) -> PyResult<Bound<'_, PyAny>> {
     let info = any.info();
     if info.layout() != Layout::Record {
@@ -71,7 +71,7 @@ impl Node {
             return Err(errors::argument_error(
                 py,
                 format!(
-                    "{name} has no instances of its own; decorate it with @py_class, or use one of its subclasses"
+                    "{name} cannot be instantiated; decorate it with @py_class, or use one of its subclasses"
                 ),
             ));
         };
@@ -132,11 +132,11 @@ impl Node {
 fn immutable_error(object: &Bound<'_, Node>, name: &str) -> PyErr {
     let class = errors::type_name(object);
     pyo3::exceptions::PyAttributeError::new_err(format!(
-        "{class} objects are immutable: {name} cannot be changed; make a new one, for example with replace()"
+        "{class} objects are immutable: {name} cannot be changed; create a new object, for example with replace()"
     ))
 }
 
-/// The handles of singletons that `get` made: one object each.
+/// The handles of singletons that `get` created: one Python object for each.
 #[derive(Default)]
 struct Singletons(std::sync::Mutex<HashMap<usize, Py<PyAny>, FxBuildHasher>>);
 
@@ -151,18 +151,18 @@ impl Singletons {
             let mut table = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             table.insert(any.node().id(), object.clone().unbind())
         };
-        // Dropping an object may run Python, which may come back here.
+        // Dropping an object may run Python code that comes back here.
         drop(replaced);
     }
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "callers are in functions that fail")]
+#[allow(clippy::unnecessary_wraps, reason = "the callers return PyResult")]
 fn singletons(py: Python<'_>) -> PyResult<&'static Singletons> {
     static SINGLETONS: PyOnceLock<Singletons> = PyOnceLock::new();
     Ok(SINGLETONS.get_or_init(py, Singletons::default))
 }
 
-/// The one singleton of `cls` with these fields.
+/// Returns the unique singleton of `cls` with these fields.
 #[pyfunction]
 #[pyo3(signature = (cls, *args, **kwargs))]
 fn get_singleton<'py>(
@@ -172,7 +172,7 @@ fn get_singleton<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = cls.py();
     let Some(class) = classes::find_by_class(cls) else {
-        return Err(errors::argument_error(py, format!("{} is no class of nodes", cls.name()?)));
+        return Err(errors::argument_error(py, format!("{} is not a node class", cls.name()?)));
     };
     let Constructor::Fields(fields) = &class.constructor else {
         return Err(errors::argument_error(py, format!("{} is not a singleton", cls.name()?)));

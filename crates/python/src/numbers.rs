@@ -1,7 +1,7 @@
-//! Numbers and lists of them, where an array is wanted.
+//! Conversion of numbers and nested lists of numbers to arrays.
 //!
-//! NumPy believes an object that states an address, also where it is the item of a list. It is given lists of our own, with numbers
-//! and arrays in them and nothing else.
+//! NumPy trusts the address in an object's `__array_interface__`, even if the object is an item of a list. So it only receives lists of our
+//! own, which contain numbers and arrays and nothing else.
 
 use hashbrown::HashSet;
 use pyo3::exceptions::PyException;
@@ -15,10 +15,10 @@ use crate::arrays;
 use crate::errors;
 use crate::items::{self, CopyMemo};
 
-/// Arrays have at most so many dims.
+/// The most dims that an array has.
 const MAX_LIST_NESTING: usize = 64;
 
-/// The array of an object: its own, or one of the numbers in it, with elements of `dtype` if it is given.
+/// Returns the array of an object, which is an array already or consists of numbers; `dtype` is the element type for numbers.
 pub(crate) fn numbers_to_array<'py>(
     object: &Bound<'py, PyAny>,
     dtype: Option<DataType>,
@@ -44,7 +44,7 @@ pub(crate) fn numbers_to_array<'py>(
 
 #[derive(Default)]
 struct ListCopier<'py> {
-    /// The lists that the one being copied is in.
+    /// The addresses of the lists around the current item.
     open: HashSet<usize, FxBuildHasher>,
     copies: CopyMemo<'py, Bound<'py, PyAny>>,
 }
@@ -71,10 +71,12 @@ impl<'py> ListCopier<'py> {
         let begun = self.copies.charged();
         let address = object.as_ptr().addr();
         if !self.open.insert(address) {
-            return Err(errors::argument_error(py, "this list contains itself"));
+            return Err(errors::argument_error(py, "the list contains itself"));
         }
         if self.open.len() > MAX_LIST_NESTING {
-            let message = format!("lists nest deeper than {MAX_LIST_NESTING}, which no array does");
+            let message = format!(
+                "lists nest deeper than {MAX_LIST_NESTING} levels, the most that an array has"
+            );
             return Err(errors::argument_error(py, message));
         }
         let items = items::items(object)?;
@@ -91,13 +93,13 @@ impl<'py> ListCopier<'py> {
             let most = CopyMemo::<()>::MAX_ITEMS;
             errors::argument_error(
                 py,
-                format!("lists hold more than {most} numbers; give an array"),
+                format!("lists hold more than {most} numbers; pass an array instead"),
             )
         })
     }
 }
 
-/// What NumPy can be given as it is.
+/// Returns the plain number, str or bytes of an object that NumPy can safely read.
 fn as_plain_number<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
     let plain = object.is_exact_instance_of::<PyFloat>()
@@ -116,14 +118,14 @@ fn as_plain_number<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py
         return Ok(Some(PyFloat::new(py, float.value()).into_any()));
     }
     if object.is_instance_of::<PyInt>() {
-        // As `int` has it, whatever a subclass says.
+        // The value that `int` itself sees, whatever a subclass overrides.
         let same = py.get_type::<PyInt>().getattr(intern!(py, "__pos__"))?;
         return same.call1((object,)).map(Some);
     }
     Ok(None)
 }
 
-/// The number that an object says it is.
+/// Converts an object to a number with its `__index__` or `__float__`.
 fn convert_to_number<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     if object.hasattr(intern!(py, "__index__"))? {
@@ -132,6 +134,9 @@ fn convert_to_number<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyA
         py.get_type::<PyFloat>().call1((object,))
     } else {
         let found = errors::type_name(object);
-        Err(errors::argument_error(py, format!("expected numbers or lists of them, found {found}")))
+        Err(errors::argument_error(
+            py,
+            format!("expected numbers or lists of numbers, found {found}"),
+        ))
     }
 }

@@ -1,4 +1,4 @@
-//! Pickling: the JSON graph form, which is flat, and the classes it names.
+//! Pickling of nodes: the JSON graph form, which is flat, and the classes it names.
 
 use std::ops::ControlFlow;
 
@@ -22,14 +22,14 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(graph_to_json, module)?)
 }
 
-/// What pickle needs to make a node again.
+/// Returns the arguments from which pickle rebuilds a node, for `__reduce__`.
 pub(crate) fn reduce<'py>(py: Python<'py>, any: &AnyRef) -> PyResult<Bound<'py, PyAny>> {
     let restore = py.import("sapwood._native")?.getattr("restore")?;
     let (text, classes) = write_graph(py, &Value::Node(any.clone()))?;
     Ok((restore, (text, classes)).into_pyobject(py)?.into_any())
 }
 
-/// The JSON graph form of a value, and the classes of users in it.
+/// Returns the JSON graph form of a value and the user-defined classes in it.
 #[pyfunction]
 fn graph_to_json<'py>(
     value: &Bound<'py, PyAny>,
@@ -58,21 +58,21 @@ fn write_graph<'py>(
     Ok((PyString::new(py, &text), PyTuple::new(py, classes)?))
 }
 
-/// A value from its JSON graph form; `classes` are the classes of users in it.
+/// Reads a value from its JSON graph form; `classes` are the user-defined classes in it.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value, reason = "what Python gives is taken by value")]
+#[allow(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 fn restore<'py>(py: Python<'py>, text: &str, classes: Items<'py>) -> PyResult<Bound<'py, PyAny>> {
     let classes = classes.cast_each::<PyType>("a class")?;
     let mut registry =
         base_registry().map_err(|error| errors::value_error(py, error.to_string()))?;
     for class in &classes {
         let Some(known) = classes::find_by_class(class) else {
-            let message = format!("{} is no class of nodes", class.name()?);
+            let message = format!("{} is not a node class", class.name()?);
             return Err(errors::argument_error(py, message));
         };
         registry.add(known.info).map_err(|error| errors::value_error(py, error.to_string()))?;
     }
-    // Reading makes maps, and the keys of maps may have hooks: Python is not let go.
+    // Reading builds maps, and the keys of maps may have hooks, so the interpreter lock is not released.
     let value: Value = read_json(text, &registry).map_err(|error| match error {
         JsonReadError::Build { place, error: GetError::Fields(error @ Error::Hook { .. }) } => {
             compare::build_error_at(py, error, &place)
@@ -87,7 +87,7 @@ fn base_registry() -> Result<Registry, sapwood_structural::TypeError> {
     sapwood_ir::registry()?.with::<DataTypeValue>()?.with::<SpanValue>()
 }
 
-/// Checks that loops agree with their arguments, as their constructors see to.
+/// Checks that the initial values of loops match their iteration arguments, as the constructors ensure.
 fn check_loops(py: Python<'_>, value: &Value) -> PyResult<()> {
     let agree = |iter_args: &[IterArg], init_values: &[ExprRef]| {
         iter_args.len() == init_values.len()
@@ -103,7 +103,8 @@ fn check_loops(py: Python<'_>, value: &Value) -> PyResult<()> {
             _ => true,
         };
         if !fine {
-            let message = "the initial values of a loop are not those of its iteration arguments";
+            let message =
+                "the initial values of a loop differ from those of its iteration arguments";
             return ControlFlow::Break(errors::new_error(py, ErrorKind::Parse, message));
         }
         ControlFlow::Continue(Next::Into)

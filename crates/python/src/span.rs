@@ -1,4 +1,4 @@
-//! `Span`: where in the source something was written.
+//! The Python class `Span`: a range of source text.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -11,7 +11,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PySpan>()
 }
 
-/// A stretch of source text: a file, the place it begins, and the place just after its end.
+/// A range of source text: a file, the position where it begins, and the position just after its end.
 #[pyclass(frozen, eq, from_py_object, name = "Span", module = "sapwood.ir")]
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct PySpan(pub(crate) Span);
@@ -46,7 +46,7 @@ impl PySpan {
         )))
     }
 
-    /// The span of what was written nowhere.
+    /// Returns the span of code without a source.
     #[staticmethod]
     fn unknown() -> Self {
         Self(Span::unknown())
@@ -77,7 +77,7 @@ impl PySpan {
         self.0.end_column()
     }
 
-    /// Whether nothing is known.
+    /// Returns whether the span is unknown.
     fn is_unknown(&self) -> bool {
         self.0.is_unknown()
     }

@@ -1,4 +1,4 @@
-//! Walking, mapping, replacing variables.
+//! Walks and maps over graphs, and substitution of variables.
 
 use std::ops::ControlFlow;
 
@@ -20,8 +20,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(variables_of, module)?)
 }
 
-/// Calls `visit(node, in_def_region)` for each node. What it returns says how to go on: `None`, `"skip"` (not below this
-/// node) or `"stop"`.
+/// Calls `visit(node, in_def_region)` for each node. It returns `None` to continue, `"skip"` to continue outside of this
+/// node, or `"stop"`.
 #[pyfunction]
 #[pyo3(signature = (value, visit, post_order, every_occurrence, compared_only))]
 fn walk(
@@ -71,7 +71,7 @@ fn walk(
     }
 }
 
-/// Replaces nodes from the leaves up: `f(node)` returns what to put in the node's place, or `None` to keep it.
+/// Replaces nodes from the leaves up: `f(node)` returns the replacement of the node, or `None` to keep it.
 #[pyfunction]
 fn map_nodes<'py>(value: &Bound<'py, PyAny>, f: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
@@ -88,7 +88,7 @@ fn map_nodes<'py>(value: &Bound<'py, PyAny>, f: &Bound<'py, PyAny>) -> PyResult<
     to_python(py, mapped.view())
 }
 
-/// Replaces free variables by values, all at once, so that nothing is captured.
+/// Replaces free variables by values, all at once and without capture.
 #[pyfunction]
 fn replace_variables<'py>(
     value: &Bound<'py, PyAny>,
@@ -99,7 +99,7 @@ fn replace_variables<'py>(
     let mut pairs = Vec::with_capacity(replacements.len());
     for (variable, by) in replacements {
         let Value::Node(variable) = to_value(&variable)? else {
-            let message = format!("only variables can be replaced, not {variable}");
+            let message = format!("{variable} is not a variable; only variables can be replaced");
             return Err(errors::argument_error(py, message));
         };
         pairs.push((variable, to_value(&by)?));
@@ -111,7 +111,7 @@ fn replace_variables<'py>(
     to_python(py, replaced.view())
 }
 
-/// The variables that occur free, as they are first met.
+/// Returns the free variables in the order of their first occurrence.
 #[pyfunction]
 fn variables_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
     let py = value.py();

@@ -1,4 +1,4 @@
-//! What constructors of the IR take.
+//! Conversion of the arguments of IR constructors.
 
 #![allow(clippy::redundant_closure_for_method_calls, reason = "the paths are not general enough")]
 
@@ -17,7 +17,7 @@ use crate::instance::as_node;
 use crate::items::items;
 use crate::span::PySpan;
 
-/// An argument of a constructor, and what to call it in messages.
+/// An argument of a constructor, with its names in messages.
 #[derive(Clone, Copy)]
 pub(super) struct Argument<'a, 'py> {
     pub(super) class: &'static str,
@@ -72,7 +72,7 @@ impl<'py> Argument<'_, 'py> {
         self.node().ok_or_else(|| self.type_error("an Op or a GlobalVar"))
     }
 
-    /// A type; a data type is the scalar of it.
+    /// Reads a type; a data type stands for the scalar type.
     pub(super) fn ty(&self) -> PyResult<TypeRef> {
         if let Ok(dtype) = self.object.cast::<PyDataType>() {
             return Ok(Type::scalar(dtype.get().get()));
@@ -90,7 +90,7 @@ impl<'py> Argument<'_, 'py> {
     pub(super) fn text(&self) -> PyResult<&str> {
         let text = self.object.cast::<PyString>().map_err(|_| self.type_error("a str"))?;
         text.to_str().map_err(|_| {
-            errors::value_error(self.py(), "text with lone surrogates is no valid Unicode")
+            errors::value_error(self.py(), "text with lone surrogates is not valid Unicode")
         })
     }
 
@@ -100,7 +100,7 @@ impl<'py> Argument<'_, 'py> {
         let number = if is_int {
             self.object.clone()
         } else {
-            // Integers of NumPy, say; truth values and floats are none.
+            // Other integers, such as NumPy's; bools and floats are not accepted.
             let index =
                 self.object.call_method0("__index__").map_err(|_| self.type_error("an int"))?;
             if self.object.is_instance_of::<PyBool>() {
@@ -159,7 +159,7 @@ impl<'py> Argument<'_, 'py> {
         self.list("Function", |given| given.node().ok_or_else(|| given.type_error("a Function")))
     }
 
-    /// Dims: integers, or expressions.
+    /// Reads dims: integers or expressions.
     pub(super) fn shape(&self) -> PyResult<Vec<ExprRef>> {
         self.list("int or Expr", |given| match given.node::<Expr>() {
             Some(expr) => Ok(expr),
@@ -173,7 +173,7 @@ impl<'py> Argument<'_, 'py> {
         })
     }
 
-    /// A body: a statement, or a list: of one, that statement; else a sequence.
+    /// Reads a body: a statement, or a list of statements, which becomes a sequence unless it has one item.
     pub(super) fn body(&self, span: Span) -> PyResult<StmtRef> {
         match self.node::<Stmt>() {
             Some(stmt) => Ok(stmt),
@@ -192,7 +192,7 @@ impl<'py> Argument<'_, 'py> {
     }
 }
 
-/// The span that was given; unknown if none was.
+/// Reads a span argument; unknown if it is absent.
 pub(super) fn span(class: &'static str, given: Option<&Bound<'_, PyAny>>) -> PyResult<Span> {
     match given {
         None => Ok(Span::unknown()),

@@ -1,4 +1,4 @@
-//! Constructors of the IR, as the documents write them.
+//! Constructors of IR nodes, with the signatures of the documents.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyTuple};
@@ -40,7 +40,7 @@ operators!(
     BitShiftLeft BitShiftRight; Abs Neg Not BitNot Cast
 );
 
-/// What makes nodes of the class called `name`.
+/// Returns the constructor of the class called `name`.
 pub(super) fn constructor_of(name: &str) -> Option<NativeConstructor> {
     let make: NativeConstructor = match name {
         "Var" => var,
@@ -114,7 +114,7 @@ pub(super) fn constructor_of(name: &str) -> Option<NativeConstructor> {
     Some(make)
 }
 
-/// Binds the parameters of a constructor and gives each as a [`Argument`]; the span last.
+/// Binds the parameters of a constructor and yields each as an [`Argument`], the span last.
 macro_rules! given {
     ($class:literal, $args:ident, $kwargs:ident, [$($name:ident = $text:literal),*], $required:literal, $span:ident) => {
         #[allow(unused_mut, unused_assignments, reason = "counts the parameters")]
@@ -128,19 +128,19 @@ macro_rules! given {
     };
 }
 
-/// A parameter that `bind` has seen to.
+/// Returns a required parameter, whose presence `bind` has checked.
 fn required<'a, 'py>(
     given: Option<Argument<'a, 'py>>,
     py: Python<'_>,
 ) -> PyResult<Argument<'a, 'py>> {
-    given.ok_or_else(|| errors::argument_error(py, "an argument is missing"))
+    given.ok_or_else(|| errors::argument_error(py, "missing argument"))
 }
 
 fn binary<'py>(op: BinaryOp, args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     let class = op.name();
     let bound = bind(class, ["left", "right", "dtype", "span"], 2, args, kwargs)?;
     let [Some(left), Some(right), dtype, spanned] = &bound else {
-        return Err(errors::argument_error(args.py(), "an argument is missing"));
+        return Err(errors::argument_error(args.py(), "missing argument"));
     };
     let left = Argument { class, name: "left", object: left }.expr()?;
     let right = Argument { class, name: "right", object: right }.expr()?;
@@ -156,7 +156,7 @@ fn unary<'py>(op: UnaryOp, args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> Py
     let class = op.name();
     let bound = bind(class, ["operand", "dtype", "span"], 1, args, kwargs)?;
     let [Some(operand), dtype, spanned] = &bound else {
-        return Err(errors::argument_error(args.py(), "an argument is missing"));
+        return Err(errors::argument_error(args.py(), "missing argument"));
     };
     let operand = Argument { class, name: "operand", object: operand }.expr()?;
     let span = span(class, spanned.as_ref())?;
@@ -215,17 +215,17 @@ fn callee<'py>(
     kwargs: Keywords<'_, 'py>,
 ) -> PyResult<String> {
     let [Some(object)] = &bind(class, ["name"], 1, args, kwargs)? else {
-        return Err(errors::argument_error(args.py(), "an argument is missing"));
+        return Err(errors::argument_error(args.py(), "missing argument"));
     };
     Ok(Argument { class, name: "name", object }.text()?.to_owned())
 }
 
-/// `Call(op, args, span)`, with the type before the span or by its name.
+/// Implements `Call(op, args, span)`; the type comes before the span or as a keyword.
 fn call<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     let names = ["op", "args", "span", "type"];
     let [op, operands, third, fourth] = bind("Call", names, 2, args, kwargs)?;
     let (Some(op), Some(operands)) = (&op, &operands) else {
-        return Err(errors::argument_error(args.py(), "an argument is missing"));
+        return Err(errors::argument_error(args.py(), "missing argument"));
     };
     let is_type = |object: &Option<Bound<'_, PyAny>>| {
         object.as_ref().is_some_and(|object| {
@@ -288,7 +288,7 @@ fn if_stmt<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyR
     Ok(Stmt::if_(&condition.expr()?, &then, other.as_ref(), vars, span).into_any())
 }
 
-/// Whether this is a body and no list of iteration arguments.
+/// Returns whether an argument is a body rather than a list of iteration arguments.
 fn is_body(object: &Bound<'_, PyAny>) -> bool {
     let is_stmt = |object: &Bound<'_, PyAny>| {
         Argument { class: "ForStmt", name: "body", object }.node::<Stmt>().is_some()
@@ -296,10 +296,10 @@ fn is_body(object: &Bound<'_, PyAny>) -> bool {
     is_stmt(object) || object.get_item(0).is_ok_and(|first| is_stmt(&first))
 }
 
-/// `ForStmt(loop_var, start, stop, step, [iter_args,] body, return_vars, span)`.
+/// Implements `ForStmt(loop_var, start, stop, step, [iter_args,] body, return_vars, span)`.
 fn for_stmt<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     let py = args.py();
-    // Without iteration arguments: the body comes fifth, and is no list of variables.
+    // Without iteration arguments the body is the fifth argument and is not a list of variables.
     let short = args.len() > 4
         && is_body(&args.get_item(4)?)
         && !(args.len() > 5 && is_body(&args.get_item(5)?));
@@ -354,7 +354,7 @@ fn while_stmt<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<A
         .into_any())
 }
 
-/// A constructor of one argument and a span.
+/// Implements a constructor with one argument and a span.
 fn list<'py>(
     class: &'static str,
     name: &'static str,
@@ -362,7 +362,7 @@ fn list<'py>(
     kwargs: Keywords<'_, 'py>,
 ) -> PyResult<(Bound<'py, PyAny>, Span)> {
     let [Some(object), spanned] = bind(class, [name, "span"], 1, args, kwargs)? else {
-        return Err(errors::argument_error(args.py(), "an argument is missing"));
+        return Err(errors::argument_error(args.py(), "missing argument"));
     };
     Ok((object, span(class, spanned.as_ref())?))
 }
@@ -392,16 +392,16 @@ fn program<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyR
 
 fn scalar_type<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     let [Some(object)] = &bind("ScalarType", ["dtype"], 1, args, kwargs)? else {
-        return Err(errors::argument_error(args.py(), "an argument is missing"));
+        return Err(errors::argument_error(args.py(), "missing argument"));
     };
     Ok(Type::scalar(Argument { class: "ScalarType", name: "dtype", object }.dtype()?).into_any())
 }
 
-/// `TensorType(dtype, shape)`, or the other way round.
+/// Implements `TensorType(dtype, shape)`, in either order.
 fn tensor_type<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     let [Some(first), Some(second)] = &bind("TensorType", ["dtype", "shape"], 2, args, kwargs)?
     else {
-        return Err(errors::argument_error(args.py(), "an argument is missing"));
+        return Err(errors::argument_error(args.py(), "missing argument"));
     };
     let swapped = second.is_instance_of::<PyDataType>();
     let (dtype, shape) = if swapped { (second, first) } else { (first, second) };
@@ -412,7 +412,7 @@ fn tensor_type<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<
 
 fn tuple_type<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     let [Some(object)] = &bind("TupleType", ["types"], 1, args, kwargs)? else {
-        return Err(errors::argument_error(args.py(), "an argument is missing"));
+        return Err(errors::argument_error(args.py(), "missing argument"));
     };
     Ok(Type::tuple(Argument { class: "TupleType", name: "types", object }.types()?).into_any())
 }
@@ -421,14 +421,14 @@ fn function_type<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResul
     let [Some(params), Some(results)] =
         &bind("FunctionType", ["params", "results"], 2, args, kwargs)?
     else {
-        return Err(errors::argument_error(args.py(), "an argument is missing"));
+        return Err(errors::argument_error(args.py(), "missing argument"));
     };
     let params = Argument { class: "FunctionType", name: "params", object: params }.types()?;
     let results = Argument { class: "FunctionType", name: "results", object: results }.types()?;
     Ok(Type::function(params, results).into_any())
 }
 
-/// The type of truth values about these operands.
+/// Returns the boolean type of a comparison of these operands.
 fn truth_type(operands: &[&ExprRef]) -> TypeRef {
     let shape = operands.iter().find_map(|operand| match &**operand.ty() {
         Type::Tensor { shape, .. } => Some(shape),
@@ -440,7 +440,7 @@ fn truth_type(operands: &[&ExprRef]) -> TypeRef {
     }
 }
 
-/// The type of an operator whose type was not given: that of its operands.
+/// Returns the type of an operator without an explicit type: that of its operands.
 fn operand_type(
     py: Python<'_>,
     op: BinaryOp,
@@ -457,13 +457,13 @@ fn operand_type(
     }
     let (left, right) = (sapwood_ir::print_type(left.ty()), sapwood_ir::print_type(right.ty()));
     let message = format!(
-        "{}: the operands are {left} and {right}; say which type the result has, or cast one",
+        "{}: the operands have different types, {left} and {right}; give the result type, or cast one operand",
         op.name()
     );
     Err(errors::value_error(py, message))
 }
 
-/// `left op right`, as Python's operators write it: a number takes the type of the other side. Nothing if a side is
+/// Implements `left op right` for Python's operators: a number takes the type of the other side. Returns `None` if a side is
 /// neither an expression nor a number.
 #[pyfunction]
 fn ir_binary<'py>(
@@ -473,7 +473,7 @@ fn ir_binary<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = left.py();
     let Some(op) = BinaryOp::ALL.into_iter().find(|one| one.name() == op) else {
-        return Err(errors::value_error(py, format!("no operator is called {op}")));
+        return Err(errors::value_error(py, format!("unknown operator {op}")));
     };
     let expr = |object| Argument { class: op.name(), name: "operand", object }.node::<Expr>();
     let (left, right) = match (expr(left), expr(right)) {
@@ -492,7 +492,7 @@ fn ir_binary<'py>(
     wrap(py, Expr::binary(op, &left, &right, ty, Span::unknown()).into_any()).map(Some)
 }
 
-/// A number as a constant other an expression.
+/// Converts a number to a constant with the type of the other operand; returns expressions unchanged.
 fn literal(object: &Bound<'_, PyAny>, other: &ExprRef) -> PyResult<Option<ExprRef>> {
     let given = Argument { class: "operator", name: "operand", object };
     let Some(dtype) = other.ty().as_scalar() else {
@@ -516,12 +516,12 @@ fn literal(object: &Bound<'_, PyAny>, other: &ExprRef) -> PyResult<Option<ExprRe
     made.map(Some).map_err(|error| given.ir_error(&error))
 }
 
-/// An operator with one operand, its type that of the operand.
+/// Builds a unary operator with the type of its operand.
 #[pyfunction]
 fn ir_unary<'py>(op: &str, operand: &Bound<'py, Node>) -> PyResult<Bound<'py, PyAny>> {
     let py = operand.py();
     let Some(op) = UnaryOp::ALL.into_iter().find(|one| one.name() == op) else {
-        return Err(errors::value_error(py, format!("no operator is called {op}")));
+        return Err(errors::value_error(py, format!("unknown operator {op}")));
     };
     let operand = Argument { class: op.name(), name: "operand", object: operand }.expr()?;
     let ty = if op == UnaryOp::Not { truth_type(&[&operand]) } else { operand.ty().clone() };

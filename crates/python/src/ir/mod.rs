@@ -1,4 +1,4 @@
-//! The front-end IR: which Python class stands for which node, and what reads their fields.
+//! The front-end IR: the Python classes of its nodes and the getters of their fields.
 
 mod arguments;
 mod constructors;
@@ -29,7 +29,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     run::register(module)
 }
 
-/// The descriptor of the node called `name`.
+/// Returns the descriptor of the node type called `name`.
 fn descriptor_of(name: &str) -> Option<&'static TypeInfo> {
     let all = [
         Expr::types(),
@@ -42,12 +42,12 @@ fn descriptor_of(name: &str) -> Option<&'static TypeInfo> {
     all.concat().into_iter().find(|info| info.key().strip_prefix("ir.") == Some(name))
 }
 
-/// Makes `cls` the class of the IR node that is called as it is, and gives it its fields.
+/// Registers `cls` as the class of the IR node with the same name, and adds the getters of its fields.
 #[pyfunction]
 fn register_ir_class(cls: &Bound<'_, PyType>) -> PyResult<()> {
     let py = cls.py();
     let name: String = cls.getattr("__name__")?.extract()?;
-    let unknown = || errors::value_error(py, format!("the IR has no node called {name}"));
+    let unknown = || errors::value_error(py, format!("unknown IR node {name}"));
     let info = descriptor_of(&name).ok_or_else(unknown)?;
     let constructor = constructors::constructor_of(&name).ok_or_else(unknown)?;
     for (index, field) in info.fields().iter().enumerate() {
@@ -55,7 +55,7 @@ fn register_ir_class(cls: &Bound<'_, PyType>) -> PyResult<()> {
         match name {
             "span" => cls.setattr(name, Bound::new(py, SpanGetter { index })?)?,
             "dtype" => cls.setattr(name, Bound::new(py, DataTypeGetter { index })?)?,
-            // A mapping, made in Python; and what iteration arguments hold themselves.
+            // The first is a mapping built in Python; the second is derived from the iteration arguments.
             "functions" | "init_values" => {}
             _ => cls.setattr(name, Bound::new(py, FieldGetter { index, name })?)?,
         }
@@ -64,7 +64,7 @@ fn register_ir_class(cls: &Bound<'_, PyType>) -> PyResult<()> {
     Ok(())
 }
 
-/// The functions of a program, each with what calls it, sorted by name.
+/// Returns the functions of a program, each with its global variable, sorted by name.
 #[pyfunction]
 fn program_functions<'py>(program: &Bound<'py, Node>) -> PyResult<Bound<'py, PyTuple>> {
     let py = program.py();
@@ -112,7 +112,7 @@ macro_rules! field_getter {
 }
 
 field_getter!(
-    /// What reads the span of a node.
+    /// A Python descriptor that reads the span of a node.
     SpanGetter,
     "span",
     |py, view| {
@@ -124,7 +124,7 @@ field_getter!(
     }
 );
 field_getter!(
-    /// What reads the data type of a type.
+    /// A Python descriptor that reads the data type of a type.
     DataTypeGetter,
     "dtype",
     |py, view| match view {

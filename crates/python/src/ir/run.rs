@@ -1,4 +1,4 @@
-//! Running programs of the IR with its interpreter.
+//! Execution of IR programs with the interpreter.
 
 use std::rc::Rc;
 
@@ -19,14 +19,14 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ir_interpret, module)?)
 }
 
-/// Tuples of arguments and results nest at most this deep.
+/// The deepest nesting of tuples in arguments and results.
 const MAX_TUPLE_NESTING: usize = 200;
 
-/// So many steps on tensors of so many elements are over before somebody can press Ctrl-C.
+/// The number of steps, and of elements per tensor, that run without a check for Ctrl-C: they end before the user can press it.
 const MAX_QUICK_STEPS: u64 = 10_000;
 const MAX_QUICK_ELEMENTS: usize = 100;
 
-/// A value that can go to another thread.
+/// A value that can be sent to another thread.
 enum SendValue {
     Scalar(Scalar),
     Tuple(Vec<SendValue>),
@@ -46,7 +46,7 @@ impl SendValue {
         }
     }
 
-    /// Whether a step may take long.
+    /// Returns whether a step on this value may take long.
     fn is_large(&self) -> bool {
         match self {
             Self::Scalar(_) => false,
@@ -55,7 +55,7 @@ impl SendValue {
         }
     }
 
-    /// Nothing if tuples nest too deep.
+    /// Converts a result; returns `None` if tuples nest too deeply.
     fn from_run_value(value: &RunValue, depth: usize) -> Option<Self> {
         Some(match value {
             RunValue::Scalar(value) => Self::Scalar(*value),
@@ -69,7 +69,7 @@ impl SendValue {
     }
 }
 
-/// Why there are no results.
+/// The reason why a run has no results.
 struct RunFailure {
     out_of_steps: bool,
     family: ErrorKind,
@@ -105,7 +105,7 @@ fn interpret(
     plain.collect::<Option<Vec<_>>>().ok_or_else(too_deep)
 }
 
-/// Runs a function of a program, `steps` statements and loop trips at most, and gives its results.
+/// Runs a function of a program for at most `steps` statements and loop trips, and returns its results.
 #[pyfunction]
 fn ir_interpret<'py>(
     program: &Bound<'py, PyAny>,
@@ -137,7 +137,7 @@ fn ir_interpret<'py>(
         if given.iter().any(SendValue::is_large) { 0 } else { steps.min(MAX_QUICK_STEPS) };
     let mut results = py.detach(|| interpret(&program, name, &given, quick_steps));
     if quick_steps < steps && results.as_ref().is_err_and(|stopped| stopped.out_of_steps) {
-        // It takes longer: from the start, where signals are looked at.
+        // The quick run was not enough: start again on a thread that can be interrupted.
         let name = name.to_owned();
         let retry = move || interpret(&program, &name, &given, steps);
         results = signals::interruptible(py, retry)?;
@@ -181,7 +181,7 @@ fn argument(
     }
 }
 
-/// The data type of a number where the parameter does not say it.
+/// Returns the data type of a number whose parameter has no scalar type.
 fn default_dtype(object: &Bound<'_, PyAny>) -> DataType {
     if object.is_instance_of::<PyBool>() {
         DataType::Bool

@@ -1,4 +1,4 @@
-//! Text, verification, passes, comparison under the documents' names.
+//! Parsing, printing, verification, passes and comparison of the front-end IR, under the documents' names.
 
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -35,13 +35,13 @@ fn downcast<T: StructuralNode>(any: &AnyRef) -> Option<Ref<T>> {
     any.clone().downcast().ok()
 }
 
-/// The program in a Python object.
+/// Returns the program in a Python object.
 pub(crate) fn program(object: &Bound<'_, PyAny>) -> PyResult<ProgramRef> {
     let given = Argument { class: "ir", name: "program", object };
     given.node::<Program>().ok_or_else(|| given.type_error("a Program"))
 }
 
-/// The program that a text says.
+/// Parses a program.
 #[pyfunction]
 fn ir_parse<'py>(py: Python<'py>, text: &str, filename: &str) -> PyResult<Bound<'py, PyAny>> {
     let source = Source::new(filename, text);
@@ -55,9 +55,9 @@ fn read_vars(vars: &[Bound<'_, PyAny>]) -> PyResult<Vec<Var>> {
     vars.iter().map(|object| Argument { class: "parse", name: "variables", object }.var()).collect()
 }
 
-/// The expression that a text says.
+/// Parses an expression.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value, reason = "what Python gives is taken by value")]
+#[allow(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 fn ir_parse_expr<'py>(
     py: Python<'py>,
     text: &str,
@@ -70,9 +70,9 @@ fn ir_parse_expr<'py>(
     wrap(py, expr.into_any())
 }
 
-/// The type that a text says.
+/// Parses a type.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value, reason = "what Python gives is taken by value")]
+#[allow(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 fn ir_parse_type<'py>(
     py: Python<'py>,
     text: &str,
@@ -85,7 +85,7 @@ fn ir_parse_type<'py>(
     wrap(py, ty.into_any())
 }
 
-/// The text of a node.
+/// Prints a node.
 #[pyfunction]
 fn ir_text(py: Python<'_>, node: &Bound<'_, Node>) -> PyResult<String> {
     let any = &node.get().any;
@@ -107,8 +107,8 @@ fn ir_text(py: Python<'_>, node: &Bound<'_, Node>) -> PyResult<String> {
     text.map_err(|error| errors::value_error(py, error.to_string()))
 }
 
-/// All problems of a program or a function; with `raise_`, an exception if there is one, which shows the lines of `source`
-/// (file name and text).
+/// Verifies a program or a function and returns its diagnostics. With `raise_`, raises an exception if there are any, which shows the
+/// lines of `source` (file name and text).
 #[pyfunction]
 #[pyo3(signature = (node, level, raise_ = false, source = None))]
 fn ir_verify<'py>(
@@ -143,13 +143,13 @@ fn ir_verify<'py>(
     PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// The names of the passes.
+/// Returns the names of the passes.
 #[pyfunction]
 fn ir_passes() -> Vec<&'static str> {
     PASSES.iter().map(|(name, _)| *name).collect()
 }
 
-/// The program after a pass.
+/// Runs a pass and returns the new program.
 #[pyfunction]
 fn ir_run_pass<'py>(program: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let py = program.py();
@@ -158,9 +158,9 @@ fn ir_run_pass<'py>(program: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'
         let names = PASSES.iter().map(|(known, _)| *known);
         let more = match sapwood_types::did_you_mean(name, names.clone()) {
             Some(hint) => format!("did you mean {hint}?"),
-            None => format!("there are {}", names.collect::<Vec<_>>().join(", ")),
+            None => format!("expected one of {}", names.collect::<Vec<_>>().join(", ")),
         };
-        return Err(errors::value_error(py, format!("no pass is called {name}; {more}")));
+        return Err(errors::value_error(py, format!("unknown pass {name}; {more}")));
     };
     let after = py.detach(|| pass(&before));
     let after =
@@ -172,8 +172,8 @@ fn options(enable_auto_mapping: bool) -> Options {
     Options { map_free_vars: enable_auto_mapping, skip_tensor_content: false }
 }
 
-/// Whether two nodes are equal by structure. With `enable_auto_mapping`, free variables correspond by where they are first
-/// met; variables that are bound inside always do.
+/// Returns whether two nodes are structurally equal. With `enable_auto_mapping`, free variables correspond in the order of their first
+/// occurrence; variables that are bound inside always do.
 #[pyfunction]
 #[pyo3(signature = (lhs, rhs, enable_auto_mapping = false))]
 fn ir_structural_equal(
@@ -184,7 +184,7 @@ fn ir_structural_equal(
     compare::equal_with_options(lhs, rhs, options(enable_auto_mapping))
 }
 
-/// The hash that nodes share which are equal under the same flag.
+/// Returns the structural hash, which equal nodes share under the same flag.
 #[pyfunction]
 #[pyo3(signature = (node, enable_auto_mapping = false))]
 fn ir_structural_hash(node: &Bound<'_, PyAny>, enable_auto_mapping: bool) -> PyResult<u64> {

@@ -1,4 +1,4 @@
-//! Attributes: from Python and to it.
+//! Conversion between attributes and Python objects.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -10,7 +10,7 @@ use crate::data_type::{self, PyDataType};
 use crate::errors;
 use crate::items::{CopyMemo, items};
 
-/// A literal as an array.
+/// Converts a literal to an array.
 pub(crate) fn literal_to_array<'py>(
     py: Python<'py>,
     literal: &TensorLiteral,
@@ -25,22 +25,25 @@ pub(crate) fn literal_to_array<'py>(
     };
     let one = arrays::array_from_bytes(py, literal.dtype(), &[], element)?;
     let shape = PyTuple::new(py, literal.shape())?;
-    // A view of one element: a splat of a million costs one.
+    // A view of one element, so a splat of a million elements costs one.
     arrays::numpy(py)?.getattr("broadcast_to")?.call1((one, shape))
 }
 
-/// The literal of an array.
+/// Converts an array to a literal.
 pub(crate) fn literal_from_array(object: &Bound<'_, PyAny>) -> PyResult<TensorLiteral> {
     let py = object.py();
     let Some(ArrayContent { dtype, shape, bytes }) = arrays::array_content(object)? else {
         let found = errors::type_name(object);
-        return Err(errors::argument_error(py, format!("a literal is a NumPy array, not {found}")));
+        return Err(errors::argument_error(
+            py,
+            format!("expected a NumPy array for a literal, found {found}"),
+        ));
     };
     TensorLiteral::new(dtype, &shape, bytes.as_bytes())
         .map_err(|error| errors::value_error(py, error.to_string()))
 }
 
-/// An attribute as a Python object.
+/// Converts an attribute to a Python object.
 pub(crate) fn attr_to_python<'py>(py: Python<'py>, attr: &Attr) -> PyResult<Bound<'py, PyAny>> {
     Ok(match attr {
         Attr::Unit => py.None().into_bound(py),
@@ -66,7 +69,7 @@ pub(crate) fn attr_to_python<'py>(py: Python<'py>, attr: &Attr) -> PyResult<Boun
     })
 }
 
-/// The attributes of an instruction by name; those that are not there are left out.
+/// Returns the attributes of an instruction by name, without those that are absent.
 pub(crate) fn attrs_to_dict<'py>(
     py: Python<'py>,
     def: Option<&OpDef>,
@@ -110,7 +113,7 @@ fn text(object: &Bound<'_, PyAny>) -> Option<String> {
     object.cast::<PyString>().ok()?.extract().ok()
 }
 
-/// An attribute of this kind; `None` if the object is not of it.
+/// Converts an object to an attribute of this kind; `None` if it has another type.
 fn read_attr_of_kind(kind: AttrKind, object: &Bound<'_, PyAny>) -> PyResult<Option<Attr>> {
     Ok(match kind {
         AttrKind::Bool => object.cast::<PyBool>().ok().map(|x| Attr::Bool(x.is_true())),
@@ -140,16 +143,16 @@ fn read_attr_of_kind(kind: AttrKind, object: &Bound<'_, PyAny>) -> PyResult<Opti
     })
 }
 
-/// Attributes of any kind: what an op without a table has. A container that stands at many places is copied once, and counted at
-/// each: who prints or compares attributes goes along all paths.
+/// A reader of the attributes of unregistered ops, which may be of any kind. A container that occurs many times is copied once and counted
+/// at each occurrence, because printing and comparing attributes follow all paths.
 #[derive(Default)]
 struct AttrReader<'py> {
-    /// With how deep they nest.
+    /// The copies, each with its nesting depth.
     copies: CopyMemo<'py, (Attr, usize)>,
 }
 
 impl<'py> AttrReader<'py> {
-    /// The attribute of an object, and how deep it nests.
+    /// Converts an object to an attribute and returns its nesting depth.
     fn read(&mut self, object: &Bound<'py, PyAny>, depth: usize) -> PyResult<(Attr, usize)> {
         let py = object.py();
         if depth > MAX_ATTR_DEPTH {
@@ -190,7 +193,7 @@ impl<'py> AttrReader<'py> {
     }
 
     fn entries(&mut self, dict: &Bound<'py, PyDict>, depth: usize) -> PyResult<(Attr, usize)> {
-        // As it is now: what is done with a value may change it.
+        // A snapshot of the entries, because reading a value may change the dict.
         let entries = dict.items();
         self.charge(dict.py(), entries.len())?;
         let (mut made, mut deepest) = (Vec::with_capacity(entries.len()), 0);
@@ -216,7 +219,7 @@ impl<'py> AttrReader<'py> {
     }
 }
 
-/// The dictionary of attributes that an op without a table has.
+/// Reads the attribute dictionary of an unregistered op.
 fn read_dict(dict: &Bound<'_, PyDict>) -> PyResult<Attr> {
     Ok(AttrReader::default().entries(dict, 0)?.0)
 }
@@ -225,7 +228,7 @@ fn too_deep(py: Python<'_>) -> PyErr {
     errors::value_error(py, format!("attributes nest at most {MAX_ATTR_DEPTH} deep"))
 }
 
-/// An attribute of any kind that holds no others.
+/// Converts an object without items to an attribute of the fitting kind.
 fn read_leaf(object: &Bound<'_, PyAny>) -> PyResult<Attr> {
     let py = object.py();
     if object.is_none() {
@@ -260,7 +263,7 @@ fn read_leaf(object: &Bound<'_, PyAny>) -> PyResult<Attr> {
     ))
 }
 
-/// The attributes given by name, in the order of the op's table; defaults for those left out.
+/// Reads keyword arguments as attributes in the order of the op's definition, with defaults for absent ones.
 pub(crate) fn read_attrs(
     py: Python<'_>,
     op: &str,

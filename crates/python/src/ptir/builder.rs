@@ -1,4 +1,4 @@
-//! BuilderTarget functions.
+//! The Python class `Builder`, which constructs functions.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -28,7 +28,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 struct BuilderState {
     writer: FunctionWriter,
-    // Bodies that are being written, the innermost last.
+    // The bodies under construction, innermost last.
     open: Vec<BodyId>,
 }
 
@@ -48,14 +48,14 @@ pub(crate) struct PyBuilderValue {
     ty: ValueType,
 }
 
-/// A region of an instruction to be made.
+/// A region for an instruction that is not built yet.
 #[pyclass(frozen, name = "Region", module = "sapwood.ptir")]
 pub(crate) struct PyRegion {
     builder: Py<PyBuilder>,
     id: BodyId,
 }
 
-/// A method of a builder: an op waiting for its operands.
+/// A builder's method for one op, which appends an instruction when it is called.
 #[pyclass(frozen, name = "BuilderOpMethod", module = "sapwood.ptir")]
 pub(crate) struct PyBuilderOpMethod {
     builder: Py<PyBuilder>,
@@ -74,7 +74,7 @@ impl PyBuilder {
     ) -> PyResult<R> {
         match lock_state(self).as_mut() {
             Some(state) => f(state),
-            None => Err(errors::value_error(py, "the function is finished; make a new Builder")),
+            None => Err(errors::value_error(py, "the function is finished; create a new Builder")),
         }
     }
 
@@ -85,7 +85,7 @@ impl PyBuilder {
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        // Python runs while arguments are read (iterators, arrays), so the lock is taken only for each step.
+        // Python code runs while arguments are read (iterators, arrays), so the lock is held only for short steps.
         let mut target = BuilderTarget { builder: slf, registry: Registry::builtin() };
         let parts = emit::read_call(py, op, &mut target, arguments, keywords)?;
         let made = slf.get().with(py, |state| append_inst(py, state, op, &parts))?;
@@ -170,7 +170,7 @@ impl PyBuilder {
         Self { state: Mutex::new(Some(BuilderState { writer, open: Vec::new() })) }
     }
 
-    /// Adds a parameter to the function.
+    /// Adds a parameter to the function and returns its value.
     fn parameter<'py>(
         slf: &Bound<'py, Self>,
         name: &str,
@@ -186,7 +186,7 @@ impl PyBuilder {
         new_value(slf, id, ty)
     }
 
-    /// The value of an array: one constant for each literal.
+    /// Returns a constant with the content of an array. Equal arrays share one constant.
     fn constant<'py>(
         slf: &Bound<'py, Self>,
         array: &Bound<'py, PyAny>,
@@ -199,7 +199,7 @@ impl PyBuilder {
         new_value(slf, made, ty)
     }
 
-    /// Names a value for the text.
+    /// Sets the name of a value in the text.
     fn name(slf: &Bound<'_, Self>, value: &Bound<'_, PyBuilderValue>, name: &str) -> PyResult<()> {
         if !value.get().builder.is(slf) {
             return Err(errors::value_error(slf.py(), "the value belongs to another builder"));
@@ -210,7 +210,7 @@ impl PyBuilder {
         })
     }
 
-    /// An instruction of any op. Ops without a table have a dot in their name and need `result_types`.
+    /// Appends an instruction of any op. Unregistered ops have a dot in their name and need `result_types`.
     #[pyo3(name = "emit", signature = (op, *operands, **attributes))]
     fn emit_any<'py>(
         slf: &Bound<'py, Self>,
@@ -221,7 +221,7 @@ impl PyBuilder {
         Self::emit(slf, op, operands, attributes)
     }
 
-    /// A region: `build` gets its parameters and gives what it yields. Values from outside may be used in it.
+    /// Builds a region: `build` receives its parameters and returns the values it yields. It may use values from outside.
     fn region<'py>(
         slf: &Bound<'py, Self>,
         params: Items<'py>,
@@ -248,7 +248,7 @@ impl PyBuilder {
         let ended = slf.get().with(py, |state| {
             let innermost = state.open.pop() == Some(body);
             if built.is_err() || !innermost {
-                // What is left of a region that failed is of no use to anybody.
+                // A region that failed is discarded.
                 state.writer.abandon(body);
             }
             Ok(innermost)
@@ -257,13 +257,13 @@ impl PyBuilder {
         if !ended? {
             return Err(errors::value_error(
                 py,
-                "regions are built one inside the other, on one thread",
+                "regions overlap; build each region inside the one around it, on one thread",
             ));
         }
         Ok(PyRegion { builder: slf.clone().unbind(), id: body })
     }
 
-    /// Ends the function with these results and verifies it. The builder is spent then, whatever comes out.
+    /// Ends the function with these results, verifies it and returns it. The builder cannot be used afterwards, even if this fails.
     #[pyo3(signature = (*results))]
     fn finish<'py>(slf: &Bound<'py, Self>, results: &Bound<'py, PyTuple>) -> PyResult<PyFunction> {
         let py = slf.py();
@@ -279,12 +279,12 @@ impl PyBuilder {
         let parts = emit::read_call(py, ops::Return::key().name(), &mut target, &results, None)?;
         slf.get().with(py, |state| {
             if !state.open.is_empty() {
-                return Err(errors::value_error(py, "a region is still being built"));
+                return Err(errors::value_error(py, "a region is not finished yet"));
             }
             append_inst(py, state, "return", &parts).map(drop)
         })?;
         let Some(state) = lock_state(slf.get()).take() else {
-            return Err(errors::value_error(py, "the function is finished; make a new Builder"));
+            return Err(errors::value_error(py, "the function is finished; create a new Builder"));
         };
         let f = state.writer.function();
         let types: Vec<ValueType> =
@@ -297,7 +297,7 @@ impl PyBuilder {
 
     fn __getattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<PyBuilderOpMethod> {
         let py = slf.py();
-        // `not` and its like are words of Python: `not_` is `not`.
+        // `not` and a few other op names are keywords of Python: `not_` means `not`.
         let op = name.strip_suffix('_').unwrap_or(name);
         if op.starts_with('_') || op.contains('.') {
             return Err(PyAttributeError::new_err(name.to_owned()));
@@ -347,7 +347,7 @@ impl PyBuilderValue {
 
 #[pymethods]
 impl PyBuilderValue {
-    /// The type.
+    /// The type of the value.
     #[getter]
     fn r#type(&self) -> PyType {
         PyType(self.ty.clone())

@@ -1,4 +1,4 @@
-//! An instruction to be made, from the arguments of a Python call: `b.transpose(x, perm=[1, 0])`.
+//! Conversion of a Python call such as `b.transpose(x, perm=[1, 0])` to an instruction.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -12,21 +12,21 @@ use crate::arrays;
 use crate::errors;
 use crate::items::items;
 
-/// What a call is made in: a function under construction, or a pattern that is tried.
+/// The destination of new instructions: a function under construction, or the replacement of a pattern.
 pub(crate) trait EmitTarget {
-    /// The ops.
+    /// Returns the registry of ops.
     fn registry(&self) -> &Registry;
-    /// The value that an object is a handle of; `None` if it is none.
+    /// Returns the value of a handle; `None` for other objects.
     fn value(&mut self, object: &Bound<'_, PyAny>) -> PyResult<Option<ValueId>>;
-    /// The region that an object is a handle of; `None` if it is none.
+    /// Returns the region of a handle; `None` for other objects.
     fn region(&mut self, object: &Bound<'_, PyAny>) -> PyResult<Option<BodyId>>;
-    /// The type of a value.
+    /// Returns the tensor type of a value.
     fn tensor(&self, value: ValueId) -> Option<TensorType>;
-    /// The value of a literal.
+    /// Returns the value of a constant.
     fn constant(&mut self, py: Python<'_>, literal: TensorLiteral) -> PyResult<ValueId>;
 }
 
-/// The op of this name. Names of ops without a table have a dot in them.
+/// Returns the op with this name. Names of unregistered ops contain a dot.
 pub(crate) fn find_op<'r>(
     py: Python<'_>,
     registry: &'r Registry,
@@ -39,26 +39,28 @@ pub(crate) fn find_op<'r>(
             let close = sapwood_types::did_you_mean(name, registry.defs().map(|def| def.name));
             let help = match close {
                 Some(close) => format!("; did you mean {close}?"),
-                None => "; an op of your own has a dot in its name".to_owned(),
+                None => "; the name of an unregistered op contains a dot".to_owned(),
             };
-            Err(errors::value_error(py, format!("there is no op {name}{help}")))
+            Err(errors::value_error(py, format!("unknown op {name}{help}")))
         }
     }
 }
 
-/// The literal of a number, of the type of another operand.
+/// Converts a number to a literal with the type of another operand.
 fn number_literal(object: &Bound<'_, PyAny>, like: Option<TensorType>) -> PyResult<TensorLiteral> {
     let py = object.py();
     let Some(like) = like else {
         return Err(errors::argument_error(
             py,
-            format!("{object} stands alone: a number takes its type from a value beside it"),
+            format!(
+                "{object} has no type; a number takes its type from another operand that is a value"
+            ),
         ));
     };
     let Some(shape) = like.known_shape() else {
         return Err(errors::value_error(
             py,
-            format!("{object} cannot take the type {like}: not all its dims are known"),
+            format!("{object} cannot have the type {like}, because some of its dims are unknown"),
         ));
     };
     let number: f64 = object.extract()?;
@@ -67,9 +69,7 @@ fn number_literal(object: &Bound<'_, PyAny>, like: Option<TensorType>) -> PyResu
     match made {
         Some(Ok(literal)) => Ok(literal),
         Some(Err(error)) => Err(errors::value_error(py, error.to_string())),
-        None => {
-            Err(errors::value_error(py, format!("{object} is too large: write it as an array")))
-        }
+        None => Err(errors::value_error(py, format!("{object} is too large; pass it as an array"))),
     }
 }
 
@@ -97,14 +97,16 @@ impl<'py, T: EmitTarget> OperandReader<'_, 'py, T> {
             if nested {
                 return Err(errors::argument_error(
                     py,
-                    format!("{op}: operands are values or one list"),
+                    format!(
+                        "{op}: nested lists of operands; expected values or one list of values"
+                    ),
                 ));
             }
             for item in items(argument)? {
                 self.read(op, &item, true)?;
             }
         } else if argument.is_none() {
-            // An optional operand that is not there.
+            // An absent optional operand.
         } else if arrays::array_content(argument)?.is_some() {
             let literal = attrs::literal_from_array(argument)?;
             let value = self.target.constant(py, literal)?;
@@ -135,14 +137,14 @@ fn take_result_types(keywords: &Bound<'_, PyDict>) -> PyResult<Vec<ValueType>> {
         let py = several.py();
         return Err(errors::argument_error(
             py,
-            "result_types is a list of types; result_type is one",
+            "result_types is a str; expected a list of types (or use result_type)",
         ));
     }
     items(&several)?.iter().map(PyType::read).collect()
 }
 
-/// The instruction of a call. Operands and regions are positional, attributes are keywords, and so are `result_type` and
-/// `result_types` where they cannot be inferred. Numbers take the type of the first value beside them.
+/// Reads a call as an instruction. Operands and regions are positional; attributes are keywords, and so are `result_type` and
+/// `result_types` where types cannot be inferred. Numbers take the type of the first operand that is a value.
 pub(crate) fn read_call<'py, T: EmitTarget>(
     py: Python<'py>,
     name: &str,

@@ -1,4 +1,4 @@
-//! What a program is made of: handles that from_program on to their function.
+//! Handles of functions, bodies, instructions and values. Each keeps its function alive.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ impl PyFunction {
         Self { shared }
     }
 
-    /// The function.
+    /// Returns the function.
     pub(crate) fn shared(&self) -> &Arc<SharedFunction> {
         &self.shared
     }
@@ -80,13 +80,13 @@ impl PyFunction {
         handle_tuple(py, self.shared.params().iter().map(|&id| self.value(id)))
     }
 
-    /// The values it returns.
+    /// The values that the function returns.
     #[getter]
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         handle_tuple(py, self.shared.results().iter().map(|&id| self.value(id)))
     }
 
-    /// The types of what it returns.
+    /// The types of the results.
     #[getter]
     fn result_types<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         handle_tuple(py, self.shared.result_types().into_iter().map(|ty| PyType(ty.clone())))
@@ -98,13 +98,13 @@ impl PyFunction {
         PyBody { shared: self.shared.clone(), id: self.shared.body() }
     }
 
-    /// The instructions of its body, in order; those in regions are not among them.
+    /// The instructions of the body in order, without those in regions.
     #[getter]
     fn instructions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         self.body().instructions(py)
     }
 
-    /// All instructions, each before those in its regions.
+    /// Returns all instructions, each before those in its regions.
     fn walk<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         handle_tuple(
             py,
@@ -112,19 +112,19 @@ impl PyFunction {
         )
     }
 
-    /// How many instructions there are, those in regions included.
+    /// The number of instructions, including those in regions.
     #[getter]
     fn num_instructions(&self) -> usize {
         self.shared.num_insts()
     }
 
-    /// Where it was written.
+    /// The source location.
     #[getter]
     fn span(&self) -> PySpan {
         PySpan(self.shared.span())
     }
 
-    /// The same function under another name.
+    /// Returns a copy of the function with another name.
     fn with_name(&self, name: &str) -> Self {
         let name = name.strip_prefix('@').unwrap_or(name);
         Self {
@@ -141,12 +141,12 @@ impl PyFunction {
     }
 
     fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import("sapwood._notebook")?.call_method1("highlighted", (self.__str__(py),))
+        py.import("sapwood._notebook")?.call_method1("highlight_program", (self.__str__(py),))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
         let mut program = ptir::Program::new(self.shared.registry().clone());
-        // A program without functions has none of this name.
+        // Adding cannot fail: the program is empty, so the name is free.
         let _ = program.add(self.shared.arc().clone());
         let read = py.import("sapwood.ptir")?.getattr("_function_from_json")?;
         Ok((read, (py.detach(|| ptir::to_json(&program)),)))
@@ -163,7 +163,7 @@ macro_rules! handle_class {
         }
 
         impl $class {
-            /// The handle of this one.
+            /// Returns a handle.
             #[allow(dead_code, reason = "bodies are made here only")]
             pub(crate) fn new(shared: Arc<SharedFunction>, id: $id) -> Self {
                 Self { shared, id }
@@ -221,7 +221,7 @@ impl PyBody {
         handle_tuple(py, all.map(|id| PyInstruction { shared: shared.clone(), id }))
     }
 
-    /// The values it ends with.
+    /// The values that the body yields or returns.
     #[getter]
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let shared = &self.shared;
@@ -289,20 +289,20 @@ impl PyInstruction {
         )
     }
 
-    /// The body it stands in.
+    /// The body that contains the instruction.
     #[getter]
     fn body(&self) -> Option<PyBody> {
         let id = self.shared.body_of(self.id)?;
         Some(PyBody { shared: self.shared.clone(), id })
     }
 
-    /// The function it stands in.
+    /// The function that contains the instruction.
     #[getter]
     fn function(&self) -> PyFunction {
         PyFunction::new(self.shared.clone())
     }
 
-    /// Where it was written.
+    /// The source location.
     #[getter]
     fn span(&self) -> PySpan {
         PySpan(self.shared.inst_span(self.id))
@@ -331,27 +331,27 @@ impl PyValue {
         PyType(self.shared.value_type(self.id).clone())
     }
 
-    /// The element type; `None` unless it is a tensor.
+    /// The element type; `None` unless the value is a tensor.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Option<&Bound<'py, PyDataType>>> {
         let tensor = self.shared.value_type(self.id).as_tensor();
         tensor.map(|t| PyDataType::object(py, t.dtype)).transpose()
     }
 
-    /// The dims: extents, names, `None` where nothing is known. `None` unless it is a tensor.
+    /// The dims: an extent, a name, or `None` where a dim is unknown. `None` unless the value is a tensor.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         self.r#type().shape(py)
     }
 
-    /// The instruction it is a result of; `None` for parameters.
+    /// The instruction that defines the value; `None` for parameters.
     #[getter]
     fn definition(&self) -> Option<PyInstruction> {
         let id = self.shared.inst_of(self.id)?;
         Some(PyInstruction { shared: self.shared.clone(), id })
     }
 
-    /// Which result or parameter it is.
+    /// The index of the value among the results of its instruction or the parameters of its body.
     #[getter]
     fn index(&self) -> usize {
         match self.shared.value_def(self.id) {
@@ -359,7 +359,7 @@ impl PyValue {
         }
     }
 
-    /// The instructions that use it, in the order of the program, once for each use.
+    /// The instructions that use the value, in program order, once for each use.
     #[getter]
     fn users<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let shared = &self.shared;
@@ -367,7 +367,7 @@ impl PyValue {
         handle_tuple(py, users.map(|id| PyInstruction { shared: shared.clone(), id }))
     }
 
-    /// What it is, as an array, if it is a constant.
+    /// The value as an array if it is a constant, otherwise `None`.
     #[getter]
     fn constant<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.shared

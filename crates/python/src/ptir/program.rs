@@ -1,4 +1,4 @@
-//! `Program`: functions, and the text and JSON forms.
+//! The Python class `Program`, with its text, JSON and StableHLO forms.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::diagnostic::PyDiagnostic;
 use crate::errors::{self, ErrorKind};
 use crate::items::Items;
 
-/// A notebook draws programs of at most so many instructions; a page has no such limit.
+/// The most instructions in a program that a notebook draws as a graph; a page has no limit.
 const MAX_NOTEBOOK_GRAPH_INSTS: usize = 2000;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -32,7 +32,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ptir_from_json, module)?)
 }
 
-/// A function that handles from_program on to, and how its instructions are printed.
+/// A function that handles share, with caches of the printed instructions and value names.
 pub(crate) struct SharedFunction {
     function: Arc<Function>,
     texts: OnceLock<Vec<Option<Box<str>>>>,
@@ -51,12 +51,12 @@ impl SharedFunction {
         Arc::new(Self { function, texts: OnceLock::new(), names: OnceLock::new() })
     }
 
-    /// The function.
+    /// Returns the function.
     pub(crate) fn arc(&self) -> &Arc<Function> {
         &self.function
     }
 
-    /// An instruction as text, its regions abridged. The first call prints all, so that many cost O(n).
+    /// Prints an instruction with its regions abridged. The first call prints all instructions, so printing each of them costs O(n).
     pub(crate) fn text(&self, inst: InstId) -> &str {
         let texts = self.texts.get_or_init(|| {
             let mut printer = InstPrinter::new(&self.function);
@@ -69,7 +69,7 @@ impl SharedFunction {
         texts[inst.index()].as_deref().unwrap_or_default()
     }
 
-    /// The name of a value in the text, with its `%`.
+    /// Returns the name of a value in the text, with its `%`.
     pub(crate) fn value_name(&self, value: ValueId) -> &str {
         let names = self.names.get_or_init(|| {
             let mut printer = InstPrinter::new(&self.function);
@@ -91,12 +91,12 @@ impl SharedFunction {
     }
 }
 
-/// A program: functions in order, each of its own name. It never changes; passes make new ones.
+/// A program: an ordered list of functions with distinct names. It is immutable; passes return new programs.
 #[pyclass(frozen, weakref, name = "Program", module = "sapwood.ptir")]
 pub(crate) struct PyProgram {
     program: Arc<Program>,
     functions: Vec<Arc<SharedFunction>>,
-    /// What StableHLO text said besides; it is written back, also after passes.
+    /// Parts of StableHLO text without a PTIR equivalent; they are written back, also after passes.
     extras: Arc<stablehlo::Extras>,
     notes: Vec<Diagnostic>,
 }
@@ -106,7 +106,7 @@ impl PyProgram {
         Self::from_parts(program, Arc::new(stablehlo::Extras::new()), Vec::new())
     }
 
-    /// What a pass made of this program.
+    /// Returns the result of a pass on this program.
     pub(crate) fn with_program(&self, program: Program) -> Self {
         Self::from_parts(program, self.extras.clone(), Vec::new())
     }
@@ -127,12 +127,12 @@ impl PyProgram {
         py.detach(|| graph_page(&self.program, &PageOptions::new(title)))
     }
 
-    /// The program.
+    /// Returns the program.
     pub(crate) fn get(&self) -> &Arc<Program> {
         &self.program
     }
 
-    /// The function of this name; `main`, or the only one, if none is said.
+    /// Returns the function with this name; without a name, the only function or `main`.
     pub(crate) fn find_function(
         &self,
         py: Python<'_>,
@@ -149,7 +149,10 @@ impl PyProgram {
                 let message = if all.is_empty() {
                     "the program has no functions".to_owned()
                 } else {
-                    format!("say which function: there is {}", all.join(", "))
+                    format!(
+                        "the program has several functions and none is called main; name one of {}",
+                        all.join(", ")
+                    )
                 };
                 errors::value_error(py, message)
             });
@@ -160,12 +163,12 @@ impl PyProgram {
                 Some(close) => format!("; did you mean {close}?"),
                 None => String::new(),
             };
-            errors::value_error(py, format!("there is no function {name}{help}"))
+            errors::value_error(py, format!("unknown function {name}{help}"))
         })
     }
 }
 
-/// Reads a program.
+/// Parses a program.
 #[pyfunction]
 #[pyo3(signature = (text, filename = "<text>", verify = true))]
 fn ptir_parse(py: Python<'_>, text: &str, filename: &str, verify: bool) -> PyResult<PyProgram> {
@@ -192,7 +195,7 @@ fn stablehlo_read(py: Python<'_>, text: &str, filename: &str) -> PyResult<PyProg
     Ok(PyProgram::from_parts(module.program, Arc::new(module.extras), module.notes))
 }
 
-/// A program as the text of a StableHLO module.
+/// Writes a program as the text of a StableHLO module.
 #[pyfunction]
 fn stablehlo_write(program: &Bound<'_, PyProgram>) -> PyResult<String> {
     let py = program.py();
@@ -201,7 +204,7 @@ fn stablehlo_write(program: &Bound<'_, PyProgram>) -> PyResult<String> {
         .map_err(|why| errors::value_error(py, why.to_string()))
 }
 
-/// Reads a program from its JSON form; `extras` is what StableHLO text said besides, as pickle keeps it.
+/// Reads a program from its JSON form; `extras` is the JSON of its StableHLO extras, as pickle stores it.
 #[pyfunction]
 #[pyo3(signature = (text, extras = None))]
 fn ptir_from_json(py: Python<'_>, text: &str, extras: Option<&str>) -> PyResult<PyProgram> {
@@ -222,7 +225,7 @@ fn write_atomically(path: &Path, text: &str) -> std::io::Result<()> {
 
 #[pymethods]
 impl PyProgram {
-    /// A program of these functions.
+    /// Builds a program from functions.
     #[new]
     #[pyo3(signature = (functions = Items(Vec::new())))]
     fn new(py: Python<'_>, functions: Items<'_>) -> PyResult<Self> {
@@ -242,26 +245,26 @@ impl PyProgram {
         PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The function of this name; `main`, or the only one, if none is said.
+    /// Returns the function with this name; without a name, the only function or `main`.
     #[pyo3(signature = (name = None))]
     fn function(&self, py: Python<'_>, name: Option<&str>) -> PyResult<PyFunction> {
         self.find_function(py, name).map(|f| PyFunction::new(f.clone()))
     }
 
-    /// How many instructions there are, those in regions included.
+    /// The number of instructions, including those in regions.
     #[getter]
     fn num_instructions(&self) -> usize {
         self.program.num_insts()
     }
 
-    /// What was left out when the program was read, as notes.
+    /// Notes about parts of the source that were left out when the program was read.
     #[getter]
     fn notes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let all = self.notes.iter().map(|note| Bound::new(py, PyDiagnostic::from(note)));
         PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The text. Literals with more elements than `elide_above` are written `...`, which cannot be read back.
+    /// Returns the text. Literals with more elements than `elide_above` are printed as `...`, which cannot be parsed.
     #[pyo3(signature = (elide_above = None))]
     fn to_text(&self, py: Python<'_>, elide_above: Option<u64>) -> String {
         let options = match elide_above {
@@ -271,7 +274,7 @@ impl PyProgram {
         py.detach(|| ptir::print_options(&self.program, &options))
     }
 
-    /// The JSON form. What StableHLO text said besides is not in it; pickle keeps that, too.
+    /// Returns the JSON form, without the StableHLO extras; pickle keeps those, too.
     fn to_json(&self, py: Python<'_>) -> String {
         py.detach(|| ptir::to_json(&self.program))
     }
@@ -342,7 +345,7 @@ impl PyProgram {
         let text = self.to_text(py, Some(16));
         let small = self.program.num_insts() <= MAX_NOTEBOOK_GRAPH_INSTS;
         let page = small.then(|| self.page(py, None));
-        py.import("sapwood._notebook")?.call_method1("shown", (text, page))
+        py.import("sapwood._notebook")?.call_method1("program_html", (text, page))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

@@ -1,4 +1,4 @@
-//! Running programs on arrays.
+//! Execution of PTIR programs on arrays.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,14 +22,14 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyExecutable>()
 }
 
-/// A function made ready to run: checked and laid out once, called many times, from several threads if need be.
+/// A function prepared to run: checked and planned once, called many times, also from several threads.
 #[pyclass(frozen, name = "Executable", module = "sapwood.ptir")]
 pub(crate) struct PyExecutable {
     prepared: Prepared,
     options: RunOptions,
 }
 
-/// The value of an argument.
+/// Converts an argument to a value.
 fn read_input(n: usize, ty: &ValueType, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     let py = object.py();
     let Some(tensor) = ty.as_tensor() else {
@@ -37,7 +37,7 @@ fn read_input(n: usize, ty: &ValueType, object: &Bound<'_, PyAny>) -> PyResult<V
     };
     let parts = match arrays::array_content(object)? {
         Some(parts) => Some(parts),
-        // Numbers and lists of them take the type of the parameter.
+        // Numbers and lists of numbers take the type of the parameter.
         None => {
             let made = numbers::numbers_to_array(object, Some(tensor.dtype)).map_err(|error| {
                 let found = errors::type_name(object);
@@ -62,7 +62,7 @@ fn read_tuple(n: usize, ty: &ValueType, object: &Bound<'_, PyAny>) -> PyResult<V
         if object.is_none() {
             return Ok(Value::Token);
         }
-        return Err(errors::argument_error(py, format!("argument {n} is {ty}: give None")));
+        return Err(errors::argument_error(py, format!("argument {n} is {ty}: expected None")));
     };
     let given: Vec<Bound<'_, PyAny>> = match object.cast::<PyTuple>() {
         Ok(given) => given.iter().collect(),
@@ -83,7 +83,7 @@ fn read_tuple(n: usize, ty: &ValueType, object: &Bound<'_, PyAny>) -> PyResult<V
     Ok(Value::Tuple(values.collect::<PyResult<Vec<_>>>()?.into()))
 }
 
-/// A result as an array, a tuple of them, or `None` for a token.
+/// Converts a result to an array, a tuple of arrays, or `None` for a token.
 fn write_output<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     match value {
         Value::Tensor(tensor) => {
@@ -147,7 +147,7 @@ impl PyExecutable {
         PyTuple::new(py, types.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// Runs it: one array per parameter, one per result. Arrays that come out cannot be written to.
+    /// Runs the function with one array per parameter, and returns one read-only array per result.
     #[pyo3(signature = (*inputs))]
     pub(super) fn __call__<'py>(
         &self,

@@ -1,4 +1,4 @@
-//! Somebody in Python who is told what passes do.
+//! Trace sinks that pass the events of passes to a Python function.
 
 use std::sync::{Arc, PoisonError};
 
@@ -9,7 +9,7 @@ use sapwood::trace::{ExecutionTraceSink, PassEvent, PassEventKind};
 
 use super::pattern::FirstException;
 
-/// A function of Python's, called with `(kind, pass, depth, function, pattern, text)`.
+/// A Python function that is called with `(kind, pass, depth, function, pattern, text)`.
 struct PythonListener {
     function: Py<PyAny>,
     raised: FirstException,
@@ -35,8 +35,8 @@ impl ExecutionTraceSink for PythonListener {
     }
 }
 
-/// What an event is about: an instruction by its op and its first result, or the value that is replaced and the one in its
-/// place. Values have the names they were given, or their numbers: naming all is as long as the function.
+/// Describes the subject of an event: an instruction by its op and first result, or a replaced value and its replacement. Values have the
+/// names from the source, or their numbers, because assigning names to all values would take time linear in the function.
 fn event_text(kind: &PassEventKind<'_>) -> String {
     if let PassEventKind::End { error: Some(error), .. } = kind {
         return (*error).to_owned();
@@ -56,7 +56,7 @@ fn value_name(function: &Function, value: ValueId) -> String {
     function.hint(value).map_or_else(|| value.to_string(), |hint| format!("%{hint}"))
 }
 
-/// Passes that tell a listener what they do, on this thread. What it raises is in `raised`.
+/// Attaches a listener to a pass manager, which then runs on this thread only. `raised` receives the listener's first exception.
 pub(super) fn attach_listener(
     manager: PassManager,
     listener: Py<PyAny>,

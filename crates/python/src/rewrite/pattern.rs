@@ -1,4 +1,4 @@
-//! Patterns written in Python: a function of an op and a rewriter.
+//! Patterns written in Python as functions of an op and a rewriter.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,10 +27,10 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyOperand>()
 }
 
-/// The first exception of a pattern; no pattern is called after it.
+/// The first exception of a pattern or listener; no pattern is called after it.
 pub(crate) type FirstException = Arc<Mutex<Option<PyErr>>>;
 
-/// A pattern: at each instruction of its ops, `function(op, rw)` gives the values that replace the results, or `None`.
+/// A pattern: `function(op, rw)` is called at each instruction of its ops and returns the replacements of the results, or `None`.
 #[pyclass(frozen, name = "Pattern", module = "sapwood.rewrite")]
 pub(crate) struct PyPattern {
     function: Py<PyAny>,
@@ -56,27 +56,24 @@ impl PyPattern {
     ) -> PyResult<Self> {
         if !function.bind(py).is_callable() {
             let found = errors::type_name(function.bind(py));
-            return Err(errors::argument_error(
-                py,
-                format!("a pattern is a function, not {found}"),
-            ));
+            return Err(errors::argument_error(py, format!("expected a function, found {found}")));
         }
         let ops = ops.strings()?;
         if ops.is_empty() {
-            return Err(errors::value_error(py, "a pattern is tried at one op at least"));
+            return Err(errors::value_error(py, "a pattern needs at least one op"));
         }
         let registry = Registry::builtin();
         let roots = ops.iter().map(|op| emit::find_op(py, &registry, op).map(|(key, _)| key));
         Ok(Self { function, name, roots: roots.collect::<PyResult<_>>()?, benefit, hops })
     }
 
-    /// The ops it is tried at.
+    /// The names of the ops at which the pattern is tried.
     #[getter]
     fn ops(&self) -> Vec<&'static str> {
         self.roots.iter().map(|key| key.name()).collect()
     }
 
-    /// The function itself.
+    /// The Python function.
     #[getter]
     fn function(&self, py: Python<'_>) -> Py<PyAny> {
         self.function.clone_ref(py)
@@ -88,7 +85,7 @@ impl PyPattern {
 }
 
 impl PyPattern {
-    /// Adds it to a set.
+    /// Adds the pattern to a set.
     pub(crate) fn add(&self, py: Python<'_>, set: &mut PatternSet, raised: &FirstException) {
         let function = self.function.clone_ref(py);
         let (raised, cx) = (raised.clone(), Arc::new(PatternContext::new()));
@@ -109,7 +106,7 @@ impl PyPattern {
     }
 }
 
-/// What the handles of one pattern share: what is rewrite to it, and for which call.
+/// The state that the handles of one pattern share: the current rewrite and the number of the call.
 struct PatternContext {
     rewrite: ScopedRewrite,
     call: AtomicU64,
@@ -121,7 +118,7 @@ impl PatternContext {
     }
 }
 
-/// A context and the call it is good for: a handle that is kept is refused in a later call.
+/// A context and the call for which it is valid: a handle from an earlier call is rejected.
 #[derive(Clone)]
 struct CallScope {
     cx: Arc<PatternContext>,
@@ -134,7 +131,7 @@ impl CallScope {
         let done = if ours { self.cx.rewrite.with(f) } else { None };
         done.ok_or_else(|| {
             let message =
-                "an op, value or rewriter was kept: it is good for one call of its pattern";
+                "an op, value or rewriter was used after its pattern returned; it is valid for one call only";
             errors::new_error(py, ErrorKind::Callback, message)
         })
     }
@@ -175,7 +172,7 @@ fn wrong_return_type(py: Python<'_>, found: &Bound<'_, PyAny>) -> PyErr {
     let found = errors::type_name(found);
     errors::argument_error(
         py,
-        format!("a pattern gives None, a value, or one value per result, not {found}"),
+        format!("a pattern must return None, a value, or one value per result, found {found}"),
     )
 }
 
@@ -183,30 +180,34 @@ fn value_of_call(scope: &CallScope, value: &PyOperand, py: Python<'_>) -> PyResu
     if Arc::ptr_eq(&scope.cx, &value.scope.cx) && scope.call == value.scope.call {
         return Ok(value.id);
     }
-    Err(errors::new_error(py, ErrorKind::Callback, "the value is of another call of a pattern"))
+    Err(errors::new_error(
+        py,
+        ErrorKind::Callback,
+        "the value belongs to another call of a pattern",
+    ))
 }
 
-/// What a pattern makes its replacement with. Every op is a method: operands are positional, attributes are keywords.
+/// The builder of a pattern's replacement. Every op is a method: operands are positional, attributes are keywords.
 #[pyclass(frozen, name = "Rewriter", module = "sapwood.rewrite")]
 pub(crate) struct PyRewriter {
     scope: CallScope,
 }
 
-/// A method of a rewriter: an op waiting for its operands.
+/// A rewriter's method for one op, which emits an instruction when it is called.
 #[pyclass(frozen, name = "RewriterOpMethod", module = "sapwood.rewrite")]
 pub(crate) struct PyRewriterOpMethod {
     scope: CallScope,
     op: String,
 }
 
-/// An instruction, while a pattern looks at it.
+/// An instruction that a pattern inspects.
 #[pyclass(frozen, name = "Op", module = "sapwood.rewrite")]
 pub(crate) struct PyOp {
     scope: CallScope,
     id: InstId,
 }
 
-/// A value, while a pattern looks at it.
+/// A value that a pattern inspects.
 #[pyclass(frozen, name = "Operand", module = "sapwood.rewrite")]
 pub(crate) struct PyOperand {
     scope: CallScope,
@@ -251,11 +252,14 @@ fn emit_op<'py>(
     let mut target = RewriteTarget { scope, registry: Registry::builtin() };
     let parts = emit::read_call(py, op, &mut target, operands, attributes)?;
     let made = scope.with(py, |rw| {
-        // Why it does not fit is only asked for when it does not.
+        // The reason is computed only after a failure.
         rw.emit_parts_many(&parts).ok_or_else(|| rw.function().resolve(&parts).err())
     })?;
     let values = made.map_err(|why| {
-        let why = why.map_or_else(|| "it does not fit together".to_owned(), |why| why.to_string());
+        let why = why.map_or_else(
+            || "operands, attributes and regions do not match".to_owned(),
+            |why| why.to_string(),
+        );
         errors::value_error(py, format!("{op}: {why}"))
     })?;
     let mut handles =
@@ -271,7 +275,7 @@ fn emit_op<'py>(
 
 #[pymethods]
 impl PyRewriter {
-    /// An instruction of any op. Ops without a table have a dot in their name and need `result_types`.
+    /// Emits an instruction of any op. Unregistered ops have a dot in their name and need `result_types`.
     #[pyo3(signature = (op, *operands, **attributes))]
     fn emit<'py>(
         &self,
@@ -283,14 +287,14 @@ impl PyRewriter {
         emit_op(py, &self.scope, op, operands, attributes)
     }
 
-    /// The value of an array.
+    /// Returns a constant with the content of an array.
     fn constant(&self, array: &Bound<'_, PyAny>) -> PyResult<PyOperand> {
         let literal = attrs::literal_from_array(array)?;
         let id = self.scope.with(array.py(), |rw| rw.constant(literal))?;
         Ok(PyOperand { scope: self.scope.clone(), id })
     }
 
-    /// How freely floats may be treated: `"exact"`, `"nsz"` or `"fast"`.
+    /// The float mode: `"exact"`, `"nsz"` or `"fast"`.
     #[getter]
     fn float_mode(&self, py: Python<'_>) -> PyResult<String> {
         self.scope.with(py, |rw| rw.floats().to_string())
@@ -364,7 +368,7 @@ impl PyOp {
         attrs::attrs_to_dict(py, registry.get(key), &list)
     }
 
-    /// Where it was written.
+    /// The source location.
     #[getter]
     fn span(&self, py: Python<'_>) -> PyResult<PySpan> {
         self.scope.with(py, |rw| PySpan(rw.function().inst_span(self.id)))
@@ -377,52 +381,52 @@ impl PyOp {
 
 #[pymethods]
 impl PyOperand {
-    /// The type.
+    /// The type of the value.
     #[getter]
     fn r#type(&self, py: Python<'_>) -> PyResult<Option<PyType>> {
         self.scope.with(py, |rw| rw.ty(self.id).cloned().map(PyType))
     }
 
-    /// The element type; `None` unless it is a tensor.
+    /// The element type; `None` unless the value is a tensor.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Option<&Bound<'py, PyDataType>>> {
         let dtype = self.scope.with(py, |rw| rw.dtype(self.id))?;
         dtype.map(|dtype| PyDataType::object(py, dtype)).transpose()
     }
 
-    /// The instruction it is a result of; `None` for parameters and for what the pattern has just made.
+    /// The instruction that defines the value; `None` for parameters and for values that the pattern has just created.
     #[getter]
     fn definition(&self, py: Python<'_>) -> PyResult<Option<PyOp>> {
         let id = self.scope.with(py, |rw| rw.def_inst(self.id))?;
         Ok(id.map(|id| PyOp { scope: self.scope.clone(), id }))
     }
 
-    /// What it is, as an array, if it is a constant or a broadcast of one.
+    /// The value as an array if it is a constant or a broadcast of one, otherwise `None`.
     #[getter]
     fn constant<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let literal = self.scope.with(py, |rw| rw.constant_of(self.id))?;
         literal.map(|literal| attrs::literal_to_array(py, &literal)).transpose()
     }
 
-    /// Whether nothing uses it.
+    /// True if the value has no uses.
     #[getter]
     fn unused(&self, py: Python<'_>) -> PyResult<bool> {
         self.scope.with(py, |rw| rw.unused(self.id))
     }
 
-    /// Whether it is used exactly once.
+    /// True if the value has exactly one use.
     #[getter]
     fn one_use(&self, py: Python<'_>) -> PyResult<bool> {
         self.scope.with(py, |rw| rw.one_use(self.id))
     }
 
-    /// Whether exactly one instruction uses it.
+    /// True if exactly one instruction uses the value.
     #[getter]
     fn one_user(&self, py: Python<'_>) -> PyResult<bool> {
         self.scope.with(py, |rw| rw.one_user(self.id))
     }
 
-    /// Whether both are one value.
+    /// Returns whether both are the same value.
     fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.scope.cx, &other.scope.cx)
             && self.scope.call == other.scope.call

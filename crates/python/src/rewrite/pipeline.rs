@@ -1,4 +1,4 @@
-//! Running passes.
+//! Pipelines of passes, and the application of patterns.
 
 use std::sync::PoisonError;
 
@@ -45,7 +45,7 @@ fn pass_error(py: Python<'_>, failure: &Failure) -> PyErr {
     }
 }
 
-/// Runs a pipeline over a program: the new program and what was done.
+/// Runs a pipeline on a program and returns the new program and a report.
 #[pyfunction]
 #[pyo3(signature = (program, pipeline, *, threads = 1, verify_each = true, diffs = false, listener = None))]
 fn run_pipeline(
@@ -71,7 +71,7 @@ fn run_pipeline(
     finish_run(program, changed, outcome, &raised)
 }
 
-/// Runs passes that reach nothing of Python's.
+/// Runs passes that call no Python code, without the interpreter lock.
 fn run_detached(
     py: Python<'_>,
     manager: PassManager,
@@ -85,7 +85,7 @@ fn run_detached(
     signals::interruptible_if_large(py, size, run)
 }
 
-// What patterns and listeners raised comes first.
+// Exceptions of patterns and listeners take precedence over the outcome.
 fn finish_run(
     before: &Bound<'_, PyProgram>,
     changed: Program,
@@ -103,7 +103,7 @@ fn float_mode(py: Python<'_>, name: &str) -> PyResult<FloatMode> {
     name.parse().map_err(|why| errors::value_error(py, why))
 }
 
-/// Applies patterns, with those that are shipped or without, until none fires.
+/// Applies patterns, together with the shipped ones if `shipped` is set, until none fires.
 #[pyfunction]
 #[pyo3(signature = (program, patterns, *, shipped = false, merge = false, float = "exact", max_rewrites = None, verify = true, listener = None))]
 #[allow(clippy::too_many_arguments, reason = "keywords of a Python function")]
@@ -131,7 +131,7 @@ fn apply_patterns(
             let found = errors::type_name(pattern);
             return Err(errors::argument_error(
                 py,
-                format!("a Pattern or a Rule is applied, not {found}"),
+                format!("expected a Pattern or a Rule, found {found}"),
             ));
         }
     }
@@ -156,7 +156,7 @@ fn apply_patterns(
     }
     let outcome;
     if calls_python {
-        // Patterns are Python: one thread, attached.
+        // Patterns and listeners are Python code, so one attached thread runs everything.
         let manager = match listener {
             None => manager.threads(1),
             Some(listener) => listener::attach_listener(manager, listener, &raised),
@@ -172,7 +172,7 @@ fn apply_patterns(
     finish_run(program, changed, outcome, &raised)
 }
 
-/// The passes there are: name, what it does, options.
+/// Returns the passes: name, description, options.
 #[pyfunction]
 fn rewrite_passes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let rows = PASSES.iter().map(|pass| {
@@ -189,7 +189,7 @@ fn rewrite_passes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// The names of the patterns that are shipped.
+/// Returns the names of the shipped patterns.
 #[pyfunction]
 fn rewrite_patterns() -> Vec<String> {
     let mut set = PatternSet::new();

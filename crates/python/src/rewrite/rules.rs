@@ -1,4 +1,4 @@
-//! Subgraphs and rules: find, explain, extract, rewrite.
+//! Subgraphs and rules: searching, explaining, extracting and checking.
 
 use std::sync::Arc;
 
@@ -32,11 +32,11 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rewrite_check_rule, module)?)
 }
 
-/// A subgraph to be found.
+/// A subgraph to search for.
 #[pyclass(frozen, name = "Subgraph", module = "sapwood.rewrite")]
 pub(crate) struct PySubgraph(PatternGraph);
 
-/// A rule: a subgraph, and what it becomes.
+/// A rule: a subgraph and its replacement.
 #[pyclass(frozen, name = "Rule", module = "sapwood.rewrite")]
 pub(crate) struct PyRule(Rule);
 
@@ -54,7 +54,7 @@ impl PySubgraph {
         self.0.params().map(str::to_owned).collect()
     }
 
-    /// How many ops it has.
+    /// The number of ops.
     #[getter]
     fn num_ops(&self) -> usize {
         self.0.num_ops()
@@ -79,19 +79,19 @@ impl PyRule {
         self.0.doc()
     }
 
-    /// The float mode it asks for.
+    /// The float mode that the rule requires.
     #[getter]
     fn float_mode(&self) -> String {
         self.0.floats().to_string()
     }
 
-    /// Whether it says what its subgraph becomes.
+    /// True if the rule has a replacement.
     #[getter]
     fn rewrites(&self) -> bool {
         self.0.rewrites()
     }
 
-    /// Its left side.
+    /// The left-hand side.
     #[getter]
     fn subgraph(&self) -> PySubgraph {
         PySubgraph(self.0.pattern().clone())
@@ -103,13 +103,13 @@ impl PyRule {
 }
 
 impl PyRule {
-    /// Adds it to a set, if it rewrites.
+    /// Adds the rule to a set, if it has a replacement.
     pub(crate) fn add(&self, set: &mut PatternSet) {
         self.0.add_to(set);
     }
 }
 
-/// Reads functions as subgraphs.
+/// Parses functions as subgraphs.
 #[pyfunction]
 fn read_subgraphs<'py>(
     py: Python<'py>,
@@ -124,7 +124,7 @@ fn read_subgraphs<'py>(
     PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// Reads rules.
+/// Parses rules.
 #[pyfunction]
 fn read_rules<'py>(py: Python<'py>, text: &str, filename: &str) -> PyResult<Bound<'py, PyList>> {
     let source = Source::new(filename, text);
@@ -147,13 +147,13 @@ fn graphs(list: &[Bound<'_, PyAny>]) -> PyResult<Vec<PatternGraph>> {
         let found = errors::type_name(object);
         Err(errors::argument_error(
             object.py(),
-            format!("a Subgraph or a Rule is found, not {found}"),
+            format!("expected a Subgraph or a Rule, found {found}"),
         ))
     };
     list.iter().map(one).collect()
 }
 
-/// Finds subgraphs: one dictionary for each match.
+/// Finds subgraphs and returns one dictionary for each match.
 #[pyfunction]
 #[pyo3(signature = (program, patterns, *, typed = false, operand_order = false))]
 fn rewrite_find<'py>(
@@ -198,7 +198,7 @@ fn rewrite_find<'py>(
     Ok(list)
 }
 
-/// Says why subgraphs were not found: `(pattern, function, found, of, op, reason, span)` each, near misses first.
+/// Explains why subgraphs did not match: a row `(pattern, function, found, of, op, reason, span)` for each attempt, nearest misses first.
 #[pyfunction]
 #[pyo3(signature = (program, patterns, *, limit = 3))]
 #[allow(clippy::type_complexity, reason = "rows of a named tuple in Python")]
@@ -221,8 +221,8 @@ fn rewrite_explain(
     Ok(rows.collect())
 }
 
-/// Replaces matches by calls: the new program, `(pattern, function, name)` for each call, and what was refused with its
-/// reason.
+/// Replaces matches by calls. Returns the new program, `(pattern, function, name)` for each call, and the rejected matches with their
+/// reasons.
 #[pyfunction]
 #[pyo3(signature = (program, patterns, *, typed = false, share = false, keep_nested = false, keep_unused = false))]
 #[allow(clippy::type_complexity, reason = "rows of named tuples in Python")]
@@ -262,7 +262,7 @@ fn rewrite_extract(
     Ok((program.get().with_program(changed), calls, refused))
 }
 
-/// Runs both sides of a rule on random instances: `None` if they agree, otherwise why not.
+/// Checks a rule by running both sides on random instances. Returns `None` if they agree, otherwise the reason.
 #[pyfunction]
 #[pyo3(signature = (rule, *, seed = 0))]
 fn rewrite_check_rule(
@@ -277,11 +277,14 @@ fn rewrite_check_rule(
     Ok(match verdict {
         Verdict::Holds(_) => None,
         Verdict::Wrong(counterexample) => Some(counterexample.to_string()),
-        Verdict::NeverApplied => {
-            Some("no instance of the left side could be made up to which it applies".to_owned())
+        Verdict::NeverApplied => Some(
+            "no random instance of the left-hand side satisfies the conditions of the rule"
+                .to_owned(),
+        ),
+        Verdict::NotChecked(reason) => Some(format!("the rule could not be checked: {reason}")),
+        Verdict::ChangesNothing(left) => {
+            Some(format!("the rule changes nothing, for example in\n{left}"))
         }
-        Verdict::NotChecked(reason) => Some(format!("it could not be checked: {reason}")),
-        Verdict::ChangesNothing(left) => Some(format!("it changes nothing, for one in\n{left}")),
-        Verdict::OnlyFound => Some("it has no right side".to_owned()),
+        Verdict::OnlyFound => Some("the rule has no right-hand side".to_owned()),
     })
 }

@@ -1,4 +1,4 @@
-//! Verifies the edits of patterns, so that an error names the pattern.
+//! Verification of each edit of a pattern, so that an error names the pattern.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,20 +10,20 @@ use sapwood::trace::{ExecutionTraceSink, PassEvent, PassEventKind};
 use super::pattern::FirstException;
 use crate::errors::{self, ErrorKind};
 
-/// Follows a run, and checks each call that a pattern inserts or changes: the driver, which sees one function at a time, cannot.
-/// The first call that fits no function is in `raised`, and no pattern of Python's is called after it.
+/// A trace sink that checks each call that a pattern inserts or changes, which the driver cannot do because it sees one function at a time.
+/// The first call that matches no function becomes the exception in `raised`, and no Python pattern is called after it.
 pub(super) struct RewriteVerifier {
     /// The program before the run: patterns do not change signatures.
     program: Arc<Program>,
     raised: FirstException,
-    /// The patterns that were applied, in the order of their first rewrite.
+    /// The names of the applied patterns, in the order of their first rewrite.
     applied: Mutex<Vec<String>>,
-    /// The pattern whose edits come.
+    /// The pattern whose edits the following events describe.
     current: Mutex<Option<String>>,
 }
 
 impl RewriteVerifier {
-    /// Adds a verifier to a run of passes.
+    /// Attaches a verifier to a pass manager.
     pub(super) fn attach(
         manager: PassManager,
         program: &Arc<Program>,
@@ -38,7 +38,7 @@ impl RewriteVerifier {
         (manager.verify_each(true).trace(verifier.clone()), verifier)
     }
 
-    /// The exception for patterns that left something invalid, if any did.
+    /// Returns the exception for patterns that left something invalid, if there are any.
     pub(super) fn exception(
         &self,
         py: Python<'_>,
@@ -70,7 +70,7 @@ impl RewriteVerifier {
     }
 }
 
-/// Whether a pattern wanted to make the program invalid. Other problems are warnings of the report.
+/// Returns whether a pattern tried to make the program invalid. Other problems are warnings of the report.
 fn is_invalid(kind: &ProblemKind) -> bool {
     !matches!(
         kind,
