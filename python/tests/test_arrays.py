@@ -161,7 +161,7 @@ def test_any_bits_come_back(name: str, shape: list[int], content: bytes) -> None
 
 @pytest.mark.parametrize(("package", "name"), [("numpy", "FP32"), ("ml_dtypes", "BF16")])
 def test_a_package_that_is_not_installed_is_named(package: str, name: str) -> None:
-    """In a process of its own: what is imported once stays."""
+    """Runs in a separate process, because imported modules stay imported."""
     code = f"""
 import sys
 sys.modules[{package!r}] = None
