@@ -8,7 +8,7 @@ use sapwood_check::Draw;
 use sapwood_check::show::{is_shown_in_part, numbers, shown};
 use sapwood_ptir::eval::{Kernels, RunOptions, Value};
 use sapwood_ptir::{Function, Program};
-use sapwood_runtime::{Backend as _, Call, CpuBackend, FastKernels};
+use sapwood_runtime::{Backend as _, CpuBackend, FastKernels, RunRequest};
 use sapwood_trace::install_global_sink;
 use sapwood_types::counted;
 use serde_json::json;
@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     let dump = dump::open(args.dump_dir.as_deref(), false)?;
     let guard = dump.clone().map(|sink| install_global_sink(sink));
     let name = f.name();
-    let results = backend.run_program(&program, &Call::new(name.as_str()), &inputs);
+    let results = backend.run_program(&program, &RunRequest::new(name.as_str()), &inputs);
     drop(guard);
     // What was computed is told or kept, whatever becomes of the trace.
     let told = results
