@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use sapwood_ptir::eval::{self, DataType, Fault, RunOptions, Stop, Tensor, Value};
+use sapwood_ptir::eval::{self, DataType, Fault, RunOptions, StopCheck, Tensor, Value};
 use sapwood_ptir::parse;
 
 fn run_with(text: &str, inputs: &[Value], options: &RunOptions) -> Result<Vec<Value>, Fault> {
@@ -67,7 +67,7 @@ fn a_run_ends_when_it_is_told_to() {
     }";
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
-    let stop: Stop = Arc::new(move || count.fetch_add(1, Ordering::Relaxed) == 9);
+    let stop: StopCheck = Arc::new(move || count.fetch_add(1, Ordering::Relaxed) == 9);
     let options = RunOptions { stop: Some(stop), ..RunOptions::default() };
     let inputs = [Tensor::scalar(1i32).into()];
     assert_eq!(run_with(text, &inputs, &options).err(), Some(Fault::Stopped));

@@ -84,7 +84,7 @@ fn check(seed: u64, config: &Config) -> usize {
                 let allowed = matches!(
                     a.fault,
                     Fault::NoEvaluation { .. }
-                        | Fault::NoTarget { .. }
+                        | Fault::UnknownCustomCall { .. }
                         | Fault::Steps { .. }
                         | Fault::Memory { .. }
                         | Fault::TooLarge { .. }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use sapwood::ptir::eval::{Kernels, Prepared, RunOptions, Stop, Tensor, Value};
+use sapwood::ptir::eval::{Kernels, Prepared, RunOptions, StopCheck, Tensor, Value};
 use sapwood::ptir::{TensorLiteral, ValueType};
 use sapwood::runtime::FastKernels;
 use sapwood_types::counted;
@@ -171,7 +171,7 @@ impl PyExecutable {
         let values = values.collect::<PyResult<Vec<_>>>()?;
         let signals = Signals::new();
         let polled = signals.clone();
-        let stop: Stop = Arc::new(move || polled.poll());
+        let stop: StopCheck = Arc::new(move || polled.poll());
         let options = RunOptions { stop: Some(stop), ..self.options.clone() };
         let results = py.detach(|| self.prepared.run(&values, &options));
         if let Some(raised) = signals.take() {
