@@ -1,4 +1,4 @@
-//! `convolution`: the windows of the input as rows of a matrix, times the kernel.
+//! The kernel of `convolution`: the windows of the input form the rows of a matrix, which is multiplied by the kernel.
 
 use std::convert::Infallible;
 
@@ -14,10 +14,10 @@ use crate::eval::error::Fault;
 use crate::eval::native::Native;
 use crate::eval::tensor::{Shape, Tensor, count};
 
-/// Elements of the windows that are written out at a time.
+/// The number of window elements that are materialized at a time.
 const BLOCK: usize = 1 << 18;
 
-/// `convolution`.
+/// Evaluates `convolution`.
 pub(crate) fn convolution(cx: &mut EvalCx<'_>) -> EvalResult {
     let (input, kernel) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
     let dtype = input.dtype();
@@ -29,7 +29,7 @@ pub(crate) fn convolution(cx: &mut EvalCx<'_>) -> EvalResult {
     one(cast(cx, cast(cx, out, acc)?, dtype)?)
 }
 
-// One spatial axis.
+// The parameters of one spatial axis.
 struct Space {
     stride: usize,
     slide: Slide,
@@ -43,10 +43,10 @@ struct Space {
 struct Plan {
     shape: Shape,
     spaces: Vec<Space>,
-    // Of batch and feature.
+    // The strides of batch and feature.
     input: [usize; 2],
     output: [usize; 2],
-    // Of input feature and output feature.
+    // The strides of input feature and output feature.
     kernel: [usize; 2],
     batch: usize,
     features: usize,
@@ -134,7 +134,7 @@ impl Plan {
                 let (w, f) = (row / self.features, row % self.features);
                 kernel[taps[w] + f * self.kernel[0] + (group * per + column) * self.kernel[1]]
             };
-            // With several feature groups, each has its own features; with several batch groups, its own batches.
+            // With several feature groups each group has its own features, with several batch groups its own batches.
             let (feature, batch) = if self.feature_groups > 1 {
                 (group * self.features, 0)
             } else {
@@ -150,7 +150,7 @@ impl Plan {
         Ok(Tensor::new(dtype, self.shape.clone(), out))
     }
 
-    // Where the kernel's element of each window index stands.
+    // Returns the offset of the kernel element for each window index.
     fn taps(&self, cx: &EvalCx<'_>, window: usize) -> Result<Vec<usize>, Fault> {
         let mut taps = cx.alloc(window)?;
         let sizes: Shape = self.spaces.iter().map(|s| s.size).collect();
@@ -206,7 +206,7 @@ impl Plan {
         Ok(())
     }
 
-    // The elements under the window at an index of the result: window indices in row-major order, features inside.
+    // Appends the elements under the window for an index of the result: window indices in row-major order, features innermost.
     fn window<T: Lane>(&self, input: &[T], start: usize, index: &[usize], rows: &mut Vec<T>) {
         let sizes: Shape = self.spaces.iter().map(|s| s.size).collect();
         each_index(&sizes, |at| {
@@ -224,7 +224,7 @@ impl Plan {
     }
 }
 
-/// How a window slides along an axis.
+/// The movement of a window along an axis.
 pub(crate) struct Slide {
     pub(crate) extent: usize,
     pub(crate) base: i64,
@@ -234,15 +234,15 @@ pub(crate) struct Slide {
 }
 
 impl Slide {
-    /// Where index `w` of the window reads for index `i` of the result; `None` in the padding and between elements that
-    /// are drawn apart.
+    /// Returns the input index that window index `w` reads for result index `i`; `None` in the padding and between dilated
+    /// elements.
     #[inline]
     pub(crate) fn read(&self, w: usize, i: usize) -> Option<usize> {
         let at = i as i128 * i128::from(self.step) + w as i128 * i128::from(self.dilation)
             - i128::from(self.low);
         let (at, rest) = match u64::try_from(at) {
             _ if self.base == 1 => (at, 0),
-            // Quicker than dividing twice the width.
+            // Faster than a division at twice the width.
             Ok(at) => {
                 let base = self.base.cast_unsigned();
                 (i128::from(at / base), i128::from(at % base))
@@ -265,7 +265,7 @@ pub(crate) fn each_index(shape: &[usize], mut f: impl FnMut(&[usize])) {
     }
 }
 
-/// As [`each_index`], until `f` fails. `f` is called through a pointer, so that this loop is compiled once.
+/// Calls `f` like [`each_index`] until it fails. `f` is called through a pointer, so that this loop is compiled once.
 pub(crate) fn try_each_index<E>(
     shape: &[usize],
     f: &mut dyn FnMut(&[usize]) -> Result<(), E>,
@@ -278,7 +278,7 @@ pub(crate) fn try_each_index<E>(
     Ok(())
 }
 
-// Goes over batches and indices in row-major order.
+// An iterator over batches and indices in row-major order.
 struct Walk<'a> {
     batches: usize,
     batch: usize,

@@ -1,4 +1,4 @@
-//! Reductions. Each result takes its elements in row-major order, one after the other.
+//! The kernels of reductions. Each result combines its elements in row-major order.
 
 use sapwood_types::DataType;
 use smallvec::SmallVec;
@@ -14,17 +14,17 @@ use crate::eval::tensor::{Shape, Tensor, Value, View, count};
 use crate::op::Op;
 use crate::{with_int, with_native, with_number};
 
-/// How a reduction is laid out.
+/// The layout of a reduction.
 struct Layout {
-    /// Extents of the input.
+    /// The extents of the input.
     shape: Shape,
-    /// Extents of the result.
+    /// The extents of the result.
     kept: Shape,
-    /// How far a step along each axis of the input moves in the result.
+    /// The change of the result offset per step along each axis of the input.
     steps: Steps,
-    /// Which axes are reduced.
+    /// True for each axis that is reduced.
     gone: SmallVec<[bool; 8]>,
-    /// How many elements each result takes.
+    /// The number of elements per result.
     each: usize,
 }
 
@@ -54,7 +54,7 @@ impl Layout {
     }
 }
 
-/// Reduces by `f`, from `start`, in the type of the elements.
+/// Reduces with `f`, starting from `start`, in the element type.
 fn fold<T: Native>(
     cx: &EvalCx<'_>,
     input: &Tensor,
@@ -68,7 +68,7 @@ fn fold<T: Native>(
     }
     let all = match view::<T>(input)? {
         View::Splat(x) => {
-            // All results are the same.
+            // All results are equal.
             let mut sum = start;
             for left in (0..layout.each).step_by(1 << 16) {
                 let now = (layout.each - left).min(1 << 16);
@@ -89,7 +89,7 @@ fn fold<T: Native>(
         if step == 0 {
             out[to] = row.iter().fold(out[to], |sum, &x| f(sum, x));
         } else {
-            // The innermost axis stays, so its results lie side by side.
+            // The innermost axis is kept, so its results are adjacent.
             for (sum, &x) in out[to..to + length].iter_mut().zip(row) {
                 *sum = f(*sum, x);
             }
@@ -98,7 +98,7 @@ fn fold<T: Native>(
     Ok(Tensor::new(dtype, &layout.kept, out))
 }
 
-/// As [`fold`], compiled once per element type.
+/// Reduces like [`fold`], compiled once per element type.
 fn fold_by<T: Native>(
     cx: &EvalCx<'_>,
     input: &Tensor,
@@ -110,13 +110,13 @@ fn fold_by<T: Native>(
 }
 
 fn layout(cx: &EvalCx<'_>, input: &Tensor) -> Result<Layout, Fault> {
-    // Of nothing there may be more results than can be counted.
+    // Without elements, the number of results may overflow.
     cx.result_shape(0)?;
     let axes = cx.axes("axes", input.shape().len())?;
     Ok(Layout::new(input.shape(), &axes, cx.bool("keepdims")?))
 }
 
-/// The type sums are taken in.
+/// Returns the type in which sums are accumulated.
 fn accumulate(cx: &EvalCx<'_>, dtype: DataType) -> Result<DataType, Fault> {
     let narrow = dtype.is_float() && dtype.bit_width() < 32;
     Ok(cx.dtype("accumulate")?.unwrap_or(if narrow { DataType::F32 } else { dtype }))
@@ -127,7 +127,7 @@ pub(crate) fn reduce_sum(cx: &mut EvalCx<'_>) -> EvalResult {
     let (layout, dtype) = (layout(cx, &input)?, input.dtype());
     let input = cast(cx, input, accumulate(cx, dtype)?)?;
     let sums = with_native!(input.dtype(), T => {
-        // Equal integers need no counting up.
+        // A sum of equal integers is a product.
         let shortcut = input.as_splat::<T>().and_then(|x| times(x, layout.each));
         match shortcut {
             Some(sum) => Tensor::splat(input.dtype(), &layout.kept, sum),
@@ -137,7 +137,7 @@ pub(crate) fn reduce_sum(cx: &mut EvalCx<'_>) -> EvalResult {
     one(cast(cx, sums, dtype)?)
 }
 
-// n times x, if that is the same as adding x so often.
+// Returns n times x, if that equals the repeated sum.
 fn times<T: Num + Convert>(x: T, n: usize) -> Option<T> {
     match x.wide() {
         Wide::Signed(_) | Wide::Unsigned(_) if T::DTYPE.is_integer() => {
@@ -157,7 +157,7 @@ pub(crate) fn reduce_prod(cx: &mut EvalCx<'_>) -> EvalResult {
     one(cast(cx, products, dtype)?)
 }
 
-// Of a splat one element says it all, unless there is none.
+// Reduces with an idempotent function: one element of a splat is enough, unless it is empty.
 fn idempotent<T: Num>(cx: &mut EvalCx<'_>, start: T, f: &dyn Fn(T, T) -> T) -> EvalResult {
     let input = cx.take_tensor(0)?;
     let mut layout = layout(cx, &input)?;
@@ -223,7 +223,7 @@ pub(crate) fn reduce_xor(cx: &mut EvalCx<'_>) -> EvalResult {
     }, _ => no_kernel(dtype))
 }
 
-/// The position of the element that beats all before it, along an axis.
+/// Returns the index of the element that beats all before it, along an axis.
 fn arg(cx: &mut EvalCx<'_>, largest: bool) -> EvalResult {
     let input = cx.take_tensor(0)?;
     cx.result_shape(0)?;
@@ -265,7 +265,7 @@ fn beats(x: Wide, y: Wide, largest: bool) -> bool {
                 x < y
             }
         }
-        // NaN beats all but NaN.
+        // NaN beats everything but NaN.
         (Wide::Float(x), Wide::Float(y)) => {
             if largest {
                 x > y || x.is_nan() && !y.is_nan()
@@ -312,7 +312,7 @@ pub(crate) fn arg_min(cx: &mut EvalCx<'_>) -> EvalResult {
     arg(cx, false)
 }
 
-/// What a region of one known op computes.
+/// The op of a region that consists of one recognized op.
 #[derive(Clone, Copy)]
 pub(crate) enum Known {
     Add,
@@ -322,7 +322,7 @@ pub(crate) enum Known {
 }
 
 impl Known {
-    /// As a function of two elements.
+    /// Returns the op as a function of two elements.
     pub(crate) fn function<T: Num>(self) -> fn(T, T) -> T {
         match self {
             Self::Add => T::add,
@@ -333,8 +333,8 @@ impl Known {
     }
 }
 
-/// The op of a region that combines an accumulator with one element, if kernels know it. All of them give the same
-/// whichever operand comes first.
+/// Returns the op of a region that combines an accumulator with one element, if kernels recognize it. All of these ops are
+/// commutative.
 pub(crate) fn known_combination(cx: &EvalCx<'_>, region: usize) -> Option<Known> {
     let simple = cx.simple_region(region)?;
     if !matches!(simple.operands, [0, 1] | [1, 0]) {
@@ -349,8 +349,8 @@ pub(crate) fn known_combination(cx: &EvalCx<'_>, region: usize) -> Option<Known>
     table.into_iter().find(|(key, _)| *key == simple.op).map(|(_, known)| known)
 }
 
-/// Reduces by a known op. Named reductions and regions come here alike. All types share one loop each for the four
-/// ops; `f32` and `f64` have loops of their own.
+/// Reduces with a recognized op, for named reductions and for regions. All types share one loop each for the four
+/// ops; `f32` and `f64` have their own loops.
 fn combine<T: Num>(
     cx: &EvalCx<'_>,
     input: &Tensor,
@@ -415,7 +415,7 @@ fn reduce_by_region(cx: &mut EvalCx<'_>, count_inputs: usize, layout: &Layout) -
         columns.push(Column::new(cx, init.dtype(), results)?);
     }
     if results > 0 {
-        // Offsets of the first element of each result, and of its others from there.
+        // The offsets of the first element of each result, and of its other elements relative to it.
         let from = strides(&layout.shape);
         let split = |gone: bool| -> (Shape, Steps) {
             let axes = (0..from.len()).filter(|&a| layout.gone[a] == gone);
