@@ -507,7 +507,7 @@ fn concrete_types(
     let mut stated: Vec<ValueType> =
         step.types.iter().map(|ty| ty.map_dims(&mut |d| bind_dim(dims, d))).collect();
     if let ([ValueType::Tensor(ty)], Some(Value::Tensor(input))) = (&mut stated[..], args.first()) {
-        super::kernels::shape::settle(f, step.inst, input, ty);
+        super::kernels::shape::fill_unknown_dims(f, step.inst, input, ty);
     }
     let Some(def) = f.op_def(step.inst) else { return Ok(stated) };
     let types: Vec<ValueType> = args.iter().map(Value::ty).collect();

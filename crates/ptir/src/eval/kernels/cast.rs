@@ -158,8 +158,8 @@ macro_rules! convert_narrow {
             #[inline(always)]
             fn from_wide(wide: Wide) -> Self {
                 match wide {
-                    Wide::Signed(n) => Self::nearest(odd(n.unsigned_abs()).copysign(n as f64)),
-                    Wide::Unsigned(n) => Self::nearest(odd(n)),
+                    Wide::Signed(n) => Self::nearest(round_to_odd(n.unsigned_abs()).copysign(n as f64)),
+                    Wide::Unsigned(n) => Self::nearest(round_to_odd(n)),
                     Wide::Float(x) => Self::nearest(x),
                     Wide::Complex(z) => Self::nearest(z.re),
                 }
@@ -171,7 +171,7 @@ convert_narrow!(f16, bf16, F8E4M3Fn, F8E5M2);
 
 // Converts an integer to f64 with round-to-odd: if bits are lost, the last bit is set, so that rounding again to a narrow float
 // equals rounding once.
-fn odd(n: u64) -> f64 {
+fn round_to_odd(n: u64) -> f64 {
     if n < 1 << 53 {
         return n as f64;
     }

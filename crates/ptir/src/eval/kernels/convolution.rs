@@ -15,7 +15,7 @@ use crate::eval::native::Native;
 use crate::eval::tensor::{Shape, Tensor, count};
 
 /// The number of window elements that are materialized at a time.
-const BLOCK: usize = 1 << 18;
+const MAX_WINDOW_ELEMENTS: usize = 1 << 18;
 
 /// Evaluates `convolution`.
 pub(crate) fn convolution(cx: &mut EvalCx<'_>) -> EvalResult {
@@ -24,13 +24,13 @@ pub(crate) fn convolution(cx: &mut EvalCx<'_>) -> EvalResult {
     let acc = accumulation(cx, dtype)?;
     let sum = summed_in(acc);
     let (input, kernel) = (cast(cx, input, sum)?, cast(cx, kernel, sum)?);
-    let plan = Plan::new(cx, &input, &kernel)?;
+    let plan = ConvolutionPlan::new(cx, &input, &kernel)?;
     let out = with_lane!(sum, T => plan.run::<T>(cx, sum, &input, &kernel)?);
     one(cast(cx, cast(cx, out, acc)?, dtype)?)
 }
 
 // The parameters of one spatial axis.
-struct Space {
+struct SpatialAxis {
     stride: usize,
     slide: Slide,
     size: usize,
@@ -40,9 +40,9 @@ struct Space {
     flip: bool,
 }
 
-struct Plan {
+struct ConvolutionPlan {
     shape: Shape,
-    spaces: Vec<Space>,
+    spaces: Vec<SpatialAxis>,
     // The strides of batch and feature.
     input: [usize; 2],
     output: [usize; 2],
@@ -55,7 +55,7 @@ struct Plan {
     batch_groups: usize,
 }
 
-impl Plan {
+impl ConvolutionPlan {
     fn new(cx: &EvalCx<'_>, input: &Tensor, kernel: &Tensor) -> Result<Self, Fault> {
         let rank = input.shape().len();
         let shape = cx.result_shape(0)?;
@@ -83,7 +83,7 @@ impl Plan {
                 dilation: dilation[i],
                 low: pads[i][0],
             };
-            spaces.push(Space {
+            spaces.push(SpatialAxis {
                 stride: is[id[i + 2]],
                 slide,
                 size,
@@ -179,11 +179,11 @@ impl Plan {
         let per = self.outs / (self.feature_groups * self.batch_groups);
         let outs: Shape = self.spaces.iter().map(|s| s.out).collect();
         let positions = outs.iter().product::<usize>() * self.batch;
-        let most = (BLOCK / depth).clamp(1, positions.max(1));
+        let most = (MAX_WINDOW_ELEMENTS / depth).clamp(1, positions.max(1));
         let mut rows: Vec<T> = cx.alloc(most * depth)?;
         let mut places: Vec<usize> = cx.alloc(most)?;
         let mut sums: Vec<T> = cx.alloc(most * per)?;
-        let mut walk = Walk::new(self.batch, &outs);
+        let mut walk = BatchIndexWalk::new(self.batch, &outs);
         while walk.more() {
             rows.clear();
             places.clear();
@@ -270,7 +270,7 @@ pub(crate) fn try_each_index<E>(
     shape: &[usize],
     f: &mut dyn FnMut(&[usize]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut walk = Walk::new(1, shape);
+    let mut walk = BatchIndexWalk::new(1, shape);
     while walk.more() {
         f(walk.get().1)?;
         walk.step();
@@ -279,14 +279,14 @@ pub(crate) fn try_each_index<E>(
 }
 
 // An iterator over batches and indices in row-major order.
-struct Walk<'a> {
+struct BatchIndexWalk<'a> {
     batches: usize,
     batch: usize,
     shape: &'a [usize],
     index: SmallVec<[usize; 4]>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> BatchIndexWalk<'a> {
     fn new(batches: usize, shape: &'a [usize]) -> Self {
         let batches = if shape.contains(&0) { 0 } else { batches };
         Self { batches, batch: 0, shape, index: SmallVec::from_elem(0, shape.len()) }

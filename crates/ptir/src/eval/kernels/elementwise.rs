@@ -121,12 +121,12 @@ pub(crate) fn zip_to<T: Native, U: Native>(
 pub(crate) fn view<T: Native>(tensor: &Tensor) -> Result<View<'_, T>, Fault> {
     match tensor.view() {
         Some(view) => Ok(view),
-        None => Err(kept_otherwise(tensor, T::DTYPE)),
+        None => Err(wrong_storage_type(tensor, T::DTYPE)),
     }
 }
 
 #[cold]
-fn kept_otherwise(tensor: &Tensor, native: DataType) -> Fault {
+fn wrong_storage_type(tensor: &Tensor, native: DataType) -> Fault {
     Fault::op(format!("an operand is {}, expected elements kept as {native}", tensor.ty()))
 }
 

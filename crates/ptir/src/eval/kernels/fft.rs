@@ -14,7 +14,7 @@ use crate::with_complex;
 type C = Complex<f64>;
 
 /// The longest length that uses the defining sum.
-const SHORT: usize = 16;
+const MAX_DIRECT_LENGTH: usize = 16;
 
 /// Evaluates `fft`.
 pub(crate) fn fft(cx: &mut EvalCx<'_>) -> EvalResult {
@@ -159,18 +159,18 @@ impl Spectrum {
 
 // A transform of one length, with its precomputed tables.
 enum Transform {
-    Short(Vec<C>),
-    Halves(Vec<C>),
+    Direct(Vec<C>),
+    PowerOfTwo(Vec<C>),
     Bluestein { chirp: Vec<C>, filter: Vec<C>, roots: Vec<C> },
 }
 
 impl Transform {
     fn new(cx: &EvalCx<'_>, n: usize) -> Result<Self, Fault> {
         if n.is_power_of_two() {
-            return Ok(Self::Halves(roots(cx, n)?));
+            return Ok(Self::PowerOfTwo(roots(cx, n)?));
         }
-        if n <= SHORT {
-            return Ok(Self::Short(roots(cx, n)?));
+        if n <= MAX_DIRECT_LENGTH {
+            return Ok(Self::Direct(roots(cx, n)?));
         }
         // The value e^(-i pi k^2 / n), with the angle modulo a full turn.
         let mut chirp = cx.alloc(n)?;
@@ -186,14 +186,14 @@ impl Transform {
             filter[(size - k) % size] = z.conj();
         }
         cx.work(size as u64 * u64::from(size.ilog2()))?;
-        halves(&mut filter, &roots);
+        transform_power_of_two(&mut filter, &roots);
         Ok(Self::Bluestein { chirp, filter, roots })
     }
 
     fn run(&self, cx: &EvalCx<'_>, line: &mut Vec<C>) -> Result<(), Fault> {
         let n = line.len();
         match self {
-            Self::Short(roots) => {
+            Self::Direct(roots) => {
                 cx.work((n * n) as u64)?;
                 let sums = (0..n).map(|k| {
                     line.iter()
@@ -202,9 +202,9 @@ impl Transform {
                 });
                 *line = sums.collect();
             }
-            Self::Halves(roots) => {
+            Self::PowerOfTwo(roots) => {
                 cx.work(n as u64 * u64::from(n.ilog2()))?;
-                halves(line, roots);
+                transform_power_of_two(line, roots);
             }
             Self::Bluestein { chirp, filter, roots } => {
                 let size = filter.len();
@@ -212,12 +212,12 @@ impl Transform {
                 let mut wide: Vec<C> = cx.alloc(size)?;
                 wide.extend(line.iter().zip(chirp).map(|(&z, &c)| mul(z, c)));
                 wide.resize(size, C::new(0.0, 0.0));
-                halves(&mut wide, roots);
+                transform_power_of_two(&mut wide, roots);
                 // The inverse transform by conjugation.
                 for (z, &f) in wide.iter_mut().zip(filter) {
                     *z = mul(*z, f).conj();
                 }
-                halves(&mut wide, roots);
+                transform_power_of_two(&mut wide, roots);
                 let scale = size as f64;
                 for ((z, &w), &c) in line.iter_mut().zip(&wide).zip(chirp) {
                     *z = mul(C::new(w.re / scale, -w.im / scale), c);
@@ -268,7 +268,7 @@ fn root(k: u64, n: u64) -> C {
 }
 
 // Transforms a line whose length is a power of two, in place.
-fn halves(line: &mut [C], roots: &[C]) {
+fn transform_power_of_two(line: &mut [C], roots: &[C]) {
     let n = line.len();
     let bits = n.trailing_zeros();
     if bits == 0 {

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::index::{distances, for_each_offset};
-use super::reduce::known_combination;
+use super::reduce::recognized_op;
 use super::window::{own_copy, put, scalar_of};
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
@@ -121,7 +121,7 @@ pub(crate) fn scatter(cx: &mut EvalCx<'_>) -> EvalResult {
     let (inputs, updates) = (cx.group("inputs"), cx.group("updates"));
     let places = places(cx, inputs.end, updates.start)?;
     if inputs.len() == 1
-        && let Some(known) = known_combination(cx, 0)
+        && let Some(known) = recognized_op(cx, 0)
     {
         let dtype = cx.tensor(0)?.dtype();
         return one(with_native!(dtype, T => scatter_typed::<T>(cx, &places, known.function())?));

@@ -17,10 +17,10 @@ use crate::eval::tensor::{Tensor, View};
 const ROWS: usize = 4;
 const COLUMNS: usize = 8;
 /// The number of products between two checks of the limits.
-const PIECE: usize = 1 << 22;
+const PRODUCTS_PER_CHECK: usize = 1 << 22;
 
 /// The most threads that are started.
-const MOST_THREADS: usize = 256;
+const MAX_THREADS: usize = 256;
 
 /// Arithmetic inside of a sum. NaN may have any bits there; the end of the sum makes it canonical.
 pub(crate) trait Lane: Num {
@@ -156,8 +156,8 @@ pub(crate) fn multiply<T: Lane>(
     // The number of rows that are computed between two checks, a multiple of the tile's rows.
     let per_row = depth.saturating_mul(columns).max(1);
     let threads = cx.threads().max(1);
-    let threads = threads.min(MOST_THREADS);
-    let piece = (PIECE / per_row * threads).next_multiple_of(ROWS).max(ROWS * threads);
+    let threads = threads.min(MAX_THREADS);
+    let piece = (PRODUCTS_PER_CHECK / per_row * threads).next_multiple_of(ROWS).max(ROWS * threads);
     for start in (0..rows).step_by(piece) {
         let end = (start + piece).min(rows);
         cx.work(((end - start) as u64).saturating_mul(per_row as u64))?;
@@ -165,7 +165,7 @@ pub(crate) fn multiply<T: Lane>(
             (&left[start * depth..end * depth], &mut out[start * columns..end * columns]);
         let share = (end - start).div_ceil(threads).next_multiple_of(ROWS);
         if threads == 1
-            || (end - start).saturating_mul(per_row) < PIECE / 16
+            || (end - start).saturating_mul(per_row) < PRODUCTS_PER_CHECK / 16
             || share >= end - start
         {
             rows_times(left, right, out);

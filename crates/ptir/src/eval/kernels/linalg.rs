@@ -26,10 +26,10 @@ trait Field: Lane {
 }
 
 /// The largest system that is solved with the inverse of its matrix, where that is as accurate as substitution.
-const INVERTED: usize = 128;
+const MAX_INVERTED_SIZE: usize = 128;
 
 /// The tolerated residual of a row, in multiples of the rounding error of one operation per term.
-const TAKEN: f64 = 8.0;
+const RESIDUAL_FACTOR: f64 = 8.0;
 
 macro_rules! field {
     ($($ty:ident),*) => {$(
@@ -55,7 +55,7 @@ macro_rules! field {
 }
 field!(f32, f64);
 
-fn working(dtype: DataType) -> DataType {
+fn working_type(dtype: DataType) -> DataType {
     if dtype.is_float() && dtype != DataType::F64 { DataType::F32 } else { dtype }
 }
 
@@ -87,7 +87,7 @@ macro_rules! with_field {
 pub(crate) fn triangular_solve(cx: &mut EvalCx<'_>) -> EvalResult {
     let (a, b) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
     let dtype = a.dtype();
-    let work = working(dtype);
+    let work = working_type(dtype);
     let (a, b) = (cast(cx, a, work)?, cast(cx, b, work)?);
     let x = with_field!(work, T => solve::<T>(cx, &a, &b)?);
     one(cast(cx, x, dtype)?)
@@ -120,7 +120,7 @@ fn solve<T: Field + Native>(cx: &EvalCx<'_>, a: &Tensor, b: &Tensor) -> Result<T
         let (others, step, next) = if left { (columns, columns, 1) } else { (rows, 1, columns) };
         left_over.clear();
         left_over.extend(0..others);
-        if (2..=INVERTED).contains(&n) {
+        if (2..=MAX_INVERTED_SIZE).contains(&n) {
             cx.work((n * n * n) as u64 / 6 + (others as u64).saturating_mul(2 * (n * n) as u64))?;
             if let Some(inverse) = inverse(a, n, cx.bool("lower")?, unit) {
                 let inverse = |i: usize, k: usize| {
@@ -196,7 +196,7 @@ fn solves<T: Field>(
         let e = row(k);
         (T::fused(rest, Num::neg(e), found[k]), size + e.size() * found[k].size())
     });
-    rest.size() <= TAKEN * terms * T::EPSILON * size
+    rest.size() <= RESIDUAL_FACTOR * terms * T::EPSILON * size
 }
 
 // Returns the sum of products, with even and odd indices summed separately.
@@ -212,7 +212,7 @@ fn product<T: Field>(known: std::ops::Range<usize>, entry: impl Fn(usize) -> T, 
 pub(crate) fn cholesky(cx: &mut EvalCx<'_>) -> EvalResult {
     let a = cx.take_tensor(0)?;
     let dtype = a.dtype();
-    let work = working(dtype);
+    let work = working_type(dtype);
     let a = cast(cx, a, work)?;
     let l = with_field!(work, T => factor::<T>(cx, &a)?);
     one(cast(cx, l, dtype)?)

@@ -15,7 +15,7 @@ use crate::op::Op;
 use crate::{with_int, with_native, with_number};
 
 /// The layout of a reduction.
-struct Layout {
+struct ReductionLayout {
     /// The extents of the input.
     shape: Shape,
     /// The extents of the result.
@@ -23,12 +23,12 @@ struct Layout {
     /// The change of the result offset per step along each axis of the input.
     steps: Steps,
     /// True for each axis that is reduced.
-    gone: SmallVec<[bool; 8]>,
+    reduced: SmallVec<[bool; 8]>,
     /// The number of elements per result.
     each: usize,
 }
 
-impl Layout {
+impl ReductionLayout {
     fn new(shape: &[usize], axes: &[usize], keepdims: bool) -> Self {
         let mut kept = Shape::new();
         let mut stay = Shape::new();
@@ -45,8 +45,8 @@ impl Layout {
             .map(|a| if axes.contains(&a) { 0 } else { distances.next().unwrap_or(0) })
             .collect();
         let each = axes.iter().fold(1usize, |n, &a| n.saturating_mul(shape[a]));
-        let gone = (0..shape.len()).map(|a| axes.contains(&a)).collect();
-        Self { shape: Shape::from_slice(shape), kept, steps, gone, each }
+        let reduced = (0..shape.len()).map(|a| axes.contains(&a)).collect();
+        Self { shape: Shape::from_slice(shape), kept, steps, reduced, each }
     }
 
     fn results(&self) -> usize {
@@ -58,7 +58,7 @@ impl Layout {
 fn fold<T: Native>(
     cx: &EvalCx<'_>,
     input: &Tensor,
-    layout: &Layout,
+    layout: &ReductionLayout,
     start: T,
     f: impl Fn(T, T) -> T,
 ) -> Result<Tensor, Fault> {
@@ -102,18 +102,18 @@ fn fold<T: Native>(
 fn fold_by<T: Native>(
     cx: &EvalCx<'_>,
     input: &Tensor,
-    layout: &Layout,
+    layout: &ReductionLayout,
     start: T,
     f: &dyn Fn(T, T) -> T,
 ) -> Result<Tensor, Fault> {
     fold(cx, input, layout, start, f)
 }
 
-fn layout(cx: &EvalCx<'_>, input: &Tensor) -> Result<Layout, Fault> {
+fn layout(cx: &EvalCx<'_>, input: &Tensor) -> Result<ReductionLayout, Fault> {
     // Without elements, the number of results may overflow.
     cx.result_shape(0)?;
     let axes = cx.axes("axes", input.shape().len())?;
-    Ok(Layout::new(input.shape(), &axes, cx.bool("keepdims")?))
+    Ok(ReductionLayout::new(input.shape(), &axes, cx.bool("keepdims")?))
 }
 
 /// Returns the type in which sums are accumulated.
@@ -131,7 +131,7 @@ pub(crate) fn reduce_sum(cx: &mut EvalCx<'_>) -> EvalResult {
         let shortcut = input.as_splat::<T>().and_then(|x| times(x, layout.each));
         match shortcut {
             Some(sum) => Tensor::splat(input.dtype(), &layout.kept, sum),
-            None => combine(cx, &input, &layout, T::ZERO, Known::Add)?,
+            None => combine(cx, &input, &layout, T::ZERO, CombiningOp::Add)?,
         }
     });
     one(cast(cx, sums, dtype)?)
@@ -152,7 +152,7 @@ pub(crate) fn reduce_prod(cx: &mut EvalCx<'_>) -> EvalResult {
     let (layout, dtype) = (layout(cx, &input)?, input.dtype());
     let input = cast(cx, input, accumulate(cx, dtype)?)?;
     let products = with_native!(input.dtype(), T => {
-        combine(cx, &input, &layout, T::ONE, Known::Mul)?
+        combine(cx, &input, &layout, T::ONE, CombiningOp::Mul)?
     });
     one(cast(cx, products, dtype)?)
 }
@@ -168,21 +168,21 @@ fn idempotent<T: Num>(cx: &mut EvalCx<'_>, start: T, f: &dyn Fn(T, T) -> T) -> E
 }
 
 pub(crate) fn reduce_max(cx: &mut EvalCx<'_>) -> EvalResult {
-    extreme(cx, Known::Max)
+    extreme(cx, CombiningOp::Max)
 }
 
 pub(crate) fn reduce_min(cx: &mut EvalCx<'_>) -> EvalResult {
-    extreme(cx, Known::Min)
+    extreme(cx, CombiningOp::Min)
 }
 
-fn extreme(cx: &mut EvalCx<'_>, known: Known) -> EvalResult {
+fn extreme(cx: &mut EvalCx<'_>, known: CombiningOp) -> EvalResult {
     let input = cx.take_tensor(0)?;
     let mut layout = layout(cx, &input)?;
     if input.is_splat() {
         layout.each = layout.each.min(1);
     }
     with_native!(input.dtype(), T => {
-        let start = if matches!(known, Known::Max) { T::LOWEST } else { T::HIGHEST };
+        let start = if matches!(known, CombiningOp::Max) { T::LOWEST } else { T::HIGHEST };
         one(combine(cx, &input, &layout, start, known)?)
     })
 }
@@ -228,7 +228,7 @@ fn arg(cx: &mut EvalCx<'_>, largest: bool) -> EvalResult {
     let input = cx.take_tensor(0)?;
     cx.result_shape(0)?;
     let axis = cx.axis("axis", input.shape().len())?;
-    let layout = Layout::new(input.shape(), &[axis], cx.bool("keepdims")?);
+    let layout = ReductionLayout::new(input.shape(), &[axis], cx.bool("keepdims")?);
     let (dtype, index) = (input.dtype(), cx.result_dtype(0)?);
     let positions = if input.is_splat() || count(input.shape()) == Some(0) {
         None
@@ -314,14 +314,14 @@ pub(crate) fn arg_min(cx: &mut EvalCx<'_>) -> EvalResult {
 
 /// The op of a region that consists of one recognized op.
 #[derive(Clone, Copy)]
-pub(crate) enum Known {
+pub(crate) enum CombiningOp {
     Add,
     Mul,
     Max,
     Min,
 }
 
-impl Known {
+impl CombiningOp {
     /// Returns the op as a function of two elements.
     pub(crate) fn function<T: Num>(self) -> fn(T, T) -> T {
         match self {
@@ -335,16 +335,16 @@ impl Known {
 
 /// Returns the op of a region that combines an accumulator with one element, if kernels recognize it. All of these ops are
 /// commutative.
-pub(crate) fn known_combination(cx: &EvalCx<'_>, region: usize) -> Option<Known> {
+pub(crate) fn recognized_op(cx: &EvalCx<'_>, region: usize) -> Option<CombiningOp> {
     let simple = cx.simple_region(region)?;
     if !matches!(simple.operands, [0, 1] | [1, 0]) {
         return None;
     }
     let table = [
-        (crate::ops::Add::key(), Known::Add),
-        (crate::ops::Mul::key(), Known::Mul),
-        (crate::ops::Max::key(), Known::Max),
-        (crate::ops::Min::key(), Known::Min),
+        (crate::ops::Add::key(), CombiningOp::Add),
+        (crate::ops::Mul::key(), CombiningOp::Mul),
+        (crate::ops::Max::key(), CombiningOp::Max),
+        (crate::ops::Min::key(), CombiningOp::Min),
     ];
     table.into_iter().find(|(key, _)| *key == simple.op).map(|(_, known)| known)
 }
@@ -354,30 +354,30 @@ pub(crate) fn known_combination(cx: &EvalCx<'_>, region: usize) -> Option<Known>
 fn combine<T: Num>(
     cx: &EvalCx<'_>,
     input: &Tensor,
-    layout: &Layout,
+    layout: &ReductionLayout,
     start: T,
-    known: Known,
+    known: CombiningOp,
 ) -> Result<Tensor, Fault> {
-    let quick = match input.dtype() {
-        DataType::F32 => quick::<f32>(cx, input, layout, start.pack(), known),
-        DataType::F64 => quick::<f64>(cx, input, layout, start.pack(), known),
+    let reduce_specialized = match input.dtype() {
+        DataType::F32 => reduce_specialized::<f32>(cx, input, layout, start.pack(), known),
+        DataType::F64 => reduce_specialized::<f64>(cx, input, layout, start.pack(), known),
         _ => None,
     };
-    quick.unwrap_or_else(|| fold_by(cx, input, layout, start, &known.function()))
+    reduce_specialized.unwrap_or_else(|| fold_by(cx, input, layout, start, &known.function()))
 }
 
-fn quick<T: Num>(
+fn reduce_specialized<T: Num>(
     cx: &EvalCx<'_>,
     input: &Tensor,
-    layout: &Layout,
+    layout: &ReductionLayout,
     start: u128,
-    known: Known,
+    known: CombiningOp,
 ) -> Option<Result<Tensor, Fault>> {
     let start = T::unpack(start);
     Some(match known {
-        Known::Add => fold(cx, input, layout, start, T::add),
-        Known::Max => fold(cx, input, layout, start, T::larger),
-        Known::Mul | Known::Min => return None,
+        CombiningOp::Add => fold(cx, input, layout, start, T::add),
+        CombiningOp::Max => fold(cx, input, layout, start, T::larger),
+        CombiningOp::Mul | CombiningOp::Min => return None,
     })
 }
 
@@ -391,9 +391,9 @@ pub(crate) fn reduce(cx: &mut EvalCx<'_>) -> EvalResult {
     }
     cx.result_shape(0)?;
     let axes = cx.axes("axes", shape.len())?;
-    let layout = Layout::new(&shape, &axes, false);
+    let layout = ReductionLayout::new(&shape, &axes, false);
     if inputs.len() == 1
-        && let Some(known) = known_combination(cx, 0)
+        && let Some(known) = recognized_op(cx, 0)
     {
         let input = cx.take_tensor(0)?;
         return with_native!(input.dtype(), T => {
@@ -404,7 +404,11 @@ pub(crate) fn reduce(cx: &mut EvalCx<'_>) -> EvalResult {
     reduce_by_region(cx, inits.start, &layout)
 }
 
-fn reduce_by_region(cx: &mut EvalCx<'_>, count_inputs: usize, layout: &Layout) -> EvalResult {
+fn reduce_by_region(
+    cx: &mut EvalCx<'_>,
+    count_inputs: usize,
+    layout: &ReductionLayout,
+) -> EvalResult {
     let args = cx.take_args();
     let tensors: SmallVec<[&Tensor; 4]> = args.iter().filter_map(Value::as_tensor).collect();
     let (inputs, inits) =
@@ -417,13 +421,13 @@ fn reduce_by_region(cx: &mut EvalCx<'_>, count_inputs: usize, layout: &Layout) -
     if results > 0 {
         // The offsets of the first element of each result, and of its other elements relative to it.
         let from = strides(&layout.shape);
-        let split = |gone: bool| -> (Shape, Steps) {
-            let axes = (0..from.len()).filter(|&a| layout.gone[a] == gone);
+        let split = |reduced: bool| -> (Shape, Steps) {
+            let axes = (0..from.len()).filter(|&a| layout.reduced[a] == reduced);
             axes.map(|a| (layout.shape[a], from[a])).unzip()
         };
-        let ((kept, kept_steps), (gone, gone_steps)) = (split(false), split(true));
+        let ((kept, kept_steps), (reduced, gone_steps)) = (split(false), split(true));
         try_each_offset(&kept, 0, &kept_steps, |base| {
-            reduce_one(cx, inputs, inits, base, (&gone, &gone_steps), &mut columns)
+            reduce_one(cx, inputs, inits, base, (&reduced, &gone_steps), &mut columns)
         })?;
     }
     columns.into_iter().map(|c| Ok(c.finish(&layout.kept)?.into())).collect()

@@ -17,7 +17,12 @@ use crate::types::{Dim, TensorType};
 use crate::with_native;
 
 /// Fills in the dims `?` of a declared result type that follow from the operand.
-pub(crate) fn settle(f: &Function, inst: InstId, input: &Tensor, stated: &mut TensorType) {
+pub(crate) fn fill_unknown_dims(
+    f: &Function,
+    inst: InstId,
+    input: &Tensor,
+    stated: &mut TensorType,
+) {
     let shape = input.shape();
     let known = |axis: usize| shape.get(axis).map(|&n| Dim::Known(n as u64));
     if f.is::<Reshape>(inst) {

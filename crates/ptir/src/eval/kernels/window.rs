@@ -8,7 +8,7 @@ use super::convolution::{Slide, try_each_index};
 use super::elementwise::copied;
 use super::index::{Column, distances};
 use super::order::{Compare, Comparison};
-use super::reduce::known_combination;
+use super::reduce::recognized_op;
 use crate::eval::context::{EvalCx, EvalResult, Results, one};
 use crate::eval::error::Fault;
 use crate::eval::native::{Num, widened, with_widened};
@@ -77,7 +77,7 @@ pub(crate) fn reduce_window(cx: &mut EvalCx<'_>) -> EvalResult {
     let inputs = cx.group("inputs");
     let window = Window::new(cx, cx.tensor(0)?.shape(), cx.result_shape(0)?, true)?;
     if inputs.len() == 1
-        && let Some(known) = known_combination(cx, 0)
+        && let Some(known) = recognized_op(cx, 0)
     {
         let dtype = widen_operands(cx)?;
         let out =
@@ -205,7 +205,7 @@ pub(crate) fn put(tensor: &mut Tensor, at: usize, value: &Value) -> Result<(), F
 pub(crate) fn select_and_scatter(cx: &mut EvalCx<'_>) -> EvalResult {
     let source_shape = Shape::from_slice(cx.tensor(1)?.shape());
     let window = Window::new(cx, cx.tensor(0)?.shape(), source_shape, false)?;
-    if let (Some(select), Some(known)) = (Comparison::of(cx, 0), known_combination(cx, 1))
+    if let (Some(select), Some(known)) = (Comparison::of(cx, 0), recognized_op(cx, 1))
         && matches!((select.left, select.right), (0, 1) | (1, 0))
     {
         let dtype = widen_operands(cx)?;
