@@ -8,7 +8,7 @@ INT = ir.ScalarType(DataType.INT64)
 
 
 def sum_range() -> ir.Function:
-    """The sum of the numbers below n."""
+    """Builds a function that returns the sum of the numbers below n."""
     n, i = ir.Var("n", INT), ir.Var("i", INT)
     zero, one = ir.ConstInt(0, DataType.INT64), ir.ConstInt(1, DataType.INT64)
     total = ir.IterArg("total", INT, zero)

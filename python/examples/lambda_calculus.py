@@ -1,4 +1,4 @@
-"""Node classes of one's own: expressions with functions, compared up to the names of their variables."""
+"""User-defined node classes: expressions with functions, compared up to the names of their variables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sapwood.structural import (
 
 @py_class
 class Expr(Object):
-    """What has a value."""
+    """The base class of expressions."""
 
     def __add__(self, other: Expr) -> Expr:
         return Add(self, other)
@@ -45,7 +45,7 @@ class Lambda(Expr):
 
 
 def fold(node: object) -> Expr | None:
-    """The sum of two numbers is a number."""
+    """Folds the sum of two numbers to a number."""
     match node:
         case Add(Int(a), Int(b)):
             return Int(a + b)

@@ -1,4 +1,4 @@
-"""A tensor program: built, run, simplified, rewritten by a pattern of ours, searched."""
+"""A tensor program that is built, run, simplified, rewritten by a custom pattern, and searched."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sapwood import ptir, rewrite
 
 
 def layer() -> ptir.Program:
-    """``relu(x @ w + b)``, written the long way."""
+    """Builds ``relu(x @ w + b)`` with more ops than necessary."""
     b = ptir.Builder("layer")
     x = b.parameter("x", "f32[4, 8]")
     w = b.parameter("w", "f32[8, 8]")
@@ -21,7 +21,7 @@ def layer() -> ptir.Program:
 
 @rewrite.pattern("max")
 def max_with_zero(op: rewrite.Op, rw: rewrite.Rewriter) -> rewrite.Operand | None:
-    """max(x, 0) is a kernel that somebody has."""
+    """Replaces max(x, 0) by a call of a custom kernel."""
     x, other = op.operands
     constant = other.constant
     if constant is None or np.any(constant != 0):

@@ -2,8 +2,8 @@
 
     python deduplicate.py FOLDER [multiprocessing|ray|dask]
 
-A worker reads a file, runs the passes and gives back the program and its structural hash. The hash of a program is the same in
-every process, so programs can be told apart where they meet; equal hashes are confirmed by comparison. Programs travel as pickles.
+A worker reads a file, runs the passes and returns the program and its structural hash. The hash of a program is the same in
+every process, so equal programs are found when the results are collected; equal hashes are confirmed by comparison. Programs are sent as pickles.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Result = tuple[str, int, ir.Program]
 
 
 def simplify(path: str) -> Result:
-    """What a worker does."""
+    """Reads and simplifies one file, in a worker."""
     program = ir.parse(Path(path).read_text(encoding="utf-8"), path)
     for name in PASSES:
         program = ir.run_pass(program, name)
@@ -28,18 +28,18 @@ def simplify(path: str) -> Result:
 
 
 def distinct(results: Iterable[Result]) -> dict[str, list[str]]:
-    """Files by the first file that holds the same program."""
+    """Groups files with equal programs under the first of them."""
     first: dict[StructuralKey, str] = {}
     groups: dict[str, list[str]] = {}
     for path, known_hash, program in sorted(results, key=lambda result: result[0]):
-        # A worker and this process agree.
+        # The hash from the worker is the hash in this process.
         assert ir.structural_hash(program) == known_hash
         groups.setdefault(first.setdefault(StructuralKey(program), path), []).append(path)
     return groups
 
 
 def with_multiprocessing(paths: list[str]) -> list[Result]:
-    """On the cores of this machine."""
+    """Runs the workers on the cores of this machine."""
     import multiprocessing
 
     with multiprocessing.get_context("spawn").Pool(2) as pool:
@@ -47,7 +47,7 @@ def with_multiprocessing(paths: list[str]) -> list[Result]:
 
 
 def with_ray(paths: list[str]) -> list[Result]:
-    """On a Ray cluster; here, one of this machine."""
+    """Runs the workers on a Ray cluster; here, a local one."""
     import ray
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
@@ -60,7 +60,7 @@ def with_ray(paths: list[str]) -> list[Result]:
 
 
 def with_dask(paths: list[str]) -> list[Result]:
-    """On a Dask cluster; here, one of this machine."""
+    """Runs the workers on a Dask cluster; here, a local one."""
     from dask.distributed import Client, LocalCluster
 
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
@@ -77,7 +77,7 @@ RUNNERS: dict[str, Callable[[list[str]], list[Result]]] = {
 
 
 def main(folder: str, runner: str = "multiprocessing") -> dict[str, list[str]]:
-    """The files of a folder, grouped by what is left of their programs."""
+    """Groups the files of a folder by their simplified programs."""
     paths = sorted(str(path) for path in Path(folder).glob("*.py"))
     groups = distinct(RUNNERS[runner](paths))
     for path, same in groups.items():

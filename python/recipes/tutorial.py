@@ -1,11 +1,11 @@
-"""A tour of the package, cell by cell: open it in an editor that knows ``# %%``, paste it into a notebook, or run it.
+"""A tour of the package, cell by cell: open it in an editor that supports ``# %%``, paste it into a notebook, or run it.
 
     python tutorial.py
 """
 
 # %% [markdown]
-# # Nodes of your own
-# A class of nodes has annotated fields. Two nodes are equal if their fields are; variables, if they are bound in the same place.
+# # User-defined nodes
+# A node class has annotated fields. Two nodes are equal if their fields are; two variables, if they are bound in the same place.
 
 # %%
 from __future__ import annotations
@@ -48,7 +48,7 @@ print(twice("f"))
 print("twice is twice:", structural_equal(twice("f"), twice("g")))
 
 # %% [markdown]
-# `StructuralKey` makes a node the key of a dict: here, to keep one of each.
+# `StructuralKey` makes a node usable as a dict key: here, to keep one of each.
 
 # %%
 x = Var("x")
@@ -70,7 +70,7 @@ print("means:", program.run(data)[0].tolist())
 
 # %% [markdown]
 # # Passes
-# They give a new program and a report. A listener hears what happens.
+# Passes return a new program and a report. A listener is called with every event.
 
 # %%
 steps: list[str] = []
@@ -81,8 +81,8 @@ print("steps:", ", ".join(steps))
 assert np.array_equal(simpler.run(data)[0], program.run(data)[0])
 
 # %% [markdown]
-# # A pattern of your own
-# Dividing by eight is multiplying by an eighth, to the last bit: both are powers of two.
+# # A custom pattern
+# Division by eight equals multiplication by an eighth, to the last bit, because both are powers of two.
 
 
 # %%
@@ -101,8 +101,8 @@ print("ops:", [one.op for one in multiplied["mean"].instructions])
 assert np.array_equal(multiplied.run(data)[0], program.run(data)[0])
 
 # %% [markdown]
-# # To look at
-# In a notebook a program is shown as its last line says; elsewhere, write a page and open it in a browser.
+# # Display
+# A notebook displays the value of the last line of a cell; elsewhere, write a page and open it in a browser.
 
 # %%
 with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""`python -m sapwood` is the `sapwood` command."""
+"""Makes `python -m sapwood` run the `sapwood` command."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Programs traced by JAX, where it is installed."""
+"""Import of functions that JAX traces, if JAX is installed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["from_jax"]
 
 
 def from_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> ptir.Program:
-    """The program that JAX traces for a function of these arguments.
+    """Returns the program that JAX traces for a function and its arguments.
 
-    A function that is jitted already is taken as it is.
+    A function that is already jitted is used as it is.
     """
     if not callable(function):
-        message = f"from_jax takes a function and its arguments, not {type(function).__name__}"
+        message = f"from_jax expects a function and its arguments, found {type(function).__name__}"
         raise ArgumentError(message)
     lower = getattr(function, "lower", None)
     if lower is None:

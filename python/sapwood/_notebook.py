@@ -1,14 +1,14 @@
-"""How programs look in notebooks: their text, coloured, and their graph."""
+"""Display of programs in notebooks: highlighted text and a graph."""
 
 from __future__ import annotations
 
 import html
 import re
 
-__all__ = ["highlighted", "shown"]
+__all__ = ["highlight_program", "program_html"]
 
-#: A notebook shows so many lines of a program, and says how many there are.
-MOST_LINES = 500
+#: The most lines of a program that a notebook shows; a last line tells how many follow.
+MAX_LINES = 500
 
 _TOKEN = re.compile(
     r"(?P<comment>//[^\n]*)"
@@ -21,7 +21,7 @@ _TOKEN = re.compile(
     r"|(?P<number>-?\b\d[\w.+-]*)"
 )
 
-# Colours that can be read on light and on dark.
+# Colours that are readable on light and dark backgrounds.
 _COLOURS = {
     "comment": "#6e7781",
     "string": "#0a7f3f",
@@ -34,11 +34,11 @@ _COLOURS = {
 }
 
 
-def highlighted(text: str) -> str:
-    """The text of a program as HTML, escaped and coloured; of a long one, the first lines."""
+def highlight_program(text: str) -> str:
+    """Returns the text of a program as escaped and highlighted HTML, shortened to `MAX_LINES` lines."""
     lines = text.splitlines()
-    if len(lines) > MOST_LINES:
-        text = "\n".join([*lines[:MOST_LINES], f"// … and {len(lines) - MOST_LINES} more lines"])
+    if len(lines) > MAX_LINES:
+        text = "\n".join([*lines[:MAX_LINES], f"// … and {len(lines) - MAX_LINES} more lines"])
     parts: list[str] = []
     last = 0
     for match in _TOKEN.finditer(text):
@@ -50,12 +50,12 @@ def highlighted(text: str) -> str:
     return f'<pre style="line-height:1.35">{"".join(parts)}</pre>'
 
 
-def shown(text: str, page: str | None) -> str:
-    """The text of a program and, below it, its graph: a page of its own, which can reach nothing outside."""
+def program_html(text: str, page: str | None) -> str:
+    """Returns HTML with the text of a program and, below it, its graph in a sandboxed frame."""
     if page is None:
-        return highlighted(text)
+        return highlight_program(text)
     graph = (
         f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" loading="lazy" title="graph" '
         'style="width:100%;height:32em;border:1px solid #d0d7de"></iframe>'
     )
-    return f"{highlighted(text)}<details><summary>graph</summary>{graph}</details>"
+    return f"{highlight_program(text)}<details><summary>graph</summary>{graph}</details>"

@@ -1,8 +1,8 @@
-"""The exceptions of the package: one family, `SapwoodError`.
+"""The exceptions of the package. All of them are subclasses of `SapwoodError`.
 
-Calls that do not fit a function's signature raise what Python raises everywhere: ``TypeError``, ``OverflowError`` for a number
-that no machine integer holds, ``UnicodeEncodeError`` for text with lone surrogates. What a hook, a pattern or a listener raises
-comes out as it was raised, ``RecursionError`` included; files that cannot be written are an ``OSError``.
+Calls with wrong arguments may also raise Python's own exceptions: ``TypeError``, ``OverflowError`` for a number that does not fit
+a machine integer, ``UnicodeEncodeError`` for text with lone surrogates. Exceptions that a hook, a pattern or a listener raises
+are passed on unchanged, including ``RecursionError``. Files that cannot be written raise an ``OSError``.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ __all__ = [
 
 
 class SapwoodError(Exception):
-    """What all exceptions of this package are."""
+    """The base class of all exceptions of this package."""
 
     def __init__(self, message: str, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
         super().__init__(message, diagnostics)
 
     @property
     def message(self) -> str:
-        """The message."""
+        """The message without the exception type."""
         return str(self.args[0])
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What is wrong with a program, each with its place; empty where no program is at fault."""
+        """The diagnostics about a program, each with its location; empty if the error is not about a program."""
         found: tuple[Diagnostic, ...] = self.args[1]
         return found
 
     @property
     def span(self) -> Span | None:
-        """Where the first problem is, if that is known."""
+        """The location of the first diagnostic, if it is known."""
         spans = (one.span for one in self.diagnostics)
         return next((span for span in spans if not span.is_unknown()), None)
 
@@ -55,15 +55,15 @@ class SapwoodError(Exception):
 
 
 class ArgumentError(SapwoodError, TypeError):
-    """A value of the wrong type, or the wrong number of them."""
+    """An argument of the wrong type, or a wrong number of arguments."""
 
 
 class InvalidValueError(SapwoodError, ValueError):
-    """A value of the right type that cannot be taken."""
+    """An argument of the right type whose value is not valid."""
 
 
 class ParseError(SapwoodError, ValueError):
-    """Text that cannot be read."""
+    """Text that cannot be parsed."""
 
 
 class VerifyError(SapwoodError, ValueError):
@@ -87,8 +87,8 @@ class RewriteError(SapwoodError):
 
 
 class MissingPackageError(SapwoodError, ImportError):
-    """A package that is not installed and that this needs; the message says which."""
+    """A required package that is not installed; the message names it."""
 
 
 class CallbackError(SapwoodError):
-    """A callback that was kept and called after its time, or from another thread."""
+    """A callback that was called after its hook returned, or from another thread."""

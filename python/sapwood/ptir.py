@@ -54,42 +54,42 @@ __all__ = [
 
 
 class Difference(NamedTuple):
-    """One difference between two programs; prints as ``sapwood diff`` shows it."""
+    """One difference between two programs; prints as in ``sapwood diff``."""
 
     function: str
-    """The function it is in."""
+    """The name of the function."""
     change: str
     """``"inserted"``, ``"erased"``, ``"replaced"``, ``"attribute"``, ``"operand"``, ``"type"``, ``"region"``, ``"moved"``,
     ``"signature"`` or ``"sharing"``."""
     before: str
     """The instruction in the first program."""
     after: str
-    """The instruction in the second."""
+    """The instruction in the second program."""
     text: str
-    """All of it, as text."""
+    """The difference as text."""
 
     def __str__(self) -> str:
         return self.text
 
 
 class Mismatch(NamedTuple):
-    """Where two programs first differ, and why."""
+    """The first mismatch of two programs."""
 
     left: str
-    """The place in the first program: ``@f.body[0].operands[1]``."""
+    """The location in the first program: ``@f.body[0].operands[1]``."""
     right: str
-    """The place in the second."""
+    """The location in the second program."""
     reason: str
-    """Why they differ."""
+    """The reason why the programs differ."""
     text: str
-    """All of it, with both instructions."""
+    """The mismatch as text, with both instructions."""
 
     def __str__(self) -> str:
         return self.text
 
 
 class AttributeInfo(TypedDict):
-    """An attribute of an op."""
+    """The definition of an attribute of an op."""
 
     kind: str
     doc: str
@@ -98,7 +98,7 @@ class AttributeInfo(TypedDict):
 
 
 class OpInfo(TypedDict):
-    """An op, as its table has it."""
+    """The definition of an op."""
 
     name: str
     family: str
@@ -111,26 +111,26 @@ class OpInfo(TypedDict):
 
 
 def parse(text: str, filename: str = "<text>", *, verify: bool = True) -> Program:
-    """Reads a program. Problems, all of them, are a ``ParseError`` with lines and carets."""
+    """Parses a program. Raises a ``ParseError`` with all diagnostics and their source lines."""
     return _native.ptir_parse(text, filename, verify)
 
 
 def from_json(text: str) -> Program:
-    """Reads a program from its JSON form, what ``Program.to_json`` gives."""
+    """Reads a program from the JSON form that ``Program.to_json`` returns."""
     return _native.ptir_from_json(text)
 
 
 def from_stablehlo(text: str, filename: str = "<text>") -> Program:
-    """Reads a StableHLO module, what ``jax.jit(f).lower(...).as_text()`` prints.
+    """Reads a StableHLO module, as ``jax.jit(f).lower(...).as_text()`` returns it.
 
-    What it says beside what is computed (names, shardings, attributes of others) is written back by `to_stablehlo`, also after
-    passes, pickle and copy; JSON has the program alone. What had to be left out is in ``program.notes``.
+    Parts without a PTIR equivalent (names, shardings, foreign attributes) are written back by `to_stablehlo`, also after passes,
+    pickle and copy; the JSON form contains the program alone. ``program.notes`` lists the parts that were left out.
     """
     return _native.stablehlo_read(text, filename)
 
 
 def to_stablehlo(program: Program) -> str:
-    """The program as the text of a StableHLO module."""
+    """Returns the program as the text of a StableHLO module."""
     return _native.stablehlo_write(program)
 
 
@@ -139,19 +139,19 @@ def _function_from_json(text: str) -> Function:
 
 
 def equal(left: Program | Function, right: Program | Function, *, ordered: bool = False) -> bool:
-    """Whether both are the same up to names and, unless ``ordered``, up to the order of independent instructions."""
+    """Returns whether both are equal up to names and, unless ``ordered``, up to the order of independent instructions."""
     return _native.ptir_equal(left, right, ordered)
 
 
 def hash(value: Program | Function, *, ordered: bool = False) -> int:  # noqa: A001
-    """A number of 128 bits: equal for equal programs, the same in every process."""
+    """Returns the 128-bit structural hash, which equal programs share in every process."""
     return _native.ptir_hash(value, ordered)
 
 
 def first_mismatch(
     left: Program | Function, right: Program | Function, *, ordered: bool = False
 ) -> Mismatch | None:
-    """Where both first differ and why; ``None`` if they are equal."""
+    """Returns the first mismatch of both, or ``None`` if they are equal."""
     found = _native.ptir_first_mismatch(left, right, ordered)
     return None if found is None else Mismatch(*found)
 
@@ -159,10 +159,10 @@ def first_mismatch(
 def diff(
     left: Program | Function, right: Program | Function, *, ordered: bool = False
 ) -> list[Difference]:
-    """All differences; instructions that only moved or were renamed are none."""
+    """Returns all differences. Instructions that only moved or were renamed do not count."""
     return [Difference(*row) for row in _native.ptir_diff(left, right, ordered)]
 
 
 def ops() -> list[OpInfo]:
-    """The ops there are, in the order of the reference."""
+    """Returns the definitions of all ops, in the order of the reference."""
     return _native.ptir_ops()

@@ -1,6 +1,6 @@
 """Rewriting of tensor programs: passes, pipelines, patterns.
 
-Programs do not change; each call gives a new one.
+Programs are immutable; each call returns a new one.
 
 >>> from sapwood import ptir, rewrite
 >>> program = ptir.parse('''ptir 1
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Callable, Literal, NamedTuple, TypedDict, Unio
 
 from sapwood import _native
 from sapwood._native import Op, Operand, Pattern, Report, Rewriter, Rule, Subgraph
-from sapwood._trace import Recorder, Term, written
+from sapwood._trace import Recorder, Term, rule_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -70,7 +70,7 @@ PatternFunction = Callable[[Op, Rewriter], Union[Operand, "Sequence[Operand]", N
 
 
 class Result(NamedTuple):
-    """What a pipeline made, and what it did."""
+    """The result of a pipeline: the new program and a report."""
 
     program: Program
     """The new program."""
@@ -79,31 +79,31 @@ class Result(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something that a pass did, as a listener is told."""
+    """An event of a pass, which a listener receives."""
 
     kind: str
     """``"start"``, ``"rewrite"``, ``"fold"``, ``"merge"``, ``"insert"``, ``"replace"``, ``"change"``, ``"erase"`` or ``"end"``."""
     pass_name: str
-    """The pass with its options, as pipelines state it."""
+    """The pass with its options, in the syntax of pipelines."""
     depth: int
-    """How many passes it runs in."""
+    """The number of passes around this one."""
     function: str | None
-    """The function it happens in; ``None`` for start and end."""
+    """The name of the function; ``None`` for start and end."""
     pattern: str | None
-    """The pattern that is applied, of a ``"rewrite"``; the edits that follow are its."""
+    """The name of the pattern for a ``"rewrite"``, which is followed by its edits; otherwise ``None``."""
     text: str
-    """The instruction by its op and its first result, or the value that is replaced and the one in its place."""
+    """The instruction by its op and first result, or the replaced value and its replacement."""
 
 
 Listener = Callable[[Event], object]
 
 
-def _told(listener: Listener | None) -> Callable[..., object] | None:
+def _event_callback(listener: Listener | None) -> Callable[..., object] | None:
     return None if listener is None else lambda *event: listener(Event(*event))
 
 
 class PassInfo(TypedDict):
-    """A pass, as pipelines know it."""
+    """The name, description and options of a pass."""
 
     name: str
     doc: str
@@ -119,9 +119,9 @@ def run(
     diffs: bool = False,
     listener: Listener | None = None,
 ) -> Result:
-    """Runs a pipeline: ``run(p, "canonicalize{max-iterations=4},cse")``. With ``threads``, functions are worked on in parallel.
+    """Runs a pipeline, for example ``run(p, "canonicalize{max-iterations=4},cse")``, with functions in parallel on ``threads`` threads.
 
-    A ``listener`` is called with every `Event` as it happens, on this thread; what it raises ends the run.
+    A ``listener`` is called with every `Event` on this thread; an exception that it raises ends the run.
     """
     made, report = _native.run_pipeline(
         program,
@@ -129,23 +129,23 @@ def run(
         threads=threads,
         verify_each=verify_each,
         diffs=diffs,
-        listener=_told(listener),
+        listener=_event_callback(listener),
     )
     return Result(made, report)
 
 
 def simplify(program: Program, *, float: FloatMode = "exact") -> Program:  # noqa: A002
-    """The program without what is not needed: folded, canonical, equal instructions merged, dead ones gone."""
+    """Returns a simplified program: folded and canonicalized, with equal instructions merged and dead ones removed."""
     return run(program, f"simplify{{float={float}}}").program
 
 
 def pattern(
     *ops: str, name: str | None = None, benefit: int = 1, hops: int = 2
 ) -> Callable[[PatternFunction], Pattern]:
-    """Makes a pattern of a function.
+    """Returns a decorator that turns a function into a pattern.
 
-    The function gets an instruction of one of ``ops`` and a rewriter, and gives the values that replace the results, or
-    ``None`` where there is nothing to do. It may look ``hops`` definitions far.
+    The function receives an instruction of one of ``ops`` and a rewriter. It returns the values that replace the results, or
+    ``None`` if the pattern does not apply. It may inspect definitions at most ``hops`` steps away.
 
     >>> from sapwood import rewrite
     >>> @rewrite.pattern("neg")
@@ -172,10 +172,12 @@ def apply(
     verify: bool = True,
     listener: Listener | None = None,
 ) -> Result:
-    """Applies patterns and rules until none fires; with the ``shipped`` ones too, merging equal instructions, if so asked.
+    """Applies patterns and rules until none fires.
 
-    Every rewrite is verified. One that leaves an invalid program, or replaces a value by one of another type, raises a
-    `RewriteError` that names the pattern; ``verify=False`` switches this off.
+    With ``shipped``, the patterns of the package are applied as well; with ``merge``, equal instructions are merged.
+
+    Every rewrite is verified. A rewrite that leaves an invalid program, or replaces a value by one of another type, raises a
+    `RewriteError` that names the pattern; ``verify=False`` disables this.
     """
     made, report = _native.apply_patterns(
         program,
@@ -185,57 +187,57 @@ def apply(
         float=float,
         max_rewrites=max_rewrites,
         verify=verify,
-        listener=_told(listener),
+        listener=_event_callback(listener),
     )
     return Result(made, report)
 
 
 def passes() -> list[PassInfo]:
-    """The passes that pipelines know."""
+    """Returns the passes that may be used in pipelines."""
     return _native.rewrite_passes()
 
 
 def patterns() -> list[str]:
-    """The names of the patterns that are shipped."""
+    """Returns the names of the patterns of the package."""
     return _native.rewrite_patterns()
 
 
 class Match(TypedDict):
-    """A place where a subgraph was found."""
+    """A match of a subgraph in a program."""
 
     pattern: str
     function: str
     legal: bool
-    """Whether it can be replaced."""
+    """True if the match can be replaced."""
     reason: str | None
-    """Why not."""
+    """The reason why it cannot be replaced, otherwise ``None``."""
     ops: tuple[Instruction, ...]
-    """The instructions, in the order of the subgraph."""
+    """The matched instructions, in the order of the subgraph."""
     bindings: dict[str, Value]
-    """What the names of the subgraph stand for."""
+    """The values that the names in the subgraph stand for."""
     attributes: dict[str, object]
-    """What its attribute names stand for."""
+    """The attributes that the attribute names in the subgraph stand for."""
     by_name: bool
-    """Whether a call was taken for an instance by the name of what it calls."""
+    """True if a call matched because of the name of its callee."""
 
 
 class NearMiss(NamedTuple):
-    """A place where a subgraph was not found, and why."""
+    """An attempt to match a subgraph that failed, with the reason."""
 
     pattern: str
     function: str
     found: int
-    """How many ops were found."""
+    """The number of ops that matched."""
     of: int
-    """How many there are."""
+    """The number of ops in the subgraph."""
     op: str
-    """The op that was missing."""
+    """The op that did not match."""
     reason: str
     span: Span
 
 
 class Extraction(NamedTuple):
-    """A program in which subgraphs have become calls."""
+    """A program in which matches were replaced by calls."""
 
     program: Program
     calls: list[tuple[str, str, str]]
@@ -245,20 +247,20 @@ class Extraction(NamedTuple):
 
 
 def subgraphs(text: str, filename: str = "<text>") -> list[Subgraph]:
-    """Reads functions as subgraphs: parameters stand for anything, what they return are the outputs."""
+    """Parses functions as subgraphs: parameters match anything, and the returned values are the outputs."""
     return _native.read_subgraphs(text, filename)
 
 
 def rules(text: str, filename: str = "<rules>") -> list[Rule]:
-    """Reads rules: ``rule r: neg(neg(x)) => x``. All that is wrong is a ``ParseError`` with carets."""
+    """Parses rules such as ``rule r: neg(neg(x)) => x``. Raises a ``ParseError`` with all diagnostics and their source lines."""
     return _native.read_rules(text, filename)
 
 
 def subgraph(function: Callable[..., object]) -> Subgraph:
-    """The subgraph that a function writes.
+    """Returns the subgraph that a function describes.
 
-    The function gets a recorder, on which every op is a method, and a term for each of its other parameters. Terms stand
-    for anything: values where they are operands, attributes where they are attributes.
+    The function receives a recorder, on which every op is a method, and a term for each of its other parameters. A term matches
+    anything: a value where it is an operand, an attribute where it is an attribute.
 
     >>> from sapwood import rewrite
     >>> @rewrite.subgraph
@@ -267,11 +269,11 @@ def subgraph(function: Callable[..., object]) -> Subgraph:
     >>> square_sum.num_ops
     2
     """
-    return rules(written(function))[0].subgraph
+    return rules(rule_text(function))[0].subgraph
 
 
 def rule(left: Callable[..., object]) -> Callable[[Callable[..., object]], Rule]:
-    """The rule that two functions write: the subgraph you mean, and the one you want.
+    """Returns a decorator for a rule: ``left`` describes the subgraph to match, the decorated function its replacement.
 
     >>> from sapwood import rewrite
     >>> @rewrite.rule(lambda op, x: op.neg(op.neg(x)))
@@ -282,7 +284,7 @@ def rule(left: Callable[..., object]) -> Callable[[Callable[..., object]], Rule]
     """
 
     def decorate(right: Callable[..., object]) -> Rule:
-        return rules(written(left, right))[0]
+        return rules(rule_text(left, right))[0]
 
     return decorate
 
@@ -294,7 +296,7 @@ def find_matches(
     typed: bool = False,
     operand_order: bool = False,
 ) -> list[Match]:
-    """All places where subgraphs are, in the order of the program."""
+    """Returns all matches of the subgraphs, in program order."""
     return _native.rewrite_find(
         program, patterns, typed=typed, operand_order=operand_order
     )
@@ -303,7 +305,7 @@ def find_matches(
 def explain(
     program: Program, patterns: Iterable[Subgraph | Rule], *, limit: int = 3
 ) -> list[NearMiss]:
-    """Why subgraphs are not where they might be: near misses first, at most ``limit`` per subgraph and function."""
+    """Explains why subgraphs do not match: nearest misses first, at most ``limit`` per subgraph and function."""
     rows = _native.rewrite_explain(program, patterns, limit=limit)
     return [NearMiss(*row) for row in rows]
 
@@ -317,7 +319,7 @@ def extract(
     keep_nested: bool = False,
     keep_unused: bool = False,
 ) -> Extraction:
-    """Makes a function of each match, and a call in its place."""
+    """Moves each match into a new function and replaces it by a call."""
     return Extraction(
         *_native.rewrite_extract(
             program,
@@ -331,5 +333,5 @@ def extract(
 
 
 def check_rule(rule: Rule, *, seed: int = 0) -> str | None:
-    """Runs both sides of a rule on random shapes, types and values: ``None`` if they agree, else a counterexample."""
+    """Checks a rule on random shapes, types and values. Returns ``None`` if both sides agree, otherwise a counterexample."""
     return _native.rewrite_check_rule(rule, seed=seed)

@@ -1,4 +1,4 @@
-"""Node classes of your own, compared and hashed by structure, up to renaming of variables.
+"""User-defined node classes, compared and hashed by structure, up to renaming of variables.
 
 >>> from sapwood.structural import Object, field, py_class, structural_equal
 >>> @py_class(structural_eq="var")
@@ -26,7 +26,7 @@ from typing import Any, Literal, TypeVar, overload
 from sapwood import _native
 from sapwood._native import (
     DataType,
-    FieldAccess,
+    FieldGetter,
     Map,
     Node,
     Seq,
@@ -96,11 +96,11 @@ _MISSING: Any = _Missing()
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Classes of nodes
+# Node classes
 
 
 class _FieldSpec:
-    """What `field` says of a field, until `py_class` reads it."""
+    """The arguments of `field`, until `py_class` reads them."""
 
     __slots__ = ("default", "default_factory", "kw_only", "structural_eq")
 
@@ -118,47 +118,47 @@ def field(
     structural_eq: _Role | None = None,
     kw_only: bool | None = None,
 ) -> Any:
-    """Says more of a field of a class than its annotation does.
+    """Declares a field with more options than its annotation.
 
-    ``structural_eq="ignore"`` leaves the field out of comparison and hash; ``structural_eq="def"`` makes it a place where
-    variables are bound.
+    ``structural_eq="ignore"`` excludes the field from comparison and hash; ``structural_eq="def"`` makes it a field that binds
+    variables.
     """
     if structural_eq not in (None, "def", "ignore"):
         raise InvalidValueError(
             f'structural_eq of a field is "def", "ignore" or None, not {structural_eq!r}'
         )
     if default is not _MISSING and default_factory is not _MISSING:
-        raise InvalidValueError("a field has a default or a default_factory, not both")
+        raise InvalidValueError("both default and default_factory are given; a field has at most one of them")
     return _FieldSpec(default, default_factory, structural_eq, kw_only)
 
 
 class _ObjectMeta(type):
-    """Instances of classes of nodes hold their node and nothing else."""
+    """The metaclass of node classes, whose instances hold their node and nothing else."""
 
     def __new__(
         mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **keywords: Any
     ) -> _ObjectMeta:
         if namespace.setdefault("__slots__", ()) != ():
-            raise ArgumentError(f"{name} cannot have __slots__ of its own: it has fields")
+            raise ArgumentError(f"{name} cannot define __slots__, because its instances hold only fields")
         return super().__new__(mcs, name, bases, namespace, **keywords)
 
     def __setattr__(cls, name: str, value: object) -> None:
-        _refuse_late(cls, name)
+        _reject_late_change(cls, name)
         super().__setattr__(name, value)
 
     def __delattr__(cls, name: str) -> None:
-        _refuse_late(cls, name)
+        _reject_late_change(cls, name)
         super().__delattr__(name)
 
 
-#: What `py_class` reads when it registers a class; a later change would have no effect.
-_READ_ONCE = ("__s_equal__", "__s_hash__", "__post_init__", "__init__", "__new__")
+#: Attributes that `py_class` reads when it registers a class; a later change would have no effect.
+_READ_AT_REGISTRATION = ("__s_equal__", "__s_hash__", "__post_init__", "__init__", "__new__")
 
 
-def _refuse_late(cls: type, name: str) -> None:
-    if name not in _READ_ONCE and name not in (known for known, _ in _native.class_fields(cls) or ()):
+def _reject_late_change(cls: type, name: str) -> None:
+    if name not in _READ_AT_REGISTRATION and name not in (known for known, _ in _native.class_fields(cls) or ()):
         return
-    registered = next((known for known in _SPECS if issubclass(known, cls)), None)
+    registered = next((known for known in _FIELDS_OF_CLASS if issubclass(known, cls)), None)
     if registered is not None:
         raise ArgumentError(
             f"{cls.__qualname__}.{name} cannot be changed: {registered.__qualname__} is registered already; "
@@ -167,15 +167,15 @@ def _refuse_late(cls: type, name: str) -> None:
 
 
 class Object(Node, metaclass=_ObjectMeta):
-    """The base of all classes of nodes: decorate its subclasses with `py_class`.
+    """The base class of all user-defined nodes: decorate its subclasses with `py_class`.
 
-    Instances are immutable. ``==`` and ``hash`` go by identity of the node; compare by structure with
+    Instances are immutable. ``==`` and ``hash`` use the identity of the node; compare by structure with
     `structural_equal`.
     """
 
     @classmethod
     def get(cls: type[_T], *args: Any, **kwargs: Any) -> _T:
-        """The one singleton with these fields; for classes with ``structural_eq="singleton"``."""
+        """Returns the unique singleton with these fields; for classes with ``structural_eq="singleton"``."""
         return typing.cast("_T", _native.get_singleton(cls, *args, **kwargs))
 
     def __replace__(self, **changes: Any) -> Any:
@@ -204,11 +204,11 @@ def py_class(
     kw_only: bool = False,
     key: str | None = None,
 ) -> Any:
-    """Makes a class of nodes from a subclass of `Object` with annotated fields.
+    """Registers a subclass of `Object` with annotated fields as a node class.
 
-    ``structural_eq`` says how its nodes are compared: ``"tree"`` (the default), ``"const-tree"``, ``"dag"``, ``"var"``,
-    ``"singleton"``, or ``None`` for nodes that cannot be compared. What the def fields of a ``scope`` bind is unbound when
-    the node ends. ``key`` is the name of the type in hashes and files; module and name of the class, if not given.
+    ``structural_eq`` is the node kind, which decides how nodes are compared: ``"tree"`` (the default), ``"const-tree"``, ``"dag"``,
+    ``"var"``, ``"singleton"``, or ``None`` for nodes that cannot be compared. Variables bound by the def fields of a ``scope`` are
+    visible only inside the node. ``key`` is the name of the type in hashes and files; the default is the module and name of the class.
     """
     if isinstance(cls_or_key, str):
         key = cls_or_key
@@ -226,38 +226,38 @@ def _register(
     cls: type[_T], kind: str, scope: bool, kw_only: bool, key: str | None
 ) -> type[_T]:
     if not (isinstance(cls, type) and issubclass(cls, Object)):
-        raise ArgumentError(f"py_class is for subclasses of Object, and {cls!r} is none")
+        raise ArgumentError(f"{cls!r} cannot be registered; py_class is for subclasses of Object")
     name = cls.__qualname__
     if "__init__" in vars(cls) or "__new__" in vars(cls):
         raise ArgumentError(
-            f"{name} cannot have an __init__ or __new__ of its own: instances are made from their fields; "
-            "check them in __post_init__, and make them in other ways in class methods"
+            f"{name} cannot define __init__ or __new__, because instances are built from their fields; "
+            "check the fields in __post_init__, and add other ways of construction as class methods"
         )
     bases = [base for base in cls.__mro__[1:] if _native.class_fields(base) is not None]
     if bases and any(not issubclass(bases[0], base) for base in bases):
-        raise ArgumentError(f"{name} extends two classes of nodes; their fields have no common order")
+        raise ArgumentError(f"{name} extends two node classes; their fields have no common order")
     own = _own_fields(cls, kw_only)
-    inherited = _SPECS.get(bases[0], []) if bases else []
+    inherited = _FIELDS_OF_CLASS.get(bases[0], []) if bases else []
     _check_defaults(name, [*inherited, *own])
     post_init = hasattr(cls, "__post_init__")
     hooks = (hasattr(cls, "__s_equal__"), hasattr(cls, "__s_hash__"), post_init)
     full = key or f"{cls.__module__}.{name}"
     base = bases[0] if bases else None
-    _native.register_class(cls, full, kind, scope, base, own, _resolve, _MISSING, hooks)
+    _native.register_class(cls, full, kind, scope, base, own, _field_type_specs, _MISSING, hooks)
     if post_init:
         type.__setattr__(cls, "__init__", _post_init)
-    _SPECS[cls] = [*inherited, *own]
-    _LOCAL[name] = cls
-    positional = tuple(spec[0] for spec in _SPECS[cls] if not spec[4])
+    _FIELDS_OF_CLASS[cls] = [*inherited, *own]
+    _CLASSES_BY_NAME[name] = cls
+    positional = tuple(spec[0] for spec in _FIELDS_OF_CLASS[cls] if not spec[4])
     type.__setattr__(cls, "__match_args__", positional)
     return cls
 
 
 _FieldTuple = tuple[str, str, Any, Any, bool]
 #: The fields of every class, base class first.
-_SPECS: dict[type, list[_FieldTuple]] = {}
+_FIELDS_OF_CLASS: dict[type, list[_FieldTuple]] = {}
 #: Classes by qualified name, for annotations of classes inside functions.
-_LOCAL: dict[str, type] = {}
+_CLASSES_BY_NAME: dict[str, type] = {}
 
 
 def _post_init(self: Any, *_: Any, **__: Any) -> None:
@@ -272,7 +272,7 @@ def _own_fields(cls: type, kw_only: bool) -> list[_FieldTuple]:
         if typing.get_origin(annotation) is typing.ClassVar:
             continue
         given = vars(cls).get(name, _MISSING)
-        if isinstance(given, FieldAccess):
+        if isinstance(given, FieldGetter):
             raise ArgumentError(f"{cls.__qualname__} is registered already")
         spec = given if isinstance(given, _FieldSpec) else _FieldSpec(given, _MISSING, None, None)
         only = kw_only if spec.kw_only is None else spec.kw_only
@@ -305,8 +305,8 @@ def _check_defaults(name: str, specs: list[_FieldTuple]) -> None:
             raise ArgumentError(f"{name}: {spec[0]} has no default and follows {optional}, which has one")
 
 
-# What a field may hold, for the native half: a word, a class, or a tuple of a word and its parts. Annotations are looked at
-# when the first instance is made, so that a class can name one that is defined after it.
+# The type of a field is passed to the native half as a word, a class, or a tuple of a word and its parts. Annotations are evaluated
+# when the first instance is built, so that a class can name one that is defined after it.
 
 _WORDS: dict[Any, str] = {
     Any: "any",
@@ -326,21 +326,21 @@ _MAPS = (dict, collections.abc.Mapping, Map)
 _SETS = (set, frozenset, collections.abc.Set, Set)
 
 
-def _resolve(cls: type) -> list[Any]:
+def _field_type_specs(cls: type) -> list[Any]:
     found = []
     for name, _ in _native.class_fields(cls) or ():
         owner = next(base for base in cls.__mro__ if name in _annotations(base))
-        found.append(_check(_evaluate(owner, _annotations(owner)[name])))
+        found.append(_type_spec(_evaluate(owner, _annotations(owner)[name])))
     return found
 
 
 def _evaluate(owner: type, annotation: Any) -> Any:
-    """The annotation, names replaced by what they mean; `Any` where that is not known."""
+    """Evaluates an annotation; returns `Any` if it contains unknown names."""
     module = sys.modules.get(owner.__module__)
     scope = dict(vars(module)) if module else {}
     prefix = owner.__qualname__.rpartition(".")[0]
     while prefix:
-        for name, known in _LOCAL.items():
+        for name, known in _CLASSES_BY_NAME.items():
             if name.rpartition(".")[0] == prefix:
                 scope.setdefault(known.__name__, known)
         prefix = prefix.rpartition(".")[0]
@@ -352,11 +352,11 @@ def _evaluate(owner: type, annotation: Any) -> Any:
     try:
         return typing.get_type_hints(holder, scope, {owner.__name__: owner})["it"]
     except Exception:
-        # An annotation is advice; one that cannot be read asks for nothing.
+        # An annotation that cannot be evaluated allows any value.
         return Any
 
 
-def _check(hint: Any) -> Any:
+def _type_spec(hint: Any) -> Any:
     try:
         if hint in _WORDS:
             return _WORDS[hint]
@@ -365,25 +365,25 @@ def _check(hint: Any) -> Any:
     origin = typing.get_origin(hint)
     arguments = typing.get_args(hint)
     if origin is typing.Annotated:
-        return _check(arguments[0])
+        return _type_spec(arguments[0])
     if origin is typing.Union or origin is types.UnionType:
-        parts = [_check(argument) for argument in arguments]
+        parts = [_type_spec(argument) for argument in arguments]
         return "any" if "any" in parts else ("union", *parts)
     if origin is typing.Literal:
-        parts = [_check(type(argument)) for argument in arguments]
+        parts = [_type_spec(type(argument)) for argument in arguments]
         return ("union", *parts)
     kind = origin or hint
     if kind is tuple:
         if len(arguments) == 2 and arguments[1] is Ellipsis:
-            return ("seq", _check(arguments[0]))
+            return ("seq", _type_spec(arguments[0]))
         return ("seq", "any")
     if kind in _SEQUENCES:
-        return ("seq", _check(arguments[0]) if arguments else "any")
+        return ("seq", _type_spec(arguments[0]) if arguments else "any")
     if kind in _MAPS:
         key, value = arguments if len(arguments) == 2 else (Any, Any)
-        return ("map", _check(key), _check(value))
+        return ("map", _type_spec(key), _type_spec(value))
     if kind in _SETS:
-        return ("set", _check(arguments[0]) if arguments else "any")
+        return ("set", _type_spec(arguments[0]) if arguments else "any")
     if isinstance(kind, type):
         if issubclass(kind, Node):
             return kind
@@ -393,28 +393,28 @@ def _check(hint: Any) -> Any:
 
 
 def fields(node_or_class: Node | type[Node]) -> tuple[str, ...]:
-    """The names of the fields of a class of nodes, base class first."""
+    """Returns the names of the fields of a node class, base class first."""
     cls = node_or_class if isinstance(node_or_class, type) else type(node_or_class)
     found = _native.class_fields(cls)
     if found is None:
-        raise ArgumentError(f"{cls.__qualname__} is no class of nodes")
+        raise ArgumentError(f"{cls.__qualname__} is not a node class")
     return tuple(name for name, _ in found)
 
 
 def replace(node: _T, /, **changes: Any) -> _T:
-    """The same node with other values in some fields."""
+    """Returns a copy of the node with other values in some fields."""
     if not isinstance(node, Object):
-        raise ArgumentError(f"replace is for instances of py_class classes, not {type(node).__name__}")
+        raise ArgumentError(f"expected an instance of a py_class class to replace fields of, found {type(node).__name__}")
     values = {name: getattr(node, name) for name in fields(node)}
     return type(node)(**{**values, **changes})
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Where values differ
+# Mismatches
 
 
 class AccessPath:
-    """The way from a root to a place below it; prints as ``<root>.body[1]["k"]``."""
+    """A path from a root to a value inside it; prints as ``<root>.body[1]["k"]``."""
 
     __slots__ = ("_steps",)
 
@@ -427,7 +427,7 @@ class AccessPath:
         return self._steps
 
     def values(self, root: Any) -> Iterator[Any]:
-        """What stands along the way, from the root to the place, as far as there is something."""
+        """Yields the values along the path, starting with the root, as far as they exist."""
         yield root
         for kind, where in self._steps:
             try:
@@ -437,10 +437,10 @@ class AccessPath:
             yield root
 
     def resolve(self, root: Any) -> Any:
-        """What stands at the place."""
+        """Returns the value at the end of the path."""
         found = list(self.values(root))
         if len(found) <= len(self._steps):
-            raise InvalidValueError(f"there is nothing at {self}")
+            raise InvalidValueError(f"the path {self} leads to no value")
         return found[-1]
 
     def __str__(self) -> str:
@@ -475,13 +475,13 @@ def _step_text(step: tuple[str, Any]) -> str:
 
 
 class Mismatch(tuple[AccessPath, AccessPath]):
-    """Where two values differ: the pair of places, and why."""
+    """A mismatch between two values: the pair of paths, and the reason."""
 
     #: `"type"`, `"value"`, `"length"`, `"missing"`, `"binding"`, `"sharing"` or `"hook"`.
     reason: str
-    #: The same in words, with both places and both values.
+    #: The mismatch as text, with both paths and both values.
     message: str
-    #: What is there on the left, and on the right; `None` if there is nothing.
+    #: The values on the left and on the right; `None` where a value is missing.
     values: tuple[Any, Any]
 
     def __new__(
@@ -493,12 +493,12 @@ class Mismatch(tuple[AccessPath, AccessPath]):
 
     @property
     def lhs(self) -> AccessPath:
-        """The place on the left."""
+        """The path on the left."""
         return self[0]
 
     @property
     def rhs(self) -> AccessPath:
-        """The place on the right."""
+        """The path on the right."""
         return self[1]
 
     def __str__(self) -> str:
@@ -519,7 +519,7 @@ def diff(
     *,
     limit: int = 100,
 ) -> list[Mismatch]:
-    """All differences that are not below another one, ``limit`` at most."""
+    """Returns at most ``limit`` mismatches, none of them below another."""
     found = _native.mismatches(lhs, rhs, map_free_vars, skip_tensor_content, limit)
     return [
         Mismatch(AccessPath(left), AccessPath(right), reason, message, (left_value, right_value))
@@ -530,7 +530,7 @@ def diff(
 def get_first_structural_mismatch(
     lhs: Any, rhs: Any, map_free_vars: bool = False, skip_tensor_content: bool = False
 ) -> Mismatch | None:
-    """The first place where two values differ; `None` if they are equal."""
+    """Returns the first mismatch of two values, or `None` if they are equal."""
     found = diff(lhs, rhs, map_free_vars, skip_tensor_content, limit=1)
     return found[0] if found else None
 
@@ -538,19 +538,19 @@ def get_first_structural_mismatch(
 def assert_structural_equal(
     lhs: Any, rhs: Any, map_free_vars: bool = False, skip_tensor_content: bool = False
 ) -> None:
-    """Raises `NotEqualError`, which is an `AssertionError`, if two values differ, and says where."""
+    """Raises `NotEqualError`, an `AssertionError` with the first mismatch, if two values differ."""
     mismatch = get_first_structural_mismatch(lhs, rhs, map_free_vars, skip_tensor_content)
     if mismatch is not None:
         raise NotEqualError(f"not structurally equal: {mismatch}")
 
 
 def check_hooks(lhs: Any, rhs: Any) -> str | None:
-    """Looks for hooks that call two nodes equal and hash them differently; says which, or gives `None`."""
+    """Describes two nodes that a hook compares as equal but hashes differently; returns `None` if there are no such nodes."""
     return _native.hook_disagreement(lhs, rhs)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Walking and rebuilding
+# Walks and rebuilding
 
 
 def walk(
@@ -564,7 +564,7 @@ def walk(
 ) -> None:
     """Calls ``visit(node)`` for each distinct node; with ``def_regions``, ``visit(node, in_def_region)``.
 
-    In pre-order ``visit`` may return ``"skip"`` to leave out what is below, and in both orders ``"stop"``.
+    In pre-order ``visit`` may return ``"skip"`` to skip everything below the node, and in both orders ``"stop"``.
     """
     if order not in ("pre", "post"):
         raise InvalidValueError(f'order is "pre" or "post", not {order!r}')
@@ -573,28 +573,28 @@ def walk(
 
 
 def map(value: _T, f: Callable[[Any], Any]) -> _T:
-    """Replaces nodes from the leaves up: ``f(node)`` gives what to put in the node's place, `None` to keep it.
+    """Replaces nodes from the leaves up: ``f(node)`` returns the replacement of the node, or `None` to keep it.
 
-    Only what changed is rebuilt, and what was shared is shared in the result.
+    Only changed nodes and their ancestors are rebuilt, and sharing is preserved.
     """
     return typing.cast("_T", _native.map_nodes(value, f))
 
 
 def substitute(value: _T, replacements: Mapping[Any, Any]) -> _T:
-    """Replaces free variables by values, all at once, so that nothing is captured."""
+    """Replaces free variables by values, all at once and without capture."""
     return typing.cast("_T", _native.replace_variables(value, dict(replacements)))
 
 
 def free_variables(value: Any) -> list[Any]:
-    """The variables that occur free, as they are first met."""
+    """Returns the free variables in the order of their first occurrence."""
     return _native.variables_of(value)
 
 
 def to_json(value: Any) -> str:
-    """The JSON graph form of a value: flat, and what is shared is written once."""
+    """Returns the JSON graph form of a value, which is flat and contains shared nodes once."""
     return _native.graph_to_json(value)[0]
 
 
 def from_json(text: str, classes: collections.abc.Iterable[type] = ()) -> Any:
-    """A value from its JSON graph form; ``classes`` are those that it names, besides the ones of this package."""
+    """Reads a value from its JSON graph form; ``classes`` are the user-defined classes that it names."""
     return _native.restore(text, classes)

@@ -1,4 +1,4 @@
-"""For tests of programs that make programs."""
+"""Assertions for tests of compilers and program builders."""
 
 from __future__ import annotations
 

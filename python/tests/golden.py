@@ -1,4 +1,4 @@
-"""Reads the golden files that the Rust tests and the command run, too. docs/reference/golden-tests.md has the format."""
+"""Reads the golden files that the Rust tests and the command run, too. docs/reference/golden-tests.md describes the format."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2] / "tests" / "golden"
 
 @dataclass(frozen=True)
 class Case:
-    """A program of a golden file, and what must come out."""
+    """A program of a golden file and its expected output."""
 
     name: str
     header: tuple[tuple[str, str], ...]
@@ -21,22 +21,22 @@ class Case:
     expected: str
 
     def values(self, key: str) -> list[str]:
-        """The values of a header key."""
+        """Returns the values of a header key."""
         return [value for name, value in self.header if name == key]
 
     def value(self, key: str, default: str = "") -> str:
-        """The value of a header key."""
+        """Returns the value of a header key."""
         return next(iter(self.values(key)), default)
 
 
 def same_bytes(case: Case, output: Any) -> None:
-    """What came out is what is expected; a line end more or less at its end makes no difference to the file."""
+    """Asserts that the output is the expected one, up to a line end at its end."""
     assert output.removesuffix("\n") == case.expected
 
 
 @dataclass(frozen=True)
 class Kind:
-    """The golden files of a folder: what they are called, and what is done with a program."""
+    """A sort of golden files: the folder, the file names, and the function that runs a program."""
 
     suffix: str
     run: Callable[[Case], object]
@@ -45,11 +45,11 @@ class Kind:
     compare: Callable[[Case, Any], None] = same_bytes
     #: The first line of every program and output, which a file has once, below the header.
     prelude: str = ""
-    #: Whether diagnostics are on the lines they are about.
+    #: True if diagnostics are on the lines they refer to.
     diagnostics: bool = False
 
     def cases(self, path: Path) -> list[Case]:
-        """The programs of a file."""
+        """Returns the programs of a file."""
         folder = path.relative_to(ROOT).parts[0]
         lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
         header: list[tuple[str, str]] = []
@@ -106,7 +106,7 @@ class Kind:
 
 
 def placed(program: list[str], diagnostic: str) -> str:
-    """A diagnostic about the last line of a program, with its place as the output has it."""
+    """Returns a diagnostic about the last line of a program, with its location in the form of the output."""
     if diagnostic.startswith("  "):
         return diagnostic
     if re.match(r"\d[-\d]*: ", diagnostic):
@@ -115,5 +115,5 @@ def placed(program: list[str], diagnostic: str) -> str:
 
 
 def name_of(path: Path) -> str:
-    """The name of the test: `ir::print::abs`."""
+    """Returns the name of the test, for example `ir::print::abs`."""
     return "::".join(path.relative_to(ROOT).with_suffix("").parts)

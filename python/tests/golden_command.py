@@ -1,4 +1,4 @@
-"""The golden files of the command, run with the command that the package brings."""
+"""The golden files of the command, run with the command that the package installs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from sapwood import _native
 
 
 def steady(text: str) -> str:
-    """What differs from run to run is zero: `"seconds":…`, `"started": "…"`, `0.000135 s`."""
+    """Replaces parts that differ from run to run by zero: `"seconds":…`, `"started": "…"`, `0.000135 s`."""
     text = re.sub(r'("(?:seconds|started|finished)":\s*)[^,}\n]*', r"\g<1>0", text)
     return re.sub(r"(?m)^(?:! )?\s*[-+\d.e]+ s  ", f"{'0.000000':>10} s  ", text)
 
 
 @contextlib.contextmanager
 def streams(folder: Path, source: str | None) -> Iterator[tuple[Any, Any]]:
-    """Standard input from a file, standard output and error into two, and the folder as the current one."""
+    """Redirects standard input, output and error to files, and changes the current folder."""
     before, kept = os.getcwd(), [os.dup(number) for number in range(3)]
     with (
         open(folder / source if source else os.devnull, "rb") as given,
@@ -49,7 +49,7 @@ def command(folder: Path, words: list[str]) -> str:
     source = None
     if words[-2:-1] == ["<"]:
         words, source = words[:-2], words[-1]
-    # In this process: it is the native half that is tested, and Python takes long to start.
+    # The command runs in this process: the native half is under test, and starting Python takes long.
     with streams(folder, source) as (out, err):
         code = _native.run_command(["sapwood", *(word.strip("'") for word in words)])
         out.seek(0)
@@ -67,7 +67,7 @@ def shown(out: bytes, err: bytes, code: int) -> str:
 
 
 def apart(folder: Path, words: list[str]) -> str:
-    """The command in a process of its own."""
+    """Runs the command in a separate process."""
     done = subprocess.run(
         [sys.executable, "-m", "sapwood", *(word.strip("'") for word in words)],
         cwd=folder,
@@ -103,7 +103,7 @@ def write(folder: Path, name: str, text: str) -> None:
 
 
 def run(case: Case) -> str:
-    """Files are written, commands run, and what they say comes out."""
+    """Writes the files, runs the commands and returns their output."""
     output, name, text = "", "", ""
     with tempfile.TemporaryDirectory() as folder:
         for line in case.program.splitlines():

@@ -14,7 +14,7 @@ from sapwood.errors import ParseError, RunError, VerifyError
 
 
 def text(case: Case) -> str:
-    """Read and printed."""
+    """Parses and prints a program."""
     output = str(ptir.parse(case.program))
     again = ptir.parse(output)
     assert str(again) == output
@@ -23,7 +23,7 @@ def text(case: Case) -> str:
 
 
 def verify(case: Case) -> str:
-    """Each problem with its place."""
+    """Returns each diagnostic with its location."""
     try:
         ptir.parse(case.program)
     except ParseError as error:
@@ -36,7 +36,7 @@ def verify(case: Case) -> str:
 
 
 def listed(problems: Iterable[tuple[str, list[str], Any]]) -> str:
-    """Each problem after its place, with its notes and its help below."""
+    """Returns each diagnostic after its location, with its notes and its help below."""
     lines = []
     for place, notes, one in problems:
         lines.append(f"{place}{one.severity}: {one.message}")
@@ -46,7 +46,7 @@ def listed(problems: Iterable[tuple[str, list[str], Any]]) -> str:
 
 
 def diff(case: Case) -> str:
-    """What differs between @left and @right."""
+    """Returns the differences between @left and @right."""
     program = ptir.parse(case.program)
     ordered = case.value("mode") == "ordered"
     left, right = program["left"], program["right"].with_name("left")
@@ -63,7 +63,7 @@ def diff(case: Case) -> str:
 
 
 def values(lines: list[str]) -> list[Any]:
-    """What literals say, found by running them."""
+    """Returns the values of literals, found by running them."""
     found = []
     for line in lines:
         ty = line.rpartition(" : ")[2]
@@ -73,7 +73,7 @@ def values(lines: list[str]) -> list[Any]:
 
 
 def allowed(tolerance: str, expected: Any) -> Any:
-    """How far each element may be off."""
+    """Returns the tolerance for each element."""
     real, _, other = tolerance.partition(", complex ")
     number, _, unit = (other if other and expected.dtype.kind == "c" else real).partition(" ")
     wide = expected.astype(np.complex128 if expected.dtype.kind == "c" else np.float64)
@@ -94,7 +94,7 @@ def check(found: Any, expected: Any, tolerance: str) -> None:
         nan = np.isnan(found) & np.isnan(expected) if inexact else np.zeros(found.shape, bool)
         bits = [np.where(nan, expected, one).astype(one.dtype).tobytes() for one in (found, expected)]
         if inexact and expected.dtype.kind == "c":
-            # Which part is no number, and which NaN, may differ.
+            # NaN in either part of a complex number, and any NaN payload, are equal.
             assert np.array_equal(found, expected, equal_nan=True)
             return
         assert bits[0] == bits[1]
@@ -108,7 +108,7 @@ def check(found: Any, expected: Any, tolerance: str) -> None:
 
 
 def run(case: Case) -> tuple[Any, ...] | str:
-    """The results, which are compared as they are, not as text; or what went wrong."""
+    """Returns the results as values, which are compared without formatting, or the error."""
     inputs = values([line[4:] for line in case.program.splitlines() if line.startswith("//< ")])
     program = ptir.parse(case.program)
     try:
@@ -118,7 +118,7 @@ def run(case: Case) -> tuple[Any, ...] | str:
 
 
 def same_values(case: Case, output: tuple[Any, ...] | str) -> None:
-    """Within the tolerance that the file states."""
+    """Asserts that the results are within the tolerance of the file."""
     assert case.value("values") and case.value("tolerance")
     if isinstance(output, str) or case.expected.startswith("error: "):
         assert output == case.expected
@@ -130,7 +130,7 @@ def same_values(case: Case, output: tuple[Any, ...] | str) -> None:
 
 
 def passes(case: Case) -> str:
-    """What a pipeline makes of a program, a second time too."""
+    """Runs a pipeline twice and returns its result."""
 
     def once(program: str) -> str:
         made, report = rewrite.run(ptir.parse(program), case.value("pipeline"))
@@ -142,7 +142,7 @@ def passes(case: Case) -> str:
 
 
 def patterns(case: Case) -> str:
-    """What patterns make of functions: they fire in `fires…`, and do not in `stays…`."""
+    """Applies patterns to functions: they must fire in `fires…` and must not in `stays…`."""
     program = ptir.parse(case.program)
     names = case.values("fires")
     for function in program.functions:
@@ -155,7 +155,7 @@ def patterns(case: Case) -> str:
 
 
 def front_end(case: Case) -> str:
-    """Read, verified, run through passes, printed."""
+    """Parses and verifies a program, runs passes and prints it."""
     try:
         program = ir.parse(case.program, case.name)
         ir.verify(program, case.value("level", "well-formed"))
@@ -182,7 +182,7 @@ def front_end(case: Case) -> str:
 
 
 def lower(case: Case) -> str:
-    """What a front-end program becomes, or why it does not."""
+    """Lowers a front-end program and returns the text or the diagnostics."""
     try:
         lowered = ir.lower(ir.parse(case.program, case.name))
     except VerifyError as error:
@@ -193,7 +193,7 @@ def lower(case: Case) -> str:
 
 
 def stablehlo(case: Case) -> str:
-    """How a module is written back, or what is wrong with it."""
+    """Reads a StableHLO module and returns the text it is written back as, or the diagnostics."""
     try:
         program = ptir.from_stablehlo(case.program, case.name)
     except ParseError as error:

@@ -47,11 +47,11 @@ def test_spans_are_those_of_the_caller() -> None:
 def test_what_cannot_be_written() -> None:
     b = ir.Builder()
     x = ir.Var("x", DataType.INT64)
-    with pytest.raises(SapwoodError, match="stands in a function"):
+    with pytest.raises(SapwoodError, match="outside of a function"):
         b.assign(x, x)
     with pytest.raises(SapwoodError, match="do not nest"), b.function("f"), b.function("g"):
         pass
-    with pytest.raises(SapwoodError, match="right after an if_"), b.function("f"), b.else_():
+    with pytest.raises(SapwoodError, match="must follow an if_"), b.function("f"), b.else_():
         pass
     with pytest.raises(SapwoodError, match="needs its condition"), b.function("f"), b.while_():
         pass

@@ -41,7 +41,7 @@ def test_why_def_fields_matter() -> None:
     stmt2 = ir.AssignStmt(a, b, span)
     ir.assert_structural_equal(stmt1, stmt2, enable_auto_mapping=True)
     assert not ir.structural_equal(stmt1, stmt2)
-    # What is defined is mapped in strict mode, too.
+    # Bound variables are mapped in strict mode, too.
     ir.assert_structural_equal(ir.AssignStmt(x1, y1, span), ir.AssignStmt(a, y1, span))
 
 
@@ -68,7 +68,7 @@ def test_table_of_field_types(role: str, compared: bool, mapped: bool | None) ->
         assert ir.structural_equal(ir.AssignStmt(x, one), ir.AssignStmt(other, one)) is not compared
 
 
-# The listings in C++: what they say, asked from Python.
+# The C++ listings of the document, translated to Python.
 
 
 def test_step_1_fast_path_checks() -> None:
@@ -78,7 +78,7 @@ def test_step_1_fast_path_checks() -> None:
     assert structural.structural_equal(None, None)
     # The concrete type must match exactly.
     assert not ir.structural_equal(ir.Add(x, one, DataType.INT64), ir.Sub(x, one, DataType.INT64))
-    # Where variables are below, the same pointer is walked: x stands for itself once it is met.
+    # A node with variables below is walked even if both sides are the same object: x is mapped to itself once it is visited.
     y = var("y")
     shared = x + 1
     assert not ir.structural_equal(

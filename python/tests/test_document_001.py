@@ -254,7 +254,7 @@ def test_for_with_iter_args() -> None:
 
 
 def test_the_ssa_example_of_iter_args() -> None:
-    """The Python syntax and the equivalent SSA of the document, as our text has it."""
+    """Compares the Python syntax and the equivalent SSA of the document with our text form."""
     loop = loop_with_iter_args()
     text = str(loop)
     assert "for i, (sum,) in pi.range(0, 10, 1, init_values=[0])" in text

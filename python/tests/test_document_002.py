@@ -19,7 +19,7 @@ from sapwood.structural import (
 
 
 def same(lhs: Any, rhs: Any, **flags: bool) -> bool:
-    """`structural_equal`, and the laws that hold with it."""
+    """Returns `structural_equal`, and asserts the laws that hold with it."""
     answer = structural_equal(lhs, rhs, **flags)
     assert structural_equal(rhs, lhs, **flags) == answer
     assert (get_first_structural_mismatch(lhs, rhs, **flags) is None) == answer
@@ -183,7 +183,7 @@ def test_a_binding_is_shared_or_not() -> None:
 
 
 def tree_and_dag(make: type[Expr], scenario: str) -> bool:
-    """Whether the scenario of the document's table is equal under the kind of `make`."""
+    """Returns whether the scenario of the document's table is equal under the kind of `make`."""
 
     def node() -> Expr:
         return make(Int(1), Int(2))  # type: ignore[call-arg]
@@ -242,7 +242,7 @@ def test_table_sticky_mapping(
     var: Any, left: tuple[str, Type], right: tuple[str, Type], already_mapped: bool, equal: bool
 ) -> None:
     x, y = var(*left), var(*right)
-    # The second meeting is a lookup.
+    # The second occurrence is a lookup.
     pair = ([x, x], [y, y]) if already_mapped else (x, y)
     assert same(*pair, map_free_vars=True) == equal
 
@@ -336,7 +336,7 @@ def test_not_comparable() -> None:
 
 
 def quick_reference(kind: str | None) -> tuple[Any, Any, bool | None]:
-    """Two values that only a type of this kind calls equal or different, and what it says; nothing if it cannot be asked."""
+    """Returns two values that only this kind compares as equal or as different, and the expected answer; `None` if the kind is not comparable."""
     x, y = Var("x"), Var("y")
     mesh, shared = DeviceMesh([2], [0, 1]), DagAdd(1, 2)
     rows: dict[str | None, tuple[Any, Any, bool | None]] = {
@@ -363,7 +363,7 @@ def test_table_quick_reference(kind: str | None) -> None:
 
 
 def test_a_shared_subtree_binds_below_a_definition_region() -> None:
-    """What a const-tree over variables would get wrong inside a Lambda, too."""
+    """Checks the error that a const-tree over variables would cause inside a Lambda, too."""
     x, y = Var("x"), Var("y")
     shared = x + 1
     assert not same(Lambda([x], Tuple([shared, x])), Lambda([y], Tuple([shared, y])))

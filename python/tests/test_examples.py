@@ -1,4 +1,4 @@
-"""The examples run, and so does what the pages print."""
+"""The examples run, and so does the code on the pages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_examples_run(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("page", ["README.md", "docs/guide/python.md"])
 def test_pages_run_as_printed(page: str) -> None:
-    """Interactive examples of a page, one session from its first to its last line."""
+    """Runs the interactive examples of a page in one namespace."""
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = [block.split("```")[0] for block in text.split("```pycon\n")[1:]]
     assert blocks

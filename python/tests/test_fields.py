@@ -1,4 +1,4 @@
-"""Fields of classes of nodes hold the same wherever a node is made: by its class, `map`, `substitute`, `from_json` and pickle."""
+"""The rules for fields hold wherever a node is built: by its class, `map`, `substitute`, `from_json` and pickle."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Loose(Object):
 
 @py_class("fields.Pair")
 class Strict(Object):
-    """Is called the same, and is choosy."""
+    """Has the same key as `Loose`, and typed fields."""
 
     a: Var | float | list[float]
     b: int | None = None
@@ -48,7 +48,7 @@ class Holder(Object):
 
 
 def outcome(make: Any) -> Any:
-    """The node that was made, or the type of the exception."""
+    """Returns the node that was built, or the type of the exception."""
     try:
         return make()
     except (errors.SapwoodError, KeyError) as error:
@@ -166,7 +166,7 @@ def test_a_default_is_what_the_annotation_asks_for() -> None:
         count: int = None  # type: ignore[assignment]
 
     assert Wrong(3).count == 3
-    with pytest.raises(errors.ArgumentError, match="Wrong.count: its default does not fit: expected an int, found none"):
+    with pytest.raises(errors.ArgumentError, match="Wrong.count: the default is not valid: expected an int, found none"):
         Wrong()
 
 
@@ -207,7 +207,7 @@ def test_a_pickle_of_a_class_that_has_grown(module: Any) -> None:
         assert repr(again) == 'Layer(name="dense", bias=True, width=4, tags=["new"], scale=2.0)'
         assert structural_equal(again, expected)
     assert pickle.loads(device) == module.Device.get("cpu", 0)
-    # A field without a default cannot be made up.
+    # A field without a default cannot be filled in.
     define(module, "@py_class\nclass Layer(Object):\n    name: str\n    width: int\n    depth: int\n")
     with pytest.raises(errors.ArgumentError, match="versions.Layer needs depth, which was not given"):
         pickle.loads(old)
@@ -264,12 +264,12 @@ def test_numpy_scalars_in_containers_and_unions() -> None:
     assert list(made.ints) == [1, 2] and all(type(one) is int for one in made.ints)
     assert dict(made.floats.items()) == {"a": 1.5, "b": None, "c": 2.0} and type(made.floats["c"]) is float
     assert type(made.either) is int and type(made.other) is int
-    # What can be held as it is stays as it is.
+    # Values of the right type are kept unchanged.
     assert isinstance(made.array, np.ndarray) and isinstance(made.anything, np.ndarray)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What is wrong with a class is said when it is made
+# Mistakes in a class are reported when it is defined
 
 
 def test_a_kind_that_does_not_exist_is_refused_at_once() -> None:
@@ -298,7 +298,7 @@ def test_what_is_assigned_too_late_is_refused(name: str) -> None:
     if name != "value":
         with pytest.raises(errors.ArgumentError, match=f"Base.{name} cannot be changed: .*Late is registered already"):
             setattr(Base, name, lambda *_: None)
-    # Anything else is Python's own business.
+    # Other attributes may be changed freely.
     registered.helper = 3  # type: ignore[attr-defined]
     del registered.helper  # type: ignore[attr-defined]
     assert registered(4).value == 4

@@ -1,4 +1,4 @@
-"""Handles that hooks see. While hooks run they are used again for other nodes, and nobody may be able to tell."""
+"""Handles that hooks receive. While hooks run, handles are reused for other nodes, which must not be observable."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Pair(Object):
 
 
 def nothing(left: Any, right: Any) -> None:
-    """What most hooks do besides."""
+    """Creates and drops handles, as most hooks do."""
 
 
 LOOK: list[Any] = [nothing]
@@ -62,7 +62,7 @@ def first(node: Any) -> int:
 
 
 def run(look: Any, levels: int = 6) -> None:
-    """Compares and hashes while hooks look."""
+    """Compares and hashes while hooks observe the handles."""
     a, b = tree(levels), tree(levels)
     LOOK[0] = look
     try:
@@ -130,7 +130,7 @@ def test_weak_references_to_handles_that_live() -> None:
 
 
 def test_what_the_collector_knows_can_be_held() -> None:
-    """It shows objects that nobody holds but the thread that will use them again."""
+    """The garbage collector shows objects that only the pool of the thread owns."""
     held: list[tuple[Any, list[int]]] = []
 
     def look(left: Any, right: Any) -> None:

@@ -1,4 +1,4 @@
-"""Objects that lie, change while they are looked at, or come back: an exception of the documented family, nothing worse."""
+"""Objects that misreport themselves, change while they are read, or re-enter the package: a documented exception, nothing worse."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def nothing(op: rewrite.Op, rw: rewrite.Rewriter) -> object:
     return None
 
 
-# What takes several things: with each of them, what else is iterable must do, and what lies must not harm.
+# Functions that take several items must accept any iterable and survive objects that misreport their length.
 TAKERS: dict[str, Callable[[Any], object]] = {
     "Seq": Seq,
     "Program": ptir.Program,
@@ -59,8 +59,8 @@ def transposed(perm: Any) -> object:
     return b.transpose(b.parameter("x", "f32[2, 3]"), perm=perm)
 
 
-class Liar:
-    """Says that it is longer than memory."""
+class WrongLength:
+    """An iterable that reports a length beyond memory."""
 
     def __len__(self) -> int:
         return 10**15
@@ -69,21 +69,21 @@ class Liar:
         raise IndexError
 
 
-class Negative(Liar):
+class Negative(WrongLength):
     def __len__(self) -> int:
         return -1
 
 
-class Raises(Liar):
+class Raises(WrongLength):
     def __len__(self) -> int:
         raise LookupError("mine")
 
 
-@pytest.mark.parametrize("liar", [Liar(), Negative(), Raises()])
+@pytest.mark.parametrize("wrong_length", [WrongLength(), Negative(), Raises()])
 @pytest.mark.parametrize("take", TAKERS.values(), ids=TAKERS)
-def test_lengths_are_not_believed(take: Callable[[Any], object], liar: Any) -> None:
+def test_lengths_are_not_believed(take: Callable[[Any], object], wrong_length: Any) -> None:
     try:
-        take(liar)
+        take(wrong_length)
     except SapwoodError:
         pass
 
@@ -140,7 +140,7 @@ def test_numbers_that_raise() -> None:
         Seq([1])[Index()]  # type: ignore[call-overload]
 
 
-# Subclasses of Python's own classes: what they hold counts, not what their methods say.
+# Subclasses of built-in classes: their content counts, not the methods they override.
 
 
 class Text(str):
@@ -246,7 +246,7 @@ def test_a_dict_that_changes_while_it_is_read() -> None:
     Map(entries)
 
 
-# What says that it is an array.
+# Objects that claim to be arrays.
 
 
 class Interface:
@@ -306,7 +306,7 @@ def tensor_negation() -> ir.Program:
 
 
 class Half:
-    """A number by what it says."""
+    """An object that converts to a number."""
 
     def __float__(self) -> float:
         return 0.5
@@ -352,7 +352,7 @@ def test_lists_that_are_no_arrays() -> None:
 
 
 class Counting:
-    """A number that knows how often it was asked."""
+    """A number that counts its conversions."""
 
     asked = 0
 
@@ -414,7 +414,7 @@ def test_attributes_that_stand_at_many_places(pair: Callable[[Any], Any]) -> Non
         attribute(doubled(1.5, 40, pair))
     with pytest.raises(InvalidValueError, match="nest at most 48 deep"):
         attribute(doubled(1.5, 60, pair))
-    # What is not too deep where it stands first may be where it stands next.
+    # A shared list may be shallow enough at its first occurrence and too deep at its next.
     few = doubled(1.5, 5, pair)
     with pytest.raises(InvalidValueError, match="nest at most 48 deep"):
         attribute([few, doubled(few, 45, lambda part: [part])])
@@ -435,7 +435,7 @@ def test_what_gives_an_array() -> None:
         Box(Gives(LookupError("mine")))
 
 
-# Coming back.
+# Re-entrance.
 
 
 def test_fields_of_another_class() -> None:
@@ -466,7 +466,7 @@ def test_hooks_that_compare_and_hash_by_themselves() -> None:
             value = Own(value)
         return value
 
-    # Each asks four times about what is below, so nothing may be looked at anew each time.
+    # Each level visits the level below four times, so results must be memoized.
     shallow, other = nest(4), nest(4)
     assert structural_equal(shallow, other) and structural_hash(shallow) == structural_hash(other)
 
@@ -506,7 +506,7 @@ def test_finalizers_that_come_back() -> None:
     class Ends(Object):
         value: int
 
-        # Of every handle, and reading a field makes one: what it does must not need another.
+        # This runs for every handle, and reading a field creates one, so it must not read a field.
         def __del__(self) -> None:
             ended.append(structural_equal(self, self) and structural_hash(self) > 0)
 
@@ -575,7 +575,7 @@ def endless_loop() -> ir.Program:
     "work",
     [
         lambda: ptir.parse(ENDLESS).run(1),
-        # It ends unseen, some time after it was interrupted.
+        # It ends in the background, some time after it was interrupted.
         lambda: ir.interpret(endless_loop(), "f", 1, steps=50_000_000),
     ],
     ids=["ptir", "ir"],

@@ -53,7 +53,7 @@ class Op(Object):
     name: str
 
 
-#: Singletons of one content: keys of one hash that differ.
+#: Singletons with equal content: different keys with equal hashes.
 OPS = (Op("add"), Op("add"), Op("add"))
 
 
@@ -90,7 +90,7 @@ class Unordered(Object):
 
 @py_class
 class Hooked(Object):
-    """Hooked: binds its first field by itself."""
+    """Hooked: its hook binds its first field."""
 
     a: Any
     b: Any
@@ -102,7 +102,7 @@ class Hooked(Object):
         return int(hash_cb(self.b, hash_cb(self.a, init_hash, True), False))
 
 
-#: A value as a recipe, so that it can be made twice: a scalar, `("var", number)`, or `(maker, recipes)`.
+#: A recipe describes a value, so that it can be built twice: a scalar, `("var", number)`, or `(maker, recipes)`.
 scalars = st.one_of(
     st.none(),
     st.booleans(),
@@ -142,12 +142,12 @@ def inner(below: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     )
 
 
-#: Singletons that `get` did not make cannot be restored, so round trips use values without ties.
+#: Singletons that `get` did not create cannot be restored, so round trips use values without ties.
 restorable = st.recursive(leaves, inner, max_leaves=12)
 recipes = st.recursive(leaves, with_ties, max_leaves=12)
 
 
-class Kitchen:
+class RecipeEvaluator:
     """Makes values from recipes; the same variable for the same number."""
 
     def __init__(self, reverse: bool = False, prefix: str = "v") -> None:
@@ -195,9 +195,9 @@ class Kitchen:
 
 
 def made(recipe: Any) -> Any:
-    """The value of a recipe. What both functions refuse has no laws: a variable that is bound inside the scope that binds it, and
-    tied keys one of whose values binds what the value of another uses."""
-    value = Tree(Kitchen().make(recipe))
+    """Returns the value of a recipe. Values that both functions reject have no laws: a variable that is bound inside the scope that
+    binds it, and tied keys where one value binds a variable that another value uses."""
+    value = Tree(RecipeEvaluator().make(recipe))
     for flags in ({}, {"map_free_vars": True}):
         try:
             structural_equal(value, value, **flags)
@@ -222,8 +222,8 @@ def test_reflexive(recipe: Any) -> None:
 @given(recipes)
 def test_copies_up_to_renaming(recipe: Any) -> None:
     made(recipe)
-    left = Tree(Kitchen().make(recipe), note="left")
-    right = Tree(Kitchen(prefix="other").make(recipe), note="right")
+    left = Tree(RecipeEvaluator().make(recipe), note="left")
+    right = Tree(RecipeEvaluator(prefix="other").make(recipe), note="right")
     assert structural_equal(left, right, map_free_vars=True)
     assert structural_hash(left, map_free_vars=True) == structural_hash(right, map_free_vars=True)
 
@@ -231,8 +231,8 @@ def test_copies_up_to_renaming(recipe: Any) -> None:
 @given(recipes)
 def test_the_order_of_insertion_does_not_matter(recipe: Any) -> None:
     made(recipe)
-    kitchen, reverse = Kitchen(), Kitchen(reverse=True)
-    left, right = Tree(kitchen.make(recipe)), Tree(reverse.make(recipe))
+    evaluator, reverse = RecipeEvaluator(), RecipeEvaluator(reverse=True)
+    left, right = Tree(evaluator.make(recipe)), Tree(reverse.make(recipe))
     assert structural_equal(left, right, map_free_vars=True)
     assert structural.get_first_structural_mismatch(left, right, map_free_vars=True) is None
     assert structural_hash(left, map_free_vars=True) == structural_hash(right, map_free_vars=True)
@@ -270,8 +270,8 @@ def test_a_singleton_that_holds_a_variable_is_compared_by_pointer() -> None:
 @given(recipes, recipes)
 def test_symmetric_and_hashed_alike(first: Any, second: Any) -> None:
     made(first), made(second)
-    kitchen = Kitchen()
-    left, right = Tree(kitchen.make(first)), Tree(kitchen.make(second))
+    evaluator = RecipeEvaluator()
+    left, right = Tree(evaluator.make(first)), Tree(evaluator.make(second))
     for flags in ({}, {"map_free_vars": True}):
         answer = structural_equal(left, right, **flags)
         assert structural_equal(right, left, **flags) == answer
@@ -286,8 +286,8 @@ def test_symmetric_and_hashed_alike(first: Any, second: Any) -> None:
 @given(recipes, recipes, recipes)
 def test_transitive(first: Any, second: Any, third: Any) -> None:
     made(first), made(second), made(third)
-    kitchen = Kitchen()
-    a, b, c = (Tree(kitchen.make(recipe)) for recipe in (first, second, third))
+    evaluator = RecipeEvaluator()
+    a, b, c = (Tree(evaluator.make(recipe)) for recipe in (first, second, third))
     if structural_equal(a, b) and structural_equal(b, c):
         assert structural_equal(a, c)
 

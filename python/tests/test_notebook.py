@@ -1,4 +1,4 @@
-"""How programs look in notebooks, and their pages."""
+"""Display of programs in notebooks, and their pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ func @f(%x: f32[4]) -> f32[4] {
 
 
 def plain(shown: str) -> str:
-    """What a reader sees of the text."""
+    """Returns the visible text of an HTML fragment."""
     return html.unescape(re.sub(r"<[^>]*>", "", shown.partition("</pre>")[0]))
 
 
@@ -51,7 +51,7 @@ def test_notebooks_show_text_and_graph() -> None:
     assert '<span style="color:#cf222e">exp</span>' in shown
     (page,) = re.findall(r'<iframe srcdoc="([^"]*)" sandbox="allow-scripts"', shown)
     assert html.unescape(page) == program.to_html()
-    # Nothing of a program is markup.
+    # No part of a program is interpreted as markup.
     odd = ptir.parse(TEXT.replace("exp %x", 'custom.op %x {s = "</pre><script>alert(1)</script>"}'))
     assert "<script>alert" not in odd._repr_html_()
     assert "exp" in plain(program["f"]._repr_html_())

@@ -1,4 +1,4 @@
-"""The package as it is installed: what a wheel says of itself, and what it brings."""
+"""The package as it is installed: the metadata of a wheel and its files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_metadata_is_complete() -> None:
     assert str(said.get_payload() or said["Description"]).startswith("# Sapwood for Python")
     classifiers = said.get_all("Classifier") or []
     assert {"Typing :: Typed", "Programming Language :: Python :: 3.10"} <= set(classifiers)
-    # Nothing is needed that was not asked for.
+    # There are no further dependencies.
     assert all("extra ==" in needed for needed in PACKAGE.requires or [])
 
 

@@ -1,4 +1,4 @@
-"""Pickles of everything, with bytes changed, left out and put in: what is read is a value, or an exception."""
+"""Corrupted pickles, with bytes changed, removed and inserted: reading gives a value or an exception."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def values() -> dict[str, Any]:
 
 
 class Reader(pickle._Unpickler):  # type: ignore[name-defined,misc]
-    """Finds what the good pickle names, and nothing else: any other name could do anything.
+    """Finds only the names in the intact pickle, because any other name could run anything.
 
-    The one that is written in Python: the other makes a table as long as the largest number that a pickle says.
+    It extends the unpickler written in Python; the native one would allocate a table as large as the largest number in a pickle.
     """
 
     def __init__(self, data: bytes, known: set[tuple[str, str]]) -> None:
@@ -80,7 +80,7 @@ class Reader(pickle._Unpickler):  # type: ignore[name-defined,misc]
 
 
 class Names(Reader):
-    """Notes what a good pickle names."""
+    """Records the names in an intact pickle."""
 
     def find_class(self, module: str, name: str) -> Any:
         self.known.add((module, name))

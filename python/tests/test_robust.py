@@ -64,7 +64,7 @@ def chain(length: int, last: Any = None) -> Any:
 
 
 def deleted(last: list[Any]) -> bool:
-    """Whether a thread with a small stack lives to say that it let go of the last references."""
+    """Returns whether a thread with a small stack survives dropping the last references."""
     said: list[int] = []
 
     def work() -> None:
@@ -235,7 +235,7 @@ def test_containers_behave() -> None:
     with pytest.raises(KeyError):
         mapping["b"]
     assert Set({1, 2}) == {2, 1} and 1 in Set({1}) and len(Set()) == 0
-    # As lists of Python's: numbers by what they are, exactly.
+    # As in Python lists, numbers are compared by value, exactly.
     assert Seq([1, True, 2**70]) == [True, 1.0, float(2**70)] and Seq([2**53 + 1]) != [2.0**53]
     assert Seq([2**70]) != [2**70 + 1] and Seq([1]) != ["1"] and Seq([0]) != [None]
     assert sorted(Set({3, 1})) == [1, 3]
@@ -290,7 +290,7 @@ def test_truncated_and_hostile_pickles() -> None:
             restore(changed, classes)
     with pytest.raises(ParseError):
         restore(text, ())
-    with pytest.raises(ArgumentError, match="no class of nodes"):
+    with pytest.raises(ArgumentError, match="not a node class"):
         restore(text, (int,))
     numbers, (text, classes) = Numbers([1]).__reduce__()  # type: ignore[misc]
     with pytest.raises(ArgumentError, match="expected an int"):
@@ -441,7 +441,7 @@ def test_a_rolled_back_binding_leaves_no_trace() -> None:
         (a, b), (c, d) = self.value, other.value
         if eq_cb([a, 1], [c, 2], True, "first"):
             return False
-        # Had a been bound to c, it could not be bound to d.
+        # If a were still bound to c, it could not be bound to d.
         return bool(eq_cb(a, d, True, "second"))
 
     node = hooked(equal)
@@ -517,7 +517,7 @@ def test_defaults_factories_and_post_init() -> None:
         Options(a=-1)
     with pytest.raises(ArgumentError):
         Options(3)  # type: ignore[misc]
-    # Reading a field makes no new instance.
+    # Reading a field creates no new instance.
     holder = Cons(made, made)
     seen.clear()
     assert holder.head == made and seen == []
@@ -536,7 +536,7 @@ def test_floats_are_floats_wherever_they_stand() -> None:
     assert structural_equal(ints, floats) and structural_hash(ints) == structural_hash(floats)
     assert [type(item) for item in (*ints.several, ints.maybe, *ints.by_name["a"])] == [float] * 4
     assert [type(item) for item in ints.either] == [int, float]
-    # What needs no change is kept as it is.
+    # Values that need no conversion are kept unchanged.
     kept = Seq([1.0, 2.0])
     assert structural.Node.__eq__(Floats(0, kept, None, {}, []).several, kept)
     with pytest.raises(ArgumentError, match="element 1: expected a float, found string"):

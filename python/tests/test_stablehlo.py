@@ -1,4 +1,4 @@
-"""StableHLO in and out, and what JAX traces."""
+"""StableHLO import and export, and tracing with JAX."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RELU = """module @jit_relu {
 
 
 class Traced:
-    """What jax.jit gives, as far as it is needed."""
+    """A substitute for the result of jax.jit."""
 
     __name__ = "relu"
 
@@ -91,7 +91,7 @@ def test_what_a_module_says_besides_is_kept_by_pickle_and_copy() -> None:
         assert word in text
     for again in [pickle.loads(pickle.dumps(program)), copy.copy(program), copy.deepcopy(program)]:
         assert ptir.to_stablehlo(again) == text and str(again) == str(program)
-    # Twice, and after a pass.
+    # The text is stable when written twice, and after a pass.
     simple = rewrite.run(program, "dce").program
     twice = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(simple))))
     assert ptir.to_stablehlo(twice) == ptir.to_stablehlo(simple)
@@ -111,7 +111,7 @@ def test_extras_that_do_not_fit_are_refused() -> None:
 def test_comments_are_kept_by_pickle() -> None:
     text = """ptir 1
 
-// What it does.
+// Adds one.
 func @main(%x: f32[2]) -> f32[2] {
   // Turns the sign.
   %y = neg %x : f32[2]

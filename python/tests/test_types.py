@@ -1,4 +1,4 @@
-"""The types of the package: stubs say what is there, and programs that use it pass strict checking."""
+"""The type hints of the package: stubs match the module, and programs that use it pass strict checking."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_programs_of_users_pass_strict_checking() -> None:
 if os.environ.get("SAPWOOD_FULL"):
 
     def test_programs_of_users_pass_pyright(tmp_path: Path) -> None:
-        """Pyright brings Node.js along, so it is in the second tier."""
+        """Runs pyright, which needs Node.js, so this is in the second tier."""
         files = [*EXAMPLES]
         config = tmp_path / "pyrightconfig.json"
         config.write_text(json.dumps({"include": files, "typeCheckingMode": "strict"}))
@@ -81,5 +81,5 @@ def test_annotated_fields_of_the_ir_are_the_native_ones() -> None:
             declared[cls.name] = names
     for cls in sapwood.ir._stmt.NODES:
         native = {name for name, _ in sapwood._native.class_fields(cls) or ()}
-        # The first is a property, the other is what iteration arguments hold themselves.
+        # The first is a property, the second is derived from the iteration arguments.
         assert native - {"functions", "init_values"} == declared[cls.__name__], cls

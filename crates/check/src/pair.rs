@@ -174,7 +174,7 @@ impl<'p> Pair<'p> {
                         | Fault::Time { .. }
                         | Fault::Memory { .. }
                         | Fault::NoEvaluation { .. }
-                        | Fault::NoTarget { .. }
+                        | Fault::UnknownCustomCall { .. }
                 );
                 return Case::NotRun { reason: why.to_string(), retry };
             }
@@ -233,9 +233,9 @@ impl<'p> Pair<'p> {
         let unknown = matches!(
             why.fault,
             Fault::NoEvaluation { .. }
-                | Fault::NoTarget { .. }
+                | Fault::UnknownCustomCall { .. }
                 | Fault::Memory { .. }
-                | Fault::Refused { .. }
+                | Fault::OutOfMemory { .. }
         );
         if unknown {
             return Case::NotRun { reason: why.to_string(), retry: false };

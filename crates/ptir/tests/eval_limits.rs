@@ -1,10 +1,10 @@
-//! Limits hold whatever a kernel does: long windows, empty results, scratch memory.
+//! Tests that limits hold in every kernel: long windows, empty results, scratch memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use sapwood_ptir::eval::{self, DataType, Fault, RunOptions, Stop, Tensor, Value};
+use sapwood_ptir::eval::{self, DataType, Fault, RunOptions, StopCheck, Tensor, Value};
 use sapwood_ptir::parse;
 
 fn run_with(text: &str, inputs: &[Value], options: &RunOptions) -> Result<Vec<Value>, Fault> {
@@ -24,7 +24,7 @@ fn ty(text: &str, inputs: &[Value]) -> String {
 const LONG: &str = "window = [262144, 262144, 262144, 262144], \
     pads = [[262143, 0], [262143, 0], [262143, 0], [262143, 0]]";
 
-// 2^72 places of a window with one element.
+// Windows with 2^72 positions over one element.
 fn long_windows() -> [String; 4] {
     let scalars = "(%x: f32[], %y: f32[])";
     let add = format!("{scalars} {{ %s = add %x, %y : f32[] yield %s }}");
@@ -60,14 +60,14 @@ fn windows_end_at_the_limits() {
 }
 
 #[test]
-fn a_run_ends_when_it_is_told_to() {
+fn a_stop_check_ends_a_run() {
     let text = "ptir 1 func @main(%x: i32[]) -> i32[] {
       %r = while %x (%a: i32[]) { %t = constant true : bool[] yield %t } (%b: i32[]) { yield %b } : i32[]
       return %r
     }";
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
-    let stop: Stop = Arc::new(move || count.fetch_add(1, Ordering::Relaxed) == 9);
+    let stop: StopCheck = Arc::new(move || count.fetch_add(1, Ordering::Relaxed) == 9);
     let options = RunOptions { stop: Some(stop), ..RunOptions::default() };
     let inputs = [Tensor::scalar(1i32).into()];
     assert_eq!(run_with(text, &inputs, &options).err(), Some(Fault::Stopped));
@@ -134,7 +134,7 @@ fn running_sums_take_one_addition_each_in_the_same_order() {
     check(&program("33", "33", "[32, 0]", "-0.0"), [1, 33, 1], |_| -0.0, &few);
     let middle = "[0, 0], [8, 0], [0, 0]";
     check(&program("3, 9, 5", "1, 9, 1", middle, "0.0"), [3, 9, 5], |_| 0.0, &few);
-    // Padding that counts is counted: the start comes once more for each.
+    // Padding with a start value that is not neutral counts: the start is added once for each padded element.
     let padded = |pads: usize| (0..pads).fold(1.0, |sum: f32, _| sum + 1.0);
     check(&program("3, 9, 5", "1, 9, 1", middle, "1.0"), [3, 9, 5], padded, &few);
     // A window longer than the axis.
@@ -187,7 +187,7 @@ fn nothing_takes_no_time_however_large_it_is() {
 }
 
 #[test]
-fn results_beyond_counting_are_refused() {
+fn results_whose_count_overflows_are_rejected() {
     let x = nothing(&[0, 1 << 40, 1 << 40]);
     for inst in ["reduce_sum %x {axes = [0]}", "reduce_max %x {axes = [0]}"] {
         let text = format!(
@@ -218,7 +218,7 @@ fn a_gather_of_a_splat_or_of_nothing_takes_no_memory() {
 
 #[test]
 fn scratch_of_one_kernel_adds_up() {
-    // Each of the offsets, the packed sides and the operands written out would fit alone.
+    // The offsets, the packed operands and the expanded operands would each fit alone.
     let text = "ptir 1 func @main() -> f32[] {
       %x = constant 1.0 : f32[100000]
       %r = dot_general %x, %x {lhs_contract = [0], rhs_contract = [0]} : f32[]
@@ -229,7 +229,7 @@ fn scratch_of_one_kernel_adds_up() {
     assert_eq!(limited(10_000_000).unwrap()[0].to_string(), "100000.0 : f32[]");
     let found = limited(4_000_000).unwrap_err();
     assert!(matches!(found, Fault::Memory { used: 1.., .. }), "{found}");
-    // Groups and batches take the same room one after the other.
+    // Groups and batches reuse the same memory one after the other.
     let text = "ptir 1 func @main() -> f32[1000, 10, 10] {
       %x = constant 1.0 : f32[1000, 10, 10]
       %r = dot_general %x, %x {lhs_batch = [0], rhs_batch = [0], lhs_contract = [2], rhs_contract = [1]}
@@ -241,7 +241,7 @@ fn scratch_of_one_kernel_adds_up() {
 }
 
 #[test]
-fn solving_looks_at_the_limits_on_its_way() {
+fn solving_checks_the_limits() {
     let text = "ptir 1 func @main(%a: f32[400, 400]) -> f32[400, 400] {
       %r = triangular_solve %a, %a : f32[400, 400]
       return %r
@@ -250,7 +250,7 @@ fn solving_looks_at_the_limits_on_its_way() {
     let options = RunOptions { max_steps: Some(1000), ..RunOptions::default() };
     let found = run_with(text, &[a.clone().into()], &options);
     assert_eq!(found.err(), Some(Fault::Steps { limit: 1000 }));
-    // Half of the square is solved for: 400 * 401 / 2 * 400 operations.
+    // Half of the square is solved: 400 * 401 / 2 * 400 operations.
     let options = RunOptions { max_steps: Some(8100), ..RunOptions::default() };
     assert!(run_with(text, &[a.into()], &options).is_ok());
 }

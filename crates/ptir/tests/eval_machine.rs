@@ -1,4 +1,4 @@
-//! How programs run: control flow, calls, captures, limits, errors, depth.
+//! Tests of execution: control flow, calls, captures, limits, errors, depth.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ fn inputs_are_checked() {
 }
 
 #[test]
-fn dims_that_were_open_clash_at_the_instruction() {
+fn unknown_dims_conflict_at_the_instruction() {
     let text = "ptir 1 func @main(%x: f32[?], %y: f32[?]) -> f32[?] { %z = add %x, %y : f32[?] return %z }";
     let (two, three) = (f32s(&[1.0, 2.0]), f32s(&[1.0, 2.0, 3.0]));
     fails(
@@ -201,7 +201,7 @@ fn results_are_checked_against_the_signature() {
     let (one, two) = (f32s(&[1.0]), f32s(&[1.0, 2.0]));
     fails(text, &[one, two.clone()], "@main: dim ?B is 2, but was 1 before");
     shows(text, &[two.clone(), two.clone()], &["[1.0, 2.0] : f32[2]"]);
-    // Of a function that is called, at the call.
+    // For a callee, the error is at the call.
     let text = "ptir 1
     func @keep(%x: f32[?]) -> f32[4] { return %x }
     func @main(%x: f32[?]) -> f32[4] { %y = call @keep %x : f32[4] return %y }";
@@ -213,7 +213,7 @@ fn results_are_checked_against_the_signature() {
 }
 
 #[test]
-fn a_reshape_that_two_dims_leave_open_says_which() {
+fn a_reshape_with_two_unknown_dims_names_one() {
     let text =
         "ptir 1 func @main(%x: f32[?]) -> f32[?N, ?] { %y = reshape %x : f32[?N, ?] return %y }";
     if parse(text).is_ok() {
@@ -224,7 +224,7 @@ fn a_reshape_that_two_dims_leave_open_says_which() {
 }
 
 #[test]
-fn many_names_are_told_apart() {
+fn many_named_dims_are_distinguished() {
     const NAMES: usize = 40;
     let list = |f: &dyn Fn(usize) -> String| (0..NAMES).map(f).collect::<Vec<_>>().join(", ");
     let mut text = format!(
@@ -253,7 +253,7 @@ fn functions_call_functions_with_dims_of_their_own() {
 }
 
 #[test]
-fn what_has_no_evaluation_says_so() {
+fn ops_without_an_evaluation_are_errors() {
     let text = "ptir 1 func @main(%x: f32[]) -> f32[] { %y = demo.thing %x : f32[] return %y }";
     fails(
         text,
@@ -269,9 +269,9 @@ fn what_has_no_evaluation_says_so() {
     );
 }
 
-struct Mine;
+struct CustomKernels;
 
-impl Kernels for Mine {
+impl Kernels for CustomKernels {
     fn kernel(&self, op: OpKey) -> Option<Arc<Evaluate>> {
         (op.name() == "exp")
             .then(|| -> Arc<Evaluate> { Arc::new(|_| eval::one(Tensor::scalar(42f32))) })
@@ -284,7 +284,7 @@ impl Kernels for Mine {
 
 #[test]
 fn kernels_can_be_replaced() {
-    let options = RunOptions { kernels: Some(Arc::new(Mine)), ..RunOptions::default() };
+    let options = RunOptions { kernels: Some(Arc::new(CustomKernels)), ..RunOptions::default() };
     let text = "ptir 1 func @main(%x: f32[SHAPE]) -> f32[SHAPE] {
       %y = custom_call \"mine\" %x : f32[SHAPE]
       %z = exp %y : f32[SHAPE]

@@ -1,4 +1,4 @@
-//! Every random program runs to results or to an error with a name, twice the same; folding never fails.
+//! Properties of evaluation: every random program gives results or a specific error, the same in two runs, and folding never fails.
 
 use sapwood_ptir::eval::{self, EvalError, Fault, FoldLimits, Prepared, RunOptions, Tensor, Value};
 use sapwood_ptir::testing::{Config, Rng, random_literal, random_program};
@@ -9,7 +9,7 @@ fn options() -> RunOptions {
     RunOptions { max_steps: Some(20_000), max_bytes: 64 << 20, ..RunOptions::default() }
 }
 
-// A value of a type; dims that are not known are 2, so that named ones agree.
+// Returns a random value of a type; unknown dims are 2, so that named ones agree.
 fn input(seed: u64, ty: &ValueType) -> Option<Value> {
     match ty {
         ValueType::Tensor(t) => {
@@ -48,7 +48,7 @@ fn texts(values: &[Value]) -> Vec<String> {
     all.iter().map(|l| format!("{l:?}")).collect()
 }
 
-// Runs all functions of a program; gives how many ran to the end.
+// Runs all functions of a program and returns the number that ran to the end.
 fn check(seed: u64, config: &Config) -> usize {
     let program = random_program(seed, config);
     let mut ended = 0;
@@ -73,18 +73,18 @@ fn check(seed: u64, config: &Config) -> usize {
                 assert_eq!(texts(a), texts(&b), "seed {seed}: two results\n{program}");
                 let types = function.result_types();
                 for (value, ty) in a.iter().zip(types) {
-                    assert!(ty.compatible(&value.ty()), "seed {seed}: {} is no {ty}", value.ty());
+                    assert!(ty.compatible(&value.ty()), "seed {seed}: {} is not {ty}", value.ty());
                 }
                 ended += 1;
             }
             (Err(a), Some(Err(b))) => {
                 assert_eq!(a.to_string(), b.to_string(), "seed {seed}");
-                // Without open dims there is nothing left that could fail but what is not known or limited.
+                // Without unknown dims, only missing evaluations and limits can fail.
                 let open = program.functions().iter().any(|f| has_open_dims(f));
                 let allowed = matches!(
                     a.fault,
                     Fault::NoEvaluation { .. }
-                        | Fault::NoTarget { .. }
+                        | Fault::UnknownCustomCall { .. }
                         | Fault::Steps { .. }
                         | Fault::Memory { .. }
                         | Fault::TooLarge { .. }

@@ -1,9 +1,9 @@
-//! What ops compute where their documentation says something special: extremes, NaN, ties, nothing at all.
+//! Results of ops in the special cases of their documentation: extremes, NaN, ties, empty tensors.
 
 use sapwood_ptir::eval::{self, DataType, RunOptions, Tensor, Value};
 use sapwood_ptir::{TensorLiteral, parse};
 
-// Runs one instruction on literals given as text, and gives the results as text.
+// Runs one instruction on literals given as text, and returns the results as text.
 #[track_caller]
 fn eval(inst: &str) -> String {
     let text = format!("ptir 1 func @main() -> TYPES {{ {inst} }}");
@@ -21,7 +21,7 @@ fn eval(inst: &str) -> String {
     out.join("; ")
 }
 
-// `op` of two operands of a type: `%r = add %a, %b`.
+// Runs an op with two operands of a type, as in `%r = add %a, %b`.
 #[track_caller]
 fn binary(op: &str, ty: &str, a: &str, b: &str) -> String {
     let shape = format!("{ty}[{}]", a.split(", ").count());
@@ -130,7 +130,7 @@ fn casts_saturate_wrap_and_round() {
     assert_eq!(cast("i32", "i8", "300, -129"), "[44, 127]");
     assert_eq!(cast("i64", "u4", "-1, 16"), "[15, 0]");
     assert_eq!(cast("u64", "f32", "18446744073709551615, 16777217"), "[1.8446744e19, 16777216.0]");
-    // Half way between two bf16, and a little more: only the integer knows.
+    // Halfway between two bf16, and slightly more: the difference is visible only in the integer.
     assert_eq!(
         cast("i64", "bf16", "1157425104234217472, 1157425104234217473"),
         "[1.153e18, 1.16e18]"
@@ -333,7 +333,7 @@ fn number(literal: &TensorLiteral, index: u64) -> f64 {
     }
 }
 
-// Normal numbers and zero of a 16-bit float; the smallest are taken for zero.
+// Reads normal numbers and zero of a 16-bit float; subnormals are treated as zero.
 fn half(bytes: &[u8], fraction: u32, exponent: u32) -> f64 {
     let bits = u32::from(u16::from_le_bytes(bytes.try_into().unwrap()));
     let power = (bits >> fraction & ((1 << exponent) - 1)) as i32 - ((1 << (exponent - 1)) - 1);
@@ -380,7 +380,7 @@ fn hyperbolic_tangents_keep_nan() {
     assert_eq!(parts("tanh", 30.0, 1.0).0, 1.0);
 }
 
-// Ones on the diagonal and -1 below: the inverse has entries up to 2^38, and its product with a right side means nothing.
+// Ones on the diagonal and -1 below: the inverse has entries up to 2^38, so its product with a right-hand side is inaccurate.
 #[test]
 fn triangular_systems_are_solved_where_the_inverse_is_not_good() {
     let n = 40;

@@ -1,4 +1,4 @@
-//! Arguments of constructors, bound by hand: one `__new__` serves all classes of nodes.
+//! Binding of constructor arguments by hand: one `__new__` serves all node classes.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -6,7 +6,7 @@ use sapwood_types::counted;
 
 use crate::errors;
 
-/// The arguments of a call, by parameter; `None` for those that were not given. The first `required` must be.
+/// Returns the arguments of a call in parameter order, `None` for those that are absent. Fails if one of the first `required` is absent.
 pub(crate) fn bind<'py, const N: usize>(
     class: &str,
     names: [&'static str; N],
@@ -18,7 +18,7 @@ pub(crate) fn bind<'py, const N: usize>(
     if args.len() > N {
         let takes = counted(N, "argument");
         let message = format!("{class} takes {takes} ({}), {} given", names.join(", "), args.len());
-        return Err(errors::argument(py, message));
+        return Err(errors::argument_error(py, message));
     }
     let mut bound = [const { None }; N];
     for (slot, given) in bound.iter_mut().zip(args.iter()) {
@@ -32,15 +32,18 @@ pub(crate) fn bind<'py, const N: usize>(
                 Some(hint) => format!("did you mean {hint}?"),
                 None => format!("it takes {}", names.join(", ")),
             };
-            return Err(errors::argument(py, format!("{class} has no argument {name}; {more}")));
+            return Err(errors::argument_error(
+                py,
+                format!("{class} has no argument {name}; {more}"),
+            ));
         };
         if bound[index].replace(given).is_some() {
-            return Err(errors::argument(py, format!("{class} was given {name} twice")));
+            return Err(errors::argument_error(py, format!("{class} was given {name} twice")));
         }
     }
     if let Some(missing) = (0..required).find(|&index| bound[index].is_none()) {
         let message = format!("{class} needs {}, which was not given", names[missing]);
-        return Err(errors::argument(py, message));
+        return Err(errors::argument_error(py, message));
     }
     Ok(bound)
 }

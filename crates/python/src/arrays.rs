@@ -1,6 +1,6 @@
-//! Tensors: from NumPy arrays and back.
+//! Conversion between tensors and NumPy arrays.
 //!
-//! NumPy is asked for in Python and only where an array is met, so that the package works without it.
+//! NumPy is imported only when an array is converted, so the package works without it.
 
 use pyo3::exceptions::{PyImportError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -10,16 +10,16 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use sapwood_structural::{Bytes, Tensor, Value};
 use sapwood_types::DataType;
 
-use crate::errors::{self, Family};
+use crate::errors::{self, ErrorKind};
 
-/// NumPy, if it is installed.
+/// Returns the NumPy module, or an error that says how to install it.
 pub(crate) fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     static NUMPY: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     let module = NUMPY.get_or_try_init(py, || {
         let import = py.import("numpy").map(Bound::unbind);
         import.map_err(|error| {
             if error.is_instance_of::<PyImportError>(py) {
-                errors::error(py, Family::Missing, "arrays need NumPy: pip install numpy")
+                errors::new_error(py, ErrorKind::Missing, "arrays need NumPy: pip install numpy")
             } else {
                 error
             }
@@ -28,7 +28,7 @@ pub(crate) fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     Ok(module.bind(py))
 }
 
-/// The NumPy dtype of a data type; that of `ml_dtypes` where NumPy has none.
+/// Returns the NumPy dtype of a data type; `ml_dtypes` supplies those that NumPy lacks.
 pub(crate) fn dtype_to_numpy(py: Python<'_>, dtype: DataType) -> PyResult<Bound<'_, PyAny>> {
     let (module, name) = match dtype {
         DataType::Bool => ("numpy", "bool_"),
@@ -55,7 +55,7 @@ pub(crate) fn dtype_to_numpy(py: Python<'_>, dtype: DataType) -> PyResult<Bound<
     let scalar = py.import(module).and_then(|module| module.getattr(name)).map_err(|error| {
         if error.is_instance_of::<PyImportError>(py) {
             let message = format!("NumPy has no {dtype}: pip install ml_dtypes");
-            errors::error(py, Family::Missing, message)
+            errors::new_error(py, ErrorKind::Missing, message)
         } else {
             error
         }
@@ -63,13 +63,13 @@ pub(crate) fn dtype_to_numpy(py: Python<'_>, dtype: DataType) -> PyResult<Bound<
     numpy.getattr("dtype")?.call1((scalar,))
 }
 
-/// The array of a tensor; it cannot be written to, and shares its content with nothing.
+/// Returns a tensor as a read-only array with its own copy of the elements.
 pub(crate) fn to_array<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
-    from_bytes(py, tensor.dtype(), tensor.shape(), tensor.content().as_slice())
+    array_from_bytes(py, tensor.dtype(), tensor.shape(), tensor.content().as_slice())
 }
 
-/// A read-only array of these bytes.
-pub(crate) fn from_bytes<'py>(
+/// Returns a read-only array with these bytes as elements.
+pub(crate) fn array_from_bytes<'py>(
     py: Python<'py>,
     dtype: DataType,
     shape: &[u64],
@@ -87,21 +87,21 @@ pub(crate) fn from_bytes<'py>(
     flat.call_method1("reshape", (shape,))
 }
 
-/// What an array holds, row by row: data type, shape, bytes in the order of this machine.
-pub(crate) struct Parts<'py> {
+/// The content of an array in row-major order: data type, shape, and bytes in native byte order.
+pub(crate) struct ArrayContent<'py> {
     /// The data type.
     pub(crate) dtype: DataType,
-    /// The extents.
+    /// The extent of each dim.
     pub(crate) shape: Vec<u64>,
-    /// The elements.
+    /// The bytes of the elements.
     pub(crate) bytes: Bound<'py, PyBytes>,
 }
 
-/// What is or gives an array, as one; nothing if it is nothing of the kind. No address that an object merely states is believed.
-pub(crate) fn array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+/// Returns the array that an object is or converts to, or `None` for other objects. Addresses in `__array_interface__` are never trusted.
+pub(crate) fn as_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
     let (described, method) = (intern!(py, "__array_interface__"), intern!(py, "__array__"));
-    // Arrays have both. Asking for them imports nothing: an array cannot be without NumPy.
+    // Arrays have both attributes. The lookup imports nothing, because an array cannot exist without NumPy.
     let gives = object.hasattr(method)?;
     if !gives && !object.hasattr(described)? {
         return Ok(None);
@@ -115,41 +115,47 @@ pub(crate) fn array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'p
         if !given.is_instance(&plain)? {
             let (ours, found) = (errors::type_name(object), errors::type_name(&given));
             let message = format!("{ours}.__array__() must return an array, it returned {found}");
-            return Err(errors::argument(py, message));
+            return Err(errors::argument_error(py, message));
         }
         given
     } else {
-        // Whether there is anything at the address it states only NumPy would find out.
+        // Only NumPy could find out whether the stated address is valid, and it would crash.
         let found = errors::type_name(object);
-        let message = format!("{found} has no __array__(); give a NumPy array, numpy.asarray(…)");
-        return Err(errors::argument(py, message));
+        let message =
+            format!("{found} has no __array__(); pass a NumPy array, for example numpy.asarray(…)");
+        return Err(errors::argument_error(py, message));
     };
     let made = numpy.getattr("asarray")?.call1((given,));
     made.map(Some).map_err(|error| {
         if error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyTypeError>(py) {
             let found = errors::type_name(object);
-            errors::argument(py, format!("no array can be made of {found}: {}", error.value(py)))
+            errors::argument_error(
+                py,
+                format!("{found} cannot be converted to an array: {}", error.value(py)),
+            )
         } else {
             error
         }
     })
 }
 
-/// The parts of a NumPy array or scalar; nothing if the object is neither.
-pub(crate) fn parts<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {
+/// Returns the content of a NumPy array or scalar; `None` if the object is neither.
+pub(crate) fn array_content<'py>(
+    object: &Bound<'py, PyAny>,
+) -> PyResult<Option<ArrayContent<'py>>> {
     let py = object.py();
-    let Some(array) = array(object)? else { return Ok(None) };
+    let Some(array) = as_array(object)? else { return Ok(None) };
     let described = array.getattr("dtype")?;
     let name: String = described.getattr("name")?.extract()?;
     let Ok(dtype) = name.parse::<DataType>() else {
         let all: Vec<&str> = DataType::ALL.iter().map(|dtype| dtype.short_name()).collect();
-        return Err(errors::argument(
+        return Err(errors::argument_error(
             py,
-            format!("arrays of {name} cannot be taken; data types are {}", all.join(", ")),
+            format!("arrays of {name} are not supported; the data types are {}", all.join(", ")),
         ));
     };
     let shape: Vec<u64> = array.getattr("shape")?.extract()?;
-    // Big-endian arrays come in our order, and what is not contiguous in rows.
+    // The copy is in native byte order and row-major, whatever the order of the source.
     let native = described.call_method1("newbyteorder", ("=",))?;
     let keywords = PyDict::new(py);
     keywords.set_item("copy", false)?;
@@ -157,39 +163,41 @@ pub(crate) fn parts<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'p
         || array.call_method("astype", (native,), Some(&keywords))?.call_method0("tobytes");
     let bytes = copied().map_err(|error| {
         if error.is_instance_of::<PyMemoryError>(py) {
-            let message = format!("there is no memory for a copy of an array of shape {shape:?}");
-            errors::value(py, message)
+            let message = format!("not enough memory to copy an array of shape {shape:?}");
+            errors::value_error(py, message)
         } else {
             error
         }
     })?;
     let bytes = bytes.cast_into::<PyBytes>()?;
-    Ok(Some(Parts { dtype, shape, bytes: regular(py, dtype, bytes) }))
+    Ok(Some(ArrayContent { dtype, shape, bytes: canonical_elements(py, dtype, bytes) }))
 }
 
-/// The same elements, one spelling each: of a bool NumPy looks whether it is zero, of four bits at the lower half of a byte.
-fn regular<'py>(
+/// Rewrites elements to their canonical bytes: NumPy only tests whether a bool is zero, and reads only the low half of a 4-bit element.
+fn canonical_elements<'py>(
     py: Python<'py>,
     dtype: DataType,
     bytes: Bound<'py, PyBytes>,
 ) -> Bound<'py, PyBytes> {
-    let spelled: fn(u8) -> u8 = match dtype {
+    let canonical: fn(u8) -> u8 = match dtype {
         DataType::Bool => |byte| u8::from(byte != 0),
         DataType::U4 => |byte| byte & 0xf,
         DataType::I4 => |byte| (((byte << 4) as i8) >> 4) as u8,
         _ => return bytes,
     };
     let given = bytes.as_bytes();
-    if given.iter().all(|&byte| spelled(byte) == byte) {
+    if given.iter().all(|&byte| canonical(byte) == byte) {
         return bytes;
     }
-    PyBytes::new(py, &given.iter().map(|&byte| spelled(byte)).collect::<Vec<u8>>())
+    PyBytes::new(py, &given.iter().map(|&byte| canonical(byte)).collect::<Vec<u8>>())
 }
 
-/// The value of a NumPy array or scalar; nothing if the object is neither.
+/// Returns the value of a NumPy array or scalar; `None` if the object is neither.
 pub(crate) fn to_value(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
-    let Some(Parts { dtype, shape, bytes }) = parts(object)? else { return Ok(None) };
+    let Some(ArrayContent { dtype, shape, bytes }) = array_content(object)? else {
+        return Ok(None);
+    };
     let tensor = Tensor::new(dtype, &shape, Bytes::new(bytes.as_bytes()));
-    let tensor = tensor.map_err(|error| errors::value(object.py(), error.to_string()))?;
+    let tensor = tensor.map_err(|error| errors::value_error(object.py(), error.to_string()))?;
     Ok(Some(Value::from(tensor)))
 }

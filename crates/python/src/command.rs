@@ -1,4 +1,4 @@
-//! The `sapwood` command, inside the package.
+//! The entry point of the `sapwood` command that the package installs.
 
 use std::ffi::OsString;
 
@@ -8,7 +8,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run_command, module)?)
 }
 
-/// Runs the command with these arguments, the first being its own name, and gives its exit code.
+/// Runs the command with these arguments, of which the first is the program name, and returns its exit code.
 #[pyfunction]
 fn run_command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| sapwood::command::exit_code(arguments))

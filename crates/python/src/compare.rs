@@ -1,4 +1,4 @@
-//! Equality, hash, mismatch, keys.
+//! Structural equality, hashing, mismatches, and keys for dicts.
 
 use std::fmt::Display;
 
@@ -9,8 +9,8 @@ use sapwood_structural::{
     PathStep, StructuralOptions, Value, View, check_hooks, diff_in, equal_in, equal_with, hash_in,
 };
 
-use crate::convert::{Given, to_python, to_value};
-use crate::errors::{self, Family};
+use crate::convert::{ValueArg, to_python, to_value};
+use crate::errors::{self, ErrorKind};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<StructuralKey>()?;
@@ -21,45 +21,45 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(abridged, module)?)
 }
 
-/// The exception for what stopped a comparison. What a hook raised comes out as it was raised.
-pub(crate) fn error(py: Python<'_>, error: Error) -> PyErr {
+/// Returns the exception for a failed comparison. An exception that a hook raised is returned unchanged.
+pub(crate) fn compare_error(py: Python<'_>, error: Error) -> PyErr {
     match error {
         Error::Hook { key, path, error } => match error.downcast::<PyErr>() {
             Ok(raised) => *raised,
             Err(error) => {
                 let message = format!("{path}: a hook of {key} failed: {error}");
-                errors::error(py, Family::Compare, message)
+                errors::new_error(py, ErrorKind::Compare, message)
             }
         },
-        Error::DuplicateKey { .. } => errors::value(py, error.to_string()),
-        other => errors::error(py, Family::Compare, other.to_string()),
+        Error::DuplicateKey { .. } => errors::value_error(py, error.to_string()),
+        other => errors::new_error(py, ErrorKind::Compare, other.to_string()),
     }
 }
 
-/// The exception for a singleton that cannot be had.
-pub(crate) fn get_error(py: Python<'_>, failed: ConstructError) -> PyErr {
+/// Returns the exception for a singleton that cannot be built.
+pub(crate) fn singleton_error(py: Python<'_>, failed: ConstructError) -> PyErr {
     match failed {
-        ConstructError::Fields(failed) => error(py, failed),
-        other => errors::value(py, other.to_string()),
+        ConstructError::Fields(failed) => compare_error(py, failed),
+        other => errors::value_error(py, other.to_string()),
     }
 }
 
-/// The exception for a node at a place that cannot be made of what it was given. What a `__post_init__` raised comes out as
-/// it was raised.
-pub(crate) fn raised_at(
+/// Returns the exception for a node at `location` that cannot be built from its fields. An exception that a `__post_init__` raised is
+/// returned unchanged.
+pub(crate) fn build_error_at(
     py: Python<'_>,
     failed: impl Into<ConstructError>,
-    place: &dyn Display,
+    location: &dyn Display,
 ) -> PyErr {
     let failed = failed.into();
     let user = matches!(failed, ConstructError::Fields(Error::Hook { .. }));
-    let raised = get_error(py, failed);
-    let ours = Family::Argument.class(py).is_ok_and(|class| raised.get_type(py).is(class));
-    if user && !ours { raised } else { errors::prefixed(py, raised, &place.to_string()) }
+    let raised = singleton_error(py, failed);
+    let ours = ErrorKind::Argument.class(py).is_ok_and(|class| raised.get_type(py).is(class));
+    if user && !ours { raised } else { errors::with_prefix(py, raised, &location.to_string()) }
 }
 
-/// Runs the engine on nodes; other threads run meanwhile, unless a hook is among them. What is no node is nothing here.
-pub(crate) fn engine<const N: usize, R: Send>(
+/// Runs `work` on the structural engine. Other Python threads run meanwhile, unless a hook may be called. Arguments that are not nodes are `None`.
+pub(crate) fn run_engine<const N: usize, R: Send>(
     py: Python<'_>,
     nodes: [Option<NodeRef<'_>>; N],
     work: impl FnOnce() -> R + Send,
@@ -69,17 +69,17 @@ pub(crate) fn engine<const N: usize, R: Send>(
     if hooked || nodes().all(|node| is_small(*node)) { work() } else { py.detach(work) }
 }
 
-/// Whether looking at a node takes less time than letting other threads run: no node is below it.
+/// Returns true if visiting a node costs less than releasing the interpreter lock: it has few fields and no node below it.
 fn is_small(node: NodeRef<'_>) -> bool {
-    const FEW: usize = 8;
-    node.len() <= FEW
+    const MAX_SMALL_FIELDS: usize = 8;
+    node.len() <= MAX_SMALL_FIELDS
         && (0..node.len()).all(|index| !matches!(node.child(index), View::Node(_) | View::List(_)))
 }
 
-/// Whether two values are equal by structure, up to renaming of bound variables.
+/// Returns whether two values are structurally equal, up to renaming of bound variables.
 ///
-/// With `map_free_vars`, free variables correspond by where they are first met. With `skip_tensor_content`, of tensors
-/// only data type and shape count. Never calls `__eq__`.
+/// With `map_free_vars`, free variables correspond in the order of their first occurrence. With `skip_tensor_content`, only the data
+/// type and shape of tensors are compared. Never calls `__eq__`.
 #[pyfunction]
 #[pyo3(signature = (lhs, rhs, map_free_vars = false, skip_tensor_content = false))]
 fn structural_equal(
@@ -88,23 +88,23 @@ fn structural_equal(
     map_free_vars: bool,
     skip_tensor_content: bool,
 ) -> PyResult<bool> {
-    equal(lhs, rhs, StructuralOptions { map_free_vars, skip_tensor_content })
+    equal_with_options(lhs, rhs, StructuralOptions { map_free_vars, skip_tensor_content })
 }
 
-/// The same for options.
-pub(crate) fn equal(
+/// Implements the Python function with `Options` instead of flags.
+pub(crate) fn equal_with_options(
     lhs: &Bound<'_, PyAny>,
     rhs: &Bound<'_, PyAny>,
     options: StructuralOptions,
 ) -> PyResult<bool> {
     let py = lhs.py();
-    let (left, right) = (Given::new(lhs)?, Given::new(rhs)?);
+    let (left, right) = (ValueArg::new(lhs)?, ValueArg::new(rhs)?);
     let work = || equal_in(HeapGraph, left.view(), right.view(), options);
-    let equal = engine(py, [left.as_node(), right.as_node()], work);
-    equal.map_err(|failed| error(py, failed))
+    let equal = run_engine(py, [left.as_node(), right.as_node()], work);
+    equal.map_err(|failed| compare_error(py, failed))
 }
 
-/// The 64-bit hash that equal values share under the same flags. Never calls `__hash__`.
+/// Returns the 64-bit structural hash, which equal values share under the same flags. Never calls `__hash__`.
 #[pyfunction]
 #[pyo3(signature = (value, map_free_vars = false, skip_tensor_content = false))]
 fn structural_hash(
@@ -112,18 +112,21 @@ fn structural_hash(
     map_free_vars: bool,
     skip_tensor_content: bool,
 ) -> PyResult<u64> {
-    hash(value, StructuralOptions { map_free_vars, skip_tensor_content })
+    hash_with_options(value, StructuralOptions { map_free_vars, skip_tensor_content })
 }
 
-/// The same for options.
-pub(crate) fn hash(value: &Bound<'_, PyAny>, options: StructuralOptions) -> PyResult<u64> {
+/// Implements the Python function with `StructuralOptions` instead of flags.
+pub(crate) fn hash_with_options(
+    value: &Bound<'_, PyAny>,
+    options: StructuralOptions,
+) -> PyResult<u64> {
     let py = value.py();
-    let value = Given::new(value)?;
-    let hash = engine(py, [value.as_node()], || hash_in(HeapGraph, value.view(), options));
-    hash.map(|hash| hash.lo).map_err(|failed| error(py, failed))
+    let value = ValueArg::new(value)?;
+    let hash = run_engine(py, [value.as_node()], || hash_in(HeapGraph, value.view(), options));
+    hash.map(|hash| hash.lo).map_err(|failed| compare_error(py, failed))
 }
 
-/// The differences that are not below another one, `limit` at most, each as
+/// Returns at most `limit` mismatches, none of them below another, each as
 /// `(left steps, right steps, kind, message, left value, right value)`.
 #[pyfunction]
 fn mismatches<'py>(
@@ -135,15 +138,15 @@ fn mismatches<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let py = lhs.py();
     let options = StructuralOptions { map_free_vars, skip_tensor_content };
-    let (left, right) = (Given::new(lhs)?, Given::new(rhs)?);
+    let (left, right) = (ValueArg::new(lhs)?, ValueArg::new(rhs)?);
     let work = || diff_in(HeapGraph, left.view(), right.view(), options, limit);
-    let found = engine(py, [left.as_node(), right.as_node()], work);
-    let found = found.map_err(|failed| error(py, failed))?;
-    let shown = found.iter().map(|mismatch| describe(py, mismatch));
+    let found = run_engine(py, [left.as_node(), right.as_node()], work);
+    let found = found.map_err(|failed| compare_error(py, failed))?;
+    let shown = found.iter().map(|mismatch| mismatch_row(py, mismatch));
     PyList::new(py, shown.collect::<PyResult<Vec<_>>>()?)
 }
 
-fn describe<'py>(py: Python<'py>, mismatch: &Mismatch) -> PyResult<Bound<'py, PyTuple>> {
+fn mismatch_row<'py>(py: Python<'py>, mismatch: &Mismatch) -> PyResult<Bound<'py, PyTuple>> {
     let kind = match mismatch.reason {
         MismatchReason::Type => "type",
         MismatchReason::Value => "value",
@@ -158,8 +161,8 @@ fn describe<'py>(py: Python<'py>, mismatch: &Mismatch) -> PyResult<Bound<'py, Py
         None => Ok(py.None().into_bound(py)),
     };
     let parts = (
-        steps(py, &mismatch.left)?,
-        steps(py, &mismatch.right)?,
+        path_steps(py, &mismatch.left)?,
+        path_steps(py, &mismatch.right)?,
         kind,
         mismatch.to_string(),
         value(&mismatch.left_value)?,
@@ -168,8 +171,8 @@ fn describe<'py>(py: Python<'py>, mismatch: &Mismatch) -> PyResult<Bound<'py, Py
     parts.into_pyobject(py)
 }
 
-/// The steps of a path: `("field", name)`, `("index", number)`, `("key", value)`.
-pub(crate) fn steps<'py>(py: Python<'py>, path: &NodePath) -> PyResult<Bound<'py, PyTuple>> {
+/// Returns the steps of a path: `("field", name)`, `("index", number)`, `("key", value)`.
+pub(crate) fn path_steps<'py>(py: Python<'py>, path: &NodePath) -> PyResult<Bound<'py, PyTuple>> {
     let step = |step: &PathStep| -> PyResult<Bound<'py, PyTuple>> {
         match step {
             PathStep::Field(name) => ("field", &**name).into_pyobject(py),
@@ -180,21 +183,21 @@ pub(crate) fn steps<'py>(py: Python<'py>, path: &NodePath) -> PyResult<Bound<'py
     PyTuple::new(py, path.steps().map(step).collect::<PyResult<Vec<_>>>()?)
 }
 
-/// A pair of nodes that a hook calls equal and hashes differently, described; nothing if these values show none.
+/// Describes a pair of nodes that a hook compares as equal but hashes differently; `None` if these values contain no such pair.
 #[pyfunction]
 fn hook_disagreement(lhs: &Bound<'_, PyAny>, rhs: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let found = check_hooks(&to_value(lhs)?, &to_value(rhs)?);
-    let found = found.map_err(|failed| error(lhs.py(), failed))?;
+    let found = found.map_err(|failed| compare_error(lhs.py(), failed))?;
     Ok(found.map(|disagreement| disagreement.to_string()))
 }
 
-/// A value, printed in a few hundred characters at most.
+/// Prints a value in at most a few hundred characters.
 #[pyfunction]
 fn abridged(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(sapwood_structural::abridged(to_value(value)?.view()).to_string())
 }
 
-/// A value as the key of a dict or a member of a set: told apart by structure, hashed once.
+/// A dict key or set member that wraps a value: compared by structure, hashed once.
 #[pyclass(frozen, module = "sapwood.structural")]
 struct StructuralKey {
     value: Value,
@@ -216,7 +219,7 @@ impl StructuralKey {
         Ok(Self { value: to_value(value)?, hash, options })
     }
 
-    /// The value.
+    /// The wrapped value.
     #[getter]
     fn value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, self.value.view())
@@ -231,7 +234,7 @@ impl StructuralKey {
         }
         let work = || equal_with(&self.value, &other.value, self.options);
         let nodes = [&self.value, &other.value].map(|value| value.as_node().map(AnyRef::node));
-        engine(py, nodes, work).map_err(|failed| error(py, failed))
+        run_engine(py, nodes, work).map_err(|failed| compare_error(py, failed))
     }
 
     fn __hash__(&self) -> u64 {

@@ -19,7 +19,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PySet>()
 }
 
-/// The Python object for a container.
+/// Returns the Python object for a container node.
 pub(crate) fn wrap(py: Python<'_>, any: AnyRef) -> PyResult<Bound<'_, PyAny>> {
     let layout = any.info().layout();
     let node = PyClassInitializer::from(Node::from(any));
@@ -35,29 +35,28 @@ pub(crate) fn wrap(py: Python<'_>, any: AnyRef) -> PyResult<Bound<'_, PyAny>> {
 #[pyclass(frozen, extends = Node, sequence, name = "Seq", module = "sapwood.structural")]
 pub(crate) struct PySeq;
 
-/// An immutable map; keys are told apart by structure.
+/// An immutable map whose keys are compared by structure.
 #[pyclass(frozen, extends = Node, mapping, name = "Map", module = "sapwood.structural")]
 pub(crate) struct PyMap;
 
-/// An immutable set; members are told apart by structure.
+/// An immutable set whose members are compared by structure.
 #[pyclass(frozen, extends = Node, name = "Set", module = "sapwood.structural")]
 pub(crate) struct PySet;
 
-/// A container of the wanted sort from a Python object.
+/// Returns the container node of a Python object; fails unless it has the wanted layout.
 fn container(object: &Bound<'_, PyAny>, layout: ChildLayout, wanted: &str) -> PyResult<Node> {
     match to_value(object)? {
         Value::Node(any) if any.info().layout() == layout => Ok(any.into()),
         other => {
-            let message =
-                format!("expected {wanted}, found {} {other:?}", other.view().sort_name());
-            Err(errors::argument(object.py(), message))
+            let message = format!("expected {wanted}, found {} {other:?}", other.view().sort_name());
+            Err(errors::argument_error(object.py(), message))
         }
     }
 }
 
 fn unhashable(name: &str) -> PyErr {
     PyTypeError::new_err(format!(
-        "unhashable type: '{name}'; use StructuralKey for a key by structure"
+        "unhashable type: '{name}'; use StructuralKey to compare keys by structure"
     ))
 }
 
@@ -67,10 +66,10 @@ fn children<'py>(py: Python<'py>, any: &AnyRef) -> PyResult<Bound<'py, PyTuple>>
     PyTuple::new(py, items.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// Whether two values are equal as Python has it: containers by their items, nodes by identity.
+/// Returns whether two values are equal in the sense of Python's `==`: containers by their items, nodes by identity.
 fn same_items(py: Python<'_>, left: &Value, right: &Value) -> bool {
     let mut stack = vec![(left.clone(), right.clone())];
-    // What is shared is looked at once. The roots keep all of it alive, so addresses stay what they are.
+    // A shared pair is compared once. The roots keep all nodes alive, so addresses stay unique.
     let mut seen = HashSet::<(usize, usize), FxBuildHasher>::default();
     while let Some((left, right)) = stack.pop() {
         let same = match (left.view(), right.view()) {
@@ -79,7 +78,7 @@ fn same_items(py: Python<'_>, left: &Value, right: &Value) -> bool {
             (View::Node(a), View::Node(b)) => {
                 a.id() == b.id()
                     || !seen.insert((a.id(), b.id()))
-                    || open(a.to_owned(), b.to_owned(), &mut stack)
+                    || compare_items(a.to_owned(), b.to_owned(), &mut stack)
             }
             (View::Node(_), _) | (_, View::Node(_)) => false,
             (a, b) => sapwood_structural::equal_views(a, b).unwrap_or(false),
@@ -96,7 +95,7 @@ fn is_number(view: View<'_>) -> bool {
     matches!(view, Bool(_) | Int(_) | Wide(_) | Big(_) | Float(_))
 }
 
-/// `1 == True == 1.0`, and large numbers are compared exactly: Python knows best.
+/// Compares numbers as Python does: `1 == True == 1.0`, and large numbers are compared exactly.
 fn same_numbers(py: Python<'_>, left: View<'_>, right: View<'_>) -> bool {
     if let (View::Int(a), View::Int(b)) = (left, right) {
         return a == b;
@@ -105,7 +104,7 @@ fn same_numbers(py: Python<'_>, left: View<'_>, right: View<'_>) -> bool {
     compared().unwrap_or(false)
 }
 
-fn open(left: AnyRef, right: AnyRef, stack: &mut Vec<(Value, Value)>) -> bool {
+fn compare_items(left: AnyRef, right: AnyRef, stack: &mut Vec<(Value, Value)>) -> bool {
     if left.node().len() != right.node().len() {
         return false;
     }
@@ -136,12 +135,12 @@ fn open(left: AnyRef, right: AnyRef, stack: &mut Vec<(Value, Value)>) -> bool {
             };
             left.iter().all(|member| right.contains(member).unwrap_or(false))
         }
-        // Nodes of users are equal if they are the same, and these are not.
+        // Other nodes are equal only if they are identical, and these are not.
         _ => false,
     }
 }
 
-/// `==` of a container: with containers of ours and of Python.
+/// Implements `==` of a container, with our containers and with Python's.
 fn equals(this: &AnyRef, other: &Bound<'_, PyAny>) -> bool {
     match to_value(other) {
         Ok(given) => same_items(other.py(), &Value::Node(this.clone()), &given),
@@ -187,7 +186,9 @@ impl PySeq {
         let place = if place < 0 { place + len as isize } else { place };
         match usize::try_from(place) {
             Ok(place) if place < len => to_python(slf.py(), any.node().child(place)),
-            _ => Err(PyIndexError::new_err(format!("index {index} of a sequence of {len}"))),
+            _ => Err(PyIndexError::new_err(format!(
+                "index {index} is out of range for a sequence of length {len}"
+            ))),
         }
     }
 
@@ -205,12 +206,12 @@ impl PySeq {
         children(slf.py(), &slf.as_super().get().any)?.contains(value)
     }
 
-    /// The place of the first item that equals `value`.
+    /// Returns the index of the first item that equals `value`.
     fn index(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
         children(slf.py(), &slf.as_super().get().any)?.index(value)
     }
 
-    /// How many items equal `value`.
+    /// Returns the number of items that equal `value`.
     fn count(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
         children(slf.py(), &slf.as_super().get().any)?.call_method1("count", (value,))?.extract()
     }
@@ -228,17 +229,17 @@ impl PySeq {
     }
 }
 
-fn the_map(slf: &Bound<'_, PyMap>) -> PyResult<Map> {
+fn to_map(slf: &Bound<'_, PyMap>) -> PyResult<Map> {
     Map::try_from(slf.as_super().get().any.clone())
-        .map_err(|_| errors::argument(slf.py(), "this is no map"))
+        .map_err(|_| errors::argument_error(slf.py(), "not a map"))
 }
 
 impl PyMap {
-    fn list<'py>(
+    fn map_entries<'py>(
         slf: &Bound<'py, Self>,
         part: impl Fn(Python<'py>, &Value, &Value) -> PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let map = the_map(slf)?;
+        let map = to_map(slf)?;
         let parts = map.iter().map(|(key, value)| part(slf.py(), key, value));
         PyTuple::new(slf.py(), parts.collect::<PyResult<Vec<_>>>()?)
     }
@@ -247,8 +248,8 @@ impl PyMap {
         slf: &Bound<'py, Self>,
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let (map, key) = (the_map(slf)?, to_value(key)?);
-        let found = map.get(&key).map_err(|error| compare::error(slf.py(), error))?;
+        let (map, key) = (to_map(slf)?, to_value(key)?);
+        let found = map.get(&key).map_err(|error| compare::compare_error(slf.py(), error))?;
         found.map(|value| to_python(slf.py(), value.view())).transpose()
     }
 }
@@ -279,7 +280,7 @@ impl PyMap {
         Self::find(slf, key)?.ok_or_else(|| PyKeyError::new_err(key.clone().unbind()))
     }
 
-    /// The value at `key`, or `default`.
+    /// Returns the value at `key`, or `default` if the key is absent.
     #[pyo3(signature = (key, default = None))]
     fn get<'py>(
         slf: &Bound<'py, Self>,
@@ -297,19 +298,19 @@ impl PyMap {
         Ok(Self::keys(slf)?.try_iter()?.into_any())
     }
 
-    /// The keys, in the order of insertion.
+    /// Returns the keys in insertion order.
     fn keys<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        Self::list(slf, |py, key, _| to_python(py, key.view()))
+        Self::map_entries(slf, |py, key, _| to_python(py, key.view()))
     }
 
-    /// The values, in the order of insertion.
+    /// Returns the values in insertion order.
     fn values<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        Self::list(slf, |py, _, value| to_python(py, value.view()))
+        Self::map_entries(slf, |py, _, value| to_python(py, value.view()))
     }
 
-    /// Keys and values, in the order of insertion.
+    /// Returns the pairs of key and value in insertion order.
     fn items<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        Self::list(slf, |py, key, value| {
+        Self::map_entries(slf, |py, key, value| {
             let pair = (to_python(py, key.view())?, to_python(py, value.view())?);
             Ok(pair.into_pyobject(py)?.into_any())
         })
@@ -352,14 +353,16 @@ impl PySet {
     fn __contains__(slf: &Bound<'_, Self>, member: &Bound<'_, PyAny>) -> PyResult<bool> {
         let member = to_value(member)?;
         match Set::try_from(slf.as_super().get().any.clone()) {
-            Ok(set) => set.contains(&member).map_err(|error| compare::error(slf.py(), error)),
+            Ok(set) => {
+                set.contains(&member).map_err(|error| compare::compare_error(slf.py(), error))
+            }
             Err(_) => Ok(false),
         }
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let Ok(set) = Set::try_from(slf.as_super().get().any.clone()) else {
-            return Err(errors::argument(slf.py(), "this is no set"));
+            return Err(errors::argument_error(slf.py(), "not a set"));
         };
         let members = set.iter().map(|member| to_python(slf.py(), member.view()));
         let members = PyTuple::new(slf.py(), members.collect::<PyResult<Vec<_>>>()?)?;

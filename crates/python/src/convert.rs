@@ -1,4 +1,4 @@
-//! Values: from Python objects and back.
+//! Conversion between structural values and Python objects.
 
 use hashbrown::{HashMap, HashSet};
 use pyo3::exceptions::PyUnicodeEncodeError;
@@ -23,22 +23,22 @@ use crate::items;
 use crate::node::wrap;
 use crate::span::PySpan;
 
-/// A data type where any value can stand.
+/// A data type wrapped as a node, for fields that hold any value.
 #[derive(DeriveNode)]
 #[node(kind = "const-tree", key = "sapwood.DataType")]
 pub(crate) struct DataTypeValue {
     dtype: DataType,
 }
 
-/// A span where any value can stand.
+/// A span wrapped as a node, for fields that hold any value.
 #[derive(DeriveNode)]
 #[node(kind = "const-tree", key = "sapwood.Span")]
 pub(crate) struct SpanValue {
     span: Span,
 }
 
-/// The Python object for a node that Python does not know as one.
-pub(crate) fn plain<'py>(
+/// Returns the `DataType` or `Span` that a node wraps; `None` for other nodes.
+pub(crate) fn unwrap_data_type_or_span<'py>(
     py: Python<'py>,
     node: NodeRef<'_>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -51,7 +51,7 @@ pub(crate) fn plain<'py>(
     Ok(None)
 }
 
-/// The Python object for what `view` shows. Lists without identity become tuples.
+/// Returns the Python object for a view. Lists without identity become tuples.
 pub(crate) fn to_python<'py>(py: Python<'py>, view: View<'_>) -> PyResult<Bound<'py, PyAny>> {
     Ok(match view {
         View::None => py.None().into_bound(py),
@@ -76,14 +76,14 @@ pub(crate) fn to_python<'py>(py: Python<'py>, view: View<'_>) -> PyResult<Bound<
     })
 }
 
-/// What Python gave, to be looked at: a node as its handle holds it, which makes it no more shared than it is, or a value.
-pub(crate) enum Given<'a> {
+/// An argument from Python to read: a node borrowed from its handle, which keeps its reference count as it is, or a converted value.
+pub(crate) enum ValueArg<'a> {
     Node(&'a AnyRef),
     Value(Value),
 }
 
-impl<'a> Given<'a> {
-    /// As [`to_value`].
+impl<'a> ValueArg<'a> {
+    /// Reads an argument; fails as [`to_value`] does.
     pub(crate) fn new(object: &'a Bound<'_, PyAny>) -> PyResult<Self> {
         match instance::as_node(object) {
             Some(node) => Ok(Self::Node(&node.any)),
@@ -91,7 +91,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The node, if it is one.
+    /// Returns the node, if the argument is one.
     pub(crate) fn as_node(&self) -> Option<NodeRef<'_>> {
         match self {
             Self::Node(any) => Some(any.node()),
@@ -99,7 +99,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// What is there.
+    /// Returns a view of the argument.
     pub(crate) fn view(&self) -> View<'_> {
         match self {
             Self::Node(any) => View::Node(any.node()),
@@ -108,16 +108,16 @@ impl<'a> Given<'a> {
     }
 }
 
-/// The value of a Python object. Lists, tuples, dicts and sets are copied; nothing recurses.
+/// Converts a Python object to a value. Lists, tuples, dicts and sets are copied, without recursion.
 pub(crate) fn to_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
-    match atom(object)? {
+    match atom_to_value(object)? {
         Some(value) => Ok(value),
-        None => Copying::default().run(object),
+        None => ContainerCopier::default().run(object),
     }
 }
 
-/// The value of what is no container; nothing for a container.
-fn atom(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
+/// Converts an object other than a container to a value; returns `None` for a container.
+fn atom_to_value(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     if let Some(node) = instance::as_node(object) {
         return Ok(Some(Value::Node(node.any.clone())));
     }
@@ -128,7 +128,7 @@ fn atom(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
         let text = text.to_str().map_err(|error| {
             let py = object.py();
             if error.is_instance_of::<PyUnicodeEncodeError>(py) {
-                errors::value(py, "text with lone surrogates is no valid Unicode")
+                errors::value_error(py, "text with lone surrogates is not valid Unicode")
             } else {
                 error
             }
@@ -139,7 +139,7 @@ fn atom(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
         return Ok(Some(Value::Bool(value.is_true())));
     }
     if object.is_instance_of::<PyInt>() {
-        return integer(object).map(Some);
+        return int_to_value(object).map(Some);
     }
     if let Ok(value) = object.cast::<PyFloat>() {
         return Ok(Some(Value::Float(value.value())));
@@ -152,21 +152,22 @@ fn atom(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     if container {
         return Ok(None);
     }
-    other(object).map(Some)
+    other_atom_to_value(object).map(Some)
 }
 
-fn integer(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+fn int_to_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(value) = object.extract::<i64>() {
         return Ok(Value::Int(value));
     }
-    // As `int` writes it, whatever a subclass says.
+    // The formatting of `int` itself, whatever a subclass overrides.
     let format = object.py().get_type::<PyInt>().getattr(intern!(object.py(), "__format__"))?;
     let hex: String = format.call1((object, "x"))?.extract()?;
-    let value = BigInt::from_hex(&hex).ok_or_else(|| errors::value(object.py(), "no integer"))?;
+    let value =
+        BigInt::from_hex(&hex).ok_or_else(|| errors::value_error(object.py(), "not an integer"))?;
     Ok(Value::from(value))
 }
 
-fn other(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+fn other_atom_to_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(dtype) = object.cast::<PyDataType>() {
         return Ok(Ref::new(DataTypeValue { dtype: dtype.get().get() }).into());
     }
@@ -180,7 +181,7 @@ fn other(object: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Ok(value);
     }
     let found = errors::type_name(object);
-    Err(errors::argument(
+    Err(errors::argument_error(
         object.py(),
         format!(
             "expected a node, None, bool, int, float, str, bytes, DataType, Span, array, list, tuple, dict or set, found {found}"
@@ -188,56 +189,60 @@ fn other(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     ))
 }
 
-enum Making<'py> {
+enum PartialContainer<'py> {
     Seq(Vec<Value>),
     Set(Vec<Value>),
-    /// Keys and values in turn; the keys as Python has them, for messages.
+    /// Keys and values alternate; the keys are also kept as Python objects, for messages.
     Map(Vec<Value>, Bound<'py, PyTuple>),
 }
 
 /// A container whose items are being copied.
-struct Frame<'py> {
-    /// Where the container is, to know it again.
+struct OpenContainer<'py> {
+    /// The address of the container, to recognize it.
     address: usize,
-    /// What it held when it was met.
+    /// The items at the time it was opened.
     items: Bound<'py, PyTuple>,
-    made: Making<'py>,
+    partial: PartialContainer<'py>,
 }
 
-impl Frame<'_> {
+impl OpenContainer<'_> {
     fn out(&mut self) -> &mut Vec<Value> {
-        match &mut self.made {
-            Making::Seq(out) | Making::Set(out) | Making::Map(out, _) => out,
+        match &mut self.partial {
+            PartialContainer::Seq(out)
+            | PartialContainer::Set(out)
+            | PartialContainer::Map(out, _) => out,
         }
     }
 
     fn len(&self) -> usize {
-        match &self.made {
-            Making::Seq(out) | Making::Set(out) | Making::Map(out, _) => out.len(),
+        match &self.partial {
+            PartialContainer::Seq(out)
+            | PartialContainer::Set(out)
+            | PartialContainer::Map(out, _) => out.len(),
         }
     }
 
     fn step(&self) -> Option<PathStep> {
-        Some(match &self.made {
-            Making::Seq(out) => PathStep::Index(out.len()),
-            Making::Set(_) => return None,
-            Making::Map(out, keys) => {
+        Some(match &self.partial {
+            PartialContainer::Seq(out) => PathStep::Index(out.len()),
+            PartialContainer::Set(_) => return None,
+            PartialContainer::Map(out, keys) => {
                 let key = keys.get_item(out.len() / 2).ok()?;
-                PathStep::Key(atom(&key).ok().flatten().unwrap_or_default())
+                PathStep::Key(atom_to_value(&key).ok().flatten().unwrap_or_default())
             }
         })
     }
 }
 
 #[derive(Default)]
-struct Copying<'py> {
-    frames: Vec<Frame<'py>>,
+struct ContainerCopier<'py> {
+    frames: Vec<OpenContainer<'py>>,
     open: HashSet<usize, FxBuildHasher>,
-    /// Containers that were copied, so that a shared one is copied once; kept alive, so that no other takes their place.
+    /// A memo of copied containers, so that a shared one is copied once. It keeps them alive, so that no other object takes their address.
     done: HashMap<usize, (Value, Bound<'py, PyAny>), FxBuildHasher>,
 }
 
-impl<'py> Copying<'py> {
+impl<'py> ContainerCopier<'py> {
     fn run(mut self, root: &Bound<'py, PyAny>) -> PyResult<Value> {
         self.open(root)?;
         loop {
@@ -246,7 +251,9 @@ impl<'py> Copying<'py> {
             if index < top.items.len() {
                 let item = top.items.get_item(index)?;
                 let address = item.as_ptr().addr();
-                if let Some(value) = atom(&item).map_err(|error| self.placed(item.py(), error))? {
+                if let Some(value) =
+                    atom_to_value(&item).map_err(|error| self.with_path(item.py(), error))?
+                {
                     if let Some(top) = self.frames.last_mut() {
                         top.out().push(value);
                     }
@@ -262,7 +269,7 @@ impl<'py> Copying<'py> {
             }
             let Some(frame) = self.frames.pop() else { return Ok(Value::None) };
             self.open.remove(&frame.address);
-            let value = self.close(root.py(), frame.made)?;
+            let value = self.close(root.py(), frame.partial)?;
             let Some(outer) = self.frames.last_mut() else { return Ok(value) };
             let source = outer.items.get_item(outer.len())?;
             outer.out().push(value.clone());
@@ -274,10 +281,11 @@ impl<'py> Copying<'py> {
         let py = container.py();
         let address = container.as_ptr().addr();
         if !self.open.insert(address) {
-            let error = errors::value(py, "this container contains itself; graphs have no cycles");
-            return Err(self.placed(py, error));
+            let error =
+                errors::value_error(py, "the container contains itself; graphs have no cycles");
+            return Err(self.with_path(py, error));
         }
-        let (items, made) = if let Ok(dict) = container.cast::<PyDict>() {
+        let (items, partial) = if let Ok(dict) = container.cast::<PyDict>() {
             let entries = dict.items();
             let mut keys = Vec::with_capacity(entries.len());
             let mut items = Vec::with_capacity(2 * entries.len());
@@ -286,31 +294,34 @@ impl<'py> Copying<'py> {
                 keys.push(entry.get_item(0)?);
                 items.extend([entry.get_item(0)?, entry.get_item(1)?]);
             }
-            (PyTuple::new(py, items)?, Making::Map(Vec::new(), PyTuple::new(py, keys)?))
+            (PyTuple::new(py, items)?, PartialContainer::Map(Vec::new(), PyTuple::new(py, keys)?))
         } else if let Ok(list) = container.cast::<PyList>() {
-            (list.to_tuple(), Making::Seq(Vec::new()))
+            (list.to_tuple(), PartialContainer::Seq(Vec::new()))
         } else if let Ok(tuple) = container.cast::<PyTuple>() {
-            (tuple.clone(), Making::Seq(Vec::new()))
+            (tuple.clone(), PartialContainer::Seq(Vec::new()))
         } else {
-            // As sets iterate, whatever a subclass does.
+            // The iteration of `set` itself, whatever a subclass overrides.
             let class = if container.is_instance_of::<PySet>() {
                 py.get_type::<PySet>()
             } else {
                 py.get_type::<PyFrozenSet>()
             };
             let members = class.getattr(intern!(py, "__iter__"))?.call1((container,))?;
-            (PyTuple::new(py, items::of_iterator(&members)?)?, Making::Set(Vec::new()))
+            (
+                PyTuple::new(py, items::collect_iterator(&members)?)?,
+                PartialContainer::Set(Vec::new()),
+            )
         };
-        self.frames.push(Frame { address, items, made });
+        self.frames.push(OpenContainer { address, items, partial });
         Ok(())
     }
 
-    fn close(&self, py: Python<'_>, made: Making<'_>) -> PyResult<Value> {
-        let failed = |error| self.placed(py, compare::error(py, error));
-        Ok(match made {
-            Making::Seq(items) => Seq::new(items).into(),
-            Making::Set(items) => Set::new(items).map_err(failed)?.into(),
-            Making::Map(items, _) => {
+    fn close(&self, py: Python<'_>, partial: PartialContainer<'_>) -> PyResult<Value> {
+        let failed = |error| self.with_path(py, compare::compare_error(py, error));
+        Ok(match partial {
+            PartialContainer::Seq(items) => Seq::new(items).into(),
+            PartialContainer::Set(items) => Set::new(items).map_err(failed)?.into(),
+            PartialContainer::Map(items, _) => {
                 let mut items = items.into_iter();
                 let mut entries = Vec::with_capacity(items.len() / 2);
                 while let (Some(key), Some(value)) = (items.next(), items.next()) {
@@ -321,9 +332,9 @@ impl<'py> Copying<'py> {
         })
     }
 
-    /// The same error, with the place where it happened.
-    fn placed(&self, py: Python<'_>, error: PyErr) -> PyErr {
-        let path: NodePath = self.frames.iter().filter_map(Frame::step).collect();
-        errors::prefixed(py, error, &path.to_string())
+    /// Prefixes the message of an error with the path to the current item.
+    fn with_path(&self, py: Python<'_>, error: PyErr) -> PyErr {
+        let path: NodePath = self.frames.iter().filter_map(OpenContainer::step).collect();
+        errors::with_prefix(py, error, &path.to_string())
     }
 }

@@ -1,4 +1,4 @@
-//! `DataType`: the element types.
+//! The Python class `DataType`: the element types.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -29,12 +29,12 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 pub(crate) struct PyDataType(DataType);
 
 impl PyDataType {
-    /// The data type.
+    /// Returns the data type.
     pub(crate) fn get(self) -> DataType {
         self.0
     }
 
-    /// The one Python object of a data type.
+    /// Returns the unique Python object of a data type.
     pub(crate) fn object(py: Python<'_>, dtype: DataType) -> PyResult<&Bound<'_, Self>> {
         static ALL: PyOnceLock<Vec<Py<PyDataType>>> = PyOnceLock::new();
         let make = || DataType::ALL.iter().map(|&dtype| Py::new(py, Self(dtype))).collect();
@@ -43,17 +43,20 @@ impl PyDataType {
     }
 }
 
-/// A data type, or the name of one.
-pub(crate) fn read(object: &Bound<'_, PyAny>) -> PyResult<DataType> {
+/// Reads a `DataType` object or the name of one.
+pub(crate) fn read_data_type(object: &Bound<'_, PyAny>) -> PyResult<DataType> {
     let py = object.py();
     if let Ok(already) = object.cast::<PyDataType>() {
         return Ok(already.get().0);
     }
     let Ok(name) = object.extract::<String>() else {
         let found = errors::type_name(object);
-        return Err(errors::argument(py, format!("the name of a data type is a str, not {found}")));
+        return Err(errors::argument_error(
+            py,
+            format!("the name of a data type is a str, not {found}"),
+        ));
     };
-    name.parse().map_err(|error| errors::value(py, format!("{error}")))
+    name.parse().map_err(|error| errors::value_error(py, format!("{error}")))
 }
 
 #[pymethods]
@@ -64,7 +67,7 @@ impl PyDataType {
         if let Ok(already) = name.cast::<Self>() {
             return Ok(already.clone().unbind());
         }
-        let dtype = read(name)?;
+        let dtype = read_data_type(name)?;
         Self::object(py, dtype).map(|object| object.clone().unbind())
     }
 
@@ -80,13 +83,13 @@ impl PyDataType {
         self.0.short_name()
     }
 
-    /// How many bits a value has.
+    /// The number of bits in a value.
     #[getter]
     fn bits(&self) -> u32 {
         self.0.bit_width()
     }
 
-    /// How many bytes an element takes in memory.
+    /// The number of bytes that an element takes in memory.
     #[getter]
     fn itemsize(&self) -> usize {
         self.0.byte_size()

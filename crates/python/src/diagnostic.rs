@@ -1,4 +1,4 @@
-//! `Diagnostic`: one complaint about a program.
+//! The Python class `Diagnostic`: one problem in a program.
 
 use pyo3::prelude::*;
 use sapwood::{Diagnostic, Severity};
@@ -9,7 +9,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyDiagnostic>()
 }
 
-/// One complaint about a program: severity, message, span, notes, help.
+/// A problem in a program: severity, message, span, notes, help.
 #[pyclass(frozen, eq, name = "Diagnostic", module = "sapwood")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct PyDiagnostic(Diagnostic);
@@ -37,7 +37,7 @@ impl PyDiagnostic {
         let all = [Severity::Note, Severity::Warning, Severity::Error];
         let Some(severity) = all.into_iter().find(|one| one.to_string() == severity) else {
             let message = format!("a severity is note, warning or error, not {severity:?}");
-            return Err(crate::errors::value(py, message));
+            return Err(crate::errors::value_error(py, message));
         };
         let notes = notes.into_iter().map(|(span, text)| (span.0, text)).collect();
         Ok(Self(Diagnostic { severity, span: span.0, message, notes, help }))
@@ -59,13 +59,13 @@ impl PyDiagnostic {
         PySpan(self.0.span)
     }
 
-    /// Further places and what is to be said of them.
+    /// Further locations, each with a remark: pairs of span and text.
     #[getter]
     fn notes(&self) -> Vec<(PySpan, String)> {
         self.0.notes.iter().map(|(span, text)| (PySpan(*span), text.clone())).collect()
     }
 
-    /// What would be right, where it is known.
+    /// A suggestion of a correct form, if there is one.
     #[getter]
     fn help(&self) -> Option<&str> {
         self.0.help.as_deref()

@@ -7,15 +7,15 @@ use sapwood::{Diagnostic, Diagnostics, Source};
 
 use crate::diagnostic::PyDiagnostic;
 
-macro_rules! families {
+macro_rules! error_kinds {
     ($($(#[$doc:meta])* $name:ident = $class:literal;)*) => {
-        /// What went wrong: one exception class each.
+        /// The kinds of errors, one exception class for each.
         #[derive(Clone, Copy, Debug)]
-        #[allow(dead_code, reason = "the list is that of errors.py")]
-        pub(crate) enum Family { $($(#[$doc])* $name,)* }
+        #[allow(dead_code, reason = "the kinds mirror errors.py")]
+        pub(crate) enum ErrorKind { $($(#[$doc])* $name,)* }
 
-        impl Family {
-            /// The exception class.
+        impl ErrorKind {
+            /// Returns the exception class.
             pub(crate) fn class(self, py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
                 match self {
                     $(Self::$name => {
@@ -28,12 +28,12 @@ macro_rules! families {
     };
 }
 
-families! {
+error_kinds! {
     /// A value of the wrong type, or the wrong number of them.
     Argument = "ArgumentError";
-    /// A value of the right type that cannot be taken.
+    /// A value of the right type that is not valid.
     Value = "InvalidValueError";
-    /// Text that cannot be read.
+    /// Text that cannot be parsed.
     Parse = "ParseError";
     /// A program that is not well-formed.
     Verify = "VerifyError";
@@ -47,32 +47,32 @@ families! {
     Rewrite = "RewriteError";
     /// A package that is not installed.
     Missing = "MissingPackageError";
-    /// A callback that was kept and called after its time.
+    /// A callback that was called after its hook returned.
     Callback = "CallbackError";
 }
 
-/// An exception with a message.
-pub(crate) fn error(py: Python<'_>, family: Family, message: impl Into<String>) -> PyErr {
-    match family.class(py) {
+/// Returns an exception of a kind with a message.
+pub(crate) fn new_error(py: Python<'_>, kind: ErrorKind, message: impl Into<String>) -> PyErr {
+    match kind.class(py) {
         Ok(class) => PyErr::from_type(class.clone(), (message.into(),)),
         Err(failed) => failed,
     }
 }
 
-/// A value of the wrong type was given.
-pub(crate) fn argument(py: Python<'_>, message: impl Into<String>) -> PyErr {
-    error(py, Family::Argument, message)
+/// Returns the exception for an argument of the wrong type.
+pub(crate) fn argument_error(py: Python<'_>, message: impl Into<String>) -> PyErr {
+    new_error(py, ErrorKind::Argument, message)
 }
 
-/// A value that cannot be taken was given.
-pub(crate) fn value(py: Python<'_>, message: impl Into<String>) -> PyErr {
-    error(py, Family::Value, message)
+/// Returns the exception for an argument with an invalid value.
+pub(crate) fn value_error(py: Python<'_>, message: impl Into<String>) -> PyErr {
+    new_error(py, ErrorKind::Value, message)
 }
 
-/// An exception for what is wrong with a program: its message shows the source lines where there is a source.
-pub(crate) fn diagnosed(
+/// Returns the exception for diagnostics. Its message shows the source lines if the source is available.
+pub(crate) fn diagnostics_error(
     py: Python<'_>,
-    family: Family,
+    kind: ErrorKind,
     diagnostics: &Diagnostics,
     source: Option<&Source>,
 ) -> PyErr {
@@ -84,18 +84,18 @@ pub(crate) fn diagnosed(
         let shown: Vec<&Diagnostic> = diagnostics.iter().collect();
         let shown = shown.into_iter().map(|one| Bound::new(py, PyDiagnostic::from(one)));
         let shown = PyTuple::new(py, shown.collect::<PyResult<Vec<_>>>()?)?;
-        Ok(PyErr::from_value(family.class(py)?.call1((text, shown))?))
+        Ok(PyErr::from_value(kind.class(py)?.call1((text, shown))?))
     };
     build().unwrap_or_else(|failed| failed)
 }
 
-/// The name of the type of a Python object, for messages.
+/// Returns the name of a Python object's type, for messages.
 pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
     object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string())
 }
 
-/// The same exception, its message preceded by a place. Exceptions that are not ours stay as they are.
-pub(crate) fn prefixed(py: Python<'_>, error: PyErr, place: &str) -> PyErr {
+/// Returns an exception with a place before its message. Exceptions of other packages are returned unchanged.
+pub(crate) fn with_prefix(py: Python<'_>, error: PyErr, place: &str) -> PyErr {
     let ours = PyOnceLock::new();
     let base: PyResult<&Bound<'_, PyType>> = ours.import(py, "sapwood.errors", "SapwoodError");
     if !base.is_ok_and(|base| error.is_instance(py, base)) {

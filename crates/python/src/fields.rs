@@ -1,4 +1,4 @@
-//! Classes that users define: their fields, what these may hold, and how instances are made.
+//! Node classes that users define: their fields, the types of these fields, and the construction of instances.
 
 use hashbrown::HashMap;
 use pyo3::exceptions::PyAttributeError;
@@ -14,7 +14,7 @@ use sapwood_structural::{
 use sapwood_types::counted;
 
 use crate::arrays;
-use crate::classes::{self, Class, Make};
+use crate::classes::{self, Constructor, NodeClass};
 use crate::compare;
 use crate::convert::{DataTypeValue, SpanValue, to_python, to_value};
 use crate::errors;
@@ -23,58 +23,58 @@ use crate::instance::as_node;
 use crate::node::{Node, wrap};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<FieldAccess>()?;
+    module.add_class::<FieldGetter>()?;
     module.add_function(wrap_pyfunction!(check_kind, module)?)?;
     module.add_function(wrap_pyfunction!(register_class, module)?)?;
     module.add_function(wrap_pyfunction!(class_fields, module)?)
 }
 
-/// What a field holds where it is not given.
-enum Default {
+/// The value of a field for which a constructor call has no argument.
+enum FieldDefault {
     Missing,
     Value(Value),
     Factory(Py<PyAny>),
 }
 
-struct Field {
+struct FieldSpec {
     name: &'static str,
-    default: Default,
+    default: FieldDefault,
     keyword_only: bool,
 }
 
 /// The fields of a class, base class first.
-pub(crate) struct Fields {
-    fields: Vec<Field>,
-    /// Which fields positional arguments go to.
+pub(crate) struct ClassFields {
+    fields: Vec<FieldSpec>,
+    /// The indices of the fields that take positional arguments, in order.
     positional: Vec<usize>,
-    /// What the fields may hold; found when the first instance is made, so that classes can name later ones.
-    checks: PyOnceLock<Vec<Check>>,
+    /// The types of the fields. They are resolved when the first instance is built, so that annotations may name later classes.
+    types: PyOnceLock<Vec<FieldType>>,
     resolve: Py<PyAny>,
-    /// Whether the class has a `__post_init__`.
+    /// True if the class has a `__post_init__`.
     post_init: bool,
 }
 
-impl Fields {
-    /// A node from the arguments of a constructor.
-    pub(crate) fn make(
+impl ClassFields {
+    /// Builds a node from the arguments of a constructor call.
+    pub(crate) fn construct_from_call(
         &self,
-        class: &Class,
+        class: &NodeClass,
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<AnyRef> {
-        let values = self.values(class, args, kwargs)?;
-        class.info.make(values).map_err(|error| errors::value(args.py(), error.to_string()))
+        let values = self.bind_values(class, args, kwargs)?;
+        class.info.make(values).map_err(|error| errors::value_error(args.py(), error.to_string()))
     }
 
-    /// The values of all fields.
-    pub(crate) fn values(
+    /// Returns the values of all fields from the arguments of a constructor call.
+    pub(crate) fn bind_values(
         &self,
-        class: &Class,
+        class: &NodeClass,
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Vec<Value>> {
         let py = args.py();
-        let checks = self.checks(py, class)?;
+        let types = self.types(py, class)?;
         if args.len() > self.positional.len() {
             let names: Vec<&str> = self.positional.iter().map(|&i| self.fields[i].name).collect();
             let message = format!(
@@ -84,39 +84,39 @@ impl Fields {
                 names.join(", "),
                 args.len()
             );
-            return Err(errors::argument(py, message));
+            return Err(errors::argument_error(py, message));
         }
         let mut values: Vec<Option<Value>> = Vec::with_capacity(self.fields.len());
         values.resize_with(self.fields.len(), || None);
         for (&index, given) in self.positional.iter().zip(args.iter_borrowed()) {
-            values[index] = Some(self.value(class, checks, index, &given)?);
+            values[index] = Some(self.value(class, types, index, &given)?);
         }
         for (name, given) in kwargs.into_iter().flatten() {
             let index = self.index(class, &name)?;
             if values[index].is_some() {
                 let name = self.fields[index].name;
                 let message = format!("{} was given {name} twice", class.info.key());
-                return Err(errors::argument(py, message));
+                return Err(errors::argument_error(py, message));
             }
-            values[index] = Some(self.value(class, checks, index, &given)?);
+            values[index] = Some(self.value(class, types, index, &given)?);
         }
         let complete = values.into_iter().enumerate().map(|(index, value)| match value {
             Some(value) => Ok(value),
-            None => self.default(py, class, checks, index),
+            None => self.default(py, class, types, index),
         });
         complete.collect()
     }
 
-    fn checks(&self, py: Python<'_>, class: &Class) -> PyResult<&[Check]> {
-        let checks = self.checks.get_or_try_init(py, || {
+    fn types(&self, py: Python<'_>, class: &NodeClass) -> PyResult<&[FieldType]> {
+        let types = self.types.get_or_try_init(py, || {
             let found = self.resolve.bind(py).call1((class.class.bind(py),))?;
             let found: Vec<Bound<'_, PyAny>> = found.extract()?;
-            found.iter().map(Check::read).collect::<PyResult<Vec<_>>>()
+            found.iter().map(FieldType::from_spec).collect::<PyResult<Vec<_>>>()
         })?;
-        Ok(checks)
+        Ok(types)
     }
 
-    fn index(&self, class: &Class, name: &Bound<'_, PyAny>) -> PyResult<usize> {
+    fn index(&self, class: &NodeClass, name: &Bound<'_, PyAny>) -> PyResult<usize> {
         let given = name.cast::<PyString>()?.to_str()?;
         self.fields.iter().position(|field| field.name == given).ok_or_else(|| {
             let names = self.fields.iter().map(|field| field.name);
@@ -126,68 +126,73 @@ impl Fields {
                 None => format!("it has {}", names.collect::<Vec<_>>().join(", ")),
             };
             let message = format!("{} has no field {given}; {more}", class.info.key());
-            errors::argument(name.py(), message)
+            errors::argument_error(name.py(), message)
         })
     }
 
     fn value(
         &self,
-        class: &Class,
-        checks: &[Check],
+        class: &NodeClass,
+        types: &[FieldType],
         index: usize,
         given: &Bound<'_, PyAny>,
     ) -> PyResult<Value> {
         let place = || format!("{}.{}", class.info.key(), self.fields[index].name);
         let value =
-            to_value(given).map_err(|error| errors::prefixed(given.py(), error, &place()))?;
-        checks[index]
-            .apply(given.py(), value)
-            .map_err(|error| errors::argument(given.py(), format!("{}: {error}", place())))
+            to_value(given).map_err(|error| errors::with_prefix(given.py(), error, &place()))?;
+        types[index]
+            .check_and_convert(given.py(), value)
+            .map_err(|error| errors::argument_error(given.py(), format!("{}: {error}", place())))
     }
 
     fn default(
         &self,
         py: Python<'_>,
-        class: &Class,
-        checks: &[Check],
+        class: &NodeClass,
+        types: &[FieldType],
         index: usize,
     ) -> PyResult<Value> {
         match &self.fields[index].default {
-            Default::Value(value) => checks[index].apply(py, value.clone()).map_err(|error| {
-                let (key, name) = (class.info.key(), self.fields[index].name);
-                errors::argument(py, format!("{key}.{name}: its default does not fit: {error}"))
-            }),
-            Default::Factory(make) => self.value(class, checks, index, &make.bind(py).call0()?),
-            Default::Missing => {
+            FieldDefault::Value(value) => {
+                types[index].check_and_convert(py, value.clone()).map_err(|error| {
+                    let (key, name) = (class.info.key(), self.fields[index].name);
+                    errors::argument_error(
+                        py,
+                        format!("{key}.{name}: the default is not valid: {error}"),
+                    )
+                })
+            }
+            FieldDefault::Factory(make) => self.value(class, types, index, &make.bind(py).call0()?),
+            FieldDefault::Missing => {
                 let name = self.fields[index].name;
                 let message = format!("{} needs {name}, which was not given", class.info.key());
-                Err(errors::argument(py, message))
+                Err(errors::argument_error(py, message))
             }
         }
     }
 
-    /// Makes a node from values instead of objects, as the class itself does; `None` where a field was not given.
-    fn construct(
+    /// Builds a node from values instead of Python objects; `None` selects the default of a field.
+    fn construct_from_values(
         &self,
         py: Python<'_>,
-        class: &Class,
+        class: &NodeClass,
         given: Vec<Option<Value>>,
         interned: bool,
     ) -> PyResult<AnyRef> {
-        let checks = self.checks(py, class)?;
+        let types = self.types(py, class)?;
         let values = given.into_iter().enumerate().map(|(index, value)| match value {
-            Some(value) => checks[index].apply(py, value).map_err(|error| {
+            Some(value) => types[index].check_and_convert(py, value).map_err(|error| {
                 let place = format!("{}.{}", class.info.key(), self.fields[index].name);
-                errors::argument(py, format!("{place}: {error}"))
+                errors::argument_error(py, format!("{place}: {error}"))
             }),
-            None => self.default(py, class, checks, index),
+            None => self.default(py, class, types, index),
         });
         let values = values.collect::<PyResult<Vec<Value>>>()?;
         let any = if interned {
-            class.info.get(values).map_err(|error| compare::get_error(py, error))?
+            class.info.get(values).map_err(|error| compare::singleton_error(py, error))?
         } else {
             let made = class.info.make(values);
-            made.map_err(|error| errors::value(py, error.to_string()))?
+            made.map_err(|error| errors::value_error(py, error.to_string()))?
         };
         self.post_init(py, &any)?;
         Ok(any)
@@ -202,33 +207,33 @@ impl Fields {
     }
 }
 
-/// Makes nodes of Python classes where graphs are rebuilt or read: with the checks, defaults and `__post_init__` of the class.
-fn construct(
+/// Builds nodes of Python classes while a graph is rebuilt or read, with the type checks, defaults and `__post_init__` of the class.
+fn construct_node(
     info: &'static TypeInfo,
     given: Vec<Option<Value>>,
     interned: bool,
 ) -> Result<AnyRef, ConstructError> {
-    let Some(class) = classes::of_type(info) else {
+    let Some(class) = classes::find_by_type(info) else {
         return Err(BuildError::new(format!("{} has no Python class", info.key())).into());
     };
-    let Make::Fields(fields) = &class.make else {
+    let Constructor::Fields(fields) = &class.constructor else {
         return Err(BuildError::new(format!("{} has no fields", info.key())).into());
     };
-    Python::attach(|py| fields.construct(py, class, given, interned)).map_err(|error| {
+    Python::attach(|py| fields.construct_from_values(py, class, given, interned)).map_err(|error| {
         let error = Box::new(error);
         Error::Hook { key: info.key(), path: NodePath::root(), error }.into()
     })
 }
 
-/// What was found about containers in a value: one may stand there many times.
-struct Seen<'py> {
+/// A memo of the checks and conversions of containers in one value, because a container may occur in it many times.
+struct CheckMemo<'py> {
     py: Python<'py>,
-    fits: HashMap<(usize, usize), bool, FxBuildHasher>,
+    accepted: HashMap<(usize, usize), bool, FxBuildHasher>,
     converted: HashMap<(usize, usize), Option<Value>, FxBuildHasher>,
 }
 
-/// What a field may hold, from its annotation.
-pub(crate) enum Check {
+/// The type of a field, from its annotation.
+pub(crate) enum FieldType {
     Any,
     None,
     Bool,
@@ -239,18 +244,18 @@ pub(crate) enum Check {
     Tensor,
     DataType,
     Span,
-    Class(Py<PyType>),
-    Seq(Box<Check>),
-    Set(Box<Check>),
-    Map(Box<Check>, Box<Check>),
-    Union(Vec<Check>),
+    NodeClass(Py<PyType>),
+    Seq(Box<FieldType>),
+    Set(Box<FieldType>),
+    Map(Box<FieldType>, Box<FieldType>),
+    Union(Vec<FieldType>),
 }
 
-impl Check {
-    /// From what `structural.py` makes of an annotation: a word, a class, or a tuple of a word and its parts.
-    fn read(spec: &Bound<'_, PyAny>) -> PyResult<Self> {
+impl FieldType {
+    /// Reads the specification that `structural.py` derives from an annotation: a word, a class, or a tuple of a word and its parts.
+    fn from_spec(spec: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(class) = spec.cast::<PyType>() {
-            return Ok(Self::Class(class.clone().unbind()));
+            return Ok(Self::NodeClass(class.clone().unbind()));
         }
         if let Ok(word) = spec.cast::<PyString>() {
             return Ok(match word.to_str()? {
@@ -268,44 +273,45 @@ impl Check {
         }
         let spec = spec.cast::<PyTuple>()?;
         let word: String = spec.get_item(0)?.extract()?;
-        let part = |index| Self::read(&spec.get_item(index)?).map(Box::new);
+        let part = |index| Self::from_spec(&spec.get_item(index)?).map(Box::new);
         Ok(match word.as_str() {
             "seq" => Self::Seq(part(1)?),
             "set" => Self::Set(part(1)?),
             "map" => Self::Map(part(1)?, part(2)?),
             _ => {
-                let parts = spec.iter_borrowed().skip(1).map(|one| Self::read(&one));
+                let parts = spec.iter_borrowed().skip(1).map(|one| Self::from_spec(&one));
                 Self::Union(parts.collect::<PyResult<_>>()?)
             }
         })
     }
 
-    /// The value, if the field may hold it; an `int` where a `float` is wanted becomes one, and a NumPy scalar the number
-    /// that is wanted.
-    fn apply(&self, py: Python<'_>, value: Value) -> Result<Value, BuildError> {
+    /// Checks a value against the type and returns it, converted where needed: an `int` becomes a `float`, and a NumPy scalar becomes a
+    /// Python number.
+    fn check_and_convert(&self, py: Python<'_>, value: Value) -> Result<Value, BuildError> {
         if let (Self::Float, Value::Int(number)) = (self, &value) {
             return Ok(Value::Float(*number as f64));
         }
-        let mut seen = Seen { py, fits: HashMap::default(), converted: HashMap::default() };
-        match self.refuses(&mut seen, value.view()) {
-            None => Ok(self.converted(&mut seen, value.view()).unwrap_or(value)),
+        let mut memo =
+            CheckMemo { py, accepted: HashMap::default(), converted: HashMap::default() };
+        match self.rejection(&mut memo, value.view()) {
+            None => Ok(self.convert(&mut memo, value.view()).unwrap_or(value)),
             Some(error) => Err(error),
         }
     }
 
-    /// Whether a number may be wanted somewhere: other numbers become it.
-    fn has_numbers(&self) -> bool {
+    /// Returns whether the type contains a number type, to which other numbers may be converted.
+    fn may_convert_numbers(&self) -> bool {
         match self {
             Self::Bool | Self::Int | Self::Float => true,
-            Self::Seq(item) | Self::Set(item) => item.has_numbers(),
-            Self::Map(key, item) => key.has_numbers() || item.has_numbers(),
-            Self::Union(checks) => checks.iter().any(Self::has_numbers),
+            Self::Seq(item) | Self::Set(item) => item.may_convert_numbers(),
+            Self::Map(key, item) => key.may_convert_numbers() || item.may_convert_numbers(),
+            Self::Union(types) => types.iter().any(Self::may_convert_numbers),
             _ => false,
         }
     }
 
-    /// The number in a tensor without dims, which is a NumPy scalar, where that number is wanted.
-    fn number(&self, py: Python<'_>, tensor: &Tensor) -> Option<Value> {
+    /// Converts a tensor without dims, such as a NumPy scalar, to a number of this type.
+    fn scalar_to_number(&self, py: Python<'_>, tensor: &Tensor) -> Option<Value> {
         let dtype = tensor.dtype();
         let class = match self {
             Self::Bool if dtype.is_bool() => py.get_type::<PyBool>(),
@@ -320,19 +326,19 @@ impl Check {
         to_value(&class.call1((array,)).ok()?).ok()
     }
 
-    /// A value that can be held, with the numbers that are wanted in the place of others; nothing if it stays as it is.
-    fn converted(&self, seen: &mut Seen<'_>, view: View<'_>) -> Option<Value> {
+    /// Converts the numbers in an accepted value to the types of the field; `None` if nothing changes.
+    fn convert(&self, memo: &mut CheckMemo<'_>, view: View<'_>) -> Option<Value> {
         match (self, view) {
             (Self::Float, View::Int(number)) => Some(Value::Float(number as f64)),
             (Self::Bool | Self::Int | Self::Float, View::Tensor(tensor)) => {
-                self.number(seen.py, tensor)
+                self.scalar_to_number(memo.py, tensor)
             }
-            (Self::Union(checks), _) if self.has_numbers() => {
+            (Self::Union(types), _) if self.may_convert_numbers() => {
                 let mut changed = None;
-                for check in checks {
-                    if check.fits(seen, view) {
-                        // What takes it as it is comes first: `float | int` takes an int.
-                        let made = check.converted(seen, view)?;
+                for ty in types {
+                    if ty.accepts(memo, view) {
+                        // A type that accepts the value unchanged comes first: `float | int` keeps an int.
+                        let made = ty.convert(memo, view)?;
                         // A NumPy int becomes an int before it becomes a float.
                         if matches!(changed, None | Some(Value::Float(_))) {
                             changed = Some(made);
@@ -342,15 +348,15 @@ impl Check {
                 changed
             }
             (Self::Seq(_) | Self::Set(_) | Self::Map(..), View::Node(node))
-                if self.has_numbers() =>
+                if self.may_convert_numbers() =>
             {
-                let place = self.place(node);
-                if let Some(known) = seen.converted.get(&place) {
+                let key = self.memo_key(node);
+                if let Some(known) = memo.converted.get(&key) {
                     return known.clone();
                 }
-                let made = self.items_converted(seen, node);
-                if self.is_noted(node) {
-                    seen.converted.insert(place, made.clone());
+                let made = self.convert_items(memo, node);
+                if self.is_memoized(node) {
+                    memo.converted.insert(key, made.clone());
                 }
                 made
             }
@@ -358,19 +364,19 @@ impl Check {
         }
     }
 
-    fn items_converted(&self, seen: &mut Seen<'_>, node: NodeRef<'_>) -> Option<Value> {
+    fn convert_items(&self, memo: &mut CheckMemo<'_>, node: NodeRef<'_>) -> Option<Value> {
         let mut change =
-            |index| self.below(index).and_then(|item| item.converted(seen, node.child(index)));
+            |index| self.item_type(index).and_then(|item| item.convert(memo, node.child(index)));
         let first = (0..node.len()).find(|&index| change(index).is_some())?;
         let items = (0..node.len()).map(|index| {
             let changed = if index < first { None } else { change(index) };
             changed.unwrap_or_else(|| Value::of(node.child(index)))
         });
-        self.container(items)
+        self.build_container(items)
     }
 
-    /// What the item at a place of a container may hold.
-    fn below(&self, index: usize) -> Option<&Self> {
+    /// Returns the type of the item at an index of a container.
+    fn item_type(&self, index: usize) -> Option<&Self> {
         match self {
             Self::Seq(item) | Self::Set(item) => Some(item),
             Self::Map(key, item) => Some(if index.is_multiple_of(2) { key } else { item }),
@@ -378,8 +384,8 @@ impl Check {
         }
     }
 
-    /// A container of this sort; nothing if there is none, as where `1` and `1.0` were two keys.
-    fn container(&self, mut items: impl Iterator<Item = Value>) -> Option<Value> {
+    /// Builds a container of this type; `None` if the items are invalid, as when `1` and `1.0` were two keys.
+    fn build_container(&self, mut items: impl Iterator<Item = Value>) -> Option<Value> {
         match self {
             Self::Seq(_) => Some(Seq::new(items).into()),
             Self::Set(_) => Some(Set::new(items.collect::<Vec<_>>()).ok()?.into()),
@@ -393,8 +399,8 @@ impl Check {
         }
     }
 
-    /// Whether a value can be held.
-    fn fits(&self, seen: &mut Seen<'_>, view: View<'_>) -> bool {
+    /// Returns whether a value has this type.
+    fn accepts(&self, memo: &mut CheckMemo<'_>, view: View<'_>) -> bool {
         match (self, view) {
             (Self::Any, _)
             | (Self::None, View::None)
@@ -405,33 +411,33 @@ impl Check {
             | (Self::Bytes, View::Bytes(_))
             | (Self::Tensor, View::Tensor(_)) => true,
             (Self::Bool | Self::Int | Self::Float, View::Tensor(tensor)) => {
-                self.number(seen.py, tensor).is_some()
+                self.scalar_to_number(memo.py, tensor).is_some()
             }
             (Self::DataType, View::Node(node)) => node.downcast::<DataTypeValue>().is_some(),
             (Self::Span, View::Node(node)) => node.downcast::<SpanValue>().is_some(),
-            (Self::Class(class), View::Node(node)) => {
-                is_instance(seen.py, node.info(), class.bind(seen.py))
+            (Self::NodeClass(class), View::Node(node)) => {
+                is_instance(memo.py, node.info(), class.bind(memo.py))
             }
             (Self::Seq(_) | Self::Set(_) | Self::Map(..), View::Node(node))
-                if self.is_sort_of(node) =>
+                if self.is_container_for(node) =>
             {
-                let place = self.place(node);
-                if let Some(known) = seen.fits.get(&place) {
+                let key = self.memo_key(node);
+                if let Some(known) = memo.accepted.get(&key) {
                     return *known;
                 }
-                let fits = self.misfit(seen, node).is_none();
-                if self.is_noted(node) {
-                    seen.fits.insert(place, fits);
+                let accepts = self.first_rejected_item(memo, node).is_none();
+                if self.is_memoized(node) {
+                    memo.accepted.insert(key, accepts);
                 }
-                fits
+                accepts
             }
-            (Self::Union(checks), view) => checks.iter().any(|check| check.fits(seen, view)),
+            (Self::Union(types), view) => types.iter().any(|ty| ty.accepts(memo, view)),
             _ => false,
         }
     }
 
-    /// Whether a node is a container of the sort that is wanted.
-    fn is_sort_of(&self, node: NodeRef<'_>) -> bool {
+    /// Returns whether a node is the sort of container that this type describes.
+    fn is_container_for(&self, node: NodeRef<'_>) -> bool {
         let layout = node.info().layout();
         match self {
             Self::Seq(_) => layout == ChildLayout::List,
@@ -441,45 +447,50 @@ impl Check {
         }
     }
 
-    /// Which item of a container cannot be held, and what may be there.
-    fn misfit(&self, seen: &mut Seen<'_>, node: NodeRef<'_>) -> Option<(usize, &Self)> {
+    /// Returns the index of the first item that is not of its type, and that type.
+    fn first_rejected_item(
+        &self,
+        memo: &mut CheckMemo<'_>,
+        node: NodeRef<'_>,
+    ) -> Option<(usize, &Self)> {
         let wrong = |index| {
-            let item = self.below(index)?;
-            (!item.fits(seen, node.child(index))).then_some((index, item))
+            let item = self.item_type(index)?;
+            (!item.accepts(memo, node.child(index))).then_some((index, item))
         };
         (0..node.len()).find_map(wrong)
     }
 
-    /// What is found about a container is noted by this.
-    fn place(&self, node: NodeRef<'_>) -> (usize, usize) {
+    /// Returns the key of a container in the memo.
+    fn memo_key(&self, node: NodeRef<'_>) -> (usize, usize) {
         (std::ptr::from_ref(self).addr(), node.id())
     }
 
-    /// Whether looking at a container again costs more than noting what was found.
-    fn is_noted(&self, node: NodeRef<'_>) -> bool {
-        const FEW: usize = 16;
+    /// Returns whether a second visit of a container would cost more than a memo entry.
+    fn is_memoized(&self, node: NodeRef<'_>) -> bool {
+        const MAX_UNMEMOIZED_ITEMS: usize = 16;
         let nested = |item: &Self| {
             matches!(item, Self::Seq(_) | Self::Set(_) | Self::Map(..) | Self::Union(_))
         };
-        node.len() > FEW || (0..2).any(|index| self.below(index).is_some_and(nested))
+        node.len() > MAX_UNMEMOIZED_ITEMS
+            || (0..2).any(|index| self.item_type(index).is_some_and(nested))
     }
 
-    /// Why a value cannot be held; nothing if it can.
-    fn refuses(&self, seen: &mut Seen<'_>, view: View<'_>) -> Option<BuildError> {
-        if self.fits(seen, view) {
+    /// Returns the error for a value that is not of this type; `None` if it is.
+    fn rejection(&self, memo: &mut CheckMemo<'_>, view: View<'_>) -> Option<BuildError> {
+        if self.accepts(memo, view) {
             return None;
         }
         if let View::Node(node) = view
-            && self.is_sort_of(node)
-            && let Some((index, item)) = self.misfit(seen, node)
+            && self.is_container_for(node)
+            && let Some((index, item)) = self.first_rejected_item(memo, node)
         {
-            let error = item.refuses(seen, node.child(index))?;
+            let error = item.rejection(memo, node.child(index))?;
             return Some(if matches!(self, Self::Seq(_)) { error.at_index(index) } else { error });
         }
-        Some(BuildError::expected(&self.shown(seen.py), view))
+        Some(BuildError::expected(&self.describe(memo.py), view))
     }
 
-    fn shown(&self, py: Python<'_>) -> String {
+    fn describe(&self, py: Python<'_>) -> String {
         match self {
             Self::Any => "anything".to_owned(),
             Self::None => "None".to_owned(),
@@ -491,21 +502,23 @@ impl Check {
             Self::Tensor => "an array".to_owned(),
             Self::DataType => "a DataType".to_owned(),
             Self::Span => "a Span".to_owned(),
-            Self::Class(class) => {
+            Self::NodeClass(class) => {
                 class.bind(py).name().map_or_else(|_| "a node".to_owned(), |name| name.to_string())
             }
-            Self::Seq(item) => format!("a list of {}", item.shown(py)),
-            Self::Set(item) => format!("a set of {}", item.shown(py)),
-            Self::Map(key, item) => format!("a dict from {} to {}", key.shown(py), item.shown(py)),
-            Self::Union(checks) => {
-                checks.iter().map(|check| check.shown(py)).collect::<Vec<_>>().join(" or ")
+            Self::Seq(item) => format!("a list of {}", item.describe(py)),
+            Self::Set(item) => format!("a set of {}", item.describe(py)),
+            Self::Map(key, item) => {
+                format!("a dict from {} to {}", key.describe(py), item.describe(py))
+            }
+            Self::Union(types) => {
+                types.iter().map(|ty| ty.describe(py)).collect::<Vec<_>>().join(" or ")
             }
         }
     }
 }
 
 fn is_instance(py: Python<'_>, info: &'static TypeInfo, class: &Bound<'_, PyType>) -> bool {
-    match classes::of_type(info) {
+    match classes::find_by_type(info) {
         Some(found) => {
             found.class.is(class) || found.class.bind(py).is_subclass(class).unwrap_or(false)
         }
@@ -513,25 +526,25 @@ fn is_instance(py: Python<'_>, info: &'static TypeInfo, class: &Bound<'_, PyType
     }
 }
 
-/// The kind of this name.
-fn read_kind(py: Python<'_>, name: &str) -> PyResult<NodeKind> {
+/// Returns the node kind with this name.
+fn parse_kind(py: Python<'_>, name: &str) -> PyResult<NodeKind> {
     NodeKind::ALL.into_iter().find(|one| one.name() == name).ok_or_else(|| {
         let names: Vec<&str> = NodeKind::ALL.iter().map(|one| one.name()).collect();
         let hint = sapwood_types::did_you_mean(name, names.clone());
         let hint = hint.map_or_else(String::new, |hint| format!("; did you mean {hint:?}?"));
         let message = format!("structural_eq is one of {}, not {name:?}{hint}", names.join(", "));
-        errors::value(py, message)
+        errors::value_error(py, message)
     })
 }
 
-/// Refuses a name that no kind has.
+/// Fails if there is no node kind with this name.
 #[pyfunction]
 fn check_kind(py: Python<'_>, kind: &str) -> PyResult<()> {
-    read_kind(py, kind).map(drop)
+    parse_kind(py, kind).map(drop)
 }
 
-/// Registers a class: `fields` are its own, each a tuple `(name, role, default, default_factory, keyword_only)`; `hooked`
-/// says whether it has an `__s_equal__`, an `__s_hash__` and a `__post_init__`.
+/// Registers a class. `fields` are its own fields, each a tuple `(name, role, default, default_factory, keyword_only)`; `hooked`
+/// tells whether it has an `__s_equal__`, an `__s_hash__` and a `__post_init__`.
 #[pyfunction]
 #[pyo3(signature = (cls, key, kind, scope, base, fields, resolve, missing, hooked))]
 #[allow(clippy::too_many_arguments, reason = "called from one place, by py_class")]
@@ -547,24 +560,24 @@ fn register_class<'py>(
     hooked: (bool, bool, bool),
 ) -> PyResult<()> {
     let py = cls.py();
-    let base = base.and_then(classes::of_class);
-    let kind = read_kind(py, kind)?;
-    let mut builder = TypeBuilder::new(key).kind(kind).constructor(construct);
+    let base = base.and_then(classes::find_by_class);
+    let kind = parse_kind(py, kind)?;
+    let mut builder = TypeBuilder::new(key).kind(kind).constructor(construct_node);
     if scope {
         builder = builder.scope();
     }
-    let mut all: Vec<Field> = Vec::new();
+    let mut all: Vec<FieldSpec> = Vec::new();
     if let Some(base) = base {
         builder = builder.base(base.info);
-        if let Make::Fields(inherited) = &base.make {
+        if let Constructor::Fields(inherited) = &base.constructor {
             all.extend(inherited.fields.iter().map(|field| inherit(py, field)));
         }
     }
     if hooked.0 {
-        builder = builder.equal_hook(hooks::equal(cls)?);
+        builder = builder.equal_hook(hooks::equal_hook(cls)?);
     }
     if hooked.1 {
-        builder = builder.hash_hook(hooks::hash(cls)?);
+        builder = builder.hash_hook(hooks::hash_hook(cls)?);
     }
     let mut own = Vec::new();
     for field in fields {
@@ -576,79 +589,79 @@ fn register_class<'py>(
             _ => FieldRole::Ignore,
         };
         let default = if !default.is(missing) {
-            Default::Value(to_value(&default)?)
+            FieldDefault::Value(to_value(&default)?)
         } else if !factory.is(missing) {
-            Default::Factory(factory.unbind())
+            FieldDefault::Factory(factory.unbind())
         } else {
-            Default::Missing
+            FieldDefault::Missing
         };
         builder = builder.field(FieldBuilder::new(&name).role(role));
         own.push((name, default, keyword_only));
     }
-    // Only names of its own: a cell of a notebook that runs again defines the class again.
+    // A fresh registry: a notebook cell that runs twice defines the same class twice.
     let registered = builder.register(&mut TypeRegistry::new());
-    let info = registered.map_err(|error| errors::value(py, error.to_string()))?;
+    let info = registered.map_err(|error| errors::value_error(py, error.to_string()))?;
     for (name, default, keyword_only) in own {
         let Some(index) = info.field_index(&name) else { continue };
         let name = info.fields()[index].name;
-        cls.setattr(name, Bound::new(py, FieldAccess { index, name })?)?;
-        all.push(Field { name, default, keyword_only });
+        cls.setattr(name, Bound::new(py, FieldGetter { index, name })?)?;
+        all.push(FieldSpec { name, default, keyword_only });
     }
     let positional = (0..all.len()).filter(|&index| !all[index].keyword_only).collect();
     let resolve = resolve.clone().unbind();
-    let (checks, post_init) = (PyOnceLock::new(), hooked.2);
-    let fields = Fields { fields: all, positional, checks, resolve, post_init };
-    classes::add(cls, info, Make::Fields(fields))?;
+    let (types, post_init) = (PyOnceLock::new(), hooked.2);
+    let fields = ClassFields { fields: all, positional, types, resolve, post_init };
+    classes::insert(cls, info, Constructor::Fields(fields))?;
     Ok(())
 }
 
-fn inherit(py: Python<'_>, field: &Field) -> Field {
+fn inherit(py: Python<'_>, field: &FieldSpec) -> FieldSpec {
     let default = match &field.default {
-        Default::Missing => Default::Missing,
-        Default::Value(value) => Default::Value(value.clone()),
-        Default::Factory(factory) => Default::Factory(factory.clone_ref(py)),
+        FieldDefault::Missing => FieldDefault::Missing,
+        FieldDefault::Value(value) => FieldDefault::Value(value.clone()),
+        FieldDefault::Factory(factory) => FieldDefault::Factory(factory.clone_ref(py)),
     };
-    Field { name: field.name, default, keyword_only: field.keyword_only }
+    FieldSpec { name: field.name, default, keyword_only: field.keyword_only }
 }
 
-/// Name and role of every field of a class, base class first; nothing if the class has no nodes.
+/// Returns name and role of every field of a class, base class first; `None` if its instances are not nodes.
 #[pyfunction]
 fn class_fields(cls: &Bound<'_, PyType>) -> Option<Vec<(&'static str, &'static str)>> {
-    let fields = classes::of_class(cls)?.info.fields();
+    let fields = classes::find_by_class(cls)?.info.fields();
     Some(fields.iter().map(|field| (field.name, field.role.name())).collect())
 }
 
-/// What a field of an instance holds. What reads a field can be asked about instances of other classes.
-pub(crate) fn child<'a>(
+/// Returns a view of a field of an instance. Fails for instances of classes without that field, on which Python may call a field getter.
+pub(crate) fn read_field<'a>(
     instance: &'a Bound<'_, PyAny>,
     index: usize,
     name: &str,
 ) -> PyResult<View<'a>> {
     let Some(node) = as_node(instance) else {
         let found = errors::type_name(instance);
-        let message = format!("{name} is a field of nodes, and {found} is none");
-        return Err(errors::argument(instance.py(), message));
+        let message = format!("{found} is not a node, so it has no field {name}");
+        return Err(errors::argument_error(instance.py(), message));
     };
     let node = node.any.node();
     match node.info().fields().get(index) {
         Some(field) if field.name == name => Ok(node.child(index)),
         _ => {
             let class = errors::type_name(instance);
-            Err(errors::argument(instance.py(), format!("{class} has no such field {name}")))
+            Err(errors::argument_error(instance.py(), format!("{class} has no field {name}")))
         }
     }
 }
 
-/// What reads a field of an instance.
+/// A Python descriptor that reads one field of an instance.
 #[pyclass(frozen, module = "sapwood._native")]
-pub(crate) struct FieldAccess {
+pub(crate) struct FieldGetter {
     pub(crate) index: usize,
     #[pyo3(get, name = "__name__")]
     pub(crate) name: &'static str,
 }
 
 #[pymethods]
-impl FieldAccess {
+impl FieldGetter {
     fn __get__<'py>(
         slf: &Bound<'py, Self>,
         instance: &Bound<'py, PyAny>,
@@ -658,7 +671,7 @@ impl FieldAccess {
             return Ok(slf.clone().into_any());
         }
         let this = slf.get();
-        to_python(slf.py(), child(instance, this.index, this.name)?)
+        to_python(slf.py(), read_field(instance, this.index, this.name)?)
     }
 
     fn __set__(&self, instance: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>) -> PyResult<()> {

@@ -1,4 +1,4 @@
-//! `__s_equal__` and `__s_hash__`: comparison and hash as a class writes them.
+//! The hooks `__s_equal__` and `__s_hash__`, with which a class defines its own comparison and hash.
 
 use std::cell::{Cell, RefCell};
 
@@ -9,92 +9,99 @@ use pyo3::types::{PyBool, PyInt, PyType};
 use sapwood_structural::{EqualHook, Error, HashHook, NodePath, NodeRef};
 
 use crate::compare;
-use crate::convert::Given;
-use crate::errors::{self, Family};
-use crate::handles::Running;
+use crate::convert::ValueArg;
+use crate::errors::{self, ErrorKind};
+use crate::handle_pool::HookScope;
 use crate::instance;
-use crate::lend::{LentEqual, LentHash};
 use crate::node::wrap;
+use crate::scoped_borrow::{ScopedEqualCx, ScopedHashCx};
 
-/// Below this much machine stack a hook is not called: Python must never run on a stack that is not its own.
-const LEAST_STACK: usize = 512 * 1024;
+/// The least machine stack with which a hook is called: Python must never run on a stack segment that it does not know.
+const MIN_STACK_BYTES: usize = 512 * 1024;
 
-/// The equality hook of a class: its `__s_equal__`.
-pub(crate) fn equal(cls: &Bound<'_, PyType>) -> PyResult<EqualHook> {
+/// Returns the equality hook of a class, which calls its `__s_equal__`.
+pub(crate) fn equal_hook(cls: &Bound<'_, PyType>) -> PyResult<EqualHook> {
     let function = cls.getattr(intern!(cls.py(), "__s_equal__"))?.unbind();
     Ok(Box::new(move |left, right, context| {
         Python::attach(|py| {
             let mut call = || -> PyResult<bool> {
-                enough_stack()?;
-                let _running = Running::begin();
-                let answer = THREAD.with(|thread| {
-                    let [first, second] = thread.given.take();
-                    let (left, right) = (handle(py, first, left)?, handle(py, second, right)?);
-                    thread.equal.lend(py, |callback, method| {
-                        let call = || instance::call(function.bind(py), [&left, &right, method]);
-                        callback.0.lend(context, call)
+                check_stack()?;
+                let _running = HookScope::begin();
+                let answer = HOOK_STATE.with(|state| {
+                    let [first, second] = state.caller_handles.take();
+                    let (left, right) =
+                        (handle_for(py, first, left)?, handle_for(py, second, right)?);
+                    state.equal.with_callback(py, |callback, method| {
+                        let call = || {
+                            instance::call_with_three(function.bind(py), [&left, &right, method])
+                        };
+                        callback.0.scope(context, call)
                     })
                 })?;
                 match answer.cast::<PyBool>() {
                     Ok(answer) => Ok(answer.is_true()),
-                    Err(_) => Err(wrong_answer(py, "__s_equal__", "a bool", &answer)),
+                    Err(_) => Err(wrong_return_type(py, "__s_equal__", "a bool", &answer)),
                 }
             };
-            call().map_err(|error| failed(left, error))
+            call().map_err(|error| hook_error(left, error))
         })
     }))
 }
 
-/// The hash hook of a class: its `__s_hash__`.
-pub(crate) fn hash(cls: &Bound<'_, PyType>) -> PyResult<HashHook> {
+/// Returns the hash hook of a class, which calls its `__s_hash__`.
+pub(crate) fn hash_hook(cls: &Bound<'_, PyType>) -> PyResult<HashHook> {
     let function = cls.getattr(intern!(cls.py(), "__s_hash__"))?.unbind();
     Ok(Box::new(move |node, init, context| {
         Python::attach(|py| {
             let mut call = || -> PyResult<u64> {
-                enough_stack()?;
-                let _running = Running::begin();
+                check_stack()?;
+                let _running = HookScope::begin();
                 let init = init.into_pyobject(py)?.into_any();
-                let answer = THREAD.with(|thread| {
-                    let [first, _] = thread.given.take();
-                    let node = handle(py, first, node)?;
-                    thread.hash.lend(py, |callback, method| {
-                        let call = || instance::call(function.bind(py), [&node, &init, method]);
-                        callback.0.lend(context, call)
+                let answer = HOOK_STATE.with(|state| {
+                    let [first, _] = state.caller_handles.take();
+                    let node = handle_for(py, first, node)?;
+                    state.hash.with_callback(py, |callback, method| {
+                        let call =
+                            || instance::call_with_three(function.bind(py), [&node, &init, method]);
+                        callback.0.scope(context, call)
                     })
                 })?;
-                hash_from(&answer, "__s_hash__ must return")
+                hash_from_int(&answer, "__s_hash__ must return")
             };
-            call().map_err(|error| failed(node, error))
+            call().map_err(|error| hook_error(node, error))
         })
     }))
 }
 
-/// What a thread has for its hooks.
-struct Thread {
-    /// The handles that a callback was just called with: a hook that is asked about their nodes gets the same.
-    given: Cell<[Option<Py<PyAny>>; 2]>,
-    equal: Spare<EqualCallback>,
-    hash: Spare<HashCallback>,
+/// The hook state of one thread.
+struct HookState {
+    /// The handles with which a hook just called its callback; a nested hook on the same nodes receives them again.
+    caller_handles: Cell<[Option<Py<PyAny>>; 2]>,
+    equal: CallbackPool<EqualCallback>,
+    hash: CallbackPool<HashCallback>,
 }
 
 thread_local! {
-    static THREAD: Thread = const {
-        Thread { given: Cell::new([None, None]), equal: Spare::new(), hash: Spare::new() }
+    static HOOK_STATE: HookState = const {
+        HookState { caller_handles: Cell::new([None, None]), equal: CallbackPool::new(), hash: CallbackPool::new() }
     };
 }
 
-/// Runs a callback that was called with these handles.
-fn giving<R>(handles: [Option<&Bound<'_, PyAny>>; 2], callback: impl FnOnce() -> R) -> R {
-    THREAD.with(|thread| {
-        drop(thread.given.replace(handles.map(|handle| Some(handle?.clone().unbind()))));
+/// Runs a callback with the handles of its caller recorded.
+fn with_caller_handles<R>(
+    handles: [Option<&Bound<'_, PyAny>>; 2],
+    callback: impl FnOnce() -> R,
+) -> R {
+    HOOK_STATE.with(|state| {
+        drop(state.caller_handles.replace(handles.map(|handle| Some(handle?.clone().unbind()))));
         let result = callback();
-        drop(thread.given.take());
+        drop(state.caller_handles.take());
         result
     })
 }
 
-/// The handle of a node: the one that was given, if it is one.
-fn handle<'py>(
+/// Returns a handle of a node: `given` if it is a handle of this node, otherwise a new one.
+fn handle_for<'py>(
     py: Python<'py>,
     given: Option<Py<PyAny>>,
     node: NodeRef<'_>,
@@ -108,112 +115,112 @@ fn handle<'py>(
     wrap(py, node.to_owned())
 }
 
-/// A callback: what holds the context while a hook runs, and the method of it that the hook is given. Calling a method of
-/// native code makes no tuple of its arguments; calling an object does.
+/// A callback: the object that holds the context while a hook runs, and its bound method, which the hook receives. A call of a native
+/// method needs no argument tuple; a call of an object does.
 struct Callback<T> {
     holder: Py<T>,
     method: Py<PyAny>,
 }
 
-/// Callbacks that their hooks did not keep, to be used for the next ones on the same thread. Hooks below hooks need one each.
-struct Spare<T>(RefCell<Vec<Callback<T>>>);
+/// A pool of callbacks that their hooks did not keep, for the next hooks on the same thread. Each level of nested hooks needs one.
+struct CallbackPool<T>(RefCell<Vec<Callback<T>>>);
 
-/// How many are kept.
-const SPARE: usize = 64;
+/// The most callbacks in a pool.
+const MAX_POOLED_CALLBACKS: usize = 64;
 
-impl<T> Spare<T> {
+impl<T> CallbackPool<T> {
     const fn new() -> Self {
         Self(RefCell::new(Vec::new()))
     }
 }
 
-impl<T: Called> Spare<T> {
+impl<T: CallbackClass> CallbackPool<T> {
     fn take(&self, py: Python<'_>) -> PyResult<Callback<T>> {
-        if let Some(spare) = self.0.borrow_mut().pop() {
-            return Ok(spare);
+        if let Some(pool) = self.0.borrow_mut().pop() {
+            return Ok(pool);
         }
         let holder = Bound::new(py, T::new())?;
         let method = holder.as_any().getattr(T::METHOD)?.unbind();
         Ok(Callback { holder: holder.unbind(), method })
     }
 
-    fn give(&self, py: Python<'_>, callback: Callback<T>) {
+    fn recycle(&self, py: Python<'_>, callback: Callback<T>) {
         // The method owns the holder, too.
-        let unknown = instance::owners(callback.method.bind(py)) == 1
-            && instance::owners(callback.holder.bind(py).as_any()) == 2;
-        let mut spare = self.0.borrow_mut();
-        if unknown && spare.len() < SPARE {
-            spare.push(callback);
+        let unshared = instance::reference_count(callback.method.bind(py)) == 1
+            && instance::reference_count(callback.holder.bind(py).as_any()) == 2;
+        let mut pool = self.0.borrow_mut();
+        if unshared && pool.len() < MAX_POOLED_CALLBACKS {
+            pool.push(callback);
         }
     }
 
-    /// Calls a hook with a callback and its method; both are kept for the next hook, if this one did not keep them.
-    fn lend<'py>(
+    /// Calls a hook with a callback and its method, and returns both to the pool unless the hook kept them.
+    fn with_callback<'py>(
         &self,
         py: Python<'py>,
         call: impl FnOnce(&T, &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let callback = self.take(py)?;
         let answer = call(callback.holder.bind(py).get(), callback.method.bind(py))?;
-        self.give(py, callback);
+        self.recycle(py, callback);
         Ok(answer)
     }
 }
 
-/// What a callback is made of.
-trait Called:
+/// A Python class whose bound method is a callback.
+trait CallbackClass:
     pyo3::PyClass<Frozen = pyo3::pyclass::boolean_struct::True> + Into<PyClassInitializer<Self>> + Sync
 {
     const METHOD: &'static str;
     fn new() -> Self;
 }
 
-fn enough_stack() -> PyResult<()> {
+fn check_stack() -> PyResult<()> {
     match stacker::remaining_stack() {
-        Some(left) if left < LEAST_STACK => {
+        Some(left) if left < MIN_STACK_BYTES => {
             Err(PyRecursionError::new_err("hooks call each other too deeply"))
         }
         _ => Ok(()),
     }
 }
 
-fn failed(node: NodeRef<'_>, error: PyErr) -> Error {
+fn hook_error(node: NodeRef<'_>, error: PyErr) -> Error {
     Error::Hook { key: node.info().key(), path: NodePath::root(), error: Box::new(error) }
 }
 
-fn wrong_answer(py: Python<'_>, who: &str, wanted: &str, answer: &Bound<'_, PyAny>) -> PyErr {
+fn wrong_return_type(py: Python<'_>, who: &str, wanted: &str, answer: &Bound<'_, PyAny>) -> PyErr {
     let found = errors::type_name(answer);
-    errors::argument(py, format!("{who} must return {wanted}, it returned {found}"))
+    errors::argument_error(py, format!("{who} must return {wanted}, it returned {found}"))
 }
 
-/// The low 64 bits of an int.
-fn hash_from(object: &Bound<'_, PyAny>, who: &str) -> PyResult<u64> {
+/// Returns the low 64 bits of an int; fails for other objects.
+fn hash_from_int(object: &Bound<'_, PyAny>, who: &str) -> PyResult<u64> {
     match object.cast::<PyInt>() {
-        Ok(int) if !object.is_instance_of::<PyBool>() => Ok(instance::low_bits(int)),
+        Ok(int) if !object.is_instance_of::<PyBool>() => Ok(instance::low_64_bits(int)),
         _ => {
             let found = errors::type_name(object);
-            Err(errors::argument(object.py(), format!("{who} an int, found {found}")))
+            Err(errors::argument_error(object.py(), format!("{who} an int, found {found}")))
         }
     }
 }
 
-fn over(py: Python<'_>) -> PyErr {
-    errors::error(
+fn callback_expired(py: Python<'_>) -> PyErr {
+    errors::new_error(
         py,
-        Family::Callback,
-        "this callback can only be called inside the hook it was given to, on the same thread",
+        ErrorKind::Callback,
+        "the callback was called after its hook returned or on another thread; call it inside the hook",
     )
 }
 
-/// What `__s_equal__` compares parts with.
+/// The callback with which `__s_equal__` compares parts.
 #[pyclass(frozen, module = "sapwood._native")]
-struct EqualCallback(LentEqual);
+struct EqualCallback(ScopedEqualCx);
 
-impl Called for EqualCallback {
+impl CallbackClass for EqualCallback {
     const METHOD: &'static str = "eq_cb";
 
     fn new() -> Self {
-        Self(LentEqual::new())
+        Self(ScopedEqualCx::new())
     }
 }
 
@@ -228,25 +235,27 @@ impl EqualCallback {
         field_name: &str,
     ) -> PyResult<bool> {
         let py = lhs.py();
-        let (left, right) = (Given::new(lhs)?, Given::new(rhs)?);
+        let (left, right) = (ValueArg::new(lhs)?, ValueArg::new(rhs)?);
         let answer = self.0.with(|context| {
             let (left, right) = (left.view(), right.view());
             let compare = || context.equal_views(left, right, def_region, field_name);
-            giving([Some(lhs), Some(rhs)], compare)
+            with_caller_handles([Some(lhs), Some(rhs)], compare)
         });
-        answer.ok_or_else(|| over(py))?.map_err(|error| compare::error(py, error))
+        answer
+            .ok_or_else(|| callback_expired(py))?
+            .map_err(|error| compare::compare_error(py, error))
     }
 }
 
-/// What `__s_hash__` hashes parts with.
+/// The callback with which `__s_hash__` hashes parts.
 #[pyclass(frozen, module = "sapwood._native")]
-struct HashCallback(LentHash);
+struct HashCallback(ScopedHashCx);
 
-impl Called for HashCallback {
+impl CallbackClass for HashCallback {
     const METHOD: &'static str = "hash_cb";
 
     fn new() -> Self {
-        Self(LentHash::new())
+        Self(ScopedHashCx::new())
     }
 }
 
@@ -260,11 +269,15 @@ impl HashCallback {
         def_region: bool,
     ) -> PyResult<u64> {
         let py = value.py();
-        let part = Given::new(value)?;
-        let init = hash_from(init_hash, "init_hash is")?;
+        let part = ValueArg::new(value)?;
+        let init = hash_from_int(init_hash, "init_hash is")?;
         let answer = self.0.with(|context| {
-            giving([Some(value), None], || context.hash_view(part.view(), init, def_region))
+            with_caller_handles([Some(value), None], || {
+                context.hash_view(part.view(), init, def_region)
+            })
         });
-        answer.ok_or_else(|| over(py))?.map_err(|error| compare::error(py, error))
+        answer
+            .ok_or_else(|| callback_expired(py))?
+            .map_err(|error| compare::compare_error(py, error))
     }
 }

@@ -1,12 +1,12 @@
-//! What is called most often, without what PyO3 does for everybody: making instances of Python classes of nodes and letting them stand
-//! for other nodes, calling hooks, counting references, bits of ints.
+//! Fast paths for the most frequent operations, without the overhead of PyO3: creation and reuse of node handles, calls of hooks,
+//! reference counts, and the low bits of ints.
 //!
-//! Every read of a field that holds a node makes a handle, so this is what most calls spend their time with. `tp_new_impl` is not on
-//! PyO3's pages, which have no way to make an instance of a Python subclass but to call it. So the version of PyO3 is an exact one.
+//! Every read of a field that holds a node creates a handle, so most calls spend their time here. `tp_new_impl` is undocumented, but PyO3
+//! has no public way to create an instance of a Python subclass except to call the class. So the version of PyO3 is pinned exactly.
 
 #![allow(
     unsafe_code,
-    reason = "PyO3 makes instances of its own classes, and not of classes that Python derives from them; its calls make tuples"
+    reason = "PyO3 cannot create instances of Python subclasses of its classes, and its calls allocate argument tuples"
 )]
 
 use std::cell::UnsafeCell;
@@ -21,20 +21,20 @@ use sapwood_structural::AnyRef;
 
 use crate::node::Node;
 
-/// The node that a handle holds. Only [`point_to`] changes it, and only where nobody can look.
-pub(crate) struct Held(UnsafeCell<AnyRef>);
+/// The node of a handle. Only [`retarget`] changes it, and only when no other reference to the handle exists.
+pub(crate) struct NodeCell(UnsafeCell<AnyRef>);
 
-// SAFETY: it is changed only by `point_to`, when there is no other reference to it.
-unsafe impl Sync for Held {}
+// SAFETY: it is changed only by `retarget`, when there is no other reference to it.
+unsafe impl Sync for NodeCell {}
 
-impl Held {
-    /// Of a node.
+impl NodeCell {
+    /// Returns a cell with this node.
     pub(crate) fn new(any: AnyRef) -> Self {
         Self(UnsafeCell::new(any))
     }
 }
 
-impl Deref for Held {
+impl Deref for NodeCell {
     type Target = AnyRef;
 
     #[inline]
@@ -44,12 +44,15 @@ impl Deref for Held {
     }
 }
 
-/// The handle of a node; `class` is a subclass of `Node`.
-pub(crate) fn new<'py>(class: &Bound<'py, PyType>, any: AnyRef) -> PyResult<Bound<'py, PyAny>> {
+/// Creates a handle of a node; `class` is a subclass of `Node`.
+pub(crate) fn new_instance<'py>(
+    class: &Bound<'py, PyType>,
+    any: AnyRef,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
     let node = Node::from(any);
-    // SAFETY: this is what PyO3 does with what a `#[new]` gives, for the type it is called on. `classes::add` has made sure
-    // that `class` is a subclass of `Node`. It gives a new reference.
+    // SAFETY: PyO3 does the same with the result of a `#[new]`, for the type on which it is called. `classes::insert` has checked that
+    // `class` is a subclass of `Node`. The call returns a new reference.
     unsafe {
         let node = PyClassInitializer::from(node);
         let made = tp_new_impl::<_, Node>(py, node, class.as_type_ptr())?;
@@ -57,66 +60,66 @@ pub(crate) fn new<'py>(class: &Bound<'py, PyType>, any: AnyRef) -> PyResult<Boun
     }
 }
 
-/// Classes of nodes, by where they are. They live as long as the process.
-static KNOWN: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
+/// A cache of node classes, indexed by address. Node classes live as long as the process.
+static NODE_CLASS_CACHE: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
 
-fn known(class: usize) -> &'static AtomicUsize {
-    &KNOWN[class / 64 % KNOWN.len()]
+fn node_class_slot(class: usize) -> &'static AtomicUsize {
+    &NODE_CLASS_CACHE[class / 64 % NODE_CLASS_CACHE.len()]
 }
 
-/// Remembers a class that is a subclass of `Node` and is never let go.
-pub(crate) fn remember(class: &Bound<'_, PyType>) {
+/// Records a class that is a subclass of `Node` and is never freed.
+pub(crate) fn cache_node_class(class: &Bound<'_, PyType>) {
     let class = class.as_ptr().addr();
-    known(class).store(class, Ordering::Relaxed);
+    node_class_slot(class).store(class, Ordering::Relaxed);
 }
 
-/// The handle that an object is; nothing if it is none. This is what `cast` says, sooner.
+/// Returns the node handle that an object is, like `cast` but faster; `None` for other objects.
 #[inline]
 pub(crate) fn as_node<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a Node> {
     let class = object.get_type_ptr().addr();
-    if known(class).load(Ordering::Relaxed) == class {
-        // SAFETY: the type of the object is one that `remember` was given.
+    if node_class_slot(class).load(Ordering::Relaxed) == class {
+        // SAFETY: the type of the object was recorded by `cache_node_class`.
         return Some(unsafe { object.cast_unchecked::<Node>() }.get());
     }
     object.cast::<Node>().ok().map(Bound::get)
 }
 
-/// Whether handles of a class may be used again: there is nothing to them but the node, and nothing happens when they die.
-pub(crate) fn can_be_reused(class: &Bound<'_, PyType>) -> PyResult<bool> {
+/// Returns whether handles of a class may be pooled: they hold nothing but the node and have no finalizer.
+pub(crate) fn is_poolable(class: &Bound<'_, PyType>) -> PyResult<bool> {
     let number = |name| class.getattr(name)?.extract::<isize>();
     Ok(number("__dictoffset__")? == 0
-        && number("__weakrefoffset__")? == WEAK
-        && number("__basicsize__")? == size_of::<Layout>() as isize
+        && number("__weakrefoffset__")? == WEAKREF_OFFSET
+        && number("__basicsize__")? == size_of::<NodeObjectLayout>() as isize
         && !class.hasattr("__del__")?)
 }
 
-/// The instances of `Node`, as PyO3 lays them out: header, value, weak references.
+/// The memory layout of `Node` instances in PyO3: header, value, weak references.
 #[repr(C)]
-#[allow(dead_code, reason = "what stands before")]
-struct Layout {
+#[allow(dead_code, reason = "only the offset of the last field is used")]
+struct NodeObjectLayout {
     header: ffi::PyObject,
     node: Node,
-    weak: *mut ffi::PyObject,
+    weak_references: *mut ffi::PyObject,
 }
 
-const WEAK: isize = std::mem::offset_of!(Layout, weak) as isize;
+const WEAKREF_OFFSET: isize = std::mem::offset_of!(NodeObjectLayout, weak_references) as isize;
 
-/// Lets a handle stand for another node, and gives the one it stood for. Gives back the other node if anybody but the caller holds the
-/// handle, be it weakly. The class of the handle is one that [`can_be_reused`].
-pub(crate) fn point_to(handle: &Bound<'_, PyAny>, any: AnyRef) -> Result<AnyRef, AnyRef> {
-    if owners(handle) != 1 {
+/// Points a handle to another node and returns the previous node. Returns the new node as an error if the handle has another owner or a
+/// weak reference. The class of the handle must be one that [`is_poolable`].
+pub(crate) fn retarget(handle: &Bound<'_, PyAny>, any: AnyRef) -> Result<AnyRef, AnyRef> {
+    if reference_count(handle) != 1 {
         return Err(any);
     }
-    // SAFETY: `can_be_reused` has made sure that this is where Python keeps weak references.
-    let weak = unsafe { (*handle.as_ptr().cast::<Layout>()).weak };
+    // SAFETY: `is_poolable` has made sure that this is where Python keeps weak references.
+    let weak = unsafe { (*handle.as_ptr().cast::<NodeObjectLayout>()).weak_references };
     let Some(node) = as_node(handle).filter(|_| weak.is_null()) else { return Err(any) };
-    // SAFETY: there is one reference to the object, which is the caller's, and all who look at the node hold one of their own. The
-    // thread is attached, so no other is made meanwhile.
+    // SAFETY: the caller owns the only reference to the object, and every reader of the node needs a reference of its own. The thread is
+    // attached, so no other reference is created meanwhile.
     Ok(unsafe { std::ptr::replace(node.any.0.get(), any) })
 }
 
-/// Calls with three arguments; no tuple is made of them.
-pub(crate) fn call<'py>(
+/// Calls a function with three arguments, without an argument tuple.
+pub(crate) fn call_with_three<'py>(
     function: &Bound<'py, PyAny>,
     arguments: [&Bound<'py, PyAny>; 3],
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -129,14 +132,14 @@ pub(crate) fn call<'py>(
     }
 }
 
-/// The low 64 bits of an int, in two's complement.
-pub(crate) fn low_bits(int: &Bound<'_, PyInt>) -> u64 {
+/// Returns the low 64 bits of an int in two's complement.
+pub(crate) fn low_64_bits(int: &Bound<'_, PyInt>) -> u64 {
     // SAFETY: a `Bound` is a reference to a living object, and its thread is attached. For an int this call cannot fail.
     unsafe { ffi::PyLong_AsUnsignedLongLongMask(int.as_ptr()) }
 }
 
-/// How many references to an object there are.
-pub(crate) fn owners(object: &Bound<'_, PyAny>) -> isize {
+/// Returns the number of references to an object.
+pub(crate) fn reference_count(object: &Bound<'_, PyAny>) -> isize {
     // SAFETY: a `Bound` is a reference to a living object, and its thread is attached.
     unsafe { ffi::Py_REFCNT(object.as_ptr()) }
 }

@@ -1,13 +1,11 @@
-//! The native half of the Python package `sapwood`: conversion, nothing else.
-//!
-//! Python sees one private module, `sapwood._native`; what users import is `python/sapwood`. A file here is one subject,
-//! and its `register` adds what it has to the module.
+//! The native half of the Python package `sapwood`: it converts between Python and Rust, and nothing else.
+//! Python sees one private module, `sapwood._native`; users import the modules in `python/sapwood`. Each file here covers one subject,
+//! and its `register` function adds that subject's classes and functions to the module.
 
-#![allow(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
+#![allow(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 
 mod args;
 mod arrays;
-mod bridges;
 mod classes;
 mod command;
 mod compare;
@@ -17,18 +15,19 @@ mod data_type;
 mod diagnostic;
 mod errors;
 mod fields;
-mod forks;
-mod handles;
+mod fork_hooks;
+mod handle_pool;
 mod hooks;
 mod instance;
 mod ir;
 mod items;
-mod lend;
+mod lowering;
 mod node;
 mod numbers;
 mod pickle;
 mod ptir;
 mod rewrite;
+mod scoped_borrow;
 mod signals;
 mod span;
 mod traverse;
@@ -49,9 +48,9 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     traverse::register(module)?;
     pickle::register(module)?;
     ir::register(module)?;
-    bridges::register(module)?;
+    lowering::register(module)?;
     ptir::register(module)?;
     rewrite::register(module)?;
-    forks::register(module)?;
+    fork_hooks::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

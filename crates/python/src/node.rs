@@ -1,4 +1,4 @@
-//! `Node`: the Python object around a node. Every class of nodes is a subclass of it.
+//! The Python class `Node`: the base class of all node classes.
 
 use hashbrown::HashMap;
 use pyo3::basic::CompareOp;
@@ -8,12 +8,12 @@ use pyo3::types::{PyDict, PyNotImplemented, PyTuple, PyType};
 use rustc_hash::FxBuildHasher;
 use sapwood_structural::{AnyRef, ChildLayout, NodeKind, View, abridged};
 
-use crate::classes::{self, Make};
+use crate::classes::{self, Constructor};
 use crate::containers;
 use crate::convert;
 use crate::errors;
-use crate::handles;
-use crate::instance::Held;
+use crate::handle_pool;
+use crate::instance::NodeCell;
 use crate::pickle;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -21,21 +21,21 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(get_singleton, module)?)
 }
 
-/// A handle to an immutable node. `==` and `hash` are those of the node it holds, not of the handle: two handles of one
+/// A handle to an immutable node. `==` and `hash` refer to the node, not to the handle: two handles of one
 /// node are equal.
 #[pyclass(frozen, subclass, weakref, module = "sapwood._native")]
 pub(crate) struct Node {
     /// The node.
-    pub(crate) any: Held,
+    pub(crate) any: NodeCell,
 }
 
 impl From<AnyRef> for Node {
     fn from(any: AnyRef) -> Self {
-        Self { any: Held::new(any) }
+        Self { any: NodeCell::new(any) }
     }
 }
 
-/// The Python object for a node.
+/// Returns the Python object for a node.
 pub(crate) fn wrap(py: Python<'_>, any: AnyRef) -> PyResult<Bound<'_, PyAny>> {
     let info = any.info();
     if info.layout() != ChildLayout::Record {
@@ -46,13 +46,13 @@ pub(crate) fn wrap(py: Python<'_>, any: AnyRef) -> PyResult<Bound<'_, PyAny>> {
     {
         return Ok(object);
     }
-    let Some(class) = classes::of_type(info) else {
-        return match convert::plain(py, any.node())? {
+    let Some(class) = classes::find_by_type(info) else {
+        return match convert::unwrap_data_type_or_span(py, any.node())? {
             Some(object) => Ok(object),
             None => Ok(Bound::new(py, Node::from(any))?.into_any()),
         };
     };
-    handles::of(py, class, any)
+    handle_pool::new_handle(py, class, any)
 }
 
 #[pymethods]
@@ -66,18 +66,18 @@ impl Node {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Self> {
         let py = cls.py();
-        let Some(class) = classes::of_class(cls) else {
+        let Some(class) = classes::find_by_class(cls) else {
             let name = cls.name()?;
-            return Err(errors::argument(
+            return Err(errors::argument_error(
                 py,
                 format!(
-                    "{name} has no instances of its own; decorate it with @py_class, or use one of its subclasses"
+                    "{name} cannot be instantiated; decorate it with @py_class, or use one of its subclasses"
                 ),
             ));
         };
-        let any = match &class.make {
-            Make::Fields(fields) => fields.make(class, args, kwargs)?,
-            Make::Native(make) => make(args, kwargs)?,
+        let any = match &class.constructor {
+            Constructor::Fields(fields) => fields.construct_from_call(class, args, kwargs)?,
+            Constructor::Native(make) => make(args, kwargs)?,
         };
         Ok(any.into())
     }
@@ -109,11 +109,11 @@ impl Node {
     }
 
     fn __setattr__(slf: &Bound<'_, Self>, name: &str, _value: &Bound<'_, PyAny>) -> PyResult<()> {
-        Err(frozen(slf, name))
+        Err(immutable_error(slf, name))
     }
 
     fn __delattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<()> {
-        Err(frozen(slf, name))
+        Err(immutable_error(slf, name))
     }
 
     fn __copy__(slf: &Bound<'_, Self>) -> Py<Self> {
@@ -129,14 +129,14 @@ impl Node {
     }
 }
 
-fn frozen(object: &Bound<'_, Node>, name: &str) -> PyErr {
+fn immutable_error(object: &Bound<'_, Node>, name: &str) -> PyErr {
     let class = errors::type_name(object);
     pyo3::exceptions::PyAttributeError::new_err(format!(
-        "{class} objects are immutable: {name} cannot be changed; make a new one, for example with replace()"
+        "{class} objects are immutable: {name} cannot be changed; create a new object, for example with replace()"
     ))
 }
 
-/// The handles of singletons that `get` made: one object each.
+/// The handles of singletons that `get` created: one Python object for each.
 #[derive(Default)]
 struct Singletons(std::sync::Mutex<HashMap<usize, Py<PyAny>, FxBuildHasher>>);
 
@@ -151,18 +151,18 @@ impl Singletons {
             let mut table = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             table.insert(any.node().id(), object.clone().unbind())
         };
-        // Dropping an object may run Python, which may come back here.
+        // Dropping an object may run Python code that comes back here.
         drop(replaced);
     }
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "callers are in functions that fail")]
+#[allow(clippy::unnecessary_wraps, reason = "the callers return PyResult")]
 fn singletons(py: Python<'_>) -> PyResult<&'static Singletons> {
     static SINGLETONS: PyOnceLock<Singletons> = PyOnceLock::new();
     Ok(SINGLETONS.get_or_init(py, Singletons::default))
 }
 
-/// The one singleton of `cls` with these fields.
+/// Returns the unique singleton of `cls` with these fields.
 #[pyfunction]
 #[pyo3(signature = (cls, *args, **kwargs))]
 fn get_singleton<'py>(
@@ -171,14 +171,14 @@ fn get_singleton<'py>(
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = cls.py();
-    let Some(class) = classes::of_class(cls) else {
-        return Err(errors::argument(py, format!("{} is no class of nodes", cls.name()?)));
+    let Some(class) = classes::find_by_class(cls) else {
+        return Err(errors::argument_error(py, format!("{} is not a node class", cls.name()?)));
     };
-    let Make::Fields(fields) = &class.make else {
-        return Err(errors::argument(py, format!("{} is not a singleton", cls.name()?)));
+    let Constructor::Fields(fields) = &class.constructor else {
+        return Err(errors::argument_error(py, format!("{} is not a singleton", cls.name()?)));
     };
-    let values = fields.values(class, args, kwargs)?;
-    let any = class.info.get(values).map_err(|error| crate::compare::get_error(py, error))?;
+    let values = fields.bind_values(class, args, kwargs)?;
+    let any = class.info.get(values).map_err(|error| crate::compare::singleton_error(py, error))?;
     fields.post_init(py, &any)?;
     if let Some(object) = singletons(py)?.lookup(py, &any) {
         return Ok(object);

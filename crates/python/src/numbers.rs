@@ -1,7 +1,7 @@
-//! Numbers and lists of them, where an array is wanted.
+//! Conversion of numbers and nested lists of numbers to arrays.
 //!
-//! NumPy believes an object that states an address, also where it is the item of a list. It is given lists of our own, with numbers
-//! and arrays in them and nothing else.
+//! NumPy trusts the address in an object's `__array_interface__`, even if the object is an item of a list. So it only receives lists of our
+//! own, which contain numbers and arrays and nothing else.
 
 use hashbrown::HashSet;
 use pyo3::exceptions::PyException;
@@ -13,21 +13,21 @@ use sapwood_types::DataType;
 
 use crate::arrays;
 use crate::errors;
-use crate::items::{self, Copies};
+use crate::items::{self, CopyMemo};
 
-/// Arrays have at most so many dims.
-const DEEPEST: usize = 64;
+/// The most dims that an array has.
+const MAX_LIST_NESTING: usize = 64;
 
-/// The array of an object: its own, or one of the numbers in it, with elements of `dtype` if it is given.
-pub(crate) fn to_array<'py>(
+/// Returns the array of an object, which is an array already or consists of numbers; `dtype` is the element type for numbers.
+pub(crate) fn numbers_to_array<'py>(
     object: &Bound<'py, PyAny>,
     dtype: Option<DataType>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
-    if let Some(array) = arrays::array(object)? {
+    if let Some(array) = arrays::as_array(object)? {
         return Ok(array);
     }
-    let copied = Copying::default().copy(object)?;
+    let copied = ListCopier::default().copy(object)?;
     let keywords = PyDict::new(py);
     if let Some(dtype) = dtype {
         keywords.set_item(intern!(py, "dtype"), arrays::dtype_to_numpy(py, dtype)?)?;
@@ -35,7 +35,7 @@ pub(crate) fn to_array<'py>(
     let made = arrays::numpy(py)?.getattr("asarray")?.call((copied,), Some(&keywords));
     made.map_err(|error| {
         if error.is_instance_of::<PyException>(py) {
-            errors::argument(py, error.value(py).to_string())
+            errors::argument_error(py, error.value(py).to_string())
         } else {
             error
         }
@@ -43,42 +43,44 @@ pub(crate) fn to_array<'py>(
 }
 
 #[derive(Default)]
-struct Copying<'py> {
-    /// The lists that the one being copied is in.
+struct ListCopier<'py> {
+    /// The addresses of the lists around the current item.
     open: HashSet<usize, FxBuildHasher>,
-    copies: Copies<'py, Bound<'py, PyAny>>,
+    copies: CopyMemo<'py, Bound<'py, PyAny>>,
 }
 
-impl<'py> Copying<'py> {
+impl<'py> ListCopier<'py> {
     fn copy(&mut self, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = object.py();
-        if let Some(number) = number(object)? {
+        if let Some(number) = as_plain_number(object)? {
             return Ok(number);
         }
-        if let Some(array) = arrays::array(object)? {
+        if let Some(array) = arrays::as_array(object)? {
             return Ok(array);
         }
         let listed = object.hasattr(intern!(py, "__getitem__"))?
             && object.hasattr(intern!(py, "__len__"))?
             && !object.is_instance_of::<PyDict>();
         if !listed {
-            return converted(object);
+            return convert_to_number(object);
         }
         if let Some((copy, items)) = self.copies.get(object) {
-            self.take(py, items)?;
+            self.charge(py, items)?;
             return Ok(copy);
         }
-        let begun = self.copies.taken();
+        let begun = self.copies.charged();
         let address = object.as_ptr().addr();
         if !self.open.insert(address) {
-            return Err(errors::argument(py, "this list contains itself"));
+            return Err(errors::argument_error(py, "the list contains itself"));
         }
-        if self.open.len() > DEEPEST {
-            let message = format!("lists nest deeper than {DEEPEST}, which no array does");
-            return Err(errors::argument(py, message));
+        if self.open.len() > MAX_LIST_NESTING {
+            let message = format!(
+                "lists nest deeper than {MAX_LIST_NESTING} levels, the most that an array has"
+            );
+            return Err(errors::argument_error(py, message));
         }
         let items = items::items(object)?;
-        self.take(py, items.len())?;
+        self.charge(py, items.len())?;
         let items = items.iter().map(|item| self.copy(item)).collect::<PyResult<Vec<_>>>()?;
         self.open.remove(&address);
         let copy = PyList::new(py, items)?.into_any();
@@ -86,16 +88,19 @@ impl<'py> Copying<'py> {
         Ok(copy)
     }
 
-    fn take(&mut self, py: Python<'_>, items: usize) -> PyResult<()> {
-        self.copies.take(items).ok_or_else(|| {
-            let most = Copies::<()>::MOST;
-            errors::argument(py, format!("lists hold more than {most} numbers; give an array"))
+    fn charge(&mut self, py: Python<'_>, items: usize) -> PyResult<()> {
+        self.copies.charge(items).ok_or_else(|| {
+            let most = CopyMemo::<()>::MAX_ITEMS;
+            errors::argument_error(
+                py,
+                format!("lists hold more than {most} numbers; pass an array instead"),
+            )
         })
     }
 }
 
-/// What NumPy can be given as it is.
-fn number<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+/// Returns the plain number, str or bytes of an object that NumPy can safely read.
+fn as_plain_number<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
     let plain = object.is_exact_instance_of::<PyFloat>()
         || object.is_exact_instance_of::<PyInt>()
@@ -113,15 +118,15 @@ fn number<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>
         return Ok(Some(PyFloat::new(py, float.value()).into_any()));
     }
     if object.is_instance_of::<PyInt>() {
-        // As `int` has it, whatever a subclass says.
+        // The value that `int` itself sees, whatever a subclass overrides.
         let same = py.get_type::<PyInt>().getattr(intern!(py, "__pos__"))?;
         return same.call1((object,)).map(Some);
     }
     Ok(None)
 }
 
-/// The number that an object says it is.
-fn converted<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+/// Converts an object to a number with its `__index__` or `__float__`.
+fn convert_to_number<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     if object.hasattr(intern!(py, "__index__"))? {
         py.get_type::<PyInt>().call1((object,))
@@ -129,6 +134,9 @@ fn converted<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         py.get_type::<PyFloat>().call1((object,))
     } else {
         let found = errors::type_name(object);
-        Err(errors::argument(py, format!("expected numbers or lists of them, found {found}")))
+        Err(errors::argument_error(
+            py,
+            format!("expected numbers or lists of numbers, found {found}"),
+        ))
     }
 }

@@ -1,4 +1,4 @@
-//! Pickling: the JSON graph form, which is flat, and the classes it names.
+//! Pickling of nodes: the JSON graph form, which is flat, and the classes it names.
 
 use std::ops::ControlFlow;
 
@@ -12,10 +12,10 @@ use sapwood_structural::{
     read_json, write_json,
 };
 
-use crate::classes::{self, Make};
+use crate::classes::{self, Constructor};
 use crate::compare;
 use crate::convert::{DataTypeValue, SpanValue, to_python, to_value};
-use crate::errors::{self, Family};
+use crate::errors::{self, ErrorKind};
 use crate::items::Items;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -23,34 +23,34 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(graph_to_json, module)?)
 }
 
-/// What pickle needs to make a node again.
+/// Returns the arguments from which pickle rebuilds a node, for `__reduce__`.
 pub(crate) fn reduce<'py>(py: Python<'py>, any: &AnyRef) -> PyResult<Bound<'py, PyAny>> {
     let restore = py.import("sapwood._native")?.getattr("restore")?;
-    let (text, classes) = written(py, &Value::Node(any.clone()))?;
+    let (text, classes) = write_graph(py, &Value::Node(any.clone()))?;
     Ok((restore, (text, classes)).into_pyobject(py)?.into_any())
 }
 
-/// The JSON graph form of a value, and the classes of users in it.
+/// Returns the JSON graph form of a value and the user-defined classes in it.
 #[pyfunction]
 fn graph_to_json<'py>(
     value: &Bound<'py, PyAny>,
 ) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyTuple>)> {
-    written(value.py(), &to_value(value)?)
+    write_graph(value.py(), &to_value(value)?)
 }
 
-fn written<'py>(
+fn write_graph<'py>(
     py: Python<'py>,
     value: &Value,
 ) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyTuple>)> {
     let text = py.detach(|| write_json(value));
-    let text = text.map_err(|error| errors::value(py, error.to_string()))?;
+    let text = text.map_err(|error| errors::value_error(py, error.to_string()))?;
     let mut seen = HashSet::<usize, FxBuildHasher>::default();
     let mut classes = Vec::new();
     let _: ControlFlow<()> = NodeWalk::of(value).pre_order(|at| {
         let info = at.node().info();
         if seen.insert(std::ptr::from_ref(info).addr())
-            && let Some(class) = classes::of_type(info)
-            && matches!(class.make, Make::Fields(_))
+            && let Some(class) = classes::find_by_type(info)
+            && matches!(class.constructor, Constructor::Fields(_))
         {
             classes.push(class.class.bind(py));
         }
@@ -59,28 +59,29 @@ fn written<'py>(
     Ok((PyString::new(py, &text), PyTuple::new(py, classes)?))
 }
 
-/// A value from its JSON graph form; `classes` are the classes of users in it.
+/// Reads a value from its JSON graph form; `classes` are the user-defined classes in it.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value, reason = "what Python gives is taken by value")]
+#[allow(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 fn restore<'py>(py: Python<'py>, text: &str, classes: Items<'py>) -> PyResult<Bound<'py, PyAny>> {
-    let classes = classes.each::<PyType>("a class")?;
-    let mut registry = base_registry().map_err(|error| errors::value(py, error.to_string()))?;
+    let classes = classes.cast_each::<PyType>("a class")?;
+    let mut registry =
+        base_registry().map_err(|error| errors::value_error(py, error.to_string()))?;
     for class in &classes {
-        let Some(known) = classes::of_class(class) else {
-            let message = format!("{} is no class of nodes", class.name()?);
-            return Err(errors::argument(py, message));
+        let Some(known) = classes::find_by_class(class) else {
+            let message = format!("{} is not a node class", class.name()?);
+            return Err(errors::argument_error(py, message));
         };
-        registry.add(known.info).map_err(|error| errors::value(py, error.to_string()))?;
+        registry.add(known.info).map_err(|error| errors::value_error(py, error.to_string()))?;
     }
-    // Reading makes maps, and the keys of maps may have hooks: Python is not let go.
+    // Reading builds maps, and the keys of maps may have hooks, so the interpreter lock is not released.
     let value: Value = read_json(text, &registry).map_err(|error| match error {
         JsonReadError::Build {
             location,
             error: ConstructError::Fields(error @ Error::Hook { .. }),
-        } => compare::raised_at(py, error, &location),
-        other => errors::error(py, Family::Parse, other.to_string()),
+        } => compare::build_error_at(py, error, &location),
+        other => errors::new_error(py, ErrorKind::Parse, other.to_string()),
     })?;
-    check(py, &value)?;
+    check_loops(py, &value)?;
     to_python(py, value.view())
 }
 
@@ -88,8 +89,8 @@ fn base_registry() -> Result<TypeRegistry, sapwood_structural::TypeError> {
     sapwood_ir::registry()?.with::<DataTypeValue>()?.with::<SpanValue>()
 }
 
-/// Checks that loops agree with their arguments, as their constructors see to.
-fn check(py: Python<'_>, value: &Value) -> PyResult<()> {
+/// Checks that the initial values of loops match their iteration arguments, as the constructors ensure.
+fn check_loops(py: Python<'_>, value: &Value) -> PyResult<()> {
     let agree = |iter_args: &[IterArg], init_values: &[ExprRef]| {
         iter_args.len() == init_values.len()
             && iter_args.iter().zip(init_values).all(|(arg, init)| arg.init_value().same(init))
@@ -104,8 +105,9 @@ fn check(py: Python<'_>, value: &Value) -> PyResult<()> {
             _ => true,
         };
         if !fine {
-            let message = "the initial values of a loop are not those of its iteration arguments";
-            return ControlFlow::Break(errors::error(py, Family::Parse, message));
+            let message =
+                "the initial values of a loop differ from those of its iteration arguments";
+            return ControlFlow::Break(errors::new_error(py, ErrorKind::Parse, message));
         }
         ControlFlow::Continue(WalkAction::Into)
     });

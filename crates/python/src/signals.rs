@@ -1,6 +1,6 @@
-//! Ctrl-C while Python waits for us.
+//! Handling of Ctrl-C while native code runs.
 //!
-//! Python sees signals between two steps of its own, and on its main thread only. What may take long looks for them itself.
+//! Python handles signals only between two bytecode instructions of its main thread. Long-running native work checks for them itself.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,34 +9,34 @@ use std::time::{Duration, Instant};
 use pyo3::intern;
 use pyo3::prelude::*;
 
-/// So long a signal waits at most.
-const PERIOD: Duration = Duration::from_millis(50);
+/// The longest time between two checks for signals.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Programs of so many instructions may take long enough for somebody to press Ctrl-C.
-const LARGE: usize = 1000;
+/// The number of instructions from which work on a program may take long enough for the user to press Ctrl-C.
+const MIN_INTERRUPTIBLE_INSTS: usize = 1000;
 
-/// What a thread that works has, as the main thread of most systems.
-const STACK: usize = 8 << 20;
+/// The stack size of worker threads: that of the main thread on most systems.
+const WORKER_STACK_BYTES: usize = 8 << 20;
 
-/// Asked by a run whether it is to end.
+/// A poller with which a run learns that a signal handler raised an exception.
 pub(crate) struct Signals {
-    looked: Mutex<Instant>,
+    last_poll: Mutex<Instant>,
     raised: Mutex<Option<PyErr>>,
 }
 
 impl Signals {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self { looked: Mutex::new(Instant::now()), raised: Mutex::new(None) })
+        Arc::new(Self { last_poll: Mutex::new(Instant::now()), raised: Mutex::new(None) })
     }
 
-    /// Whether the handler of a signal raised; often asked and seldom looked at.
-    pub(crate) fn came(&self) -> bool {
+    /// Returns whether a signal handler raised an exception. It may be called often; it checks at most once per `POLL_INTERVAL`.
+    pub(crate) fn poll(&self) -> bool {
         {
-            let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-            if looked.elapsed() < PERIOD {
+            let mut last_poll = self.last_poll.lock().unwrap_or_else(PoisonError::into_inner);
+            if last_poll.elapsed() < POLL_INTERVAL {
                 return false;
             }
-            *looked = Instant::now();
+            *last_poll = Instant::now();
         }
         let look = Python::attach(|py| py.check_signals().err());
         let Some(error) = look else { return false };
@@ -44,14 +44,14 @@ impl Signals {
         true
     }
 
-    /// What the handler raised.
+    /// Takes the exception that the handler raised.
     pub(crate) fn take(&self) -> Option<PyErr> {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-/// Does work that cannot be stopped on a thread of its own: if the handler of a signal raises meanwhile, that is what comes out, and
-/// the work ends unseen. On other threads than the main one there are no signals.
+/// Runs work that cannot be stopped on its own thread. If a signal handler raises meanwhile, returns that exception and lets
+/// the work finish unobserved. On other threads than the main thread there are no signals, so the work runs in place.
 pub(crate) fn interruptible<R: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> R + Send + 'static,
@@ -60,13 +60,13 @@ pub(crate) fn interruptible<R: Send + 'static>(
         return Ok(py.detach(work));
     }
     let (send, mut receive) = mpsc::sync_channel(1);
-    let working = std::thread::Builder::new().stack_size(STACK).spawn(move || {
-        // Nobody may be waiting any more.
+    let working = std::thread::Builder::new().stack_size(WORKER_STACK_BYTES).spawn(move || {
+        // The receiver may be gone.
         let _ = send.send(work());
     })?;
     loop {
         let (back, got) = py.detach(move || {
-            let got = receive.recv_timeout(PERIOD);
+            let got = receive.recv_timeout(POLL_INTERVAL);
             (receive, got)
         });
         receive = back;
@@ -78,17 +78,19 @@ pub(crate) fn interruptible<R: Send + 'static>(
     }
     match py.detach(|| working.join()) {
         Err(panic) => std::panic::resume_unwind(panic),
-        Ok(()) => Err(pyo3::exceptions::PyRuntimeError::new_err("the work left no result")),
+        Ok(()) => Err(pyo3::exceptions::PyRuntimeError::new_err(
+            "the worker thread ended without a result",
+        )),
     }
 }
 
-/// Does work on a program of `size` instructions: others run meanwhile, and Ctrl-C ends it where it may take long.
-pub(crate) fn on_program<R: Send + 'static>(
+/// Runs work on a program of `size` instructions without the interpreter lock; Ctrl-C interrupts it if the program is large.
+pub(crate) fn interruptible_if_large<R: Send + 'static>(
     py: Python<'_>,
     size: usize,
     work: impl FnOnce() -> R + Send + 'static,
 ) -> PyResult<R> {
-    if size < LARGE { Ok(py.detach(work)) } else { interruptible(py, work) }
+    if size < MIN_INTERRUPTIBLE_INSTS { Ok(py.detach(work)) } else { interruptible(py, work) }
 }
 
 fn is_main_thread(py: Python<'_>) -> PyResult<bool> {

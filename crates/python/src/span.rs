@@ -1,4 +1,4 @@
-//! `Span`: where in the source something was written.
+//! The Python class `Span`: a range of source text.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -11,14 +11,14 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PySpan>()
 }
 
-/// A stretch of source text: a file, the place it begins, and the place just after its end.
+/// A range of source text: a file, the position where it begins, and the position just after its end.
 #[pyclass(frozen, eq, from_py_object, name = "Span", module = "sapwood.ir")]
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct PySpan(pub(crate) Span);
 
-fn place(py: Python<'_>, name: &str, number: i64) -> PyResult<u32> {
+fn checked_position(py: Python<'_>, name: &str, number: i64) -> PyResult<u32> {
     u32::try_from(number).map_err(|_| {
-        errors::value(
+        errors::value_error(
             py,
             format!("{name} is {number}; lines and columns are 0 (unknown) to {}", u32::MAX),
         )
@@ -39,14 +39,14 @@ impl PySpan {
     ) -> PyResult<Self> {
         Ok(Self(Span::new(
             filename,
-            place(py, "begin_line", begin_line)?,
-            place(py, "begin_column", begin_column)?,
-            place(py, "end_line", end_line)?,
-            place(py, "end_column", end_column)?,
+            checked_position(py, "begin_line", begin_line)?,
+            checked_position(py, "begin_column", begin_column)?,
+            checked_position(py, "end_line", end_line)?,
+            checked_position(py, "end_column", end_column)?,
         )))
     }
 
-    /// The span of what was written nowhere.
+    /// Returns the span of code without a source.
     #[staticmethod]
     fn unknown() -> Self {
         Self(Span::unknown())
@@ -77,7 +77,7 @@ impl PySpan {
         self.0.end_column()
     }
 
-    /// Whether nothing is known.
+    /// Returns whether the span is unknown.
     fn is_unknown(&self) -> bool {
         self.0.is_unknown()
     }

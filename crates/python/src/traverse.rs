@@ -1,4 +1,4 @@
-//! Walking, mapping, replacing variables.
+//! Walks and maps over graphs, and substitution of variables.
 
 use std::ops::ControlFlow;
 
@@ -21,8 +21,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(variables_of, module)?)
 }
 
-/// Calls `visit(node, in_def_region)` for each node. What it returns says how to go on: `None`, `"skip"` (not below this
-/// node) or `"stop"`.
+/// Calls `visit(node, in_def_region)` for each node. It returns `None` to continue, `"skip"` to continue outside of this
+/// node, or `"stop"`.
 #[pyfunction]
 #[pyo3(signature = (value, visit, post_order, every_occurrence, compared_only))]
 fn walk(
@@ -51,7 +51,7 @@ fn walk(
                 match answer.cast::<PyString>().ok().and_then(|word| word.to_str().ok()) {
                     Some("skip") => Ok(ControlFlow::Continue(WalkAction::Skip)),
                     Some("stop") => Ok(ControlFlow::Break(Ok(()))),
-                    _ => Err(errors::argument(
+                    _ => Err(errors::argument_error(
                         py,
                         format!(
                             "a visitor returns None, \"skip\" or \"stop\", it returned {answer}"
@@ -75,7 +75,7 @@ fn walk(
     }
 }
 
-/// Replaces nodes from the leaves up: `f(node)` returns what to put in the node's place, or `None` to keep it.
+/// Replaces nodes from the leaves up: `f(node)` returns the replacement of the node, or `None` to keep it.
 #[pyfunction]
 fn map_nodes<'py>(value: &Bound<'py, PyAny>, f: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
@@ -86,13 +86,13 @@ fn map_nodes<'py>(value: &Bound<'py, PyAny>, f: &Bound<'py, PyAny>) -> PyResult<
     });
     let mapped: Value = mapped.map_err(|error| match error {
         MapError::Callback { error, .. } => error,
-        MapError::Build { path, error } => compare::raised_at(py, error, &path),
-        other => errors::value(py, other.to_string()),
+        MapError::Build { path, error } => compare::build_error_at(py, error, &path),
+        other => errors::value_error(py, other.to_string()),
     })?;
     to_python(py, mapped.view())
 }
 
-/// Replaces free variables by values, all at once, so that nothing is captured.
+/// Replaces free variables by values, all at once and without capture.
 #[pyfunction]
 fn replace_variables<'py>(
     value: &Bound<'py, PyAny>,
@@ -103,25 +103,25 @@ fn replace_variables<'py>(
     let mut pairs = Vec::with_capacity(replacements.len());
     for (variable, by) in replacements {
         let Value::Node(variable) = to_value(&variable)? else {
-            let message = format!("only variables can be replaced, not {variable}");
-            return Err(errors::argument(py, message));
+            let message = format!("{variable} is not a variable; only variables can be replaced");
+            return Err(errors::argument_error(py, message));
         };
         pairs.push((variable, to_value(&by)?));
     }
     let replaced: Value = substitute(&root, pairs).map_err(|error| match error {
-        SubstituteError::Build { path, error } => compare::raised_at(py, error, &path),
-        other => errors::argument(py, other.to_string()),
+        SubstituteError::Build { path, error } => compare::build_error_at(py, error, &path),
+        other => errors::argument_error(py, other.to_string()),
     })?;
     to_python(py, replaced.view())
 }
 
-/// The variables that occur free, as they are first met.
+/// Returns the free variables in the order of their first occurrence.
 #[pyfunction]
 fn variables_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
     let py = value.py();
     let value = to_value(value)?;
     let node = value.as_node().map(AnyRef::node);
-    let found = compare::engine(py, [node], || free_variables(&value));
+    let found = compare::run_engine(py, [node], || free_variables(&value));
     let found = found.into_iter().map(|variable| wrap(py, variable));
     PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
 }

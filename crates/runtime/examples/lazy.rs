@@ -1,4 +1,4 @@
-//! The lazy graph and a trace of what it runs: `cargo run --example lazy -p sapwood-runtime`.
+//! A lazy graph with a trace of its runs: `cargo run --example lazy -p sapwood-runtime`.
 #![allow(clippy::print_stdout)] // an example talks to its reader
 
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use sapwood_ptir::prelude::*;
 use sapwood_runtime::{Backend as _, CpuBackend, CpuError, LazyError, LazyGraph};
 use sapwood_trace::{Execution, ExecutionResult, ExecutionTraceSink, install_global_sink};
 
-/// Prints every run.
-struct Printing;
+/// A trace sink that prints every run.
+struct PrintingSink;
 
-impl ExecutionTraceSink for Printing {
+impl ExecutionTraceSink for PrintingSink {
     fn after(&self, execution: &Execution<'_>, finished: &ExecutionResult) {
         let known = if execution.cache_hit { "known" } else { "compiled" };
         let ended = if finished.outputs.is_ok() { "ok" } else { "failed" };
@@ -20,7 +20,7 @@ impl ExecutionTraceSink for Printing {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let _guard = install_global_sink(Arc::new(Printing));
+    let _guard = install_global_sink(Arc::new(PrintingSink));
     let graph = LazyGraph::new(Arc::new(CpuBackend::exact())).named("softmax");
     for scale in [1.0f32, 2.0] {
         let numbers = [0.0, scale, 2.0 * scale].map(f32::to_le_bytes).concat();

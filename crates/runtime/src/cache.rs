@@ -1,4 +1,4 @@
-//! Compiled programs, found again by structure.
+//! A cache of compiled programs, keyed by structure.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -6,117 +6,117 @@ use sapwood_ptir::structural::{Mode, equal, hash};
 use sapwood_ptir::{Name, Program};
 use sapwood_structural::Hash128;
 
-/// How many programs are kept unless said otherwise.
-pub const DEFAULT_CAPACITY: usize = 256;
+/// The default number of programs in a cache.
+pub const DEFAULT_PROGRAM_CAPACITY: usize = 256;
 
-/// Compiled programs by their structure: up to renaming and the order of independent instructions, with the same ops. Found
-/// by a hash of 128 bits and confirmed by comparison, so that two programs are never taken for one. Of more programs than
-/// it has room for it forgets the one that was not asked for the longest. It counts programs, not bytes: the literals of
-/// those it keeps are kept too, until it is [cleared](Self::clear).
+/// A cache of compiled programs, keyed by structure: up to renaming and the order of independent instructions, with the same op
+/// registry. Lookups use a 128-bit hash and are confirmed by comparison, so two different programs are never confused. When the
+/// cache is full, the least recently used program is evicted. The capacity counts programs, not bytes: cached programs keep
+/// their literals until the cache is [cleared](Self::clear).
 pub struct ProgramCache<C> {
     capacity: usize,
-    entries: Arc<Mutex<Entries<C>>>,
+    entries: Arc<Mutex<CacheEntries<C>>>,
 }
 
-struct Entries<C> {
-    // The one asked for last stands last.
-    list: Vec<Entry<C>>,
+struct CacheEntries<C> {
+    // In the order of use, the most recently used last.
+    list: Vec<CacheEntry<C>>,
     stats: CacheStats,
 }
 
-struct Entry<C> {
+struct CacheEntry<C> {
     hash: Hash128,
     function: Name,
     program: Program,
-    slot: Slot<C>,
+    slot: CompiledSlot<C>,
 }
 
-// Locked while it is compiled, so that nobody else does the same at the same time.
-type Slot<C> = Arc<Mutex<Option<Arc<C>>>>;
+// Locked during compilation, so that a program is not compiled twice at the same time.
+type CompiledSlot<C> = Arc<Mutex<Option<Arc<C>>>>;
 
-/// What a cache has done so far.
+/// The counters of a cache.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct CacheStats {
-    /// How often an equal program was compiled already.
+    /// The number of lookups that found a compiled program.
     pub hits: u64,
-    /// How often one was compiled.
+    /// The number of programs that were compiled.
     pub misses: u64,
-    /// How many programs were forgotten.
+    /// The number of programs that were evicted.
     pub evictions: u64,
 }
 
 impl<C> Default for ProgramCache<C> {
     fn default() -> Self {
-        Self::with_capacity(DEFAULT_CAPACITY)
+        Self::with_capacity(DEFAULT_PROGRAM_CAPACITY)
     }
 }
 
 impl<C> ProgramCache<C> {
-    /// A cache for this many programs, at least one.
+    /// Returns a cache for this number of programs, at least one.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
-        let entries = Entries { list: Vec::new(), stats: CacheStats::default() };
+        let entries = CacheEntries { list: Vec::new(), stats: CacheStats::default() };
         Self { capacity: capacity.max(1), entries: Arc::new(Mutex::new(entries)) }
     }
 
-    /// How many programs there are.
+    /// Returns the number of programs.
     #[must_use]
     pub fn len(&self) -> usize {
-        locked(&self.entries).list.len()
+        lock(&self.entries).list.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the cache is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What it has done so far.
+    /// Returns the counters.
     #[must_use]
     pub fn stats(&self) -> CacheStats {
-        locked(&self.entries).stats
+        lock(&self.entries).stats
     }
 
-    /// Forgets all programs.
+    /// Removes all programs.
     pub fn clear(&self) {
-        let list = std::mem::take(&mut locked(&self.entries).list);
-        // Dropped without the lock: what was compiled may ask this cache.
+        let list = std::mem::take(&mut lock(&self.entries).list);
+        // Dropped without the lock, because dropping a compiled program may call this cache.
         drop(list);
     }
 
-    /// The place of a function of a program: that of an equal one if there is one.
-    pub fn find(&self, program: &Program, function: Name) -> Lookup<C> {
+    /// Returns the entry of a function of a program, which is shared with equal programs.
+    pub fn find(&self, program: &Program, function: Name) -> CacheLookup<C> {
         self.find_hashed(program, function, hash(program, Mode::DataFlow))
     }
 
-    fn find_hashed(&self, program: &Program, function: Name, hash: Hash128) -> Lookup<C> {
+    fn find_hashed(&self, program: &Program, function: Name, hash: Hash128) -> CacheLookup<C> {
         let lookup = |slot| {
             let entries = self.entries.clone();
-            Lookup { hash, slot: Some(slot), capacity: self.capacity, entries }
+            CacheLookup { hash, slot: Some(slot), capacity: self.capacity, entries }
         };
-        // Those that were compared and are others.
-        let mut others: Vec<Slot<C>> = Vec::new();
+        // The slots of programs that were compared and differ.
+        let mut others: Vec<CompiledSlot<C>> = Vec::new();
         loop {
-            let mut entries = locked(&self.entries);
+            let mut entries = lock(&self.entries);
             let candidate = entries.list.iter().find(|entry| {
                 entry.hash == hash
                     && entry.function == function
                     && !others.iter().any(|other| Arc::ptr_eq(other, &entry.slot))
             });
             let Some(candidate) = candidate else {
-                let slot = Slot::<C>::default();
+                let slot = CompiledSlot::<C>::default();
                 let program = program.clone();
-                entries.list.push(Entry { hash, function, program, slot: slot.clone() });
+                entries.list.push(CacheEntry { hash, function, program, slot: slot.clone() });
                 return lookup(slot);
             };
             let (known, slot) = (candidate.program.clone(), candidate.slot.clone());
             drop(entries);
-            // A comparison may take long: others need not wait for it.
-            if !is_same(&known, program) {
+            // A comparison may take long, so the lock is released.
+            if !are_equal_programs(&known, program) {
                 others.push(slot);
                 continue;
             }
-            let mut entries = locked(&self.entries);
+            let mut entries = lock(&self.entries);
             if let Some(at) = entries.list.iter().position(|e| Arc::ptr_eq(&e.slot, &slot)) {
                 let entry = entries.list.remove(at);
                 entries.list.push(entry);
@@ -127,12 +127,12 @@ impl<C> ProgramCache<C> {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-// What was compiled there; `None` while somebody is at it. One that panicked is not.
-fn unless_locked<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+// Locks a slot; `None` while another thread compiles. A slot whose compilation panicked counts as unlocked.
+fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     match mutex.try_lock() {
         Ok(guard) => Some(guard),
         Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
@@ -140,8 +140,8 @@ fn unless_locked<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     }
 }
 
-// Programs that share all functions need no comparison. Ops of one name may compute different things in two registries.
-fn is_same(a: &Program, b: &Program) -> bool {
+// Compares two programs. Programs that share all functions need no comparison. An op name may mean different things in two registries.
+fn are_equal_programs(a: &Program, b: &Program) -> bool {
     let (left, right) = (a.functions(), b.functions());
     if left.len() != right.len() {
         return false;
@@ -153,45 +153,45 @@ fn is_same(a: &Program, b: &Program) -> bool {
     pairs.all(|(f, g)| Arc::ptr_eq(f.registry(), g.registry())) && equal(a, b, Mode::DataFlow)
 }
 
-/// The place of a program in a cache.
-pub struct Lookup<C> {
+/// An entry of a program in a cache.
+pub struct CacheLookup<C> {
     hash: Hash128,
-    // Taken when this is dropped.
-    slot: Option<Slot<C>>,
+    // `None` only while this is dropped.
+    slot: Option<CompiledSlot<C>>,
     capacity: usize,
-    entries: Arc<Mutex<Entries<C>>>,
+    entries: Arc<Mutex<CacheEntries<C>>>,
 }
 
-impl<C> Lookup<C> {
+impl<C> CacheLookup<C> {
     /// The structural hash of the program.
     #[must_use]
     pub fn hash(&self) -> Hash128 {
         self.hash
     }
 
-    /// Whether it is compiled already.
+    /// Returns whether the program is compiled already.
     #[must_use]
     pub fn is_compiled(&self) -> bool {
         self.slot().is_some()
     }
 
-    /// What was compiled, now if it was not before. If that fails the next one tries again, and nothing else is
-    /// forgotten for it.
+    /// Returns the compiled program, and compiles it if needed. After a failure, the next caller tries again, and no other program is
+    /// evicted.
     ///
     /// # Errors
-    /// If it cannot be compiled.
+    /// If the program cannot be compiled.
     pub fn get_or_compile<E>(&self, compile: impl FnOnce() -> Result<C, E>) -> Result<Arc<C>, E> {
         let mut slot = self.slot();
         if let Some(compiled) = &*slot {
-            locked(&self.entries).stats.hits += 1;
+            lock(&self.entries).stats.hits += 1;
             return Ok(compiled.clone());
         }
         let compiled = Arc::new(compile()?);
         *slot = Some(compiled.clone());
         drop(slot);
-        let mut entries = locked(&self.entries);
+        let mut entries = lock(&self.entries);
         entries.stats.misses += 1;
-        let evicted = entries.make_room(self.capacity);
+        let evicted = entries.evict_excess(self.capacity);
         drop(entries);
         drop(evicted);
         Ok(compiled)
@@ -199,15 +199,15 @@ impl<C> Lookup<C> {
 
     fn slot(&self) -> MutexGuard<'_, Option<Arc<C>>> {
         let slot = self.slot.as_ref();
-        locked(slot.expect("it is there until this is dropped"))
+        lock(slot.expect("it is there until this is dropped"))
     }
 }
 
-impl<C> Entries<C> {
-    // Takes out those that were not asked for the longest, as many as there are too many.
-    fn make_room(&mut self, capacity: usize) -> Vec<Entry<C>> {
-        // One that is being compiled, or never will be, is not counted.
-        let compiled = |entry: &Entry<C>| unless_locked(&entry.slot).is_some_and(|c| c.is_some());
+impl<C> CacheEntries<C> {
+    // Removes the least recently used programs beyond the capacity.
+    fn evict_excess(&mut self, capacity: usize) -> Vec<CacheEntry<C>> {
+        // Programs that are being compiled, or failed to compile, are not counted.
+        let compiled = |entry: &CacheEntry<C>| try_lock(&entry.slot).is_some_and(|c| c.is_some());
         let kept = self.list.iter().filter(|entry| compiled(entry)).count();
         let mut evicted = Vec::new();
         for _ in capacity..kept {
@@ -219,20 +219,20 @@ impl<C> Entries<C> {
     }
 }
 
-impl<C> Drop for Lookup<C> {
-    // What was never compiled leaves no trace, unless somebody else is at it.
+impl<C> Drop for CacheLookup<C> {
+    // Removes an entry that was never compiled, unless another lookup holds it.
     fn drop(&mut self) {
         let Some(slot) = self.slot.take() else { return };
-        // Locked, it is being compiled.
-        if unless_locked(&slot).is_none_or(|compiled| compiled.is_some()) {
+        // A locked slot is being compiled.
+        if try_lock(&slot).is_none_or(|compiled| compiled.is_some()) {
             return;
         }
-        let mut entries = locked(&self.entries);
+        let mut entries = lock(&self.entries);
         let at = entries.list.iter().position(|entry| Arc::ptr_eq(&entry.slot, &slot));
         drop(slot);
         let unused = at.filter(|&at| {
             let slot = &entries.list[at].slot;
-            Arc::strong_count(slot) == 1 && locked(slot).is_none()
+            Arc::strong_count(slot) == 1 && lock(slot).is_none()
         });
         let removed = unused.map(|at| entries.list.remove(at));
         drop(entries);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_of_one_hash_are_told_apart() {
+    fn programs_with_equal_hashes_are_distinguished() {
         let cache = ProgramCache::<&str>::default();
         let (exp, neg) = (program("exp"), program("neg"));
         let clash = hash(&exp, Mode::DataFlow);
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_asked_for_the_longest_is_forgotten() {
+    fn the_least_recently_used_program_is_evicted() {
         let cache = ProgramCache::<()>::with_capacity(2);
         let f = Name::new("f");
         let hit = |op: &str| {
@@ -279,8 +279,8 @@ mod tests {
         };
         assert!(!hit("exp") && !hit("neg") && hit("exp"));
         assert!(!hit("abs"), "the third");
-        assert!(hit("exp"), "asked for after neg");
-        assert!(!hit("neg"), "forgotten");
+        assert!(hit("exp"), "used after neg");
+        assert!(!hit("neg"), "evicted");
         assert_eq!(cache.len(), 2);
         assert_eq!(cache.stats(), CacheStats { hits: 2, misses: 4, evictions: 2 });
     }
@@ -327,22 +327,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_looked_for_by_two_is_one() {
+    fn two_lookups_of_one_program_share_an_entry() {
         let cache = ProgramCache::<u8>::default();
         let f = Name::new("f");
         let (one, other) = (cache.find(&program("exp"), f), cache.find(&program("exp"), f));
         assert_eq!(cache.len(), 1);
         drop(one);
-        assert_eq!(cache.len(), 1, "the other is still at it");
+        assert_eq!(cache.len(), 1, "the other lookup still holds it");
         assert_eq!(other.get_or_compile(|| Ok::<_, ()>(1)).as_deref(), Ok(&1));
         drop(other);
         assert!(cache.find(&program("exp"), f).is_compiled());
     }
 
     #[test]
-    fn what_is_forgotten_may_ask_the_cache() {
-        struct Asks(Arc<ProgramCache<Asks>>);
-        impl Drop for Asks {
+    fn dropping_an_evicted_program_may_call_the_cache() {
+        struct CallsCacheOnDrop(Arc<ProgramCache<CallsCacheOnDrop>>);
+        impl Drop for CallsCacheOnDrop {
             fn drop(&mut self) {
                 assert!(self.0.len() <= 1);
             }
@@ -350,7 +350,7 @@ mod tests {
         let cache = Arc::new(ProgramCache::with_capacity(1));
         for op in ["exp", "neg", "abs"] {
             let found = cache.find(&program(op), Name::new("f"));
-            found.get_or_compile(|| Ok::<_, ()>(Asks(cache.clone()))).unwrap();
+            found.get_or_compile(|| Ok::<_, ()>(CallsCacheOnDrop(cache.clone()))).unwrap();
         }
         assert_eq!(cache.stats().evictions, 2);
         cache.clear();

@@ -1,4 +1,4 @@
-//! The backend on the processor.
+//! The backend for the CPU.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use crate::FastKernels;
 use crate::backend::Backend;
 use crate::cache::ProgramCache;
 
-/// Runs programs on the processor: with fast kernels, or in the fixed order.
+/// A backend that runs programs on the CPU, with fast kernels or with the fixed-order kernels.
 ///
 /// ```
 /// use sapwood_ptir::eval::{DataType, Tensor};
-/// use sapwood_runtime::{Backend, Call, CpuBackend};
+/// use sapwood_runtime::{Backend, RunRequest, CpuBackend};
 ///
 /// let program = sapwood_ptir::parse(
 ///     "ptir 1 func @f(%x: f32[2]) -> f32[2] { %y = neg %x : f32[2] return %y }",
 /// )?;
 /// let backend = CpuBackend::exact();
 /// let x = Tensor::new(DataType::F32, [2], vec![1.0f32, -2.0]);
-/// let y = backend.run_program(&program, &Call::new("f"), &[x.into()])?;
+/// let y = backend.run_program(&program, &RunRequest::new("f"), &[x.into()])?;
 /// assert_eq!(y[0].to_string(), "[-1.0, 2.0] : f32[2]");
 /// assert_eq!(backend.cache().len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -31,7 +31,7 @@ pub struct CpuBackend {
     cache: ProgramCache<Prepared>,
 }
 
-/// Why the CPU backend could not do something.
+/// An error of the CPU backend.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CpuError {
@@ -42,31 +42,31 @@ pub enum CpuError {
     #[error(transparent)]
     Literal(#[from] LiteralError),
     /// A tuple or a token has no literal.
-    #[error("{0} is no tensor")]
-    NoTensor(ValueType),
+    #[error("{0} is not a tensor")]
+    NotATensor(ValueType),
 }
 
 impl CpuBackend {
-    /// With the fast kernels: within the tolerance of each op, not the same bytes on every machine.
+    /// Returns a backend with the fast kernels: results are within the tolerance of each op and may differ between machines.
     #[must_use]
     pub fn fast() -> Self {
         let kernels = Some(Arc::new(FastKernels) as _);
         Self::new("cpu", RunOptions { kernels, ..RunOptions::default() })
     }
 
-    /// In the fixed order: the same bytes on every machine.
+    /// Returns a backend with the fixed-order kernels: results are the same bytes on every machine.
     #[must_use]
     pub fn exact() -> Self {
         Self::new("cpu-exact", RunOptions::default())
     }
 
-    /// With kernels, threads and limits of your own.
+    /// Returns a backend with the given kernels, threads and limits.
     #[must_use]
     pub fn new(name: &'static str, options: RunOptions) -> Self {
         Self { name, options, cache: ProgramCache::default() }
     }
 
-    /// The same with other threads and limits; the kernels stay.
+    /// Replaces the number of threads and the limits; the kernels stay.
     #[must_use]
     pub fn with_limits(mut self, mut limits: RunOptions) -> Self {
         limits.kernels = self.options.kernels.take();
@@ -74,7 +74,7 @@ impl CpuBackend {
         self
     }
 
-    /// The same with room for this many compiled programs.
+    /// Replaces the cache by one for this number of compiled programs.
     #[must_use]
     pub fn with_cache(mut self, capacity: usize) -> Self {
         self.cache = ProgramCache::with_capacity(capacity);
@@ -96,7 +96,7 @@ impl Backend for CpuBackend {
     }
 
     fn to_literal(&self, value: &Value) -> Result<TensorLiteral, CpuError> {
-        let tensor = value.as_tensor().ok_or_else(|| CpuError::NoTensor(value.ty()))?;
+        let tensor = value.as_tensor().ok_or_else(|| CpuError::NotATensor(value.ty()))?;
         Ok(tensor.to_literal()?)
     }
 

@@ -1,12 +1,12 @@
-//! Running programs.
+//! Execution of tensor programs.
 //!
-//! A [`Backend`] holds tensors and runs programs on them; [`CpuBackend`] is the one on the processor. Compiled programs
-//! are kept by structure in a [`ProgramCache`]. A [`LazyGraph`] captures computations and runs them when a value is asked
-//! for. Every run tells the sink of the process (`sapwood_trace`) if one is installed.
+//! A [`Backend`] holds tensors and runs programs on them; [`CpuBackend`] runs them on the CPU. A [`ProgramCache`] keeps compiled
+//! programs by structure. A [`LazyGraph`] captures computations and runs them when a value is requested. Every run notifies the
+//! global trace sink (`sapwood_trace`), if one is installed.
 //!
-//! [`FastKernels`] replaces kernels of `sapwood_ptir::eval` by faster ones: loops over vectors of the machine, `gemm`
-//! for products, several threads. What they compute stays within its [`Tolerance`] of the fixed-order kernels, which
-//! remain the definition of every op; ops without a fast kernel run on those.
+//! [`FastKernels`] replaces kernels of `sapwood_ptir::eval` by faster ones, with vector instructions, `gemm` for products and several
+//! threads. Their results stay within a [`Tolerance`] of the fixed-order kernels, which define every op. Ops without a fast kernel
+//! run on the fixed-order kernels.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -31,14 +31,14 @@ mod kernels;
 mod lazy;
 mod tolerance;
 
-pub use backend::{Backend, Call};
-pub use cache::{CacheStats, DEFAULT_CAPACITY, Lookup, ProgramCache};
+pub use backend::{Backend, RunRequest};
+pub use cache::{CacheLookup, CacheStats, DEFAULT_PROGRAM_CAPACITY, ProgramCache};
 pub use cpu::{CpuBackend, CpuError};
 pub use kernels::FastKernels;
 pub use lazy::{CaptureContext, LazyError, LazyGraph, LazyTensor};
 pub use tolerance::Tolerance;
 
-/// The code of the guide is tested like any other.
+/// The code in the guide, included so that it is tested.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/running.md")]
 struct Guide;

@@ -1,13 +1,13 @@
-//! How far fast kernels may be from the fixed order.
+//! The tolerances of fast kernels.
 
-/// How far a fast kernel may be from the fixed-order one on the same operands.
+/// The largest difference between a fast kernel and the fixed-order kernel on the same operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tolerance {
-    /// The same numbers; only which NaN, and which zero is the larger, may differ.
-    Same,
-    /// So many units in the last place.
+    /// Equal numbers; only the NaN payload and the order of `+0` and `-0` may differ.
+    SameNumbers,
+    /// At most this number of units in the last place.
     Ulps(u32),
-    /// A sum of n numbers: n units in the last place of the sum of their sizes. If that overflows, the order of the sum
-    /// may make it finite, infinite or NaN.
+    /// For a sum of n numbers, n units in the last place of the sum of their absolute values. If that sum overflows, the result may be
+    /// finite, infinite or NaN, depending on the order of the additions.
     Sum,
 }

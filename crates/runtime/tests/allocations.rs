@@ -1,4 +1,4 @@
-//! With no sink installed tracing allocates nothing. A target of its own: the counts are of the whole process.
+//! Tests that tracing allocates nothing without a sink. They are a target of their own, because the counters are global to the process.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use sapwood_rewrite::{
     CanonicalizePass, GreedyConfig, Pass as _, PassContext, PassManager, PatternSet,
     apply_patterns_and_fold_greedily,
 };
-use sapwood_runtime::{Backend, Call, CpuBackend};
+use sapwood_runtime::{Backend, CpuBackend, RunRequest};
 use sapwood_testing::memory::{Counting, allocations_during};
 use sapwood_trace::{ExecutionTraceSink, StepLogSink, global_sink, install_global_sink};
 
@@ -35,8 +35,8 @@ fn run_program() {
     let program = parse(text).unwrap();
     let inputs: [Value; 1] = [Tensor::new(DataType::F32, [2], vec![1.0f32, 2.0]).into()];
     let backend = CpuBackend::exact();
-    let traced = || backend.run_program(&program, &Call::new("f"), &inputs).unwrap();
-    // The same steps without the hook.
+    let traced = || backend.run_program(&program, &RunRequest::new("f"), &inputs).unwrap();
+    // The same work without the trace hook.
     let (f, options) = (Name::new("f"), RunOptions::default());
     let plain = || {
         let found = backend.cache().find(&program, f);
@@ -48,7 +48,7 @@ fn run_program() {
     let (_, with) = allocations_during(traced);
     assert!(without > 0);
     assert_eq!(with, without, "run_program with no sink");
-    // The hook is real: with a sink, even one that does nothing, the types of the results are collected.
+    // With a sink, even one that does nothing, the types of the results are collected, so the hook exists.
     let guard = install_global_sink(Arc::new(Silent));
     let (_, told) = allocations_during(traced);
     assert!(told > without, "{told} with a sink");
@@ -84,9 +84,9 @@ fn rewrites() {
         manager.add(CanonicalizePass::default());
         allocations_during(|| manager.run(&mut program).unwrap()).1
     };
-    // What is made once per process is made.
+    // Warm-up: allocations that happen once per process.
     let _ = (plain(1), hooked(1), managed(1));
-    // One more rewrite costs the same through the pass and its hook as it does without.
+    // One more rewrite allocates as much through the pass and its hook as without them.
     for n in [1, 2, 5, 9] {
         let one = |count: &dyn Fn(usize) -> usize| count(n + 1) as i64 - count(n) as i64;
         assert_eq!(one(&hooked), one(&plain), "rewrite {}", n + 1);
@@ -103,7 +103,7 @@ fn rewrites() {
 
 #[test]
 fn without_a_sink_tracing_allocates_nothing() {
-    // One test: others would be counted too.
+    // One test, because allocations of others would be counted, too.
     let (found, asked) =
         allocations_during(|| (0..1000).filter(|_| global_sink().is_some()).count());
     assert_eq!((found, asked), (0, 0));

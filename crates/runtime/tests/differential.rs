@@ -1,4 +1,4 @@
-//! Fast kernels against the fixed-order ones.
+//! Comparison of the fast kernels with the fixed-order kernels.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,7 +53,7 @@ fn agree(text: &str, inputs: &[Value], allowed: Closeness) {
 #[test]
 fn every_fast_kernel_is_a_registered_op() {
     for (key, _) in FastKernels::ops() {
-        assert!(Registry::builtin().get(key).is_some(), "{} is no op", key.name());
+        assert!(Registry::builtin().get(key).is_some(), "{} is not an op", key.name());
         assert!(FastKernels.kernel(key).is_some());
     }
 }
@@ -148,7 +148,7 @@ fn reductions_and_broadcasts_agree() {
                    %b = broadcast_to %r : f32{shape:?}
                    return %r, %b }}"
             );
-            // Sums of numbers that cancel are off relative to what was added up.
+            // The error of a sum is relative to the size of its terms, which may cancel.
             let absolute = if op == "reduce_sum" { 1e-3 } else { 0.0 };
             let allowed = Closeness { relative: 1e-5, absolute };
             agree(&text, &[floats(&mut rng, shape, false)], allowed);
@@ -159,13 +159,13 @@ fn reductions_and_broadcasts_agree() {
     }
 }
 
-/// Runs each op on its fast kernel and in the fixed order, on the same operands, and goes on with the latter: errors do
-/// not add up along a program.
-struct Beside {
+/// Kernels that run each op on its fast kernel and in the fixed order on the same operands, compare both, and return the latter, so that
+/// errors do not accumulate along a program.
+struct ComparingKernels {
     compared: Arc<AtomicUsize>,
 }
 
-impl Kernels for Beside {
+impl Kernels for ComparingKernels {
     fn kernel(&self, op: OpKey) -> Option<Arc<Evaluate>> {
         let fast = FastKernels.kernel(op)?;
         let tolerance = FastKernels::ops().into_iter().find(|(key, _)| *key == op)?.1;
@@ -191,7 +191,7 @@ impl Kernels for Beside {
     }
 }
 
-// The same tensor without signs; only floats have a tolerance.
+// Returns the absolute values of a float tensor; only floats have a tolerance.
 fn size_of_elements(value: &Value) -> Value {
     let Some(t) = value.as_tensor() else { return value.clone() };
     if let Some(all) = t.elements::<f32>() {
@@ -223,11 +223,11 @@ fn check(
     let sizes = sizes.and_then(|s| Some(numbers(s.first()?.as_tensor()?)));
     for (at, (x, y)) in numbers(a).into_iter().zip(numbers(b)).enumerate() {
         let allowed = match (tolerance, &sizes) {
-            (Tolerance::Same, _) => Closeness::SAME,
+            (Tolerance::SameNumbers, _) => Closeness::SAME,
             (Tolerance::Ulps(n), _) => {
                 Closeness { relative: f64::from(n) * unit, absolute: f64::from(n) * 1e-45 }
             }
-            // Where sizes overflow, nothing is promised but the kind of the result.
+            // If the sum of absolute values overflows, only the kind of the result is fixed.
             (Tolerance::Sum, Some(sizes)) if sizes[at].is_finite() => {
                 Closeness { relative: 0.0, absolute: sizes[at] * unit * terms as f64 + 1e-40 }
             }
@@ -249,9 +249,9 @@ fn random_programs_agree_at_every_op() {
         let inputs: Option<Vec<Value>> =
             f.params().iter().map(|&p| input(&mut rng, f.value_type(p))).collect();
         let Some(inputs) = inputs else { continue };
-        let kernels = Arc::new(Beside { compared: compared.clone() });
+        let kernels = Arc::new(ComparingKernels { compared: compared.clone() });
         let options = RunOptions { kernels: Some(kernels), threads: 2, ..options(false, 2) };
-        // Dims that clash and limits are errors; what is computed before is compared all the same.
+        // Conflicting dims and limits are errors; the ops before them are compared all the same.
         let _ = eval::run(&program, f.name().as_str(), &inputs, &options);
     }
     let compared = compared.load(Ordering::Relaxed);
@@ -295,7 +295,7 @@ fn products_of_nothing_are_counted() {
       return %c }";
     let found = fast_fault(text, &[none([1 << 32, 0]), none([0, 1 << 32])]);
     assert!(found.contains("more elements than can be counted"), "{found}");
-    // Many batches of nothing take no time.
+    // Many empty batches take no time.
     let text = "ptir 1 func @f(%a: f32[1099511627776, 0], %b: f32[1099511627776, 0]) -> f32[1099511627776, 0, 0] {
       %c = dot_general %a, %b {lhs_batch = [0], rhs_batch = [0]} : f32[1099511627776, 0, 0]
       return %c }";

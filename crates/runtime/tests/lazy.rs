@@ -1,4 +1,4 @@
-//! The lazy graph: capture, import, emit, flush.
+//! Tests of the lazy graph: capture, import, emit, flush.
 
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
@@ -61,8 +61,8 @@ fn bytes(graph: &LazyGraph<CpuBackend>, value: &Tensor) -> Vec<u8> {
     graph.literal(value).unwrap().stored_bytes().to_vec()
 }
 
-/// Every program that this thread runs, as text, and whether it was compiled before. Other tests run programs at the
-/// same time.
+/// A sink that records every program that this thread runs, as text, and whether it was compiled before. The thread matters because other
+/// tests run programs at the same time.
 struct Programs {
     thread: ThreadId,
     ran: Mutex<Vec<(String, bool)>>,
@@ -77,7 +77,7 @@ impl ExecutionTraceSink for Programs {
     }
 }
 
-// The sink of the process is one for all tests of it.
+// All tests of the process share one global sink.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn programs_of(work: impl FnOnce()) -> Vec<(String, bool)> {
@@ -121,7 +121,7 @@ fn a_structure_is_compiled_once() {
         }
         let stats = CacheStats { hits: 2, misses: 1, evictions: 0 };
         assert_eq!((graph.backend().cache().stats(), graph.backend().cache().len()), (stats, 1));
-        // Other extents are another structure.
+        // Other extents make another structure.
         let x = tensor(&graph, &[1.0, 2.0]);
         graph.flush(&[&softmax(&graph, &x)]).unwrap();
         assert_eq!(graph.backend().cache().len(), 2);
@@ -150,7 +150,7 @@ fn a_flush_computes_only_what_is_missing() {
         graph.flush(&[&y]).unwrap();
         let z = add(&graph, &y, &x);
         graph.flush(&[&z, &y, &z]).unwrap();
-        // Nothing is left to do.
+        // Everything is computed already.
         graph.flush(&[&z, &y, &x]).unwrap();
     });
     let ops: Vec<(bool, bool)> =
@@ -159,7 +159,7 @@ fn a_flush_computes_only_what_is_missing() {
 }
 
 #[test]
-fn what_is_shared_runs_once_and_what_is_not_asked_for_not_at_all() {
+fn shared_instructions_run_once_and_unused_ones_never() {
     let programs = programs_of(|| {
         let graph = graph();
         let x = tensor(&graph, &[1.0, 2.0]);
@@ -192,7 +192,7 @@ fn values_of_other_graphs_are_refused() {
     let message = refused.to_string();
     assert!(message.contains(&format!("belongs to graph {}", one.id())), "{message}");
     assert_eq!(other.flush(&[&x]).unwrap_err(), expected);
-    // A computed value can be taken over.
+    // A computed value can be imported into another graph.
     let taken = other.import_buffer(x.buffer().unwrap());
     assert_eq!(bytes(&other, &exp(&other, &taken)), bytes(&one, &exp(&one, &x)));
 }
@@ -318,14 +318,14 @@ fn long_chains_are_flushed_and_dropped_on_a_small_stack() {
 }
 
 #[test]
-fn what_nobody_holds_is_gone() {
+fn values_without_handles_are_freed() {
     let graph = graph();
     let x = tensor(&graph, &[1.0, 2.0]);
     let buffer = x.buffer().unwrap();
     let y = exp(&graph, &x);
     drop(x);
     graph.flush(&[&y]).unwrap();
-    // The graph has let go of the input: its elements are held here alone.
+    // The graph has dropped the input, so this is its only owner.
     let Value::Tensor(mut tensor) = buffer else { panic!("no tensor") };
     assert!(tensor.unique_mut::<f32>().is_some());
 }

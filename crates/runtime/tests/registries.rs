@@ -1,11 +1,11 @@
-//! One backend, two sets of ops: compiled programs are not mixed up.
+//! Tests that a backend does not confuse programs with different op registries.
 
 use std::sync::Arc;
 
 use sapwood_ptir::eval::{self, EvalCx, EvalResult, Tensor, Value};
 use sapwood_ptir::prelude::*;
 use sapwood_ptir::{Op, ValueId, parse_with};
-use sapwood_runtime::{Backend as _, Call, CpuBackend, CpuError, LazyError, LazyGraph};
+use sapwood_runtime::{Backend as _, CpuBackend, CpuError, LazyError, LazyGraph, RunRequest};
 
 fn filled(cx: &mut EvalCx<'_>, number: f32) -> EvalResult {
     let shape = cx.tensor(0)?.shape().to_vec();
@@ -50,8 +50,9 @@ fn programs_of_two_registries_are_two() {
     for _ in 0..2 {
         for (registry, expected) in registries().iter().zip(["1.0", "2.0"]) {
             let program = parse_with(TEXT, registry).unwrap();
-            let y =
-                backend.run_program(&program, &Call::new("f"), std::slice::from_ref(&x)).unwrap();
+            let y = backend
+                .run_program(&program, &RunRequest::new("f"), std::slice::from_ref(&x))
+                .unwrap();
             assert!(y[0].to_string().starts_with(expected), "{}", y[0]);
         }
     }

@@ -1,4 +1,4 @@
-//! Sinks: what they are told, in which order, and what the one for files writes.
+//! Tests of trace sinks: the calls they receive, their order, and the files that the file sink writes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,14 +9,14 @@ use sapwood_ptir::eval::{DataType, Tensor, Value};
 use sapwood_ptir::structural::{Mode, equal};
 use sapwood_ptir::{Program, parse};
 use sapwood_rewrite::PassManager;
-use sapwood_runtime::{Backend, Call, CpuBackend, LazyGraph};
+use sapwood_runtime::{Backend, CpuBackend, LazyGraph, RunRequest};
 use sapwood_trace::{
     Execution, ExecutionResult, ExecutionTraceSink, FileTraceSink, PassEvent, global_sink,
     install_global_sink,
 };
 use serde_json::Value as Json;
 
-// There is one sink of the process: one test at a time.
+// There is one global sink, so one test runs at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -31,15 +31,15 @@ fn input() -> Value {
 }
 
 #[derive(Default)]
-struct Told(Mutex<Vec<String>>);
+struct RecordingSink(Mutex<Vec<String>>);
 
-impl Told {
+impl RecordingSink {
     fn lines(&self) -> Vec<String> {
         self.0.lock().unwrap().clone()
     }
 }
 
-impl ExecutionTraceSink for Told {
+impl ExecutionTraceSink for RecordingSink {
     fn before(&self, e: &Execution<'_>) {
         let line = format!("before @{} on {}, known: {}", e.function, e.backend, e.cache_hit);
         self.0.lock().unwrap().push(line);
@@ -59,19 +59,19 @@ impl ExecutionTraceSink for Told {
 }
 
 #[test]
-fn sinks_are_told_before_and_after_and_how_it_ended() {
+fn sinks_receive_each_run_before_and_after_with_its_outcome() {
     let _alone = alone();
-    let told = Arc::new(Told::default());
-    let guard = install_global_sink(told.clone());
+    let recorded = Arc::new(RecordingSink::default());
+    let guard = install_global_sink(recorded.clone());
     let backend = CpuBackend::exact();
     let program = program();
-    backend.run_program(&program, &Call::new("f"), &[input()]).unwrap();
-    backend.run_program(&program, &Call::new("f"), &[]).unwrap_err();
-    backend.run_program(&program, &Call::new("g"), &[]).unwrap_err();
+    backend.run_program(&program, &RunRequest::new("f"), &[input()]).unwrap();
+    backend.run_program(&program, &RunRequest::new("f"), &[]).unwrap_err();
+    backend.run_program(&program, &RunRequest::new("g"), &[]).unwrap_err();
     drop(guard);
-    backend.run_program(&program, &Call::new("f"), &[input()]).unwrap();
+    backend.run_program(&program, &RunRequest::new("f"), &[input()]).unwrap();
     assert_eq!(
-        told.lines(),
+        recorded.lines(),
         [
             "before @f on cpu-exact, known: false",
             "after @f: f32[2]",
@@ -86,9 +86,9 @@ fn sinks_are_told_before_and_after_and_how_it_ended() {
 #[test]
 fn guards_restore_the_sink_before() {
     let _alone = alone();
-    let sinks: Vec<Arc<Told>> = (0..3).map(|_| Arc::default()).collect();
+    let sinks: Vec<Arc<RecordingSink>> = (0..3).map(|_| Arc::default()).collect();
     let run = || {
-        let call = Call::new("f");
+        let call = RunRequest::new("f");
         CpuBackend::exact().run_program(&program(), &call, &[input()]).unwrap();
     };
     let counts = || sinks.iter().map(|s| s.lines().len() / 2).collect::<Vec<_>>();
@@ -101,7 +101,7 @@ fn guards_restore_the_sink_before() {
     }
     run();
     assert_eq!(counts(), [2, 1, 0], "the outer one again");
-    // Dropped in another order, the last that is left is told.
+    // If guards are dropped in another order, the last remaining sink is called.
     let second = install_global_sink(sinks[1].clone());
     let third = install_global_sink(sinks[2].clone());
     drop(second);
@@ -120,7 +120,7 @@ fn guards_restore_the_sink_before() {
 fn a_guard_is_dropped_when_a_panic_passes() {
     let _alone = alone();
     let unwound = std::panic::catch_unwind(|| {
-        let _guard = install_global_sink(Arc::new(Told::default()));
+        let _guard = install_global_sink(Arc::new(RecordingSink::default()));
         panic!("on purpose");
     });
     assert!(unwound.is_err());
@@ -171,7 +171,7 @@ fn files_have_the_layout_and_fields_of_the_reference() {
         graph.flush(&[&y]).unwrap();
         targets.push(y.id());
     }
-    CpuBackend::fast().run_program(&program(), &Call::new("f"), &[]).unwrap_err();
+    CpuBackend::fast().run_program(&program(), &RunRequest::new("f"), &[]).unwrap_err();
     drop(guard);
     sink.finish().unwrap();
 
@@ -221,9 +221,10 @@ fn files_have_the_layout_and_fields_of_the_reference() {
         }
     }
     let list = lines(&dump.join("executions.jsonl"));
-    let told: Vec<_> = list.iter().map(|l| (l["folder"].as_str().unwrap(), &l["status"])).collect();
+    let recorded: Vec<_> =
+        list.iter().map(|l| (l["folder"].as_str().unwrap(), &l["status"])).collect();
     let (ok, failed) = (Json::from("ok"), Json::from("failed"));
-    assert_eq!(told, [(expected[0], &ok), (expected[1], &ok), (expected[2], &failed)]);
+    assert_eq!(recorded, [(expected[0], &ok), (expected[1], &ok), (expected[2], &failed)]);
     let hits: Vec<&Json> = list.iter().map(|l| &l["cache_hit"]).collect();
     assert_eq!(hits, [&Json::from(false), &Json::from(true), &Json::from(false)]);
 }
@@ -242,7 +243,7 @@ fn concurrent_runs_do_not_mix() {
             scope.spawn(move || {
                 for n in 0..10 {
                     let inputs = if (thread + n) % 3 == 0 { vec![] } else { vec![input()] };
-                    let _ = backend.run_program(program, &Call::new("f"), &inputs);
+                    let _ = backend.run_program(program, &RunRequest::new("f"), &inputs);
                 }
             });
         }
@@ -296,15 +297,15 @@ fn passes_are_in_the_dump() {
             .map(|l| format!("{}{} {}", l["depth"], l["pass"], l["event"]).replace('"', ""))
             .collect();
         let in_canonicalize = ["rewrite", "replace", "erase", "erase"];
-        let mut told = vec!["0cse start".to_owned(), "0cse end".into()];
-        told.push("0canonicalize{float=nsz} start".into());
-        told.extend(in_canonicalize.map(|e| format!("0canonicalize{{float=nsz}} {e}")));
-        told.push("0canonicalize{float=nsz} end".into());
-        told.extend(
+        let mut recorded = vec!["0cse start".to_owned(), "0cse end".into()];
+        recorded.push("0canonicalize{float=nsz} start".into());
+        recorded.extend(in_canonicalize.map(|e| format!("0canonicalize{{float=nsz}} {e}")));
+        recorded.push("0canonicalize{float=nsz} end".into());
+        recorded.extend(
             ["0fixpoint(dce) start", "1dce start", "1dce end", "0fixpoint(dce) end"]
                 .map(str::to_owned),
         );
-        assert_eq!(events, told);
+        assert_eq!(events, recorded);
         let rewrite = list.iter().find(|l| l["event"] == "rewrite").unwrap();
         assert_eq!((&rewrite["function"], &rewrite["op"]), (&"f".into(), &"neg".into()));
         assert_eq!(rewrite["result"], "%b");
@@ -342,29 +343,29 @@ fn starts_name_the_input_and_replacements_two_values() {
 }
 
 #[test]
-fn a_sink_that_is_there_twice_is_told_once() {
+fn a_sink_that_is_installed_twice_is_called_once() {
     let _alone = alone();
-    let told = Arc::new(Told::default());
-    let guard = install_global_sink(told.clone());
-    PassManager::parse("dce").unwrap().trace(told.clone()).run(&mut program()).unwrap();
+    let recorded = Arc::new(RecordingSink::default());
+    let guard = install_global_sink(recorded.clone());
+    PassManager::parse("dce").unwrap().trace(recorded.clone()).run(&mut program()).unwrap();
     drop(guard);
-    assert_eq!(told.lines(), ["dce start", "dce end"]);
+    assert_eq!(recorded.lines(), ["dce start", "dce end"]);
 }
 
 #[test]
 fn a_failing_pass_ends_with_its_error() {
     let _alone = alone();
-    let told = Arc::new(Told::default());
+    let recorded = Arc::new(RecordingSink::default());
     let folder = tempfile::tempdir().unwrap();
     let sink = Arc::new(FileTraceSink::new(folder.path()).unwrap());
-    let guard = install_global_sink(told.clone());
+    let guard = install_global_sink(recorded.clone());
     let manager = PassManager::parse("cse,symbol-dce{keep=nobody}").unwrap().trace(sink.clone());
     manager.run(&mut program()).unwrap_err();
     drop(guard);
     sink.finish().unwrap();
     let pass = "symbol-dce{keep=nobody}";
     assert_eq!(
-        told.lines(),
+        recorded.lines(),
         ["cse start", "cse end", &format!("{pass} start"), &format!("{pass} end")]
     );
     let list = lines(&folder.path().join("passes.jsonl"));
@@ -378,7 +379,7 @@ fn a_trace_is_continued_and_has_one_writer() {
     let folder = tempfile::tempdir().unwrap();
     let run = |sink: &Arc<FileTraceSink>| {
         let guard = install_global_sink(sink.clone());
-        let call = Call::new("f");
+        let call = RunRequest::new("f");
         CpuBackend::exact().run_program(&program(), &call, &[input()]).unwrap();
         drop(guard);
         sink.finish().unwrap();
@@ -396,19 +397,21 @@ fn a_trace_is_continued_and_has_one_writer() {
 }
 
 #[test]
-fn what_cannot_be_written_ends_nothing_and_is_said() {
+fn write_errors_do_not_end_the_run_and_are_reported() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
-    let Err(refused) = FileTraceSink::new(&file) else { panic!("a file is no folder") };
+    let Err(refused) = FileTraceSink::new(&file) else {
+        panic!("a file instead of a folder was accepted")
+    };
     assert_eq!(refused.path(), file);
-    // Somebody takes the folder away, or puts something in the way.
+    // The folder is removed, or a file is in the way.
     let sink = Arc::new(FileTraceSink::new(folder.path().join("dump")).unwrap());
     fs::write(folder.path().join("dump/00001_f"), "in the way").unwrap();
     let guard = install_global_sink(sink.clone());
     let backend = CpuBackend::exact();
-    let results = backend.run_program(&program(), &Call::new("f"), &[input()]);
+    let results = backend.run_program(&program(), &RunRequest::new("f"), &[input()]);
     assert_eq!(results.unwrap().len(), 1);
     drop(guard);
     let why = sink.finish().unwrap_err().to_string();

@@ -176,14 +176,14 @@ _Level = Literal["well-formed", "ssa"]
 
 
 def parse(text: str, filename: str = "<text>") -> Program:
-    """The program that a text says; `sapwood.errors.ParseError` names every problem with its place."""
-    _remember(filename, text)
+    """Parses a program. Raises a `sapwood.errors.ParseError` with all diagnostics and their locations."""
+    _cache_source(filename, text)
     made: Program = _native.ir_parse(text, filename)
     return made
 
 
 def parse_function(text: str, filename: str = "<text>") -> Function:
-    """The one function that a text says."""
+    """Parses a text that contains exactly one function."""
     functions = list(parse(text, filename).functions.values())
     if len(functions) != 1:
         from sapwood.errors import ParseError
@@ -193,36 +193,36 @@ def parse_function(text: str, filename: str = "<text>") -> Function:
 
 
 def parse_expr(text: str, variables: Iterable[Var] = (), filename: str = "<text>") -> Expr:
-    """The expression that a text says; its free variables are those given, by their names."""
-    _remember(filename, text)
+    """Parses an expression; ``variables`` are its free variables, found by their names."""
+    _cache_source(filename, text)
     made: Expr = _native.ir_parse_expr(text, variables, filename)
     return made
 
 
 def parse_type(text: str, variables: Iterable[Var] = (), filename: str = "<text>") -> Type:
-    """The type that a text says; its free variables are those given, by their names."""
+    """Parses a type; ``variables`` are its free variables, found by their names."""
     made: Type = _native.ir_parse_type(text, variables, filename)
     return made
 
 
-def _remember(filename: str, text: str) -> None:
-    """Keeps the lines of a text, so that errors can show them."""
+def _cache_source(filename: str, text: str) -> None:
+    """Stores a text in `linecache`, so that errors can show its lines."""
     if not os.path.exists(filename):
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
 
 
 def problems(node: Program | Function, level: _Level = "well-formed") -> list[Diagnostic]:
-    """All that is wrong with a program or a function, each with its place."""
-    return _native.ir_problems(node, level)
+    """Returns all diagnostics about a program or a function, each with its location."""
+    return _native.ir_verify(node, level)
 
 
 def verify(node: Program | Function, level: _Level = "well-formed") -> None:
-    """Raises `sapwood.errors.VerifyError` with all that is wrong; gives `None` if nothing is."""
-    _native.ir_problems(node, level, True, _source_of(node))
+    """Raises a `sapwood.errors.VerifyError` with all diagnostics, if there are any."""
+    _native.ir_verify(node, level, True, _source_of(node))
 
 
 def _source_of(node: Program | Function) -> tuple[str, str] | None:
-    """File name and text of where a node was written, as far as they are known."""
+    """Returns the file name and source text of a node, if they are known."""
     if isinstance(node, Program):
         nodes: list[Program | Function] = [node, *node.functions.values()]
     else:
@@ -233,23 +233,23 @@ def _source_of(node: Program | Function) -> tuple[str, str] | None:
 
 
 def passes() -> list[str]:
-    """The names of the passes."""
+    """Returns the names of the passes."""
     return _native.ir_passes()
 
 
 def run_pass(program: Program, name: str) -> Program:
-    """The program after a pass; the program itself stays as it is."""
+    """Runs a pass and returns the new program; the given program does not change."""
     made: Program = _native.ir_run_pass(program, name)
     return made
 
 
 def interpret(program: Program, name: str, *args: Any, steps: int = 10_000_000) -> tuple[Any, ...]:
-    """Runs a function and gives its results, after ``steps`` statements and loop trips at most."""
+    """Runs a function for at most ``steps`` statements and loop trips, and returns its results."""
     return _native.ir_interpret(program, name, args, steps)
 
 
 def lower(program: Program) -> ptir.Program:
-    """The program as PTIR; `sapwood.errors.VerifyError` says what cannot be lowered, and where."""
+    """Lowers a program to PTIR. Raises a `sapwood.errors.VerifyError` that names the constructs without a lowering."""
     return _native.lower_program(program, _source_of(program))
 
 
@@ -259,19 +259,19 @@ def substitute(node: _T, replacements: Mapping[Any, Any]) -> _T:
 
 
 def to_json(node: IRNode) -> str:
-    """The JSON form of a node: flat, sharing and spans kept."""
+    """Returns the JSON form of a node, which is flat and keeps sharing and spans."""
     return structural.to_json(node)
 
 
 def from_json(text: str) -> Any:
-    """The node that a JSON text says."""
+    """Reads a node from its JSON form."""
     return structural.from_json(text)
 
 
 def assert_structural_equal(lhs: Any, rhs: Any, enable_auto_mapping: bool = False) -> None:
     """Raises `sapwood.errors.NotEqualError`, which is an `AssertionError`, if two nodes differ.
 
-    Its message has both places and both values and, where spans are known, both source lines.
+    The message contains both paths, both values and, where spans are known, both source lines.
     """
     mismatch = structural.get_first_structural_mismatch(lhs, rhs, enable_auto_mapping)
     if mismatch is None:
@@ -284,7 +284,7 @@ def assert_structural_equal(lhs: Any, rhs: Any, enable_auto_mapping: bool = Fals
 
 
 def _source_line(side: str, path: structural.AccessPath, root: Any) -> str:
-    """The source line of the innermost node along a path that has a known span, with carets under it."""
+    """Returns the source line of the innermost node on a path that has a known span, with carets."""
     span = None
     for value in path.values(root):
         found = getattr(value, "span", None)

@@ -1,4 +1,4 @@
-"""Writing functions statement by statement: blocks are `with` blocks, and spans are those of the caller."""
+"""A builder that writes functions statement by statement: blocks are `with` blocks, and spans point to the caller."""
 
 from __future__ import annotations
 
@@ -29,38 +29,38 @@ _Number = Union[Expr, int, float]
 
 
 class Loop:
-    """A loop that is being written: its variable, its iteration arguments, and what is left when it ends."""
+    """A loop under construction: its variable, its iteration arguments and its results."""
 
     def __init__(self, var: Var | None, args: tuple[IterArg, ...], results: tuple[Var, ...]) -> None:
         self._var = var
         self._condition: Expr | None = None
-        #: The iteration arguments, to be used inside.
+        #: The iteration arguments, for use inside the loop.
         self.args = args
-        #: What they are in the end, to be used after the loop.
+        #: The final values of the iteration arguments, for use after the loop.
         self.results = results
 
     @property
     def var(self) -> Var:
-        """What counts; of `Builder.for_` alone."""
+        """The loop variable; only loops of `Builder.for_` have one."""
         if self._var is None:
-            raise ArgumentError("a while loop has no variable that counts")
+            raise ArgumentError("a while loop has no loop variable")
         return self._var
 
     def condition(self, condition: Expr) -> None:
-        """Says how long `Builder.while_` goes on; it sees the iteration arguments."""
+        """Sets the condition of a `Builder.while_` loop; it may use the iteration arguments."""
         self._condition = condition
 
 
 class Branch:
-    """An `if` that is being written, and what is left when it ends."""
+    """An `if` under construction, and its results."""
 
     def __init__(self, results: tuple[Var, ...]) -> None:
-        #: What the bodies yield, to be used after them.
+        #: The values that the bodies yield, for use after the `if`.
         self.results = results
 
 
 class FunctionBuilder:
-    """A function that is being written."""
+    """A function under construction."""
 
     def __init__(self, name: str, returns: Sequence[_TypeLike]) -> None:
         self.name = name
@@ -69,21 +69,21 @@ class FunctionBuilder:
         self._made: Function | None = None
 
     def param(self, name: str, type: _TypeLike) -> Var:
-        """One more parameter."""
-        var = Var(name, type, _here())
+        """Adds a parameter and returns its variable."""
+        var = Var(name, type, _caller_span())
         self._params.append(var)
         return var
 
     @property
     def function(self) -> Function:
-        """The function, once its block has ended."""
+        """The finished function, available after its block has ended."""
         if self._made is None:
             raise InvalidValueError(f"the block of {self.name} has not ended")
         return self._made
 
 
 class Builder:
-    """Writes functions.
+    """Builds a program from functions that are written as `with` blocks.
 
     >>> from sapwood import DataType, ir
     >>> b = ir.Builder()
@@ -101,15 +101,15 @@ class Builder:
         self._functions: list[Function] = []
 
     def program(self, name: str = "") -> Program:
-        """The functions written so far."""
-        return Program(self._functions, name, _here())
+        """Returns a program with the functions built so far."""
+        return Program(self._functions, name, _caller_span())
 
     @contextmanager
     def function(self, name: str, returns: Sequence[_TypeLike] = ()) -> Iterator[FunctionBuilder]:
-        """A function; its block is its body."""
-        span = _here()
+        """Builds a function whose body is the `with` block."""
+        span = _caller_span()
         if self._blocks:
-            raise InvalidValueError(f"{name} is written inside another function; functions do not nest")
+            raise InvalidValueError(f"{name} is inside another function; functions do not nest")
         builder = FunctionBuilder(name, returns)
         with self._block() as stmts:
             yield builder
@@ -127,38 +127,38 @@ class Builder:
             self._blocks.pop()
 
     def push(self, stmt: Stmt) -> None:
-        """Adds a statement that was made elsewhere."""
+        """Adds an existing statement."""
         if not self._blocks:
-            raise InvalidValueError("a statement stands in a function: with b.function(…):")
+            raise InvalidValueError("the statement is outside of a function; write it inside a block of b.function(…)")
         self._blocks[-1].append(stmt)
 
     def let(self, name: str, value: Expr) -> Var:
-        """A new variable with this value."""
-        span = _here()
+        """Assigns a value to a new variable and returns the variable."""
+        span = _caller_span()
         var = Var(name, value.type, span)
         self.push(AssignStmt(var, value, span))
         return var
 
     def assign(self, var: Var, value: Expr) -> None:
-        """``var = value``"""
-        self.push(AssignStmt(var, value, _here()))
+        """Adds the assignment ``var = value``."""
+        self.push(AssignStmt(var, value, _caller_span()))
 
     def eval(self, expr: Expr) -> None:
-        """An expression on its own, for what it does."""
-        self.push(EvalStmt(expr, _here()))
+        """Adds an expression that is evaluated for its effect."""
+        self.push(EvalStmt(expr, _caller_span()))
 
     def yield_(self, *values: Expr) -> None:
-        """Ends a body and gives values to what is around it."""
-        self.push(YieldStmt(values, _here()))
+        """Ends a body and yields values to the statement around it."""
+        self.push(YieldStmt(values, _caller_span()))
 
     def return_(self, *values: Expr) -> None:
-        """Ends the function."""
-        self.push(ReturnStmt(values, _here()))
+        """Ends the function and returns values."""
+        self.push(ReturnStmt(values, _caller_span()))
 
     @contextmanager
     def if_(self, condition: Expr, results: dict[str, _TypeLike] | None = None) -> Iterator[Branch]:
-        """Runs the block where the condition holds; ``results`` are what both bodies yield, by name."""
-        span = _here()
+        """Builds an `if` whose first body is the `with` block; ``results`` are the names and types of the values both bodies yield."""
+        span = _caller_span()
         made = tuple(Var(name, type, span) for name, type in (results or {}).items())
         with self._block() as stmts:
             yield Branch(made)
@@ -166,13 +166,13 @@ class Builder:
 
     @contextmanager
     def else_(self) -> Iterator[None]:
-        """Runs the block where the condition of the `if_` before does not hold."""
+        """Builds the second body of the preceding `if_`."""
         before = self._blocks[-1][-1] if self._blocks and self._blocks[-1] else None
         if not isinstance(before, IfStmt) or before.else_body is not None:
-            raise InvalidValueError("an else_ stands right after an if_")
+            raise InvalidValueError("an else_ must follow an if_ directly")
         with self._block() as stmts:
             yield
-        # The first body as it is: a list of one statement would be that statement.
+        # The first body is passed unchanged, because a list with one statement would become that statement.
         whole = IfStmt(before.condition, before.then_body, _body(stmts), before.return_vars, before.span)
         self._blocks[-1][-1] = whole
 
@@ -185,8 +185,8 @@ class Builder:
         step: _Number = 1,
         init: dict[str, _Number] | None = None,
     ) -> Iterator[Loop]:
-        """A loop over a range; ``init`` has the initial values of its iteration arguments by name."""
-        span = _here()
+        """Builds a loop over a range; ``init`` maps the names of the iteration arguments to their initial values."""
+        span = _caller_span()
         kind = next((one.type for one in (start, stop, step) if isinstance(one, Expr)), None)
         dtype = kind.dtype if isinstance(kind, ScalarType) else DataType.INT64
         begin, end, by = (_number(one, dtype) for one in (start, stop, step))
@@ -198,8 +198,8 @@ class Builder:
 
     @contextmanager
     def while_(self, init: dict[str, _Number] | None = None) -> Iterator[Loop]:
-        """A loop with a condition, which its block says with ``loop.condition(…)``."""
-        span = _here()
+        """Builds a while loop, whose block sets the condition with ``loop.condition(…)``."""
+        span = _caller_span()
         args, results = _carried(init, DataType.INT64, span)
         loop = Loop(None, args, results)
         with self._block() as stmts:
@@ -209,7 +209,7 @@ class Builder:
         self.push(WhileStmt(args, loop._condition, _body(stmts), results, span))
 
     def op(self, name: str) -> Op:
-        """An operation, to be called."""
+        """Returns an operation to call."""
         return Op(name)
 
 
@@ -234,8 +234,8 @@ def _number(value: Any, dtype: DataType) -> Expr:
     return ConstInt(value, dtype if dtype.is_integer() else DataType.INT64)
 
 
-def _here() -> Span:
-    """Where the first caller outside of this file and of `contextlib` stands."""
+def _caller_span() -> Span:
+    """Returns the location of the first caller outside of this file and of `contextlib`."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename in (__file__, _CONTEXTLIB):
         frame = frame.f_back

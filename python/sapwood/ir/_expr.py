@@ -1,4 +1,4 @@
-"""Types and expressions. Their constructors and fields are native; what stands here is how they are typed, and their docs."""
+"""Types and expressions. Their constructors and fields are native; this file declares their signatures and documentation."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
 
 class IRNode(Node):
-    """The base of all nodes. Immutable; ``==`` and ``hash`` go by identity, `structural_equal` by structure."""
+    """The base class of all IR nodes. They are immutable; ``==`` and ``hash`` use identity, `structural_equal` compares structure."""
 
     __slots__ = ()
 
     def type_name(self) -> str:
-        """The name of the class: ``"Add"``."""
+        """Returns the name of the class, for example ``"Add"``."""
         return type(self).__name__
 
     def __str__(self) -> str:
         return _native.ir_text(self)
 
     def _repr_html_(self) -> str:
-        from sapwood.ir._html import highlighted
+        from sapwood.ir._html import highlight_node
 
-        return highlighted(self)
+        return highlight_node(self)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -35,13 +35,13 @@ class IRNode(Node):
 
 
 class Type(IRNode):
-    """The type of a value. Types have no span: they are shared."""
+    """The type of a value. Types have no span, because they are shared."""
 
     __slots__ = ()
 
 
 class ScalarType(Type):
-    """A number or a truth value."""
+    """The type of a number or a bool."""
 
     __slots__ = ()
 
@@ -52,7 +52,7 @@ class ScalarType(Type):
 
 
 class TensorType(Type):
-    """An array: ``TensorType(dtype, shape)``, or the other way round. Dims are ints or expressions."""
+    """The type of an array: ``TensorType(dtype, shape)`` or ``TensorType(shape, dtype)``. Dims are ints or expressions."""
 
     __slots__ = ()
 
@@ -68,7 +68,7 @@ class TensorType(Type):
 
 
 class TupleType(Type):
-    """Several values."""
+    """The type of a tuple."""
 
     __slots__ = ()
 
@@ -79,7 +79,7 @@ class TupleType(Type):
 
 
 class FunctionType(Type):
-    """A function."""
+    """The type of a function."""
 
     __slots__ = ()
 
@@ -91,7 +91,7 @@ class FunctionType(Type):
 
 
 class UnknownType(Type):
-    """Not known."""
+    """The type of a value whose type is not known."""
 
     __slots__ = ()
 
@@ -105,7 +105,7 @@ class UnknownType(Type):
 
 
 class Expr(IRNode):
-    """An expression. Operators build nodes: ``x + 1``; comparisons are `Eq` and friends, since ``==`` is identity."""
+    """An expression. Operators build nodes, as in ``x + 1``; comparisons are `Eq` and so on, because ``==`` compares identity."""
 
     __slots__ = ()
 
@@ -115,7 +115,7 @@ class Expr(IRNode):
 
     @property
     def dtype(self) -> DataType | None:
-        """The data type of a scalar, or of the elements of a tensor."""
+        """The data type of a scalar, or of the elements of a tensor; ``None`` for other types."""
         return getattr(self.type, "dtype", None)
 
     def __add__(self, other: Any) -> Expr:
@@ -211,7 +211,7 @@ def _unary(op: str, operand: Expr) -> Expr:
 
 
 class Var(Expr):
-    """A variable: two of one name are two variables."""
+    """A variable. Two variables with the same name are different variables."""
 
     __slots__ = ()
 
@@ -222,7 +222,7 @@ class Var(Expr):
 
 
 class IterArg(Var):
-    """A variable of a loop, with its value in the first iteration."""
+    """An iteration argument of a loop: a variable with an initial value."""
 
     __slots__ = ()
 
@@ -235,12 +235,12 @@ class IterArg(Var):
 
     @property
     def initValue(self) -> Expr:
-        """What it holds in the first iteration; the same as ``init_value``."""
+        """The value in the first iteration; an alias of ``init_value``."""
         return self.init_value
 
 
 class ConstInt(Expr):
-    """An integer."""
+    """An integer constant."""
 
     __slots__ = ()
 
@@ -251,7 +251,7 @@ class ConstInt(Expr):
 
 
 class ConstFloat(Expr):
-    """A floating-point number, rounded to what its data type can hold."""
+    """A floating-point constant, rounded to its data type."""
 
     __slots__ = ()
 
@@ -262,7 +262,7 @@ class ConstFloat(Expr):
 
 
 class ConstBool(Expr):
-    """A truth value."""
+    """A boolean constant."""
 
     __slots__ = ()
 
@@ -273,7 +273,7 @@ class ConstBool(Expr):
 
 
 class BinaryExpr(Expr):
-    """An operator with two operands. The type is the scalar of a data type, or any type; that of the operands if not given."""
+    """An operator with two operands. The type is a data type or any type; the default is the type of the operands."""
 
     __slots__ = ()
 
@@ -389,7 +389,7 @@ class Or(BinaryExpr):
 
 
 class Xor(BinaryExpr):
-    """Exactly one of them holds."""
+    """Exclusive or: true if exactly one operand is true."""
 
     __slots__ = ()
 
@@ -462,13 +462,13 @@ class BitNot(UnaryExpr):
 
 
 class Cast(UnaryExpr):
-    """The operand in another type."""
+    """A conversion of the operand to another type."""
 
     __slots__ = ()
 
 
 class Op(IRNode):
-    """An operation known by its name."""
+    """An operation, identified by its name."""
 
     __slots__ = ()
 
@@ -479,7 +479,7 @@ class Op(IRNode):
 
 
 class GlobalVar(Op):
-    """A function of the same program."""
+    """A reference to a function of the same program."""
 
     __slots__ = ()
 
@@ -503,12 +503,12 @@ class Call(Expr):
 
     @property
     def op(self) -> Op:
-        """What is called; the same as ``callee``."""
+        """The callee; an alias of ``callee``."""
         return self.callee
 
 
 class TupleGetItemExpr(Expr):
-    """An element of a tuple; its type is that of the element."""
+    """An element of a tuple. Its type is that of the element."""
 
     __slots__ = ()
 
@@ -520,7 +520,7 @@ class TupleGetItemExpr(Expr):
 
 
 class MakeTuple(Expr):
-    """A tuple; its type follows from its elements."""
+    """A tuple. Its type is derived from its elements."""
 
     __slots__ = ()
 

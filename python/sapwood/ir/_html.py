@@ -1,4 +1,4 @@
-"""How nodes look in a notebook."""
+"""Display of IR nodes in notebooks."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _WORDS = re.compile(
     r"|(?P<text>&quot;.*?&quot;|&#x27;.*?&#x27;)"
 )
 _COLORS = {"keyword": "#7a3e9d", "number": "#0b6e4f", "call": "#1f5fa8", "text": "#a0522d"}
-#: More than this is not shown.
-_MOST = 20_000
+#: The most characters of a node that a notebook shows.
+_MAX_CHARACTERS = 20_000
 
 
-def highlighted(node: Any) -> str:
-    """The text of a node as HTML, words coloured; what has no text is shown short."""
+def highlight_node(node: Any) -> str:
+    """Returns the text of a node as highlighted HTML; nodes without a text form are shown abridged."""
     try:
         text = str(node)
     except ValueError:
         text = repr(node)
-    if len(text) > _MOST:
-        text = f"{text[:_MOST]}\n… {len(text) - _MOST} more characters"
+    if len(text) > _MAX_CHARACTERS:
+        text = f"{text[:_MAX_CHARACTERS]}\n… {len(text) - _MAX_CHARACTERS} more characters"
 
     def color(found: re.Match[str]) -> str:
         return f'<span style="color:{_COLORS[found.lastgroup or "text"]}">{found.group()}</span>'

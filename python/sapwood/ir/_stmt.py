@@ -83,7 +83,7 @@ class AssignStmt(Stmt):
 
 
 class IfStmt(Stmt):
-    """One of two bodies. A list of one statement is that statement, any other a `SeqStmts`; no else is `None`."""
+    """A conditional with one or two bodies. A list of one statement becomes that statement, any other list a `SeqStmts`; a missing else is `None`."""
 
     __slots__ = ()
 
@@ -131,7 +131,7 @@ class ForStmt(Stmt):
 
 
 class WhileStmt(Stmt):
-    """A loop with a condition, which sees the iteration arguments."""
+    """A loop with a condition, which may use the iteration arguments."""
 
     __slots__ = ()
 
@@ -152,7 +152,7 @@ class WhileStmt(Stmt):
 
 
 class YieldStmt(Stmt):
-    """Ends a body and gives values to what is around it."""
+    """Ends a body and yields values to the statement around it."""
 
     __slots__ = ()
 
@@ -163,7 +163,7 @@ class YieldStmt(Stmt):
 
 
 class ReturnStmt(Stmt):
-    """Ends a function."""
+    """Ends a function and returns values."""
 
     __slots__ = ()
 
@@ -174,7 +174,7 @@ class ReturnStmt(Stmt):
 
 
 class EvalStmt(Stmt):
-    """An expression on its own, for what it does."""
+    """An expression that is evaluated for its effect."""
 
     __slots__ = ()
 
@@ -185,7 +185,7 @@ class EvalStmt(Stmt):
 
 
 class SeqStmts(Stmt):
-    """Statements one after the other."""
+    """A sequence of statements."""
 
     __slots__ = ()
 
@@ -196,7 +196,7 @@ class SeqStmts(Stmt):
 
 
 class OpStmts(Stmt):
-    """Assignments one after the other."""
+    """A sequence of assignments."""
 
     __slots__ = ()
 
@@ -211,7 +211,7 @@ class OpStmts(Stmt):
 
 
 class Function(IRNode):
-    """A function. A scope: what is bound inside is not bound outside."""
+    """A function. It is a scope: variables bound inside are not visible outside."""
 
     __slots__ = ()
 
@@ -233,7 +233,7 @@ class Function(IRNode):
 
 
 class Program(IRNode):
-    """Functions, sorted by name."""
+    """A program: functions, sorted by name."""
 
     __slots__ = ()
 
@@ -247,21 +247,21 @@ class Program(IRNode):
 
     @property
     def functions(self) -> Functions:
-        """The functions by `GlobalVar`, sorted by name; a name is taken for a key, too."""
+        """The functions by `GlobalVar`, sorted by name; a name is accepted as a key, too."""
         return Functions(self)
 
     def get_function(self, name: str) -> Function | None:
-        """The function of this name; `None` if there is none."""
+        """Returns the function with this name, or `None`."""
         found: Function | None = self.functions.get(name)
         return found
 
     def get_global_var(self, name: str) -> GlobalVar | None:
-        """What calls the function of this name; `None` if there is none."""
+        """Returns the `GlobalVar` of the function with this name, or `None`."""
         return next((var for var in self.functions if var.name == name), None)
 
 
 class Functions(Mapping[GlobalVar, Function]):
-    """The functions of a program: a read-only mapping."""
+    """The functions of a program as a read-only mapping."""
 
     __slots__ = ("_pairs",)
 
@@ -279,7 +279,7 @@ class Functions(Mapping[GlobalVar, Function]):
         return isinstance(key, (str, GlobalVar)) and str(key) in self._pairs
 
     def get(self, key: GlobalVar | str, default: Any = None) -> Any:
-        """The function of a key or a name, or ``default``."""
+        """Returns the function for a `GlobalVar` or a name, or ``default``."""
         return self[key] if key in self else default
 
     def __iter__(self) -> Iterator[GlobalVar]:

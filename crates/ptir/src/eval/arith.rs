@@ -1,9 +1,9 @@
-//! Arithmetic on the types that elements are kept in.
+//! Arithmetic on the native element types.
 
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use super::narrow::{self, Format};
+use super::narrow::{self, NarrowFormat};
 use super::native::{Cplx, F8E4M3Fn, F8E5M2, Float, I4, Int, Num, U4};
 
 macro_rules! int_num {
@@ -21,7 +21,7 @@ macro_rules! int_num {
             fn mul(self, other: Self) -> Self { self.wrapping_mul(other) }
             #[inline]
             fn div(self, other: Self) -> Self {
-                // All bits one is -1 for signed types.
+                // Division by zero gives all bits one, which is -1 for signed types.
                 if other == 0 { !0 } else { self.wrapping_div(other) }
             }
             #[inline]
@@ -129,7 +129,7 @@ macro_rules! float_num {
             fn div(self, other: Self) -> Self { canonical(self / other) }
             #[inline]
             fn smaller(self, other: Self) -> Self {
-                // NaN if one is; of equals the one with a sign, so that -0 is below 0.
+                // NaN if either is NaN; of equal numbers the one with a sign, so that -0 is below 0.
                 if self < other || self == other && self.is_sign_negative() { self }
                 else if self.is_nan() || other.is_nan() { Self::NAN }
                 else { other }
@@ -181,10 +181,10 @@ fn canonical<T: Canonical>(x: T) -> T {
 
 float_num!(f32, 32, 23; f64, 64, 52);
 
-/// Floats of 16 and 8 bits: computed as f32, rounded once. The f32 result of one operation has enough bits that
-/// rounding it again is the same as rounding once.
+/// Floats of 16 and 8 bits, computed as f32 and rounded once. The f32 result of one operation has enough bits that rounding it
+/// again equals rounding once.
 trait Narrow: Sized {
-    const FORMAT: Format;
+    const FORMAT: NarrowFormat;
     fn bits(self) -> u16;
     fn of_bits(bits: u16) -> Self;
 
@@ -202,7 +202,7 @@ trait Narrow: Sized {
 macro_rules! narrow_num {
     ($($ty:ident, $format:ident, $width:literal, |$x:ident| $bits:expr, |$b:ident| $of:expr, $make:expr, [$one:literal, $lowest:literal, $highest:literal];)*) => {$(
         impl Narrow for $ty {
-            const FORMAT: Format = narrow::$format;
+            const FORMAT: NarrowFormat = narrow::$format;
             #[inline]
             fn bits(self) -> u16 { let $x = self; $bits }
             #[inline]
@@ -278,13 +278,13 @@ macro_rules! complex_num {
             }
             #[inline]
             fn smaller(self, other: Self) -> Self {
-                if incomparable(self, other) { Self::new($part::NAN, $part::NAN) }
-                else if before(self, other) { self } else { other }
+                if has_nan_part(self, other) { Self::new($part::NAN, $part::NAN) }
+                else if complex_precedes(self, other) { self } else { other }
             }
             #[inline]
             fn larger(self, other: Self) -> Self {
-                if incomparable(self, other) { Self::new($part::NAN, $part::NAN) }
-                else if before(self, other) { other } else { self }
+                if has_nan_part(self, other) { Self::new($part::NAN, $part::NAN) }
+                else if complex_precedes(self, other) { other } else { self }
             }
             #[inline]
             fn neg(self) -> Self { Self::new(Num::neg(self.re), Num::neg(self.im)) }
@@ -302,12 +302,12 @@ macro_rules! complex_num {
 }
 complex_num!(f32, f64);
 
-fn incomparable<T: Cplx>(a: T, b: T) -> bool {
+fn has_nan_part<T: Cplx>(a: T, b: T) -> bool {
     [a.re(), a.im(), b.re(), b.im()].iter().any(|x| x.number().is_nan())
 }
 
-/// Compares by real part, then by imaginary part. -0 equals 0 unless all else is equal: then it is below 0.
-fn before<T: Cplx>(a: T, b: T) -> bool {
+/// Returns whether `a` precedes `b`: by real part, then by imaginary part. -0 equals 0 unless all else is equal: then it is below 0.
+fn complex_precedes<T: Cplx>(a: T, b: T) -> bool {
     let parts = |z: T| (z.re().number(), z.im().number());
     let bits = |z: T| (z.re().order_key(), z.im().order_key());
     parts(a) < parts(b) || parts(a) == parts(b) && bits(a) <= bits(b)

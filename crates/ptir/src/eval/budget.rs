@@ -1,4 +1,4 @@
-//! What a run may use up.
+//! The budget of a run: steps, time and memory.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -6,27 +6,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::error::Fault;
-use super::options::{RunOptions, Stop};
+use super::options::{RunOptions, StopCheck};
 
-/// How many element operations of a kernel count as one step.
+/// The number of element operations of a kernel that count as one step.
 pub(crate) const WORK_PER_STEP: u64 = 4096;
 
-/// Steps, time and memory of one run.
+/// The steps, time and memory that one run has used and may use.
 pub(crate) struct Budget {
     steps: Cell<u64>,
     work: Cell<u64>,
     max_steps: u64,
-    // Element operations that are left, besides the limit of steps.
+    // The element operations that remain, independent of the step limit.
     work_left: Cell<u64>,
-    // The number of steps at which the clock is looked at next, and `stop` is asked.
-    look: Cell<u64>,
+    // The number of steps at which the time limit and `stop` are checked next.
+    next_check: Cell<u64>,
     deadline: Option<(Instant, Duration)>,
-    stop: Option<Stop>,
+    stop: Option<StopCheck>,
     max_bytes: u64,
     meter: Arc<AtomicU64>,
 }
 
-const STEPS_PER_LOOK: u64 = 1024;
+const STEPS_PER_CHECK: u64 = 1024;
 
 impl Budget {
     pub(crate) fn new(options: &RunOptions) -> Self {
@@ -39,8 +39,8 @@ impl Budget {
             work: Cell::new(0),
             max_steps,
             work_left: Cell::new(u64::MAX),
-            look: Cell::new(if deadline.is_some() || options.stop.is_some() {
-                STEPS_PER_LOOK.min(max_steps)
+            next_check: Cell::new(if deadline.is_some() || options.stop.is_some() {
+                STEPS_PER_CHECK.min(max_steps)
             } else {
                 max_steps
             }),
@@ -51,18 +51,18 @@ impl Budget {
         }
     }
 
-    /// At most so many element operations, however few steps they count as.
+    /// Limits the element operations, independent of the step limit.
     pub(crate) fn limit_work(self, operations: u64) -> Self {
         self.work_left.set(operations);
         self
     }
 
-    /// How many element operations are left.
+    /// Returns the number of element operations that remain.
     pub(crate) fn work_left(&self) -> u64 {
         self.work_left.get()
     }
 
-    /// How many steps were taken.
+    /// Returns the number of steps taken.
     pub(crate) fn steps(&self) -> u64 {
         self.steps.get()
     }
@@ -72,7 +72,7 @@ impl Budget {
     pub(crate) fn step(&self) -> Result<(), Fault> {
         let steps = self.steps.get() + 1;
         self.steps.set(steps);
-        if steps > self.look.get() { self.look(steps) } else { Ok(()) }
+        if steps > self.next_check.get() { self.check_limits(steps) } else { Ok(()) }
     }
 
     /// Counts element operations.
@@ -90,11 +90,11 @@ impl Budget {
         self.work.set(work % WORK_PER_STEP);
         let steps = self.steps.get().saturating_add(work / WORK_PER_STEP);
         self.steps.set(steps);
-        if steps > self.look.get() { self.look(steps) } else { Ok(()) }
+        if steps > self.next_check.get() { self.check_limits(steps) } else { Ok(()) }
     }
 
     #[cold]
-    fn look(&self, steps: u64) -> Result<(), Fault> {
+    fn check_limits(&self, steps: u64) -> Result<(), Fault> {
         if steps > self.max_steps {
             return Err(Fault::Steps { limit: self.max_steps });
         }
@@ -106,17 +106,17 @@ impl Budget {
         if self.stop.as_ref().is_some_and(|stop| stop()) {
             return Err(Fault::Stopped);
         }
-        self.look.set(steps.saturating_add(STEPS_PER_LOOK).min(self.max_steps));
+        self.next_check.set(steps.saturating_add(STEPS_PER_CHECK).min(self.max_steps));
         Ok(())
     }
 
-    /// Asks whether so much more memory may be taken.
-    pub(crate) fn ask(&self, needed: u64) -> Result<(), Fault> {
-        self.ask_beyond(0, needed)
+    /// Checks whether `needed` more bytes may be allocated.
+    pub(crate) fn check_memory(&self, needed: u64) -> Result<(), Fault> {
+        self.check_memory_beyond(0, needed)
     }
 
-    /// The same, if so much is in use that the meter does not show.
-    pub(crate) fn ask_beyond(&self, granted: u64, needed: u64) -> Result<(), Fault> {
+    /// Checks whether `needed` more bytes may be allocated, like [`Self::check_memory`], with `granted` bytes in use that the meter does not show.
+    pub(crate) fn check_memory_beyond(&self, granted: u64, needed: u64) -> Result<(), Fault> {
         let used = self.meter.load(Ordering::Relaxed).saturating_add(granted);
         if used.saturating_add(needed) > self.max_bytes {
             return Err(Fault::Memory { limit: self.max_bytes, used, needed });
@@ -124,14 +124,14 @@ impl Budget {
         Ok(())
     }
 
-    /// Takes memory that no tensor holds.
-    pub(crate) fn hold(&self, bytes: u64) -> Result<(), Fault> {
-        self.ask(bytes)?;
+    /// Reserves memory that does not belong to a tensor.
+    pub(crate) fn reserve(&self, bytes: u64) -> Result<(), Fault> {
+        self.check_memory(bytes)?;
         self.meter.fetch_add(bytes, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Gives it back.
+    /// Releases reserved memory.
     pub(crate) fn release(&self, bytes: u64) {
         self.meter.fetch_sub(bytes, Ordering::Relaxed);
     }

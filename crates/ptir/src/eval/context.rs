@@ -1,4 +1,4 @@
-//! What an op's evaluation sees of its instruction.
+//! The context of an op's evaluation.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -15,36 +15,36 @@ use crate::attr::{Attr, Ints};
 use crate::op::{InferCx, OpDef, OpKey};
 use crate::types::{Dim, TensorType, ValueType};
 
-/// What an evaluation gives: one value per result.
+/// The outcome of an evaluation: one value per result.
 pub type EvalResult = Result<Results, Fault>;
 
 /// The values of the results of an instruction or a region.
 pub type Results = SmallVec<[Value; 1]>;
 
-/// An evaluation.
+/// The function that evaluates an op.
 pub type Evaluate = dyn Fn(&mut EvalCx<'_>) -> EvalResult + Send + Sync;
 
-/// Runs regions for an evaluation.
+/// The regions of an instruction, as its evaluation calls them.
 pub(crate) trait Regions {
     fn call(&mut self, region: usize, args: &mut dyn Iterator<Item = Value>) -> EvalResult;
     fn simple(&self, region: usize) -> Option<SimpleRegion<'_>>;
     fn count(&self) -> usize;
 }
 
-/// A region that is just one op applied to its parameters, in order, whose results it yields. A kernel that knows
-/// the op need not run the region once per element.
+/// A region that applies one op to its parameters and yields its results. A kernel that recognizes the op need not run the
+/// region once per element.
 #[derive(Clone, Copy, Debug)]
 pub struct SimpleRegion<'a> {
     /// The op.
     pub op: OpKey,
-    /// Its attributes.
+    /// The attributes of the op.
     pub attrs: &'a [Attr],
-    /// Which parameter each operand is.
+    /// The parameter index of each operand.
     pub operands: &'a [usize],
 }
 
-/// What an evaluation sees: operands, attributes, the types its results must have; and what it may do: take memory,
-/// run regions.
+/// The context of an evaluation: the operands, attributes and result types of the instruction, and access to memory and
+/// regions.
 pub struct EvalCx<'a> {
     pub(crate) def: &'a OpDef,
     pub(crate) attrs: &'a [Attr],
@@ -53,48 +53,48 @@ pub struct EvalCx<'a> {
     pub(crate) budget: &'a Budget,
     pub(crate) regions: &'a mut (dyn Regions + 'a),
     pub(crate) threads: usize,
-    // Bytes this evaluation has been given and not given back.
+    // The bytes that this evaluation has allocated and not released.
     pub(crate) granted: Cell<u64>,
 }
 
 impl<'a> EvalCx<'a> {
-    /// The op.
+    /// Returns the definition of the op.
     #[must_use]
     pub fn def(&self) -> &'a OpDef {
         self.def
     }
 
-    /// How many threads may be used.
+    /// Returns the number of threads that may be used.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.threads
     }
 
-    /// The operands.
+    /// Returns the operands.
     #[must_use]
     pub fn args(&self) -> &[Value] {
         &self.args
     }
 
-    /// The operands, taken out: those that nobody else uses may be changed in place.
+    /// Takes the operands; those without another owner may be changed in place.
     pub fn take_args(&mut self) -> SmallVec<[Value; 4]> {
         std::mem::take(&mut self.args)
     }
 
-    /// Puts other operands in place of those there are, of the same types; what a kernel does that calls another one.
+    /// Replaces the operands by others of the same types, for a kernel that calls another kernel.
     pub fn put_args(&mut self, args: impl IntoIterator<Item = Value>) {
         self.args = args.into_iter().collect();
     }
 
-    /// An operand.
+    /// Returns an operand.
     ///
     /// # Errors
-    /// If there is no such operand.
+    /// If the operand does not exist.
     pub fn arg(&self, index: usize) -> Result<&Value, Fault> {
         self.args.get(index).ok_or_else(|| Fault::op(format!("operand {index} is missing")))
     }
 
-    /// An operand that is a tensor.
+    /// Returns an operand that is a tensor.
     ///
     /// # Errors
     /// If it is not.
@@ -104,8 +104,8 @@ impl<'a> EvalCx<'a> {
             .ok_or_else(|| Fault::op(format!("operand {index} is {}, expected a tensor", arg.ty())))
     }
 
-    /// An operand that is a tensor, taken out: if nobody else uses it, it may be changed in place. A token stays
-    /// where it was.
+    /// Takes an operand that is a tensor, and leaves a token in its place. Without another owner, the tensor may be changed
+    /// in place.
     ///
     /// # Errors
     /// If it is not a tensor.
@@ -117,7 +117,7 @@ impl<'a> EvalCx<'a> {
         }
     }
 
-    /// The elements of an operand, which must be kept as `T`.
+    /// Returns a view of the elements of an operand, which must be stored as `T`.
     ///
     /// # Errors
     /// If they are not.
@@ -126,10 +126,10 @@ impl<'a> EvalCx<'a> {
         tensor.view().ok_or_else(|| wrong_dtype::<T>(index, tensor))
     }
 
-    /// All elements of an operand in a row, borrowed, or repeated if it is a splat.
+    /// Returns all elements of an operand, borrowed, or repeated if it is a splat.
     ///
     /// # Errors
-    /// If they are not kept as `T`, or there is not enough memory to repeat.
+    /// If they are not stored as `T`, or there is not enough memory to repeat them.
     pub fn elements<T: Native>(&self, index: usize) -> Result<Cow<'_, [T]>, Fault> {
         match self.view::<T>(index)? {
             View::Dense(all) => Ok(Cow::Borrowed(all)),
@@ -142,39 +142,39 @@ impl<'a> EvalCx<'a> {
         }
     }
 
-    /// The element of a scalar operand.
+    /// Returns the element of a scalar operand.
     ///
     /// # Errors
-    /// If it is not kept as `T` or has several.
+    /// If it is not stored as `T` or there are several elements.
     pub fn scalar<T: Native>(&self, index: usize) -> Result<T, Fault> {
         let tensor = self.tensor(index)?;
         tensor.as_splat().ok_or_else(|| wrong_dtype::<T>(index, tensor))
     }
 
-    /// Room for so many elements, empty. Every kernel takes its memory here, so that the limit holds: what one
-    /// evaluation takes adds up.
+    /// Allocates an empty vector for `len` elements. Every kernel allocates its memory here, so that the limit applies to the sum of
+    /// all allocations of one evaluation.
     ///
     /// # Errors
-    /// If there is not enough.
+    /// If there is not enough memory.
     pub fn alloc<T>(&self, len: usize) -> Result<Vec<T>, Fault> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
         self.grant(len, bytes)?;
         let mut room = Vec::new();
         match room.try_reserve_exact(len) {
             Ok(()) => Ok(room),
-            Err(_) => Err(Fault::Refused { needed: bytes }),
+            Err(_) => Err(Fault::OutOfMemory { needed: bytes }),
         }
     }
 
-    // Counts memory and the work to fill it.
+    // Counts memory and the work of filling it.
     fn grant(&self, len: usize, bytes: u64) -> Result<(), Fault> {
-        self.budget.ask_beyond(self.granted.get(), bytes)?;
+        self.budget.check_memory_beyond(self.granted.get(), bytes)?;
         self.budget.work(len as u64)?;
         self.granted.set(self.granted.get().saturating_add(bytes));
         Ok(())
     }
 
-    /// Runs `f` and counts what it has taken as given back: for loops whose rounds take room and drop it.
+    /// Runs `f` and counts its allocations as released afterwards, for loops with temporary memory.
     pub(crate) fn scratch<R>(&self, f: impl FnOnce() -> Result<R, Fault>) -> Result<R, Fault> {
         let before = self.granted.get();
         let result = f();
@@ -182,8 +182,8 @@ impl<'a> EvalCx<'a> {
         result
     }
 
-    /// Counts element operations against the limits of steps and time. Kernels whose work is not in proportion to
-    /// the memory they take say it here, before they do it, in pieces.
+    /// Counts element operations against the limits of steps and time. Kernels whose work is not proportional to their memory
+    /// report it here, in portions, before they do it.
     ///
     /// # Errors
     /// If a limit is reached.
@@ -191,21 +191,21 @@ impl<'a> EvalCx<'a> {
         self.budget.work(operations)
     }
 
-    /// How many results there are.
+    /// Returns the number of results.
     #[must_use]
     pub fn num_results(&self) -> usize {
         self.types.len()
     }
 
-    /// The type a result must have: all dims that the operands and the named dims tell are known.
+    /// Returns the required type of a result, with all dims known that follow from the operands and the named dims.
     ///
     /// # Errors
-    /// If there is no such result.
+    /// If the result does not exist.
     pub fn result_type(&self, index: usize) -> Result<&ValueType, Fault> {
         self.types.get(index).ok_or_else(|| Fault::op(format!("there is no result {index}")))
     }
 
-    /// The tensor type a result must have.
+    /// Returns the required tensor type of a result.
     ///
     /// # Errors
     /// If it is not a tensor.
@@ -214,7 +214,7 @@ impl<'a> EvalCx<'a> {
         ty.as_tensor().ok_or_else(|| Fault::op(format!("result {index} is {ty}, not a tensor")))
     }
 
-    /// The element type of a result.
+    /// Returns the element type of a result.
     ///
     /// # Errors
     /// If it is not a tensor.
@@ -222,15 +222,15 @@ impl<'a> EvalCx<'a> {
         Ok(self.result_tensor(index)?.dtype)
     }
 
-    /// The extents of a result.
+    /// Returns the extents of a result.
     ///
     /// # Errors
-    /// If one cannot be told or they are too large.
+    /// If an extent is unknown or the number of elements overflows.
     pub fn result_shape(&self, index: usize) -> Result<Shape, Fault> {
         let ty = self.result_tensor(index)?;
         let extent = |(axis, dim): (usize, &Dim)| match dim.known() {
             Some(n) => usize::try_from(n).map_err(|_| Fault::TooLarge { shape: vec![usize::MAX] }),
-            None => Err(Fault::OpenDim { axis, ty: Box::new(ValueType::Tensor(ty.clone())) }),
+            None => Err(Fault::UnknownDim { axis, ty: Box::new(ValueType::Tensor(ty.clone())) }),
         };
         let shape: Shape = ty.dims.iter().enumerate().map(extent).collect::<Result<_, _>>()?;
         match count(&shape) {
@@ -239,16 +239,16 @@ impl<'a> EvalCx<'a> {
         }
     }
 
-    /// How many regions there are.
+    /// Returns the number of regions.
     #[must_use]
     pub fn num_regions(&self) -> usize {
         self.regions.count()
     }
 
-    /// Runs a region.
+    /// Runs a region and returns the values it yields.
     ///
     /// # Errors
-    /// If something in it fails.
+    /// If an instruction in it fails.
     pub fn call_region(
         &mut self,
         region: usize,
@@ -257,13 +257,13 @@ impl<'a> EvalCx<'a> {
         self.regions.call(region, &mut args.into_iter())
     }
 
-    /// The region as a single op, if it is one.
+    /// Returns the region as a single op, if it consists of one.
     #[must_use]
     pub fn simple_region(&self, region: usize) -> Option<SimpleRegion<'_>> {
         self.regions.simple(region)
     }
 
-    /// Where the operands of a group stand.
+    /// Returns the index range of the operands of a group.
     #[must_use]
     pub fn group(&self, name: &str) -> Range<usize> {
         self.def.group(name, self.args.len())
@@ -279,15 +279,15 @@ impl<'a> EvalCx<'a> {
         }
     }
 
-    /// An attribute by name.
+    /// Returns an attribute by name.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the attribute does not exist.
     pub fn attr(&self, name: &str) -> Result<&'a Attr, Fault> {
         Ok(self.table().attr(name)?)
     }
 
-    /// An integer attribute.
+    /// Returns an integer attribute.
     ///
     /// # Errors
     /// If it is missing.
@@ -295,7 +295,7 @@ impl<'a> EvalCx<'a> {
         Ok(self.table().int(name)?)
     }
 
-    /// A bool attribute.
+    /// Returns a bool attribute.
     ///
     /// # Errors
     /// If it is missing.
@@ -303,7 +303,7 @@ impl<'a> EvalCx<'a> {
         Ok(self.table().bool(name)?)
     }
 
-    /// A list of integers.
+    /// Returns an attribute that is a list of integers.
     ///
     /// # Errors
     /// If it is missing.
@@ -311,7 +311,7 @@ impl<'a> EvalCx<'a> {
         Ok(self.table().ints(name)?)
     }
 
-    /// A list of integers, or `default` copies of one number when the attribute is left out.
+    /// Returns an attribute that is a list of integers, or `len` copies of `default` if it is absent.
     ///
     /// # Errors
     /// If it has another length.
@@ -319,7 +319,7 @@ impl<'a> EvalCx<'a> {
         Ok(self.table().ints_or(name, default, len)?)
     }
 
-    /// Pairs of integers, or zeros when the attribute is left out.
+    /// Returns an attribute that is a list of pairs of integers, or zeros if it is absent.
     ///
     /// # Errors
     /// If it has another length.
@@ -327,7 +327,7 @@ impl<'a> EvalCx<'a> {
         Ok(self.table().pairs_or_zero(name, len)?)
     }
 
-    /// A float attribute.
+    /// Returns a float attribute.
     ///
     /// # Errors
     /// If it is missing.
@@ -336,7 +336,7 @@ impl<'a> EvalCx<'a> {
         self.attr(name)?.as_float().ok_or_else(wrong)
     }
 
-    /// A word.
+    /// Returns an attribute that is a word.
     ///
     /// # Errors
     /// If it is missing.
@@ -344,15 +344,15 @@ impl<'a> EvalCx<'a> {
         Ok(self.table().word(name)?)
     }
 
-    /// An element type, if it is given.
+    /// Returns an attribute that is an element type, if it is present.
     ///
     /// # Errors
-    /// If it is something else.
+    /// If the attribute has another kind.
     pub fn dtype(&self, name: &str) -> Result<Option<DataType>, Fault> {
         Ok(self.table().dtype(name)?)
     }
 
-    /// An axis of a tensor of this rank.
+    /// Returns an attribute that is an axis of a tensor of this rank.
     ///
     /// # Errors
     /// If it is out of range.
@@ -360,10 +360,10 @@ impl<'a> EvalCx<'a> {
         Ok(self.table().axis(name, rank)?)
     }
 
-    /// Different axes of a tensor of this rank.
+    /// Returns an attribute that is a list of distinct axes of a tensor of this rank.
     ///
     /// # Errors
-    /// If one is out of range or stands twice.
+    /// If an axis is out of range or appears twice.
     pub fn axes(&self, name: &str, rank: usize) -> Result<SmallVec<[usize; 4]>, Fault> {
         Ok(self.table().axes(name, rank)?)
     }
@@ -373,10 +373,10 @@ fn wrong_dtype<T: Native>(index: usize, tensor: &Tensor) -> Fault {
     Fault::op(format!("operand {index} is {}, expected elements kept as {}", tensor.ty(), T::DTYPE))
 }
 
-/// One result.
+/// Returns a single result, as evaluations return it.
 ///
 /// # Errors
-/// Never; it is what evaluations return.
+/// Never; the type is that of evaluations.
 #[allow(clippy::unnecessary_wraps)]
 pub fn one(value: impl Into<Value>) -> EvalResult {
     fn single(value: Value) -> EvalResult {

@@ -1,90 +1,104 @@
-//! Control flow as a state machine: what runs next, given what has just been yielded.
+//! Control flow as a state machine: decides what runs after a region has yielded.
 
 use smallvec::SmallVec;
 
 use super::budget::Budget;
 use super::context::Results;
 use super::error::Fault;
-use super::machine::Dims;
-use super::plan::{Action, Step};
-use super::scan::Scan;
+use super::machine::BoundDims;
+use super::plan::{Action, PlanStep};
+use super::scan::ScanState;
 use super::tensor::{Tensor, Value};
 use crate::func::Function;
 use crate::op::Control;
 
-/// What an instruction with regions does next.
-pub(crate) enum Next {
+/// The next action of an instruction with regions.
+pub(crate) enum ControlAction {
     /// Run a region.
-    Run { region: usize, args: Results, then: Then },
-    /// These are the results.
+    Run { region: usize, args: Results, then: Continuation },
+    /// Finish with these results.
     Done(Results),
 }
 
-/// What follows when a body ends.
-pub(crate) enum Then {
-    /// Nobody waits in the program.
+/// The continuation after a body ends.
+pub(crate) enum Continuation {
+    /// The run ends: no instruction is waiting.
     Leave,
     /// A function returns.
     Return,
-    /// What is yielded is the result.
+    /// The yielded values are the results.
     Yield,
-    /// The condition of a loop over these values.
+    /// Tests the condition of a loop over these values.
     Test(Box<Results>),
-    /// The body of a loop.
+    /// Continues a loop after its body.
     Repeat,
-    /// A step of a scan.
-    Scan(Box<Scan>),
+    /// Continues a scan after one iteration.
+    Scan(Box<ScanState>),
 }
 
 /// Starts an instruction with regions.
-pub(crate) fn start(
+pub(crate) fn start_control(
     f: &Function,
-    step: &Step,
+    step: &PlanStep,
     args: SmallVec<[Value; 4]>,
-    dims: &Dims,
+    dims: &BoundDims,
     budget: &Budget,
-) -> Result<Next, Fault> {
+) -> Result<ControlAction, Fault> {
     let Action::Control(control) = &step.action else { return Err(Fault::op("no control flow")) };
     match control {
         Control::Cond => {
             let pred = scalar::<bool>(&args, "`pred`")?;
-            Ok(Next::Run { region: usize::from(!pred), args: Results::new(), then: Then::Yield })
+            Ok(ControlAction::Run {
+                region: usize::from(!pred),
+                args: Results::new(),
+                then: Continuation::Yield,
+            })
         }
         Control::Case => {
             let index = scalar::<i32>(&args, "`index`")?;
             let last = step.regions.len().saturating_sub(1);
             let region = usize::try_from(index).map_or(last, |i| i.min(last));
-            Ok(Next::Run { region, args: Results::new(), then: Then::Yield })
+            Ok(ControlAction::Run { region, args: Results::new(), then: Continuation::Yield })
         }
-        Control::While => Ok(test(args.into_iter().collect())),
-        Control::Scan => Box::new(Scan::new(f, step, args, dims)?).next(budget),
+        Control::While => Ok(test_condition(args.into_iter().collect())),
+        Control::Scan => Box::new(ScanState::new(f, step, args, dims)?).next_action(budget),
         Control::Constant | Control::Call | Control::CustomCall => {
             Err(Fault::op("not a region op"))
         }
     }
 }
 
-/// Goes on after a region has yielded.
-pub(crate) fn resume(then: Then, values: Results, budget: &Budget) -> Result<Next, Fault> {
+/// Continues after a region has yielded.
+pub(crate) fn resume_control(
+    then: Continuation,
+    values: Results,
+    budget: &Budget,
+) -> Result<ControlAction, Fault> {
     match then {
-        Then::Leave | Then::Return | Then::Yield => Ok(Next::Done(values)),
-        Then::Test(carried) => {
+        Continuation::Leave | Continuation::Return | Continuation::Yield => {
+            Ok(ControlAction::Done(values))
+        }
+        Continuation::Test(carried) => {
             if scalar::<bool>(&values, "the condition")? {
-                Ok(Next::Run { region: 1, args: *carried, then: Then::Repeat })
+                Ok(ControlAction::Run { region: 1, args: *carried, then: Continuation::Repeat })
             } else {
-                Ok(Next::Done(*carried))
+                Ok(ControlAction::Done(*carried))
             }
         }
-        Then::Repeat => Ok(test(values)),
-        Then::Scan(mut scan) => {
-            scan.take(values, budget)?;
-            scan.next(budget)
+        Continuation::Repeat => Ok(test_condition(values)),
+        Continuation::Scan(mut scan) => {
+            scan.store_yielded(values, budget)?;
+            scan.next_action(budget)
         }
     }
 }
 
-fn test(carried: Results) -> Next {
-    Next::Run { region: 0, args: carried.clone(), then: Then::Test(Box::new(carried)) }
+fn test_condition(carried: Results) -> ControlAction {
+    ControlAction::Run {
+        region: 0,
+        args: carried.clone(),
+        then: Continuation::Test(Box::new(carried)),
+    }
 }
 
 fn scalar<T: super::native::Native>(values: &[Value], what: &str) -> Result<T, Fault> {

@@ -1,4 +1,4 @@
-//! Why a run ends without results.
+//! The errors of a run.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,16 +9,16 @@ use crate::name::Name;
 use crate::op::OpError;
 use crate::types::ValueType;
 
-/// Why a program could not be run: where, and what.
+/// An error of a run, with its location and cause.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EvalError {
     /// The function that was running.
     pub function: Name,
-    /// The instruction, as text, if it was at one.
+    /// The text of the instruction, if one was running.
     pub instruction: Option<Box<str>>,
-    /// Where the instruction or the function was written.
+    /// The source location of the instruction or the function.
     pub span: Span,
-    /// What went wrong.
+    /// The cause.
     pub fault: Fault,
 }
 
@@ -38,118 +38,118 @@ impl std::error::Error for EvalError {
     }
 }
 
-/// What went wrong, without the place.
+/// The cause of an error, without its location.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
     /// The program has no such function.
     #[error("there is no function @{0}")]
-    NoFunction(Name),
+    UnknownFunction(Name),
     /// The program does not verify.
     #[error("the program does not verify: {0}")]
-    Invalid(Box<Diagnostics>),
+    InvalidProgram(Box<Diagnostics>),
     /// Too few or too many inputs.
     #[error("expected {}, found {found}", counted(*.expected, "input"))]
     InputCount {
-        /// Parameters of the function.
+        /// The number of parameters of the function.
         expected: usize,
-        /// Inputs given.
+        /// The number of inputs.
         found: usize,
     },
     /// An input does not have the type of its parameter.
     #[error("input {index} is {found}, expected {expected}")]
     Input {
-        /// Which one.
+        /// The index.
         index: usize,
         /// The parameter's type.
         expected: Box<ValueType>,
         /// The input's type.
         found: Box<ValueType>,
     },
-    /// A result does not have the type that was stated.
+    /// A result does not have its declared type.
     #[error("result {index} is {found}, expected {expected}")]
     Result {
-        /// Which one.
+        /// The index.
         index: usize,
-        /// The stated type.
+        /// The declared type.
         expected: Box<ValueType>,
-        /// The type it has.
+        /// The actual type.
         found: Box<ValueType>,
     },
-    /// A named dim stands for two numbers.
+    /// A named dim has two different extents.
     #[error("dim ?{name} is {found}, but was {known} before")]
-    Clash {
+    DimConflict {
         /// The dim.
         name: Name,
-        /// What it was first.
+        /// The first extent.
         known: u64,
-        /// What it would have to be too.
+        /// The conflicting extent.
         found: u64,
     },
-    /// A dim that is needed cannot be told from the operands.
-    #[error("axis {axis} of {ty} cannot be told from the operands")]
-    OpenDim {
-        /// Which axis.
+    /// A required dim does not follow from the operands.
+    #[error("axis {axis} of {ty} does not follow from the operands")]
+    UnknownDim {
+        /// The axis.
         axis: usize,
-        /// The stated type.
+        /// The declared type.
         ty: Box<ValueType>,
     },
-    /// The memory limit.
+    /// The memory limit is reached.
     #[error("{needed} more bytes are needed, but {used} of at most {limit} are in use")]
     Memory {
-        /// How much is allowed.
+        /// The limit.
         limit: u64,
-        /// How much is in use.
+        /// The number of bytes in use.
         used: u64,
-        /// How much was asked for.
+        /// The number of bytes requested.
         needed: u64,
     },
-    /// Memory that the limit allows but the system does not give.
-    #[error("{needed} bytes are needed, which the system does not give")]
-    Refused {
-        /// How much was asked for.
+    /// The system has not enough memory, although the limit allows it.
+    #[error("not enough memory: the system cannot allocate {needed} bytes")]
+    OutOfMemory {
+        /// The number of bytes requested.
         needed: u64,
     },
-    /// A tensor whose elements cannot be counted.
+    /// The number of elements of a tensor overflows.
     #[error("a tensor of extents {shape:?} has more elements than can be counted")]
     TooLarge {
-        /// Its extents.
+        /// The extents of the tensor.
         shape: Vec<usize>,
     },
-    /// The caller's `stop` said so.
+    /// The `stop` callback returned true.
     #[error("the run was stopped")]
     Stopped,
-    /// The step limit.
+    /// The step limit is reached.
     #[error("the limit of {} is reached", counted(*.limit, "step"))]
     Steps {
-        /// How many are allowed.
+        /// The limit.
         limit: u64,
     },
-    /// The time limit.
+    /// The time limit is reached.
     #[error("the time limit of {limit:?} is reached")]
     Time {
-        /// How much is allowed.
+        /// The limit.
         limit: Duration,
     },
-    /// The op says nothing about what it computes.
+    /// The op has no evaluation.
     #[error("op `{op}` has no evaluation")]
     NoEvaluation {
         /// The op.
         op: &'static str,
     },
-    /// Nobody implements the target of a custom call.
+    /// No kernel implements the target of a custom call.
     #[error("nothing implements the custom call \"{target}\"")]
-    NoTarget {
+    UnknownCustomCall {
         /// The target.
         target: Box<str>,
     },
-    /// Operands that do not fit together; only those whose dims were not known before.
+    /// The operands do not match; possible only for dims that were unknown before the run.
     #[error(transparent)]
     Op(#[from] OpError),
 }
 
 impl Fault {
-    /// What a kernel says when something does not fit.
+    /// Returns the error of a kernel whose operands or attributes are invalid.
     pub fn op(message: impl Into<String>) -> Self {
         Self::Op(OpError::new(message))
     }

@@ -22,32 +22,32 @@ use crate::ops::{Add, Max, Min, Mul, Sub};
 use crate::types::ValueType;
 use crate::with_native;
 
-/// How much folding one instruction may cost.
+/// The limits for folding one instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FoldLimits {
-    /// Elements an operand or result may have; those that are one element repeated are exempt.
+    /// The most elements in an operand or result, except splats.
     pub max_elements: u64,
-    /// Steps of the regions, as [`RunOptions::max_steps`] counts them. Kernels do 32 operations per element of
-    /// `max_elements` at most, and 2,097,152 if that is more.
+    /// The most steps of the regions, counted as for [`RunOptions::max_steps`]. Kernels may do 32 operations per element of
+    /// `max_elements`, or 2,097,152 if that is more.
     pub max_steps: u64,
 }
 
-// Element operations of kernels per element a tensor may have, and how many are always granted.
+// The element operations that kernels may do per element of `max_elements`, and the number that is always allowed.
 const WORK_PER_ELEMENT: u64 = 32;
-const LEAST_WORK: u64 = 1 << 21;
+const MIN_WORK: u64 = 1 << 21;
 
-// What a step of a region counts, in element operations.
+// The cost of a step of a region, in element operations.
 const WORK_OF_STEP: u64 = 16;
 
 impl Default for FoldLimits {
-    /// 65,536 elements, 1,000,000 steps.
+    /// Returns limits of 65,536 elements and 1,000,000 steps.
     fn default() -> Self {
         Self { max_elements: 1 << 16, max_steps: 1_000_000 }
     }
 }
 
-/// The literals that the results of an instruction are, if it is pure, may be folded, and all it uses are constants.
-/// `None` if not, or if that costs more than the limits.
+/// Returns the results of an instruction as literals, if it is pure and foldable and all values it uses are constants.
+/// Returns `None` otherwise, or if folding costs more than the limits.
 #[must_use]
 pub fn fold_inst(
     f: &Function,
@@ -57,8 +57,8 @@ pub fn fold_inst(
     fold_inst_counted(f, inst, limits, &mut 0)
 }
 
-/// [`fold_inst`] that adds to `spent` what it took, whether it gives something or not: in operations on elements, a step
-/// of a region being 16 of them.
+/// Folds an instruction like [`fold_inst`] and adds the cost to `spent`, also on failure: in element operations, where a step of
+/// a region counts as 16.
 pub fn fold_inst_counted(
     f: &Function,
     inst: InstId,
@@ -69,14 +69,14 @@ pub fn fold_inst_counted(
         return None;
     }
     let def = f.op_def(inst)?;
-    if !foldable(f, inst, def) {
+    if !is_foldable(f, inst, def) {
         return None;
     }
     if let Some(literal) = fold_arithmetic(f, inst) {
         *spent = spent.saturating_add(1);
         return Some(smallvec![literal]);
     }
-    let outside = constants_used(f, inst)?;
+    let outside = outside_constants(f, inst)?;
     let mut values = Vec::with_capacity(outside.len());
     for &value in &outside {
         let literal = f.constant_of(value)?;
@@ -91,10 +91,10 @@ pub fn fold_inst_counted(
         max_bytes: limits.max_elements.saturating_mul(16 * 8).saturating_add(1 << 16),
         ..RunOptions::default()
     });
-    let work = limits.max_elements.saturating_mul(WORK_PER_ELEMENT).max(LEAST_WORK);
+    let work = limits.max_elements.saturating_mul(WORK_PER_ELEMENT).max(MIN_WORK);
     let budget = budget.limit_work(work);
     let results = if f.regions(inst).is_empty() {
-        evaluate(f, inst, def, values, types.into_vec(), &budget)
+        evaluate_kernel(f, inst, def, values, types.into_vec(), &budget)
     } else {
         let plan = [plan_inst(f, inst, &outside)];
         Machine::new(&plan, SmallVec::from_iter([f]), &budget, 1).run_fragment(values)
@@ -115,7 +115,7 @@ pub fn fold_inst_counted(
     results.into_iter().zip(types).map(literal).collect()
 }
 
-// What is folded most, without the evaluator: arithmetic on two constants, each one element repeated.
+// Folds the most frequent case without the evaluator: arithmetic on two splat constants.
 fn fold_arithmetic(f: &Function, inst: InstId) -> Option<TensorLiteral> {
     let &[a, b] = f.operands(inst) else { return None };
     let arithmetic = Arithmetic::of(f.op_key(inst))?;
@@ -152,7 +152,7 @@ impl Arithmetic {
         })
     }
 
-    // As the kernels do it.
+    // Computes the result as the kernels do.
     fn compute<T: Num>(self, x: T, y: T) -> T {
         match self {
             Self::Add => x.add(y),
@@ -164,7 +164,7 @@ impl Arithmetic {
     }
 }
 
-fn foldable(f: &Function, inst: InstId, def: &OpDef) -> bool {
+fn is_foldable(f: &Function, inst: InstId, def: &OpDef) -> bool {
     let computes = match def.control {
         None => def.evaluation().is_some(),
         Some(Control::Cond | Control::Case | Control::While | Control::Scan) => true,
@@ -173,11 +173,11 @@ fn foldable(f: &Function, inst: InstId, def: &OpDef) -> bool {
     def.foldable && computes && f.own_effects(inst) == Effects::Pure
 }
 
-// The values from outside that the instruction and its regions use, if all they do can be folded.
-fn constants_used(f: &Function, inst: InstId) -> Option<Vec<ValueId>> {
+// Returns the outside values that the instruction and its regions use, if all of them are constants and everything is foldable.
+fn outside_constants(f: &Function, inst: InstId) -> Option<Vec<ValueId>> {
     f.value_of(inst)?;
     let mut used = f.operands(inst).to_vec();
-    // Cheap before dear: most instructions have an operand that is no constant.
+    // The cheap test comes first: most instructions have an operand that is not a constant.
     if used.iter().any(|&v| f.constant_of(v).is_none()) {
         return None;
     }
@@ -191,7 +191,7 @@ fn constants_used(f: &Function, inst: InstId) -> Option<Vec<ValueId>> {
         for nested in f.walk_body(region) {
             let def = f.op_def(nested)?;
             let constant = def.control == Some(Control::Constant);
-            if !(def.terminator || constant || foldable(f, nested, def)) {
+            if !(def.terminator || constant || is_foldable(f, nested, def)) {
                 return None;
             }
             for &body in f.regions(nested) {
@@ -209,7 +209,7 @@ fn constants_used(f: &Function, inst: InstId) -> Option<Vec<ValueId>> {
     Some(used)
 }
 
-fn evaluate(
+fn evaluate_kernel(
     f: &Function,
     inst: InstId,
     def: &OpDef,

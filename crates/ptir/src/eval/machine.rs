@@ -1,4 +1,4 @@
-//! Runs plans: frames for functions, activations for bodies, both on stacks of our own, so that depth is harmless.
+//! The interpreter of plans. It keeps frames for functions and activations for bodies on explicit stacks, so nesting depth is not limited.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -10,9 +10,9 @@ use smallvec::SmallVec;
 
 use super::budget::Budget;
 use super::context::{EvalCx, EvalResult, Regions, Results, SimpleRegion};
-use super::control::{self, Next, Then};
+use super::control::{self, Continuation, ControlAction};
 use super::error::{EvalError, Fault};
-use super::plan::{Action, NO_SLOT, Plan, Step};
+use super::plan::{Action, FunctionPlan, NO_SLOT, PlanStep};
 use super::tensor::Value;
 use crate::func::Function;
 use crate::ids::InstId;
@@ -21,70 +21,71 @@ use crate::op::{InferCx, infer_checked};
 use crate::types::{Dim, ValueType};
 
 pub(crate) struct Machine<'p> {
-    plans: &'p [Plan],
+    plans: &'p [FunctionPlan],
     functions: SmallVec<[&'p Function; 1]>,
     budget: &'p Budget,
     threads: usize,
-    frames: Vec<Frame>,
+    frames: Vec<CallFrame>,
     activations: Vec<Activation>,
-    // The innermost place that failed.
-    blame: Option<(usize, InstId)>,
+    // The innermost instruction that failed.
+    failed_at: Option<(usize, InstId)>,
 }
 
-struct Frame {
+struct CallFrame {
     plan: usize,
     slots: Vec<Option<Value>>,
-    dims: Dims,
+    dims: BoundDims,
 }
 
 struct Activation {
     frame: usize,
     body: usize,
     next: usize,
-    then: Then,
+    then: Continuation,
 }
 
-/// What a region run by a kernel takes of the machine's stack and of ours; counted against the memory limit.
+/// The stack memory of a region that a kernel runs, counted against the memory limit.
 const NESTED_BYTES: u64 = 2048;
 
 impl<'p> Machine<'p> {
     pub(crate) fn new(
-        plans: &'p [Plan],
+        plans: &'p [FunctionPlan],
         functions: SmallVec<[&'p Function; 1]>,
         budget: &'p Budget,
         threads: usize,
     ) -> Self {
         let (frames, activations) = (Vec::new(), Vec::new());
-        Self { plans, functions, budget, threads, frames, activations, blame: None }
+        Self { plans, functions, budget, threads, frames, activations, failed_at: None }
     }
 
     /// Runs the first function.
     pub(crate) fn run(&mut self, inputs: &[Value]) -> Result<Results, EvalError> {
         let result = self
-            .push_frame(0, inputs.iter().cloned().collect(), Then::Leave)
-            .and_then(|()| self.until(0))
+            .push_frame(0, inputs.iter().cloned().collect(), Continuation::Leave)
+            .and_then(|()| self.run_to_depth(0))
             .and_then(|values| self.check_returned(&values).map(|()| values));
-        result.map_err(|fault| self.locate(fault))
+        result.map_err(|fault| self.locate_fault(fault))
     }
 
-    /// Runs the only step of a fragment on these values in the first slots.
+    /// Runs the only step of a fragment, with these values in the first slots.
     pub(crate) fn run_fragment(&mut self, outside: Vec<Value>) -> EvalResult {
         let plan = &self.plans[0];
         let step = &plan.bodies[0].steps[0];
         let mut slots: Vec<Option<Value>> = outside.into_iter().map(Some).collect();
         slots.resize(plan.slots, None);
-        self.frames.push(Frame { plan: 0, slots, dims: Dims::default() });
-        self.activations.push(Activation { frame: 0, body: 0, next: 1, then: Then::Leave });
+        self.frames.push(CallFrame { plan: 0, slots, dims: BoundDims::default() });
+        self.activations.push(Activation { frame: 0, body: 0, next: 1, then: Continuation::Leave });
         self.budget.step()?;
         match &step.action {
             Action::Kernel(_) => self.evaluate(plan, step, 0),
             Action::Control(_) => {
-                let args = self.args(plan, step.operands.clone(), 0);
+                let args = self.read_operands(plan, step.operands.clone(), 0);
                 let dims = &self.frames[0].dims;
-                let next = control::start(self.functions[0], step, args, dims, self.budget)?;
-                match self.follow(next, 0, step)? {
+                let next =
+                    control::start_control(self.functions[0], step, args, dims, self.budget)?;
+                match self.apply_action(next, 0, step)? {
                     Some(results) => Ok(results),
-                    None => self.until_finished(),
+                    None => self.run_fragment_to_end(),
                 }
             }
             Action::Fault(fault) => Err((**fault).clone()),
@@ -92,40 +93,46 @@ impl<'p> Machine<'p> {
         }
     }
 
-    // Of a fragment: until the step is finished, which stores nothing.
-    fn until_finished(&mut self) -> EvalResult {
+    // Runs a fragment until its step is finished, without storing the results.
+    fn run_fragment_to_end(&mut self) -> EvalResult {
         loop {
-            let (frame, then, values) = self.body_end(1)?;
+            let (frame, then, values) = self.run_to_body_end(1)?;
             let plan = &self.plans[0];
             let step = &plan.bodies[0].steps[0];
             if self.activations.len() > 1 {
                 self.resume(frame, then, values)?;
                 continue;
             }
-            let next = control::resume(then, values, self.budget)?;
-            if let Some(results) = self.follow(next, frame, step)? {
+            let next = control::resume_control(then, values, self.budget)?;
+            if let Some(results) = self.apply_action(next, frame, step)? {
                 return Ok(results);
             }
         }
     }
 
-    fn locate(&self, fault: Fault) -> EvalError {
-        let place = self.blame.map(|(plan, inst)| (self.functions[plan], Some(inst)));
+    fn locate_fault(&self, fault: Fault) -> EvalError {
+        let place = self.failed_at.map(|(plan, inst)| (self.functions[plan], Some(inst)));
         let (f, inst) = place.unwrap_or((self.functions[0], None));
-        let text = inst.map(|inst| abridged(&crate::text::print_inst(f, inst)));
+        let text = inst.map(|inst| first_line_abridged(&crate::text::print_inst(f, inst)));
         let span = inst.map_or(f.span(), |inst| f.inst_span(inst));
         EvalError { function: f.name(), instruction: text, span, fault }
     }
 
-    fn push_frame(&mut self, plan: usize, args: Results, then: Then) -> Result<(), Fault> {
+    fn push_frame(&mut self, plan: usize, args: Results, then: Continuation) -> Result<(), Fault> {
         let slots = self.plans[plan].slots;
-        let mut room = Vec::new();
-        room.resize_with(slots, || None);
-        self.frames.push(Frame { plan, slots: room, dims: Dims::default() });
-        self.enter(self.frames.len() - 1, 0, args, then)
+        let mut slots_of_frame = Vec::new();
+        slots_of_frame.resize_with(slots, || None);
+        self.frames.push(CallFrame { plan, slots: slots_of_frame, dims: BoundDims::default() });
+        self.enter_body(self.frames.len() - 1, 0, args, then)
     }
 
-    fn enter(&mut self, frame: usize, body: usize, args: Results, then: Then) -> Result<(), Fault> {
+    fn enter_body(
+        &mut self,
+        frame: usize,
+        body: usize,
+        args: Results,
+        then: Continuation,
+    ) -> Result<(), Fault> {
         self.budget.step()?;
         let number = self.frames[frame].plan;
         let plan = &self.plans[number].bodies[body];
@@ -139,7 +146,7 @@ impl<'p> Machine<'p> {
             args.into_iter().zip(&plan.params).zip(params).enumerate()
         {
             let ty = f.value_type(param);
-            if !admit(&mut here.dims, ty, &arg)? {
+            if !check_type_and_bind_dims(&mut here.dims, ty, &arg)? {
                 let (expected, found) = (Box::new(ty.clone()), Box::new(arg.ty()));
                 return Err(Fault::Input { index, expected, found });
             }
@@ -151,10 +158,10 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    // Runs until only `floor` activations are left, and gives what the last one yielded.
-    fn until(&mut self, floor: usize) -> EvalResult {
+    // Runs until only `floor` activations remain, and returns the values that the last one yielded.
+    fn run_to_depth(&mut self, floor: usize) -> EvalResult {
         loop {
-            let (frame, then, values) = self.body_end(floor + 1)?;
+            let (frame, then, values) = self.run_to_body_end(floor + 1)?;
             if self.activations.len() == floor {
                 return Ok(values);
             }
@@ -162,8 +169,8 @@ impl<'p> Machine<'p> {
         }
     }
 
-    // Runs until a body ends; `least` is for the fragment whose outermost activation has no steps left.
-    fn body_end(&mut self, least: usize) -> Result<(usize, Then, Results), Fault> {
+    // Runs until a body ends. `least` is the number of activations that must exist: the outermost activation of a fragment has no steps left.
+    fn run_to_body_end(&mut self, least: usize) -> Result<(usize, Continuation, Results), Fault> {
         debug_assert!(self.activations.len() >= least);
         loop {
             let Some(top) = self.activations.last_mut() else {
@@ -177,28 +184,29 @@ impl<'p> Machine<'p> {
                 Some(step) => {
                     top.next += 1;
                     if let Err(fault) = self.step(plan, step, frame) {
-                        self.blame.get_or_insert((number, step.inst));
+                        self.failed_at.get_or_insert((number, step.inst));
                         return Err(fault);
                     }
                 }
                 None => {
-                    let values = self.args(plan, body.yields.clone(), frame).into_iter().collect();
-                    let then = self.activations.pop().map_or(Then::Leave, |a| a.then);
+                    let values =
+                        self.read_operands(plan, body.yields.clone(), frame).into_iter().collect();
+                    let then = self.activations.pop().map_or(Continuation::Leave, |a| a.then);
                     return Ok((frame, then, values));
                 }
             }
         }
     }
 
-    fn args(
+    fn read_operands(
         &mut self,
-        plan: &Plan,
+        plan: &FunctionPlan,
         range: std::ops::Range<u32>,
         frame: usize,
     ) -> SmallVec<[Value; 4]> {
         let slots = &mut self.frames[frame].slots;
         let operands = &plan.operands[range.start as usize..range.end as usize];
-        let read = |o: &super::plan::Operand| {
+        let read = |o: &super::plan::OperandSlot| {
             let slot = &mut slots[o.slot as usize];
             let value = if o.take { slot.take() } else { slot.clone() };
             debug_assert!(value.is_some(), "slot {} is empty", o.slot);
@@ -207,7 +215,12 @@ impl<'p> Machine<'p> {
         operands.iter().map(read).collect()
     }
 
-    fn step(&mut self, plan: &'p Plan, step: &'p Step, frame: usize) -> Result<(), Fault> {
+    fn step(
+        &mut self,
+        plan: &'p FunctionPlan,
+        step: &'p PlanStep,
+        frame: usize,
+    ) -> Result<(), Fault> {
         self.budget.step()?;
         match &step.action {
             Action::Constant(value) => {
@@ -219,49 +232,54 @@ impl<'p> Machine<'p> {
             }
             Action::Kernel(_) => {
                 let results = self.evaluate(plan, step, frame)?;
-                self.finish(plan, step, frame, results)
+                self.store_results(plan, step, frame, results)
             }
             Action::Control(_) => {
-                let args = self.args(plan, step.operands.clone(), frame);
+                let args = self.read_operands(plan, step.operands.clone(), frame);
                 let here = &self.frames[frame];
                 let f = self.functions[here.plan];
-                let next = control::start(f, step, args, &here.dims, self.budget)?;
-                match self.follow(next, frame, step)? {
-                    Some(results) => self.finish(plan, step, frame, results),
+                let next = control::start_control(f, step, args, &here.dims, self.budget)?;
+                match self.apply_action(next, frame, step)? {
+                    Some(results) => self.store_results(plan, step, frame, results),
                     None => Ok(()),
                 }
             }
             Action::Call(callee) => {
-                let args = self.args(plan, step.operands.clone(), frame);
-                self.push_frame(*callee, args.into_iter().collect(), Then::Return)
+                let args = self.read_operands(plan, step.operands.clone(), frame);
+                self.push_frame(*callee, args.into_iter().collect(), Continuation::Return)
             }
             Action::Fault(fault) => Err((**fault).clone()),
         }
     }
 
-    // Does what control flow asks for next: enters a region, or gives the results of the step.
-    fn follow(
+    // Applies the next action of control flow: enters a region, or returns the results of the step.
+    fn apply_action(
         &mut self,
-        next: Next,
+        next: ControlAction,
         frame: usize,
-        step: &'p Step,
+        step: &'p PlanStep,
     ) -> Result<Option<Results>, Fault> {
         match next {
-            Next::Done(results) => Ok(Some(results)),
-            Next::Run { region, args, then } => {
+            ControlAction::Done(results) => Ok(Some(results)),
+            ControlAction::Run { region, args, then } => {
                 let body = step.regions.get(region).copied();
                 let body = body.ok_or_else(|| Fault::op(format!("region {region} is missing")))?;
-                self.enter(frame, body as usize, args, then)?;
+                self.enter_body(frame, body as usize, args, then)?;
                 Ok(None)
             }
         }
     }
 
-    // A body has ended: what follows in the body around it.
-    fn resume(&mut self, mut frame: usize, then: Then, values: Results) -> Result<(), Fault> {
+    // Continues the enclosing body after a body has ended.
+    fn resume(
+        &mut self,
+        mut frame: usize,
+        then: Continuation,
+        values: Results,
+    ) -> Result<(), Fault> {
         let Some(around) = self.activations.last() else { return Ok(()) };
         let (body, next) = (around.body, around.next);
-        let returns = matches!(then, Then::Return);
+        let returns = matches!(then, Continuation::Return);
         if returns {
             frame = around.frame;
         }
@@ -273,14 +291,14 @@ impl<'p> Machine<'p> {
             self.frames.pop();
         }
         let done = returned
-            .and_then(|()| control::resume(then, values, self.budget))
-            .and_then(|next| self.follow(next, frame, step))
+            .and_then(|()| control::resume_control(then, values, self.budget))
+            .and_then(|next| self.apply_action(next, frame, step))
             .and_then(|done| match done {
-                Some(results) => self.finish(plan, step, frame, results),
+                Some(results) => self.store_results(plan, step, frame, results),
                 None => Ok(()),
             });
         if done.is_err() {
-            self.blame.get_or_insert((number, step.inst));
+            self.failed_at.get_or_insert((number, step.inst));
         }
         done
     }
@@ -289,7 +307,7 @@ impl<'p> Machine<'p> {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         let f = self.functions[frame.plan];
         for (index, (value, ty)) in values.iter().zip(f.result_types()).enumerate() {
-            if !admit(&mut frame.dims, ty, value)? {
+            if !check_type_and_bind_dims(&mut frame.dims, ty, value)? {
                 let (expected, found) = (Box::new(ty.clone()), Box::new(value.ty()));
                 return Err(Fault::Result { index, expected, found });
             }
@@ -297,10 +315,10 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    fn finish(
+    fn store_results(
         &mut self,
-        plan: &Plan,
-        step: &Step,
+        plan: &FunctionPlan,
+        step: &PlanStep,
         frame: usize,
         results: Results,
     ) -> Result<(), Fault> {
@@ -315,7 +333,7 @@ impl<'p> Machine<'p> {
         let slots = &plan.results[step.results.start as usize..step.results.end as usize];
         for (index, mut value) in results.into_iter().enumerate() {
             let ty = &step.types[index];
-            if !admit(&mut here.dims, ty, &value)? {
+            if !check_type_and_bind_dims(&mut here.dims, ty, &value)? {
                 let (expected, found) = (Box::new(ty.clone()), Box::new(value.ty()));
                 return Err(Fault::Result { index, expected, found });
             }
@@ -330,13 +348,13 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    fn evaluate(&mut self, plan: &'p Plan, step: &'p Step, frame: usize) -> EvalResult {
+    fn evaluate(&mut self, plan: &'p FunctionPlan, step: &'p PlanStep, frame: usize) -> EvalResult {
         let Action::Kernel(kernel) = &step.action else { return Err(Fault::op("no kernel")) };
         let f = self.functions[self.frames[frame].plan];
         let Some(def) = f.op_def(step.inst) else {
             return Err(Fault::NoEvaluation { op: f.op_name(step.inst) });
         };
-        let args = self.args(plan, step.operands.clone(), frame);
+        let args = self.read_operands(plan, step.operands.clone(), frame);
         let types = if step.known {
             Cow::Borrowed(&step.types[..])
         } else {
@@ -360,8 +378,8 @@ impl<'p> Machine<'p> {
 
 struct StepRegions<'m, 'p> {
     machine: &'m mut Machine<'p>,
-    plan: &'p Plan,
-    step: &'p Step,
+    plan: &'p FunctionPlan,
+    step: &'p PlanStep,
     frame: usize,
 }
 
@@ -370,11 +388,11 @@ impl Regions for StepRegions<'_, '_> {
         let body = self.step.regions.get(region).copied();
         let body = body.ok_or_else(|| Fault::op(format!("region {region} is missing")))?;
         let machine = &mut *self.machine;
-        machine.budget.hold(NESTED_BYTES)?;
+        machine.budget.reserve(NESTED_BYTES)?;
         let floor = machine.activations.len();
         let result = machine
-            .enter(self.frame, body as usize, args.collect(), Then::Leave)
-            .and_then(|()| stacker::maybe_grow(64 << 10, 1 << 20, || machine.until(floor)));
+            .enter_body(self.frame, body as usize, args.collect(), Continuation::Leave)
+            .and_then(|()| stacker::maybe_grow(64 << 10, 1 << 20, || machine.run_to_depth(floor)));
         machine.budget.release(NESTED_BYTES);
         result
     }
@@ -389,7 +407,7 @@ impl Regions for StepRegions<'_, '_> {
     }
 }
 
-/// Runs no regions: for instructions that have none.
+/// The regions of an instruction that has none.
 pub(crate) struct NoRegions;
 
 impl Regions for NoRegions {
@@ -406,21 +424,21 @@ impl Regions for NoRegions {
     }
 }
 
-/// The named dims of a frame that are known.
+/// The extents of the named dims that are bound in a frame.
 #[derive(Default)]
-pub(crate) struct Dims {
+pub(crate) struct BoundDims {
     few: SmallVec<[(Name, u64); 2]>,
     many: HashMap<Name, u64, FxBuildHasher>,
 }
 
-impl Dims {
+impl BoundDims {
     fn get(&self, name: Name) -> Option<u64> {
         let found = self.few.iter().find(|(d, _)| *d == name).map(|&(_, n)| n);
         found.or_else(|| if self.many.is_empty() { None } else { self.many.get(&name).copied() })
     }
 
     fn insert(&mut self, name: Name, n: u64) {
-        // A short list is quicker than a map, and all that most functions need.
+        // A short list is faster than a map, and sufficient for most functions.
         if self.few.len() < 8 {
             self.few.push((name, n));
         } else {
@@ -429,8 +447,12 @@ impl Dims {
     }
 }
 
-// Whether a value has a type; named dims are bound by the first value that tells them.
-fn admit(dims: &mut Dims, ty: &ValueType, value: &Value) -> Result<bool, Fault> {
+// Returns whether a value has a type. The first value that contains a named dim binds it.
+fn check_type_and_bind_dims(
+    dims: &mut BoundDims,
+    ty: &ValueType,
+    value: &Value,
+) -> Result<bool, Fault> {
     match (ty, value) {
         (ValueType::Tensor(ty), Value::Tensor(t)) => {
             if ty.dtype != t.dtype() || ty.dims.len() != t.shape().len() {
@@ -445,7 +467,7 @@ fn admit(dims: &mut Dims, ty: &ValueType, value: &Value) -> Result<bool, Fault> 
                     &Dim::Named(name) => match dims.get(name) {
                         None => dims.insert(name, n),
                         Some(known) if known == n => {}
-                        Some(known) => return Err(Fault::Clash { name, known, found: n }),
+                        Some(known) => return Err(Fault::DimConflict { name, known, found: n }),
                     },
                 }
             }
@@ -456,7 +478,7 @@ fn admit(dims: &mut Dims, ty: &ValueType, value: &Value) -> Result<bool, Fault> 
                 return Ok(false);
             }
             for (ty, value) in types.iter().zip(values.iter()) {
-                if !admit(dims, ty, value)? {
+                if !check_type_and_bind_dims(dims, ty, value)? {
                     return Ok(false);
                 }
             }
@@ -467,25 +489,25 @@ fn admit(dims: &mut Dims, ty: &ValueType, value: &Value) -> Result<bool, Fault> 
     }
 }
 
-/// A dim with what is known of it.
-pub(crate) fn bound(dims: &Dims, dim: Dim) -> Dim {
+/// Replaces a named dim by its bound extent.
+pub(crate) fn bind_dim(dims: &BoundDims, dim: Dim) -> Dim {
     match dim {
         Dim::Named(name) => dims.get(name).map_or(dim, Dim::Known),
         Dim::Known(_) | Dim::Unknown => dim,
     }
 }
 
-// The result types, with all that is known now: inference once more, on the types the operands have.
+// Returns the result types with all dims known now, by inference on the actual operand types.
 fn concrete_types(
     f: &Function,
-    step: &Step,
+    step: &PlanStep,
     args: &[Value],
-    dims: &Dims,
+    dims: &BoundDims,
 ) -> Result<Vec<ValueType>, Fault> {
     let mut stated: Vec<ValueType> =
-        step.types.iter().map(|ty| ty.map_dims(&mut |d| bound(dims, d))).collect();
+        step.types.iter().map(|ty| ty.map_dims(&mut |d| bind_dim(dims, d))).collect();
     if let ([ValueType::Tensor(ty)], Some(Value::Tensor(input))) = (&mut stated[..], args.first()) {
-        super::kernels::shape::settle(f, step.inst, input, ty);
+        super::kernels::shape::fill_unknown_dims(f, step.inst, input, ty);
     }
     let Some(def) = f.op_def(step.inst) else { return Ok(stated) };
     let types: Vec<ValueType> = args.iter().map(Value::ty).collect();
@@ -525,7 +547,7 @@ fn meet_types(a: &ValueType, b: &ValueType) -> Option<ValueType> {
     }
 }
 
-fn abridged(text: &str) -> Box<str> {
+fn first_line_abridged(text: &str) -> Box<str> {
     let line = text.lines().next().unwrap_or_default().trim();
     match line.char_indices().nth(160) {
         Some((end, _)) => format!("{}…", &line[..end]).into(),

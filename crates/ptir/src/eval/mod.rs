@@ -1,7 +1,7 @@
-//! What every op computes: evaluation in a fixed order, with one NaN, the same on every machine.
+//! The fixed-order evaluator, which defines the results of every op: one order of operations, one NaN, the same bytes on every machine.
 //!
-//! [`run`] runs a function of a program on inputs; [`Prepared`] does so many times. [`fold_inst`] computes one
-//! instruction whose operands are constants. What an op computes is part of its row in the table (`eval = …` in
+//! [`run`] runs a function of a program on inputs; [`Prepared`] prepares a function for many runs. [`fold_inst`] computes one
+//! instruction whose operands are constants. The evaluation of an op is part of its definition (`eval = …` in
 //! [`ops!`](crate::ops!)): a function from an [`EvalCx`] to values.
 //!
 //! ```
@@ -23,12 +23,12 @@
 //! - Integers wrap. `i4` and `u4` wrap at four bits.
 //! - `f32` and `f64` follow IEEE 754; sums and products are never fused or reordered. `f16`, `bf16` and the 8-bit
 //!   floats are computed as `f32` (other functions than `+ - * /` as `f64`) and rounded to nearest even.
-//! - Functions such as `exp` come from one pure-Rust implementation. Those of `f32` and of narrower floats are computed
-//!   as `f64` and rounded, so they are nearly always the nearest number; those of `f64` are within a few units of the
+//! - Functions such as `exp` come from one pure-Rust implementation. For `f32` and narrower floats they are computed
+//!   as `f64` and rounded, so nearly all results are the nearest number; for `f64` they are within a few units in the
 //!   last place.
 //! - Every NaN that is computed is positive, quiet and has no payload. Ops that move elements keep their bits.
 //!
-//! Other kernels, given as [`Kernels`], may be faster; they stay within what the doc of the op allows.
+//! Other kernels, given as [`Kernels`], may be faster; they stay within the tolerance that the documentation of the op allows.
 
 mod arith;
 mod budget;
@@ -53,10 +53,10 @@ pub use fold::{FoldLimits, fold_inst, fold_inst_counted};
 pub use half::{bf16, f16};
 pub use native::{Cplx, F8E4M3Fn, F8E5M2, Float, I4, Int, Native, Num, U4};
 pub use num_complex::Complex;
-pub use options::{Kernels, RunOptions, Stop};
+pub use options::{Kernels, RunOptions, StopCheck};
 pub use prepared::{Prepared, run};
 pub use sapwood_types::DataType;
 pub use tensor::{Block, Buffer, Shape, Tensor, Value, View, count};
 
-// For the oracle's kernels and faster ones: the conversion that `cast` does.
+// The conversion that `cast` performs, for reference and fast kernels.
 pub use kernels::cast::cast;

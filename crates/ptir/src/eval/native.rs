@@ -1,4 +1,4 @@
-//! The Rust types that elements are kept in, and arithmetic on them: one trait per class, so that kernels are written
+//! The native Rust types of elements and arithmetic on them: one trait per class of types, so that kernels are written
 //! once and compiled per type.
 
 use std::fmt::Debug;
@@ -27,13 +27,13 @@ pub struct F8E4M3Fn(pub u8);
 pub struct F8E5M2(pub u8);
 
 impl I4 {
-    /// The low four bits of a number, as two's complement.
+    /// Returns the low four bits of a number in two's complement.
     #[must_use]
     pub fn new(n: i8) -> Self {
         Self(n << 4 >> 4)
     }
 
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub fn get(self) -> i8 {
         self.0
@@ -41,38 +41,38 @@ impl I4 {
 }
 
 impl U4 {
-    /// The low four bits of a number.
+    /// Returns the low four bits of a number.
     #[must_use]
     pub fn new(n: u8) -> Self {
         Self(n & 15)
     }
 
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub fn get(self) -> u8 {
         self.0
     }
 }
 
-/// A type that elements are kept in. Each element type has one; `index` shares that of `i64`.
+/// The native type of an element type. Each element type has one; `index` shares that of `i64`.
 pub trait Native: Copy + PartialEq + Debug + Default + Send + Sync + 'static {
-    /// The element type; `i64` for `index` too.
+    /// The element type; `i64` also stands for `index`.
     const DTYPE: DataType;
-    /// The little-endian bytes of a literal, in the low bits.
+    /// Returns the little-endian bytes of the element, in the low bits.
     fn pack(self) -> u128;
-    /// From the bytes of a literal.
+    /// Returns the element with these bytes.
     fn unpack(bits: u128) -> Self;
-    /// From the bytes of one element of a literal.
+    /// Reads an element from its little-endian bytes.
     fn from_bytes(bytes: &[u8]) -> Self;
-    /// Appends the bytes of a literal.
+    /// Appends the little-endian bytes of the element.
     fn write_bytes(self, out: &mut Vec<u8>);
-    /// As the storage of a tensor.
+    /// Converts a block to the storage of a tensor.
     fn into_buffer(block: Arc<Block<Self>>) -> Buffer;
-    /// The storage, if it is of this type.
+    /// Returns the storage, if it is of this type.
     fn from_buffer(buffer: &Buffer) -> Option<&Arc<Block<Self>>>;
-    /// The storage, to be changed, if it is of this type.
+    /// Returns the storage for mutation, if it is of this type.
     fn from_buffer_mut(buffer: &mut Buffer) -> Option<&mut Arc<Block<Self>>>;
-    /// The storage, if it is of this type.
+    /// Returns the storage, if it is of this type.
     ///
     /// # Errors
     /// The buffer, if it is not.
@@ -147,7 +147,7 @@ native! {
         |b| Complex::new(f64::from_bytes(&b[..8]), f64::from_bytes(&b[8..]));
 }
 
-/// Runs an expression with `T` as the type that elements of this element type are kept in.
+/// Runs an expression with `T` as the native type of an element type.
 #[macro_export]
 macro_rules! with_native {
     ($dtype:expr, $T:ident => $body:expr) => {
@@ -158,7 +158,7 @@ macro_rules! with_native {
     };
 }
 
-/// As [`with_native!`](crate::with_native!), for all types but bool.
+/// Runs an expression like [`with_native!`](crate::with_native!), for all types but bool.
 #[macro_export]
 macro_rules! with_number {
     ($dtype:expr, $T:ident => $body:expr, _ => $other:expr) => {
@@ -172,9 +172,9 @@ macro_rules! with_number {
     };
 }
 
-/// An element type that holds every value of another one, so that loops are compiled for few types: narrow integers
-/// and bools are computed as `i64` and narrowed again. Sums and products wrap, so their low bits are right; of bools the
-/// sum is "or", and a count that is not zero means just that.
+/// Returns an element type that holds every value of another one, so that loops are compiled for few types: narrow integers and bools
+/// are computed as `i64` and narrowed again. Sums and products wrap, so their low bits are correct; a sum of bools is "or", which is
+/// true if the count is not zero.
 pub(crate) fn widened(dtype: DataType) -> DataType {
     use DataType::{Bool, I4, I8, I16, I32, I64, U4, U8, U16, U32};
     match dtype {
@@ -183,7 +183,7 @@ pub(crate) fn widened(dtype: DataType) -> DataType {
     }
 }
 
-/// Runs an expression with `T` as the Rust type of an element type that [`widened`] gives.
+/// Runs an expression with `T` as the native type of an element type that [`widened`] returns.
 macro_rules! with_widened {
     ($dtype:expr, $T:ident => $body:expr) => {
         match $dtype {
@@ -206,7 +206,7 @@ macro_rules! with_widened {
 }
 pub(crate) use with_widened;
 
-/// As [`with_native!`](crate::with_native!), for integers.
+/// Runs an expression like [`with_native!`](crate::with_native!), for integers.
 #[macro_export]
 macro_rules! with_int {
     ($dtype:expr, $T:ident => $body:expr, _ => $other:expr) => {
@@ -256,7 +256,7 @@ macro_rules! with_int {
     };
 }
 
-/// As [`with_native!`](crate::with_native!), for floats.
+/// Runs an expression like [`with_native!`](crate::with_native!), for floats.
 #[macro_export]
 macro_rules! with_float {
     ($dtype:expr, $T:ident => $body:expr, _ => $other:expr) => {
@@ -290,7 +290,7 @@ macro_rules! with_float {
     };
 }
 
-/// As [`with_native!`](crate::with_native!), for complex numbers.
+/// Runs an expression like [`with_native!`](crate::with_native!), for complex numbers.
 #[macro_export]
 macro_rules! with_complex {
     ($dtype:expr, $T:ident => $body:expr, _ => $other:expr) => {
@@ -308,8 +308,8 @@ macro_rules! with_complex {
     };
 }
 
-/// Arithmetic that is total: integers wrap, floats follow IEEE 754 with one NaN, of bools the sum is "or" and the
-/// product "and".
+/// Total arithmetic: integers wrap, floats follow IEEE 754 with one NaN; for bools the sum is "or" and the product
+/// "and".
 pub trait Num: Native {
     /// Zero, the start of sums.
     const ZERO: Self;
@@ -319,54 +319,54 @@ pub trait Num: Native {
     const LOWEST: Self;
     /// The largest value, the start of minima.
     const HIGHEST: Self;
-    /// The sum.
+    /// Returns the sum.
     #[must_use]
     fn add(self, other: Self) -> Self;
-    /// The difference; of bools "exclusive or".
+    /// Returns the difference; for bools "exclusive or".
     #[must_use]
     fn sub(self, other: Self) -> Self;
-    /// The product.
+    /// Returns the product.
     #[must_use]
     fn mul(self, other: Self) -> Self;
-    /// The quotient as `div` has it; of bools the left one.
+    /// Returns the quotient as the op `div` defines it; for bools the left operand.
     #[must_use]
     fn div(self, other: Self) -> Self;
-    /// The smaller as `min` has it.
+    /// Returns the smaller operand as the op `min` defines it.
     #[must_use]
     fn smaller(self, other: Self) -> Self;
-    /// The larger as `max` has it.
+    /// Returns the larger operand as the op `max` defines it.
     #[must_use]
     fn larger(self, other: Self) -> Self;
-    /// What it is negated; bools stay.
+    /// Returns the negation; a bool is unchanged.
     #[must_use]
     fn neg(self) -> Self;
 }
 
-/// Integers.
+/// An integer type.
 pub trait Int: Num + Ord {
-    /// How many bits.
+    /// The number of bits.
     const BITS: u32;
-    /// The number.
+    /// Returns the number.
     fn to_i128(self) -> i128;
-    /// The low bits of a number.
+    /// Returns the low bits of a number.
     fn wrap(n: i128) -> Self;
 }
 
-/// Floats.
+/// A floating-point type.
 pub trait Float: Num {
-    /// The number; exact.
+    /// Returns the number exactly.
     fn number(self) -> f64;
-    /// The nearest, halves to even; one NaN.
+    /// Rounds to nearest, ties to even, with one NaN.
     fn nearest(x: f64) -> Self;
-    /// How many bits the fraction has.
+    /// The number of fraction bits.
     const FRACTION: u32;
-    /// How many bits there are.
+    /// The number of bits.
     const WIDTH: u32;
-    /// The bits.
+    /// Returns the bits.
     fn raw(self) -> u64;
-    /// From bits.
+    /// Returns the float with these bits.
     fn from_raw(bits: u64) -> Self;
-    /// The bits as a signed number whose order is the total order of floats: -NaN < -infinity < ... < -0 < 0 < ... < NaN.
+    /// Returns the bits as a signed number in the total order of floats: -NaN < -infinity < ... < -0 < 0 < ... < NaN.
     #[inline]
     fn order_key(self) -> i64 {
         let bits = (self.raw() << (64 - Self::WIDTH)).cast_signed() >> (64 - Self::WIDTH);
@@ -374,21 +374,21 @@ pub trait Float: Num {
     }
 }
 
-/// Complex numbers.
+/// A complex type.
 pub trait Cplx: Num {
     /// The type of the parts.
     type Part: Float;
-    /// The real part.
+    /// Returns the real part.
     fn re(self) -> Self::Part;
-    /// The imaginary part.
+    /// Returns the imaginary part.
     fn im(self) -> Self::Part;
-    /// From parts.
+    /// Returns the number with these parts.
     fn of(re: Self::Part, im: Self::Part) -> Self;
-    /// With parts of 64 bits; exact.
+    /// Converts to 64-bit parts exactly.
     fn wide(self) -> Complex<f64> {
         Complex::new(self.re().number(), self.im().number())
     }
-    /// Parts rounded to nearest even.
+    /// Rounds the parts to nearest even.
     #[must_use]
     fn narrow(z: Complex<f64>) -> Self {
         Self::of(Self::Part::nearest(z.re), Self::Part::nearest(z.im))

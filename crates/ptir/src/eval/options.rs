@@ -1,4 +1,4 @@
-//! What the caller decides about a run.
+//! The options of a run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,41 +7,41 @@ use std::time::Duration;
 use super::context::Evaluate;
 use crate::op::OpKey;
 
-/// Replacements of kernels: faster ones for known ops, implementations of custom calls.
+/// A set of replacement kernels: faster ones for known ops, and implementations of custom calls.
 pub trait Kernels: Send + Sync {
-    /// What computes this op instead of its own evaluation.
+    /// Returns the kernel that replaces the op's own evaluation.
     fn kernel(&self, op: OpKey) -> Option<Arc<Evaluate>>;
 
-    /// What computes a custom call with this target.
+    /// Returns the kernel of a custom call with this target.
     fn custom_call(&self, target: &str) -> Option<Arc<Evaluate>> {
         let _ = target;
         None
     }
 }
 
-/// Says whether a run is to end.
-pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
+/// A callback that returns true when a run must stop.
+pub type StopCheck = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// Limits of a run, and who computes.
+/// The limits, kernels and threads of a run.
 #[derive(Clone)]
 pub struct RunOptions {
-    /// How many instructions may run; a kernel counts one more for each 4096 element operations it reports.
+    /// The most instructions that may run; a kernel counts as one more for each 4096 element operations it reports.
     pub max_steps: Option<u64>,
-    /// How long it may take. Looked at every 1024 steps.
+    /// The time limit, checked every 1024 steps.
     pub time_limit: Option<Duration>,
-    /// How many bytes the elements of all live values may take.
+    /// The most bytes for the elements of all live values.
     pub max_bytes: u64,
-    /// Says whether the run is to end; asked whenever the clock would be looked at.
-    pub stop: Option<Stop>,
+    /// A callback that may stop the run; called as often as the time limit is checked.
+    pub stop: Option<StopCheck>,
     /// Kernels that replace the fixed-order ones.
     pub kernels: Option<Arc<dyn Kernels>>,
-    /// How many threads kernels may use. Of the fixed-order ones only products of matrices use several; their results do
+    /// The number of threads that kernels may use. Of the fixed-order kernels only matrix products use several; their results do
     /// not depend on it.
     pub threads: usize,
 }
 
 impl Default for RunOptions {
-    /// No limit of steps and time, 8 GiB, the fixed-order kernels, one thread.
+    /// Returns options without limits on steps and time, with 8 GiB, the fixed-order kernels and one thread.
     fn default() -> Self {
         Self {
             max_steps: None,

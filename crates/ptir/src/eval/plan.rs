@@ -1,5 +1,5 @@
-//! Functions made ready to run: per body a flat list of steps whose operands are slots of the frame. Values are moved
-//! out of their slot by their last use, or dropped after it, and slots are used again.
+//! Execution plans of functions: a flat list of steps per body, whose operands are slots of the frame. The last use of a value moves it
+//! out of its slot or drops it, and slots are reused.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,19 +22,19 @@ use crate::types::ValueType;
 
 pub(crate) const NO_SLOT: u32 = u32::MAX;
 
-/// An operand: a slot, and whether this is the last use.
+/// An operand of a step: a slot, and whether this is the last use.
 #[derive(Clone, Copy)]
-pub(crate) struct Operand {
+pub(crate) struct OperandSlot {
     pub(crate) slot: u32,
     pub(crate) take: bool,
 }
 
-/// One function, ready to run.
-pub(crate) struct Plan {
+/// The execution plan of one function.
+pub(crate) struct FunctionPlan {
     pub(crate) slots: usize,
-    // The first is the function's own.
+    // The first is the body of the function.
     pub(crate) bodies: Vec<BodyPlan>,
-    pub(crate) operands: Vec<Operand>,
+    pub(crate) operands: Vec<OperandSlot>,
     pub(crate) results: Vec<u32>,
     pub(crate) frees: Vec<u32>,
 }
@@ -42,25 +42,25 @@ pub(crate) struct Plan {
 pub(crate) struct BodyPlan {
     pub(crate) body: BodyId,
     pub(crate) params: SmallVec<[u32; 2]>,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<PlanStep>,
     pub(crate) yields: Range<u32>,
-    pub(crate) simple: Option<Simple>,
+    pub(crate) simple: Option<SimpleBody>,
 }
 
-pub(crate) struct Simple {
+pub(crate) struct SimpleBody {
     op: OpKey,
     inst: InstId,
     operands: SmallVec<[usize; 3]>,
 }
 
-pub(crate) struct Step {
+pub(crate) struct PlanStep {
     pub(crate) inst: InstId,
     pub(crate) action: Action,
     pub(crate) operands: Range<u32>,
     pub(crate) results: Range<u32>,
     pub(crate) frees: Range<u32>,
     pub(crate) regions: SmallVec<[u32; 2]>,
-    // Whether all types of operands and results are known in full.
+    // True if the types of all operands and results are fully known.
     pub(crate) known: bool,
     pub(crate) types: SmallVec<[ValueType; 1]>,
 }
@@ -73,7 +73,7 @@ pub(crate) enum Action {
     Fault(Box<Fault>),
 }
 
-impl Plan {
+impl FunctionPlan {
     pub(crate) fn simple<'a>(&'a self, f: &'a Function, body: u32) -> Option<SimpleRegion<'a>> {
         let simple = self.bodies[body as usize].simple.as_ref()?;
         Some(SimpleRegion {
@@ -84,28 +84,30 @@ impl Plan {
     }
 }
 
-/// A function and all it calls, with their plans; its own is the first.
+/// Returns a function and its callees with their plans, the function itself first.
 pub(crate) fn plan_program(
     program: &Program,
     function: &Arc<Function>,
     kernels: Option<&dyn Kernels>,
-) -> (Vec<Arc<Function>>, Vec<Plan>) {
-    let mut callees = Callees { program, numbers: HashMap::default(), order: Vec::new() };
+) -> (Vec<Arc<Function>>, Vec<FunctionPlan>) {
+    let mut callees = CalleeNumbers { program, numbers: HashMap::default(), order: Vec::new() };
     callees.number(function.name());
     let mut plans = Vec::new();
     while let Some(next) = callees.order.get(plans.len()).cloned() {
-        plans.push(Planner::new(&next, kernels, true).function(&mut |name| callees.number(name)));
+        plans.push(
+            Planner::new(&next, kernels, true).plan_function(&mut |name| callees.number(name)),
+        );
     }
     (callees.order, plans)
 }
 
-struct Callees<'a> {
+struct CalleeNumbers<'a> {
     program: &'a Program,
     numbers: HashMap<Name, usize, FxBuildHasher>,
     order: Vec<Arc<Function>>,
 }
 
-impl Callees<'_> {
+impl CalleeNumbers<'_> {
     fn number(&mut self, name: Name) -> Option<usize> {
         if let Some(&number) = self.numbers.get(&name) {
             return Some(number);
@@ -117,20 +119,20 @@ impl Callees<'_> {
     }
 }
 
-/// The plan of one instruction with its regions, as the only step of a body without parameters. Values from outside
+/// Returns the plan of one instruction with its regions, as the only step of a body without parameters. Outside values
 /// are in the first slots, in the order of `outside`.
-pub(crate) fn plan_inst(function: &Function, inst: InstId, outside: &[ValueId]) -> Plan {
-    Planner::new(function, None, false).fragment(inst, outside)
+pub(crate) fn plan_inst(function: &Function, inst: InstId, outside: &[ValueId]) -> FunctionPlan {
+    Planner::new(function, None, false).plan_fragment(inst, outside)
 }
 
-/// Something per value or body: a list for whole functions, a table where only few of them matter.
-struct Side<T> {
+/// A table with an entry per value or body: a vector for whole functions, a map where only few entries are used.
+struct SideTable<T> {
     dense: Vec<T>,
     sparse: HashMap<usize, T, FxBuildHasher>,
     default: T,
 }
 
-impl<T: Copy> Side<T> {
+impl<T: Copy> SideTable<T> {
     fn new(dense: usize, default: T) -> Self {
         Self { dense: vec![default; dense], sparse: HashMap::default(), default }
     }
@@ -152,27 +154,27 @@ impl<T: Copy> Side<T> {
     }
 }
 
-type Callee<'a> = dyn FnMut(Name) -> Option<usize> + 'a;
+type CalleeNumberFn<'a> = dyn FnMut(Name) -> Option<usize> + 'a;
 
 struct Planner<'a> {
     f: &'a Function,
     kernels: Option<&'a dyn Kernels>,
-    plan: Plan,
+    plan: FunctionPlan,
     whole: bool,
-    slot: Side<u32>,
-    // The instruction, of the body that defines a value, after which the value is not needed.
-    last: Side<InstId>,
-    // The instruction whose regions use a value from outside, last.
-    nested: Side<InstId>,
-    // What is dropped after an instruction: its own operands are moved out, these are used by its regions.
+    slot: SideTable<u32>,
+    // The instruction of the defining body after which a value is not needed.
+    last_use: SideTable<InstId>,
+    // The last instruction whose regions use a value from outside.
+    last_nested_use: SideTable<InstId>,
+    // The values to drop after an instruction because its regions use them; its operands are moved out instead.
     captured: HashMap<InstId, Vec<ValueId>, FxBuildHasher>,
     free: Vec<u32>,
 }
 
-struct Cursor {
+struct PlanCursor {
     plan_body: usize,
     next: Option<InstId>,
-    // The instruction whose regions are being planned, its step, and how many of them are done.
+    // The instruction whose regions are being planned, its step, and the number of regions that are done.
     open: Option<(InstId, usize, usize)>,
 }
 
@@ -182,7 +184,7 @@ impl<'a> Planner<'a> {
         Self {
             f: function,
             kernels,
-            plan: Plan {
+            plan: FunctionPlan {
                 slots: 0,
                 bodies: Vec::new(),
                 operands: Vec::new(),
@@ -190,25 +192,25 @@ impl<'a> Planner<'a> {
                 frees: Vec::new(),
             },
             whole,
-            slot: Side::new(values, NO_SLOT),
-            last: Side::new(values, InstId::NONE),
-            nested: Side::new(values, InstId::NONE),
+            slot: SideTable::new(values, NO_SLOT),
+            last_use: SideTable::new(values, InstId::NONE),
+            last_nested_use: SideTable::new(values, InstId::NONE),
             captured: HashMap::default(),
             free: Vec::new(),
         }
     }
 
-    fn function(mut self, callee: &mut Callee<'_>) -> Plan {
+    fn plan_function(mut self, callee: &mut CalleeNumberFn<'_>) -> FunctionPlan {
         self.find_last_uses(self.f.walk());
-        let root = self.open_body(self.f.body());
-        self.bodies(
-            Cursor { plan_body: root, next: self.f.first_inst(self.f.body()), open: None },
+        let root = self.add_body(self.f.body());
+        self.plan_bodies(
+            PlanCursor { plan_body: root, next: self.f.first_inst(self.f.body()), open: None },
             callee,
         );
         self.plan
     }
 
-    fn fragment(mut self, inst: InstId, outside: &[ValueId]) -> Plan {
+    fn plan_fragment(mut self, inst: InstId, outside: &[ValueId]) -> FunctionPlan {
         for &value in outside {
             let slot = self.new_slot();
             self.slot.set(value.index(), slot);
@@ -217,9 +219,9 @@ impl<'a> Planner<'a> {
         for &region in &regions {
             self.find_last_uses(self.f.walk_body(region));
         }
-        // What comes from outside is never moved out: the slots belong to the caller.
+        // Outside values are never moved out, because the slots belong to the caller.
         for value in outside {
-            self.last.set(value.index(), InstId::NONE);
+            self.last_use.set(value.index(), InstId::NONE);
         }
         self.captured.clear();
         self.plan.bodies.push(BodyPlan {
@@ -231,18 +233,19 @@ impl<'a> Planner<'a> {
         });
         self.step(0, inst, &mut |_| None);
         for region in regions {
-            let number = self.open_body(region);
+            let number = self.add_body(region);
             self.plan.bodies[0].steps[0].regions.push(number as u32);
-            let cursor = Cursor { plan_body: number, next: self.f.first_inst(region), open: None };
-            self.bodies(cursor, &mut |_| None);
+            let cursor =
+                PlanCursor { plan_body: number, next: self.f.first_inst(region), open: None };
+            self.plan_bodies(cursor, &mut |_| None);
         }
         self.plan
     }
 
     fn find_last_uses(&mut self, walk: impl Iterator<Item = InstId>) {
-        // For each body that is open, the instruction whose regions we are in.
+        // For each open body, the instruction whose regions are being visited.
         let bodies = if self.whole { self.f.body_capacity() } else { 0 };
-        let mut open = Side::new(bodies, InstId::NONE);
+        let mut open = SideTable::new(bodies, InstId::NONE);
         for inst in walk {
             let Some(here) = self.f.body_of(inst) else { continue };
             for &value in self.f.operands(inst) {
@@ -251,43 +254,43 @@ impl<'a> Planner<'a> {
                     ValueDef::Result(def, _) => self.f.body_of(def).unwrap_or(here),
                 };
                 if home == here {
-                    self.last.set(value.index(), inst);
+                    self.last_use.set(value.index(), inst);
                     continue;
                 }
                 let around = open.get(home.index());
-                if self.nested.get(value.index()) != around {
-                    self.nested.set(value.index(), around);
+                if self.last_nested_use.get(value.index()) != around {
+                    self.last_nested_use.set(value.index(), around);
                     if !around.is_none() {
                         self.captured.entry(around).or_default().push(value);
                     }
                 }
-                self.last.set(value.index(), around);
+                self.last_use.set(value.index(), around);
             }
             open.set(here.index(), inst);
         }
     }
 
-    fn bodies(&mut self, root: Cursor, callee: &mut Callee<'_>) {
+    fn plan_bodies(&mut self, root: PlanCursor, callee: &mut CalleeNumberFn<'_>) {
         let mut stack = vec![root];
         while let Some(cursor) = stack.last_mut() {
             if let Some((inst, step, done)) = cursor.open {
                 if let Some(&region) = self.f.regions(inst).get(done) {
                     cursor.open = Some((inst, step, done + 1));
-                    let number = self.open_body(region);
+                    let number = self.add_body(region);
                     let owner = cursor.plan_body;
                     self.plan.bodies[owner].steps[step].regions.push(number as u32);
                     let next = self.f.first_inst(region);
-                    stack.push(Cursor { plan_body: number, next, open: None });
+                    stack.push(PlanCursor { plan_body: number, next, open: None });
                     continue;
                 }
                 cursor.open = None;
                 let body = cursor.plan_body;
-                self.close_step(body, step);
+                self.finish_step(body, step);
                 continue;
             }
             let Some(inst) = cursor.next else {
                 let body = cursor.plan_body;
-                self.find_simple(body);
+                self.detect_simple_body(body);
                 stack.pop();
                 continue;
             };
@@ -297,7 +300,7 @@ impl<'a> Planner<'a> {
                 let yields = self.operands(inst, true);
                 self.plan.bodies[body].yields = yields;
                 let operands: Vec<ValueId> = self.f.operands(inst).to_vec();
-                self.release(inst, &operands);
+                self.release_slots(inst, &operands);
                 continue;
             }
             let step = self.step(body, inst, callee);
@@ -305,7 +308,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn open_body(&mut self, body: BodyId) -> usize {
+    fn add_body(&mut self, body: BodyId) -> usize {
         let params = self.f.body_params(body).to_vec();
         let params = params.into_iter().map(|v| self.slot_for(v)).collect();
         let number = self.plan.bodies.len();
@@ -326,9 +329,9 @@ impl<'a> Planner<'a> {
         })
     }
 
-    // No slot for a value that nobody uses.
+    // Assigns a slot, except to a value without uses.
     fn slot_for(&mut self, value: ValueId) -> u32 {
-        if self.last.get(value.index()).is_none() {
+        if self.last_use.get(value.index()).is_none() {
             return NO_SLOT;
         }
         let slot = self.new_slot();
@@ -342,16 +345,16 @@ impl<'a> Planner<'a> {
         for (i, value) in operands.iter().enumerate() {
             let v = value.index();
             let take = may_take
-                && self.last.get(v) == inst
-                && self.nested.get(v) != inst
+                && self.last_use.get(v) == inst
+                && self.last_nested_use.get(v) != inst
                 && !operands[i + 1..].iter().take(16).any(|o| o == value)
                 && operands.len() - i <= 17;
-            self.plan.operands.push(Operand { slot: self.slot.get(v), take });
+            self.plan.operands.push(OperandSlot { slot: self.slot.get(v), take });
         }
         start as u32..self.plan.operands.len() as u32
     }
 
-    fn step(&mut self, body: usize, inst: InstId, callee: &mut Callee<'_>) -> usize {
+    fn step(&mut self, body: usize, inst: InstId, callee: &mut CalleeNumberFn<'_>) -> usize {
         let operands = self.operands(inst, true);
         let start = self.plan.results.len() as u32;
         for value in self.f.inst_results(inst) {
@@ -360,8 +363,8 @@ impl<'a> Planner<'a> {
         }
         let types = self.f.inst_results(inst).map(|v| self.f.value_type(v).clone()).collect();
         let all = self.f.operands(inst).iter().copied().chain(self.f.inst_results(inst));
-        let known = all.map(|v| self.f.value_type(v)).all(is_known);
-        let step = Step {
+        let known = all.map(|v| self.f.value_type(v)).all(has_known_dims);
+        let step = PlanStep {
             inst,
             action: self.action(inst, callee),
             operands,
@@ -375,7 +378,7 @@ impl<'a> Planner<'a> {
         self.plan.bodies[body].steps.len() - 1
     }
 
-    fn close_step(&mut self, body: usize, step: usize) {
+    fn finish_step(&mut self, body: usize, step: usize) {
         let inst = self.plan.bodies[body].steps[step].inst;
         let start = self.plan.frees.len();
         let mut dead: SmallVec<[ValueId; 8]> = SmallVec::from_slice(self.f.operands(inst));
@@ -386,30 +389,30 @@ impl<'a> Planner<'a> {
         let operands = &self.plan.operands[range.start as usize..range.end as usize];
         for &value in &dead {
             let slot = self.slot.get(value.index());
-            if self.last.get(value.index()) != inst || slot == NO_SLOT {
+            if self.last_use.get(value.index()) != inst || slot == NO_SLOT {
                 continue;
             }
-            // Emptying a slot twice does no harm; in short lists it is avoided.
+            // Clearing a slot twice is harmless; for short lists it is avoided.
             if operands.len() > 8 || !operands.iter().any(|o| o.take && o.slot == slot) {
                 self.plan.frees.push(slot);
             }
         }
         self.plan.bodies[body].steps[step].frees = start as u32..self.plan.frees.len() as u32;
-        self.release(inst, &dead);
+        self.release_slots(inst, &dead);
     }
 
-    // Slots of values that end here may be used again.
-    fn release(&mut self, inst: InstId, values: &[ValueId]) {
+    // Releases the slots of values whose last use is here.
+    fn release_slots(&mut self, inst: InstId, values: &[ValueId]) {
         for value in values {
             let slot = self.slot.get(value.index());
-            if self.last.get(value.index()) == inst && slot != NO_SLOT {
+            if self.last_use.get(value.index()) == inst && slot != NO_SLOT {
                 self.slot.set(value.index(), NO_SLOT);
                 self.free.push(slot);
             }
         }
     }
 
-    fn action(&self, inst: InstId, callee: &mut Callee<'_>) -> Action {
+    fn action(&self, inst: InstId, callee: &mut CalleeNumberFn<'_>) -> Action {
         let fault = |fault| Action::Fault(Box::new(fault));
         let key = self.f.op_key(inst);
         if let Some(kernel) = self.kernels.and_then(|k| k.kernel(key)) {
@@ -429,14 +432,14 @@ impl<'a> Planner<'a> {
             Some(Control::Call) => match self.f.attr(inst, "callee") {
                 Some(Attr::Func(name)) => match callee(*name) {
                     Some(number) => Action::Call(number),
-                    None => fault(Fault::NoFunction(*name)),
+                    None => fault(Fault::UnknownFunction(*name)),
                 },
                 _ => fault(Fault::op("attribute `callee` must be a function")),
             },
             Some(Control::CustomCall) => match self.f.attr(inst, "target") {
                 Some(Attr::Str(target)) => match self.kernels.and_then(|k| k.custom_call(target)) {
                     Some(kernel) => Action::Kernel(kernel),
-                    None => fault(Fault::NoTarget { target: (**target).into() }),
+                    None => fault(Fault::UnknownCustomCall { target: (**target).into() }),
                 },
                 _ => fault(Fault::op("attribute `target` must be a string")),
             },
@@ -448,7 +451,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn find_simple(&mut self, number: usize) {
+    fn detect_simple_body(&mut self, number: usize) {
         let body = &self.plan.bodies[number];
         let [step] = &body.steps[..] else { return };
         if !matches!(step.action, Action::Kernel(_)) || !step.regions.is_empty() {
@@ -462,15 +465,15 @@ impl<'a> Planner<'a> {
         let operands = self.f.operands(step.inst).iter();
         let operands = operands.map(|v| params.iter().position(|p| p == v)).collect();
         let Some(operands) = operands else { return };
-        let simple = Simple { op: self.f.op_key(step.inst), inst: step.inst, operands };
+        let simple = SimpleBody { op: self.f.op_key(step.inst), inst: step.inst, operands };
         self.plan.bodies[number].simple = Some(simple);
     }
 }
 
-fn is_known(ty: &ValueType) -> bool {
+fn has_known_dims(ty: &ValueType) -> bool {
     match ty {
         ValueType::Tensor(t) => t.dims.iter().all(|d| d.known().is_some()),
-        ValueType::Tuple(elements) => elements.iter().all(is_known),
+        ValueType::Tuple(elements) => elements.iter().all(has_known_dims),
         ValueType::Token => true,
     }
 }

@@ -1,39 +1,39 @@
-//! The state of a `scan`.
+//! The state of a running `scan`.
 
 use sapwood_types::counted;
 use smallvec::SmallVec;
 
 use super::budget::Budget;
 use super::context::Results;
-use super::control::{Next, Then};
+use super::control::{Continuation, ControlAction};
 use super::error::Fault;
-use super::machine::{Dims, bound};
-use super::plan::Step;
+use super::machine::{BoundDims, bind_dim};
+use super::plan::PlanStep;
 use super::tensor::{Shape, Tensor, Value, count};
 use crate::attr::Attr;
 use crate::func::Function;
 use crate::types::ValueType;
 use crate::with_native;
 
-pub(crate) struct Scan {
+pub(crate) struct ScanState {
     carried: Results,
     num_carried: usize,
     scanned: SmallVec<[Tensor; 4]>,
-    // Made when the first slice is known.
+    // Created when the first slice is known.
     stacks: SmallVec<[Option<Tensor>; 4]>,
-    // The stated types of the stacks: for those of nothing.
+    // The declared types of the stacks, for scans without iterations.
     types: SmallVec<[ValueType; 1]>,
     length: usize,
     done: usize,
     reverse: bool,
 }
 
-impl Scan {
+impl ScanState {
     pub(crate) fn new(
         f: &Function,
-        step: &Step,
+        step: &PlanStep,
         mut args: SmallVec<[Value; 4]>,
-        dims: &Dims,
+        dims: &BoundDims,
     ) -> Result<Self, Fault> {
         let int = |name: &str| f.attr(step.inst, name).and_then(Attr::as_int);
         let num_carried = int("carried").and_then(|n| usize::try_from(n).ok());
@@ -43,7 +43,7 @@ impl Scan {
         let mut scanned = SmallVec::new();
         for (i, value) in args.drain(num_carried..).enumerate() {
             let Value::Tensor(tensor) = value else {
-                return Err(Fault::op("a scanned operand is no tensor"));
+                return Err(Fault::op("a scanned operand is not a tensor"));
             };
             let Some(&lead) = tensor.shape().first() else {
                 return Err(Fault::op("a scanned operand has rank 0"));
@@ -57,7 +57,7 @@ impl Scan {
             }
             scanned.push(tensor);
         }
-        let known = |ty: &ValueType| ty.map_dims(&mut |d| bound(dims, d));
+        let known = |ty: &ValueType| ty.map_dims(&mut |d| bind_dim(dims, d));
         let types: SmallVec<[ValueType; 1]> =
             step.types.iter().skip(num_carried).map(known).collect();
         Ok(Self {
@@ -76,28 +76,35 @@ impl Scan {
         if self.reverse { self.length - 1 - self.done } else { self.done }
     }
 
-    /// Runs the body on the next slices, or gives the results.
-    pub(crate) fn next(mut self: Box<Self>, budget: &Budget) -> Result<Next, Fault> {
+    /// Returns the next action: run the body on the next slices, or finish with the results.
+    pub(crate) fn next_action(
+        mut self: Box<Self>,
+        budget: &Budget,
+    ) -> Result<ControlAction, Fault> {
         let mut args = std::mem::take(&mut self.carried);
         if self.done == self.length {
             for (stack, ty) in self.stacks.iter_mut().zip(&self.types) {
                 let stack = stack.take().map_or_else(|| empty_stack(ty), Ok)?;
                 args.push(stack.into());
             }
-            return Ok(Next::Done(args));
+            return Ok(ControlAction::Done(args));
         }
         let index = self.index();
         for tensor in &self.scanned {
             let shape = Shape::from_slice(&tensor.shape()[1..]);
             let size = count(&shape).unwrap_or(0);
-            budget.ask(size as u64 * tensor.dtype().byte_size() as u64)?;
+            budget.check_memory(size as u64 * tensor.dtype().byte_size() as u64)?;
             args.push(tensor.part(index * size, shape).into());
         }
-        Ok(Next::Run { region: 0, args, then: Then::Scan(self) })
+        Ok(ControlAction::Run { region: 0, args, then: Continuation::Scan(self) })
     }
 
-    /// Takes what the body yielded.
-    pub(crate) fn take(&mut self, mut values: Results, budget: &Budget) -> Result<(), Fault> {
+    /// Stores the values that the body yielded.
+    pub(crate) fn store_yielded(
+        &mut self,
+        mut values: Results,
+        budget: &Budget,
+    ) -> Result<(), Fault> {
         let index = self.index();
         if values.len() != self.num_carried + self.stacks.len() {
             return Err(Fault::op(format!(
@@ -108,7 +115,7 @@ impl Scan {
         }
         for (i, value) in values.drain(self.num_carried..).enumerate() {
             let Value::Tensor(slice) = value else {
-                return Err(Fault::op(format!("stacked result {i} is no tensor")));
+                return Err(Fault::op(format!("stacked result {i} is not a tensor")));
             };
             let stack = match &mut self.stacks[i] {
                 Some(stack) => stack,
@@ -133,10 +140,10 @@ fn new_stack(slice: &Tensor, length: usize, budget: &Budget) -> Result<Tensor, F
     let shape: Shape = std::iter::once(length).chain(slice.shape().iter().copied()).collect();
     let len = count(&shape).ok_or_else(|| Fault::TooLarge { shape: shape.to_vec() })?;
     let bytes = (len as u64).saturating_mul(slice.dtype().byte_size() as u64);
-    budget.ask(bytes)?;
+    budget.check_memory(bytes)?;
     with_native!(slice.dtype(), T => {
         let mut room: Vec<T> = Vec::new();
-        room.try_reserve_exact(len).map_err(|_| Fault::Refused { needed: bytes })?;
+        room.try_reserve_exact(len).map_err(|_| Fault::OutOfMemory { needed: bytes })?;
         room.resize(len, T::default());
         let mut stack = Tensor::new(slice.dtype(), shape, room);
         stack.charge(budget.meter());
@@ -144,9 +151,9 @@ fn new_stack(slice: &Tensor, length: usize, budget: &Budget) -> Result<Tensor, F
     })
 }
 
-// Of nothing: extents that are neither stated nor known by name are zero too.
+// Returns the stack of a scan without iterations. Extents that are neither declared nor bound by name are zero.
 fn empty_stack(ty: &ValueType) -> Result<Tensor, Fault> {
-    let Some(ty) = ty.as_tensor() else { return Err(Fault::op("a stack is no tensor")) };
+    let Some(ty) = ty.as_tensor() else { return Err(Fault::op("a stack is not a tensor")) };
     let extent =
         |d: &crate::types::Dim| d.known().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
     let mut shape: Shape = ty.dims.iter().map(extent).collect();

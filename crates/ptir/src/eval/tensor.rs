@@ -1,4 +1,4 @@
-//! Tensors and other values while a program runs.
+//! Run-time values: tensors, tuples and tokens.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::with_native;
 /// The extents of a tensor.
 pub type Shape = SmallVec<[usize; 4]>;
 
-/// Elements in memory, counted against the limit of the run that made them.
+/// A block of elements in memory, charged to the memory limit of the run that created it.
 #[derive(Debug)]
 pub struct Block<T> {
     data: Vec<T>,
@@ -45,7 +45,7 @@ impl<T> Deref for Block<T> {
     }
 }
 
-/// Shared, typed storage of all elements of a tensor, row-major.
+/// The shared, typed storage of all elements of a tensor, row-major.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "one variant per element type; `index` uses `I64`")]
 pub enum Buffer {
@@ -70,8 +70,8 @@ pub enum Buffer {
     C128(Arc<Block<Complex<f64>>>),
 }
 
-/// A tensor: element type, extents, and elements that are shared between clones. If it was made as one element repeated
-/// (or has just one), only that element is kept.
+/// A tensor: element type, extents, and elements that clones share. A splat, which has one element or repeats one, stores only
+/// that element.
 #[derive(Clone, Debug)]
 pub struct Tensor {
     dtype: DataType,
@@ -81,25 +81,25 @@ pub struct Tensor {
 
 #[derive(Clone, Debug)]
 enum Data {
-    // The bits of the element; there is at least one.
+    // The bits of the element; the tensor is not empty.
     Splat([u64; 2]),
     Dense(Buffer),
 }
 
-/// The elements of a tensor.
+/// A view of the elements of a tensor.
 #[derive(Clone, Copy, Debug)]
 pub enum View<'a, T> {
-    /// All are this one.
+    /// Every element is this one.
     Splat(T),
-    /// Row-major.
+    /// The elements in row-major order.
     Dense(&'a [T]),
 }
 
 impl<T: Copy> View<'_, T> {
-    /// The element at a row-major position.
+    /// Returns the element at a row-major index.
     ///
     /// # Panics
-    /// If a dense tensor has no such element.
+    /// If the index is out of range for a dense tensor.
     #[inline]
     #[must_use]
     pub fn get(&self, index: usize) -> T {
@@ -118,7 +118,7 @@ fn joined([low, high]: [u64; 2]) -> u128 {
     u128::from(high) << 64 | u128::from(low)
 }
 
-/// The number of elements under these extents; `None` if it does not fit.
+/// Returns the number of elements for these extents; `None` on overflow.
 #[must_use]
 pub fn count(shape: &[usize]) -> Option<usize> {
     if shape.contains(&0) {
@@ -128,10 +128,10 @@ pub fn count(shape: &[usize]) -> Option<usize> {
 }
 
 impl Tensor {
-    /// From all elements, row-major. `dtype` is the one elements of type `T` are kept for (`i64` or `index`).
+    /// Builds a tensor from all elements, row-major. `dtype` must be stored as `T` (`i64` stores `index`, too).
     ///
     /// # Panics
-    /// If their number does not fit the shape or their type the element type: a bug of the kernel.
+    /// If the number of elements does not match the shape or `T` the element type: a bug in the kernel.
     #[must_use]
     pub fn new<T: Native>(dtype: DataType, shape: impl AsRef<[usize]>, elements: Vec<T>) -> Self {
         Self::of_elements(dtype, shape.as_ref(), elements)
@@ -152,17 +152,17 @@ impl Tensor {
         )
     }
 
-    // The part of `new` that needs no type: compiled once.
+    // The part of `new` that does not depend on the type, so that it is compiled once.
     fn of_data(dtype: DataType, shape: &[usize], native: DataType, len: usize, data: Data) -> Self {
         assert_eq!(count(shape), Some(len), "{dtype}{shape:?}: wrong number of elements");
         assert!(is_kept_as(dtype, native), "{dtype} is not kept as {native}");
         Self { dtype, shape: Shape::from_slice(shape), data }
     }
 
-    /// One element, repeated.
+    /// Builds a splat, which repeats one element.
     ///
     /// # Panics
-    /// If the type of the element is not the one of the element type: a bug of the kernel.
+    /// If the type of the element does not match the element type: a bug in the kernel.
     #[must_use]
     pub fn splat<T: Native>(dtype: DataType, shape: impl AsRef<[usize]>, element: T) -> Self {
         Self::splat_of_bits(dtype, shape.as_ref(), T::DTYPE, element.pack())
@@ -177,44 +177,44 @@ impl Tensor {
         Self { dtype, shape, data: Data::Splat(split(bits)) }
     }
 
-    /// A scalar.
+    /// Builds a scalar.
     #[must_use]
     pub fn scalar<T: Native>(element: T) -> Self {
         Self::splat(T::DTYPE, Shape::new(), element)
     }
 
-    /// Its element type.
+    /// Returns the element type.
     #[must_use]
     pub fn dtype(&self) -> DataType {
         self.dtype
     }
 
-    /// Its extents.
+    /// Returns the extents.
     #[must_use]
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// Its type.
+    /// Returns the type.
     #[must_use]
     pub fn ty(&self) -> TensorType {
         TensorType::new(self.dtype, self.shape.iter().map(|&n| n as u64))
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "emptiness is a matter of the shape")]
     pub fn len(&self) -> usize {
         count(&self.shape).unwrap_or(usize::MAX)
     }
 
-    /// Whether only one element is kept.
+    /// Returns whether only one element is stored.
     #[must_use]
     pub fn is_splat(&self) -> bool {
         matches!(self.data, Data::Splat(_))
     }
 
-    /// Bytes of memory that its elements take.
+    /// Returns the bytes of memory that the stored elements take.
     #[must_use]
     pub fn stored_bytes(&self) -> u64 {
         match self.data {
@@ -223,7 +223,7 @@ impl Tensor {
         }
     }
 
-    /// The elements, if they are of this type.
+    /// Returns a view of the elements, if they are of this type.
     #[must_use]
     pub fn view<T: Native>(&self) -> Option<View<'_, T>> {
         if !fits::<T>(self.dtype) {
@@ -235,8 +235,8 @@ impl Tensor {
         })
     }
 
-    /// All elements in a row, if they are of this type: borrowed, or repeated if it is a splat. A splat may have more
-    /// elements than there is memory for, and then this aborts; [`Self::view`] takes none.
+    /// Returns all elements, if they are of this type: borrowed, or repeated for a splat. A splat may have more elements than there
+    /// is memory for, and then this aborts; [`Self::view`] needs no memory.
     #[must_use]
     pub fn elements<T: Native>(&self) -> Option<Cow<'_, [T]>> {
         Some(match self.view::<T>()? {
@@ -245,7 +245,7 @@ impl Tensor {
         })
     }
 
-    /// The element of a splat or scalar, if it is one and of this type.
+    /// Returns the element of a splat or scalar, if it is of this type.
     #[must_use]
     pub fn as_splat<T: Native>(&self) -> Option<T> {
         match self.view()? {
@@ -254,7 +254,7 @@ impl Tensor {
         }
     }
 
-    /// The elements to be changed in place, if they are of this type and nobody shares them.
+    /// Returns the elements for mutation in place, if they are of this type and have no other owner.
     pub fn unique_mut<T: Native>(&mut self) -> Option<&mut [T]> {
         match &mut self.data {
             Data::Splat(_) => None,
@@ -262,7 +262,7 @@ impl Tensor {
         }
     }
 
-    /// The storage; `None` if it is a splat.
+    /// Returns the storage; `None` for a splat.
     #[must_use]
     pub fn buffer(&self) -> Option<&Buffer> {
         match &self.data {
@@ -271,7 +271,7 @@ impl Tensor {
         }
     }
 
-    /// The same elements under other extents. `None` if their number differs.
+    /// Changes the extents and keeps the elements; `None` if the number of elements differs.
     #[must_use]
     pub fn reshaped(mut self, shape: impl AsRef<[usize]>) -> Option<Self> {
         let shape = Shape::from_slice(shape.as_ref());
@@ -282,7 +282,7 @@ impl Tensor {
         Some(self)
     }
 
-    /// The same bits under another element type that is kept alike (`i64` and `index`). `None` if it is kept otherwise.
+    /// Changes the element type and keeps the bits; `None` unless both types have the same native type (`i64` and `index`).
     #[must_use]
     pub fn with_dtype(mut self, dtype: DataType) -> Option<Self> {
         if with_native!(self.dtype, T => fits::<T>(dtype)) {
@@ -292,7 +292,7 @@ impl Tensor {
         None
     }
 
-    /// Repeats the one element under other extents. `None` if it is no splat.
+    /// Repeats the element of a splat for other extents; `None` if the tensor is not a splat.
     #[must_use]
     pub fn splat_to(&self, shape: impl AsRef<[usize]>) -> Option<Self> {
         let Data::Splat(bits) = &self.data else { return None };
@@ -303,10 +303,10 @@ impl Tensor {
         Some(Self { dtype: self.dtype, shape, data: Data::Splat(*bits) })
     }
 
-    /// The elements from a row-major position on, under other extents. Of a splat nothing is copied.
+    /// Returns the elements from a row-major index on, with other extents. A splat is not copied.
     ///
     /// # Panics
-    /// If there are not enough.
+    /// If there are not enough elements.
     #[must_use]
     pub fn part(&self, start: usize, shape: impl AsRef<[usize]>) -> Self {
         let shape = Shape::from_slice(shape.as_ref());
@@ -320,8 +320,8 @@ impl Tensor {
         })
     }
 
-    /// Writes another tensor of the same element type over the elements from a row-major position on. `false` if the
-    /// elements are shared or do not fit.
+    /// Overwrites the elements from a row-major index on with those of a tensor of the same element type. Returns `false` if the
+    /// elements are shared or out of range.
     pub fn overwrite(&mut self, start: usize, with: &Self) -> bool {
         let len = with.len();
         if with.dtype != self.dtype {
@@ -342,7 +342,7 @@ impl Tensor {
         true
     }
 
-    /// Counts its memory in `meter` for as long as it lives, if it does not yet.
+    /// Charges the memory of the tensor to `meter` for its lifetime, if it is not charged yet.
     pub(crate) fn charge(&mut self, meter: &Arc<AtomicU64>) {
         let bytes = self.stored_bytes();
         if let Data::Dense(buffer) = &mut self.data {
@@ -357,10 +357,10 @@ impl Tensor {
         }
     }
 
-    /// From a literal: elements are copied once, those of a splat never.
+    /// Converts a literal to a tensor: elements are copied once, a splat is not expanded.
     ///
     /// # Errors
-    /// If it has more elements than this machine can count.
+    /// If the number of elements overflows on this machine.
     pub fn from_literal(literal: &TensorLiteral) -> Result<Self, LiteralError> {
         let too_large = || LiteralError::TooLarge(Box::new(literal.ty()));
         let shape = literal.shape().iter().map(|&n| usize::try_from(n).ok());
@@ -376,7 +376,7 @@ impl Tensor {
         }))
     }
 
-    /// As a literal.
+    /// Converts the tensor to a literal.
     ///
     /// # Errors
     /// If it has more elements than a literal may have.
@@ -406,7 +406,7 @@ fn fits<T: Native>(dtype: DataType) -> bool {
     is_kept_as(dtype, T::DTYPE)
 }
 
-// Whether elements of type `dtype` are kept in the Rust type of `native`.
+// Returns whether elements of type `dtype` are stored in the Rust type of `native`.
 fn is_kept_as(dtype: DataType, native: DataType) -> bool {
     dtype == native || dtype == DataType::Index && native == DataType::I64
 }
@@ -415,19 +415,19 @@ fn empty(dtype: DataType, shape: Shape) -> Tensor {
     with_native!(dtype, T => Tensor::new::<T>(dtype, shape, Vec::new()))
 }
 
-/// A value while a program runs.
+/// A run-time value.
 #[derive(Clone, Debug)]
 pub enum Value {
     /// A tensor.
     Tensor(Tensor),
     /// A tuple.
     Tuple(Arc<[Value]>),
-    /// Nothing but an order.
+    /// A token, which only orders side effects.
     Token,
 }
 
 impl Value {
-    /// Its type, all extents known.
+    /// Returns the type, with all extents known.
     #[must_use]
     pub fn ty(&self) -> ValueType {
         match self {
@@ -437,13 +437,13 @@ impl Value {
         }
     }
 
-    /// The tensor, if it is one.
+    /// Returns the tensor, if the value is one.
     #[must_use]
     pub fn as_tensor(&self) -> Option<&Tensor> {
         if let Self::Tensor(t) = self { Some(t) } else { None }
     }
 
-    /// The literal, if it is a tensor.
+    /// Returns the value as a literal, if it is a tensor.
     #[must_use]
     pub fn to_literal(&self) -> Option<TensorLiteral> {
         self.as_tensor()?.to_literal().ok()
@@ -470,7 +470,7 @@ impl TryFrom<&TensorLiteral> for Value {
 }
 
 impl fmt::Display for Value {
-    /// As the text form writes a literal of at most 64 elements; the type alone for others.
+    /// Prints a literal of at most 64 elements in the text form; only the type of other values.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Token => f.write_str("token"),

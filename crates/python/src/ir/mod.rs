@@ -1,7 +1,7 @@
-//! The front-end IR: which Python class stands for which node, and what reads their fields.
+//! The front-end IR: the Python classes of its nodes and the getters of their fields.
 
-mod extract;
-mod make;
+mod arguments;
+mod constructors;
 mod run;
 mod text;
 
@@ -13,24 +13,24 @@ use pyo3::types::{PyTuple, PyType};
 use sapwood_ir::{Callee, Expr, Function, Program, Stmt, Type};
 use sapwood_structural::{Node as _, TypeInfo, View};
 
-use crate::classes::{self, Make};
+use crate::classes::{self, Constructor};
 use crate::convert::to_python;
 use crate::data_type::PyDataType;
 use crate::errors;
-use crate::fields::{FieldAccess, child};
+use crate::fields::{FieldGetter, read_field};
 use crate::node::{Node, wrap};
 use crate::span::PySpan;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(register_ir_class, module)?)?;
     module.add_function(wrap_pyfunction!(program_functions, module)?)?;
-    make::register(module)?;
+    constructors::register(module)?;
     text::register(module)?;
     run::register(module)
 }
 
-/// The descriptor of the node called `name`.
-fn info(name: &str) -> Option<&'static TypeInfo> {
+/// Returns the descriptor of the node type called `name`.
+fn descriptor_of(name: &str) -> Option<&'static TypeInfo> {
     let all = [
         Expr::types(),
         Callee::types(),
@@ -42,35 +42,35 @@ fn info(name: &str) -> Option<&'static TypeInfo> {
     all.concat().into_iter().find(|info| info.key().strip_prefix("ir.") == Some(name))
 }
 
-/// Makes `cls` the class of the IR node that is called as it is, and gives it its fields.
+/// Registers `cls` as the class of the IR node with the same name, and adds the getters of its fields.
 #[pyfunction]
 fn register_ir_class(cls: &Bound<'_, PyType>) -> PyResult<()> {
     let py = cls.py();
     let name: String = cls.getattr("__name__")?.extract()?;
-    let unknown = || errors::value(py, format!("the IR has no node called {name}"));
-    let info = info(&name).ok_or_else(unknown)?;
-    let make = make::maker(&name).ok_or_else(unknown)?;
+    let unknown = || errors::value_error(py, format!("unknown IR node {name}"));
+    let info = descriptor_of(&name).ok_or_else(unknown)?;
+    let constructor = constructors::constructor_of(&name).ok_or_else(unknown)?;
     for (index, field) in info.fields().iter().enumerate() {
         let name = field.name;
         match name {
-            "span" => cls.setattr(name, Bound::new(py, SpanAccess { index })?)?,
-            "dtype" => cls.setattr(name, Bound::new(py, DataTypeAccess { index })?)?,
-            // A mapping, made in Python; and what iteration arguments hold themselves.
+            "span" => cls.setattr(name, Bound::new(py, SpanGetter { index })?)?,
+            "dtype" => cls.setattr(name, Bound::new(py, DataTypeGetter { index })?)?,
+            // The first is a mapping built in Python; the second is derived from the iteration arguments.
             "functions" | "init_values" => {}
-            _ => cls.setattr(name, Bound::new(py, FieldAccess { index, name })?)?,
+            _ => cls.setattr(name, Bound::new(py, FieldGetter { index, name })?)?,
         }
     }
-    classes::add(cls, info, Make::Native(make))?;
+    classes::insert(cls, info, Constructor::Native(constructor))?;
     Ok(())
 }
 
-/// The functions of a program, each with what calls it, sorted by name.
+/// Returns the functions of a program, each with its global variable, sorted by name.
 #[pyfunction]
 fn program_functions<'py>(program: &Bound<'py, Node>) -> PyResult<Bound<'py, PyTuple>> {
     let py = program.py();
     let node = program.get().any.node();
     let Some(found) = node.downcast::<Program>() else {
-        return Err(errors::argument(py, "expected a Program"));
+        return Err(errors::argument_error(py, "expected a Program"));
     };
     let pairs = found.functions().filter_map(|function| {
         let callee = found.get_global_var(&function.name)?;
@@ -80,7 +80,7 @@ fn program_functions<'py>(program: &Bound<'py, Node>) -> PyResult<Bound<'py, PyT
     PyTuple::new(py, pairs.collect::<PyResult<Vec<_>>>()?)
 }
 
-macro_rules! access {
+macro_rules! field_getter {
     ($(#[$doc:meta])* $name:ident, $field:literal, |$py:ident, $view:ident| $read:expr) => {
         $(#[$doc])*
         #[pyclass(frozen, module = "sapwood._native")]
@@ -98,7 +98,7 @@ macro_rules! access {
                 if instance.is_none() {
                     return Ok(slf.clone().into_any());
                 }
-                let ($py, $view) = (slf.py(), child(instance, slf.get().index, $field)?);
+                let ($py, $view) = (slf.py(), read_field(instance, slf.get().index, $field)?);
                 $read
             }
 
@@ -111,25 +111,25 @@ macro_rules! access {
     };
 }
 
-access!(
-    /// What reads the span of a node.
-    SpanAccess,
+field_getter!(
+    /// A Python descriptor that reads the span of a node.
+    SpanGetter,
     "span",
     |py, view| {
         let span = <sapwood_types::Span as sapwood_structural::Field>::from_value(
             sapwood_structural::Value::of(view),
         );
-        let span = span.map_err(|error| errors::value(py, error.to_string()))?;
+        let span = span.map_err(|error| errors::value_error(py, error.to_string()))?;
         Ok(Bound::new(py, PySpan(span))?.into_any())
     }
 );
-access!(
-    /// What reads the data type of a type.
-    DataTypeAccess,
+field_getter!(
+    /// A Python descriptor that reads the data type of a type.
+    DataTypeGetter,
     "dtype",
     |py, view| match view {
         View::Str(name) => {
-            let dtype = name.parse().map_err(|error| errors::value(py, format!("{error}")))?;
+            let dtype = name.parse().map_err(|error| errors::value_error(py, format!("{error}")))?;
             Ok(PyDataType::object(py, dtype)?.clone().into_any())
         }
         other => to_python(py, other),

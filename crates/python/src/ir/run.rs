@@ -1,4 +1,4 @@
-//! Running programs of the IR with its interpreter.
+//! Execution of IR programs with the interpreter.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use sapwood_ir::{Program, Type, TypeRef};
 use sapwood_types::{DataType, counted};
 
 use super::text::program;
-use crate::errors::{self, Family};
+use crate::errors::{self, ErrorKind};
 use crate::items::Items;
 use crate::numbers;
 use crate::signals;
@@ -19,26 +19,26 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ir_interpret, module)?)
 }
 
-/// Tuples of arguments and results nest at most this deep.
-const DEEPEST: usize = 200;
+/// The deepest nesting of tuples in arguments and results.
+const MAX_TUPLE_NESTING: usize = 200;
 
-/// So many steps on tensors of so many elements are over before somebody can press Ctrl-C.
-const FEW_STEPS: u64 = 10_000;
-const FEW_ELEMENTS: usize = 100;
+/// The number of steps, and of elements per tensor, that run without a check for Ctrl-C: they end before the user can press it.
+const MAX_QUICK_STEPS: u64 = 10_000;
+const MAX_QUICK_ELEMENTS: usize = 100;
 
-/// A value that can go to another thread.
-enum Plain {
+/// A value that can be sent to another thread.
+enum SendValue {
     Scalar(Scalar),
-    Tuple(Vec<Plain>),
+    Tuple(Vec<SendValue>),
     Tensor(Vec<i64>, Vec<Scalar>),
 }
 
-impl Plain {
-    fn to_run(&self) -> RunValue {
+impl SendValue {
+    fn to_run_value(&self) -> RunValue {
         match self {
             Self::Scalar(value) => RunValue::Scalar(*value),
             Self::Tuple(items) => {
-                RunValue::Tuple(items.iter().map(Self::to_run).collect::<TupleElements>())
+                RunValue::Tuple(items.iter().map(Self::to_run_value).collect::<TupleElements>())
             }
             Self::Tensor(shape, items) => {
                 RunValue::Tensor(Rc::from(shape.as_slice()), Rc::from(items.as_slice()))
@@ -46,66 +46,66 @@ impl Plain {
         }
     }
 
-    /// Whether a step may take long.
+    /// Returns whether a step on this value may take long.
     fn is_large(&self) -> bool {
         match self {
             Self::Scalar(_) => false,
             Self::Tuple(items) => items.iter().any(Self::is_large),
-            Self::Tensor(_, items) => items.len() > FEW_ELEMENTS,
+            Self::Tensor(_, items) => items.len() > MAX_QUICK_ELEMENTS,
         }
     }
 
-    /// Nothing if tuples nest too deep.
-    fn from_run(value: &RunValue, depth: usize) -> Option<Self> {
+    /// Converts a result; returns `None` if tuples nest too deeply.
+    fn from_run_value(value: &RunValue, depth: usize) -> Option<Self> {
         Some(match value {
             RunValue::Scalar(value) => Self::Scalar(*value),
             RunValue::Tensor(shape, items) => Self::Tensor(shape.to_vec(), items.to_vec()),
             RunValue::Tuple(_) if depth == 0 => return None,
             RunValue::Tuple(items) => {
-                let items = items.iter().map(|item| Self::from_run(item, depth - 1));
+                let items = items.iter().map(|item| Self::from_run_value(item, depth - 1));
                 Self::Tuple(items.collect::<Option<_>>()?)
             }
         })
     }
 }
 
-/// Why there are no results.
-struct Stopped {
+/// The reason why a run has no results.
+struct RunFailure {
     out_of_steps: bool,
-    family: Family,
+    family: ErrorKind,
     message: String,
 }
 
-impl Stopped {
+impl RunFailure {
     fn new(message: String) -> Self {
-        Self { out_of_steps: false, family: Family::Run, message }
+        Self { out_of_steps: false, family: ErrorKind::Run, message }
     }
 }
 
 fn interpret(
     program: &Program,
     name: &str,
-    given: &[Plain],
+    given: &[SendValue],
     steps: u64,
-) -> Result<Vec<Plain>, Stopped> {
-    let given: Vec<RunValue> = given.iter().map(Plain::to_run).collect();
+) -> Result<Vec<SendValue>, RunFailure> {
+    let given: Vec<RunValue> = given.iter().map(SendValue::to_run_value).collect();
     let mut interpreter = Interpreter::new(program, steps);
     interpreter.check_arguments(name, &given).map_err(|error| match error {
         RunError::Argument { message, .. } => {
-            Stopped { family: Family::Argument, ..Stopped::new(message) }
+            RunFailure { family: ErrorKind::Argument, ..RunFailure::new(message) }
         }
-        other => Stopped::new(other.to_string()),
+        other => RunFailure::new(other.to_string()),
     })?;
     let results = interpreter.run(name, &given).map_err(|error| {
         let out_of_steps = error == RunError::OutOfSteps;
-        Stopped { out_of_steps, ..Stopped::new(error.to_string()) }
+        RunFailure { out_of_steps, ..RunFailure::new(error.to_string()) }
     })?;
-    let plain = results.iter().map(|value| Plain::from_run(value, DEEPEST));
-    let too_deep = || Stopped::new(format!("tuples nest deeper than {DEEPEST}"));
+    let plain = results.iter().map(|value| SendValue::from_run_value(value, MAX_TUPLE_NESTING));
+    let too_deep = || RunFailure::new(format!("tuples nest deeper than {MAX_TUPLE_NESTING}"));
     plain.collect::<Option<Vec<_>>>().ok_or_else(too_deep)
 }
 
-/// Runs a function of a program, `steps` statements and loop trips at most, and gives its results.
+/// Runs a function of a program for at most `steps` statements and loop trips, and returns its results.
 #[pyfunction]
 fn ir_interpret<'py>(
     program: &Bound<'py, PyAny>,
@@ -122,59 +122,67 @@ fn ir_interpret<'py>(
             None => format!("it has {}", names.join(", ")),
         };
         let message = format!("the program has no function called {name}; {more}");
-        return Err(errors::error(py, Family::Run, message));
+        return Err(errors::new_error(py, ErrorKind::Run, message));
     };
     if args.len() != function.params.len() {
         let takes = counted(function.params.len(), "argument");
         let message = format!("{name} takes {takes}, {} given", args.len());
-        return Err(errors::argument(py, message));
+        return Err(errors::argument_error(py, message));
     }
     let given = args.iter().zip(&function.params);
-    let given = given.map(|(object, param)| argument(&object, param.ty(), param.name(), DEEPEST));
-    let given = given.collect::<PyResult<Vec<Plain>>>()?;
-    let few = if given.iter().any(Plain::is_large) { 0 } else { steps.min(FEW_STEPS) };
-    let mut results = py.detach(|| interpret(&program, name, &given, few));
-    if few < steps && results.as_ref().is_err_and(|stopped| stopped.out_of_steps) {
-        // It takes longer: from the start, where signals are looked at.
+    let given =
+        given.map(|(object, param)| argument(&object, param.ty(), param.name(), MAX_TUPLE_NESTING));
+    let given = given.collect::<PyResult<Vec<SendValue>>>()?;
+    let quick_steps =
+        if given.iter().any(SendValue::is_large) { 0 } else { steps.min(MAX_QUICK_STEPS) };
+    let mut results = py.detach(|| interpret(&program, name, &given, quick_steps));
+    if quick_steps < steps && results.as_ref().is_err_and(|stopped| stopped.out_of_steps) {
+        // The quick run was not enough: start again on a thread that can be interrupted.
         let name = name.to_owned();
-        let again = move || interpret(&program, &name, &given, steps);
-        results = signals::interruptible(py, again)?;
+        let retry = move || interpret(&program, &name, &given, steps);
+        results = signals::interruptible(py, retry)?;
     }
-    let results = results.map_err(|stopped| errors::error(py, stopped.family, stopped.message))?;
+    let results =
+        results.map_err(|stopped| errors::new_error(py, stopped.family, stopped.message))?;
     let results = results.iter().map(|value| to_python(py, value));
     PyTuple::new(py, results.collect::<PyResult<Vec<_>>>()?)
 }
 
-fn argument(object: &Bound<'_, PyAny>, ty: &TypeRef, name: &str, depth: usize) -> PyResult<Plain> {
+fn argument(
+    object: &Bound<'_, PyAny>,
+    ty: &TypeRef,
+    name: &str,
+    depth: usize,
+) -> PyResult<SendValue> {
     match &**ty {
         Type::Tuple { types } => {
             if depth == 0 {
-                let message = format!("{name}: tuples nest deeper than {DEEPEST}");
-                return Err(errors::argument(object.py(), message));
+                let message = format!("{name}: tuples nest deeper than {MAX_TUPLE_NESTING}");
+                return Err(errors::argument_error(object.py(), message));
             }
             let items = Items::extract(object.as_borrowed())
-                .map_err(|error| errors::prefixed(object.py(), error, name))?
+                .map_err(|error| errors::with_prefix(object.py(), error, name))?
                 .0;
             if items.len() != types.len() {
                 let message =
                     format!("{name}: expected a tuple of {}, found {}", types.len(), items.len());
-                return Err(errors::argument(object.py(), message));
+                return Err(errors::argument_error(object.py(), message));
             }
             let items = items.iter().zip(types);
             let items = items.map(|(item, ty)| argument(item, ty, name, depth - 1));
-            Ok(Plain::Tuple(items.collect::<PyResult<_>>()?))
+            Ok(SendValue::Tuple(items.collect::<PyResult<_>>()?))
         }
         Type::Tensor { dtype, .. } => {
             let (shape, items) = tensor(object, *dtype, name)?;
-            Ok(Plain::Tensor(shape, items))
+            Ok(SendValue::Tensor(shape, items))
         }
-        Type::Scalar { dtype } => scalar(object, *dtype, name).map(Plain::Scalar),
-        _ => scalar(object, guess(object), name).map(Plain::Scalar),
+        Type::Scalar { dtype } => scalar(object, *dtype, name).map(SendValue::Scalar),
+        _ => scalar(object, default_dtype(object), name).map(SendValue::Scalar),
     }
 }
 
-/// The data type of a number where the parameter does not say it.
-fn guess(object: &Bound<'_, PyAny>) -> DataType {
+/// Returns the data type of a number whose parameter has no scalar type.
+fn default_dtype(object: &Bound<'_, PyAny>) -> DataType {
     if object.is_instance_of::<PyBool>() {
         DataType::Bool
     } else if object.is_instance_of::<pyo3::types::PyFloat>() {
@@ -187,7 +195,7 @@ fn guess(object: &Bound<'_, PyAny>) -> DataType {
 fn scalar(object: &Bound<'_, PyAny>, dtype: DataType, name: &str) -> PyResult<Scalar> {
     let wrong = |_| {
         let (wanted, found) = (dtype.document_name(), errors::type_name(object));
-        errors::argument(
+        errors::argument_error(
             object.py(),
             format!("{name}: expected a number for {wanted}, found {found}"),
         )
@@ -198,7 +206,7 @@ fn scalar(object: &Bound<'_, PyAny>, dtype: DataType, name: &str) -> PyResult<Sc
         let number: i128 = object.extract().map_err(wrong)?;
         if dtype.integer_range().is_some_and(|(least, most)| number < least || number > most) {
             let message = format!("{name}: {number} does not fit {}", dtype.document_name());
-            return Err(errors::value(object.py(), message));
+            return Err(errors::value_error(object.py(), message));
         }
         Ok(Scalar::int(dtype, number))
     } else {
@@ -212,8 +220,8 @@ fn tensor(
     name: &str,
 ) -> PyResult<(Vec<i64>, Vec<Scalar>)> {
     let py = object.py();
-    let array =
-        numbers::to_array(object, None).map_err(|error| errors::prefixed(py, error, name))?;
+    let array = numbers::numbers_to_array(object, None)
+        .map_err(|error| errors::with_prefix(py, error, name))?;
     let shape: Vec<i64> = array.getattr("shape")?.extract()?;
     let items: Vec<Bound<'_, PyAny>> =
         array.call_method0("ravel")?.call_method0("tolist")?.extract()?;
@@ -221,14 +229,14 @@ fn tensor(
     Ok((shape, items))
 }
 
-fn to_python<'py>(py: Python<'py>, value: &Plain) -> PyResult<Bound<'py, PyAny>> {
+fn to_python<'py>(py: Python<'py>, value: &SendValue) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
-        Plain::Scalar(value) => number(py, *value)?,
-        Plain::Tuple(items) => {
+        SendValue::Scalar(value) => number(py, *value)?,
+        SendValue::Tuple(items) => {
             let items = items.iter().map(|item| to_python(py, item));
             PyTuple::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any()
         }
-        Plain::Tensor(shape, items) => {
+        SendValue::Tensor(shape, items) => {
             let numpy = crate::arrays::numpy(py)?;
             let dtype = items.first().map_or(DataType::F32, |first| first.dtype());
             let items = items.iter().map(|item| number(py, *item)).collect::<PyResult<Vec<_>>>()?;

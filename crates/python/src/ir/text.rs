@@ -1,4 +1,4 @@
-//! Text, verification, passes, comparison under the documents' names.
+//! Parsing, printing, verification, passes and comparison of the front-end IR, under the documents' names.
 
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -11,10 +11,10 @@ use sapwood_ir::{
 use sapwood_structural::{AnyRef, Node as StructuralNode, Ref, StructuralOptions};
 use sapwood_types::{Diagnostics, Source};
 
-use super::extract::Given;
+use super::arguments::Argument;
 use crate::compare;
 use crate::diagnostic::PyDiagnostic;
-use crate::errors::{self, Family};
+use crate::errors::{self, ErrorKind};
 use crate::items::Items;
 use crate::node::{Node, wrap};
 
@@ -23,95 +23,95 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ir_parse_expr, module)?)?;
     module.add_function(wrap_pyfunction!(ir_parse_type, module)?)?;
     module.add_function(wrap_pyfunction!(ir_text, module)?)?;
-    module.add_function(wrap_pyfunction!(ir_problems, module)?)?;
+    module.add_function(wrap_pyfunction!(ir_verify, module)?)?;
     module.add_function(wrap_pyfunction!(ir_passes, module)?)?;
     module.add_function(wrap_pyfunction!(ir_run_pass, module)?)?;
     module.add_function(wrap_pyfunction!(ir_structural_equal, module)?)?;
     module.add_function(wrap_pyfunction!(ir_structural_hash, module)?)
 }
 
-fn typed<T: StructuralNode>(any: &AnyRef) -> Option<Ref<T>> {
+fn downcast<T: StructuralNode>(any: &AnyRef) -> Option<Ref<T>> {
     any.downcast_ref::<T>()?;
     any.clone().downcast().ok()
 }
 
-/// The program in a Python object.
+/// Returns the program in a Python object.
 pub(crate) fn program(object: &Bound<'_, PyAny>) -> PyResult<ProgramRef> {
-    let given = Given { class: "ir", name: "program", object };
-    given.node::<Program>().ok_or_else(|| given.wrong("a Program"))
+    let given = Argument { class: "ir", name: "program", object };
+    given.node::<Program>().ok_or_else(|| given.type_error("a Program"))
 }
 
-/// The program that a text says.
+/// Parses a program.
 #[pyfunction]
 fn ir_parse<'py>(py: Python<'py>, text: &str, filename: &str) -> PyResult<Bound<'py, PyAny>> {
     let source = Source::new(filename, text);
     let parsed = py.detach(|| parse_program(&source));
-    let program =
-        parsed.map_err(|found| errors::diagnosed(py, Family::Parse, &found, Some(&source)))?;
+    let program = parsed
+        .map_err(|found| errors::diagnostics_error(py, ErrorKind::Parse, &found, Some(&source)))?;
     wrap(py, program.into_any())
 }
 
-fn variables(vars: &[Bound<'_, PyAny>]) -> PyResult<Vec<Var>> {
-    vars.iter().map(|object| Given { class: "parse", name: "variables", object }.var()).collect()
+fn read_vars(vars: &[Bound<'_, PyAny>]) -> PyResult<Vec<Var>> {
+    vars.iter().map(|object| Argument { class: "parse", name: "variables", object }.var()).collect()
 }
 
-/// The expression that a text says.
+/// Parses an expression.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value, reason = "what Python gives is taken by value")]
+#[allow(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 fn ir_parse_expr<'py>(
     py: Python<'py>,
     text: &str,
     vars: Items<'py>,
     filename: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (source, vars) = (Source::new(filename, text), variables(&vars.0)?);
+    let (source, vars) = (Source::new(filename, text), read_vars(&vars.0)?);
     let expr = parse_expr(&source, &vars)
-        .map_err(|found| errors::diagnosed(py, Family::Parse, &found, Some(&source)))?;
+        .map_err(|found| errors::diagnostics_error(py, ErrorKind::Parse, &found, Some(&source)))?;
     wrap(py, expr.into_any())
 }
 
-/// The type that a text says.
+/// Parses a type.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value, reason = "what Python gives is taken by value")]
+#[allow(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 fn ir_parse_type<'py>(
     py: Python<'py>,
     text: &str,
     vars: Items<'py>,
     filename: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (source, vars) = (Source::new(filename, text), variables(&vars.0)?);
+    let (source, vars) = (Source::new(filename, text), read_vars(&vars.0)?);
     let ty = parse_type(&source, &vars)
-        .map_err(|found| errors::diagnosed(py, Family::Parse, &found, Some(&source)))?;
+        .map_err(|found| errors::diagnostics_error(py, ErrorKind::Parse, &found, Some(&source)))?;
     wrap(py, ty.into_any())
 }
 
-/// The text of a node.
+/// Prints a node.
 #[pyfunction]
 fn ir_text(py: Python<'_>, node: &Bound<'_, Node>) -> PyResult<String> {
     let any = &node.get().any;
-    let text = if let Some(program) = typed::<Program>(any) {
+    let text = if let Some(program) = downcast::<Program>(any) {
         py.detach(|| print_program(&program))
-    } else if let Some(function) = typed::<Function>(any) {
+    } else if let Some(function) = downcast::<Function>(any) {
         py.detach(|| print_function(&function))
-    } else if let Some(stmt) = typed::<Stmt>(any) {
+    } else if let Some(stmt) = downcast::<Stmt>(any) {
         py.detach(|| print_stmt(&stmt))
-    } else if let Some(expr) = typed::<Expr>(any) {
+    } else if let Some(expr) = downcast::<Expr>(any) {
         Ok(py.detach(|| print_expr(&expr)))
-    } else if let Some(ty) = typed::<Type>(any) {
+    } else if let Some(ty) = downcast::<Type>(any) {
         Ok(py.detach(|| print_type(&ty)))
     } else if let Some(callee) = any.downcast_ref::<Callee>() {
         Ok(callee.name().to_owned())
     } else {
-        return Err(errors::argument(py, "expected a node of the IR"));
+        return Err(errors::argument_error(py, "expected a node of the IR"));
     };
-    text.map_err(|error| errors::value(py, error.to_string()))
+    text.map_err(|error| errors::value_error(py, error.to_string()))
 }
 
-/// All problems of a program or a function; with `raise_`, an exception if there is one, which shows the lines of `source`
-/// (file name and text).
+/// Verifies a program or a function and returns its diagnostics. With `raise_`, raises an exception if there are any, which shows the
+/// lines of `source` (file name and text).
 #[pyfunction]
 #[pyo3(signature = (node, level, raise_ = false, source = None))]
-fn ir_problems<'py>(
+fn ir_verify<'py>(
     node: &Bound<'py, PyAny>,
     level: &str,
     raise_: bool,
@@ -123,33 +123,33 @@ fn ir_problems<'py>(
         "ssa" => VerifyLevel::Ssa,
         other => {
             let message = format!("level is \"well-formed\" or \"ssa\", not {other:?}");
-            return Err(errors::value(py, message));
+            return Err(errors::value_error(py, message));
         }
     };
-    let given = Given { class: "verify", name: "node", object: node };
+    let given = Argument { class: "verify", name: "node", object: node };
     let found: Diagnostics = if let Some(program) = given.node::<Program>() {
         py.detach(|| verify(&program, level))
     } else if let Some(function) = given.node::<Function>() {
         let function: FunctionRef = function;
         py.detach(|| verify_function(&function, None, level))
     } else {
-        return Err(given.wrong("a Program or a Function"));
+        return Err(given.type_error("a Program or a Function"));
     };
     if raise_ && !found.is_empty() {
         let source = source.map(|(name, text)| Source::new(&name, text));
-        return Err(errors::diagnosed(py, Family::Verify, &found, source.as_ref()));
+        return Err(errors::diagnostics_error(py, ErrorKind::Verify, &found, source.as_ref()));
     }
     let found = found.iter().map(|one| Bound::new(py, PyDiagnostic::from(one)));
     PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// The names of the passes.
+/// Returns the names of the passes.
 #[pyfunction]
 fn ir_passes() -> Vec<&'static str> {
     PASSES.iter().map(|(name, _)| *name).collect()
 }
 
-/// The program after a pass.
+/// Runs a pass and returns the new program.
 #[pyfunction]
 fn ir_run_pass<'py>(program: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let py = program.py();
@@ -158,12 +158,13 @@ fn ir_run_pass<'py>(program: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'
         let names = PASSES.iter().map(|(known, _)| *known);
         let more = match sapwood_types::did_you_mean(name, names.clone()) {
             Some(hint) => format!("did you mean {hint}?"),
-            None => format!("there are {}", names.collect::<Vec<_>>().join(", ")),
+            None => format!("expected one of {}", names.collect::<Vec<_>>().join(", ")),
         };
-        return Err(errors::value(py, format!("no pass is called {name}; {more}")));
+        return Err(errors::value_error(py, format!("unknown pass {name}; {more}")));
     };
     let after = py.detach(|| pass(&before));
-    let after = after.map_err(|error| errors::error(py, Family::Rewrite, error.to_string()))?;
+    let after =
+        after.map_err(|error| errors::new_error(py, ErrorKind::Rewrite, error.to_string()))?;
     wrap(py, after.into_any())
 }
 
@@ -171,8 +172,8 @@ fn options(enable_auto_mapping: bool) -> StructuralOptions {
     StructuralOptions { map_free_vars: enable_auto_mapping, skip_tensor_content: false }
 }
 
-/// Whether two nodes are equal by structure. With `enable_auto_mapping`, free variables correspond by where they are first
-/// met; variables that are bound inside always do.
+/// Returns whether two nodes are structurally equal. With `enable_auto_mapping`, free variables correspond in the order of their first
+/// occurrence; variables that are bound inside always do.
 #[pyfunction]
 #[pyo3(signature = (lhs, rhs, enable_auto_mapping = false))]
 fn ir_structural_equal(
@@ -180,12 +181,12 @@ fn ir_structural_equal(
     rhs: &Bound<'_, PyAny>,
     enable_auto_mapping: bool,
 ) -> PyResult<bool> {
-    compare::equal(lhs, rhs, options(enable_auto_mapping))
+    compare::equal_with_options(lhs, rhs, options(enable_auto_mapping))
 }
 
-/// The hash that nodes share which are equal under the same flag.
+/// Returns the structural hash, which equal nodes share under the same flag.
 #[pyfunction]
 #[pyo3(signature = (node, enable_auto_mapping = false))]
 fn ir_structural_hash(node: &Bound<'_, PyAny>, enable_auto_mapping: bool) -> PyResult<u64> {
-    compare::hash(node, options(enable_auto_mapping))
+    compare::hash_with_options(node, options(enable_auto_mapping))
 }

@@ -1,39 +1,50 @@
-//! Attributes: from Python and to it.
+//! Conversion between attributes and Python objects.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use sapwood::ptir::{Attr, AttrKind, Ints, MAX_ATTR_DEPTH, Name, OpDef, TensorLiteral};
 use smallvec::SmallVec;
 
-use crate::arrays::{self, Parts};
+use crate::arrays::{self, ArrayContent};
 use crate::data_type::{self, PyDataType};
 use crate::errors;
-use crate::items::{Copies, items};
+use crate::items::{CopyMemo, items};
 
-/// A literal as an array.
-pub(crate) fn array<'py>(py: Python<'py>, literal: &TensorLiteral) -> PyResult<Bound<'py, PyAny>> {
+/// Converts a literal to an array.
+pub(crate) fn literal_to_array<'py>(
+    py: Python<'py>,
+    literal: &TensorLiteral,
+) -> PyResult<Bound<'py, PyAny>> {
     let Some(element) = literal.as_splat() else {
-        return arrays::from_bytes(py, literal.dtype(), literal.shape(), literal.stored_bytes());
+        return arrays::array_from_bytes(
+            py,
+            literal.dtype(),
+            literal.shape(),
+            literal.stored_bytes(),
+        );
     };
-    let one = arrays::from_bytes(py, literal.dtype(), &[], element)?;
+    let one = arrays::array_from_bytes(py, literal.dtype(), &[], element)?;
     let shape = PyTuple::new(py, literal.shape())?;
-    // A view of one element: a splat of a million costs one.
+    // A view of one element, so a splat of a million elements costs one.
     arrays::numpy(py)?.getattr("broadcast_to")?.call1((one, shape))
 }
 
-/// The literal of an array.
-pub(crate) fn literal(object: &Bound<'_, PyAny>) -> PyResult<TensorLiteral> {
+/// Converts an array to a literal.
+pub(crate) fn literal_from_array(object: &Bound<'_, PyAny>) -> PyResult<TensorLiteral> {
     let py = object.py();
-    let Some(Parts { dtype, shape, bytes }) = arrays::parts(object)? else {
+    let Some(ArrayContent { dtype, shape, bytes }) = arrays::array_content(object)? else {
         let found = errors::type_name(object);
-        return Err(errors::argument(py, format!("a literal is a NumPy array, not {found}")));
+        return Err(errors::argument_error(
+            py,
+            format!("expected a NumPy array for a literal, found {found}"),
+        ));
     };
     TensorLiteral::new(dtype, &shape, bytes.as_bytes())
-        .map_err(|error| errors::value(py, error.to_string()))
+        .map_err(|error| errors::value_error(py, error.to_string()))
 }
 
-/// An attribute as a Python object.
-pub(crate) fn to_python<'py>(py: Python<'py>, attr: &Attr) -> PyResult<Bound<'py, PyAny>> {
+/// Converts an attribute to a Python object.
+pub(crate) fn attr_to_python<'py>(py: Python<'py>, attr: &Attr) -> PyResult<Bound<'py, PyAny>> {
     Ok(match attr {
         Attr::Unit => py.None().into_bound(py),
         Attr::Bool(x) => PyBool::new(py, *x).to_owned().into_any(),
@@ -44,22 +55,22 @@ pub(crate) fn to_python<'py>(py: Python<'py>, attr: &Attr) -> PyResult<Bound<'py
         Attr::Type(dtype) => PyDataType::object(py, *dtype)?.clone().into_any(),
         Attr::Ints(list) => PyTuple::new(py, list.iter())?.into_any(),
         Attr::List(items) => {
-            let items = items.iter().map(|item| to_python(py, item));
+            let items = items.iter().map(|item| attr_to_python(py, item));
             PyTuple::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any()
         }
         Attr::Dict(entries) => {
             let dict = PyDict::new(py);
             for (name, value) in entries.iter() {
-                dict.set_item(name.as_str(), to_python(py, value)?)?;
+                dict.set_item(name.as_str(), attr_to_python(py, value)?)?;
             }
             dict.into_any()
         }
-        Attr::Literal(literal) => array(py, literal)?,
+        Attr::Literal(literal) => literal_to_array(py, literal)?,
     })
 }
 
-/// The attributes of an instruction by name; those that are not there are left out.
-pub(crate) fn dict<'py>(
+/// Returns the attributes of an instruction by name, without those that are absent.
+pub(crate) fn attrs_to_dict<'py>(
     py: Python<'py>,
     def: Option<&OpDef>,
     attrs: &[Attr],
@@ -69,13 +80,13 @@ pub(crate) fn dict<'py>(
         (Some(def), _) => {
             for (row, attr) in def.attrs.iter().zip(attrs) {
                 if *attr != Attr::Unit {
-                    result.set_item(row.name, to_python(py, attr)?)?;
+                    result.set_item(row.name, attr_to_python(py, attr)?)?;
                 }
             }
         }
         (None, [Attr::Dict(entries)]) => {
             for (name, value) in entries.iter() {
-                result.set_item(name.as_str(), to_python(py, value)?)?;
+                result.set_item(name.as_str(), attr_to_python(py, value)?)?;
             }
         }
         (None, _) => {}
@@ -90,20 +101,20 @@ fn integer(object: &Bound<'_, PyAny>) -> Option<i64> {
     object.extract().ok()
 }
 
-fn several<'py>(object: &Bound<'py, PyAny>) -> Option<Vec<Bound<'py, PyAny>>> {
+fn items_unless_str<'py>(object: &Bound<'py, PyAny>) -> Option<Vec<Bound<'py, PyAny>>> {
     if object.is_instance_of::<PyString>() { None } else { items(object).ok() }
 }
 
 fn integers(object: &Bound<'_, PyAny>) -> Option<Ints> {
-    several(object)?.iter().map(integer).collect()
+    items_unless_str(object)?.iter().map(integer).collect()
 }
 
 fn text(object: &Bound<'_, PyAny>) -> Option<String> {
     object.cast::<PyString>().ok()?.extract().ok()
 }
 
-/// An attribute of this kind; `None` if the object is not of it.
-fn of_kind(kind: AttrKind, object: &Bound<'_, PyAny>) -> PyResult<Option<Attr>> {
+/// Converts an object to an attribute of this kind; `None` if it has another type.
+fn read_attr_of_kind(kind: AttrKind, object: &Bound<'_, PyAny>) -> PyResult<Option<Attr>> {
     Ok(match kind {
         AttrKind::Bool => object.cast::<PyBool>().ok().map(|x| Attr::Bool(x.is_true())),
         AttrKind::Int => integer(object).map(Attr::Int),
@@ -114,34 +125,34 @@ fn of_kind(kind: AttrKind, object: &Bound<'_, PyAny>) -> PyResult<Option<Attr>> 
         AttrKind::Func => {
             text(object).map(|text| Attr::Func(Name::new(text.strip_prefix('@').unwrap_or(&text))))
         }
-        AttrKind::Type => Some(Attr::Type(data_type::read(object)?)),
+        AttrKind::Type => Some(Attr::Type(data_type::read_data_type(object)?)),
         AttrKind::Ints => integers(object).map(Attr::Ints),
-        AttrKind::Rows(_) => several(object).and_then(|rows| {
+        AttrKind::Rows(_) => items_unless_str(object).and_then(|rows| {
             let rows = rows.iter().map(|row| integers(row).map(Attr::Ints));
             rows.collect::<Option<Vec<_>>>().map(Attr::list)
         }),
-        AttrKind::Literal => Some(Attr::Literal(literal(object)?)),
+        AttrKind::Literal => Some(Attr::Literal(literal_from_array(object)?)),
         AttrKind::Dict => match object.cast::<PyDict>() {
-            Ok(dict) => Some(free_dict(dict)?),
+            Ok(dict) => Some(read_dict(dict)?),
             Err(_) => None,
         },
         AttrKind::ResultType => {
             let message = "the type of the result is given as result_type=\"f32[2, 3]\"";
-            return Err(errors::argument(object.py(), message));
+            return Err(errors::argument_error(object.py(), message));
         }
     })
 }
 
-/// Attributes of any kind: what an op without a table has. A container that stands at many places is copied once, and counted at
-/// each: who prints or compares attributes goes along all paths.
+/// A reader of the attributes of unregistered ops, which may be of any kind. A container that occurs many times is copied once and counted
+/// at each occurrence, because printing and comparing attributes follow all paths.
 #[derive(Default)]
-struct Free<'py> {
-    /// With how deep they nest.
-    copies: Copies<'py, (Attr, usize)>,
+struct AttrReader<'py> {
+    /// The copies, each with its nesting depth.
+    copies: CopyMemo<'py, (Attr, usize)>,
 }
 
-impl<'py> Free<'py> {
-    /// The attribute of an object, and how deep it nests.
+impl<'py> AttrReader<'py> {
+    /// Converts an object to an attribute and returns its nesting depth.
     fn read(&mut self, object: &Bound<'py, PyAny>, depth: usize) -> PyResult<(Attr, usize)> {
         let py = object.py();
         if depth > MAX_ATTR_DEPTH {
@@ -150,16 +161,16 @@ impl<'py> Free<'py> {
         let dict = object.cast::<PyDict>();
         let list = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
         if dict.is_err() && !list {
-            return Ok((single(object)?, 0));
+            return Ok((read_leaf(object)?, 0));
         }
         if let Some(((copy, below), items)) = self.copies.get(object) {
             if depth + below > MAX_ATTR_DEPTH {
                 return Err(too_deep(py));
             }
-            self.take(py, items)?;
+            self.charge(py, items)?;
             return Ok((copy, below));
         }
-        let begun = self.copies.taken();
+        let begun = self.copies.charged();
         let (made, below) = match dict {
             Ok(dict) => self.entries(dict, depth + 1)?,
             Err(_) => self.items(object, depth + 1)?,
@@ -171,7 +182,7 @@ impl<'py> Free<'py> {
 
     fn items(&mut self, list: &Bound<'py, PyAny>, depth: usize) -> PyResult<(Attr, usize)> {
         let items = items(list)?;
-        self.take(list.py(), items.len())?;
+        self.charge(list.py(), items.len())?;
         let (mut made, mut deepest) = (Vec::with_capacity(items.len()), 0);
         for item in &items {
             let (item, below) = self.read(item, depth)?;
@@ -182,16 +193,16 @@ impl<'py> Free<'py> {
     }
 
     fn entries(&mut self, dict: &Bound<'py, PyDict>, depth: usize) -> PyResult<(Attr, usize)> {
-        // As it is now: what is done with a value may change it.
+        // A snapshot of the entries, because reading a value may change the dict.
         let entries = dict.items();
-        self.take(dict.py(), entries.len())?;
+        self.charge(dict.py(), entries.len())?;
         let (mut made, mut deepest) = (Vec::with_capacity(entries.len()), 0);
         for entry in entries {
             let (key, value): (Bound<'_, PyAny>, Bound<'py, PyAny>) = entry.extract()?;
             let Some(key) = text(&key) else {
                 let found = errors::type_name(&key);
                 let message = format!("the name of an attribute is a str, not {found}");
-                return Err(errors::argument(dict.py(), message));
+                return Err(errors::argument_error(dict.py(), message));
             };
             let (value, below) = self.read(&value, depth)?;
             made.push((Name::new(&key), value));
@@ -200,25 +211,25 @@ impl<'py> Free<'py> {
         Ok((Attr::dict(made), deepest))
     }
 
-    fn take(&mut self, py: Python<'_>, items: usize) -> PyResult<()> {
-        self.copies.take(items).ok_or_else(|| {
-            let most = Copies::<()>::MOST;
-            errors::value(py, format!("an attribute holds more than {most} items"))
+    fn charge(&mut self, py: Python<'_>, items: usize) -> PyResult<()> {
+        self.copies.charge(items).ok_or_else(|| {
+            let most = CopyMemo::<()>::MAX_ITEMS;
+            errors::value_error(py, format!("an attribute holds more than {most} items"))
         })
     }
 }
 
-/// The dictionary of attributes that an op without a table has.
-fn free_dict(dict: &Bound<'_, PyDict>) -> PyResult<Attr> {
-    Ok(Free::default().entries(dict, 0)?.0)
+/// Reads the attribute dictionary of an unregistered op.
+fn read_dict(dict: &Bound<'_, PyDict>) -> PyResult<Attr> {
+    Ok(AttrReader::default().entries(dict, 0)?.0)
 }
 
 fn too_deep(py: Python<'_>) -> PyErr {
-    errors::value(py, format!("attributes nest at most {MAX_ATTR_DEPTH} deep"))
+    errors::value_error(py, format!("attributes nest at most {MAX_ATTR_DEPTH} deep"))
 }
 
-/// An attribute of any kind that holds no others.
-fn single(object: &Bound<'_, PyAny>) -> PyResult<Attr> {
+/// Converts an object without items to an attribute of the fitting kind.
+fn read_leaf(object: &Bound<'_, PyAny>) -> PyResult<Attr> {
     let py = object.py();
     if object.is_none() {
         return Ok(Attr::Unit);
@@ -229,7 +240,7 @@ fn single(object: &Bound<'_, PyAny>) -> PyResult<Attr> {
     if object.is_instance_of::<PyInt>() {
         return match object.extract() {
             Ok(n) => Ok(Attr::Int(n)),
-            Err(_) => Err(errors::value(py, format!("{object} does not fit 64 bits"))),
+            Err(_) => Err(errors::value_error(py, format!("{object} does not fit 64 bits"))),
         };
     }
     if let Ok(x) = object.cast::<PyFloat>() {
@@ -241,19 +252,19 @@ fn single(object: &Bound<'_, PyAny>) -> PyResult<Attr> {
     if let Ok(dtype) = object.cast::<PyDataType>() {
         return Ok(Attr::Type(dtype.get().get()));
     }
-    if let Some(Parts { dtype, shape, bytes }) = arrays::parts(object)? {
+    if let Some(ArrayContent { dtype, shape, bytes }) = arrays::array_content(object)? {
         let made = TensorLiteral::new(dtype, &shape, bytes.as_bytes());
-        return made.map(Attr::Literal).map_err(|error| errors::value(py, error.to_string()));
+        return made.map(Attr::Literal).map_err(|error| errors::value_error(py, error.to_string()));
     }
     let found = errors::type_name(object);
-    Err(errors::argument(
+    Err(errors::argument_error(
         py,
         format!("an attribute is a bool, number, str, DataType, list, dict or array, not {found}"),
     ))
 }
 
-/// The attributes given by name, in the order of the op's table; defaults for those left out.
-pub(crate) fn read(
+/// Reads keyword arguments as attributes in the order of the op's definition, with defaults for absent ones.
+pub(crate) fn read_attrs(
     py: Python<'_>,
     op: &str,
     def: Option<&OpDef>,
@@ -261,7 +272,7 @@ pub(crate) fn read(
 ) -> PyResult<SmallVec<[Attr; 4]>> {
     let Some(def) = def else {
         return Ok(match given {
-            Some(given) => SmallVec::from_iter([free_dict(given)?]),
+            Some(given) => SmallVec::from_iter([read_dict(given)?]),
             None => SmallVec::new(),
         });
     };
@@ -272,11 +283,11 @@ pub(crate) fn read(
         let attr = match object.filter(|object| !object.is_none()) {
             Some(object) => {
                 found += 1;
-                of_kind(row.kind, &object)?.ok_or_else(|| {
+                read_attr_of_kind(row.kind, &object)?.ok_or_else(|| {
                     let expected = row.kind.describe();
                     let got = errors::type_name(&object);
                     let message = format!("{op}: {} is {expected}, not {got}", row.name);
-                    errors::argument(py, message)
+                    errors::argument_error(py, message)
                 })?
             }
             None => {
@@ -299,7 +310,7 @@ pub(crate) fn read(
             None if names.is_empty() => "; it has none".to_owned(),
             None => format!("; it has {}", names.join(", ")),
         };
-        return Err(errors::argument(py, format!("{op} has no attribute {wrong}{help}")));
+        return Err(errors::argument_error(py, format!("{op} has no attribute {wrong}{help}")));
     }
     Ok(attrs)
 }

@@ -1,4 +1,4 @@
-//! Building functions.
+//! The Python class `Builder`, which constructs functions.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,23 +12,23 @@ use sapwood::ptir::{
 };
 
 use super::attrs;
-use super::emit::{self, Target};
+use super::emit::{self, EmitTarget};
 use super::function::PyFunction;
-use super::program::Held;
+use super::program::SharedFunction;
 use super::types::PyType;
-use crate::errors::{self, Family};
+use crate::errors::{self, ErrorKind};
 use crate::items::{Items, items};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyBuilder>()?;
-    module.add_class::<PyEmit>()?;
+    module.add_class::<PyBuilderOpMethod>()?;
     module.add_class::<PyBuilderValue>()?;
     module.add_class::<PyRegion>()
 }
 
-struct State {
+struct BuilderState {
     writer: FunctionWriter,
-    // Bodies that are being written, the innermost last.
+    // The bodies under construction, innermost last.
     open: Vec<BodyId>,
 }
 
@@ -37,7 +37,7 @@ struct State {
 /// Every op is a method: operands and regions are positional, attributes are keywords.
 #[pyclass(frozen, name = "Builder", module = "sapwood.ptir")]
 pub(crate) struct PyBuilder {
-    state: Mutex<Option<State>>,
+    state: Mutex<Option<BuilderState>>,
 }
 
 /// A value of a function under construction.
@@ -48,29 +48,33 @@ pub(crate) struct PyBuilderValue {
     ty: ValueType,
 }
 
-/// A region of an instruction to be made.
+/// A region for an instruction that is not built yet.
 #[pyclass(frozen, name = "Region", module = "sapwood.ptir")]
 pub(crate) struct PyRegion {
     builder: Py<PyBuilder>,
     id: BodyId,
 }
 
-/// A method of a builder: an op waiting for its operands.
-#[pyclass(frozen, name = "Emit", module = "sapwood.ptir")]
-pub(crate) struct PyEmit {
+/// A builder's method for one op, which appends an instruction when it is called.
+#[pyclass(frozen, name = "BuilderOpMethod", module = "sapwood.ptir")]
+pub(crate) struct PyBuilderOpMethod {
     builder: Py<PyBuilder>,
     op: String,
 }
 
-fn lock(builder: &PyBuilder) -> MutexGuard<'_, Option<State>> {
+fn lock_state(builder: &PyBuilder) -> MutexGuard<'_, Option<BuilderState>> {
     builder.state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl PyBuilder {
-    fn with<R>(&self, py: Python<'_>, f: impl FnOnce(&mut State) -> PyResult<R>) -> PyResult<R> {
-        match lock(self).as_mut() {
+    fn with<R>(
+        &self,
+        py: Python<'_>,
+        f: impl FnOnce(&mut BuilderState) -> PyResult<R>,
+    ) -> PyResult<R> {
+        match lock_state(self).as_mut() {
             Some(state) => f(state),
-            None => Err(errors::value(py, "the function is finished; make a new Builder")),
+            None => Err(errors::value_error(py, "the function is finished; create a new Builder")),
         }
     }
 
@@ -81,11 +85,11 @@ impl PyBuilder {
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        // Python runs while arguments are read (iterators, arrays), so the lock is taken only for each step.
-        let mut target = Building { builder: slf, registry: Registry::builtin() };
-        let parts = emit::parts(py, op, &mut target, arguments, keywords)?;
-        let made = slf.get().with(py, |state| append(py, state, op, &parts))?;
-        let mut values = made.into_iter().map(|(id, ty)| value(slf, id, ty));
+        // Python code runs while arguments are read (iterators, arrays), so the lock is held only for short steps.
+        let mut target = BuilderTarget { builder: slf, registry: Registry::builtin() };
+        let parts = emit::read_call(py, op, &mut target, arguments, keywords)?;
+        let made = slf.get().with(py, |state| append_inst(py, state, op, &parts))?;
+        let mut values = made.into_iter().map(|(id, ty)| new_value(slf, id, ty));
         match values.len() {
             1 => values
                 .next()
@@ -95,9 +99,9 @@ impl PyBuilder {
     }
 }
 
-fn append(
+fn append_inst(
     py: Python<'_>,
-    state: &mut State,
+    state: &mut BuilderState,
     op: &str,
     parts: &OpParts,
 ) -> PyResult<Vec<(ValueId, ValueType)>> {
@@ -105,12 +109,12 @@ fn append(
     let inst = state
         .writer
         .append(body, parts, Span::unknown())
-        .map_err(|error| errors::value(py, format!("{op}: {error}")))?;
+        .map_err(|error| errors::value_error(py, format!("{op}: {error}")))?;
     let f = state.writer.function();
     Ok(f.inst_results(inst).map(|id| (id, f.value_type(id).clone())).collect())
 }
 
-fn value<'py>(
+fn new_value<'py>(
     builder: &Bound<'py, PyBuilder>,
     id: ValueId,
     ty: ValueType,
@@ -118,12 +122,12 @@ fn value<'py>(
     Bound::new(builder.py(), PyBuilderValue { builder: builder.clone().unbind(), id, ty })
 }
 
-struct Building<'a, 'py> {
+struct BuilderTarget<'a, 'py> {
     builder: &'a Bound<'py, PyBuilder>,
     registry: std::sync::Arc<Registry>,
 }
 
-impl Target for Building<'_, '_> {
+impl EmitTarget for BuilderTarget<'_, '_> {
     fn registry(&self) -> &Registry {
         &self.registry
     }
@@ -132,7 +136,7 @@ impl Target for Building<'_, '_> {
         let Ok(value) = object.cast::<PyBuilderValue>() else { return Ok(None) };
         if !value.get().builder.is(self.builder) {
             let message = format!("{} belongs to another builder", value.get().id);
-            return Err(errors::value(object.py(), message));
+            return Err(errors::value_error(object.py(), message));
         }
         Ok(Some(value.get().id))
     }
@@ -140,18 +144,19 @@ impl Target for Building<'_, '_> {
     fn region(&mut self, object: &Bound<'_, PyAny>) -> PyResult<Option<BodyId>> {
         let Ok(region) = object.cast::<PyRegion>() else { return Ok(None) };
         if !region.get().builder.is(self.builder) {
-            return Err(errors::value(object.py(), "the region belongs to another builder"));
+            return Err(errors::value_error(object.py(), "the region belongs to another builder"));
         }
         Ok(Some(region.get().id))
     }
 
     fn tensor(&self, value: ValueId) -> Option<TensorType> {
-        let state = lock(self.builder.get());
+        let state = lock_state(self.builder.get());
         state.as_ref()?.writer.function().value_type(value).as_tensor().cloned()
     }
 
     fn constant(&mut self, py: Python<'_>, literal: TensorLiteral) -> PyResult<ValueId> {
-        let constant = |state: &mut State| Ok(state.writer.constant(&literal, Span::unknown()));
+        let constant =
+            |state: &mut BuilderState| Ok(state.writer.constant(&literal, Span::unknown()));
         self.builder.get().with(py, constant)
     }
 }
@@ -162,10 +167,10 @@ impl PyBuilder {
     #[pyo3(signature = (name = "main"))]
     fn new(name: &str) -> Self {
         let writer = FunctionWriter::new(name, &Registry::builtin());
-        Self { state: Mutex::new(Some(State { writer, open: Vec::new() })) }
+        Self { state: Mutex::new(Some(BuilderState { writer, open: Vec::new() })) }
     }
 
-    /// Adds a parameter to the function.
+    /// Adds a parameter to the function and returns its value.
     fn parameter<'py>(
         slf: &Bound<'py, Self>,
         name: &str,
@@ -178,26 +183,26 @@ impl PyBuilder {
             state.writer.set_hint(id, name);
             Ok(id)
         })?;
-        value(slf, id, ty)
+        new_value(slf, id, ty)
     }
 
-    /// The value of an array: one constant for each literal.
+    /// Returns a constant with the content of an array. Equal arrays share one constant.
     fn constant<'py>(
         slf: &Bound<'py, Self>,
         array: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBuilderValue>> {
-        let literal = attrs::literal(array)?;
+        let literal = attrs::literal_from_array(array)?;
         let ty = ValueType::Tensor(literal.ty());
         let made = slf
             .get()
             .with(slf.py(), |state| Ok(state.writer.constant(&literal, Span::unknown())))?;
-        value(slf, made, ty)
+        new_value(slf, made, ty)
     }
 
-    /// Names a value for the text.
+    /// Sets the name of a value in the text.
     fn name(slf: &Bound<'_, Self>, value: &Bound<'_, PyBuilderValue>, name: &str) -> PyResult<()> {
         if !value.get().builder.is(slf) {
-            return Err(errors::value(slf.py(), "the value belongs to another builder"));
+            return Err(errors::value_error(slf.py(), "the value belongs to another builder"));
         }
         slf.get().with(slf.py(), |state| {
             state.writer.set_hint(value.get().id, name);
@@ -205,7 +210,7 @@ impl PyBuilder {
         })
     }
 
-    /// An instruction of any op. Ops without a table have a dot in their name and need `result_types`.
+    /// Appends an instruction of any op. Unregistered ops have a dot in their name and need `result_types`.
     #[pyo3(name = "emit", signature = (op, *operands, **attributes))]
     fn emit_any<'py>(
         slf: &Bound<'py, Self>,
@@ -216,7 +221,7 @@ impl PyBuilder {
         Self::emit(slf, op, operands, attributes)
     }
 
-    /// A region: `build` gets its parameters and gives what it yields. Values from outside may be used in it.
+    /// Builds a region: `build` receives its parameters and returns the values it yields. It may use values from outside.
     fn region<'py>(
         slf: &Bound<'py, Self>,
         params: Items<'py>,
@@ -231,7 +236,7 @@ impl PyBuilder {
             Ok((body, ids))
         })?;
         let built = (|| {
-            let params = ids.into_iter().zip(types).map(|(id, ty)| value(slf, id, ty));
+            let params = ids.into_iter().zip(types).map(|(id, ty)| new_value(slf, id, ty));
             let params = PyTuple::new(py, params.collect::<PyResult<Vec<_>>>()?)?;
             let yielded = build.call1(params)?;
             let yielded = match yielded.cast_into::<PyBuilderValue>() {
@@ -243,19 +248,22 @@ impl PyBuilder {
         let ended = slf.get().with(py, |state| {
             let innermost = state.open.pop() == Some(body);
             if built.is_err() || !innermost {
-                // What is left of a region that failed is of no use to anybody.
+                // A region that failed is discarded.
                 state.writer.abandon(body);
             }
             Ok(innermost)
         });
         built?;
         if !ended? {
-            return Err(errors::value(py, "regions are built one inside the other, on one thread"));
+            return Err(errors::value_error(
+                py,
+                "regions overlap; build each region inside the one around it, on one thread",
+            ));
         }
         Ok(PyRegion { builder: slf.clone().unbind(), id: body })
     }
 
-    /// Ends the function with these results and verifies it. The builder is spent then, whatever comes out.
+    /// Ends the function with these results, verifies it and returns it. The builder cannot be used afterwards, even if this fails.
     #[pyo3(signature = (*results))]
     fn finish<'py>(slf: &Bound<'py, Self>, results: &Bound<'py, PyTuple>) -> PyResult<PyFunction> {
         let py = slf.py();
@@ -267,42 +275,41 @@ impl PyBuilder {
             }
             _ => results.clone(),
         };
-        let mut target = Building { builder: slf, registry: Registry::builtin() };
-        let parts = emit::parts(py, ops::Return::key().name(), &mut target, &results, None)?;
+        let mut target = BuilderTarget { builder: slf, registry: Registry::builtin() };
+        let parts = emit::read_call(py, ops::Return::key().name(), &mut target, &results, None)?;
         slf.get().with(py, |state| {
             if !state.open.is_empty() {
-                return Err(errors::value(py, "a region is still being built"));
+                return Err(errors::value_error(py, "a region is not finished yet"));
             }
-            append(py, state, "return", &parts).map(drop)
+            append_inst(py, state, "return", &parts).map(drop)
         })?;
-        let Some(state) = lock(slf.get()).take() else {
-            return Err(errors::value(py, "the function is finished; make a new Builder"));
+        let Some(state) = lock_state(slf.get()).take() else {
+            return Err(errors::value_error(py, "the function is finished; create a new Builder"));
         };
         let f = state.writer.function();
         let types: Vec<ValueType> =
             parts.operands.iter().map(|&v| f.value_type(v).clone()).collect();
-        let function = state
-            .writer
-            .finish(&types)
-            .map_err(|problems| errors::diagnosed(py, Family::Verify, &problems, None))?;
-        Ok(PyFunction::new(Held::new(function.into())))
+        let function = state.writer.finish(&types).map_err(|problems| {
+            errors::diagnostics_error(py, ErrorKind::Verify, &problems, None)
+        })?;
+        Ok(PyFunction::new(SharedFunction::new(function.into())))
     }
 
-    fn __getattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<PyEmit> {
+    fn __getattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<PyBuilderOpMethod> {
         let py = slf.py();
-        // `not` and its like are words of Python: `not_` is `not`.
+        // `not` and a few other op names are keywords of Python: `not_` means `not`.
         let op = name.strip_suffix('_').unwrap_or(name);
         if op.starts_with('_') || op.contains('.') {
             return Err(PyAttributeError::new_err(name.to_owned()));
         }
-        match emit::op(py, &Registry::builtin(), op) {
-            Ok(_) => Ok(PyEmit { builder: slf.clone().unbind(), op: op.to_owned() }),
+        match emit::find_op(py, &Registry::builtin(), op) {
+            Ok(_) => Ok(PyBuilderOpMethod { builder: slf.clone().unbind(), op: op.to_owned() }),
             Err(error) => Err(PyAttributeError::new_err(error.value(py).to_string())),
         }
     }
 
     fn __repr__(&self) -> String {
-        match lock(self).as_ref() {
+        match lock_state(self).as_ref() {
             Some(state) => {
                 let f = state.writer.function();
                 format!("<Builder of @{}: {} instructions>", f.name(), f.num_insts())
@@ -313,7 +320,7 @@ impl PyBuilder {
 }
 
 #[pymethods]
-impl PyEmit {
+impl PyBuilderOpMethod {
     #[pyo3(signature = (*operands, **attributes))]
     fn __call__<'py>(
         &self,
@@ -340,7 +347,7 @@ impl PyBuilderValue {
 
 #[pymethods]
 impl PyBuilderValue {
-    /// The type.
+    /// The type of the value.
     #[getter]
     fn r#type(&self) -> PyType {
         PyType(self.ty.clone())

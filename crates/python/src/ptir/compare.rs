@@ -1,4 +1,4 @@
-//! Comparison of programs and functions.
+//! Structural comparison of PTIR programs and functions.
 
 use pyo3::prelude::*;
 use sapwood::ptir::structural::{self, Change, Mode};
@@ -18,7 +18,7 @@ fn mode(ordered: bool) -> Mode {
     if ordered { Mode::Ordered } else { Mode::DataFlow }
 }
 
-/// Two programs or two functions.
+/// The operands of a comparison: two programs or two functions.
 enum Pair<'a, 'py> {
     Programs(&'a Bound<'py, PyProgram>, &'a Bound<'py, PyProgram>),
     Functions(&'a Bound<'py, PyFunction>, &'a Bound<'py, PyFunction>),
@@ -34,18 +34,18 @@ fn pair<'a, 'py>(
     if let (Ok(left), Ok(right)) = (left.cast(), right.cast()) {
         return Ok(Pair::Functions(left, right));
     }
-    Err(errors::argument(
+    Err(errors::argument_error(
         left.py(),
         format!(
-            "two programs or two functions are compared, not {} and {}",
+            "expected two programs or two functions, found {} and {}",
             errors::type_name(left),
             errors::type_name(right)
         ),
     ))
 }
 
-/// Whether two programs or functions are the same up to names, and up to the order of independent instructions unless
-/// `ordered`.
+/// Returns whether two programs or functions are equal up to names, and up to the order of independent instructions unless
+/// `ordered` is set.
 #[pyfunction]
 #[pyo3(signature = (left, right, ordered = false))]
 fn ptir_equal(left: &Bound<'_, PyAny>, right: &Bound<'_, PyAny>, ordered: bool) -> PyResult<bool> {
@@ -56,13 +56,13 @@ fn ptir_equal(left: &Bound<'_, PyAny>, right: &Bound<'_, PyAny>, ordered: bool) 
             py.detach(|| structural::equal(a, b, mode(ordered)))
         }
         Pair::Functions(a, b) => {
-            let (a, b) = (a.get().held(), b.get().held());
+            let (a, b) = (a.get().shared(), b.get().shared());
             py.detach(|| structural::equal_functions(a, b, mode(ordered)))
         }
     })
 }
 
-/// A number of 128 bits that equal programs or functions share, the same in every process.
+/// Returns the 128-bit structural hash, which equal programs or functions share in every process.
 #[pyfunction]
 #[pyo3(signature = (value, ordered = false))]
 fn ptir_hash(value: &Bound<'_, PyAny>, ordered: bool) -> PyResult<u128> {
@@ -72,14 +72,14 @@ fn ptir_hash(value: &Bound<'_, PyAny>, ordered: bool) -> PyResult<u128> {
         return Ok(py.detach(|| structural::hash(program, mode(ordered))).as_u128());
     }
     if let Ok(function) = value.cast::<PyFunction>() {
-        let f = function.get().held();
+        let f = function.get().shared();
         return Ok(py.detach(|| structural::hash_function(f, mode(ordered))).as_u128());
     }
     let found = errors::type_name(value);
-    Err(errors::argument(py, format!("a program or a function has a hash here, not {found}")))
+    Err(errors::argument_error(py, format!("expected a program or a function, found {found}")))
 }
 
-/// Where two programs or functions first differ: `(left, right, reason, text)`; `None` if they are equal.
+/// Returns the first mismatch of two programs or functions as `(left, right, reason, text)`; `None` if they are equal.
 #[pyfunction]
 #[pyo3(signature = (left, right, ordered = false))]
 fn ptir_first_mismatch(
@@ -94,7 +94,7 @@ fn ptir_first_mismatch(
             py.detach(|| structural::first_mismatch(a, b, mode(ordered)))
         }
         Pair::Functions(a, b) => {
-            let (a, b) = (a.get().held(), b.get().held());
+            let (a, b) = (a.get().shared(), b.get().shared());
             py.detach(|| structural::first_mismatch_functions(a, b, mode(ordered)))
         }
     };
@@ -104,10 +104,10 @@ fn ptir_first_mismatch(
     }))
 }
 
-/// One difference: function, change, before, after, text.
+/// A row of a diff: function, change, before, after, text.
 type Row = (String, &'static str, String, String, String);
 
-/// What differs: a row each.
+/// Returns all differences, one row for each.
 #[pyfunction]
 #[pyo3(signature = (left, right, ordered = false))]
 fn ptir_diff(
@@ -122,7 +122,7 @@ fn ptir_diff(
             py.detach(|| structural::diff(a, b, mode(ordered)))
         }
         Pair::Functions(a, b) => {
-            let (a, b) = (a.get().held(), b.get().held());
+            let (a, b) = (a.get().shared(), b.get().shared());
             py.detach(|| structural::diff_functions(a, b, mode(ordered)))
         }
     };

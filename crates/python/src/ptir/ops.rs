@@ -1,4 +1,4 @@
-//! The table of ops.
+//! The list of registered ops for Python.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -25,7 +25,8 @@ fn row<'py>(py: Python<'py>, def: &OpDef) -> PyResult<Bound<'py, PyDict>> {
         one.set_item("kind", attr.kind.describe())?;
         one.set_item("doc", &attr.doc)?;
         one.set_item("required", attr.default.is_none())?;
-        let default = attr.default.as_ref().map(|value| attrs::to_python(py, value)).transpose()?;
+        let default =
+            attr.default.as_ref().map(|value| attrs::attr_to_python(py, value)).transpose()?;
         one.set_item("default", default)?;
         attributes.set_item(attr.name, one)?;
     }
@@ -41,7 +42,7 @@ fn row<'py>(py: Python<'py>, def: &OpDef) -> PyResult<Bound<'py, PyDict>> {
     Ok(result)
 }
 
-/// The ops there are: one dictionary each.
+/// Returns the registered ops, one dictionary for each.
 #[pyfunction]
 fn ptir_ops(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let rows = Registry::builtin().defs().map(|def| row(py, def)).collect::<PyResult<Vec<_>>>()?;

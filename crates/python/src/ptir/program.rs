@@ -1,4 +1,4 @@
-//! `Program`: functions, and the text and JSON forms.
+//! The Python class `Program`, with its text, JSON and StableHLO forms.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -18,11 +18,11 @@ use sapwood::{Diagnostic, Source, stablehlo};
 use super::function::PyFunction;
 use super::run::PyExecutable;
 use crate::diagnostic::PyDiagnostic;
-use crate::errors::{self, Family};
+use crate::errors::{self, ErrorKind};
 use crate::items::Items;
 
-/// A notebook draws programs of at most so many instructions; a page has no such limit.
-const DRAWN_IN_NOTEBOOKS: usize = 2000;
+/// The most instructions in a program that a notebook draws as a graph; a page has no limit.
+const MAX_NOTEBOOK_GRAPH_INSTS: usize = 2000;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyProgram>()?;
@@ -32,31 +32,31 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ptir_from_json, module)?)
 }
 
-/// A function that handles hold on to, and how its instructions are printed.
-pub(crate) struct Held {
+/// A function that handles share, with caches of the printed instructions and value names.
+pub(crate) struct SharedFunction {
     function: Arc<Function>,
     texts: OnceLock<Vec<Option<Box<str>>>>,
     names: OnceLock<HashMap<ValueId, Box<str>, FxBuildHasher>>,
 }
 
-impl Deref for Held {
+impl Deref for SharedFunction {
     type Target = Function;
     fn deref(&self) -> &Function {
         &self.function
     }
 }
 
-impl Held {
+impl SharedFunction {
     pub(crate) fn new(function: Arc<Function>) -> Arc<Self> {
         Arc::new(Self { function, texts: OnceLock::new(), names: OnceLock::new() })
     }
 
-    /// The function.
+    /// Returns the function.
     pub(crate) fn arc(&self) -> &Arc<Function> {
         &self.function
     }
 
-    /// An instruction as text, its regions abridged. The first call prints all, so that many cost O(n).
+    /// Prints an instruction with its regions abridged. The first call prints all instructions, so printing each of them costs O(n).
     pub(crate) fn text(&self, inst: InstId) -> &str {
         let texts = self.texts.get_or_init(|| {
             let mut printer = InstPrinter::new(&self.function);
@@ -69,7 +69,7 @@ impl Held {
         texts[inst.index()].as_deref().unwrap_or_default()
     }
 
-    /// The name of a value in the text, with its `%`.
+    /// Returns the name of a value in the text, with its `%`.
     pub(crate) fn value_name(&self, value: ValueId) -> &str {
         let names = self.names.get_or_init(|| {
             let mut printer = InstPrinter::new(&self.function);
@@ -91,28 +91,33 @@ impl Held {
     }
 }
 
-/// A program: functions in order, each of its own name. It never changes; passes make new ones.
+/// A program: an ordered list of functions with distinct names. It is immutable; passes return new programs.
 #[pyclass(frozen, weakref, name = "Program", module = "sapwood.ptir")]
 pub(crate) struct PyProgram {
     program: Arc<Program>,
-    functions: Vec<Arc<Held>>,
-    /// What StableHLO text said besides; it is written back, also after passes.
+    functions: Vec<Arc<SharedFunction>>,
+    /// Parts of StableHLO text without a PTIR equivalent; they are written back, also after passes.
     extras: Arc<stablehlo::Extras>,
     notes: Vec<Diagnostic>,
 }
 
 impl PyProgram {
-    pub(crate) fn hold(program: Program) -> Self {
-        Self::with(program, Arc::new(stablehlo::Extras::new()), Vec::new())
+    pub(crate) fn from_program(program: Program) -> Self {
+        Self::from_parts(program, Arc::new(stablehlo::Extras::new()), Vec::new())
     }
 
-    /// What a pass made of this program.
-    pub(crate) fn changed(&self, program: Program) -> Self {
-        Self::with(program, self.extras.clone(), Vec::new())
+    /// Returns the result of a pass on this program.
+    pub(crate) fn with_program(&self, program: Program) -> Self {
+        Self::from_parts(program, self.extras.clone(), Vec::new())
     }
 
-    fn with(program: Program, extras: Arc<stablehlo::Extras>, notes: Vec<Diagnostic>) -> Self {
-        let functions = program.functions().iter().map(|f| Held::new(f.clone())).collect();
+    fn from_parts(
+        program: Program,
+        extras: Arc<stablehlo::Extras>,
+        notes: Vec<Diagnostic>,
+    ) -> Self {
+        let functions =
+            program.functions().iter().map(|f| SharedFunction::new(f.clone())).collect();
         Self { program: Arc::new(program), functions, extras, notes }
     }
 
@@ -122,13 +127,17 @@ impl PyProgram {
         py.detach(|| graph_page(&self.program, &PageOptions::new(title)))
     }
 
-    /// The program.
+    /// Returns the program.
     pub(crate) fn get(&self) -> &Arc<Program> {
         &self.program
     }
 
-    /// The function of this name; `main`, or the only one, if none is said.
-    pub(crate) fn find(&self, py: Python<'_>, name: Option<&str>) -> PyResult<&Arc<Held>> {
+    /// Returns the function with this name; without a name, the only function or `main`.
+    pub(crate) fn find_function(
+        &self,
+        py: Python<'_>,
+        name: Option<&str>,
+    ) -> PyResult<&Arc<SharedFunction>> {
         let names = || self.functions.iter().map(|f| f.name().as_str());
         let by_name = |name: &str| self.functions.iter().find(|f| f.name().as_str() == name);
         let Some(name) = name else {
@@ -140,9 +149,12 @@ impl PyProgram {
                 let message = if all.is_empty() {
                     "the program has no functions".to_owned()
                 } else {
-                    format!("say which function: there is {}", all.join(", "))
+                    format!(
+                        "the program has several functions and none is called main; name one of {}",
+                        all.join(", ")
+                    )
                 };
-                errors::value(py, message)
+                errors::value_error(py, message)
             });
         };
         let name = name.strip_prefix('@').unwrap_or(name);
@@ -151,20 +163,25 @@ impl PyProgram {
                 Some(close) => format!("; did you mean {close}?"),
                 None => String::new(),
             };
-            errors::value(py, format!("there is no function {name}{help}"))
+            errors::value_error(py, format!("unknown function {name}{help}"))
         })
     }
 }
 
-/// Reads a program.
+/// Parses a program.
 #[pyfunction]
 #[pyo3(signature = (text, filename = "<text>", verify = true))]
 fn ptir_parse(py: Python<'_>, text: &str, filename: &str, verify: bool) -> PyResult<PyProgram> {
     let options = ParseOptions::new().file(filename).verify(verify).comments(true);
     let program = py.detach(|| ptir::parse_options(text, &options)).map_err(|problems| {
-        errors::diagnosed(py, Family::Parse, &problems, Some(&Source::new(filename, text)))
+        errors::diagnostics_error(
+            py,
+            ErrorKind::Parse,
+            &problems,
+            Some(&Source::new(filename, text)),
+        )
     })?;
-    Ok(PyProgram::hold(program))
+    Ok(PyProgram::from_program(program))
 }
 
 /// Reads a StableHLO module.
@@ -172,53 +189,53 @@ fn ptir_parse(py: Python<'_>, text: &str, filename: &str, verify: bool) -> PyRes
 #[pyo3(signature = (text, filename = "<text>"))]
 fn stablehlo_read(py: Python<'_>, text: &str, filename: &str) -> PyResult<PyProgram> {
     let source = Source::new(filename, text);
-    let module = py
-        .detach(|| stablehlo::read(&source))
-        .map_err(|problems| errors::diagnosed(py, Family::Parse, &problems, Some(&source)))?;
-    Ok(PyProgram::with(module.program, Arc::new(module.extras), module.notes))
+    let module = py.detach(|| stablehlo::read(&source)).map_err(|problems| {
+        errors::diagnostics_error(py, ErrorKind::Parse, &problems, Some(&source))
+    })?;
+    Ok(PyProgram::from_parts(module.program, Arc::new(module.extras), module.notes))
 }
 
-/// A program as the text of a StableHLO module.
+/// Writes a program as the text of a StableHLO module.
 #[pyfunction]
 fn stablehlo_write(program: &Bound<'_, PyProgram>) -> PyResult<String> {
     let py = program.py();
     let PyProgram { program: written, extras, .. } = program.get();
     py.detach(|| stablehlo::write_program(written, extras))
-        .map_err(|why| errors::value(py, why.to_string()))
+        .map_err(|why| errors::value_error(py, why.to_string()))
 }
 
-/// Reads a program from its JSON form; `extras` is what StableHLO text said besides, as pickle keeps it.
+/// Reads a program from its JSON form; `extras` is the JSON of its StableHLO extras, as pickle stores it.
 #[pyfunction]
 #[pyo3(signature = (text, extras = None))]
 fn ptir_from_json(py: Python<'_>, text: &str, extras: Option<&str>) -> PyResult<PyProgram> {
     let mut program = py
         .detach(|| ptir::from_json(text))
-        .map_err(|problems| errors::diagnosed(py, Family::Parse, &problems, None))?;
+        .map_err(|problems| errors::diagnostics_error(py, ErrorKind::Parse, &problems, None))?;
     let extras = extras.map(|text| stablehlo::Extras::from_json(text, &mut program)).transpose();
-    let extras = extras.map_err(|why| errors::error(py, Family::Parse, why))?;
-    Ok(PyProgram::with(program, Arc::new(extras.unwrap_or_default()), Vec::new()))
+    let extras = extras.map_err(|why| errors::new_error(py, ErrorKind::Parse, why))?;
+    Ok(PyProgram::from_parts(program, Arc::new(extras.unwrap_or_default()), Vec::new()))
 }
 
-fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+fn write_atomically(path: &Path, text: &str) -> std::io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let half = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let written = std::fs::write(&half, text).and_then(|()| std::fs::rename(&half, path));
-    written.inspect_err(|_| drop(std::fs::remove_file(&half)))
+    let temporary = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let written = std::fs::write(&temporary, text).and_then(|()| std::fs::rename(&temporary, path));
+    written.inspect_err(|_| drop(std::fs::remove_file(&temporary)))
 }
 
 #[pymethods]
 impl PyProgram {
-    /// A program of these functions.
+    /// Builds a program from functions.
     #[new]
     #[pyo3(signature = (functions = Items(Vec::new())))]
     fn new(py: Python<'_>, functions: Items<'_>) -> PyResult<Self> {
-        let functions = functions.each::<PyFunction>("a Function")?;
+        let functions = functions.cast_each::<PyFunction>("a Function")?;
         let mut program = Program::new(Registry::builtin());
         for function in functions {
-            let function = function.get().held().arc().clone();
-            program.add(function).map_err(|error| errors::value(py, error.to_string()))?;
+            let function = function.get().shared().arc().clone();
+            program.add(function).map_err(|error| errors::value_error(py, error.to_string()))?;
         }
-        Ok(Self::hold(program))
+        Ok(Self::from_program(program))
     }
 
     /// The functions, in order.
@@ -228,26 +245,26 @@ impl PyProgram {
         PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The function of this name; `main`, or the only one, if none is said.
+    /// Returns the function with this name; without a name, the only function or `main`.
     #[pyo3(signature = (name = None))]
     fn function(&self, py: Python<'_>, name: Option<&str>) -> PyResult<PyFunction> {
-        self.find(py, name).map(|f| PyFunction::new(f.clone()))
+        self.find_function(py, name).map(|f| PyFunction::new(f.clone()))
     }
 
-    /// How many instructions there are, those in regions included.
+    /// The number of instructions, including those in regions.
     #[getter]
     fn num_instructions(&self) -> usize {
         self.program.num_insts()
     }
 
-    /// What was left out when the program was read, as notes.
+    /// Notes about parts of the source that were left out when the program was read.
     #[getter]
     fn notes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let all = self.notes.iter().map(|note| Bound::new(py, PyDiagnostic::from(note)));
         PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The text. Literals with more elements than `elide_above` are written `...`, which cannot be read back.
+    /// Returns the text. Literals with more elements than `elide_above` are printed as `...`, which cannot be parsed.
     #[pyo3(signature = (elide_above = None))]
     fn to_text(&self, py: Python<'_>, elide_above: Option<u64>) -> String {
         let options = match elide_above {
@@ -257,7 +274,7 @@ impl PyProgram {
         py.detach(|| ptir::print_options(&self.program, &options))
     }
 
-    /// The JSON form. What StableHLO text said besides is not in it; pickle keeps that, too.
+    /// Returns the JSON form, without the StableHLO extras; pickle keeps those, too.
     fn to_json(&self, py: Python<'_>) -> String {
         py.detach(|| ptir::to_json(&self.program))
     }
@@ -272,7 +289,7 @@ impl PyProgram {
     ) -> PyResult<String> {
         let page = self.page(py, title);
         if let Some(path) = path {
-            py.detach(|| write_whole(&path, &page))?;
+            py.detach(|| write_atomically(&path, &page))?;
         }
         Ok(page)
     }
@@ -280,7 +297,7 @@ impl PyProgram {
     /// Raises `VerifyError`, with all problems, unless the program is well-formed.
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| ptir::verify(&self.program))
-            .map_err(|problems| errors::diagnosed(py, Family::Verify, &problems, None))
+            .map_err(|problems| errors::diagnostics_error(py, ErrorKind::Verify, &problems, None))
     }
 
     /// Runs a function on arrays: one per parameter, one per result. `Executable` is for running it often.
@@ -326,9 +343,9 @@ impl PyProgram {
 
     fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let text = self.to_text(py, Some(16));
-        let small = self.program.num_insts() <= DRAWN_IN_NOTEBOOKS;
+        let small = self.program.num_insts() <= MAX_NOTEBOOK_GRAPH_INSTS;
         let page = small.then(|| self.page(py, None));
-        py.import("sapwood._notebook")?.call_method1("shown", (text, page))
+        py.import("sapwood._notebook")?.call_method1("program_html", (text, page))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

@@ -1,11 +1,11 @@
-//! Running programs on arrays.
+//! Execution of PTIR programs on arrays.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use sapwood::ptir::eval::{Kernels, Prepared, RunOptions, Stop, Tensor, Value};
+use sapwood::ptir::eval::{Kernels, Prepared, RunOptions, StopCheck, Tensor, Value};
 use sapwood::ptir::{TensorLiteral, ValueType};
 use sapwood::runtime::FastKernels;
 use sapwood_types::counted;
@@ -13,8 +13,8 @@ use sapwood_types::counted;
 use super::attrs;
 use super::program::PyProgram;
 use super::types::PyType;
-use crate::arrays::{self, Parts};
-use crate::errors::{self, Family};
+use crate::arrays::{self, ArrayContent};
+use crate::errors::{self, ErrorKind};
 use crate::numbers;
 use crate::signals::Signals;
 
@@ -22,53 +22,53 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyExecutable>()
 }
 
-/// A function made ready to run: checked and laid out once, called many times, from several threads if need be.
+/// A function prepared to run: checked and planned once, called many times, also from several threads.
 #[pyclass(frozen, name = "Executable", module = "sapwood.ptir")]
 pub(crate) struct PyExecutable {
     prepared: Prepared,
     options: RunOptions,
 }
 
-/// The value of an argument.
-fn input(n: usize, ty: &ValueType, object: &Bound<'_, PyAny>) -> PyResult<Value> {
+/// Converts an argument to a value.
+fn read_input(n: usize, ty: &ValueType, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     let py = object.py();
     let Some(tensor) = ty.as_tensor() else {
-        return tuple(n, ty, object);
+        return read_tuple(n, ty, object);
     };
-    let parts = match arrays::parts(object)? {
+    let parts = match arrays::array_content(object)? {
         Some(parts) => Some(parts),
-        // Numbers and lists of them take the type of the parameter.
+        // Numbers and lists of numbers take the type of the parameter.
         None => {
-            let made = numbers::to_array(object, Some(tensor.dtype)).map_err(|error| {
+            let made = numbers::numbers_to_array(object, Some(tensor.dtype)).map_err(|error| {
                 let found = errors::type_name(object);
-                errors::prefixed(py, error, &format!("argument {n} is {ty}, found {found}"))
+                errors::with_prefix(py, error, &format!("argument {n} is {ty}, found {found}"))
             })?;
-            arrays::parts(&made)?
+            arrays::array_content(&made)?
         }
     };
-    let Some(Parts { dtype, shape, bytes }) = parts else {
+    let Some(ArrayContent { dtype, shape, bytes }) = parts else {
         let found = errors::type_name(object);
-        return Err(errors::argument(py, format!("argument {n} is {ty}, found {found}")));
+        return Err(errors::argument_error(py, format!("argument {n} is {ty}, found {found}")));
     };
     let made = TensorLiteral::new(dtype, &shape, bytes.as_bytes());
     made.and_then(|literal| Tensor::from_literal(&literal))
         .map(Value::Tensor)
-        .map_err(|error| errors::value(py, format!("argument {n}: {error}")))
+        .map_err(|error| errors::value_error(py, format!("argument {n}: {error}")))
 }
 
-fn tuple(n: usize, ty: &ValueType, object: &Bound<'_, PyAny>) -> PyResult<Value> {
+fn read_tuple(n: usize, ty: &ValueType, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     let py = object.py();
     let Some(elements) = ty.as_tuple() else {
         if object.is_none() {
             return Ok(Value::Token);
         }
-        return Err(errors::argument(py, format!("argument {n} is {ty}: give None")));
+        return Err(errors::argument_error(py, format!("argument {n} is {ty}: expected None")));
     };
     let given: Vec<Bound<'_, PyAny>> = match object.cast::<PyTuple>() {
         Ok(given) => given.iter().collect(),
         Err(_) => {
             let found = errors::type_name(object);
-            return Err(errors::argument(py, format!("argument {n} is {ty}, found {found}")));
+            return Err(errors::argument_error(py, format!("argument {n} is {ty}, found {found}")));
         }
     };
     if given.len() != elements.len() {
@@ -77,23 +77,23 @@ fn tuple(n: usize, ty: &ValueType, object: &Bound<'_, PyAny>) -> PyResult<Value>
             counted(elements.len(), "element"),
             given.len()
         );
-        return Err(errors::argument(py, message));
+        return Err(errors::argument_error(py, message));
     }
-    let values = elements.iter().zip(&given).map(|(ty, object)| input(n, ty, object));
+    let values = elements.iter().zip(&given).map(|(ty, object)| read_input(n, ty, object));
     Ok(Value::Tuple(values.collect::<PyResult<Vec<_>>>()?.into()))
 }
 
-/// A result as an array, a tuple of them, or `None` for a token.
-fn output<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+/// Converts a result to an array, a tuple of arrays, or `None` for a token.
+fn write_output<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     match value {
         Value::Tensor(tensor) => {
             let literal = tensor
                 .to_literal()
-                .map_err(|error| errors::error(py, Family::Run, error.to_string()))?;
-            attrs::array(py, &literal)
+                .map_err(|error| errors::new_error(py, ErrorKind::Run, error.to_string()))?;
+            attrs::literal_to_array(py, &literal)
         }
         Value::Tuple(elements) => {
-            let elements = elements.iter().map(|element| output(py, element));
+            let elements = elements.iter().map(|element| write_output(py, element));
             Ok(PyTuple::new(py, elements.collect::<PyResult<Vec<_>>>()?)?.into_any())
         }
         Value::Token => Ok(py.None().into_bound(py)),
@@ -115,11 +115,11 @@ impl PyExecutable {
         max_bytes: Option<u64>,
     ) -> PyResult<Self> {
         let py = program.py();
-        let name = program.get().find(py, function)?.name();
+        let name = program.get().find_function(py, function)?.name();
         let time_limit = match time_limit.map(Duration::try_from_secs_f64) {
             None => None,
             Some(Ok(limit)) => Some(limit),
-            Some(Err(why)) => return Err(errors::value(py, format!("time_limit: {why}"))),
+            Some(Err(why)) => return Err(errors::value_error(py, format!("time_limit: {why}"))),
         };
         let kernels = (!exact).then(|| Arc::new(FastKernels) as Arc<dyn Kernels>);
         let mut options = RunOptions {
@@ -135,7 +135,7 @@ impl PyExecutable {
         let program = program.get().get();
         let prepared = py
             .detach(|| Prepared::new(program, name.as_str(), options.kernels.as_deref()))
-            .map_err(|error| errors::error(py, Family::Run, error.to_string()))?;
+            .map_err(|error| errors::new_error(py, ErrorKind::Run, error.to_string()))?;
         Ok(Self { prepared, options })
     }
 
@@ -147,7 +147,7 @@ impl PyExecutable {
         PyTuple::new(py, types.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// Runs it: one array per parameter, one per result. Arrays that come out cannot be written to.
+    /// Runs the function with one array per parameter, and returns one read-only array per result.
     #[pyo3(signature = (*inputs))]
     pub(super) fn __call__<'py>(
         &self,
@@ -156,7 +156,7 @@ impl PyExecutable {
     ) -> PyResult<Bound<'py, PyTuple>> {
         let f = self.prepared.function();
         if inputs.len() != f.params().len() {
-            return Err(errors::argument(
+            return Err(errors::argument_error(
                 py,
                 format!(
                     "@{} takes {}, {} given",
@@ -167,18 +167,19 @@ impl PyExecutable {
             ));
         }
         let values = f.params().iter().zip(inputs).enumerate();
-        let values = values.map(|(n, (&p, object))| input(n, f.value_type(p), &object));
+        let values = values.map(|(n, (&p, object))| read_input(n, f.value_type(p), &object));
         let values = values.collect::<PyResult<Vec<_>>>()?;
         let signals = Signals::new();
-        let asked = signals.clone();
-        let stop: Stop = Arc::new(move || asked.came());
+        let polled = signals.clone();
+        let stop: StopCheck = Arc::new(move || polled.poll());
         let options = RunOptions { stop: Some(stop), ..self.options.clone() };
         let results = py.detach(|| self.prepared.run(&values, &options));
         if let Some(raised) = signals.take() {
             return Err(raised);
         }
-        let results = results.map_err(|error| errors::error(py, Family::Run, error.to_string()))?;
-        let results = results.iter().map(|value| output(py, value));
+        let results =
+            results.map_err(|error| errors::new_error(py, ErrorKind::Run, error.to_string()))?;
+        let results = results.iter().map(|value| write_output(py, value));
         PyTuple::new(py, results.collect::<PyResult<Vec<_>>>()?)
     }
 

@@ -1,4 +1,4 @@
-//! The types of values.
+//! The Python class `Type`: the types of PTIR values.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -20,7 +20,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 pub(crate) struct PyType(pub(crate) ValueType);
 
 impl PyType {
-    /// A type, or its text.
+    /// Reads a `Type` object or the text of a type.
     pub(crate) fn read(object: &Bound<'_, PyAny>) -> PyResult<ValueType> {
         let py = object.py();
         if let Ok(already) = object.cast::<Self>() {
@@ -28,15 +28,15 @@ impl PyType {
         }
         let Ok(text) = object.cast::<PyString>() else {
             let found = errors::type_name(object);
-            return Err(errors::argument(
+            return Err(errors::argument_error(
                 py,
                 format!("a type is a Type or its text such as \"f32[4]\", not {found}"),
             ));
         };
         let text = text.to_cow()?;
-        let ty: ValueType = text
-            .parse()
-            .map_err(|why: String| errors::value(py, format!("{text:?} is no type: {why}")))?;
+        let ty: ValueType = text.parse().map_err(|why: String| {
+            errors::value_error(py, format!("{text:?} is not a type: {why}"))
+        })?;
         checked(py, ty)
     }
 }
@@ -44,7 +44,7 @@ impl PyType {
 fn checked(py: Python<'_>, ty: ValueType) -> PyResult<ValueType> {
     match ty.check_limits() {
         Ok(()) => Ok(ty),
-        Err(why) => Err(errors::value(py, why)),
+        Err(why) => Err(errors::value_error(py, why)),
     }
 }
 
@@ -56,13 +56,13 @@ fn dim(object: &Bound<'_, PyAny>) -> PyResult<Dim> {
     if let Ok(name) = object.cast::<PyString>() {
         let name = name.to_cow()?;
         if name.is_empty() {
-            return Err(errors::value(py, "a named dim has a name; an unknown one is None"));
+            return Err(errors::value_error(py, "empty dim name; use None for an unknown dim"));
         }
         return Ok(Dim::Named(Name::new(&name)));
     }
     match object.extract::<u64>() {
         Ok(n) if !object.is_instance_of::<pyo3::types::PyBool>() => Ok(Dim::Known(n)),
-        _ => Err(errors::argument(
+        _ => Err(errors::argument_error(
             py,
             format!("a dim is an extent, a name or None, not {}", object.repr()?),
         )),
@@ -76,37 +76,37 @@ impl PyType {
         Self::read(text).map(Self)
     }
 
-    /// The type of a tensor. A dim is an extent, a name, or `None` where nothing is known.
+    /// Returns the type of a tensor. A dim is an extent, a name, or `None` if it is unknown.
     #[staticmethod]
     #[pyo3(signature = (dtype, shape = None))]
     fn tensor(dtype: &Bound<'_, PyAny>, shape: Option<Items<'_>>) -> PyResult<Self> {
         let py = dtype.py();
-        let dtype = data_type::read(dtype)?;
+        let dtype = data_type::read_data_type(dtype)?;
         let shape = shape.map_or_else(Vec::new, |shape| shape.0);
         let dims = shape.iter().map(dim).collect::<PyResult<Dims>>()?;
         checked(py, ValueType::Tensor(TensorType { dtype, dims })).map(Self)
     }
 
-    /// The type of a tuple.
+    /// Returns the type of a tuple.
     #[staticmethod]
     fn tuple(py: Python<'_>, elements: Items<'_>) -> PyResult<Self> {
         let elements = elements.0.iter().map(Self::read).collect::<PyResult<Vec<_>>>()?;
         checked(py, ValueType::Tuple(elements.into())).map(Self)
     }
 
-    /// The type of what is nothing but an order.
+    /// Returns the type of a token, which has no content and only orders side effects.
     #[staticmethod]
     fn token() -> Self {
         Self(ValueType::Token)
     }
 
-    /// The element type; `None` unless it is a tensor.
+    /// The element type; `None` unless this is a tensor type.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Option<&Bound<'py, PyDataType>>> {
         self.0.as_tensor().map(|t| PyDataType::object(py, t.dtype)).transpose()
     }
 
-    /// The dims: extents, names, `None` where nothing is known. `None` unless it is a tensor.
+    /// The dims: an extent, a name, or `None` where a dim is unknown. `None` unless this is a tensor type.
     #[getter]
     pub(super) fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let Some(tensor) = self.0.as_tensor() else { return Ok(None) };
@@ -118,7 +118,7 @@ impl PyType {
         PyTuple::new(py, dims.collect::<PyResult<Vec<_>>>()?).map(Some)
     }
 
-    /// The types of the elements; `None` unless it is a tuple.
+    /// The types of the elements; `None` unless this is a tuple type.
     #[getter]
     fn elements<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let Some(elements) = self.0.as_tuple() else { return Ok(None) };

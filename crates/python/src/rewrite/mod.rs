@@ -1,4 +1,4 @@
-//! `sapwood.rewrite`: pipelines, and patterns written in Python.
+//! The native half of `sapwood.rewrite`: pipelines, rules, and patterns written in Python.
 
 mod listener;
 mod pattern;

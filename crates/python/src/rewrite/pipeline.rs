@@ -1,4 +1,4 @@
-//! Running passes.
+//! Pipelines of passes, and the application of patterns.
 
 use std::sync::PoisonError;
 
@@ -12,11 +12,11 @@ use sapwood::rewrite::{
 };
 
 use super::listener;
-use super::pattern::{PyPattern, Raised};
+use super::pattern::{FirstException, PyPattern};
 use super::report::PyReport;
 use super::rules::PyRule;
-use super::verify::Verifier;
-use crate::errors::{self, Family};
+use super::verify::RewriteVerifier;
+use crate::errors::{self, ErrorKind};
 use crate::items::Items;
 use crate::ptir::program::PyProgram;
 use crate::signals;
@@ -31,19 +31,21 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn manager(py: Python<'_>, pipeline: &str) -> PyResult<PassManager> {
     PassManager::parse(pipeline).map_err(|problems| {
         let source = Source::new("<pipeline>", pipeline);
-        errors::diagnosed(py, Family::Parse, &problems, Some(&source))
+        errors::diagnostics_error(py, ErrorKind::Parse, &problems, Some(&source))
     })
 }
 
-fn failed(py: Python<'_>, failure: &PipelineFailure) -> PyErr {
+fn pass_error(py: Python<'_>, failure: &PipelineFailure) -> PyErr {
     let place = failure.pass.as_ref().map(|pass| format!("{pass}: ")).unwrap_or_default();
     match &failure.error {
-        PassError::Invalid(problems) => errors::diagnosed(py, Family::Verify, problems, None),
-        error => errors::error(py, Family::Rewrite, format!("{place}{error}")),
+        PassError::Invalid(problems) => {
+            errors::diagnostics_error(py, ErrorKind::Verify, problems, None)
+        }
+        error => errors::new_error(py, ErrorKind::Rewrite, format!("{place}{error}")),
     }
 }
 
-/// Runs a pipeline over a program: the new program and what was done.
+/// Runs a pipeline on a program and returns the new program and a report.
 #[pyfunction]
 #[pyo3(signature = (program, pipeline, *, threads = 1, verify_each = true, diffs = false, listener = None))]
 fn run_pipeline(
@@ -58,19 +60,19 @@ fn run_pipeline(
     let manager = manager(py, pipeline)?;
     let manager = manager.threads(threads.max(1)).verify_each(verify_each).print_changes(diffs);
     let mut changed = (**program.get().get()).clone();
-    let raised = Raised::default();
+    let raised = FirstException::default();
     let outcome = match listener {
         None => {
-            let (changed, outcome) = alone(py, manager, changed)?;
-            return finished(program, changed, outcome, &raised);
+            let (changed, outcome) = run_detached(py, manager, changed)?;
+            return finish_run(program, changed, outcome, &raised);
         }
-        Some(listener) => listener::follow(manager, listener, &raised).run(&mut changed),
+        Some(listener) => listener::attach_listener(manager, listener, &raised).run(&mut changed),
     };
-    finished(program, changed, outcome, &raised)
+    finish_run(program, changed, outcome, &raised)
 }
 
-/// Runs passes that reach nothing of Python's.
-fn alone(
+/// Runs passes that call no Python code, without the interpreter lock.
+fn run_detached(
     py: Python<'_>,
     manager: PassManager,
     mut program: Program,
@@ -80,28 +82,28 @@ fn alone(
         let outcome = manager.run(&mut program);
         (program, outcome)
     };
-    signals::on_program(py, size, run)
+    signals::interruptible_if_large(py, size, run)
 }
 
-// What patterns and listeners raised comes first.
-fn finished(
+// Exceptions of patterns and listeners take precedence over the outcome.
+fn finish_run(
     before: &Bound<'_, PyProgram>,
     changed: Program,
     outcome: Result<RunReport, PipelineFailure>,
-    raised: &Raised,
+    raised: &FirstException,
 ) -> PyResult<(PyProgram, PyReport)> {
     if let Some(error) = raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
         return Err(error);
     }
-    let report = outcome.map_err(|failure| failed(before.py(), &failure))?;
-    Ok((before.get().changed(changed), PyReport(report)))
+    let report = outcome.map_err(|failure| pass_error(before.py(), &failure))?;
+    Ok((before.get().with_program(changed), PyReport(report)))
 }
 
 fn float_mode(py: Python<'_>, name: &str) -> PyResult<FloatMode> {
-    name.parse().map_err(|why| errors::value(py, why))
+    name.parse().map_err(|why| errors::value_error(py, why))
 }
 
-/// Applies patterns, with those that are shipped or without, until none fires.
+/// Applies patterns, together with the shipped ones if `shipped` is set, until none fires.
 #[pyfunction]
 #[pyo3(signature = (program, patterns, *, shipped = false, merge = false, float = "exact", max_rewrites = None, verify = true, listener = None))]
 #[allow(clippy::too_many_arguments, reason = "keywords of a Python function")]
@@ -117,7 +119,7 @@ fn apply_patterns(
 ) -> PyResult<(PyProgram, PyReport)> {
     let py = program.py();
     let mut set = PatternSet::new();
-    let raised = Raised::default();
+    let raised = FirstException::default();
     let mut calls_python = listener.is_some();
     for pattern in &patterns.0 {
         if let Ok(pattern) = pattern.cast::<PyPattern>() {
@@ -127,9 +129,9 @@ fn apply_patterns(
             rule.get().add(&mut set);
         } else {
             let found = errors::type_name(pattern);
-            return Err(errors::argument(
+            return Err(errors::argument_error(
                 py,
-                format!("a Pattern or a Rule is applied, not {found}"),
+                format!("expected a Pattern or a Rule, found {found}"),
             ));
         }
     }
@@ -149,28 +151,28 @@ fn apply_patterns(
     let mut changed = (**before).clone();
     let mut verifier = None;
     if verify {
-        let (followed, follower) = Verifier::follow(manager, before, &raised);
-        (manager, verifier) = (followed, Some(follower));
+        let (traced, attached) = RewriteVerifier::attach(manager, before, &raised);
+        (manager, verifier) = (traced, Some(attached));
     }
     let outcome;
     if calls_python {
-        // Patterns are Python: one thread, attached.
+        // Patterns and listeners are Python code, so one attached thread runs everything.
         let manager = match listener {
             None => manager.threads(1),
-            Some(listener) => listener::follow(manager, listener, &raised),
+            Some(listener) => listener::attach_listener(manager, listener, &raised),
         };
         outcome = manager.run(&mut changed);
     } else {
-        (changed, outcome) = alone(py, manager.threads(1), changed)?;
+        (changed, outcome) = run_detached(py, manager.threads(1), changed)?;
     }
-    let invalid = verifier.and_then(|verifier| verifier.problem(py, &outcome));
+    let invalid = verifier.and_then(|verifier| verifier.exception(py, &outcome));
     if let Some(error) = invalid {
         raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
-    finished(program, changed, outcome, &raised)
+    finish_run(program, changed, outcome, &raised)
 }
 
-/// The passes there are: name, what it does, options.
+/// Returns the passes: name, description, options.
 #[pyfunction]
 fn rewrite_passes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let rows = PASSES.iter().map(|pass| {
@@ -187,7 +189,7 @@ fn rewrite_passes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// The names of the patterns that are shipped.
+/// Returns the names of the shipped patterns.
 #[pyfunction]
 fn rewrite_patterns() -> Vec<String> {
     let mut set = PatternSet::new();

@@ -1,4 +1,4 @@
-//! What a pipeline did.
+//! Reports about pipeline runs.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -8,7 +8,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyReport>()
 }
 
-/// What a pipeline did: times, counts, patterns, differences.
+/// A report about a pipeline run: times, counts, patterns, differences.
 #[pyclass(frozen, name = "Report", module = "sapwood.rewrite")]
 pub(crate) struct PyReport(pub(crate) RunReport);
 
@@ -55,42 +55,42 @@ fn pass<'py>(py: Python<'py>, report: &PassReport) -> PyResult<Bound<'py, PyDict
 
 #[pymethods]
 impl PyReport {
-    /// Whether a pass changed something.
+    /// True if a pass changed the program.
     #[getter]
     fn changed(&self) -> bool {
         self.0.changed()
     }
 
-    /// How long it took.
+    /// The total time in seconds.
     #[getter]
     fn seconds(&self) -> f64 {
         self.0.time.as_secs_f64()
     }
 
-    /// What each pass did, as dictionaries.
+    /// A dictionary for each pass: name, time, counters and statistics.
     #[getter]
     fn passes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let all = self.0.passes.iter().map(|one| pass(py, one));
         PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// What is worth saying, such as that a pass did not converge.
+    /// Warnings, for example that a pass did not converge.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.0.warnings().collect()
     }
 
-    /// The tree of times.
+    /// Returns the times of the passes as a tree.
     fn timing(&self) -> String {
         self.0.timing()
     }
 
-    /// Counts and patterns as a table.
+    /// Returns the counts and patterns as a table.
     fn statistics(&self) -> String {
         self.0.statistics()
     }
 
-    /// What each pass changed, where differences were asked for.
+    /// Returns the changes of each pass, if differences were requested.
     fn changes(&self) -> String {
         self.0.changes()
     }

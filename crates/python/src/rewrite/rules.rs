@@ -1,4 +1,4 @@
-//! Subgraphs and rules: find, explain, extract, rewrite.
+//! Subgraphs and rules: searching, explaining, extracting and checking.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use sapwood::rules::{
 };
 use sapwood_types::counted;
 
-use crate::errors::{self, Family};
+use crate::errors::{self, ErrorKind};
 use crate::items::Items;
 use crate::ptir::attrs;
 use crate::ptir::function::{PyInstruction, PyValue};
@@ -32,11 +32,11 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rewrite_check_rule, module)?)
 }
 
-/// A subgraph to be found.
+/// A subgraph to search for.
 #[pyclass(frozen, name = "Subgraph", module = "sapwood.rewrite")]
 pub(crate) struct PySubgraph(PatternGraph);
 
-/// A rule: a subgraph, and what it becomes.
+/// A rule: a subgraph and its replacement.
 #[pyclass(frozen, name = "Rule", module = "sapwood.rewrite")]
 pub(crate) struct PyRule(Rule);
 
@@ -54,7 +54,7 @@ impl PySubgraph {
         self.0.params().map(str::to_owned).collect()
     }
 
-    /// How many ops it has.
+    /// The number of ops.
     #[getter]
     fn num_ops(&self) -> usize {
         self.0.num_ops()
@@ -79,19 +79,19 @@ impl PyRule {
         self.0.doc()
     }
 
-    /// The float mode it asks for.
+    /// The float mode that the rule requires.
     #[getter]
     fn float_mode(&self) -> String {
         self.0.floats().to_string()
     }
 
-    /// Whether it says what its subgraph becomes.
+    /// True if the rule has a replacement.
     #[getter]
     fn rewrites(&self) -> bool {
         self.0.rewrites()
     }
 
-    /// Its left side.
+    /// The left-hand side.
     #[getter]
     fn subgraph(&self) -> PySubgraph {
         PySubgraph(self.0.pattern().clone())
@@ -103,13 +103,13 @@ impl PyRule {
 }
 
 impl PyRule {
-    /// Adds it to a set, if it rewrites.
+    /// Adds the rule to a set, if it has a replacement.
     pub(crate) fn add(&self, set: &mut PatternSet) {
         self.0.add_to(set);
     }
 }
 
-/// Reads functions as subgraphs.
+/// Parses functions as subgraphs.
 #[pyfunction]
 fn read_subgraphs<'py>(
     py: Python<'py>,
@@ -117,18 +117,21 @@ fn read_subgraphs<'py>(
     filename: &str,
 ) -> PyResult<Bound<'py, PyList>> {
     let source = Source::new(filename, text);
-    let found = patterns_from(&source, &Registry::builtin())
-        .map_err(|problems| errors::diagnosed(py, Family::Parse, &problems, Some(&source)))?;
+    let found = patterns_from(&source, &Registry::builtin()).map_err(|problems| {
+        errors::diagnostics_error(py, ErrorKind::Parse, &problems, Some(&source))
+    })?;
     let found = found.into_iter().map(|one| Bound::new(py, PySubgraph(one)));
     PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// Reads rules.
+/// Parses rules.
 #[pyfunction]
 fn read_rules<'py>(py: Python<'py>, text: &str, filename: &str) -> PyResult<Bound<'py, PyList>> {
     let source = Source::new(filename, text);
-    let found = rules_from(&source, &Registry::builtin(), &Vocabulary::builtin())
-        .map_err(|problems| errors::diagnosed(py, Family::Parse, &problems, Some(&source)))?;
+    let found =
+        rules_from(&source, &Registry::builtin(), &Vocabulary::builtin()).map_err(|problems| {
+            errors::diagnostics_error(py, ErrorKind::Parse, &problems, Some(&source))
+        })?;
     let found = found.into_iter().map(|one| Bound::new(py, PyRule(one)));
     PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
 }
@@ -142,12 +145,15 @@ fn graphs(list: &[Bound<'_, PyAny>]) -> PyResult<Vec<PatternGraph>> {
             return Ok(rule.get().0.pattern().clone());
         }
         let found = errors::type_name(object);
-        Err(errors::argument(object.py(), format!("a Subgraph or a Rule is found, not {found}")))
+        Err(errors::argument_error(
+            object.py(),
+            format!("expected a Subgraph or a Rule, found {found}"),
+        ))
     };
     list.iter().map(one).collect()
 }
 
-/// Finds subgraphs: one dictionary for each match.
+/// Finds subgraphs and returns one dictionary for each match.
 #[pyfunction]
 #[pyo3(signature = (program, patterns, *, typed = false, operand_order = false))]
 fn rewrite_find<'py>(
@@ -162,28 +168,28 @@ fn rewrite_find<'py>(
     let searched = program.get().get();
     let (all, wanted) = (searched.clone(), graphs.clone());
     let find = move || find_matches(&all, &wanted, &options);
-    let found = signals::on_program(py, searched.num_insts(), find)?;
+    let found = signals::interruptible_if_large(py, searched.num_insts(), find)?;
     let list = PyList::empty(py);
     for one in &found.matches {
         let pattern = &graphs[one.pattern];
-        let held = program.get().find(py, Some(one.function.as_str()))?;
+        let shared = program.get().find_function(py, Some(one.function.as_str()))?;
         let row = PyDict::new(py);
         row.set_item("pattern", pattern.name().as_str())?;
         row.set_item("function", one.function.as_str())?;
         let illegal = legality(searched, &graphs, one).err();
         row.set_item("legal", illegal.is_none())?;
-        let reason = illegal.map(|why| why.describe(&mut InstPrinter::new(held)));
+        let reason = illegal.map(|why| why.describe(&mut InstPrinter::new(shared)));
         row.set_item("reason", reason)?;
-        let ops = one.ops.iter().map(|&id| Bound::new(py, PyInstruction::new(held.clone(), id)));
+        let ops = one.ops.iter().map(|&id| Bound::new(py, PyInstruction::new(shared.clone(), id)));
         row.set_item("ops", PyTuple::new(py, ops.collect::<PyResult<Vec<_>>>()?)?)?;
         let bindings = PyDict::new(py);
         for (name, id) in one.bindings(pattern) {
-            bindings.set_item(name, Bound::new(py, PyValue::new(held.clone(), id))?)?;
+            bindings.set_item(name, Bound::new(py, PyValue::new(shared.clone(), id))?)?;
         }
         row.set_item("bindings", bindings)?;
         let attributes = PyDict::new(py);
         for (name, attr) in one.attributes(pattern) {
-            attributes.set_item(name, attrs::to_python(py, attr)?)?;
+            attributes.set_item(name, attrs::attr_to_python(py, attr)?)?;
         }
         row.set_item("attributes", attributes)?;
         row.set_item("by_name", one.by_name)?;
@@ -192,7 +198,7 @@ fn rewrite_find<'py>(
     Ok(list)
 }
 
-/// Says why subgraphs were not found: `(pattern, function, found, of, op, reason, span)` each, near misses first.
+/// Explains why subgraphs did not match: a row `(pattern, function, found, of, op, reason, span)` for each attempt, nearest misses first.
 #[pyfunction]
 #[pyo3(signature = (program, patterns, *, limit = 3))]
 #[allow(clippy::type_complexity, reason = "rows of a named tuple in Python")]
@@ -206,7 +212,7 @@ fn rewrite_explain(
     let searched = program.get().get();
     let (all, wanted) = (searched.clone(), graphs.clone());
     let look = move || explain(&all, &wanted, &FindOptions::default(), limit);
-    let misses = signals::on_program(py, searched.num_insts(), look)?;
+    let misses = signals::interruptible_if_large(py, searched.num_insts(), look)?;
     let rows = misses.into_iter().map(|miss| {
         let pattern = graphs[miss.pattern].name().to_string();
         let function = miss.function.to_string();
@@ -215,8 +221,8 @@ fn rewrite_explain(
     Ok(rows.collect())
 }
 
-/// Replaces matches by calls: the new program, `(pattern, function, name)` for each call, and what was refused with its
-/// reason.
+/// Replaces matches by calls. Returns the new program, `(pattern, function, name)` for each call, and the rejected matches with their
+/// reasons.
 #[pyfunction]
 #[pyo3(signature = (program, patterns, *, typed = false, share = false, keep_nested = false, keep_unused = false))]
 #[allow(clippy::type_complexity, reason = "rows of named tuples in Python")]
@@ -243,8 +249,8 @@ fn rewrite_extract(
         let done = extract(&mut changed, &graphs, &options);
         (changed, done)
     };
-    let (changed, done) = signals::on_program(py, size, take)?;
-    let done = done.map_err(|why| errors::error(py, Family::Rewrite, why))?;
+    let (changed, done) = signals::interruptible_if_large(py, size, take)?;
+    let done = done.map_err(|why| errors::new_error(py, ErrorKind::Rewrite, why))?;
     let calls = done.calls.iter();
     let calls = calls
         .map(|c| (c.pattern.to_string(), c.function.to_string(), c.name.to_string()))
@@ -253,10 +259,10 @@ fn rewrite_extract(
     let refused = refused
         .map(|r| (r.pattern.to_string(), r.function.to_string(), r.reason.clone()))
         .collect();
-    Ok((program.get().changed(changed), calls, refused))
+    Ok((program.get().with_program(changed), calls, refused))
 }
 
-/// Runs both sides of a rule on random instances: `None` if they agree, otherwise why not.
+/// Checks a rule by running both sides on random instances. Returns `None` if they agree, otherwise the reason.
 #[pyfunction]
 #[pyo3(signature = (rule, *, seed = 0))]
 fn rewrite_check_rule(
@@ -271,11 +277,14 @@ fn rewrite_check_rule(
     Ok(match verdict {
         Verdict::Holds(_) => None,
         Verdict::Wrong(counterexample) => Some(counterexample.to_string()),
-        Verdict::NeverApplied => {
-            Some("no instance of the left side could be made up to which it applies".to_owned())
+        Verdict::NeverApplied => Some(
+            "no random instance of the left-hand side satisfies the conditions of the rule"
+                .to_owned(),
+        ),
+        Verdict::NotChecked(reason) => Some(format!("the rule could not be checked: {reason}")),
+        Verdict::ChangesNothing(left) => {
+            Some(format!("the rule changes nothing, for example in\n{left}"))
         }
-        Verdict::NotChecked(reason) => Some(format!("it could not be checked: {reason}")),
-        Verdict::ChangesNothing(left) => Some(format!("it changes nothing, for one in\n{left}")),
-        Verdict::OnlyFound => Some("it has no right side".to_owned()),
+        Verdict::OnlyFound => Some("the rule has no right-hand side".to_owned()),
     })
 }

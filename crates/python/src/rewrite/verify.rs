@@ -1,4 +1,4 @@
-//! Verifies the edits of patterns, so that an error names the pattern.
+//! Verification of each edit of a pattern, so that an error names the pattern.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,27 +7,27 @@ use sapwood::ptir::{Program, verify_call};
 use sapwood::rewrite::{PassError, PassManager, PipelineFailure, ProblemKind, RunReport};
 use sapwood::trace::{ExecutionTraceSink, PassEvent, PassEventKind};
 
-use super::pattern::Raised;
-use crate::errors::{self, Family};
+use super::pattern::FirstException;
+use crate::errors::{self, ErrorKind};
 
-/// Follows a run, and checks each call that a pattern inserts or changes: the driver, which sees one function at a time, cannot.
-/// The first call that fits no function is in `raised`, and no pattern of Python's is called after it.
-pub(super) struct Verifier {
+/// A trace sink that checks each call that a pattern inserts or changes, which the driver cannot do because it sees one function at a time.
+/// The first call that matches no function becomes the exception in `raised`, and no Python pattern is called after it.
+pub(super) struct RewriteVerifier {
     /// The program before the run: patterns do not change signatures.
     program: Arc<Program>,
-    raised: Raised,
-    /// The patterns that were applied, in the order of their first rewrite.
+    raised: FirstException,
+    /// The names of the applied patterns, in the order of their first rewrite.
     applied: Mutex<Vec<String>>,
-    /// The pattern whose edits come.
+    /// The pattern whose edits the following events describe.
     current: Mutex<Option<String>>,
 }
 
-impl Verifier {
-    /// Adds a verifier to a run of passes.
-    pub(super) fn follow(
+impl RewriteVerifier {
+    /// Attaches a verifier to a pass manager.
+    pub(super) fn attach(
         manager: PassManager,
         program: &Arc<Program>,
-        raised: &Raised,
+        raised: &FirstException,
     ) -> (PassManager, Arc<Self>) {
         let verifier = Arc::new(Self {
             program: program.clone(),
@@ -38,8 +38,8 @@ impl Verifier {
         (manager.verify_each(true).trace(verifier.clone()), verifier)
     }
 
-    /// The exception for patterns that left something invalid, if any did.
-    pub(super) fn problem(
+    /// Returns the exception for patterns that left something invalid, if there are any.
+    pub(super) fn exception(
         &self,
         py: Python<'_>,
         outcome: &Result<RunReport, PipelineFailure>,
@@ -50,7 +50,7 @@ impl Verifier {
                 let problems = greedy.flat_map(|stats| &stats.problems);
                 let invalid = problems.filter(|problem| is_invalid(&problem.kind));
                 let all: Vec<String> = invalid.map(ToString::to_string).collect();
-                (!all.is_empty()).then(|| errors::error(py, Family::Rewrite, all.join("\n")))
+                (!all.is_empty()).then(|| errors::new_error(py, ErrorKind::Rewrite, all.join("\n")))
             }
             Err(PipelineFailure { pass: Some(_), error: PassError::Invalid(problems), .. }) => {
                 let applied = lock(&self.applied);
@@ -62,15 +62,15 @@ impl Verifier {
                         format!("one of the patterns `{names}` left a program that does not verify")
                     }
                 };
-                let error = errors::diagnosed(py, Family::Rewrite, problems, None);
-                Some(errors::prefixed(py, error, &place))
+                let error = errors::diagnostics_error(py, ErrorKind::Rewrite, problems, None);
+                Some(errors::with_prefix(py, error, &place))
             }
             Err(_) => None,
         }
     }
 }
 
-/// Whether a pattern wanted to make the program invalid. Other problems are warnings of the report.
+/// Returns whether a pattern tried to make the program invalid. Other problems are warnings of the report.
 fn is_invalid(kind: &ProblemKind) -> bool {
     !matches!(
         kind,
@@ -86,7 +86,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl ExecutionTraceSink for Verifier {
+impl ExecutionTraceSink for RewriteVerifier {
     fn pass(&self, event: &PassEvent<'_>) {
         match &event.kind {
             PassEventKind::Rewrite { pattern, .. } => {
@@ -113,8 +113,9 @@ impl ExecutionTraceSink for Verifier {
                 );
                 let mut raised = lock(&self.raised);
                 if raised.is_none() {
-                    *raised =
-                        Some(Python::attach(|py| errors::error(py, Family::Rewrite, message)));
+                    *raised = Some(Python::attach(|py| {
+                        errors::new_error(py, ErrorKind::Rewrite, message)
+                    }));
                 }
             }
             _ => {}

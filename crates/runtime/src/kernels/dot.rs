@@ -1,4 +1,4 @@
-//! `dot_general` as products of matrices.
+//! The fast kernel of `dot_general`, computed as matrix products.
 
 use std::borrow::Cow;
 
@@ -6,11 +6,11 @@ use sapwood_ptir::eval::{DataType, EvalCx, EvalResult, Fault, Native, Tensor, co
 use smallvec::SmallVec;
 
 use super::elementwise::zeros;
-use super::exact;
-use super::product::{GemmElement, Strides, multiply};
+use super::evaluate_in_fixed_order;
+use super::gemm::{GemmElement, MatrixStrides, multiply_matrices};
 
-/// Products between two looks at the limits: so many that packing the right side again for each panel costs little.
-const PANEL: usize = 1 << 30;
+/// The number of multiplications between two checks of the limits: large enough that packing the right side again for each panel costs little.
+const MAX_PANEL_PRODUCTS: usize = 1 << 30;
 
 type Axes = SmallVec<[usize; 4]>;
 
@@ -19,17 +19,17 @@ pub(super) fn dot_general(cx: &mut EvalCx<'_>) -> EvalResult {
     let accumulate = cx.dtype("accumulate")?.unwrap_or(dtype);
     let result = cx.result_dtype(0)?;
     match (dtype, accumulate, result) {
-        (DataType::F32, DataType::F32, DataType::F32) => product::<f32>(cx),
-        (DataType::F64, DataType::F64, DataType::F64) => product::<f64>(cx),
-        _ => exact(cx),
+        (DataType::F32, DataType::F32, DataType::F32) => dot_general_of::<f32>(cx),
+        (DataType::F64, DataType::F64, DataType::F64) => dot_general_of::<f64>(cx),
+        _ => evaluate_in_fixed_order(cx),
     }
 }
 
-fn product<T: Native + GemmElement>(cx: &mut EvalCx<'_>) -> EvalResult {
+fn dot_general_of<T: Native + GemmElement>(cx: &mut EvalCx<'_>) -> EvalResult {
     let shape = cx.result_shape(0)?;
     let total = count(&shape).ok_or_else(|| Fault::TooLarge { shape: shape.to_vec() })?;
     let (lhs, rhs) = (cx.tensor(0)?, cx.tensor(1)?);
-    // With no elements, products of extents may be beyond counting.
+    // Without elements, the product of the extents may overflow.
     if total == 0 || lhs.len() == 0 || rhs.len() == 0 {
         return one(Tensor::splat(lhs.dtype(), shape, T::default()));
     }
@@ -46,32 +46,32 @@ fn product<T: Native + GemmElement>(cx: &mut EvalCx<'_>) -> EvalResult {
     let (batches, m) = (size(left, &lb), size(left, &lf));
     let (k, n) = (size(left, &lc), size(right, &rf));
     let (a, b) = (cx.elements::<T>(0)?, cx.elements::<T>(1)?);
-    let a = Operand::new(cx, &a, left, [&lb, &lf, &lc])?;
-    let b = Operand::new(cx, &b, right, [&rb, &rc, &rf])?;
+    let a = MatrixOperand::new(cx, &a, left, [&lb, &lf, &lc])?;
+    let b = MatrixOperand::new(cx, &b, right, [&rb, &rc, &rf])?;
     let mut out = zeros::<T>(cx, total)?;
-    // As many rows at a time as make a panel.
-    let rows = (PANEL / n.saturating_mul(k).max(1)).max(1);
+    // The number of rows in a panel.
+    let rows = (MAX_PANEL_PRODUCTS / n.saturating_mul(k).max(1)).max(1);
     for (batch, result) in (0..batches).zip(out.chunks_exact_mut(m * n)) {
         let ((left, strides), right) = (a.matrix(batch), b.matrix(batch));
         for (panel, result) in result.chunks_mut(rows.saturating_mul(n)).enumerate() {
             let m = result.len() / n;
             cx.work((m as u64).saturating_mul(n as u64).saturating_mul(k as u64))?;
             let left = &left[panel * rows * strides.row..];
-            multiply([m, k, n], (left, strides), right, result, cx.threads());
+            multiply_matrices([m, k, n], (left, strides), right, result, cx.threads());
         }
     }
     one(Tensor::new(lhs.dtype(), shape, out))
 }
 
-/// An operand as one matrix for each batch.
-struct Operand<'a, T: Clone> {
+/// An operand as one matrix per batch.
+struct MatrixOperand<'a, T: Clone> {
     elements: Cow<'a, [T]>,
     batch: usize,
-    strides: Strides,
+    strides: MatrixStrides,
 }
 
-impl<'a, T: Native> Operand<'a, T> {
-    /// The matrix whose rows and columns count through these groups of axes; copied if they do not lie evenly.
+impl<'a, T: Native> MatrixOperand<'a, T> {
+    /// Returns the matrix whose batches, rows and columns run over these groups of axes; copies the elements if the strides are not uniform.
     fn new(
         cx: &EvalCx<'_>,
         elements: &'a [T],
@@ -79,19 +79,25 @@ impl<'a, T: Native> Operand<'a, T> {
         groups: [&Axes; 3],
     ) -> Result<Self, Fault> {
         let strides = row_major(shape);
-        if let [Some(batch), Some(row), Some(column)] = groups.map(|g| even(shape, &strides, g)) {
-            return Ok(Self { elements: elements.into(), batch, strides: Strides { row, column } });
+        if let [Some(batch), Some(row), Some(column)] =
+            groups.map(|g| uniform_stride(shape, &strides, g))
+        {
+            return Ok(Self {
+                elements: elements.into(),
+                batch,
+                strides: MatrixStrides { row, column },
+            });
         }
         let order: Axes = groups.iter().flat_map(|g| g.iter().copied()).collect();
         let mut copy = cx.alloc::<T>(elements.len())?;
-        copy_in_order(elements, shape, &strides, &order, &mut copy);
+        copy_in_axis_order(elements, shape, &strides, &order, &mut copy);
         let size = |axes: &Axes| axes.iter().map(|&a| shape[a]).product::<usize>();
         let column = size(groups[2]);
         let batch = size(groups[1]) * column;
-        Ok(Self { elements: copy.into(), batch, strides: Strides { row: column, column: 1 } })
+        Ok(Self { elements: copy.into(), batch, strides: MatrixStrides { row: column, column: 1 } })
     }
 
-    fn matrix(&self, batch: usize) -> (&[T], Strides) {
+    fn matrix(&self, batch: usize) -> (&[T], MatrixStrides) {
         (self.elements.get(batch * self.batch..).unwrap_or_default(), self.strides)
     }
 }
@@ -104,8 +110,8 @@ fn row_major(shape: &[usize]) -> Axes {
     strides
 }
 
-// The distance of neighbours when counting through axes, the last fastest, if it is always the same.
-fn even(shape: &[usize], strides: &[usize], axes: &[usize]) -> Option<usize> {
+// Returns the stride between neighbours when iterating over axes, the last fastest, if it is uniform.
+fn uniform_stride(shape: &[usize], strides: &[usize], axes: &[usize]) -> Option<usize> {
     let mut distance = None;
     let mut expected = 0;
     for &axis in axes.iter().rev().filter(|&&a| shape[a] != 1) {
@@ -119,7 +125,7 @@ fn even(shape: &[usize], strides: &[usize], axes: &[usize]) -> Option<usize> {
     Some(distance.unwrap_or(0))
 }
 
-fn copy_in_order<T: Copy>(
+fn copy_in_axis_order<T: Copy>(
     elements: &[T],
     shape: &[usize],
     strides: &[usize],

@@ -1,10 +1,10 @@
-//! One element at a time, many at once.
+//! Elementwise kernels.
 
 use sapwood_ptir::eval::{EvalCx, EvalResult, Fault, Native, Tensor, View, one};
 
-use super::exact;
+use super::evaluate_in_fixed_order;
 use super::math;
-use super::parallel::{PIECE, pieces};
+use super::parallel::{CHUNK_ELEMENTS, for_each_chunk};
 
 pub(super) fn exp(cx: &mut EvalCx<'_>) -> EvalResult {
     unary(cx, math::exp)
@@ -48,27 +48,27 @@ pub(super) fn div(cx: &mut EvalCx<'_>) -> EvalResult {
 
 fn unary(cx: &mut EvalCx<'_>, f: impl Fn(f32) -> f32 + Sync) -> EvalResult {
     if !matches!(cx.tensor(0)?.view::<f32>(), Some(View::Dense(_))) {
-        return exact(cx);
+        return evaluate_in_fixed_order(cx);
     }
     let arch = pulp::Arch::new();
     let mut input = cx.take_tensor(0)?;
     if let Some(all) = input.unique_mut::<f32>() {
         cx.work(all.len() as u64)?;
-        pieces(cx.threads(), all, PIECE, |_, piece| {
+        for_each_chunk(cx.threads(), all, CHUNK_ELEMENTS, |_, chunk| {
             arch.dispatch(
                 #[inline(always)]
-                || piece.iter_mut().for_each(|x| *x = f(*x)),
+                || chunk.iter_mut().for_each(|x| *x = f(*x)),
             );
         });
         return one(input);
     }
-    let Some(View::Dense(all)) = input.view::<f32>() else { return Err(lost()) };
+    let Some(View::Dense(all)) = input.view::<f32>() else { return Err(wrong_storage_type()) };
     let mut out = zeros::<f32>(cx, all.len())?;
-    pieces(cx.threads(), &mut out, PIECE, |at, piece| {
-        let from = &all[at..at + piece.len()];
+    for_each_chunk(cx.threads(), &mut out, CHUNK_ELEMENTS, |at, chunk| {
+        let from = &all[at..at + chunk.len()];
         arch.dispatch(
             #[inline(always)]
-            || piece.iter_mut().zip(from).for_each(|(y, &x)| *y = f(x)),
+            || chunk.iter_mut().zip(from).for_each(|(y, &x)| *y = f(x)),
         );
     });
     one(Tensor::new(input.dtype(), input.shape(), out))
@@ -81,7 +81,7 @@ fn binary(
 ) -> EvalResult {
     let dense = |index| Ok::<_, Fault>(!cx.tensor(index)?.is_splat());
     if !dense(0)? && !dense(1)? {
-        return exact(cx);
+        return evaluate_in_fixed_order(cx);
     }
     if cx.tensor(0)?.view::<f32>().is_some() {
         return zip(cx, single);
@@ -89,7 +89,7 @@ fn binary(
     if cx.tensor(0)?.view::<f64>().is_some() {
         return zip(cx, double);
     }
-    exact(cx)
+    evaluate_in_fixed_order(cx)
 }
 
 fn zip<T: Native>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T + Sync) -> EvalResult {
@@ -106,23 +106,25 @@ fn zip<T: Native>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T + Sync) -> EvalResu
     }
     let arch = pulp::Arch::new();
     let mut out = zeros::<T>(cx, a.len())?;
-    let (Some(left), Some(right)) = (a.view::<T>(), b.view::<T>()) else { return Err(lost()) };
-    pieces(threads, &mut out, PIECE, |at, piece| {
-        let range = at..at + piece.len();
+    let (Some(left), Some(right)) = (a.view::<T>(), b.view::<T>()) else {
+        return Err(wrong_storage_type());
+    };
+    for_each_chunk(threads, &mut out, CHUNK_ELEMENTS, |at, chunk| {
+        let range = at..at + chunk.len();
         arch.dispatch(
             #[inline(always)]
             || match (left, right) {
                 (View::Dense(xs), View::Dense(ys)) => {
                     let pairs = xs[range.clone()].iter().zip(&ys[range]);
-                    piece.iter_mut().zip(pairs).for_each(|(z, (&x, &y))| *z = f(x, y));
+                    chunk.iter_mut().zip(pairs).for_each(|(z, (&x, &y))| *z = f(x, y));
                 }
                 (View::Dense(xs), View::Splat(y)) => {
-                    piece.iter_mut().zip(&xs[range]).for_each(|(z, &x)| *z = f(x, y));
+                    chunk.iter_mut().zip(&xs[range]).for_each(|(z, &x)| *z = f(x, y));
                 }
                 (View::Splat(x), View::Dense(ys)) => {
-                    piece.iter_mut().zip(&ys[range]).for_each(|(z, &y)| *z = f(x, y));
+                    chunk.iter_mut().zip(&ys[range]).for_each(|(z, &y)| *z = f(x, y));
                 }
-                (View::Splat(x), View::Splat(y)) => piece.fill(f(x, y)),
+                (View::Splat(x), View::Splat(y)) => chunk.fill(f(x, y)),
             },
         );
     });
@@ -136,27 +138,27 @@ fn in_place<T: Native>(
     f: impl Fn(T, T) -> T + Sync,
 ) {
     let arch = pulp::Arch::new();
-    pieces(threads, left, PIECE, |at, piece| {
+    for_each_chunk(threads, left, CHUNK_ELEMENTS, |at, chunk| {
         arch.dispatch(
             #[inline(always)]
             || match right {
-                View::Splat(y) => piece.iter_mut().for_each(|x| *x = f(*x, y)),
+                View::Splat(y) => chunk.iter_mut().for_each(|x| *x = f(*x, y)),
                 View::Dense(ys) => {
-                    let ys = &ys[at..at + piece.len()];
-                    piece.iter_mut().zip(ys).for_each(|(x, &y)| *x = f(*x, y));
+                    let ys = &ys[at..at + chunk.len()];
+                    chunk.iter_mut().zip(ys).for_each(|(x, &y)| *x = f(*x, y));
                 }
             },
         );
     });
 }
 
-/// Elements that are zero; large ones cost nothing until they are written.
+/// Allocates zeros; a large allocation costs nothing until it is written.
 pub(super) fn zeros<T: Native>(cx: &EvalCx<'_>, len: usize) -> Result<Vec<T>, Fault> {
-    // Asks the limits, and the system whether there is so much.
+    // Checks the limits and whether the system has enough memory.
     drop(cx.alloc::<T>(len)?);
     Ok(vec![T::default(); len])
 }
 
-fn lost() -> Fault {
+fn wrong_storage_type() -> Fault {
     Fault::op("an operand is kept in another type than its own")
 }

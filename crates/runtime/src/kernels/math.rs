@@ -1,20 +1,20 @@
-//! Functions of `f32` without branches, so that loops over them become loops over vectors.
+//! Branch-free functions of `f32`, so that the compiler vectorizes loops over them.
 //!
-//! Each is within [`ULPS`] units in the last place of the true value, and gives what the op's doc says for zeros,
+//! Each is within [`ULPS`] units in the last place of the exact value, and follows the op's documentation for zeros,
 //! infinities and NaN.
 
-/// How far a result may lie from the true one, in units of the last place.
+/// The largest error of a result, in units in the last place.
 #[cfg(test)]
 const ULPS: u32 = 4;
 
-// The integer next to `x`, for |x| < 2^22, by what adding a large number rounds off.
+// Rounds to the nearest integer for |x| < 2^22, by adding and subtracting a large number.
 #[inline(always)]
-fn nearest(x: f32) -> f32 {
-    const LARGE: f32 = 12_582_912.0; // 1.5 * 2^23
-    (x + LARGE) - LARGE
+fn round_to_integer(x: f32) -> f32 {
+    const ROUNDING_OFFSET: f32 = 12_582_912.0; // 1.5 * 2^23
+    (x + ROUNDING_OFFSET) - ROUNDING_OFFSET
 }
 
-// 2^n for an integer from -126 to 127.
+// Returns 2^n for an integer from -126 to 127.
 #[inline(always)]
 fn power_of_two(n: f32) -> f32 {
     f32::from_bits(((n as i32 + 127) << 23) as u32)
@@ -22,12 +22,12 @@ fn power_of_two(n: f32) -> f32 {
 
 #[inline(always)]
 pub(super) fn exp(x: f32) -> f32 {
-    // Beyond these the result is infinite or zero whatever the digits say.
-    const HIGHEST: f32 = 89.0;
-    const LOWEST: f32 = -104.0;
-    let c = x.clamp(LOWEST, HIGHEST);
-    let n = nearest(c * std::f32::consts::LOG2_E);
-    // x - n ln 2, in two steps, the first exact.
+    // Outside of this range the result is infinite or zero.
+    const MAX_FINITE_INPUT: f32 = 89.0;
+    const MIN_NONZERO_INPUT: f32 = -104.0;
+    let c = x.clamp(MIN_NONZERO_INPUT, MAX_FINITE_INPUT);
+    let n = round_to_integer(c * std::f32::consts::LOG2_E);
+    // x - n ln 2, in two steps, the first of which is exact.
     let r = (c - n * 0.693_359_4) - n * -2.121_944_4e-4;
     let mut p = 1.987_569_2e-4;
     p = p * r + 1.398_2e-3;
@@ -36,8 +36,8 @@ pub(super) fn exp(x: f32) -> f32 {
     p = p * r + 1.666_666_5e-1;
     p = p * r + 0.5;
     let e = p * (r * r) + r + 1.0;
-    // Twice, so that neither factor leaves the range where the product does not.
-    let half = nearest(n * 0.5);
+    // The scaling is done in two steps, so that neither factor overflows unless the product does.
+    let half = round_to_integer(n * 0.5);
     let y = e * power_of_two(half) * power_of_two(n - half);
     if x.is_nan() { x } else { y }
 }
@@ -71,7 +71,7 @@ pub(super) fn log(x: f32) -> f32 {
 
 #[inline(always)]
 pub(super) fn logistic(x: f32) -> f32 {
-    // For negative x, e^x / (1 + e^x): small results keep their digits.
+    // For negative x this is e^x / (1 + e^x), which keeps the precision of small results.
     let e = exp(-x.abs());
     let y = if x < 0.0 { e } else { 1.0 } / (1.0 + e);
     if x.is_nan() { x } else { y }
@@ -80,7 +80,7 @@ pub(super) fn logistic(x: f32) -> f32 {
 #[inline(always)]
 pub(super) fn tanh(x: f32) -> f32 {
     let a = x.abs();
-    // Near zero the quotient below would lose digits.
+    // Near zero the quotient below would lose precision.
     let z = x * x;
     let mut p = -5.704_988_7e-3;
     p = p * z + 2.063_909e-2;

@@ -1,11 +1,11 @@
-//! Fast kernels: one file per kind of work.
+//! Fast kernels, one file per group of ops.
 
 mod broadcast;
 mod dot;
 mod elementwise;
+mod gemm;
 mod math;
 mod parallel;
-mod product;
 mod reduce;
 
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use sapwood_ptir::{Op as _, OpKey, ops};
 
 use crate::Tolerance;
 
-/// The fast kernels of the CPU backend. Not the same bytes on every machine: vectors and threads differ.
+/// The fast kernels of the CPU backend. Results may differ between machines, because vector widths and thread counts differ.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FastKernels;
 
 type Kernel = fn(&mut EvalCx<'_>) -> EvalResult;
 
-/// Every op that has a fast kernel, and how close it stays to the fixed order.
-fn table() -> [(OpKey, Kernel, Tolerance); 16] {
+/// Returns every op that has a fast kernel, with the kernel and its tolerance.
+fn kernel_table() -> [(OpKey, Kernel, Tolerance); 16] {
     let ulps = Tolerance::Ulps(4);
     [
         (ops::DotGeneral::key(), dot::dot_general, Tolerance::Sum),
@@ -30,37 +30,37 @@ fn table() -> [(OpKey, Kernel, Tolerance); 16] {
         (ops::Log::key(), elementwise::log, ulps),
         (ops::Logistic::key(), elementwise::logistic, ulps),
         (ops::Tanh::key(), elementwise::tanh, ulps),
-        (ops::Sqrt::key(), elementwise::sqrt, Tolerance::Same),
+        (ops::Sqrt::key(), elementwise::sqrt, Tolerance::SameNumbers),
         (ops::Rsqrt::key(), elementwise::rsqrt, ulps),
-        (ops::Add::key(), elementwise::add, Tolerance::Same),
-        (ops::Sub::key(), elementwise::sub, Tolerance::Same),
-        (ops::Mul::key(), elementwise::mul, Tolerance::Same),
-        (ops::Div::key(), elementwise::div, Tolerance::Same),
+        (ops::Add::key(), elementwise::add, Tolerance::SameNumbers),
+        (ops::Sub::key(), elementwise::sub, Tolerance::SameNumbers),
+        (ops::Mul::key(), elementwise::mul, Tolerance::SameNumbers),
+        (ops::Div::key(), elementwise::div, Tolerance::SameNumbers),
         (ops::ReduceSum::key(), reduce::sum, Tolerance::Sum),
-        (ops::ReduceMax::key(), reduce::max, Tolerance::Same),
-        (ops::ReduceMin::key(), reduce::min, Tolerance::Same),
-        (ops::BroadcastTo::key(), broadcast::broadcast_to, Tolerance::Same),
-        (ops::BroadcastInDim::key(), broadcast::broadcast_in_dim, Tolerance::Same),
+        (ops::ReduceMax::key(), reduce::max, Tolerance::SameNumbers),
+        (ops::ReduceMin::key(), reduce::min, Tolerance::SameNumbers),
+        (ops::BroadcastTo::key(), broadcast::broadcast_to, Tolerance::SameNumbers),
+        (ops::BroadcastInDim::key(), broadcast::broadcast_in_dim, Tolerance::SameNumbers),
     ]
 }
 
 impl FastKernels {
-    /// The ops that have a fast kernel, and how close it stays to the fixed order.
+    /// Returns the ops that have a fast kernel, with their tolerances.
     #[must_use]
     pub fn ops() -> Vec<(OpKey, Tolerance)> {
-        table().iter().map(|&(key, _, tolerance)| (key, tolerance)).collect()
+        kernel_table().iter().map(|&(key, _, tolerance)| (key, tolerance)).collect()
     }
 }
 
 impl Kernels for FastKernels {
     fn kernel(&self, op: OpKey) -> Option<Arc<Evaluate>> {
-        let (_, kernel, _) = table().into_iter().find(|(key, ..)| *key == op)?;
+        let (_, kernel, _) = kernel_table().into_iter().find(|(key, ..)| *key == op)?;
         Some(Arc::new(kernel))
     }
 }
 
-/// The op's own evaluation, for what a fast kernel does not cover.
-fn exact(cx: &mut EvalCx<'_>) -> EvalResult {
+/// Runs the fixed-order kernel of the op, for cases that a fast kernel does not cover.
+fn evaluate_in_fixed_order(cx: &mut EvalCx<'_>) -> EvalResult {
     match cx.def().evaluation() {
         Some(evaluate) => {
             let evaluate = evaluate.clone();

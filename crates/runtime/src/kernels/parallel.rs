@@ -1,14 +1,14 @@
-//! Work in pieces, on several threads if there is enough of it.
+//! Chunked loops, which run on several threads if there is enough work.
 
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-/// Pieces of this many elements: small enough for the second cache, large enough to be worth handing out.
-pub(super) const PIECE: usize = 1 << 14;
+/// The number of elements in a chunk: small enough for the L2 cache, large enough to be worth sending to a thread.
+pub(super) const CHUNK_ELEMENTS: usize = 1 << 14;
 
-/// How many of `threads` there are. A process that was forked has none but its own: the pool's stayed with its parent.
-pub(super) fn usable(threads: usize) -> usize {
+/// Returns the number of usable threads, at most `threads`. A forked process has only one, because the pool's threads stay with its parent.
+pub(super) fn usable_threads(threads: usize) -> usize {
     static OWNER: OnceLock<u32> = OnceLock::new();
     let here = std::process::id();
     if threads < 2 || *OWNER.get_or_init(|| here) != here {
@@ -17,19 +17,19 @@ pub(super) fn usable(threads: usize) -> usize {
     threads.min(rayon::current_num_threads())
 }
 
-/// Runs `work` on pieces of `out` of `len` elements (the last may be shorter), with the position of their first.
-pub(super) fn pieces<T: Send>(
+/// Runs `work` on chunks of `out` of `len` elements (the last may be shorter), with the index of their first element.
+pub(super) fn for_each_chunk<T: Send>(
     threads: usize,
     out: &mut [T],
     len: usize,
     work: impl Fn(usize, &mut [T]) + Sync,
 ) {
     let operations = out.len();
-    pieces_of_work(threads, operations, out, len, work);
+    for_each_chunk_of_work(threads, operations, out, len, work);
 }
 
-/// As [`pieces`], where the work is more than the elements of `out`: so many operations in all.
-pub(super) fn pieces_of_work<T: Send>(
+/// Runs `work` on chunks like [`for_each_chunk`], for `operations` operations in total instead of one per element.
+pub(super) fn for_each_chunk_of_work<T: Send>(
     threads: usize,
     operations: usize,
     out: &mut [T],
@@ -38,26 +38,26 @@ pub(super) fn pieces_of_work<T: Send>(
 ) {
     let len = len.max(1);
     let one_by_one = |start: usize, share: &mut [T]| {
-        for (number, piece) in share.chunks_mut(len).enumerate() {
-            work(start + number * len, piece);
+        for (number, chunk) in share.chunks_mut(len).enumerate() {
+            work(start + number * len, chunk);
         }
     };
-    let threads = if operations <= 2 * PIECE { 1 } else { usable(threads) };
+    let threads = if operations <= 2 * CHUNK_ELEMENTS { 1 } else { usable_threads(threads) };
     if threads < 2 {
         one_by_one(0, out);
     } else if threads >= rayon::current_num_threads() {
-        out.par_chunks_mut(len).enumerate().for_each(|(number, piece)| work(number * len, piece));
+        out.par_chunks_mut(len).enumerate().for_each(|(number, chunk)| work(number * len, chunk));
     } else {
-        // The pool has more threads than may be used: one share for each of ours.
+        // The pool has more threads than the limit allows, so each allowed thread gets one share.
         let share = out.len().div_ceil(len).div_ceil(threads).max(1) * len;
         let shares = out.par_chunks_mut(share).enumerate();
         shares.for_each(|(number, all)| one_by_one(number * share, all));
     }
 }
 
-/// A length of pieces that are whole rows of `row` elements and not much shorter than [`PIECE`].
-pub(super) fn whole_rows(row: usize) -> usize {
-    row.max(1) * (PIECE / row.max(1)).max(1)
+/// Returns the length of chunks that consist of whole rows of `row` elements and are not much shorter than [`CHUNK_ELEMENTS`].
+pub(super) fn whole_row_chunk(row: usize) -> usize {
+    row.max(1) * (CHUNK_ELEMENTS / row.max(1)).max(1)
 }
 
 #[cfg(test)]
@@ -67,17 +67,17 @@ mod tests {
 
     use super::*;
 
-    // Every element is its position, and the threads that wrote them.
-    fn positions(threads: usize, len: usize, piece: usize) -> usize {
+    // Writes its index to every element, and returns the number of threads that did so.
+    fn positions(threads: usize, len: usize, chunk: usize) -> usize {
         let seen = Mutex::new(BTreeSet::new());
         let mut out = vec![usize::MAX; len];
-        pieces_of_work(threads, usize::MAX, &mut out, piece, |at, piece| {
+        for_each_chunk_of_work(threads, usize::MAX, &mut out, chunk, |at, chunk| {
             if let (Some(thread), Ok(mut seen)) = (rayon::current_thread_index(), seen.lock()) {
                 seen.insert(thread);
             }
-            piece.iter_mut().enumerate().for_each(|(i, x)| *x = at + i);
+            chunk.iter_mut().enumerate().for_each(|(i, x)| *x = at + i);
         });
-        assert!(out.iter().enumerate().all(|(i, &x)| i == x), "{threads}, {len}, {piece}");
+        assert!(out.iter().enumerate().all(|(i, &x)| i == x), "{threads}, {len}, {chunk}");
         seen.into_inner().map_or(0, |seen| seen.len())
     }
 
@@ -85,8 +85,8 @@ mod tests {
     fn shares_cover_everything_on_no_more_threads_than_allowed() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(6).build().unwrap();
         for threads in [1, 2, 3, 5, 6, 7] {
-            for (len, piece) in [(0, 3), (1, 1), (100, 7), (1000, 1), (1001, 2000), (12, 0)] {
-                let used = pool.install(|| positions(threads, len, piece));
+            for (len, chunk) in [(0, 3), (1, 1), (100, 7), (1000, 1), (1001, 2000), (12, 0)] {
+                let used = pool.install(|| positions(threads, len, chunk));
                 assert!(used <= threads.min(6), "{used} threads, {threads} are allowed");
             }
         }

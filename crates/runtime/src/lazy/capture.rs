@@ -1,4 +1,4 @@
-//! What a captured computation is recorded with.
+//! The builder of captured computations.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -10,44 +10,44 @@ use sapwood_ptir::{Effects, GraphBuilder, Op, PtirGraph, PtirValue, Registry, Va
 use super::{Fragment, LazyError, LazyGraph, LazyTensor};
 use crate::backend::Backend;
 
-/// A computation under construction: a [`GraphBuilder`], so that `PtirGraph::new(ctx)` records into it, which can take
-/// over values of its lazy graph.
+/// A computation under construction that can import values of its lazy graph. It is a [`GraphBuilder`], so `PtirGraph::new(ctx)`
+/// records into it.
 pub struct CaptureContext<'g, B: Backend> {
     graph: &'g LazyGraph<B>,
     builder: GraphBuilder,
     inputs: Vec<LazyTensor<B::Buffer>>,
-    // Values by their number: one that is imported twice is one parameter.
-    known: HashMap<u64, ValueId, FxBuildHasher>,
+    // The parameters by the number of the lazy value: a value that is imported twice is one parameter.
+    params_by_value: HashMap<u64, ValueId, FxBuildHasher>,
 }
 
 impl<'g, B: Backend> CaptureContext<'g, B> {
     pub(super) fn new(graph: &'g LazyGraph<B>, registry: &Arc<Registry>) -> Self {
         let builder = GraphBuilder::new("capture", registry);
-        Self { graph, builder, inputs: Vec::new(), known: HashMap::default() }
+        Self { graph, builder, inputs: Vec::new(), params_by_value: HashMap::default() }
     }
 
-    /// A value of the lazy graph, to be used here.
+    /// Imports a value of the lazy graph into the computation.
     ///
     /// # Errors
-    /// If it belongs to another graph.
+    /// If the value belongs to another graph.
     pub fn import(
         &mut self,
         value: &LazyTensor<B::Buffer>,
     ) -> Result<ValueId, LazyError<B::Error>> {
-        self.graph.own(value)?;
-        if let Some(&known) = self.known.get(&value.id()) {
+        self.graph.check_owner(value)?;
+        if let Some(&known) = self.params_by_value.get(&value.id()) {
             return Ok(known);
         }
         let id = self.builder.parameter("", value.ty().clone());
         self.inputs.push(value.clone());
-        self.known.insert(value.id(), id);
+        self.params_by_value.insert(value.id(), id);
         Ok(id)
     }
 
-    /// Records an instruction that has one result.
+    /// Records an instruction with one result.
     ///
     /// # Errors
-    /// If operands or attributes do not fit. Then nothing is recorded.
+    /// If operands or attributes are invalid. Then nothing is recorded.
     pub fn emit<T: Op>(&mut self, op: T) -> Result<ValueId, LazyError<B::Error>> {
         let mut graph = PtirGraph::new(&mut self.builder);
         let value: PtirValue = graph.record(op)?;

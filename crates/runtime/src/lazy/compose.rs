@@ -1,4 +1,4 @@
-//! Captured pieces put together to one function.
+//! Composition of captured fragments into one function.
 
 use std::sync::Arc;
 
@@ -11,59 +11,61 @@ use sapwood_ptir::{
 };
 use sapwood_types::Span;
 
-use super::{Fragment, LazyError, LazyTensor, Piece};
+use super::{Fragment, FragmentResult, LazyError, LazyTensor};
 
 type Composed<V, E> = Result<(Function, Vec<V>), LazyError<E>>;
 
-/// The function that computes values, each with what it came from, and its inputs. What does not lead to them is left out.
+/// Composes the function that computes the targets, and returns it with its inputs. Instructions that no target depends on are left out.
 pub(super) fn compose<V: Clone, E>(
     name: &str,
     registry: &Arc<Registry>,
-    targets: &[(&LazyTensor<V>, Piece<V>)],
+    targets: &[(&LazyTensor<V>, FragmentResult<V>)],
 ) -> Composed<V, E> {
-    let mut writing = Writing {
+    let mut composer = FunctionComposer {
         writer: FunctionWriter::new(name, registry),
         inputs: Vec::new(),
         values: HashMap::default(),
     };
-    for (fragment, results) in order(targets) {
-        writing.fragment(&fragment, &results)?;
+    for (fragment, results) in order_fragments(targets) {
+        composer.append_fragment(&fragment, &results)?;
     }
     let mut parts = OpParts::new(Return::key());
     let mut types = Vec::new();
     for (target, _) in targets {
-        let value = writing.value(target);
-        types.push(writing.writer.function().value_type(value).clone());
+        let value = composer.value_or_input(target);
+        types.push(composer.writer.function().value_type(value).clone());
         parts.operands.push(value);
     }
-    let body = writing.writer.function().body();
-    writing.writer.append(body, &parts, Span::unknown())?;
-    Ok((writing.writer.finish(&types)?, writing.inputs))
+    let body = composer.writer.function().body();
+    composer.writer.append(body, &parts, Span::unknown())?;
+    Ok((composer.writer.finish(&types)?, composer.inputs))
 }
 
-// A piece and the values that are its results and are asked for, each with its place among the results.
-type Needed<V> = (Arc<Fragment<V>>, Vec<(usize, LazyTensor<V>)>);
+// A fragment and its requested results, each with its index among the results.
+type FragmentUse<V> = (Arc<Fragment<V>>, Vec<(usize, LazyTensor<V>)>);
 
-// The pieces that values need, each after those it needs itself. The order follows from the structure alone. What a value
-// came from is looked at once: another thread may compute it meanwhile.
-fn order<V>(targets: &[(&LazyTensor<V>, Piece<V>)]) -> Vec<Needed<V>> {
-    let mut done: Vec<Needed<V>> = Vec::new();
+// Returns the fragments that the targets depend on, in dependency order. The order depends on the structure alone. The origin of
+// each value is read only once, because another thread may compute the value meanwhile.
+fn order_fragments<V>(targets: &[(&LazyTensor<V>, FragmentResult<V>)]) -> Vec<FragmentUse<V>> {
+    let mut done: Vec<FragmentUse<V>> = Vec::new();
     let mut places: HashMap<*const Fragment<V>, usize, FxBuildHasher> = HashMap::default();
     let mut seen: HashSet<u64, FxBuildHasher> = HashSet::default();
-    let known: HashMap<u64, &Piece<V>, FxBuildHasher> =
-        targets.iter().map(|(target, piece)| (target.id(), piece)).collect();
-    let mut open: Vec<Step<V>> =
-        targets.iter().rev().map(|(target, _)| Step::Enter((*target).clone())).collect();
+    let known: HashMap<u64, &FragmentResult<V>, FxBuildHasher> =
+        targets.iter().map(|(target, pending)| (target.id(), pending)).collect();
+    let mut open: Vec<VisitStep<V>> =
+        targets.iter().rev().map(|(target, _)| VisitStep::Enter((*target).clone())).collect();
     while let Some(step) = open.pop() {
         match step {
-            Step::Enter(value) if seen.insert(value.id()) => {
-                let piece = known.get(&value.id()).map(|&piece| piece.clone());
-                let Some((fragment, result)) = piece.or_else(|| value.piece()) else { continue };
-                open.push(Step::Leave(value, (fragment.clone(), result)));
-                open.extend(fragment.inputs.iter().rev().cloned().map(Step::Enter));
+            VisitStep::Enter(value) if seen.insert(value.id()) => {
+                let pending = known.get(&value.id()).map(|&pending| pending.clone());
+                let Some((fragment, result)) = pending.or_else(|| value.pending_result()) else {
+                    continue;
+                };
+                open.push(VisitStep::Leave(value, (fragment.clone(), result)));
+                open.extend(fragment.inputs.iter().rev().cloned().map(VisitStep::Enter));
             }
-            Step::Enter(_) => {}
-            Step::Leave(value, (fragment, result)) => {
+            VisitStep::Enter(_) => {}
+            VisitStep::Leave(value, (fragment, result)) => {
                 let at = *places.entry(Arc::as_ptr(&fragment)).or_insert_with(|| {
                     done.push((fragment.clone(), Vec::new()));
                     done.len() - 1
@@ -75,22 +77,22 @@ fn order<V>(targets: &[(&LazyTensor<V>, Piece<V>)]) -> Vec<Needed<V>> {
     done
 }
 
-// What is still to do: a value that is wanted, and the same value after all that its piece needs.
-enum Step<V> {
+// A pending step of the traversal: a value to visit, or a value whose dependencies have been visited.
+enum VisitStep<V> {
     Enter(LazyTensor<V>),
-    Leave(LazyTensor<V>, Piece<V>),
+    Leave(LazyTensor<V>, FragmentResult<V>),
 }
 
-struct Writing<V> {
+struct FunctionComposer<V> {
     writer: FunctionWriter,
     inputs: Vec<V>,
-    // Values of the lazy graph by their number.
+    // The values by the number of the lazy value.
     values: HashMap<u64, ValueId, FxBuildHasher>,
 }
 
-impl<V: Clone> Writing<V> {
-    // A value of the lazy graph: what was written for it, or an input.
-    fn value(&mut self, value: &LazyTensor<V>) -> ValueId {
+impl<V: Clone> FunctionComposer<V> {
+    // Returns the value written for a lazy value, or a new input for it.
+    fn value_or_input(&mut self, value: &LazyTensor<V>) -> ValueId {
         if let Some(&known) = self.values.get(&value.id()) {
             return known;
         }
@@ -101,69 +103,69 @@ impl<V: Clone> Writing<V> {
         param
     }
 
-    fn fragment<E>(
+    fn append_fragment<E>(
         &mut self,
         fragment: &Fragment<V>,
         results: &[(usize, LazyTensor<V>)],
     ) -> Result<(), LazyError<E>> {
         let from = &fragment.function;
         let yielded = from.results().to_vec();
-        let kept = needed(from, results.iter().map(|&(n, _)| yielded[n]));
-        let mut copying = Copying::new(from, self.writer.function().body());
+        let live = find_live(from, results.iter().map(|&(n, _)| yielded[n]));
+        let mut copier = InstCopier::new(from, self.writer.function().body());
         for (&param, input) in from.params().iter().zip(&fragment.inputs) {
-            if kept.values.contains(&param) {
-                copying.values.insert(param, self.value(input));
+            if live.values.contains(&param) {
+                copier.values.insert(param, self.value_or_input(input));
             }
         }
-        for inst in from.walk_completed().filter(|inst| kept.insts.contains(inst)) {
-            copying.inst(&mut self.writer, inst)?;
+        for inst in from.walk_completed().filter(|inst| live.insts.contains(inst)) {
+            copier.copy_inst(&mut self.writer, inst)?;
         }
         for (n, value) in results {
-            self.values.insert(value.id(), copying.values[&yielded[*n]]);
+            self.values.insert(value.id(), copier.values[&yielded[*n]]);
         }
         Ok(())
     }
 }
 
-/// What leads to some values.
+/// The instructions and values that some results depend on.
 #[derive(Default)]
-struct Kept {
+struct LiveSet {
     insts: HashSet<InstId, FxBuildHasher>,
     values: HashSet<ValueId, FxBuildHasher>,
 }
 
-// The instructions that values of a function's own body need, with all that is in their regions.
-fn needed(f: &Function, wanted: impl Iterator<Item = ValueId>) -> Kept {
-    let mut kept = Kept { values: wanted.collect(), ..Kept::default() };
+// Finds the instructions that values of a function's own body depend on, including those in regions.
+fn find_live(f: &Function, wanted: impl Iterator<Item = ValueId>) -> LiveSet {
+    let mut live = LiveSet { values: wanted.collect(), ..LiveSet::default() };
     let order: Vec<InstId> = f.walk().collect();
     let is_own = |inst: InstId| f.body_of(inst) == Some(f.body());
-    // From the end: an instruction of the body, and behind it what is in its regions.
+    // Backwards: each group is an instruction of the body, followed by the instructions in its regions.
     let mut end = order.len();
     for start in (0..order.len()).rev().filter(|&at| is_own(order[at])) {
         let group = &order[start..end];
         end = start;
-        if f.inst_results(group[0]).any(|value| kept.values.contains(&value)) {
-            kept.values.extend(group.iter().flat_map(|&inst| f.operands(inst)));
-            kept.insts.extend(group);
+        if f.inst_results(group[0]).any(|value| live.values.contains(&value)) {
+            live.values.extend(group.iter().flat_map(|&inst| f.operands(inst)));
+            live.insts.extend(group);
         }
     }
-    kept
+    live
 }
 
-// Copies instructions in the order of completion, so that regions end before what they belong to.
-struct Copying<'a> {
+// Copies instructions in completion order, so that regions come before the instructions that own them.
+struct InstCopier<'a> {
     from: &'a Function,
     values: HashMap<ValueId, ValueId, FxBuildHasher>,
     bodies: HashMap<BodyId, BodyId, FxBuildHasher>,
 }
 
-impl<'a> Copying<'a> {
+impl<'a> InstCopier<'a> {
     fn new(from: &'a Function, body: BodyId) -> Self {
         let bodies = std::iter::once((from.body(), body)).collect();
         Self { from, values: HashMap::default(), bodies }
     }
 
-    fn inst(&mut self, writer: &mut FunctionWriter, inst: InstId) -> Result<(), OpError> {
+    fn copy_inst(&mut self, writer: &mut FunctionWriter, inst: InstId) -> Result<(), OpError> {
         let from = self.from;
         let span = from.inst_span(inst);
         if let Some(value) = from.value_of(inst)
@@ -174,11 +176,11 @@ impl<'a> Copying<'a> {
         }
         let mut parts = OpParts::new(from.op_key(inst));
         parts.attrs = from.attrs(inst).iter().cloned().collect();
-        parts.operands = from.operands(inst).iter().map(|&v| self.value(writer, v)).collect();
-        parts.regions = from.regions(inst).iter().map(|&b| self.body(writer, b)).collect();
+        parts.operands = from.operands(inst).iter().map(|&v| self.map_value(writer, v)).collect();
+        parts.regions = from.regions(inst).iter().map(|&b| self.map_body(writer, b)).collect();
         parts.given = from.inst_results(inst).map(|v| from.value_type(v).clone()).collect();
         let home = from.body_of(inst).unwrap_or(from.body());
-        let body = self.body(writer, home);
+        let body = self.map_body(writer, home);
         let new = writer.append(body, &parts, span)?;
         let results: Vec<ValueId> = writer.function().inst_results(new).collect();
         for (old, value) in from.inst_results(inst).zip(results) {
@@ -190,16 +192,16 @@ impl<'a> Copying<'a> {
         Ok(())
     }
 
-    fn value(&mut self, writer: &mut FunctionWriter, value: ValueId) -> ValueId {
+    fn map_value(&mut self, writer: &mut FunctionWriter, value: ValueId) -> ValueId {
         if let ValueDef::Param(body, _) = self.from.value_def(value)
             && !self.values.contains_key(&value)
         {
-            self.body(writer, body);
+            self.map_body(writer, body);
         }
         self.values[&value]
     }
 
-    fn body(&mut self, writer: &mut FunctionWriter, body: BodyId) -> BodyId {
+    fn map_body(&mut self, writer: &mut FunctionWriter, body: BodyId) -> BodyId {
         if let Some(&known) = self.bodies.get(&body) {
             return known;
         }
@@ -223,9 +225,9 @@ mod tests {
 
     use super::*;
 
-    // As if another thread computed the values between the first look at them and the next.
+    // Simulates another thread that computes the values between two reads of their origin.
     #[test]
-    fn what_is_computed_meanwhile_changes_no_program() {
+    fn values_computed_meanwhile_change_no_program() {
         let registry = Registry::builtin();
         let ty: ValueType = TensorType::scalar(DataType::F32).into();
         let of = |input: &LazyTensor<&'static str>| {
@@ -238,15 +240,16 @@ mod tests {
         let x = LazyTensor::computed(1, ty.clone(), "x");
         let inner = of(&x);
         let outer = of(&inner);
-        let both = [(&outer, outer.piece().unwrap()), (&inner, inner.piece().unwrap())];
+        let both =
+            [(&outer, outer.pending_result().unwrap()), (&inner, inner.pending_result().unwrap())];
         let one = [both[0].clone()];
-        outer.set("outer");
-        let ids = |order: Vec<Needed<&'static str>>| -> Vec<u64> {
+        outer.set_computed("outer");
+        let ids = |order: Vec<FragmentUse<&'static str>>| -> Vec<u64> {
             order.iter().flat_map(|(_, values)| values.iter().map(|(_, v)| v.id())).collect()
         };
-        assert_eq!(ids(order(&one)), [inner.id(), outer.id()]);
-        inner.set("inner");
-        assert_eq!(ids(order(&both)), [inner.id(), outer.id()]);
+        assert_eq!(ids(order_fragments(&one)), [inner.id(), outer.id()]);
+        inner.set_computed("inner");
+        assert_eq!(ids(order_fragments(&both)), [inner.id(), outer.id()]);
         let (_, inputs) = compose::<_, ()>("f", &registry, &both).unwrap();
         assert_eq!(inputs, ["x"]);
     }

@@ -1,4 +1,4 @@
-//! The lazy graph: computations are captured, and run when a value is asked for.
+//! A lazy graph, which captures computations and runs them when a value is requested.
 
 mod capture;
 mod compose;
@@ -12,18 +12,18 @@ use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{EditError, GraphError, OpError, Program, Registry, TensorLiteral, ValueId};
 use sapwood_types::Diagnostics;
 
-use crate::backend::{Backend, Call};
+use crate::backend::{Backend, RunRequest};
 use compose::compose;
-use tensor::{Fragment, Piece};
+use tensor::{Fragment, FragmentResult};
 
 pub use capture::CaptureContext;
 pub use tensor::LazyTensor;
 
-/// Computations that wait until somebody asks for a value.
+/// A graph of computations that run when a value is requested.
 ///
-/// [`capture`](Self::capture) records a computation and gives its value, not yet computed; [`flush`](Self::flush) puts
-/// all that values need and that was not computed yet into one program and runs it. Programs of the same structure are
-/// compiled once. Values know what they come from, not what is made of them: what nobody holds any more is gone.
+/// [`capture`](Self::capture) records a computation and returns its value, not yet computed. [`flush`](Self::flush) collects all
+/// instructions that the requested values depend on and that have not run yet into one program, and runs it. Programs of the same
+/// structure are compiled once. A value references its origin but not its users, so values without handles are freed.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -50,16 +50,17 @@ pub struct LazyGraph<B: Backend> {
     registry: Arc<Registry>,
 }
 
-// A value that was not computed when somebody looked, and what it came from.
-type Missing<'a, B> = (&'a LazyTensor<<B as Backend>::Buffer>, Piece<<B as Backend>::Buffer>);
+// A value that was not computed when its origin was read, and that origin.
+type PendingTarget<'a, B> =
+    (&'a LazyTensor<<B as Backend>::Buffer>, FragmentResult<<B as Backend>::Buffer>);
 
-/// Why a lazy graph refused something. It is as it was before.
+/// An error of a lazy graph. The graph is unchanged.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LazyError<E> {
     /// A value belongs to another graph.
     #[error(
-        "value {value} belongs to graph {found}, this is graph {expected}; take it over with `import_buffer`"
+        "value {value} belongs to graph {found}, not to this graph {expected}; import it with `import_buffer`"
     )]
     Foreign {
         /// The value.
@@ -69,15 +70,15 @@ pub enum LazyError<E> {
         /// Its graph.
         found: u64,
     },
-    /// An instruction has effects: a lazy graph decides whether and when instructions run.
+    /// An instruction has effects, but a lazy graph decides whether and when instructions run.
     #[error(
-        "{0} has effects, which a lazy graph neither keeps in order nor runs once; run it as a program"
+        "{0} has effects, but a lazy graph neither orders instructions nor runs them exactly once; run it as a program"
     )]
     Ordered(&'static str),
-    /// The builder refused something.
+    /// The builder rejected an instruction.
     #[error(transparent)]
     Graph(#[from] GraphError),
-    /// What was captured could not be put together.
+    /// The captured fragments could not be composed.
     #[error("{0}")]
     Compose(String),
     /// The backend failed.
@@ -104,7 +105,7 @@ impl<E> From<Diagnostics> for LazyError<E> {
 }
 
 impl<B: Backend> LazyGraph<B> {
-    /// A graph that runs on this backend. Several graphs may share one, and its compiled programs.
+    /// Returns a graph that runs on this backend. Several graphs may share a backend and its compiled programs.
     #[must_use]
     pub fn new(backend: Arc<B>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -112,36 +113,36 @@ impl<B: Backend> LazyGraph<B> {
         Self { backend, id, name: "main".into(), registry: Registry::builtin() }
     }
 
-    /// The same with another name for its programs, for traces.
+    /// Sets the name of the graph's programs, for traces.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.name = name.into();
         self
     }
 
-    /// The same with ops of your own.
+    /// Sets the op registry.
     #[must_use]
     pub fn with_registry(mut self, registry: Arc<Registry>) -> Self {
         self.registry = registry;
         self
     }
 
-    /// Its number: no other graph of this process has it.
+    /// Returns the number of the graph, which is unique in the process.
     #[must_use]
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// The backend.
+    /// Returns the backend.
     #[must_use]
     pub fn backend(&self) -> &Arc<B> {
         &self.backend
     }
 
-    /// A tensor as a value of the graph.
+    /// Adds a tensor to the graph as a value.
     ///
     /// # Errors
-    /// If the backend has no room for it.
+    /// If the backend has not enough memory.
     pub fn import(
         &self,
         literal: &TensorLiteral,
@@ -150,16 +151,16 @@ impl<B: Backend> LazyGraph<B> {
         Ok(self.import_buffer(buffer))
     }
 
-    /// A value on the backend as a value of the graph.
+    /// Adds a value on the backend to the graph.
     pub fn import_buffer(&self, buffer: B::Buffer) -> LazyTensor<B::Buffer> {
         let ty = self.backend.type_of(&buffer);
         LazyTensor::computed(self.id, ty, buffer)
     }
 
-    /// Records a computation: `build` imports values, records instructions, and gives the value it is about.
+    /// Records a computation: `build` imports values, records instructions, and returns the resulting value.
     ///
     /// # Errors
-    /// If `build` fails, gives a value that is not there, or records an instruction with effects. Nothing is captured
+    /// If `build` fails, returns an unknown value, or records an instruction with effects. Nothing is captured
     /// then.
     pub fn capture<E: From<LazyError<B::Error>>>(
         &self,
@@ -169,7 +170,7 @@ impl<B: Backend> LazyGraph<B> {
         values.pop().ok_or_else(|| LazyError::Compose("nothing was captured".into()).into())
     }
 
-    /// The same for several values at once.
+    /// Records a computation with several results, like [`capture`](Self::capture).
     ///
     /// # Errors
     /// As [`capture`](Self::capture).
@@ -184,8 +185,8 @@ impl<B: Backend> LazyGraph<B> {
         Ok(made.map(|(n, ty)| LazyTensor::pending(self.id, ty, fragment.clone(), n)).collect())
     }
 
-    /// Computes values: what they need and what was not computed yet, as one program. Values that are computed already
-    /// are its inputs.
+    /// Computes values: runs all instructions that they depend on and that have not run yet, as one program. Values that are already
+    /// computed are its inputs.
     ///
     /// # Errors
     /// If a value belongs to another graph, or the backend fails; then nothing is computed.
@@ -194,18 +195,18 @@ impl<B: Backend> LazyGraph<B> {
         targets: &[&LazyTensor<B::Buffer>],
     ) -> Result<Vec<B::Buffer>, LazyError<B::Error>> {
         for target in targets {
-            self.own(target)?;
+            self.check_owner(target)?;
         }
-        // What they came from is asked once: another thread may compute them meanwhile.
-        let mut missing: Vec<Missing<'_, B>> = Vec::new();
+        // The origins are read only once, because another thread may compute the values meanwhile.
+        let mut pending: Vec<PendingTarget<'_, B>> = Vec::new();
         let mut seen: HashSet<u64, FxBuildHasher> = HashSet::default();
         for target in targets {
             if seen.insert(target.id()) {
-                missing.extend(target.piece().map(|piece| (*target, piece)));
+                pending.extend(target.pending_result().map(|result| (*target, result)));
             }
         }
-        if !missing.is_empty() {
-            self.run(&missing)?;
+        if !pending.is_empty() {
+            self.run_pending(&pending)?;
         }
         let computed = targets.iter().filter_map(|target| target.buffer());
         let buffers: Vec<B::Buffer> = computed.collect();
@@ -215,10 +216,10 @@ impl<B: Backend> LazyGraph<B> {
         Ok(buffers)
     }
 
-    /// Computes a value and takes it from the backend.
+    /// Computes a value and copies it from the backend.
     ///
     /// # Errors
-    /// As [`flush`](Self::flush), and if it is no tensor.
+    /// As [`flush`](Self::flush), and if the value is not a tensor.
     pub fn literal(
         &self,
         target: &LazyTensor<B::Buffer>,
@@ -227,22 +228,22 @@ impl<B: Backend> LazyGraph<B> {
         self.backend.to_literal(&buffer[0]).map_err(LazyError::Backend)
     }
 
-    // Runs the program of values that are not computed, and keeps what it gives.
-    fn run(&self, missing: &[Missing<'_, B>]) -> Result<(), LazyError<B::Error>> {
-        let (function, inputs) = compose(&self.name, &self.registry, missing)?;
+    // Runs the program that computes pending values, and stores the results.
+    fn run_pending(&self, pending: &[PendingTarget<'_, B>]) -> Result<(), LazyError<B::Error>> {
+        let (function, inputs) = compose(&self.name, &self.registry, pending)?;
         let mut program = Program::new(self.registry.clone());
         program.replace(function);
-        let targets: Vec<u64> = missing.iter().map(|(target, _)| target.id()).collect();
-        let call = Call { function: &self.name, graph: Some(self.id), targets: &targets };
+        let targets: Vec<u64> = pending.iter().map(|(target, _)| target.id()).collect();
+        let request = RunRequest { function: &self.name, graph: Some(self.id), targets: &targets };
         let buffers =
-            self.backend.run_program(&program, &call, &inputs).map_err(LazyError::Backend)?;
-        for ((target, _), buffer) in missing.iter().zip(buffers) {
-            target.set(buffer);
+            self.backend.run_program(&program, &request, &inputs).map_err(LazyError::Backend)?;
+        for ((target, _), buffer) in pending.iter().zip(buffers) {
+            target.set_computed(buffer);
         }
         Ok(())
     }
 
-    fn own(&self, value: &LazyTensor<B::Buffer>) -> Result<(), LazyError<B::Error>> {
+    fn check_owner(&self, value: &LazyTensor<B::Buffer>) -> Result<(), LazyError<B::Error>> {
         if value.graph() == self.id {
             return Ok(());
         }

@@ -1,38 +1,38 @@
-//! Values of a lazy graph.
+//! The values of a lazy graph.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sapwood_ptir::{Function, ValueType};
 
-/// A value of a lazy graph, computed or not. Clones are the same value.
+/// A value of a lazy graph, computed or pending. Clones refer to the same value.
 pub struct LazyTensor<V> {
-    node: Arc<Node<V>>,
+    node: Arc<LazyNode<V>>,
 }
 
-pub(super) struct Node<V> {
+pub(super) struct LazyNode<V> {
     id: u64,
     graph: u64,
     ty: ValueType,
     origin: Mutex<Origin<V>>,
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 pub(super) enum Origin<V> {
-    /// It is there.
+    /// The value is computed.
     Computed(V),
-    /// A result of something that was captured.
+    /// The value is a result of a captured fragment.
     Pending(Arc<Fragment<V>>, usize),
 }
 
-/// Something that was captured: a function, and the values its parameters are.
+/// A captured computation: a function, and the values of its parameters.
 pub(super) struct Fragment<V> {
     pub(super) function: Function,
     pub(super) inputs: Vec<LazyTensor<V>>,
 }
 
-/// Of what a value is which result.
-pub(super) type Piece<V> = (Arc<Fragment<V>>, usize);
+/// A fragment and the index of one of its results.
+pub(super) type FragmentResult<V> = (Arc<Fragment<V>>, usize);
 
 impl<V> LazyTensor<V> {
     pub(super) fn computed(graph: u64, ty: ValueType, value: V) -> Self {
@@ -51,41 +51,41 @@ impl<V> LazyTensor<V> {
     fn new(graph: u64, ty: ValueType, origin: Origin<V>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self { node: Arc::new(Node { id, graph, ty, origin: Mutex::new(origin) }) }
+        Self { node: Arc::new(LazyNode { id, graph, ty, origin: Mutex::new(origin) }) }
     }
 
-    /// Its number: no other value of this process has it.
+    /// Returns the number of the value, which is unique in the process.
     #[must_use]
     pub fn id(&self) -> u64 {
         self.node.id
     }
 
-    /// The number of its graph.
+    /// Returns the number of the value's graph.
     #[must_use]
     pub fn graph(&self) -> u64 {
         self.node.graph
     }
 
-    /// Its type, as it was captured.
+    /// Returns the type of the value as it was captured.
     #[must_use]
     pub fn ty(&self) -> &ValueType {
         &self.node.ty
     }
 
-    /// Whether it is computed.
+    /// Returns whether the value is computed.
     #[must_use]
     pub fn is_computed(&self) -> bool {
         matches!(*self.origin(), Origin::Computed(_))
     }
 
-    /// Whether both are the same value, not only of the same numbers.
+    /// Returns whether both handles refer to the same value.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.node, &other.node)
     }
 
-    /// What it is to be computed from, if it is not computed.
-    pub(super) fn piece(&self) -> Option<Piece<V>> {
+    /// Returns the fragment result that defines the value, unless it is computed.
+    pub(super) fn pending_result(&self) -> Option<FragmentResult<V>> {
         match &*self.origin() {
             Origin::Computed(_) => None,
             Origin::Pending(fragment, result) => Some((fragment.clone(), *result)),
@@ -96,9 +96,9 @@ impl<V> LazyTensor<V> {
         self.node.origin.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It is computed now; what it came from is let go. If somebody else has computed it meanwhile, their value stays:
-    /// nobody holds two of one.
-    pub(super) fn set(&self, value: V) {
+    /// Marks the value as computed and drops its fragment. If another thread has computed it meanwhile, the first result stays, so that
+    /// all users see one buffer.
+    pub(super) fn set_computed(&self, value: V) {
         let mut origin = self.origin();
         if let Origin::Computed(_) = *origin {
             return;
@@ -110,7 +110,7 @@ impl<V> LazyTensor<V> {
 }
 
 impl<V: Clone> LazyTensor<V> {
-    /// The value on the backend, if it is computed.
+    /// Returns the buffer of the value, if it is computed.
     #[must_use]
     pub fn buffer(&self) -> Option<V> {
         match &*self.origin() {
@@ -133,7 +133,7 @@ impl<V> std::fmt::Debug for LazyTensor<V> {
     }
 }
 
-impl<V> Drop for Node<V> {
+impl<V> Drop for LazyNode<V> {
     fn drop(&mut self) {
         let origin = self.origin.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Origin::Pending(fragment, _) = origin
@@ -152,7 +152,7 @@ fn drop_origin<V>(origin: Origin<V>) {
     }
 }
 
-// Values that only these hold go too, one after the other: a chain of values may be long.
+// Drops values iteratively together with the values that only they own, because a chain of values may be long.
 fn drop_inputs<V>(mut open: Vec<LazyTensor<V>>) {
     while let Some(value) = open.pop() {
         let Some(mut node) = Arc::into_inner(value.node) else { continue };
@@ -173,10 +173,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_computed_first_stays() {
+    fn the_first_result_stays() {
         let ty: ValueType = TensorType::scalar(DataType::F32).into();
         let value = LazyTensor::computed(1, ty, "first");
-        value.set("second");
+        value.set_computed("second");
         assert_eq!(value.buffer(), Some("first"));
     }
 }

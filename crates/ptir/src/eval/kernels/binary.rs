@@ -1,4 +1,4 @@
-//! Elementwise ops of two operands.
+//! Kernels of elementwise ops with two operands.
 
 use sapwood_types::DataType;
 
@@ -14,7 +14,7 @@ fn dtype(cx: &EvalCx<'_>) -> Result<DataType, Fault> {
     Ok(cx.tensor(0)?.dtype())
 }
 
-// The most used types have loops of their own per op; the others share one per type.
+// The most frequent types have a loop per op; the others share one per type.
 macro_rules! arithmetic {
     ($($name:ident, $f:ident, $with:ident $(, $other:expr)?;)*) => {$(
         pub(crate) fn $name(cx: &mut EvalCx<'_>) -> EvalResult {
@@ -40,7 +40,7 @@ arithmetic! {
     div, div, with_number, no_kernel;
 }
 
-/// Computed in `f64` from exact operands, so the nearest also of narrower floats.
+/// Applies a function of floats in `f64` on exact operands, so results of narrower floats are the nearest numbers.
 fn float(cx: &mut EvalCx<'_>, f: fn(f64, f64) -> f64) -> EvalResult {
     let dtype = dtype(cx)?;
     with_float!(dtype, T => {
@@ -53,7 +53,7 @@ pub(crate) fn rem(cx: &mut EvalCx<'_>) -> EvalResult {
     with_int!(dtype, T => zip_by::<T>(cx, &int_rem), _ => float(cx, libm::fmod))
 }
 
-// The remainder by zero is the dividend; that of the smallest by -1 is zero.
+// Returns the remainder: by zero it is the dividend, and of the smallest number by -1 it is zero.
 fn int_rem<T: Int>(x: T, y: T) -> T {
     if y == T::ZERO { x } else { T::wrap(x.to_i128() % y.to_i128()) }
 }
@@ -71,7 +71,7 @@ pub(crate) fn pow(cx: &mut EvalCx<'_>) -> EvalResult {
 fn int_pow<T: Int>(base: T, exponent: T) -> T {
     let mut power = exponent.to_i128();
     if power < 0 {
-        // 1 / base^n, rounded towards zero; of zero as division by zero.
+        // The result is 1 / base^n, rounded towards zero; a zero base is a division by zero.
         return match base.to_i128() {
             0 => T::wrap(-1),
             1 => T::ONE,
@@ -117,7 +117,7 @@ pub(crate) fn xor(cx: &mut EvalCx<'_>) -> EvalResult {
     bits(cx, |x, y| x ^ y, |x, y| x ^ y)
 }
 
-// The amount, read as unsigned, or `None` if it is the width or more.
+// Returns the shift amount, read as unsigned; `None` if it is the width or more.
 fn amount<T: Int>(y: T) -> Option<u32> {
     let amount = unsigned(y);
     (amount < u64::from(T::BITS)).then_some(amount as u32)
@@ -132,7 +132,7 @@ fn shift_right<T: Int>(x: T, y: T) -> T {
 }
 
 fn shift_sign<T: Int>(x: T, y: T) -> T {
-    // The sign bit at the top of an i64, also of unsigned types.
+    // The sign bit is shifted to the top of an i64, also for unsigned types.
     let high = (unsigned(x) << (64 - T::BITS)).cast_signed();
     let n = amount(y).unwrap_or(T::BITS - 1);
     T::wrap((high >> (64 - T::BITS) >> n).into())
@@ -183,7 +183,7 @@ fn after<T: Float>(x: T, y: T) -> T {
     }
     let sign = 1u64 << (T::WIDTH - 1);
     if from == 0.0 {
-        // The smallest number with the sign of the goal.
+        // The smallest number with the sign of the target.
         return T::from_raw(if to < 0.0 { sign | 1 } else { 1 });
     }
     let away = (from < to) == (from > 0.0);

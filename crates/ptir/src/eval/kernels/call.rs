@@ -1,4 +1,4 @@
-//! Tuples, tokens, barriers.
+//! Kernels of ops on tuples and tokens, and of barriers.
 
 use sapwood_types::counted;
 use smallvec::SmallVec;
@@ -14,7 +14,7 @@ pub(crate) fn tuple(cx: &mut EvalCx<'_>) -> EvalResult {
 pub(crate) fn get_tuple_element(cx: &mut EvalCx<'_>) -> EvalResult {
     let index = cx.int("index")?;
     let Value::Tuple(elements) = cx.arg(0)? else {
-        return Err(Fault::op("the operand is no tuple"));
+        return Err(Fault::op("the operand is not a tuple"));
     };
     match usize::try_from(index).ok().and_then(|i| elements.get(i)) {
         Some(element) => one(element.clone()),

@@ -1,4 +1,4 @@
-//! `cast`, `bitcast`.
+//! The kernels of `cast` and `bitcast`.
 
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -11,13 +11,13 @@ use crate::eval::native::{F8E4M3Fn, F8E5M2, Float, I4, Native, U4};
 use crate::eval::tensor::{Shape, Tensor, View, count};
 use crate::with_native;
 
-/// `cast`.
+/// Evaluates `cast`.
 pub(crate) fn eval(cx: &mut EvalCx<'_>) -> EvalResult {
     let (input, dtype) = (cx.take_tensor(0)?, cx.result_dtype(0)?);
     one(cast(cx, input, dtype)?)
 }
 
-/// A tensor in another element type, as `cast` converts.
+/// Converts a tensor to another element type, as `cast` does.
 ///
 /// # Errors
 /// If there is not enough memory.
@@ -28,8 +28,8 @@ pub fn cast(cx: &EvalCx<'_>, input: Tensor, dtype: DataType) -> Result<Tensor, F
     convert(cx, &input, dtype)
 }
 
-// How many elements are converted at a time: through a wide form, so that there is one loop per type and not one per
-// pair of types.
+// The number of elements that are converted at a time through a wide form, so that there is one loop per type instead of one
+// per pair of types.
 pub(super) const CHUNK: usize = 256;
 
 fn convert(cx: &EvalCx<'_>, input: &Tensor, dtype: DataType) -> Result<Tensor, Fault> {
@@ -60,7 +60,7 @@ pub(super) fn widen(input: &Tensor, start: usize, out: &mut [Wide]) -> Result<()
     Ok(())
 }
 
-/// An element in a type that holds all of its class.
+/// An element in the widest type of its class.
 #[derive(Clone, Copy)]
 pub(crate) enum Wide {
     Signed(i64),
@@ -69,7 +69,7 @@ pub(crate) enum Wide {
     Complex(Complex<f64>),
 }
 
-/// Conversion as `cast` does it.
+/// An element type that `cast` converts through [`Wide`].
 pub(crate) trait Convert: Native {
     fn wide(self) -> Wide;
     fn from_wide(wide: Wide) -> Self;
@@ -85,7 +85,7 @@ macro_rules! convert_int {
                 match wide {
                     Wide::Signed(n) => n as Self,
                     Wide::Unsigned(n) => n as Self,
-                    // Towards zero, saturating, NaN gives zero.
+                    // Rounds towards zero and saturates; NaN gives zero.
                     Wide::Float(x) => x as Self,
                     Wide::Complex(z) => z.re as Self,
                 }
@@ -158,8 +158,8 @@ macro_rules! convert_narrow {
             #[inline(always)]
             fn from_wide(wide: Wide) -> Self {
                 match wide {
-                    Wide::Signed(n) => Self::nearest(odd(n.unsigned_abs()).copysign(n as f64)),
-                    Wide::Unsigned(n) => Self::nearest(odd(n)),
+                    Wide::Signed(n) => Self::nearest(round_to_odd(n.unsigned_abs()).copysign(n as f64)),
+                    Wide::Unsigned(n) => Self::nearest(round_to_odd(n)),
                     Wide::Float(x) => Self::nearest(x),
                     Wide::Complex(z) => Self::nearest(z.re),
                 }
@@ -169,9 +169,9 @@ macro_rules! convert_narrow {
 }
 convert_narrow!(f16, bf16, F8E4M3Fn, F8E5M2);
 
-// The integer as f64 with what falls away kept as a last bit that is set, so that rounding again to a narrow float
-// rounds as if it were once.
-fn odd(n: u64) -> f64 {
+// Converts an integer to f64 with round-to-odd: if bits are lost, the last bit is set, so that rounding again to a narrow float
+// equals rounding once.
+fn round_to_odd(n: u64) -> f64 {
     if n < 1 << 53 {
         return n as f64;
     }
@@ -198,13 +198,13 @@ macro_rules! convert_complex {
 }
 convert_complex!(f32, f64);
 
-/// `bitcast`.
+/// Evaluates `bitcast`.
 pub(crate) fn bitcast(cx: &mut EvalCx<'_>) -> EvalResult {
     let input = cx.take_tensor(0)?;
     let (from, to) = (input.dtype(), cx.result_dtype(0)?);
     let (wide, narrow) = (from.bit_width(), to.bit_width());
     let mut shape = Shape::from_slice(input.shape());
-    // How many elements of one side make one of the other.
+    // The number of elements of one side that form one element of the other.
     let (split, join) = ((wide / narrow).max(1) as usize, (narrow / wide).max(1) as usize);
     if split > 1 {
         shape.push(split);
@@ -234,7 +234,7 @@ pub(crate) fn bitcast(cx: &mut EvalCx<'_>) -> EvalResult {
     })
 }
 
-// The bits of the first elements.
+// Returns the bits of the first elements.
 fn packed(cx: &EvalCx<'_>, input: &Tensor, len: usize) -> Result<Vec<u128>, Fault> {
     let mut bits = cx.alloc(len)?;
     with_native!(input.dtype(), T => match view::<T>(input)? {

@@ -1,4 +1,4 @@
-//! `compare`, `select`, `clamp`.
+//! The kernels of `compare`, `select` and `clamp`.
 
 use std::cmp::Ordering;
 
@@ -27,7 +27,7 @@ pub(crate) fn compare(cx: &mut EvalCx<'_>) -> EvalResult {
             ordered(cx, direction, |x: T| x.order_key())
         }, _ => no_kernel(dtype));
     }
-    // The most used types have loops of their own; the others share one that compares keys.
+    // The most frequent types have their own loops; the others share one that compares keys.
     match dtype {
         DataType::F32 => ordered(cx, direction, |x: f32| x),
         DataType::F64 => ordered(cx, direction, |x: f64| x),
@@ -37,7 +37,7 @@ pub(crate) fn compare(cx: &mut EvalCx<'_>) -> EvalResult {
     }
 }
 
-/// The outcomes for which a comparison is true.
+/// The outcomes of an ordering for which a comparison is true.
 #[derive(Clone, Copy)]
 struct Outcomes {
     less: bool,
@@ -73,7 +73,7 @@ fn ordered<T: Native, K: PartialOrd>(
     })
 }
 
-// Compares a few elements at a time, so that little memory is needed.
+// Compares elements by their keys, a few at a time, to save memory.
 fn by_keys(cx: &mut EvalCx<'_>, direction: &str) -> EvalResult {
     let asked = Outcomes::of(direction)?;
     let (a, b) = take_pair(cx)?;

@@ -1,4 +1,4 @@
-//! `iota`.
+//! The kernel of `iota`.
 
 use super::cast::{Convert, Wide};
 use crate::eval::context::{EvalCx, EvalResult, one};

@@ -1,4 +1,4 @@
-//! `convolution`: the windows of the input as rows of a matrix, times the kernel.
+//! The kernel of `convolution`: the windows of the input form the rows of a matrix, which is multiplied by the kernel.
 
 use std::convert::Infallible;
 
@@ -14,23 +14,23 @@ use crate::eval::error::Fault;
 use crate::eval::native::Native;
 use crate::eval::tensor::{Shape, Tensor, count};
 
-/// Elements of the windows that are written out at a time.
-const BLOCK: usize = 1 << 18;
+/// The number of window elements that are materialized at a time.
+const MAX_WINDOW_ELEMENTS: usize = 1 << 18;
 
-/// `convolution`.
+/// Evaluates `convolution`.
 pub(crate) fn convolution(cx: &mut EvalCx<'_>) -> EvalResult {
     let (input, kernel) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
     let dtype = input.dtype();
     let acc = accumulation(cx, dtype)?;
     let sum = summed_in(acc);
     let (input, kernel) = (cast(cx, input, sum)?, cast(cx, kernel, sum)?);
-    let plan = Plan::new(cx, &input, &kernel)?;
+    let plan = ConvolutionPlan::new(cx, &input, &kernel)?;
     let out = with_lane!(sum, T => plan.run::<T>(cx, sum, &input, &kernel)?);
     one(cast(cx, cast(cx, out, acc)?, dtype)?)
 }
 
-// One spatial axis.
-struct Space {
+// The parameters of one spatial axis.
+struct SpatialAxis {
     stride: usize,
     slide: Slide,
     size: usize,
@@ -40,13 +40,13 @@ struct Space {
     flip: bool,
 }
 
-struct Plan {
+struct ConvolutionPlan {
     shape: Shape,
-    spaces: Vec<Space>,
-    // Of batch and feature.
+    spaces: Vec<SpatialAxis>,
+    // The strides of batch and feature.
     input: [usize; 2],
     output: [usize; 2],
-    // Of input feature and output feature.
+    // The strides of input feature and output feature.
     kernel: [usize; 2],
     batch: usize,
     features: usize,
@@ -55,7 +55,7 @@ struct Plan {
     batch_groups: usize,
 }
 
-impl Plan {
+impl ConvolutionPlan {
     fn new(cx: &EvalCx<'_>, input: &Tensor, kernel: &Tensor) -> Result<Self, Fault> {
         let rank = input.shape().len();
         let shape = cx.result_shape(0)?;
@@ -83,7 +83,7 @@ impl Plan {
                 dilation: dilation[i],
                 low: pads[i][0],
             };
-            spaces.push(Space {
+            spaces.push(SpatialAxis {
                 stride: is[id[i + 2]],
                 slide,
                 size,
@@ -134,7 +134,7 @@ impl Plan {
                 let (w, f) = (row / self.features, row % self.features);
                 kernel[taps[w] + f * self.kernel[0] + (group * per + column) * self.kernel[1]]
             };
-            // With several feature groups, each has its own features; with several batch groups, its own batches.
+            // With several feature groups each group has its own features, with several batch groups its own batches.
             let (feature, batch) = if self.feature_groups > 1 {
                 (group * self.features, 0)
             } else {
@@ -150,7 +150,7 @@ impl Plan {
         Ok(Tensor::new(dtype, self.shape.clone(), out))
     }
 
-    // Where the kernel's element of each window index stands.
+    // Returns the offset of the kernel element for each window index.
     fn taps(&self, cx: &EvalCx<'_>, window: usize) -> Result<Vec<usize>, Fault> {
         let mut taps = cx.alloc(window)?;
         let sizes: Shape = self.spaces.iter().map(|s| s.size).collect();
@@ -179,11 +179,11 @@ impl Plan {
         let per = self.outs / (self.feature_groups * self.batch_groups);
         let outs: Shape = self.spaces.iter().map(|s| s.out).collect();
         let positions = outs.iter().product::<usize>() * self.batch;
-        let most = (BLOCK / depth).clamp(1, positions.max(1));
+        let most = (MAX_WINDOW_ELEMENTS / depth).clamp(1, positions.max(1));
         let mut rows: Vec<T> = cx.alloc(most * depth)?;
         let mut places: Vec<usize> = cx.alloc(most)?;
         let mut sums: Vec<T> = cx.alloc(most * per)?;
-        let mut walk = Walk::new(self.batch, &outs);
+        let mut walk = BatchIndexWalk::new(self.batch, &outs);
         while walk.more() {
             rows.clear();
             places.clear();
@@ -206,7 +206,7 @@ impl Plan {
         Ok(())
     }
 
-    // The elements under the window at an index of the result: window indices in row-major order, features inside.
+    // Appends the elements under the window for an index of the result: window indices in row-major order, features innermost.
     fn window<T: Lane>(&self, input: &[T], start: usize, index: &[usize], rows: &mut Vec<T>) {
         let sizes: Shape = self.spaces.iter().map(|s| s.size).collect();
         each_index(&sizes, |at| {
@@ -224,7 +224,7 @@ impl Plan {
     }
 }
 
-/// How a window slides along an axis.
+/// The movement of a window along an axis.
 pub(crate) struct Slide {
     pub(crate) extent: usize,
     pub(crate) base: i64,
@@ -234,15 +234,15 @@ pub(crate) struct Slide {
 }
 
 impl Slide {
-    /// Where index `w` of the window reads for index `i` of the result; `None` in the padding and between elements that
-    /// are drawn apart.
+    /// Returns the input index that window index `w` reads for result index `i`; `None` in the padding and between dilated
+    /// elements.
     #[inline]
     pub(crate) fn read(&self, w: usize, i: usize) -> Option<usize> {
         let at = i as i128 * i128::from(self.step) + w as i128 * i128::from(self.dilation)
             - i128::from(self.low);
         let (at, rest) = match u64::try_from(at) {
             _ if self.base == 1 => (at, 0),
-            // Quicker than dividing twice the width.
+            // Faster than a division at twice the width.
             Ok(at) => {
                 let base = self.base.cast_unsigned();
                 (i128::from(at / base), i128::from(at % base))
@@ -265,12 +265,12 @@ pub(crate) fn each_index(shape: &[usize], mut f: impl FnMut(&[usize])) {
     }
 }
 
-/// As [`each_index`], until `f` fails. `f` is called through a pointer, so that this loop is compiled once.
+/// Calls `f` like [`each_index`] until it fails. `f` is called through a pointer, so that this loop is compiled once.
 pub(crate) fn try_each_index<E>(
     shape: &[usize],
     f: &mut dyn FnMut(&[usize]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut walk = Walk::new(1, shape);
+    let mut walk = BatchIndexWalk::new(1, shape);
     while walk.more() {
         f(walk.get().1)?;
         walk.step();
@@ -278,15 +278,15 @@ pub(crate) fn try_each_index<E>(
     Ok(())
 }
 
-// Goes over batches and indices in row-major order.
-struct Walk<'a> {
+// An iterator over batches and indices in row-major order.
+struct BatchIndexWalk<'a> {
     batches: usize,
     batch: usize,
     shape: &'a [usize],
     index: SmallVec<[usize; 4]>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> BatchIndexWalk<'a> {
     fn new(batches: usize, shape: &'a [usize]) -> Self {
         let batches = if shape.contains(&0) { 0 } else { batches };
         Self { batches, batch: 0, shape, index: SmallVec::from_elem(0, shape.len()) }

@@ -1,4 +1,4 @@
-//! `dot_general`.
+//! The kernel of `dot_general`.
 
 use sapwood_types::DataType;
 use smallvec::SmallVec;
@@ -11,13 +11,13 @@ use crate::eval::error::Fault;
 use crate::eval::native::Native;
 use crate::eval::tensor::{Shape, Tensor, count};
 
-/// The type that sums are taken in.
+/// Returns the type in which sums are accumulated.
 pub(crate) fn accumulation(cx: &EvalCx<'_>, dtype: DataType) -> Result<DataType, Fault> {
     let narrow = dtype.is_float() && dtype.bit_width() < 32;
     Ok(cx.dtype("accumulate")?.unwrap_or(if narrow { DataType::F32 } else { dtype }))
 }
 
-/// `dot_general`.
+/// Evaluates `dot_general`.
 pub(crate) fn dot_general(cx: &mut EvalCx<'_>) -> EvalResult {
     let (lhs, rhs) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
     let acc = accumulation(cx, lhs.dtype())?;
@@ -29,7 +29,7 @@ pub(crate) fn dot_general(cx: &mut EvalCx<'_>) -> EvalResult {
     one(cast(cx, cast(cx, product, acc)?, cx.result_dtype(0)?)?)
 }
 
-// The axes of one side by what they are for, with their extents and strides.
+// The axes of one operand by their role, with their extents and strides.
 struct Axes {
     batch: Group,
     free: Group,
@@ -54,7 +54,7 @@ impl Group {
         count(&self.shape).unwrap_or(usize::MAX)
     }
 
-    // The offset of every index, in row-major order.
+    // Returns the offset of every index, in row-major order.
     fn offsets(&self, cx: &EvalCx<'_>) -> Result<Vec<usize>, Fault> {
         let mut offsets = cx.alloc(self.len())?;
         for_each_offset(&self.shape, 0, &self.steps, |at| offsets.push(at));
@@ -96,7 +96,7 @@ fn contract<T: Lane + Native>(
     let [right_columns, right_depth] = [axes[1].free.offsets(cx)?, axes[1].contract.offsets(cx)?];
     let batches = axes[0].batch.offsets(cx)?.into_iter().zip(axes[1].batch.offsets(cx)?);
     let mut packed_left = cx.alloc(left_rows.len().saturating_mul(depth))?;
-    // Whole rows stand together already?
+    // If whole rows are contiguous already, they are not copied.
     let plain = left_depth.iter().enumerate().all(|(k, &at)| k == at)
         && left_rows.iter().enumerate().all(|(m, &at)| m * depth == at);
     for ((l, r), out) in batches.zip(out.chunks_mut(left_rows.len() * columns)) {

@@ -1,4 +1,4 @@
-//! Slices at computed starts.
+//! The kernels of slices whose starts are operands.
 
 use super::elementwise::{copied, view};
 use super::index::{for_each_row, innermost, strided, strides};
@@ -8,7 +8,7 @@ use crate::eval::native::{Int, Native};
 use crate::eval::tensor::{Shape, View, count};
 use crate::{with_int, with_native};
 
-// The starts, clamped so that a slice of these extents lies inside.
+// Returns the starts, clamped so that a slice of these extents is inside.
 fn starts(
     cx: &EvalCx<'_>,
     first: usize,
@@ -75,7 +75,7 @@ pub(crate) fn dynamic_update_slice(cx: &mut EvalCx<'_>) -> EvalResult {
             return Err(Fault::op("the input cannot be changed"));
         };
         cx.work(update.len() as u64)?;
-        // Rows of the update lie one behind the other; both are contiguous along the last axis.
+        // Rows of the update are adjacent; both sides are contiguous along the last axis.
         let (length, _) = innermost(update.shape(), &steps);
         let mut row = 0;
         for_each_row(update.shape(), from, &steps, |at| {

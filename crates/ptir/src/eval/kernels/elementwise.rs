@@ -1,4 +1,4 @@
-//! Loops over elements. Operands that nobody else uses are overwritten; of splats one element is computed.
+//! Elementwise loops. Operands without another owner are overwritten, and for splats only one element is computed.
 
 use sapwood_types::DataType;
 
@@ -7,7 +7,7 @@ use crate::eval::error::Fault;
 use crate::eval::native::Native;
 use crate::eval::tensor::{Tensor, View};
 
-/// `f` of each element, in the element type of the operand.
+/// Applies `f` to each element, in the element type of the operand.
 pub(crate) fn map<T: Native>(cx: &mut EvalCx<'_>, f: impl Fn(T) -> T) -> EvalResult {
     let mut input = cx.take_tensor(0)?;
     if let Some(elements) = input.unique_mut::<T>() {
@@ -21,13 +21,13 @@ pub(crate) fn map<T: Native>(cx: &mut EvalCx<'_>, f: impl Fn(T) -> T) -> EvalRes
     one(map_tensor(cx, &input, dtype, f)?)
 }
 
-/// As [`map`], with one compiled loop per element type instead of one per function: for functions that cost more than a
-/// call.
+/// Applies `f` to each element like [`map`], with one compiled loop per element type instead of one per function: for functions
+/// that cost more than a call.
 pub(crate) fn map_by<T: Native>(cx: &mut EvalCx<'_>, f: &dyn Fn(T) -> T) -> EvalResult {
     map(cx, f)
 }
 
-/// `f` of each element, in another element type.
+/// Applies `f` to each element, with another element type as the result.
 pub(crate) fn map_to<T: Native, U: Native>(
     cx: &mut EvalCx<'_>,
     dtype: DataType,
@@ -37,7 +37,7 @@ pub(crate) fn map_to<T: Native, U: Native>(
     one(map_tensor(cx, &input, dtype, f)?)
 }
 
-/// `f` of each element of a tensor.
+/// Applies `f` to each element of a tensor.
 pub(crate) fn map_tensor<T: Native, U: Native>(
     cx: &EvalCx<'_>,
     input: &Tensor,
@@ -54,7 +54,7 @@ pub(crate) fn map_tensor<T: Native, U: Native>(
     })
 }
 
-/// `f` of each pair of elements of operands 0 and 1, in their element type.
+/// Applies `f` to each pair of elements of operands 0 and 1, in their element type.
 pub(crate) fn zip<T: Native>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T) -> EvalResult {
     let (mut a, b) = take_pair(cx)?;
     let (left, right) = (view::<T>(&a)?, view::<T>(&b)?);
@@ -73,7 +73,7 @@ pub(crate) fn zip<T: Native>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T) -> Eval
     one(a)
 }
 
-/// As [`zip`], with one compiled loop per element type instead of one per function.
+/// Applies `f` to pairs like [`zip`], with one compiled loop per element type instead of one per function.
 pub(crate) fn zip_by<T: Native>(cx: &mut EvalCx<'_>, f: &dyn Fn(T, T) -> T) -> EvalResult {
     zip(cx, f)
 }
@@ -85,7 +85,7 @@ pub(crate) fn take_pair(cx: &mut EvalCx<'_>) -> Result<(Tensor, Tensor), Fault> 
     Ok((a, b))
 }
 
-/// A tensor with storage of its own.
+/// Returns a copy of a tensor with its own storage.
 pub(crate) fn copied<T: Native>(cx: &EvalCx<'_>, tensor: &Tensor) -> Result<Tensor, Fault> {
     let len = tensor.len();
     let mut copy: Vec<T> = cx.alloc(len)?;
@@ -96,7 +96,7 @@ pub(crate) fn copied<T: Native>(cx: &EvalCx<'_>, tensor: &Tensor) -> Result<Tens
     Ok(Tensor::new(tensor.dtype(), tensor.shape(), copy))
 }
 
-/// `f` of each pair of elements of operands 0 and 1, in another element type.
+/// Applies `f` to each pair of elements of operands 0 and 1, with another element type as the result.
 pub(crate) fn zip_to<T: Native, U: Native>(
     cx: &mut EvalCx<'_>,
     dtype: DataType,
@@ -117,16 +117,16 @@ pub(crate) fn zip_to<T: Native, U: Native>(
     one(Tensor::new(dtype, a.shape(), out))
 }
 
-/// The elements, which must be kept as `T`.
+/// Returns a view of the elements, which must be stored as `T`.
 pub(crate) fn view<T: Native>(tensor: &Tensor) -> Result<View<'_, T>, Fault> {
     match tensor.view() {
         Some(view) => Ok(view),
-        None => Err(kept_otherwise(tensor, T::DTYPE)),
+        None => Err(wrong_storage_type(tensor, T::DTYPE)),
     }
 }
 
 #[cold]
-fn kept_otherwise(tensor: &Tensor, native: DataType) -> Fault {
+fn wrong_storage_type(tensor: &Tensor, native: DataType) -> Fault {
     Fault::op(format!("an operand is {}, expected elements kept as {native}", tensor.ty()))
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn same_shape(a: &Tensor, b: &Tensor) -> Result<(), Fault> {
     Err(Fault::op(format!("one operand is {}, another {}", a.ty(), b.ty())))
 }
 
-/// The complaint of a kernel that has no code for an element type; inference refuses it before.
+/// Returns the error of a kernel without code for an element type, which inference rejects earlier.
 pub(crate) fn no_kernel<T>(dtype: DataType) -> Result<T, Fault> {
     Err(Fault::op(format!("not computed for element type {dtype}")))
 }

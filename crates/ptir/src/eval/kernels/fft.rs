@@ -1,5 +1,5 @@
-//! `fft`: on f64 whatever the element type, rounded at the end. Lengths that are powers of two in halves, short ones as
-//! the sum says, all others as a convolution of a power of two (Bluestein): n log n for all.
+//! The kernel of `fft`, computed in f64 for all element types and rounded at the end, in n log n for all lengths: powers of two by halving,
+//! short lengths by the defining sum, all others as a convolution of a power-of-two length (Bluestein).
 
 use num_complex::Complex;
 use sapwood_types::DataType;
@@ -13,10 +13,10 @@ use crate::with_complex;
 
 type C = Complex<f64>;
 
-/// Up to this length the sum is written out.
-const SHORT: usize = 16;
+/// The longest length that uses the defining sum.
+const MAX_DIRECT_LENGTH: usize = 16;
 
-/// `fft`.
+/// Evaluates `fft`.
 pub(crate) fn fft(cx: &mut EvalCx<'_>) -> EvalResult {
     let input = cx.take_tensor(0)?;
     let lengths: Vec<usize> =
@@ -30,7 +30,7 @@ pub(crate) fn fft(cx: &mut EvalCx<'_>) -> EvalResult {
         let first = shape.len() - lengths.len();
         let inverse = matches!(kind, "ifft" | "irfft");
         let last = shape.len() - 1;
-        // The real side comes first forwards and last backwards, along the last axis.
+        // The real side is the input of the forward and the output of the inverse transform, along the last axis.
         if kind == "irfft" {
             for axis in first..last {
                 data = data.along(cx, axis, inverse)?;
@@ -126,7 +126,7 @@ impl Spectrum {
         Ok(self)
     }
 
-    // The first `keep` of the last axis.
+    // Keeps the first `keep` elements of the last axis.
     fn cut(self, cx: &EvalCx<'_>, keep: usize) -> Result<Self, Fault> {
         let last = self.shape.len() - 1;
         let n = self.shape[last];
@@ -139,7 +139,7 @@ impl Spectrum {
         Ok(Self { shape, data })
     }
 
-    // The whole spectrum of `n` real numbers from its first half.
+    // Returns the whole spectrum of `n` real numbers from its first half.
     fn unfold(self, cx: &EvalCx<'_>, n: usize) -> Result<Self, Fault> {
         let last = self.shape.len() - 1;
         let half = self.shape[last];
@@ -147,7 +147,7 @@ impl Spectrum {
         for row in self.data.chunks_exact(half) {
             for k in 0..n {
                 let z = if k < half { row[k] } else { row[n - k].conj() };
-                // Its own mirror image is real.
+                // An element that is its own mirror image is real.
                 data.push(if (n - k) % n == k { C::new(z.re, 0.0) } else { z });
             }
         }
@@ -157,22 +157,22 @@ impl Spectrum {
     }
 }
 
-// A transform of one length, with what it needs again and again.
+// A transform of one length, with its precomputed tables.
 enum Transform {
-    Short(Vec<C>),
-    Halves(Vec<C>),
+    Direct(Vec<C>),
+    PowerOfTwo(Vec<C>),
     Bluestein { chirp: Vec<C>, filter: Vec<C>, roots: Vec<C> },
 }
 
 impl Transform {
     fn new(cx: &EvalCx<'_>, n: usize) -> Result<Self, Fault> {
         if n.is_power_of_two() {
-            return Ok(Self::Halves(roots(cx, n)?));
+            return Ok(Self::PowerOfTwo(roots(cx, n)?));
         }
-        if n <= SHORT {
-            return Ok(Self::Short(roots(cx, n)?));
+        if n <= MAX_DIRECT_LENGTH {
+            return Ok(Self::Direct(roots(cx, n)?));
         }
-        // e^(-i pi k^2 / n), the angle taken modulo a full turn.
+        // The value e^(-i pi k^2 / n), with the angle modulo a full turn.
         let mut chirp = cx.alloc(n)?;
         for k in 0..n as u128 {
             chirp.push(root((k * k % (2 * n as u128)) as u64, 2 * n as u64));
@@ -186,14 +186,14 @@ impl Transform {
             filter[(size - k) % size] = z.conj();
         }
         cx.work(size as u64 * u64::from(size.ilog2()))?;
-        halves(&mut filter, &roots);
+        transform_power_of_two(&mut filter, &roots);
         Ok(Self::Bluestein { chirp, filter, roots })
     }
 
     fn run(&self, cx: &EvalCx<'_>, line: &mut Vec<C>) -> Result<(), Fault> {
         let n = line.len();
         match self {
-            Self::Short(roots) => {
+            Self::Direct(roots) => {
                 cx.work((n * n) as u64)?;
                 let sums = (0..n).map(|k| {
                     line.iter()
@@ -202,9 +202,9 @@ impl Transform {
                 });
                 *line = sums.collect();
             }
-            Self::Halves(roots) => {
+            Self::PowerOfTwo(roots) => {
                 cx.work(n as u64 * u64::from(n.ilog2()))?;
-                halves(line, roots);
+                transform_power_of_two(line, roots);
             }
             Self::Bluestein { chirp, filter, roots } => {
                 let size = filter.len();
@@ -212,12 +212,12 @@ impl Transform {
                 let mut wide: Vec<C> = cx.alloc(size)?;
                 wide.extend(line.iter().zip(chirp).map(|(&z, &c)| mul(z, c)));
                 wide.resize(size, C::new(0.0, 0.0));
-                halves(&mut wide, roots);
-                // Backwards by the conjugate.
+                transform_power_of_two(&mut wide, roots);
+                // The inverse transform by conjugation.
                 for (z, &f) in wide.iter_mut().zip(filter) {
                     *z = mul(*z, f).conj();
                 }
-                halves(&mut wide, roots);
+                transform_power_of_two(&mut wide, roots);
                 let scale = size as f64;
                 for ((z, &w), &c) in line.iter_mut().zip(&wide).zip(chirp) {
                     *z = mul(C::new(w.re / scale, -w.im / scale), c);
@@ -240,18 +240,18 @@ fn mul(a: C, b: C) -> C {
     C::new(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re)
 }
 
-// The powers of e^(-2 pi i / n).
+// Returns the powers of e^(-2 pi i / n).
 fn roots(cx: &EvalCx<'_>, n: usize) -> Result<Vec<C>, Fault> {
     let mut roots = cx.alloc(n)?;
     roots.extend((0..n as u64).map(|k| root(k, n as u64)));
     Ok(roots)
 }
 
-// e^(-2 pi i k / n) for k below n: the angle is brought below an eighth of a turn first, so that it is exact where it can be.
+// Returns e^(-2 pi i k / n) for k below n. The angle is first reduced below an eighth of a turn, so that exact values are exact.
 fn root(k: u64, n: u64) -> C {
     let (k, n) = (u128::from(k), u128::from(n));
     let quarter = 4 * k / n;
-    // The angle within its quarter, as a part k / n of a turn, times 4.
+    // The angle within its quadrant, as a fraction k / n of a turn, times 4.
     let rest = 4 * k - quarter * n;
     let angle = |part: u128| std::f64::consts::FRAC_PI_2 * (part as f64 / n as f64);
     let (cos, sin) = if 2 * rest <= n {
@@ -267,8 +267,8 @@ fn root(k: u64, n: u64) -> C {
     }
 }
 
-// The transform of a power of two, in place.
-fn halves(line: &mut [C], roots: &[C]) {
+// Transforms a line whose length is a power of two, in place.
+fn transform_power_of_two(line: &mut [C], roots: &[C]) {
     let n = line.len();
     let bits = n.trailing_zeros();
     if bits == 0 {

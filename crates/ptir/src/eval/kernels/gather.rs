@@ -1,9 +1,9 @@
-//! `gather`, `scatter`.
+//! The kernels of `gather` and `scatter`.
 
 use smallvec::SmallVec;
 
 use super::index::{distances, for_each_offset};
-use super::reduce::known_combination;
+use super::reduce::recognized_op;
 use super::window::{own_copy, put, scalar_of};
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
@@ -17,11 +17,11 @@ type Axes = SmallVec<[usize; 4]>;
 struct Starts {
     // One row of `map.len()` numbers per index vector, in row-major order of the other axes.
     numbers: Vec<i128>,
-    // Axes of the input that the entries start.
+    // The input axes to which the entries of an index vector apply.
     map: Axes,
-    // Axes of the input that are batch axes, and which axis of the index vectors' dims each one is.
+    // The batch axes of the input, each with its axis among the index vectors' dims.
     batch: SmallVec<[(usize, usize); 4]>,
-    // Dims of the indices without the vector axis.
+    // The dims of the indices without the vector axis.
     dims: Shape,
 }
 
@@ -57,13 +57,13 @@ impl Starts {
     }
 }
 
-/// `gather`.
+/// Evaluates `gather`.
 pub(crate) fn gather(cx: &mut EvalCx<'_>) -> EvalResult {
     let (input, shape) = (cx.tensor(0)?, cx.result_shape(0)?);
     let rank = input.shape().len();
     let total = count(&shape).ok_or_else(|| Fault::TooLarge { shape: shape.to_vec() })?;
     let dtype = input.dtype();
-    // Whatever the indices are.
+    // This holds for all indices.
     if total == 0 || input.is_splat() {
         return one(with_native!(dtype, T => match cx.view::<T>(0)? {
             View::Splat(x) => Tensor::splat(dtype, shape, x),
@@ -89,7 +89,7 @@ pub(crate) fn gather(cx: &mut EvalCx<'_>) -> EvalResult {
     };
     for_each_offset(&walk, 0, &steps(&in_strides, &window), |at| reads.push(at));
     for_each_offset(&walk, 0, &steps(&out_strides, &offsets), |at| writes.push(at));
-    // Where each slice starts in the input and in the result.
+    // The offset of each slice in the input and in the result.
     let mut places: Vec<(usize, usize)> = cx.alloc(count(&starts.dims).unwrap_or(usize::MAX))?;
     let mut number = 0;
     super::convolution::each_index(&starts.dims, |index| {
@@ -116,12 +116,12 @@ pub(crate) fn gather(cx: &mut EvalCx<'_>) -> EvalResult {
     }))
 }
 
-/// `scatter`.
+/// Evaluates `scatter`.
 pub(crate) fn scatter(cx: &mut EvalCx<'_>) -> EvalResult {
     let (inputs, updates) = (cx.group("inputs"), cx.group("updates"));
     let places = places(cx, inputs.end, updates.start)?;
     if inputs.len() == 1
-        && let Some(known) = known_combination(cx, 0)
+        && let Some(known) = recognized_op(cx, 0)
     {
         let dtype = cx.tensor(0)?.dtype();
         return one(with_native!(dtype, T => scatter_typed::<T>(cx, &places, known.function())?));
@@ -142,7 +142,7 @@ pub(crate) fn scatter(cx: &mut EvalCx<'_>) -> EvalResult {
     Ok(out.into_iter().map(Value::Tensor).collect())
 }
 
-// For each element of the updates, in row-major order, where it goes; `None` if that is outside.
+// Returns the destination of each element of the updates, in row-major order; `None` if it is out of range.
 fn places(cx: &EvalCx<'_>, at: usize, update: usize) -> Result<Vec<Option<usize>>, Fault> {
     let (input, updates) = (cx.tensor(0)?, cx.tensor(update)?);
     let (rank, shape) = (input.shape().len(), updates.shape());

@@ -1,5 +1,5 @@
-//! The product of two matrices. Each element of the result is the sum of its products in order of the contracted index,
-//! starting from zero, never fused; tiles and threads only choose which elements are computed together.
+//! The matrix product. Each element of the result is the sum of its products in order of the contracted index,
+//! starting from zero, never fused. Tiles and threads only decide which elements are computed together.
 
 use std::borrow::Cow;
 
@@ -13,20 +13,20 @@ use crate::eval::error::Fault;
 use crate::eval::native::{F8E4M3Fn, F8E5M2, Native, Num};
 use crate::eval::tensor::{Tensor, View};
 
-/// Rows and columns of a tile: as many sums as fit the registers.
+/// The rows and columns of a tile: the number of sums that fit the registers.
 const ROWS: usize = 4;
 const COLUMNS: usize = 8;
-/// Products between two looks at the limits.
-const PIECE: usize = 1 << 22;
+/// The number of products between two checks of the limits.
+const PRODUCTS_PER_CHECK: usize = 1 << 22;
 
-/// More threads than this are not started.
-const MOST_THREADS: usize = 256;
+/// The most threads that are started.
+const MAX_THREADS: usize = 256;
 
-/// Arithmetic inside of a sum. NaN may have any bits there; the sum is put right at its end.
+/// Arithmetic inside of a sum. NaN may have any bits there; the end of the sum makes it canonical.
 pub(crate) trait Lane: Num {
-    /// `acc + a * b`, two operations.
+    /// Returns `acc + a * b` with two roundings.
     fn step(acc: Self, a: Self, b: Self) -> Self;
-    /// With the one NaN that results have.
+    /// Replaces any NaN by the canonical one.
     fn canonical(self) -> Self;
 }
 
@@ -64,8 +64,8 @@ macro_rules! lane_float {
 }
 lane_float!(f32, f64);
 
-/// The element type in which sums of products are computed, so that loops are compiled for few types. Integers wrap, so the
-/// low bits of a wider sum are the narrow sum; of bools the sum is "or", and a count that is not zero means just that.
+/// Returns the element type in which sums of products are computed, so that loops are compiled for few types. Integers wrap, so the low
+/// bits of a wider sum are the narrow sum; a sum of bools is "or", which is true if the count is not zero.
 pub(crate) fn summed_in(dtype: DataType) -> DataType {
     use DataType::{Bool, I4, I8, I16, I32, I64, U4, U8, U16, U32, U64};
     match dtype {
@@ -75,7 +75,7 @@ pub(crate) fn summed_in(dtype: DataType) -> DataType {
     }
 }
 
-/// Runs an expression with `T` as the Rust type of an element type that [`summed_in`] gives.
+/// Runs an expression with `T` as the native type of an element type that [`summed_in`] returns.
 macro_rules! with_lane {
     ($dtype:expr, $T:ident => $body:expr) => {
         match $dtype {
@@ -98,7 +98,7 @@ macro_rules! with_lane {
 }
 pub(crate) use with_lane;
 
-/// All elements of a tensor in a row: borrowed, or repeated if it is a splat and there is room.
+/// Returns all elements of a tensor: borrowed, or repeated for a splat if there is enough memory.
 pub(crate) fn dense<'a, T: Native>(
     cx: &EvalCx<'_>,
     tensor: &'a Tensor,
@@ -113,7 +113,7 @@ pub(crate) fn dense<'a, T: Native>(
     })
 }
 
-/// The right side, in strips of [`COLUMNS`] columns, row after row in each, filled up with zeros.
+/// The right matrix in strips of [`COLUMNS`] columns, row by row in each, padded with zeros.
 pub(crate) struct Packed<T> {
     strips: Vec<T>,
     depth: usize,
@@ -121,7 +121,7 @@ pub(crate) struct Packed<T> {
 }
 
 impl<T: Lane> Packed<T> {
-    /// A matrix of `depth` rows, whose element is given by row and column.
+    /// Packs a matrix of `depth` rows, whose element is given by row and column.
     pub(crate) fn new(
         cx: &EvalCx<'_>,
         depth: usize,
@@ -141,7 +141,7 @@ impl<T: Lane> Packed<T> {
     }
 }
 
-/// Writes the product of `left`, row-major with as many columns as `right` has rows, into `out`, row-major.
+/// Writes the product of `left`, row-major with as many columns as `right` has rows, to `out`, row-major.
 pub(crate) fn multiply<T: Lane>(
     cx: &EvalCx<'_>,
     left: &[T],
@@ -153,11 +153,11 @@ pub(crate) fn multiply<T: Lane>(
         return Ok(());
     }
     let rows = out.len() / columns;
-    // As many rows at a time as make a piece, a multiple of the tile's.
+    // The number of rows that are computed between two checks, a multiple of the tile's rows.
     let per_row = depth.saturating_mul(columns).max(1);
     let threads = cx.threads().max(1);
-    let threads = threads.min(MOST_THREADS);
-    let piece = (PIECE / per_row * threads).next_multiple_of(ROWS).max(ROWS * threads);
+    let threads = threads.min(MAX_THREADS);
+    let piece = (PRODUCTS_PER_CHECK / per_row * threads).next_multiple_of(ROWS).max(ROWS * threads);
     for start in (0..rows).step_by(piece) {
         let end = (start + piece).min(rows);
         cx.work(((end - start) as u64).saturating_mul(per_row as u64))?;
@@ -165,7 +165,7 @@ pub(crate) fn multiply<T: Lane>(
             (&left[start * depth..end * depth], &mut out[start * columns..end * columns]);
         let share = (end - start).div_ceil(threads).next_multiple_of(ROWS);
         if threads == 1
-            || (end - start).saturating_mul(per_row) < PIECE / 16
+            || (end - start).saturating_mul(per_row) < PRODUCTS_PER_CHECK / 16
             || share >= end - start
         {
             rows_times(left, right, out);
@@ -197,7 +197,7 @@ fn rows_times<T: Lane>(left: &[T], right: &Packed<T>, out: &mut [T]) {
     let (depth, columns) = (right.depth, right.columns);
     let mut block = vec![[T::ZERO; ROWS]; depth];
     for (left, out) in left.chunks(ROWS * depth).zip(out.chunks_mut(ROWS * columns)) {
-        // The rows side by side; those that are not there stay as they are, and their sums are not looked at.
+        // The rows side by side; missing rows keep old values, and their sums are ignored.
         for (r, row) in left.chunks_exact(depth).enumerate() {
             for (to, &x) in block.iter_mut().zip(row) {
                 to[r] = x;

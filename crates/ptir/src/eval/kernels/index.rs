@@ -1,4 +1,4 @@
-//! Positions in row-major storage, and copies along strides.
+//! Offsets in row-major storage, and strided copies.
 
 use std::convert::Infallible;
 
@@ -10,10 +10,10 @@ use crate::eval::tensor::{Shape, Tensor, Value, View, count};
 use crate::with_native;
 use sapwood_types::DataType;
 
-/// Steps of an offset per axis.
+/// The change of an offset per step along each axis.
 pub(crate) type Steps = SmallVec<[isize; 4]>;
 
-/// The distance of neighbours along each axis of a row-major tensor.
+/// Returns the strides of a row-major tensor.
 pub(crate) fn strides(shape: &[usize]) -> Steps {
     let mut strides: Steps = SmallVec::from_elem(1, shape.len());
     for axis in (1..shape.len()).rev() {
@@ -22,7 +22,7 @@ pub(crate) fn strides(shape: &[usize]) -> Steps {
     strides
 }
 
-/// As [`strides`], for places that never go backwards.
+/// Returns the strides of a row-major tensor like [`strides`], as unsigned numbers.
 pub(crate) fn distances(shape: &[usize]) -> Shape {
     strides(shape).iter().map(|&step| step.cast_unsigned()).collect()
 }
@@ -39,7 +39,7 @@ pub(crate) fn for_each_row(
     for_each_row_pair(shape, [start, 0], [steps, steps], |[at, _]| f(at));
 }
 
-/// As [`for_each_row`], of two offsets at once.
+/// Calls `f` for each row like [`for_each_row`], with two offsets.
 pub(crate) fn for_each_row_pair(
     shape: &[usize],
     start: [usize; 2],
@@ -56,8 +56,8 @@ pub(crate) fn for_each_row_pair(
     }
 }
 
-/// As [`for_each_row_pair`], until `f` fails. `f` is called once per row through a pointer, so that this loop is compiled
-/// once, not once per kernel and element type.
+/// Calls `f` for each row like [`for_each_row_pair`] until it fails. `f` is called once per row through a pointer, so that this loop is
+/// compiled once instead of once per kernel and element type.
 pub(crate) fn try_each_row_pair<E>(
     shape: &[usize],
     start: [usize; 2],
@@ -113,7 +113,7 @@ pub(crate) fn try_each_offset<E>(
     })
 }
 
-/// As [`try_each_offset`], where nothing fails.
+/// Calls `f` with each offset like [`try_each_offset`], without failure.
 pub(crate) fn for_each_offset(
     shape: &[usize],
     start: usize,
@@ -130,12 +130,12 @@ pub(crate) fn for_each_offset(
     }
 }
 
-/// Extent and step of the innermost axis.
+/// Returns the extent and step of the innermost axis.
 pub(crate) fn innermost(shape: &[usize], steps: &[isize]) -> (usize, isize) {
     (shape.last().copied().unwrap_or(1), steps.last().copied().unwrap_or(1))
 }
 
-/// The tensor of these extents whose element at each index is the input's at the offset that the steps say.
+/// Copies elements along strides: the element at each index of the result is that of the input at the offset given by the steps.
 pub(crate) fn strided(
     cx: &EvalCx<'_>,
     input: &Tensor,
@@ -164,7 +164,7 @@ pub(crate) fn strided(
     })
 }
 
-/// A list of elements that grows by one scalar at a time, with room for a known number.
+/// A column of elements that grows by one scalar at a time, with a known capacity.
 pub(crate) struct Column {
     tensor: Tensor,
     next: usize,
@@ -192,7 +192,7 @@ impl Column {
         Ok(())
     }
 
-    /// All of them, under these extents.
+    /// Returns the elements as a tensor with these extents.
     pub(crate) fn finish(self, shape: &[usize]) -> Result<Tensor, Fault> {
         let ty = self.tensor.ty();
         self.tensor.reshaped(shape).ok_or_else(|| Fault::op(format!("{ty} cannot be {shape:?}")))

@@ -1,4 +1,4 @@
-//! `triangular_solve`, `cholesky`. Floats narrower than f32 are computed as f32.
+//! The kernels of `triangular_solve` and `cholesky`. Floats narrower than f32 are computed as f32.
 
 use num_complex::Complex;
 use sapwood_types::DataType;
@@ -11,25 +11,25 @@ use crate::eval::error::Fault;
 use crate::eval::native::{Native, Num};
 use crate::eval::tensor::Tensor;
 
-/// What the algorithms need beyond arithmetic.
+/// The operations that the algorithms need beyond arithmetic.
 trait Field: Lane {
     fn conjugate(self) -> Self;
-    // The square root of a positive real number; NaN of all others. Imaginary parts are not looked at.
+    // Returns the square root of a positive real number, NaN for others. Imaginary parts are ignored.
     fn positive_root(self) -> Self;
     fn nan() -> Self;
-    // `acc + a * b`, of real numbers rounded once.
+    // Returns `acc + a * b`, rounded once for real numbers.
     fn fused(acc: Self, a: Self, b: Self) -> Self;
     fn is_finite(self) -> bool;
-    // The sum of the sizes of its parts.
+    // Returns the sum of the absolute values of the parts.
     fn size(self) -> f64;
     const EPSILON: f64;
 }
 
-/// Up to this size systems are solved by the inverse of their matrix, where that is as good as substitution.
-const INVERTED: usize = 128;
+/// The largest system that is solved with the inverse of its matrix, where that is as accurate as substitution.
+const MAX_INVERTED_SIZE: usize = 128;
 
-/// How much of what rounding may leave in a row is taken: so many times the rounding of one operation for each term.
-const TAKEN: f64 = 8.0;
+/// The tolerated residual of a row, in multiples of the rounding error of one operation per term.
+const RESIDUAL_FACTOR: f64 = 8.0;
 
 macro_rules! field {
     ($($ty:ident),*) => {$(
@@ -55,7 +55,7 @@ macro_rules! field {
 }
 field!(f32, f64);
 
-fn working(dtype: DataType) -> DataType {
+fn working_type(dtype: DataType) -> DataType {
     if dtype.is_float() && dtype != DataType::F64 { DataType::F32 } else { dtype }
 }
 
@@ -83,11 +83,11 @@ macro_rules! with_field {
     };
 }
 
-/// `triangular_solve`.
+/// Evaluates `triangular_solve`.
 pub(crate) fn triangular_solve(cx: &mut EvalCx<'_>) -> EvalResult {
     let (a, b) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
     let dtype = a.dtype();
-    let work = working(dtype);
+    let work = working_type(dtype);
     let (a, b) = (cast(cx, a, work)?, cast(cx, b, work)?);
     let x = with_field!(work, T => solve::<T>(cx, &a, &b)?);
     one(cast(cx, x, dtype)?)
@@ -105,22 +105,22 @@ fn solve<T: Field + Native>(cx: &EvalCx<'_>, a: &Tensor, b: &Tensor) -> Result<T
     if out.is_empty() {
         return Ok(Tensor::new(b.dtype(), b.shape(), out));
     }
-    // `x op(a) = b` is `op(a)^T x^T = b^T`: rows and columns of the matrix change places once more.
+    // The system `x op(a) = b` is `op(a)^T x^T = b^T`, so the matrix is transposed once more.
     let turned = (how != "none") == left;
     let lower = cx.bool("lower")? != turned;
     let adjoint = how == "adjoint";
-    // Which right sides are left, one of them, and what was found for it: memory for all.
+    // The remaining right-hand sides, one of them, and its solution: buffers that all of them share.
     let (mut left_over, mut side, mut found) = (Vec::new(), Vec::<T>::new(), Vec::<T>::new());
     for (a, x) in matrix.chunks_exact(n * n).zip(out.chunks_exact_mut(rows * columns)) {
         let entry = |i: usize, j: usize| {
             let e = if turned { a[j * n + i] } else { a[i * n + j] };
             if adjoint { e.conjugate() } else { e }
         };
-        // The unknowns of one right side stand `step` apart.
+        // The unknowns of one right-hand side are `step` apart.
         let (others, step, next) = if left { (columns, columns, 1) } else { (rows, 1, columns) };
         left_over.clear();
         left_over.extend(0..others);
-        if (2..=INVERTED).contains(&n) {
+        if (2..=MAX_INVERTED_SIZE).contains(&n) {
             cx.work((n * n * n) as u64 / 6 + (others as u64).saturating_mul(2 * (n * n) as u64))?;
             if let Some(inverse) = inverse(a, n, cx.bool("lower")?, unit) {
                 let inverse = |i: usize, k: usize| {
@@ -162,8 +162,8 @@ fn solve<T: Field + Native>(cx: &EvalCx<'_>, a: &Tensor, b: &Tensor) -> Result<T
     Ok(Tensor::new(b.dtype(), b.shape(), out))
 }
 
-// The inverse of a triangular matrix: columns are scaled to ones on the diagonal, rows are found one after the other from
-// those before, sums in order of the index with one rounding for each term, and are scaled back. `None` if it is not finite.
+// Returns the inverse of a triangular matrix, or `None` if it is not finite. Columns are scaled to a unit diagonal, each row is computed from
+// those before it, with sums in index order and one rounding per term, and the result is scaled back.
 fn inverse<T: Field>(a: &[T], n: usize, lower: bool, unit: bool) -> Option<Vec<T>> {
     let diagonal = |i: usize| if unit { T::ONE } else { a[i * n + i] };
     let mut out = vec![T::ZERO; n * n];
@@ -184,7 +184,7 @@ fn inverse<T: Field>(a: &[T], n: usize, lower: bool, unit: bool) -> Option<Vec<T
     out.iter().all(|e| e.is_finite()).then_some(out)
 }
 
-// Whether a row times what was found is the right side, as far as rounding lets one tell. What is no number solves nothing.
+// Returns whether a row times the solution equals the right-hand side up to rounding. NaN never does.
 fn solves<T: Field>(
     known: std::ops::Range<usize>,
     row: impl Fn(usize) -> T,
@@ -196,10 +196,10 @@ fn solves<T: Field>(
         let e = row(k);
         (T::fused(rest, Num::neg(e), found[k]), size + e.size() * found[k].size())
     });
-    rest.size() <= TAKEN * terms * T::EPSILON * size
+    rest.size() <= RESIDUAL_FACTOR * terms * T::EPSILON * size
 }
 
-// The sum of products, of even and odd indices apart.
+// Returns the sum of products, with even and odd indices summed separately.
 fn product<T: Field>(known: std::ops::Range<usize>, entry: impl Fn(usize) -> T, b: &[T]) -> T {
     let mut sums = [T::ZERO; 2];
     for k in known {
@@ -208,11 +208,11 @@ fn product<T: Field>(known: std::ops::Range<usize>, entry: impl Fn(usize) -> T, 
     Num::add(sums[0], sums[1]).canonical()
 }
 
-/// `cholesky`.
+/// Evaluates `cholesky`.
 pub(crate) fn cholesky(cx: &mut EvalCx<'_>) -> EvalResult {
     let a = cx.take_tensor(0)?;
     let dtype = a.dtype();
-    let work = working(dtype);
+    let work = working_type(dtype);
     let a = cast(cx, a, work)?;
     let l = with_field!(work, T => factor::<T>(cx, &a)?);
     one(cast(cx, l, dtype)?)
@@ -236,7 +236,7 @@ fn factor<T: Field + Native>(cx: &EvalCx<'_>, a: &Tensor) -> Result<Tensor, Faul
     Ok(Tensor::new(a.dtype(), a.shape(), out))
 }
 
-// Column `j` of the lower factor; of the upper one, which is its adjoint, row `j`.
+// Computes column `j` of the lower factor, or row `j` of the upper factor, which is its adjoint.
 fn column<T: Field>(n: usize, j: usize, lower: bool, a: &[T], out: &mut [T]) {
     let place = |i: usize, j: usize| if lower { i * n + j } else { j * n + i };
     let own = |x: T| if lower { x } else { x.conjugate() };
@@ -251,7 +251,7 @@ fn column<T: Field>(n: usize, j: usize, lower: bool, a: &[T], out: &mut [T]) {
     for i in j + 1..n {
         out[place(i, j)] = own(Num::div(rest(out, i), pivot)).canonical();
     }
-    // Not positive definite: this column and, through it, all that follow.
+    // The matrix is not positive definite: this column and all that follow become NaN.
     #[allow(clippy::eq_op)]
     if pivot != pivot {
         for column in j..n {

@@ -1,4 +1,4 @@
-//! Regions that compare two elements: the usual ones as functions.
+//! Regions that compare two elements: the usual ones are recognized and run as functions.
 
 use std::cmp::Ordering;
 
@@ -10,9 +10,9 @@ use crate::eval::context::{EvalCx, SimpleRegion};
 use crate::eval::native::{F8E4M3Fn, F8E5M2, Float, I4, U4};
 use crate::op::Op;
 
-/// Elements that can be compared through a key. The key has one type for all elements, so that sorting is compiled once.
+/// An element type that is compared by a key. All keys have one type, so that sorting is compiled once.
 pub(crate) trait Compare: Convert {
-    /// A key that compares as the element does: as `compare` with order `total`, or with order `partial`.
+    /// Returns a key that compares like the element: as `compare` with order `total`, or with order `partial`.
     #[inline]
     fn key(self, _total: bool) -> Wide {
         self.wide()
@@ -50,7 +50,7 @@ impl Wide {
     }
 }
 
-/// A region that compares two parameters: which ones, and for which outcomes it yields true.
+/// A region that compares two parameters: their indices, and the outcomes for which it yields true.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Comparison {
     pub(crate) left: usize,
@@ -63,14 +63,14 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    /// The comparison that a region is, if it is one.
+    /// Returns the comparison that a region performs, if it is one.
     pub(crate) fn of(cx: &EvalCx<'_>, region: usize) -> Option<Self> {
         let SimpleRegion { op, attrs, operands } = cx.simple_region(region)?;
         let &[left, right] = operands else { return None };
         if op != crate::ops::Compare::key() {
             return None;
         }
-        // In the order of the table.
+        // In the order of the op's attributes.
         let [direction, order] = attrs else { return None };
         let (direction, total) = (direction.as_word()?, order.as_word()? == "total");
         Some(Self {
@@ -84,13 +84,13 @@ impl Comparison {
         })
     }
 
-    /// The key by which the region compares an element.
+    /// Returns the key by which the region compares an element.
     #[inline]
     pub(crate) fn key<T: Compare>(&self, element: T) -> Wide {
         element.key(self.total)
     }
 
-    /// The result of the region for the keys of the two elements that it compares.
+    /// Returns the result of the region for the keys of the two elements.
     #[inline]
     pub(crate) fn holds(&self, left: Wide, right: Wide) -> bool {
         match left.compare(right) {

@@ -1,4 +1,4 @@
-//! Reductions. Each result takes its elements in row-major order, one after the other.
+//! The kernels of reductions. Each result combines its elements in row-major order.
 
 use sapwood_types::DataType;
 use smallvec::SmallVec;
@@ -14,21 +14,21 @@ use crate::eval::tensor::{Shape, Tensor, Value, View, count};
 use crate::op::Op;
 use crate::{with_int, with_native, with_number};
 
-/// How a reduction is laid out.
-struct Layout {
-    /// Extents of the input.
+/// The layout of a reduction.
+struct ReductionLayout {
+    /// The extents of the input.
     shape: Shape,
-    /// Extents of the result.
+    /// The extents of the result.
     kept: Shape,
-    /// How far a step along each axis of the input moves in the result.
+    /// The change of the result offset per step along each axis of the input.
     steps: Steps,
-    /// Which axes are reduced.
-    gone: SmallVec<[bool; 8]>,
-    /// How many elements each result takes.
+    /// True for each axis that is reduced.
+    reduced: SmallVec<[bool; 8]>,
+    /// The number of elements per result.
     each: usize,
 }
 
-impl Layout {
+impl ReductionLayout {
     fn new(shape: &[usize], axes: &[usize], keepdims: bool) -> Self {
         let mut kept = Shape::new();
         let mut stay = Shape::new();
@@ -45,8 +45,8 @@ impl Layout {
             .map(|a| if axes.contains(&a) { 0 } else { distances.next().unwrap_or(0) })
             .collect();
         let each = axes.iter().fold(1usize, |n, &a| n.saturating_mul(shape[a]));
-        let gone = (0..shape.len()).map(|a| axes.contains(&a)).collect();
-        Self { shape: Shape::from_slice(shape), kept, steps, gone, each }
+        let reduced = (0..shape.len()).map(|a| axes.contains(&a)).collect();
+        Self { shape: Shape::from_slice(shape), kept, steps, reduced, each }
     }
 
     fn results(&self) -> usize {
@@ -54,11 +54,11 @@ impl Layout {
     }
 }
 
-/// Reduces by `f`, from `start`, in the type of the elements.
+/// Reduces with `f`, starting from `start`, in the element type.
 fn fold<T: Native>(
     cx: &EvalCx<'_>,
     input: &Tensor,
-    layout: &Layout,
+    layout: &ReductionLayout,
     start: T,
     f: impl Fn(T, T) -> T,
 ) -> Result<Tensor, Fault> {
@@ -68,7 +68,7 @@ fn fold<T: Native>(
     }
     let all = match view::<T>(input)? {
         View::Splat(x) => {
-            // All results are the same.
+            // All results are equal.
             let mut sum = start;
             for left in (0..layout.each).step_by(1 << 16) {
                 let now = (layout.each - left).min(1 << 16);
@@ -89,7 +89,7 @@ fn fold<T: Native>(
         if step == 0 {
             out[to] = row.iter().fold(out[to], |sum, &x| f(sum, x));
         } else {
-            // The innermost axis stays, so its results lie side by side.
+            // The innermost axis is kept, so its results are adjacent.
             for (sum, &x) in out[to..to + length].iter_mut().zip(row) {
                 *sum = f(*sum, x);
             }
@@ -98,25 +98,25 @@ fn fold<T: Native>(
     Ok(Tensor::new(dtype, &layout.kept, out))
 }
 
-/// As [`fold`], compiled once per element type.
+/// Reduces like [`fold`], compiled once per element type.
 fn fold_by<T: Native>(
     cx: &EvalCx<'_>,
     input: &Tensor,
-    layout: &Layout,
+    layout: &ReductionLayout,
     start: T,
     f: &dyn Fn(T, T) -> T,
 ) -> Result<Tensor, Fault> {
     fold(cx, input, layout, start, f)
 }
 
-fn layout(cx: &EvalCx<'_>, input: &Tensor) -> Result<Layout, Fault> {
-    // Of nothing there may be more results than can be counted.
+fn layout(cx: &EvalCx<'_>, input: &Tensor) -> Result<ReductionLayout, Fault> {
+    // Without elements, the number of results may overflow.
     cx.result_shape(0)?;
     let axes = cx.axes("axes", input.shape().len())?;
-    Ok(Layout::new(input.shape(), &axes, cx.bool("keepdims")?))
+    Ok(ReductionLayout::new(input.shape(), &axes, cx.bool("keepdims")?))
 }
 
-/// The type sums are taken in.
+/// Returns the type in which sums are accumulated.
 fn accumulate(cx: &EvalCx<'_>, dtype: DataType) -> Result<DataType, Fault> {
     let narrow = dtype.is_float() && dtype.bit_width() < 32;
     Ok(cx.dtype("accumulate")?.unwrap_or(if narrow { DataType::F32 } else { dtype }))
@@ -127,17 +127,17 @@ pub(crate) fn reduce_sum(cx: &mut EvalCx<'_>) -> EvalResult {
     let (layout, dtype) = (layout(cx, &input)?, input.dtype());
     let input = cast(cx, input, accumulate(cx, dtype)?)?;
     let sums = with_native!(input.dtype(), T => {
-        // Equal integers need no counting up.
+        // A sum of equal integers is a product.
         let shortcut = input.as_splat::<T>().and_then(|x| times(x, layout.each));
         match shortcut {
             Some(sum) => Tensor::splat(input.dtype(), &layout.kept, sum),
-            None => combine(cx, &input, &layout, T::ZERO, Known::Add)?,
+            None => combine(cx, &input, &layout, T::ZERO, CombiningOp::Add)?,
         }
     });
     one(cast(cx, sums, dtype)?)
 }
 
-// n times x, if that is the same as adding x so often.
+// Returns n times x, if that equals the repeated sum.
 fn times<T: Num + Convert>(x: T, n: usize) -> Option<T> {
     match x.wide() {
         Wide::Signed(_) | Wide::Unsigned(_) if T::DTYPE.is_integer() => {
@@ -152,12 +152,12 @@ pub(crate) fn reduce_prod(cx: &mut EvalCx<'_>) -> EvalResult {
     let (layout, dtype) = (layout(cx, &input)?, input.dtype());
     let input = cast(cx, input, accumulate(cx, dtype)?)?;
     let products = with_native!(input.dtype(), T => {
-        combine(cx, &input, &layout, T::ONE, Known::Mul)?
+        combine(cx, &input, &layout, T::ONE, CombiningOp::Mul)?
     });
     one(cast(cx, products, dtype)?)
 }
 
-// Of a splat one element says it all, unless there is none.
+// Reduces with an idempotent function: one element of a splat is enough, unless it is empty.
 fn idempotent<T: Num>(cx: &mut EvalCx<'_>, start: T, f: &dyn Fn(T, T) -> T) -> EvalResult {
     let input = cx.take_tensor(0)?;
     let mut layout = layout(cx, &input)?;
@@ -168,21 +168,21 @@ fn idempotent<T: Num>(cx: &mut EvalCx<'_>, start: T, f: &dyn Fn(T, T) -> T) -> E
 }
 
 pub(crate) fn reduce_max(cx: &mut EvalCx<'_>) -> EvalResult {
-    extreme(cx, Known::Max)
+    extreme(cx, CombiningOp::Max)
 }
 
 pub(crate) fn reduce_min(cx: &mut EvalCx<'_>) -> EvalResult {
-    extreme(cx, Known::Min)
+    extreme(cx, CombiningOp::Min)
 }
 
-fn extreme(cx: &mut EvalCx<'_>, known: Known) -> EvalResult {
+fn extreme(cx: &mut EvalCx<'_>, known: CombiningOp) -> EvalResult {
     let input = cx.take_tensor(0)?;
     let mut layout = layout(cx, &input)?;
     if input.is_splat() {
         layout.each = layout.each.min(1);
     }
     with_native!(input.dtype(), T => {
-        let start = if matches!(known, Known::Max) { T::LOWEST } else { T::HIGHEST };
+        let start = if matches!(known, CombiningOp::Max) { T::LOWEST } else { T::HIGHEST };
         one(combine(cx, &input, &layout, start, known)?)
     })
 }
@@ -223,12 +223,12 @@ pub(crate) fn reduce_xor(cx: &mut EvalCx<'_>) -> EvalResult {
     }, _ => no_kernel(dtype))
 }
 
-/// The position of the element that beats all before it, along an axis.
+/// Returns the index of the element that beats all before it, along an axis.
 fn arg(cx: &mut EvalCx<'_>, largest: bool) -> EvalResult {
     let input = cx.take_tensor(0)?;
     cx.result_shape(0)?;
     let axis = cx.axis("axis", input.shape().len())?;
-    let layout = Layout::new(input.shape(), &[axis], cx.bool("keepdims")?);
+    let layout = ReductionLayout::new(input.shape(), &[axis], cx.bool("keepdims")?);
     let (dtype, index) = (input.dtype(), cx.result_dtype(0)?);
     let positions = if input.is_splat() || count(input.shape()) == Some(0) {
         None
@@ -265,7 +265,7 @@ fn beats(x: Wide, y: Wide, largest: bool) -> bool {
                 x < y
             }
         }
-        // NaN beats all but NaN.
+        // NaN beats everything but NaN.
         (Wide::Float(x), Wide::Float(y)) => {
             if largest {
                 x > y || x.is_nan() && !y.is_nan()
@@ -312,17 +312,17 @@ pub(crate) fn arg_min(cx: &mut EvalCx<'_>) -> EvalResult {
     arg(cx, false)
 }
 
-/// What a region of one known op computes.
+/// The op of a region that consists of one recognized op.
 #[derive(Clone, Copy)]
-pub(crate) enum Known {
+pub(crate) enum CombiningOp {
     Add,
     Mul,
     Max,
     Min,
 }
 
-impl Known {
-    /// As a function of two elements.
+impl CombiningOp {
+    /// Returns the op as a function of two elements.
     pub(crate) fn function<T: Num>(self) -> fn(T, T) -> T {
         match self {
             Self::Add => T::add,
@@ -333,51 +333,51 @@ impl Known {
     }
 }
 
-/// The op of a region that combines an accumulator with one element, if kernels know it. All of them give the same
-/// whichever operand comes first.
-pub(crate) fn known_combination(cx: &EvalCx<'_>, region: usize) -> Option<Known> {
+/// Returns the op of a region that combines an accumulator with one element, if kernels recognize it. All of these ops are
+/// commutative.
+pub(crate) fn recognized_op(cx: &EvalCx<'_>, region: usize) -> Option<CombiningOp> {
     let simple = cx.simple_region(region)?;
     if !matches!(simple.operands, [0, 1] | [1, 0]) {
         return None;
     }
     let table = [
-        (crate::ops::Add::key(), Known::Add),
-        (crate::ops::Mul::key(), Known::Mul),
-        (crate::ops::Max::key(), Known::Max),
-        (crate::ops::Min::key(), Known::Min),
+        (crate::ops::Add::key(), CombiningOp::Add),
+        (crate::ops::Mul::key(), CombiningOp::Mul),
+        (crate::ops::Max::key(), CombiningOp::Max),
+        (crate::ops::Min::key(), CombiningOp::Min),
     ];
     table.into_iter().find(|(key, _)| *key == simple.op).map(|(_, known)| known)
 }
 
-/// Reduces by a known op. Named reductions and regions come here alike. All types share one loop each for the four
-/// ops; `f32` and `f64` have loops of their own.
+/// Reduces with a recognized op, for named reductions and for regions. All types share one loop each for the four
+/// ops; `f32` and `f64` have their own loops.
 fn combine<T: Num>(
     cx: &EvalCx<'_>,
     input: &Tensor,
-    layout: &Layout,
+    layout: &ReductionLayout,
     start: T,
-    known: Known,
+    known: CombiningOp,
 ) -> Result<Tensor, Fault> {
-    let quick = match input.dtype() {
-        DataType::F32 => quick::<f32>(cx, input, layout, start.pack(), known),
-        DataType::F64 => quick::<f64>(cx, input, layout, start.pack(), known),
+    let reduce_specialized = match input.dtype() {
+        DataType::F32 => reduce_specialized::<f32>(cx, input, layout, start.pack(), known),
+        DataType::F64 => reduce_specialized::<f64>(cx, input, layout, start.pack(), known),
         _ => None,
     };
-    quick.unwrap_or_else(|| fold_by(cx, input, layout, start, &known.function()))
+    reduce_specialized.unwrap_or_else(|| fold_by(cx, input, layout, start, &known.function()))
 }
 
-fn quick<T: Num>(
+fn reduce_specialized<T: Num>(
     cx: &EvalCx<'_>,
     input: &Tensor,
-    layout: &Layout,
+    layout: &ReductionLayout,
     start: u128,
-    known: Known,
+    known: CombiningOp,
 ) -> Option<Result<Tensor, Fault>> {
     let start = T::unpack(start);
     Some(match known {
-        Known::Add => fold(cx, input, layout, start, T::add),
-        Known::Max => fold(cx, input, layout, start, T::larger),
-        Known::Mul | Known::Min => return None,
+        CombiningOp::Add => fold(cx, input, layout, start, T::add),
+        CombiningOp::Max => fold(cx, input, layout, start, T::larger),
+        CombiningOp::Mul | CombiningOp::Min => return None,
     })
 }
 
@@ -391,9 +391,9 @@ pub(crate) fn reduce(cx: &mut EvalCx<'_>) -> EvalResult {
     }
     cx.result_shape(0)?;
     let axes = cx.axes("axes", shape.len())?;
-    let layout = Layout::new(&shape, &axes, false);
+    let layout = ReductionLayout::new(&shape, &axes, false);
     if inputs.len() == 1
-        && let Some(known) = known_combination(cx, 0)
+        && let Some(known) = recognized_op(cx, 0)
     {
         let input = cx.take_tensor(0)?;
         return with_native!(input.dtype(), T => {
@@ -404,7 +404,11 @@ pub(crate) fn reduce(cx: &mut EvalCx<'_>) -> EvalResult {
     reduce_by_region(cx, inits.start, &layout)
 }
 
-fn reduce_by_region(cx: &mut EvalCx<'_>, count_inputs: usize, layout: &Layout) -> EvalResult {
+fn reduce_by_region(
+    cx: &mut EvalCx<'_>,
+    count_inputs: usize,
+    layout: &ReductionLayout,
+) -> EvalResult {
     let args = cx.take_args();
     let tensors: SmallVec<[&Tensor; 4]> = args.iter().filter_map(Value::as_tensor).collect();
     let (inputs, inits) =
@@ -415,15 +419,15 @@ fn reduce_by_region(cx: &mut EvalCx<'_>, count_inputs: usize, layout: &Layout) -
         columns.push(Column::new(cx, init.dtype(), results)?);
     }
     if results > 0 {
-        // Offsets of the first element of each result, and of its others from there.
+        // The offsets of the first element of each result, and of its other elements relative to it.
         let from = strides(&layout.shape);
-        let split = |gone: bool| -> (Shape, Steps) {
-            let axes = (0..from.len()).filter(|&a| layout.gone[a] == gone);
+        let split = |reduced: bool| -> (Shape, Steps) {
+            let axes = (0..from.len()).filter(|&a| layout.reduced[a] == reduced);
             axes.map(|a| (layout.shape[a], from[a])).unzip()
         };
-        let ((kept, kept_steps), (gone, gone_steps)) = (split(false), split(true));
+        let ((kept, kept_steps), (reduced, gone_steps)) = (split(false), split(true));
         try_each_offset(&kept, 0, &kept_steps, |base| {
-            reduce_one(cx, inputs, inits, base, (&gone, &gone_steps), &mut columns)
+            reduce_one(cx, inputs, inits, base, (&reduced, &gone_steps), &mut columns)
         })?;
     }
     columns.into_iter().map(|c| Ok(c.finish(&layout.kept)?.into())).collect()

@@ -1,4 +1,4 @@
-//! Random numbers: Threefry-2x32 with 20 rounds.
+//! The kernels of random numbers: Threefry-2x32 with 20 rounds.
 
 use sapwood_types::DataType;
 
@@ -10,18 +10,18 @@ use crate::eval::native::{Float, Int, Native};
 use crate::eval::tensor::{Shape, Tensor, count};
 use crate::{with_float, with_int};
 
-/// The state: a key and a counter.
+/// The state of a random stream: a key and a counter.
 struct Stream {
     key: [u32; 2],
     counter: u64,
-    // The words of one step that are not used yet.
+    // The unused word of the last step.
     rest: Option<u32>,
 }
 
 impl Stream {
     fn new(cx: &EvalCx<'_>) -> Result<Self, Fault> {
         let state = cx.elements::<u64>(0)?;
-        let [key, counter] = state[..] else { return Err(Fault::op("the state is no u64[2]")) };
+        let [key, counter] = state[..] else { return Err(Fault::op("the state is not u64[2]")) };
         Ok(Self { key: words(key), counter, rest: None })
     }
 
@@ -31,7 +31,7 @@ impl Stream {
         out
     }
 
-    /// An element of so many bits: low bits of one word, or two words, low one first.
+    /// Returns an element of `width` bits: the low bits of one word, or two words, the low one first.
     fn bits(&mut self, width: u32) -> u64 {
         if width > 32 {
             let [low, high] = self.step();
@@ -54,12 +54,12 @@ impl Stream {
     }
 }
 
-// The low word first.
+// Splits a number into two words, the low one first.
 fn words(n: u64) -> [u32; 2] {
     [n as u32, (n >> 32) as u32]
 }
 
-/// Threefry-2x32 with 20 rounds, after Salmon and others, "Parallel random numbers: as easy as 1, 2, 3" (2011).
+/// Computes Threefry-2x32 with 20 rounds, after Salmon and others, "Parallel random numbers: as easy as 1, 2, 3" (2011).
 fn threefry(key: [u32; 2], counter: [u32; 2]) -> [u32; 2] {
     const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
     let keys = [key[0], key[1], key[0] ^ key[1] ^ 0x1bd1_1bda];
@@ -97,7 +97,7 @@ pub(crate) fn rng_bits(cx: &mut EvalCx<'_>) -> EvalResult {
     }, _ => no_kernel(dtype))
 }
 
-// As many top bits as the fraction has.
+// Returns as many top bits as the fraction has.
 fn top<T: Float>(stream: &mut Stream) -> u64 {
     stream.bits(T::WIDTH) >> (T::WIDTH - T::FRACTION)
 }
@@ -118,7 +118,7 @@ pub(crate) fn rng_normal(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = cx.result_dtype(1)?;
     with_float!(dtype, T => {
         let unit = power_of_two(-(T::FRACTION as i32));
-        // The middles of equal parts of (-1, 1): exact, symmetric, never an end.
+        // The midpoints of equal parts of (-1, 1): exact, symmetric, never an end point.
         let spread = |k: u64| (2 * k + 1) as f64 * unit - 1.0;
         let normal = |u: f64| std::f64::consts::SQRT_2 * special::erf_inv(u);
         draw(cx, dtype, |stream| T::nearest(normal(spread(top::<T>(stream)))))

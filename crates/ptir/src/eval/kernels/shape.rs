@@ -1,4 +1,4 @@
-//! Ops that move elements.
+//! The kernels of ops that move elements.
 
 use sapwood_types::counted;
 use smallvec::SmallVec;
@@ -16,8 +16,13 @@ use crate::ops::{BroadcastInDim, BroadcastTo, Reshape};
 use crate::types::{Dim, TensorType};
 use crate::with_native;
 
-/// Fills in the dims `?` of a stated result type that the operand says.
-pub(crate) fn settle(f: &Function, inst: InstId, input: &Tensor, stated: &mut TensorType) {
+/// Fills in the dims `?` of a declared result type that follow from the operand.
+pub(crate) fn fill_unknown_dims(
+    f: &Function,
+    inst: InstId,
+    input: &Tensor,
+    stated: &mut TensorType,
+) {
     let shape = input.shape();
     let known = |axis: usize| shape.get(axis).map(|&n| Dim::Known(n as u64));
     if f.is::<Reshape>(inst) {
@@ -25,13 +30,13 @@ pub(crate) fn settle(f: &Function, inst: InstId, input: &Tensor, stated: &mut Te
         let operand = f.operands(inst).first().and_then(|&v| f.value_type(v).as_tensor());
         let rest: Shape = stated.dims.iter().filter_map(|d| Some(d.known()? as usize)).collect();
         let left = count(&rest).map(|n| input.len().checked_div(n).unwrap_or(0));
-        // Several dims are open only if nothing changes.
+        // Several dims are unknown only if nothing changes.
         let unchanged = open > 1 && operand.is_some_and(|t| t.rank() == stated.rank());
         for (axis, dim) in stated.dims.iter_mut().enumerate().filter(|(_, d)| d.known().is_none()) {
             let found = match open {
                 1 => left.map(|n| Dim::Known(n as u64)),
                 _ if unchanged => known(axis),
-                // The number of elements does not tell two, unless it leaves one or none.
+                // The number of elements does not determine two unknown dims, unless one remains.
                 _ => left.filter(|&n| n <= 1).map(|n| Dim::Known(n as u64)),
             };
             *dim = found.unwrap_or(*dim);
@@ -73,7 +78,7 @@ pub(crate) fn transpose(cx: &mut EvalCx<'_>) -> EvalResult {
     one(strided(cx, &input, &shape, 0, &steps)?)
 }
 
-// Each axis of the operand becomes an axis of the result; the others repeat.
+// Broadcasts: each axis of the operand becomes an axis of the result, and the others repeat.
 fn broadcast(cx: &mut EvalCx<'_>, axes: &[usize]) -> EvalResult {
     let input = cx.take_tensor(0)?;
     let shape = cx.result_shape(0)?;
@@ -126,7 +131,7 @@ pub(crate) fn slice(cx: &mut EvalCx<'_>) -> EvalResult {
                 input.shape()[axis]
             )));
         }
-        // A step of an axis with one element is never taken.
+        // The step along an axis with one element is never used.
         steps.push(from[axis].wrapping_mul(by[axis] as isize));
         start = start.wrapping_add((from[axis] as usize).wrapping_mul(starts[axis] as usize));
     }
@@ -191,7 +196,7 @@ pub(crate) fn pad(cx: &mut EvalCx<'_>) -> EvalResult {
     let shape = cx.result_shape(0)?;
     let len = count(&shape).unwrap_or(0);
     let (from, to) = (strides(input.shape()), strides(&shape));
-    // Per axis: the input indices whose place lies inside, from `first` on, so many.
+    // Per axis: the first input index whose destination is inside, and the number of such indices.
     let (mut kept, mut read, mut write) = (Shape::new(), 0usize, 0usize);
     let mut steps: Steps = SmallVec::new();
     for axis in 0..rank {
@@ -201,7 +206,7 @@ pub(crate) fn pad(cx: &mut EvalCx<'_>) -> EvalResult {
         let end = if size <= low { 0 } else { ((size - low + gap - 1) / gap).min(n) };
         kept.push(usize::try_from(end - first).unwrap_or(0));
         if end > first {
-            // Of nothing the distances may be beyond counting; then nothing is moved.
+            // Without elements the distances may overflow; then nothing is moved.
             read = read.wrapping_add((first as usize).wrapping_mul(from[axis] as usize));
             let place = (low + first * gap) as usize;
             write = write.wrapping_add(place.wrapping_mul(to[axis] as usize));

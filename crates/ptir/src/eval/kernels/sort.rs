@@ -1,4 +1,4 @@
-//! `sort`, `top_k`.
+//! The kernels of `sort` and `top_k`.
 
 use std::cmp::Ordering;
 
@@ -11,7 +11,7 @@ use crate::eval::error::Fault;
 use crate::eval::tensor::{Tensor, Value, count};
 use crate::with_native;
 
-/// `sort`.
+/// Evaluates `sort`.
 pub(crate) fn sort(cx: &mut EvalCx<'_>) -> EvalResult {
     let args = cx.take_args();
     let tensors: Vec<&Tensor> = args.iter().filter_map(Value::as_tensor).collect();
@@ -21,7 +21,7 @@ pub(crate) fn sort(cx: &mut EvalCx<'_>) -> EvalResult {
     let n = shape[axis];
     let total = first.len();
     let inner = if total == 0 { 0 } else { shape[axis + 1..].iter().product() };
-    // For each place the place its element comes from.
+    // For each index of the result, the index its element comes from.
     let mut from: Vec<usize> = cx.alloc(total)?;
     from.resize(total, 0);
     let mut line: Vec<usize> = cx.alloc(n)?;
@@ -44,7 +44,7 @@ pub(crate) fn sort(cx: &mut EvalCx<'_>) -> EvalResult {
                     let elements = view::<T>(sorted)?;
                     keys.extend((0..n).map(|k| c.key(elements.get(place(k)))));
                 });
-                // The left element has the even position.
+                // The left element has the even index.
                 let straight = c.left.is_multiple_of(2);
                 merge_sort(&mut line, &mut spare, |a, b| {
                     let (a, b) = (keys[a], keys[b]);
@@ -80,8 +80,8 @@ fn taken(
     })
 }
 
-// Merges runs of doubling length. What comes later goes first only if it is before; so equals keep their order, and
-// whatever the comparator says, the result is a permutation.
+// Sorts by merging runs of doubling length. A later element moves first only if it compares as less, so equal elements keep their
+// order, and the result is a permutation for any comparator.
 fn merge_sort(
     line: &mut [usize],
     spare: &mut Vec<usize>,
@@ -112,13 +112,13 @@ fn merge_sort(
     Ok(())
 }
 
-/// `top_k`.
+/// Evaluates `top_k`.
 pub(crate) fn top_k(cx: &mut EvalCx<'_>) -> EvalResult {
     let input = cx.take_tensor(0)?;
     let shape = cx.result_shape(0)?;
     let (n, k) = (*input.shape().last().unwrap_or(&0), *shape.last().unwrap_or(&0));
     let total = count(&shape).ok_or_else(|| Fault::TooLarge { shape: shape.to_vec() })?;
-    // However many lines there are, nothing is taken from them if k is zero.
+    // If k is zero, nothing is read, whatever the number of lines.
     let lines = total.checked_div(k).unwrap_or(0);
     let mut from: Vec<usize> = cx.alloc(total)?;
     let mut indices: Vec<i32> = cx.alloc(total)?;
@@ -144,7 +144,7 @@ pub(crate) fn top_k(cx: &mut EvalCx<'_>) -> EvalResult {
     Ok([values, Value::Tensor(indices)].into_iter().collect())
 }
 
-// The largest first, NaN before all unless its sign says otherwise, equals by index.
+// Selects the k largest in descending order: NaN first, unless its key is ordered by its sign; equal elements by index.
 fn first_k(keys: &[Wide], line: &mut [usize], k: usize) {
     let order = |&a: &usize, &b: &usize| {
         let (x, y) = (keys[a], keys[b]);

@@ -1,4 +1,4 @@
-//! Elementwise ops of one operand.
+//! Kernels of elementwise ops with one operand.
 
 use num_complex::Complex;
 use sapwood_types::DataType;
@@ -17,13 +17,13 @@ fn dtype(cx: &EvalCx<'_>) -> Result<DataType, Fault> {
     Ok(cx.tensor(0)?.dtype())
 }
 
-// A function of floats, computed as f64 and rounded.
+// Applies a function of floats, computed as f64 and rounded.
 fn float(cx: &mut EvalCx<'_>, f: fn(f64) -> f64) -> EvalResult {
     let dtype = dtype(cx)?;
     with_float!(dtype, T => map_by::<T>(cx, &|x| T::nearest(f(x.number()))), _ => no_kernel(dtype))
 }
 
-// A function of floats and complex numbers, computed with 64-bit parts and rounded.
+// Applies a function of floats and complex numbers, computed with 64-bit parts and rounded.
 fn analytic(cx: &mut EvalCx<'_>, f: fn(f64) -> f64, z: fn(C) -> C) -> EvalResult {
     let dtype = dtype(cx)?;
     with_complex!(dtype, T => map_by::<T>(cx, &|x| T::narrow(z(x.wide()))), _ => float(cx, f))
@@ -108,7 +108,7 @@ pub(crate) fn not(cx: &mut EvalCx<'_>) -> EvalResult {
     with_int!(dtype, T => map_by::<T>(cx, &|x| T::wrap(!x.to_i128())), _ => no_kernel(dtype))
 }
 
-// The bits of an integer, zeros above.
+// Returns the bits of an integer, zero-extended.
 pub(super) fn unsigned<T: Int>(x: T) -> u64 {
     x.to_i128() as u64 & (u64::MAX >> (64 - T::BITS))
 }
@@ -164,8 +164,8 @@ pub(crate) fn reduce_precision(cx: &mut EvalCx<'_>) -> EvalResult {
     with_float!(dtype, T => map_by::<T>(cx, &|x| reduce(x, exponent, fraction)), _ => no_kernel(dtype))
 }
 
-// Rounds to so many bits of the fraction, halves to even; then what is above the largest exponent is infinite, what is
-// below the smallest normal number is zero with its sign.
+// Rounds the fraction to `fraction` bits, ties to even. Then numbers above the largest exponent become infinite, and numbers
+// below the smallest normal number become zero with their sign.
 fn reduce<T: Float>(x: T, exponent: u32, fraction: u32) -> T {
     let wide = x.number();
     if wide.is_nan() && fraction == 0 {
@@ -181,7 +181,7 @@ fn reduce<T: Float>(x: T, exponent: u32, fraction: u32) -> T {
         let odd = bits >> lost & 1;
         bits = (bits + ((1 << (lost - 1)) - 1) + odd) & !((1 << lost) - 1);
     }
-    // f8e4m3fn has numbers of the largest exponent, so a carry may go on into the sign.
+    // f8e4m3fn has numbers with the largest exponent, so a carry may reach the sign.
     if bits >= 1 << (T::WIDTH - 1) {
         return T::nearest(f64::INFINITY.copysign(wide));
     }
@@ -196,6 +196,6 @@ fn reduce<T: Float>(x: T, exponent: u32, fraction: u32) -> T {
             bits = 0;
         }
     }
-    // A carry may have made it the largest exponent, which is infinity, or NaN in f8e4m3fn.
+    // A carry may have produced the largest exponent, which is infinity, or NaN in f8e4m3fn.
     T::nearest(T::from_raw(sign | bits).number())
 }

@@ -1,4 +1,4 @@
-//! `reduce_window`, `select_and_scatter`.
+//! The kernels of `reduce_window` and `select_and_scatter`.
 
 use sapwood_types::DataType;
 use smallvec::SmallVec;
@@ -8,19 +8,19 @@ use super::convolution::{Slide, try_each_index};
 use super::elementwise::copied;
 use super::index::{Column, distances};
 use super::order::{Compare, Comparison};
-use super::reduce::known_combination;
+use super::reduce::recognized_op;
 use crate::eval::context::{EvalCx, EvalResult, Results, one};
 use crate::eval::error::Fault;
 use crate::eval::native::{Num, widened, with_widened};
 use crate::eval::tensor::{Shape, Tensor, Value, count};
 use crate::with_native;
 
-// A window over a tensor.
+// The geometry of a window that moves over a tensor.
 struct Window {
     size: Shape,
     out: Shape,
     input_strides: Shape,
-    // Per axis.
+    // The movement per axis.
     slides: SmallVec<[Slide; 4]>,
 }
 
@@ -45,7 +45,7 @@ impl Window {
         Ok(Self { size, out, input_strides: distances(input), slides })
     }
 
-    // The axis along which each window holds all up to its place and padding before it, if nothing happens along the others.
+    // Returns the axis along which each window covers all elements up to its own position, after padding, if the other axes are trivial.
     fn runs_along(&self) -> Option<usize> {
         let axis = self.size.iter().position(|&n| n != 1)?;
         let plain = |(n, s): (usize, &Slide)| {
@@ -57,12 +57,12 @@ impl Window {
         (all && self.slides.iter().enumerate().all(plain)).then_some(axis)
     }
 
-    // Where the window at `place` reads for its index `at`; `None` in the padding.
+    // Returns the input offset that the window at `place` reads for its index `at`; `None` in the padding.
     fn read(&self, place: &[usize], at: &[usize]) -> Option<usize> {
         self.read_outer(self.slides.len(), place, at)
     }
 
-    // The same of the first axes only.
+    // Returns the input offset like [`Self::read`], for the first axes only.
     fn read_outer(&self, axes: usize, place: &[usize], at: &[usize]) -> Option<usize> {
         let mut offset = 0;
         for (axis, slide) in self.slides[..axes].iter().enumerate() {
@@ -72,12 +72,12 @@ impl Window {
     }
 }
 
-/// `reduce_window`.
+/// Evaluates `reduce_window`.
 pub(crate) fn reduce_window(cx: &mut EvalCx<'_>) -> EvalResult {
     let inputs = cx.group("inputs");
     let window = Window::new(cx, cx.tensor(0)?.shape(), cx.result_shape(0)?, true)?;
     if inputs.len() == 1
-        && let Some(known) = known_combination(cx, 0)
+        && let Some(known) = recognized_op(cx, 0)
     {
         let dtype = widen_operands(cx)?;
         let out =
@@ -101,7 +101,7 @@ fn widen_operands(cx: &mut EvalCx<'_>) -> Result<DataType, Fault> {
     Ok(dtype)
 }
 
-// All results take one step of the window together: each still meets its elements in order.
+// Reduces windows: all results advance one window index together, and each still combines its elements in order.
 fn reduce_typed<T: Num>(
     cx: &EvalCx<'_>,
     window: &Window,
@@ -113,7 +113,7 @@ fn reduce_typed<T: Num>(
     out.resize(total, init);
     let dtype = cx.tensor(0)?.dtype();
     let rank = window.out.len();
-    // Padding in front leaves the start as it is: then each result goes on from the one before.
+    // Leading padding leaves the start unchanged, so each result continues from the one before.
     let stays = f(init, init).pack() == init.pack();
     if let Some(axis) = window.runs_along().filter(|_| total > 0 && stays) {
         cx.work(total as u64)?;
@@ -132,7 +132,7 @@ fn reduce_typed<T: Num>(
         return Ok(Tensor::new(dtype, window.out.clone(), out));
     }
     let (inner, step) = (window.out[rank - 1], window.input_strides[rank - 1]);
-    // Where each place along the last axis reads.
+    // The offset that each position along the last axis reads.
     let mut last: Vec<Option<usize>> = cx.alloc(inner)?;
     try_each_index(&window.size, &mut |at| {
         cx.work(total as u64)?;
@@ -179,17 +179,17 @@ fn reduce_by_region(cx: &mut EvalCx<'_>, window: &Window, inputs: usize) -> Eval
     columns.into_iter().map(|c| c.finish(&window.out).map(Value::Tensor)).collect()
 }
 
-/// The element at a row-major position, as a scalar.
+/// Returns the element at a row-major index as a scalar.
 pub(crate) fn scalar_of(tensor: &Tensor, at: usize) -> Value {
     Value::Tensor(tensor.part(at, []))
 }
 
-/// The same elements, written out and shared with nobody.
+/// Returns a dense copy of a tensor with its own storage.
 pub(crate) fn own_copy(cx: &EvalCx<'_>, tensor: &Tensor) -> Result<Tensor, Fault> {
     with_native!(tensor.dtype(), T => copied::<T>(cx, tensor))
 }
 
-/// Writes the scalar that a region yields.
+/// Writes a scalar that a region yielded.
 pub(crate) fn put(tensor: &mut Tensor, at: usize, value: &Value) -> Result<(), Fault> {
     if value.as_tensor().is_some_and(|x| x.len() == 1 && tensor.overwrite(at, x)) {
         return Ok(());
@@ -201,11 +201,11 @@ pub(crate) fn put(tensor: &mut Tensor, at: usize, value: &Value) -> Result<(), F
     )))
 }
 
-/// `select_and_scatter`.
+/// Evaluates `select_and_scatter`.
 pub(crate) fn select_and_scatter(cx: &mut EvalCx<'_>) -> EvalResult {
     let source_shape = Shape::from_slice(cx.tensor(1)?.shape());
     let window = Window::new(cx, cx.tensor(0)?.shape(), source_shape, false)?;
-    if let (Some(select), Some(known)) = (Comparison::of(cx, 0), known_combination(cx, 1))
+    if let (Some(select), Some(known)) = (Comparison::of(cx, 0), recognized_op(cx, 1))
         && matches!((select.left, select.right), (0, 1) | (1, 0))
     {
         let dtype = widen_operands(cx)?;
@@ -282,9 +282,9 @@ fn scatter_by_region(cx: &mut EvalCx<'_>, window: &Window) -> EvalResult {
     one(out)
 }
 
-/// The bool that a region yields.
+/// Returns the bool that a region yields.
 pub(crate) fn truth(results: EvalResult) -> Result<bool, Fault> {
     let results = results?;
     let answer = results.first().and_then(Value::as_tensor).and_then(Tensor::as_splat::<bool>);
-    answer.ok_or_else(|| Fault::op("a region yields no bool"))
+    answer.ok_or_else(|| Fault::op("a region must yield a bool"))
 }

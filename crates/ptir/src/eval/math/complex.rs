@@ -1,4 +1,4 @@
-//! Functions of complex numbers, principal branches, signs of zero as far as IEEE 754 carries them.
+//! Functions of complex numbers on principal branches, with signs of zero as far as IEEE 754 carries them.
 
 use std::f64::consts::{FRAC_PI_2, LN_2, PI};
 
@@ -8,7 +8,7 @@ type C = Complex<f64>;
 
 const I: C = C::new(0.0, 1.0);
 
-// Multiplication by i and -i, which only moves parts.
+// Multiplies by i or -i, which only swaps the parts.
 fn times_i(z: C) -> C {
     C::new(-z.im, z.re)
 }
@@ -25,7 +25,7 @@ fn scale(z: C, by: f64) -> C {
     C::new(z.re * by, z.im * by)
 }
 
-/// The quotient, scaled by the larger part of the divisor. By zero both parts are divided by zero.
+/// Returns the quotient, scaled by the larger part of the divisor. For a zero divisor both parts are divided by zero.
 pub(crate) fn div(a: C, b: C) -> C {
     if b.re.abs() >= b.im.abs() {
         if b.re == 0.0 && b.im == 0.0 {
@@ -41,25 +41,25 @@ pub(crate) fn div(a: C, b: C) -> C {
     }
 }
 
-/// The modulus; infinite if a part is.
+/// Returns the modulus, which is infinite if a part is.
 pub(crate) fn abs(z: C) -> f64 {
     libm::hypot(z.re, z.im)
 }
 
-/// Divided by its modulus; zero stays.
+/// Returns the number divided by its modulus; zero is unchanged.
 pub(crate) fn sign(z: C) -> C {
     let size = abs(z);
     if size == 0.0 {
         return z;
     }
-    // Close to the smallest numbers the modulus is not exact enough to divide by.
+    // Near the smallest numbers the modulus is not accurate enough to divide by.
     if size < 1e-290 {
         return sign(scale(z, 1e200));
     }
     C::new(z.re / size, z.im / size)
 }
 
-/// `e^z`.
+/// Returns `e^z`.
 pub(crate) fn exp(z: C) -> C {
     if z.im == 0.0 {
         return C::new(libm::exp(z.re), z.im);
@@ -75,7 +75,7 @@ pub(crate) fn exp(z: C) -> C {
     scale(C::new(cos, sin), libm::exp(z.re))
 }
 
-/// `e^z - 1`.
+/// Returns `e^z - 1`.
 pub(crate) fn expm1(z: C) -> C {
     if z.im == 0.0 {
         return C::new(libm::expm1(z.re), z.im);
@@ -88,7 +88,7 @@ pub(crate) fn expm1(z: C) -> C {
     C::new(re, libm::exp(z.re) * libm::sin(z.im))
 }
 
-/// The natural logarithm.
+/// Returns the natural logarithm.
 pub(crate) fn log(z: C) -> C {
     C::new(log_abs(z), libm::atan2(z.im, z.re))
 }
@@ -109,7 +109,7 @@ fn log_abs(z: C) -> f64 {
     half_log1p(-1.0, large, small)
 }
 
-// `log(1 + base + x^2 + y^2) / 2`. The sum is taken with three times the digits, since it may be much smaller than its
+// Returns `log(1 + base + x^2 + y^2) / 2`. The sum is computed with three times the precision, because it may be much smaller than its
 // terms.
 fn half_log1p(base: f64, x: f64, y: f64) -> f64 {
     let ((xx, x_rest), (yy, y_rest)) = (square(x), square(y));
@@ -122,23 +122,23 @@ fn half_log1p(base: f64, x: f64, y: f64) -> f64 {
     0.5 * libm::log1p(terms.iter().sum())
 }
 
-// A sum, and exactly by how much it was rounded.
+// Returns a sum and its exact rounding error.
 fn sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;
     (sum, (a - (sum - part)) + (b - part))
 }
 
-// A square, and exactly by how much it was rounded. Not for numbers that are so large that their square overflows.
+// Returns a square and its exact rounding error, for numbers whose square does not overflow.
 fn square(x: f64) -> (f64, f64) {
     let square = x * x;
     (square, libm::fma(x, x, -square))
 }
 
-/// `log(1 + z)`.
+/// Returns `log(1 + z)`.
 pub(crate) fn log1p(z: C) -> C {
     let im = libm::atan2(z.im, 1.0 + z.re);
-    // Where `1 + z` is rounded and its modulus may be close to one.
+    // The range in which `1 + z` is rounded and its modulus may be close to one.
     let re = if -0.5 < z.re && z.re < 2.0 && z.im.abs() < 2.0 {
         half_log1p(2.0 * z.re, z.re, z.im)
     } else {
@@ -147,7 +147,7 @@ pub(crate) fn log1p(z: C) -> C {
     C::new(re, im)
 }
 
-/// The square root, in the right half.
+/// Returns the square root in the right half-plane.
 pub(crate) fn sqrt(z: C) -> C {
     if z.re == 0.0 && z.im == 0.0 {
         return C::new(0.0, z.im);
@@ -174,8 +174,8 @@ pub(crate) fn sqrt(z: C) -> C {
     scale(root, back)
 }
 
-// A finite number in a range where its modulus neither overflows nor loses digits, and the factor that its root of this
-// degree is then multiplied by.
+// Scales a finite number to a range where its modulus neither overflows nor loses precision, and returns the factor for its root of
+// this degree.
 fn in_range(z: C, degree: i32) -> (C, f64) {
     let large = z.re.abs().max(z.im.abs());
     let by = if large > libm::scalbn(1.0, 1000) {
@@ -188,7 +188,7 @@ fn in_range(z: C, degree: i32) -> (C, f64) {
     (scale(z, libm::scalbn(1.0, by * degree)), libm::scalbn(1.0, -by))
 }
 
-/// The cube root: a third of the angle, so that negative numbers have a root in the first quadrant.
+/// Returns the principal cube root: a third of the angle, so negative numbers have a root in the first quadrant.
 pub(crate) fn cbrt(z: C) -> C {
     if z.im == 0.0 && z.re >= 0.0 {
         return C::new(libm::cbrt(z.re), z.im);
@@ -204,32 +204,32 @@ pub(crate) fn cbrt(z: C) -> C {
     scale(C::new(cos, sin), libm::cbrt(abs(z)) * back)
 }
 
-/// `1 / sqrt(z)`.
+/// Returns `1 / sqrt(z)`.
 pub(crate) fn rsqrt(z: C) -> C {
     div(C::new(1.0, 0.0), sqrt(z))
 }
 
-// A product that is zero if the left one is, whatever the right one.
+// Returns a product that is zero if the left factor is, whatever the right factor.
 fn dominated(zero: f64, by: f64) -> f64 {
     if zero == 0.0 && !by.is_nan() { zero.copysign(zero * by.signum()) } else { zero * by }
 }
 
-/// The sine.
+/// Returns the sine.
 pub(crate) fn sin(z: C) -> C {
     over_i(sinh(times_i(z)))
 }
 
-/// The cosine.
+/// Returns the cosine.
 pub(crate) fn cos(z: C) -> C {
     cosh(times_i(z))
 }
 
-/// The tangent.
+/// Returns the tangent.
 pub(crate) fn tan(z: C) -> C {
     over_i(tanh(times_i(z)))
 }
 
-/// The hyperbolic sine.
+/// Returns the hyperbolic sine.
 pub(crate) fn sinh(z: C) -> C {
     let (sin, cos) = libm::sincos(z.im);
     if z.im == 0.0 {
@@ -246,7 +246,7 @@ fn dominated_pair(a: f64, b: f64) -> f64 {
     if b == 0.0 { dominated(b, a) } else { a * b }
 }
 
-/// The hyperbolic cosine.
+/// Returns the hyperbolic cosine.
 pub(crate) fn cosh(z: C) -> C {
     let (sin, cos) = libm::sincos(z.im);
     if z.im == 0.0 {
@@ -259,12 +259,12 @@ pub(crate) fn cosh(z: C) -> C {
     C::new(dominated_pair(libm::cosh(z.re), cos), dominated(libm::sinh(z.re), sin))
 }
 
-/// The hyperbolic tangent.
+/// Returns the hyperbolic tangent.
 pub(crate) fn tanh(z: C) -> C {
     if z.im == 0.0 {
         return C::new(libm::tanh(z.re), z.im);
     }
-    // NaN as the imaginary part stays, and infinity makes one, unless the real part is infinite.
+    // A NaN imaginary part stays, and an infinite one becomes NaN, unless the real part is infinite.
     if z.re.abs() > 22.0 && (z.im.is_finite() || z.re.is_infinite()) {
         let (sin, cos) = if z.im.is_finite() { libm::sincos(z.im) } else { (0.0, 1.0) };
         return C::new(1f64.copysign(z.re), 4.0 * sin * cos * libm::exp(-2.0 * z.re.abs()));
@@ -280,7 +280,7 @@ pub(crate) fn tanh(z: C) -> C {
     C::new(beta * rho * s / size, t / size)
 }
 
-/// The inverse sine.
+/// Returns the inverse sine.
 pub(crate) fn asin(z: C) -> C {
     let (minus, plus) = (sqrt(C::new(1.0 - z.re, -z.im)), sqrt(C::new(1.0 + z.re, z.im)));
     let re = libm::atan2(z.re, minus.re * plus.re - minus.im * plus.im);
@@ -288,7 +288,7 @@ pub(crate) fn asin(z: C) -> C {
     C::new(re, asinh_safe(minus.re * plus.im - minus.im * plus.re, z))
 }
 
-/// The inverse cosine.
+/// Returns the inverse cosine.
 pub(crate) fn acos(z: C) -> C {
     let (minus, plus) = (sqrt(C::new(1.0 - z.re, -z.im)), sqrt(C::new(1.0 + z.re, z.im)));
     let re = 2.0 * libm::atan2(minus.re, plus.re);
@@ -296,7 +296,7 @@ pub(crate) fn acos(z: C) -> C {
     C::new(re, asinh_safe(plus.re * minus.im - plus.im * minus.re, z))
 }
 
-// asinh of a product of two square roots; if that overflows it is log(2 |z|).
+// Returns asinh of a product of two square roots; if the product overflows, log(2 |z|).
 fn asinh_safe(x: f64, z: C) -> f64 {
     if x.is_infinite() && z.re.is_finite() && z.im.is_finite() {
         return (log_abs(z) + LN_2).copysign(x);
@@ -304,24 +304,24 @@ fn asinh_safe(x: f64, z: C) -> f64 {
     libm::asinh(x)
 }
 
-/// The inverse tangent.
+/// Returns the inverse tangent.
 pub(crate) fn atan(z: C) -> C {
     over_i(atanh(times_i(z)))
 }
 
-/// The inverse hyperbolic sine.
+/// Returns the inverse hyperbolic sine.
 pub(crate) fn asinh(z: C) -> C {
     over_i(asin(times_i(z)))
 }
 
-/// The inverse hyperbolic cosine.
+/// Returns the inverse hyperbolic cosine.
 pub(crate) fn acosh(z: C) -> C {
     let (minus, plus) = (sqrt(C::new(z.re - 1.0, z.im)), sqrt(C::new(z.re + 1.0, z.im)));
     let re = minus.re * plus.re + minus.im * plus.im;
     C::new(asinh_safe(re, z), 2.0 * libm::atan2(minus.im, plus.re))
 }
 
-/// The inverse hyperbolic tangent.
+/// Returns the inverse hyperbolic tangent.
 pub(crate) fn atanh(z: C) -> C {
     let flip = 1f64.copysign(z.re);
     let (x, y) = (z.re.abs(), -flip * z.im);
@@ -344,7 +344,7 @@ pub(crate) fn atanh(z: C) -> C {
     C::new(flip * re, -flip * im)
 }
 
-/// `1 / (1 + e^-z)`.
+/// Returns `1 / (1 + e^-z)`.
 pub(crate) fn logistic(z: C) -> C {
     let e = exp(C::new(-z.re, -z.im));
     if e.re.is_infinite() || e.im.is_infinite() {
@@ -353,7 +353,7 @@ pub(crate) fn logistic(z: C) -> C {
     div(C::new(1.0, 0.0), C::new(1.0 + e.re, e.im))
 }
 
-/// `a^b`: `e^(b log a)`; 1 if `b` is zero, 0 if only `a` is.
+/// Returns `a^b` as `e^(b log a)`; 1 if `b` is zero, 0 if only `a` is.
 pub(crate) fn pow(a: C, b: C) -> C {
     if b.re == 0.0 && b.im == 0.0 {
         return C::new(1.0, 0.0);
@@ -364,7 +364,7 @@ pub(crate) fn pow(a: C, b: C) -> C {
     exp(mul(b, log(a)))
 }
 
-/// `-i log((x + i y) / sqrt(x^2 + y^2))`: the inverse tangent of the quotient, as many half turns away as the logarithm is.
+/// Returns `-i log((x + i y) / sqrt(x^2 + y^2))`: the inverse tangent of the quotient, on the branch of the logarithm.
 pub(crate) fn atan2(y: C, x: C) -> C {
     let large = [y.re, y.im, x.re, x.im].into_iter().map(f64::abs).fold(0.0, f64::max);
     let by = libm::scalbn(1.0, -libm::ilogb(large).clamp(-1000, 1000));
@@ -401,7 +401,7 @@ mod tests {
         }
     }
 
-    // Expected values are by mpmath with 400 digits.
+    // Expected values were computed by mpmath with 400 digits.
     #[test]
     fn logarithms_keep_the_digits_of_a_part_that_nearly_vanishes() {
         let known = [

@@ -1,10 +1,10 @@
-//! Functions that no library of ours has: the inverse of `erf`, `digamma`, Bessel's `i1e`, the logistic function.
+//! Functions that our libraries lack: the inverse of `erf`, `digamma`, Bessel's `i1e`, the logistic function.
 
 #![allow(clippy::excessive_precision, reason = "coefficients as they were published")]
 
 use std::f64::consts::{PI, SQRT_2};
 
-/// `1 / (1 + e^-x)`.
+/// Returns `1 / (1 + e^-x)`.
 pub(crate) fn logistic(x: f64) -> f64 {
     if x >= 0.0 {
         return 1.0 / (1.0 + libm::exp(-x));
@@ -13,28 +13,28 @@ pub(crate) fn logistic(x: f64) -> f64 {
     e / (1.0 + e)
 }
 
-/// `1 / sqrt(x)`.
+/// Returns `1 / sqrt(x)`.
 pub(crate) fn rsqrt(x: f64) -> f64 {
     1.0 / x.sqrt()
 }
 
-/// The inverse hyperbolic cosine. `libm` gives numbers for some below -1.
+/// Returns the inverse hyperbolic cosine, NaN below 1. `libm` returns numbers for some inputs below -1.
 pub(crate) fn acosh(x: f64) -> f64 {
     if x < 1.0 { f64::NAN } else { libm::acosh(x) }
 }
 
-/// -1, 0 or 1 with the sign of zero; NaN for NaN.
+/// Returns -1, 0 or 1, with the sign of zero kept; NaN for NaN.
 pub(crate) fn sign(x: f64) -> f64 {
     if x == 0.0 || x.is_nan() { x } else { 1f64.copysign(x) }
 }
 
-/// The value of a polynomial, coefficients from the constant on.
+/// Evaluates a polynomial, coefficients from the constant on.
 fn polynomial(coefficients: &[f64], x: f64) -> f64 {
     coefficients.iter().rev().fold(0.0, |sum, c| sum * x + c)
 }
 
-/// The inverse of `erf`: the normal quantile by the rational approximations of algorithm AS 241, then one step of
-/// Newton's method where `erf` is steep enough for it.
+/// Returns the inverse of `erf`: the normal quantile by the rational approximations of algorithm AS 241, then one step of
+/// Newton's method where `erf` is steep enough.
 pub(crate) fn erf_inv(y: f64) -> f64 {
     let size = y.abs();
     if size >= 1.0 || size.is_nan() {
@@ -124,7 +124,7 @@ const TAIL: Ratio = (
     ],
 );
 
-/// The logarithmic derivative of the gamma function.
+/// Returns the logarithmic derivative of the gamma function.
 pub(crate) fn digamma(x: f64) -> f64 {
     if x == 0.0 {
         return f64::NEG_INFINITY.copysign(-x);
@@ -144,7 +144,7 @@ pub(crate) fn digamma(x: f64) -> f64 {
 }
 
 fn digamma_positive(mut x: f64) -> f64 {
-    // The sum of the reciprocals, and by how much it was rounded on the way.
+    // The sum of the reciprocals and its rounding error.
     let (mut below, mut rest) = (0.0, 0.0);
     while x < 12.0 {
         let term = 1.0 / x;
@@ -168,8 +168,8 @@ fn digamma_positive(mut x: f64) -> f64 {
     libm::log(x) - below - (0.5 / x + square * polynomial(&series, square) + rest)
 }
 
-/// The modified Bessel function of order one times `e^-|x|`: Chebyshev series of `i1e(x) / x` over four parts of [0, 8]
-/// and of `sqrt(x) i1e(x)` over `8 / x` in [0, 1]. Within 2 ulp.
+/// Returns the modified Bessel function of order one times `e^-|x|`, within 2 ulp: Chebyshev series of `i1e(x) / x` over four parts of
+/// [0, 8] and of `sqrt(x) i1e(x)` over `8 / x` in [0, 1].
 pub(crate) fn bessel_i1e(x: f64) -> f64 {
     let size = x.abs();
     if size.is_nan() {
@@ -198,7 +198,7 @@ fn chebyshev(coefficients: &[f64], x: f64) -> f64 {
     x * next - after + coefficients[0]
 }
 
-// `i1e(x) / x` over [0, 1], [1, 2], [2, 4] and [4, 8]: over more at once large terms would nearly cancel.
+// Series for `i1e(x) / x` over [0, 1], [1, 2], [2, 4] and [4, 8]; over larger parts large terms would nearly cancel.
 const NEAR: [&[f64]; 4] = [
     &[
         0.3331954626607262,
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn digamma_is_within_four_ulp_of_one() {
-        // By mpmath with 40 digits.
+        // Computed by mpmath with 40 digits.
         let known = [
             (0.7448812480595062, -1.0989420446947895),
             (0.5159124567369583, -1.8870523631507636),
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn bessel_i1e_is_within_two_ulp() {
-        // By mpmath with 40 digits; the series meet at 1, 2, 4 and 8.
+        // Computed by mpmath with 40 digits; the series meet at 1, 2, 4 and 8.
         let known = [
             (0.25, 0.09811262869736824),
             (0.99, 0.20740348795792476),

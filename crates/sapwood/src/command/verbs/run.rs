@@ -8,7 +8,7 @@ use sapwood_check::Draw;
 use sapwood_check::show::{is_shown_in_part, numbers, shown};
 use sapwood_ptir::Function;
 use sapwood_ptir::eval::{Kernels, RunOptions, Value};
-use sapwood_runtime::{Backend as _, Call, CpuBackend, FastKernels};
+use sapwood_runtime::{Backend as _, CpuBackend, FastKernels, RunRequest};
 use sapwood_trace::install_global_sink;
 use serde_json::json;
 
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     let trace = TraceFolder::open(args.dump_dir.as_deref(), false)?;
     let guard = trace.as_ref().map(|trace| install_global_sink(trace.sink().clone()));
     let name = f.name();
-    let results = backend.run_program(&program, &Call::new(name.as_str()), &inputs);
+    let results = backend.run_program(&program, &RunRequest::new(name.as_str()), &inputs);
     drop(guard);
     // Results are printed or saved even if the trace cannot be written.
     let output = results

@@ -1,4 +1,4 @@
-//! From the front-end IR to PTIR; and rewriting with chosen patterns.
+//! Lowering of the front-end IR to PTIR, and rewriting with selected patterns.
 
 use pyo3::prelude::*;
 use sapwood::Source;
@@ -7,7 +7,7 @@ use sapwood::rewrite::{
     FloatMode, GreedyConfig, PatternSet, apply_patterns_and_fold_greedily, canonicalize,
 };
 
-use crate::errors::{self, Family};
+use crate::errors::{self, ErrorKind};
 use crate::ir::program;
 use crate::items::Items;
 use crate::ptir::program::PyProgram;
@@ -17,7 +17,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(apply_shipped, module)?)
 }
 
-/// The PTIR of a front-end program; problems show the lines of `source` (file name and text).
+/// Lowers a front-end program to PTIR. Diagnostics show the lines of `source`, which is a file name and its text.
 #[pyfunction]
 #[pyo3(signature = (node, source = None))]
 fn lower_program(
@@ -29,15 +29,15 @@ fn lower_program(
     let lowered = py.detach(|| sapwood::lower::lower(&before));
     let lowered = lowered.map_err(|problems| {
         let source = source.map(|(name, text)| Source::new(&name, text));
-        errors::diagnosed(py, Family::Verify, &problems, source.as_ref())
+        errors::diagnostics_error(py, ErrorKind::Verify, &problems, source.as_ref())
     })?;
-    Ok(PyProgram::hold(lowered))
+    Ok(PyProgram::from_program(lowered))
 }
 
-/// Applies the shipped patterns of these names, and no others, to one function until none fires: the new program, and how
-/// often each fired.
+/// Applies only the shipped patterns with these names to one function until none fires. Returns the new program and how often each
+/// pattern fired.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value, reason = "what Python gives is taken by value")]
+#[allow(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 fn apply_shipped(
     py: Python<'_>,
     program: &Bound<'_, PyProgram>,
@@ -47,18 +47,19 @@ fn apply_shipped(
 ) -> PyResult<(PyProgram, Vec<(String, u64)>)> {
     let mut set = PatternSet::new();
     canonicalize::populate_canonicalization(&mut set);
-    let names = names.texts()?;
+    let names = names.strings()?;
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    set.only(&names).map_err(|message| errors::value(py, message))?;
-    let floats: FloatMode = float.parse().map_err(|why| errors::value(py, why))?;
+    set.only(&names).map_err(|message| errors::value_error(py, message))?;
+    let floats: FloatMode = float.parse().map_err(|why| errors::value_error(py, why))?;
     let config = GreedyConfig { enable_constant_fold: false, floats, ..GreedyConfig::default() };
     let mut changed = (**program.get().get()).clone();
     let Some(function) = changed.function_mut(Name::new(function)) else {
-        return Err(errors::value(py, format!("there is no function {function}")));
+        return Err(errors::value_error(py, format!("unknown function {function}")));
     };
     let set = set.freeze();
     let done = py.detach(|| apply_patterns_and_fold_greedily(function, &set, &config));
-    let stats = done.map_err(|error| errors::error(py, Family::Rewrite, error.to_string()))?;
+    let stats =
+        done.map_err(|error| errors::new_error(py, ErrorKind::Rewrite, error.to_string()))?;
     let fired = stats.patterns.iter().map(|one| (one.name.clone(), one.applied as u64));
-    Ok((program.get().changed(changed), fired.collect()))
+    Ok((program.get().with_program(changed), fired.collect()))
 }

@@ -1,4 +1,4 @@
-//! Constructors of the IR, as the documents write them.
+//! Constructors of IR nodes, with the signatures of the documents.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyTuple};
@@ -9,9 +9,9 @@ use sapwood_ir::{
 use sapwood_structural::AnyRef;
 use sapwood_types::{DataType, Span};
 
-use super::extract::{Given, span};
+use super::arguments::{Argument, span};
 use crate::args::bind;
-use crate::classes::MakeNode;
+use crate::classes::NativeConstructor;
 use crate::data_type::PyDataType;
 use crate::errors;
 use crate::node::{Node, wrap};
@@ -26,7 +26,7 @@ type Keywords<'a, 'py> = Option<&'a Bound<'py, PyDict>>;
 
 macro_rules! operators {
     ($($op:ident)*; $($unary:ident)*) => {
-        fn operator(name: &str) -> Option<MakeNode> {
+        fn operator(name: &str) -> Option<NativeConstructor> {
             match name {
                 $(stringify!($op) => Some(|args, kwargs| binary(BinaryOp::$op, args, kwargs)),)*
                 $(stringify!($unary) => Some(|args, kwargs| unary(UnaryOp::$unary, args, kwargs)),)*
@@ -40,9 +40,9 @@ operators!(
     BitShiftLeft BitShiftRight; Abs Neg Not BitNot Cast
 );
 
-/// What makes nodes of the class called `name`.
-pub(super) fn maker(name: &str) -> Option<MakeNode> {
-    let make: MakeNode = match name {
+/// Returns the constructor of the class called `name`.
+pub(super) fn constructor_of(name: &str) -> Option<NativeConstructor> {
+    let make: NativeConstructor = match name {
         "Var" => var,
         "IterArg" => iter_arg,
         "ConstInt" => const_int,
@@ -62,7 +62,7 @@ pub(super) fn maker(name: &str) -> Option<MakeNode> {
         "YieldStmt" => |args, kwargs| {
             let (given, span) = list("YieldStmt", "values", args, kwargs)?;
             Ok(Stmt::yield_(
-                Given { class: "YieldStmt", name: "values", object: &given }.exprs()?,
+                Argument { class: "YieldStmt", name: "values", object: &given }.exprs()?,
                 span,
             )
             .into_any())
@@ -70,25 +70,34 @@ pub(super) fn maker(name: &str) -> Option<MakeNode> {
         "ReturnStmt" => |args, kwargs| {
             let (given, span) = list("ReturnStmt", "values", args, kwargs)?;
             Ok(Stmt::return_(
-                Given { class: "ReturnStmt", name: "values", object: &given }.exprs()?,
+                Argument { class: "ReturnStmt", name: "values", object: &given }.exprs()?,
                 span,
             )
             .into_any())
         },
         "SeqStmts" => |args, kwargs| {
             let (given, span) = list("SeqStmts", "stmts", args, kwargs)?;
-            Ok(Stmt::seq(Given { class: "SeqStmts", name: "stmts", object: &given }.stmts()?, span)
-                .into_any())
+            Ok(Stmt::seq(
+                Argument { class: "SeqStmts", name: "stmts", object: &given }.stmts()?,
+                span,
+            )
+            .into_any())
         },
         "OpStmts" => |args, kwargs| {
             let (given, span) = list("OpStmts", "stmts", args, kwargs)?;
-            Ok(Stmt::ops(Given { class: "OpStmts", name: "stmts", object: &given }.stmts()?, span)
-                .into_any())
+            Ok(Stmt::ops(
+                Argument { class: "OpStmts", name: "stmts", object: &given }.stmts()?,
+                span,
+            )
+            .into_any())
         },
         "EvalStmt" => |args, kwargs| {
             let (given, span) = list("EvalStmt", "expr", args, kwargs)?;
-            Ok(Stmt::eval(&Given { class: "EvalStmt", name: "expr", object: &given }.expr()?, span)
-                .into_any())
+            Ok(Stmt::eval(
+                &Argument { class: "EvalStmt", name: "expr", object: &given }.expr()?,
+                span,
+            )
+            .into_any())
         },
         "Function" => function,
         "Program" => program,
@@ -105,37 +114,40 @@ pub(super) fn maker(name: &str) -> Option<MakeNode> {
     Some(make)
 }
 
-/// Binds the parameters of a constructor and gives each as a [`Given`]; the span last.
+/// Binds the parameters of a constructor and yields each as an [`Argument`], the span last.
 macro_rules! given {
     ($class:literal, $args:ident, $kwargs:ident, [$($name:ident = $text:literal),*], $required:literal, $span:ident) => {
         #[allow(unused_mut, unused_assignments, reason = "counts the parameters")]
         let bound = bind($class, [$($text,)* "span"], $required, $args, $kwargs)?;
         let mut at = 0;
         $(
-            let $name = bound[at].as_ref().map(|object| Given { class: $class, name: $text, object });
+            let $name = bound[at].as_ref().map(|object| Argument { class: $class, name: $text, object });
             at += 1;
         )*
         let $span = span($class, bound[at].as_ref())?;
     };
 }
 
-/// A parameter that `bind` has seen to.
-fn there<'a, 'py>(given: Option<Given<'a, 'py>>, py: Python<'_>) -> PyResult<Given<'a, 'py>> {
-    given.ok_or_else(|| errors::argument(py, "an argument is missing"))
+/// Returns a required parameter, whose presence `bind` has checked.
+fn required<'a, 'py>(
+    given: Option<Argument<'a, 'py>>,
+    py: Python<'_>,
+) -> PyResult<Argument<'a, 'py>> {
+    given.ok_or_else(|| errors::argument_error(py, "missing argument"))
 }
 
 fn binary<'py>(op: BinaryOp, args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     let class = op.name();
     let bound = bind(class, ["left", "right", "dtype", "span"], 2, args, kwargs)?;
     let [Some(left), Some(right), dtype, spanned] = &bound else {
-        return Err(errors::argument(args.py(), "an argument is missing"));
+        return Err(errors::argument_error(args.py(), "missing argument"));
     };
-    let left = Given { class, name: "left", object: left }.expr()?;
-    let right = Given { class, name: "right", object: right }.expr()?;
+    let left = Argument { class, name: "left", object: left }.expr()?;
+    let right = Argument { class, name: "right", object: right }.expr()?;
     let span = span(class, spanned.as_ref())?;
     let ty = match dtype {
-        Some(object) => Given { class, name: "dtype", object }.ty()?,
-        None => natural(args.py(), op, &left, &right)?,
+        Some(object) => Argument { class, name: "dtype", object }.ty()?,
+        None => operand_type(args.py(), op, &left, &right)?,
     };
     Ok(Expr::binary(op, &left, &right, ty, span).into_any())
 }
@@ -144,16 +156,16 @@ fn unary<'py>(op: UnaryOp, args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> Py
     let class = op.name();
     let bound = bind(class, ["operand", "dtype", "span"], 1, args, kwargs)?;
     let [Some(operand), dtype, spanned] = &bound else {
-        return Err(errors::argument(args.py(), "an argument is missing"));
+        return Err(errors::argument_error(args.py(), "missing argument"));
     };
-    let operand = Given { class, name: "operand", object: operand }.expr()?;
+    let operand = Argument { class, name: "operand", object: operand }.expr()?;
     let span = span(class, spanned.as_ref())?;
     let ty = match dtype {
-        Some(object) => Given { class, name: "dtype", object }.ty()?,
+        Some(object) => Argument { class, name: "dtype", object }.ty()?,
         None if op == UnaryOp::Cast => {
-            return Err(errors::argument(args.py(), "Cast needs dtype, which was not given"));
+            return Err(errors::argument_error(args.py(), "Cast needs dtype, which was not given"));
         }
-        None if op == UnaryOp::Not => truth(&[&operand]),
+        None if op == UnaryOp::Not => truth_type(&[&operand]),
         None => operand.ty().clone(),
     };
     Ok(Expr::unary(op, &operand, ty, span).into_any())
@@ -161,39 +173,39 @@ fn unary<'py>(op: UnaryOp, args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> Py
 
 fn var<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     given!("Var", args, kwargs, [name = "name", ty = "type"], 2, span);
-    let (name, ty) = (there(name, args.py())?, there(ty, args.py())?);
+    let (name, ty) = (required(name, args.py())?, required(ty, args.py())?);
     Ok(Var::new(name.text()?, ty.ty()?, span).expr().clone().into_any())
 }
 
 fn iter_arg<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     given!("IterArg", args, kwargs, [name = "name", ty = "type", init = "init_value"], 3, span);
-    let (name, ty) = (there(name, args.py())?, there(ty, args.py())?);
-    let init = there(init, args.py())?.expr()?;
+    let (name, ty) = (required(name, args.py())?, required(ty, args.py())?);
+    let init = required(init, args.py())?.expr()?;
     Ok(IterArg::new(name.text()?, ty.ty()?, &init, span).expr().clone().into_any())
 }
 
 fn const_int<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     given!("ConstInt", args, kwargs, [value = "value", dtype = "dtype"], 2, span);
-    let (value, dtype) = (there(value, args.py())?, there(dtype, args.py())?);
+    let (value, dtype) = (required(value, args.py())?, required(dtype, args.py())?);
     let made = Expr::const_int(value.int()?, dtype.dtype()?, span);
-    Ok(made.map_err(|error| dtype.failed(&error))?.into_any())
+    Ok(made.map_err(|error| dtype.ir_error(&error))?.into_any())
 }
 
 fn const_float<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     given!("ConstFloat", args, kwargs, [value = "value", dtype = "dtype"], 2, span);
-    let (value, dtype) = (there(value, args.py())?, there(dtype, args.py())?);
+    let (value, dtype) = (required(value, args.py())?, required(dtype, args.py())?);
     if value.object.is_instance_of::<PyBool>() {
-        return Err(value.wrong("a float"));
+        return Err(value.type_error("a float"));
     }
-    let number: f64 = value.object.extract().map_err(|_| value.wrong("a float"))?;
+    let number: f64 = value.object.extract().map_err(|_| value.type_error("a float"))?;
     let made = Expr::const_float(number, dtype.dtype()?, span);
-    Ok(made.map_err(|error| dtype.failed(&error))?.into_any())
+    Ok(made.map_err(|error| dtype.ir_error(&error))?.into_any())
 }
 
 fn const_bool<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     given!("ConstBool", args, kwargs, [value = "value"], 1, span);
-    let value = there(value, args.py())?;
-    let truth = value.object.cast::<PyBool>().map_err(|_| value.wrong("a bool"))?;
+    let value = required(value, args.py())?;
+    let truth = value.object.cast::<PyBool>().map_err(|_| value.type_error("a bool"))?;
     Ok(Expr::const_bool(truth.is_true(), span).into_any())
 }
 
@@ -203,55 +215,57 @@ fn callee<'py>(
     kwargs: Keywords<'_, 'py>,
 ) -> PyResult<String> {
     let [Some(object)] = &bind(class, ["name"], 1, args, kwargs)? else {
-        return Err(errors::argument(args.py(), "an argument is missing"));
+        return Err(errors::argument_error(args.py(), "missing argument"));
     };
-    Ok(Given { class, name: "name", object }.text()?.to_owned())
+    Ok(Argument { class, name: "name", object }.text()?.to_owned())
 }
 
-/// `Call(op, args, span)`, with the type before the span or by its name.
+/// Implements `Call(op, args, span)`; the type comes before the span or as a keyword.
 fn call<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     let names = ["op", "args", "span", "type"];
     let [op, operands, third, fourth] = bind("Call", names, 2, args, kwargs)?;
     let (Some(op), Some(operands)) = (&op, &operands) else {
-        return Err(errors::argument(args.py(), "an argument is missing"));
+        return Err(errors::argument_error(args.py(), "missing argument"));
     };
     let is_type = |object: &Option<Bound<'_, PyAny>>| {
         object.as_ref().is_some_and(|object| {
-            let given = Given { class: "Call", name: "type", object };
+            let given = Argument { class: "Call", name: "type", object };
             object.is_instance_of::<PyDataType>() || given.node::<Type>().is_some()
         })
     };
     let (spanned, ty) = if is_type(&third) { (fourth, third) } else { (third, fourth) };
     let span = span("Call", spanned.as_ref())?;
     let ty = match &ty {
-        Some(object) if !object.is_none() => Given { class: "Call", name: "type", object }.ty()?,
+        Some(object) if !object.is_none() => {
+            Argument { class: "Call", name: "type", object }.ty()?
+        }
         _ => Type::unknown(),
     };
-    let op = Given { class: "Call", name: "op", object: op }.callee()?;
-    let operands = Given { class: "Call", name: "args", object: operands }.exprs()?;
+    let op = Argument { class: "Call", name: "op", object: op }.callee()?;
+    let operands = Argument { class: "Call", name: "args", object: operands }.exprs()?;
     Ok(Expr::call(&op, operands, ty, span).into_any())
 }
 
 fn tuple_get_item<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     given!("TupleGetItemExpr", args, kwargs, [tuple = "tuple", index = "index"], 2, span);
-    let (tuple, index) = (there(tuple, args.py())?, there(index, args.py())?);
+    let (tuple, index) = (required(tuple, args.py())?, required(index, args.py())?);
     let place = index.int()?;
     let Ok(place) = usize::try_from(place) else {
         let message = format!("tuple index {place} is out of range: elements are counted from 0");
-        return Err(errors::value(args.py(), message));
+        return Err(errors::value_error(args.py(), message));
     };
     let made = Expr::tuple_get_item(&tuple.expr()?, place, span);
-    Ok(made.map_err(|error| index.failed(&error))?.into_any())
+    Ok(made.map_err(|error| index.ir_error(&error))?.into_any())
 }
 
 fn make_tuple<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     given!("MakeTuple", args, kwargs, [elements = "elements"], 1, span);
-    Ok(Expr::make_tuple(there(elements, args.py())?.exprs()?, span).into_any())
+    Ok(Expr::make_tuple(required(elements, args.py())?.exprs()?, span).into_any())
 }
 
 fn assign<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     given!("AssignStmt", args, kwargs, [var = "var", value = "value"], 2, span);
-    let (var, value) = (there(var, args.py())?, there(value, args.py())?);
+    let (var, value) = (required(var, args.py())?, required(value, args.py())?);
     Ok(Stmt::assign(&var.var()?, &value.expr()?, span).into_any())
 }
 
@@ -264,7 +278,7 @@ fn if_stmt<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyR
         2,
         span
     );
-    let (condition, then) = (there(condition, args.py())?, there(then, args.py())?);
+    let (condition, then) = (required(condition, args.py())?, required(then, args.py())?);
     let other = match other {
         Some(given) if !given.object.is_none() => Some(given.body(span)?),
         _ => None,
@@ -274,18 +288,18 @@ fn if_stmt<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyR
     Ok(Stmt::if_(&condition.expr()?, &then, other.as_ref(), vars, span).into_any())
 }
 
-/// Whether this is a body and no list of iteration arguments.
+/// Returns whether an argument is a body rather than a list of iteration arguments.
 fn is_body(object: &Bound<'_, PyAny>) -> bool {
     let is_stmt = |object: &Bound<'_, PyAny>| {
-        Given { class: "ForStmt", name: "body", object }.node::<Stmt>().is_some()
+        Argument { class: "ForStmt", name: "body", object }.node::<Stmt>().is_some()
     };
     is_stmt(object) || object.get_item(0).is_ok_and(|first| is_stmt(&first))
 }
 
-/// `ForStmt(loop_var, start, stop, step, [iter_args,] body, return_vars, span)`.
+/// Implements `ForStmt(loop_var, start, stop, step, [iter_args,] body, return_vars, span)`.
 fn for_stmt<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     let py = args.py();
-    // Without iteration arguments: the body comes fifth, and is no list of variables.
+    // Without iteration arguments the body is the fifth argument and is not a list of variables.
     let short = args.len() > 4
         && is_body(&args.get_item(4)?)
         && !(args.len() > 5 && is_body(&args.get_item(5)?));
@@ -315,11 +329,12 @@ fn for_stmt<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<Any
         span
     );
     let body =
-        body.ok_or_else(|| errors::argument(py, "ForStmt needs body, which was not given"))?;
-    let range = [there(start, py)?.expr()?, there(stop, py)?.expr()?, there(step, py)?.expr()?];
+        body.ok_or_else(|| errors::argument_error(py, "ForStmt needs body, which was not given"))?;
+    let range =
+        [required(start, py)?.expr()?, required(stop, py)?.expr()?, required(step, py)?.expr()?];
     let iter_args = iter_args.map(|given| given.iter_args()).transpose()?.unwrap_or_default();
     let vars = vars.map(|given| given.vars()).transpose()?.unwrap_or_default();
-    let (loop_var, body) = (there(loop_var, py)?.var()?, body.body(span)?);
+    let (loop_var, body) = (required(loop_var, py)?.var()?, body.body(span)?);
     Ok(Stmt::for_(&loop_var, range.each_ref(), iter_args, &body, vars, span).into_any())
 }
 
@@ -334,11 +349,12 @@ fn while_stmt<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<A
         span
     );
     let vars = vars.map(|given| given.vars()).transpose()?.unwrap_or_default();
-    let (condition, body) = (there(condition, py)?.expr()?, there(body, py)?.body(span)?);
-    Ok(Stmt::while_(there(iter_args, py)?.iter_args()?, &condition, &body, vars, span).into_any())
+    let (condition, body) = (required(condition, py)?.expr()?, required(body, py)?.body(span)?);
+    Ok(Stmt::while_(required(iter_args, py)?.iter_args()?, &condition, &body, vars, span)
+        .into_any())
 }
 
-/// A constructor of one argument and a span.
+/// Implements a constructor with one argument and a span.
 fn list<'py>(
     class: &'static str,
     name: &'static str,
@@ -346,7 +362,7 @@ fn list<'py>(
     kwargs: Keywords<'_, 'py>,
 ) -> PyResult<(Bound<'py, PyAny>, Span)> {
     let [Some(object), spanned] = bind(class, [name, "span"], 1, args, kwargs)? else {
-        return Err(errors::argument(args.py(), "an argument is missing"));
+        return Err(errors::argument_error(args.py(), "missing argument"));
     };
     Ok((object, span(class, spanned.as_ref())?))
 }
@@ -361,59 +377,59 @@ fn function<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<Any
         4,
         span
     );
-    let (name, params) = (there(name, py)?, there(params, py)?.vars()?);
-    let (types, body) = (there(types, py)?.types()?, there(body, py)?.body(span)?);
+    let (name, params) = (required(name, py)?, required(params, py)?.vars()?);
+    let (types, body) = (required(types, py)?.types()?, required(body, py)?.body(span)?);
     Ok(Function::new(name.text()?, params, types, &body, span).into_any())
 }
 
 fn program<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     given!("Program", args, kwargs, [functions = "functions", name = "name"], 1, span);
-    let functions = there(functions, args.py())?;
+    let functions = required(functions, args.py())?;
     let name = name.map(|given| given.text().map(str::to_owned)).transpose()?.unwrap_or_default();
     let made = Program::new(functions.functions()?, &name, span);
-    Ok(made.map_err(|error| functions.failed(&error))?.into_any())
+    Ok(made.map_err(|error| functions.ir_error(&error))?.into_any())
 }
 
 fn scalar_type<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     let [Some(object)] = &bind("ScalarType", ["dtype"], 1, args, kwargs)? else {
-        return Err(errors::argument(args.py(), "an argument is missing"));
+        return Err(errors::argument_error(args.py(), "missing argument"));
     };
-    Ok(Type::scalar(Given { class: "ScalarType", name: "dtype", object }.dtype()?).into_any())
+    Ok(Type::scalar(Argument { class: "ScalarType", name: "dtype", object }.dtype()?).into_any())
 }
 
-/// `TensorType(dtype, shape)`, or the other way round.
+/// Implements `TensorType(dtype, shape)`, in either order.
 fn tensor_type<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     let [Some(first), Some(second)] = &bind("TensorType", ["dtype", "shape"], 2, args, kwargs)?
     else {
-        return Err(errors::argument(args.py(), "an argument is missing"));
+        return Err(errors::argument_error(args.py(), "missing argument"));
     };
     let swapped = second.is_instance_of::<PyDataType>();
     let (dtype, shape) = if swapped { (second, first) } else { (first, second) };
-    let dtype = Given { class: "TensorType", name: "dtype", object: dtype }.dtype()?;
-    let shape = Given { class: "TensorType", name: "shape", object: shape }.shape()?;
+    let dtype = Argument { class: "TensorType", name: "dtype", object: dtype }.dtype()?;
+    let shape = Argument { class: "TensorType", name: "shape", object: shape }.shape()?;
     Ok(Type::tensor(dtype, shape).into_any())
 }
 
 fn tuple_type<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     let [Some(object)] = &bind("TupleType", ["types"], 1, args, kwargs)? else {
-        return Err(errors::argument(args.py(), "an argument is missing"));
+        return Err(errors::argument_error(args.py(), "missing argument"));
     };
-    Ok(Type::tuple(Given { class: "TupleType", name: "types", object }.types()?).into_any())
+    Ok(Type::tuple(Argument { class: "TupleType", name: "types", object }.types()?).into_any())
 }
 
 fn function_type<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
     let [Some(params), Some(results)] =
         &bind("FunctionType", ["params", "results"], 2, args, kwargs)?
     else {
-        return Err(errors::argument(args.py(), "an argument is missing"));
+        return Err(errors::argument_error(args.py(), "missing argument"));
     };
-    let params = Given { class: "FunctionType", name: "params", object: params }.types()?;
-    let results = Given { class: "FunctionType", name: "results", object: results }.types()?;
+    let params = Argument { class: "FunctionType", name: "params", object: params }.types()?;
+    let results = Argument { class: "FunctionType", name: "results", object: results }.types()?;
     Ok(Type::function(params, results).into_any())
 }
 
-/// The type of truth values about these operands.
-fn truth(operands: &[&ExprRef]) -> TypeRef {
+/// Returns the boolean type of a comparison of these operands.
+fn truth_type(operands: &[&ExprRef]) -> TypeRef {
     let shape = operands.iter().find_map(|operand| match &**operand.ty() {
         Type::Tensor { shape, .. } => Some(shape),
         _ => None,
@@ -424,10 +440,15 @@ fn truth(operands: &[&ExprRef]) -> TypeRef {
     }
 }
 
-/// The type of an operator whose type was not given: that of its operands.
-fn natural(py: Python<'_>, op: BinaryOp, left: &ExprRef, right: &ExprRef) -> PyResult<TypeRef> {
+/// Returns the type of an operator without an explicit type: that of its operands.
+fn operand_type(
+    py: Python<'_>,
+    op: BinaryOp,
+    left: &ExprRef,
+    right: &ExprRef,
+) -> PyResult<TypeRef> {
     if op.is_predicate() {
-        return Ok(truth(&[left, right]));
+        return Ok(truth_type(&[left, right]));
     }
     if left.ty().same(right.ty())
         || sapwood_structural::equal(left.ty(), right.ty()).unwrap_or(false)
@@ -436,13 +457,13 @@ fn natural(py: Python<'_>, op: BinaryOp, left: &ExprRef, right: &ExprRef) -> PyR
     }
     let (left, right) = (sapwood_ir::print_type(left.ty()), sapwood_ir::print_type(right.ty()));
     let message = format!(
-        "{}: the operands are {left} and {right}; say which type the result has, or cast one",
+        "{}: the operands have different types, {left} and {right}; give the result type, or cast one operand",
         op.name()
     );
-    Err(errors::value(py, message))
+    Err(errors::value_error(py, message))
 }
 
-/// `left op right`, as Python's operators write it: a number takes the type of the other side. Nothing if a side is
+/// Implements `left op right` for Python's operators: a number takes the type of the other side. Returns `None` if a side is
 /// neither an expression nor a number.
 #[pyfunction]
 fn ir_binary<'py>(
@@ -452,9 +473,9 @@ fn ir_binary<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = left.py();
     let Some(op) = BinaryOp::ALL.into_iter().find(|one| one.name() == op) else {
-        return Err(errors::value(py, format!("no operator is called {op}")));
+        return Err(errors::value_error(py, format!("unknown operator {op}")));
     };
-    let expr = |object| Given { class: op.name(), name: "operand", object }.node::<Expr>();
+    let expr = |object| Argument { class: op.name(), name: "operand", object }.node::<Expr>();
     let (left, right) = match (expr(left), expr(right)) {
         (Some(left), Some(right)) => (left, right),
         (Some(left), None) => match literal(right, &left)? {
@@ -467,14 +488,14 @@ fn ir_binary<'py>(
         },
         (None, None) => return Ok(None),
     };
-    let ty = natural(py, op, &left, &right)?;
+    let ty = operand_type(py, op, &left, &right)?;
     wrap(py, Expr::binary(op, &left, &right, ty, Span::unknown()).into_any()).map(Some)
 }
 
-/// A number as a constant beside an expression.
-fn literal(object: &Bound<'_, PyAny>, beside: &ExprRef) -> PyResult<Option<ExprRef>> {
-    let given = Given { class: "operator", name: "operand", object };
-    let Some(dtype) = beside.ty().as_scalar() else {
+/// Converts a number to a constant with the type of the other operand; returns expressions unchanged.
+fn literal(object: &Bound<'_, PyAny>, other: &ExprRef) -> PyResult<Option<ExprRef>> {
+    let given = Argument { class: "operator", name: "operand", object };
+    let Some(dtype) = other.ty().as_scalar() else {
         return Ok(None);
     };
     let made = if object.is_instance_of::<PyBool>() {
@@ -492,17 +513,17 @@ fn literal(object: &Bound<'_, PyAny>, beside: &ExprRef) -> PyResult<Option<ExprR
     } else {
         return Ok(None);
     };
-    made.map(Some).map_err(|error| given.failed(&error))
+    made.map(Some).map_err(|error| given.ir_error(&error))
 }
 
-/// An operator with one operand, its type that of the operand.
+/// Builds a unary operator with the type of its operand.
 #[pyfunction]
 fn ir_unary<'py>(op: &str, operand: &Bound<'py, Node>) -> PyResult<Bound<'py, PyAny>> {
     let py = operand.py();
     let Some(op) = UnaryOp::ALL.into_iter().find(|one| one.name() == op) else {
-        return Err(errors::value(py, format!("no operator is called {op}")));
+        return Err(errors::value_error(py, format!("unknown operator {op}")));
     };
-    let operand = Given { class: op.name(), name: "operand", object: operand }.expr()?;
-    let ty = if op == UnaryOp::Not { truth(&[&operand]) } else { operand.ty().clone() };
+    let operand = Argument { class: op.name(), name: "operand", object: operand }.expr()?;
+    let ty = if op == UnaryOp::Not { truth_type(&[&operand]) } else { operand.ty().clone() };
     wrap(py, Expr::unary(op, &operand, ty, Span::unknown()).into_any())
 }

@@ -1,5 +1,5 @@
-//! Processes that are forked while threads of ours run: the tables of the process are kept as they are for that moment, or the child
-//! would find them locked by threads it does not have.
+//! Hooks around `fork`. They hold the locks of the process-wide tables during a fork, because the child would otherwise find them locked
+//! by threads that it does not have.
 
 use std::cell::Cell;
 
@@ -11,7 +11,7 @@ thread_local! {
     static HELD: Cell<Option<InternerLockGuard>> = const { Cell::new(None) };
 }
 
-/// Has Python tell when it forks, where it can.
+/// Registers the hooks with `os.register_at_fork`, where it exists.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let Some(register) = py.import("os")?.getattr_opt("register_at_fork")? else { return Ok(()) };
@@ -25,7 +25,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 #[pyfunction]
 fn before_fork() {
-    // No thread that has a table locked waits for this one.
+    // This cannot deadlock: no thread that holds one of these locks waits for this thread.
     HELD.set(Some(lock_interners()));
 }
 

@@ -1,4 +1,4 @@
-"""From the front-end IR and from JAX to PTIR."""
+"""Lowering from the front-end IR to PTIR, and import from JAX."""
 
 from __future__ import annotations
 

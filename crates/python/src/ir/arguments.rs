@@ -1,4 +1,4 @@
-//! What constructors of the IR take.
+//! Conversion of the arguments of IR constructors.
 
 #![allow(clippy::redundant_closure_for_method_calls, reason = "the paths are not general enough")]
 
@@ -17,30 +17,30 @@ use crate::instance::as_node;
 use crate::items::items;
 use crate::span::PySpan;
 
-/// An argument of a constructor, and what to call it in messages.
+/// An argument of a constructor, with its names in messages.
 #[derive(Clone, Copy)]
-pub(super) struct Given<'a, 'py> {
+pub(super) struct Argument<'a, 'py> {
     pub(super) class: &'static str,
     pub(super) name: &'static str,
     pub(super) object: &'a Bound<'py, PyAny>,
 }
 
-impl<'py> Given<'_, 'py> {
+impl<'py> Argument<'_, 'py> {
     fn py(&self) -> Python<'py> {
         self.object.py()
     }
 
-    pub(super) fn wrong(&self, wanted: &str) -> PyErr {
+    pub(super) fn type_error(&self, wanted: &str) -> PyErr {
         let found = errors::type_name(self.object);
         let message = format!("{}.{}: expected {wanted}, found {found}", self.class, self.name);
-        errors::argument(self.py(), message)
+        errors::argument_error(self.py(), message)
     }
 
-    pub(super) fn failed(&self, error: &IrError) -> PyErr {
+    pub(super) fn ir_error(&self, error: &IrError) -> PyErr {
         let message = format!("{}.{}: {error}", self.class, self.name);
         match error {
-            IrError::WrongNode { .. } => errors::argument(self.py(), message),
-            _ => errors::value(self.py(), message),
+            IrError::WrongNode { .. } => errors::argument_error(self.py(), message),
+            _ => errors::value_error(self.py(), message),
         }
     }
 
@@ -51,46 +51,47 @@ impl<'py> Given<'_, 'py> {
     }
 
     pub(super) fn expr(&self) -> PyResult<ExprRef> {
-        self.node::<Expr>().ok_or_else(|| self.wrong("an Expr"))
+        self.node::<Expr>().ok_or_else(|| self.type_error("an Expr"))
     }
 
     pub(super) fn var(&self) -> PyResult<Var> {
-        let expr = self.node::<Expr>().ok_or_else(|| self.wrong("a Var"))?;
-        Var::try_from(&expr).map_err(|error| self.failed(&error))
+        let expr = self.node::<Expr>().ok_or_else(|| self.type_error("a Var"))?;
+        Var::try_from(&expr).map_err(|error| self.ir_error(&error))
     }
 
     fn iter_arg(&self) -> PyResult<IterArg> {
-        let expr = self.node::<Expr>().ok_or_else(|| self.wrong("an IterArg"))?;
-        IterArg::try_from(&expr).map_err(|error| self.failed(&error))
+        let expr = self.node::<Expr>().ok_or_else(|| self.type_error("an IterArg"))?;
+        IterArg::try_from(&expr).map_err(|error| self.ir_error(&error))
     }
 
     pub(super) fn stmt(&self) -> PyResult<StmtRef> {
-        self.node::<Stmt>().ok_or_else(|| self.wrong("a Stmt"))
+        self.node::<Stmt>().ok_or_else(|| self.type_error("a Stmt"))
     }
 
     pub(super) fn callee(&self) -> PyResult<CalleeRef> {
-        self.node().ok_or_else(|| self.wrong("an Op or a GlobalVar"))
+        self.node().ok_or_else(|| self.type_error("an Op or a GlobalVar"))
     }
 
-    /// A type; a data type is the scalar of it.
+    /// Reads a type; a data type stands for the scalar type.
     pub(super) fn ty(&self) -> PyResult<TypeRef> {
         if let Ok(dtype) = self.object.cast::<PyDataType>() {
             return Ok(Type::scalar(dtype.get().get()));
         }
-        self.node::<Type>().ok_or_else(|| self.wrong("a Type or a DataType"))
+        self.node::<Type>().ok_or_else(|| self.type_error("a Type or a DataType"))
     }
 
     pub(super) fn dtype(&self) -> PyResult<DataType> {
         match self.object.cast::<PyDataType>() {
             Ok(dtype) => Ok(dtype.get().get()),
-            Err(_) => Err(self.wrong("a DataType")),
+            Err(_) => Err(self.type_error("a DataType")),
         }
     }
 
     pub(super) fn text(&self) -> PyResult<&str> {
-        let text = self.object.cast::<PyString>().map_err(|_| self.wrong("a str"))?;
-        text.to_str()
-            .map_err(|_| errors::value(self.py(), "text with lone surrogates is no valid Unicode"))
+        let text = self.object.cast::<PyString>().map_err(|_| self.type_error("a str"))?;
+        text.to_str().map_err(|_| {
+            errors::value_error(self.py(), "text with lone surrogates is not valid Unicode")
+        })
     }
 
     pub(super) fn int(&self) -> PyResult<i128> {
@@ -99,17 +100,18 @@ impl<'py> Given<'_, 'py> {
         let number = if is_int {
             self.object.clone()
         } else {
-            // Integers of NumPy, say; truth values and floats are none.
-            let index = self.object.call_method0("__index__").map_err(|_| self.wrong("an int"))?;
+            // Other integers, such as NumPy's; bools and floats are not accepted.
+            let index =
+                self.object.call_method0("__index__").map_err(|_| self.type_error("an int"))?;
             if self.object.is_instance_of::<PyBool>() {
-                return Err(self.wrong("an int"));
+                return Err(self.type_error("an int"));
             }
             index
         };
         number.extract::<i128>().map_err(|_| {
             let message =
                 format!("{}.{}: the integer does not fit 128 bits", self.class, self.name);
-            errors::value(self.py(), message)
+            errors::value_error(self.py(), message)
         })
     }
 
@@ -118,7 +120,7 @@ impl<'py> Given<'_, 'py> {
             || self.object.is_instance_of::<PyTuple>()
             || self.object.is_instance_of::<PySeq>();
         if !sequence {
-            return Err(self.wrong(&format!("a list of {wanted}")));
+            return Err(self.type_error(&format!("a list of {wanted}")));
         }
         items(self.object)
     }
@@ -126,10 +128,10 @@ impl<'py> Given<'_, 'py> {
     fn list<T>(
         &self,
         wanted: &str,
-        read: impl for<'x> Fn(&Given<'x, 'py>) -> PyResult<T>,
+        read: impl for<'x> Fn(&Argument<'x, 'py>) -> PyResult<T>,
     ) -> PyResult<Vec<T>> {
         let items = self.items(wanted)?;
-        let item = |object| read(&Given { class: self.class, name: self.name, object });
+        let item = |object| read(&Argument { class: self.class, name: self.name, object });
         items.iter().map(item).collect()
     }
 
@@ -154,24 +156,24 @@ impl<'py> Given<'_, 'py> {
     }
 
     pub(super) fn functions(&self) -> PyResult<Vec<FunctionRef>> {
-        self.list("Function", |given| given.node().ok_or_else(|| given.wrong("a Function")))
+        self.list("Function", |given| given.node().ok_or_else(|| given.type_error("a Function")))
     }
 
-    /// Dims: integers, or expressions.
+    /// Reads dims: integers or expressions.
     pub(super) fn shape(&self) -> PyResult<Vec<ExprRef>> {
         self.list("int or Expr", |given| match given.node::<Expr>() {
             Some(expr) => Ok(expr),
             None => {
-                let dim = given.int().map_err(|_| given.wrong("an int or an Expr"))?;
+                let dim = given.int().map_err(|_| given.type_error("an int or an Expr"))?;
                 let dim = i64::try_from(dim).map_err(|_| {
-                    errors::value(given.py(), format!("a dim of {dim} does not fit 64 bits"))
+                    errors::value_error(given.py(), format!("a dim of {dim} does not fit 64 bits"))
                 })?;
                 Ok(Expr::dim(dim))
             }
         })
     }
 
-    /// A body: a statement, or a list: of one, that statement; else a sequence.
+    /// Reads a body: a statement, or a list of statements, which becomes a sequence unless it has one item.
     pub(super) fn body(&self, span: Span) -> PyResult<StmtRef> {
         match self.node::<Stmt>() {
             Some(stmt) => Ok(stmt),
@@ -181,7 +183,7 @@ impl<'py> Given<'_, 'py> {
                     if self.items("Stmt").is_ok() {
                         error
                     } else {
-                        self.wrong("a Stmt or a list of Stmt")
+                        self.type_error("a Stmt or a list of Stmt")
                     }
                 })?;
                 Ok(Stmt::block(stmts, span))
@@ -190,14 +192,14 @@ impl<'py> Given<'_, 'py> {
     }
 }
 
-/// The span that was given; unknown if none was.
+/// Reads a span argument; unknown if it is absent.
 pub(super) fn span(class: &'static str, given: Option<&Bound<'_, PyAny>>) -> PyResult<Span> {
     match given {
         None => Ok(Span::unknown()),
         Some(object) => match object.cast::<PySpan>() {
             Ok(span) => Ok(span.get().0),
             Err(_) if object.is_none() => Ok(Span::unknown()),
-            Err(_) => Err(Given { class, name: "span", object }.wrong("a Span")),
+            Err(_) => Err(Argument { class, name: "span", object }.type_error("a Span")),
         },
     }
 }

@@ -1,4 +1,4 @@
-//! Products of matrices by `gemm`: the only file of this crate that is not safe Rust by itself.
+//! Matrix products with the crate `gemm`. This is the only file of this crate with unsafe code.
 #![allow(unsafe_code)]
 
 use gemm_common::Parallelism;
@@ -57,37 +57,39 @@ impl GemmElement for f64 {
 
 /// A matrix in a slice: its element at row `i` and column `j` stands at `i * row + j * column`.
 #[derive(Clone, Copy)]
-pub(super) struct Strides {
+pub(super) struct MatrixStrides {
     pub(super) row: usize,
     pub(super) column: usize,
 }
 
-impl Strides {
-    // The largest position that a matrix of this size reads; `None` if it cannot be counted.
-    fn last(self, rows: usize, columns: usize) -> Option<usize> {
+impl MatrixStrides {
+    // Returns the largest index that a matrix of this size reads; `None` on overflow.
+    fn last_offset(self, rows: usize, columns: usize) -> Option<usize> {
         let (i, j) = (rows.checked_sub(1)?, columns.checked_sub(1)?);
         i.checked_mul(self.row)?.checked_add(j.checked_mul(self.column)?)
     }
 
-    fn transposed(self) -> Strides {
-        Strides { row: self.column, column: self.row }
+    fn transposed(self) -> MatrixStrides {
+        MatrixStrides { row: self.column, column: self.row }
     }
 
     fn fits(self, rows: usize, columns: usize, len: usize) -> bool {
         rows == 0
             || columns == 0
-            || self.last(rows, columns).is_some_and(|last| last < len && last < isize::MAX as usize)
+            || self
+                .last_offset(rows, columns)
+                .is_some_and(|last| last < len && last < isize::MAX as usize)
     }
 }
 
-/// `out = a b`, row-major, with `a` of m rows and k columns and `b` of k rows and n columns.
+/// Computes `out = a b`, row-major, for `a` with m rows and k columns and `b` with k rows and n columns.
 ///
 /// # Panics
-/// If a matrix does not lie within its slice.
-pub(super) fn multiply<T: GemmElement>(
+/// If a matrix is not within its slice.
+pub(super) fn multiply_matrices<T: GemmElement>(
     [m, k, n]: [usize; 3],
-    (a, at): (&[T], Strides),
-    (b, bt): (&[T], Strides),
+    (a, at): (&[T], MatrixStrides),
+    (b, bt): (&[T], MatrixStrides),
     out: &mut [T],
     threads: usize,
 ) {
@@ -101,15 +103,15 @@ pub(super) fn multiply<T: GemmElement>(
         out.fill(T::default());
         return;
     }
-    // Work for more threads than there are only costs.
-    let threads = if m * n * k < 1 << 18 { 1 } else { parallel::usable(threads) };
+    // Small products run on one thread, because distributing them costs more than it saves.
+    let threads = if m * n * k < 1 << 18 { 1 } else { parallel::usable_threads(threads) };
     let parallelism = if threads < 2 { Parallelism::None } else { Parallelism::Rayon(threads) };
     // The kernels prefer a result whose columns are contiguous. A row-major result is that of the transposed product: (a b)ᵀ = bᵀ aᵀ.
     let transposed = n > 1;
     let (rows, columns, out_strides) = if transposed {
-        (n, m, Strides { row: 1, column: n })
+        (n, m, MatrixStrides { row: 1, column: n })
     } else {
-        (m, n, Strides { row: n, column: 1 })
+        (m, n, MatrixStrides { row: n, column: 1 })
     };
     let ((lhs, lt), (rhs, rt)) =
         if transposed { ((b, bt.transposed()), (a, at.transposed())) } else { ((a, at), (b, bt)) };
@@ -152,13 +154,19 @@ mod tests {
             let a: Vec<f64> = (0..m * k).map(|i| i as f64 - 3.0).collect();
             let b: Vec<f64> = (0..k * n).map(|i| 2.0 - i as f64).collect();
             for turned in [false, true] {
-                // The left matrix by rows, or the same elements by columns.
+                // The left matrix in row-major or column-major order.
                 let at = match turned {
-                    false => Strides { row: k, column: 1 },
-                    true => Strides { row: 1, column: m },
+                    false => MatrixStrides { row: k, column: 1 },
+                    true => MatrixStrides { row: 1, column: m },
                 };
                 let mut out = vec![1.0; m * n];
-                multiply([m, k, n], (&a, at), (&b, Strides { row: n, column: 1 }), &mut out, 1);
+                multiply_matrices(
+                    [m, k, n],
+                    (&a, at),
+                    (&b, MatrixStrides { row: n, column: 1 }),
+                    &mut out,
+                    1,
+                );
                 for i in 0..m {
                     for j in 0..n {
                         let sum: f64 =
@@ -173,7 +181,13 @@ mod tests {
     #[test]
     #[should_panic(expected = "the left matrix does not lie within its elements")]
     fn a_matrix_beyond_its_slice_is_refused() {
-        let strides = Strides { row: 4, column: 1 };
-        multiply([2, 4, 1], (&[1f32; 7], strides), (&[1f32; 4], strides), &mut [0.0; 2], 1);
+        let strides = MatrixStrides { row: 4, column: 1 };
+        multiply_matrices(
+            [2, 4, 1],
+            (&[1f32; 7], strides),
+            (&[1f32; 4], strides),
+            &mut [0.0; 2],
+            1,
+        );
     }
 }
