@@ -9,7 +9,7 @@ use sapwood_types::FloatMode;
 
 use crate::draw::{Draw, EDGES, Elements, Extents, Range, is_scalar, is_small};
 use crate::numbers::numbers;
-use crate::pair::{Case, CaseResult, Limits, Pair};
+use crate::pair::{Case, CaseResult, Limits, OtherInputs, Pair};
 use crate::ranges::fitting_ranges;
 use crate::show::shown;
 use crate::verdict::{CheckReport, Counterexample, FunctionReport, ResultReport, Verdict};
@@ -22,6 +22,10 @@ const PART_FOR_EXTREMES: u32 = 10;
 const RAW_CASES: usize = 6;
 /// Their number for functions of scalars, of which an input has only one each.
 const SCALAR_RAW_CASES: usize = 24;
+
+/// The number of inputs with extremes that may reach a limit before no more inputs are tried: each of them takes its
+/// time.
+const MAX_LIMITED_RUNS: usize = 6;
 
 /// How programs are checked.
 #[derive(Clone, Default)]
@@ -39,6 +43,8 @@ pub struct CheckOptions {
     pub inputs: Vec<(Name, Vec<Value>)>,
     /// The limits of each run.
     pub limits: Limits,
+    /// Whether the second program may lack public functions of the first. They are reported, and no difference.
+    pub allow_removed: bool,
     /// Kernels besides those of the ops, such as implementations of custom calls.
     pub kernels: Option<Arc<dyn Kernels>>,
 }
@@ -52,21 +58,30 @@ impl fmt::Debug for CheckOptions {
             .field("elements", &self.elements)
             .field("inputs", &self.inputs.len())
             .field("limits", &self.limits)
+            .field("allow_removed", &self.allow_removed)
             .field("kernels", &self.kernels.is_some())
             .finish()
     }
 }
 
-/// Checks that two programs compute the same: runs every function that both have. Functions that are only in the
-/// first one may have been erased on purpose.
+/// Checks that two programs compute the same: runs every function that both have. A public function that the second one
+/// lacks is a difference, unless [`CheckOptions::allow_removed`] is set; a private one may be removed.
 #[must_use]
 pub fn compare(before: &Program, after: &Program, options: &CheckOptions) -> CheckReport {
     let mut report = CheckReport::default();
     for f in before.functions() {
-        if after.function(f.name()).is_none() {
+        let is_removed = after.function(f.name()).is_none();
+        if is_removed && f.is_private() {
             continue;
         }
-        report.functions.push(compare_function(before, after, f.name(), options));
+        if is_removed && options.allow_removed {
+            report.removed.push(f.name());
+            continue;
+        }
+        report.functions.push(match is_removed {
+            true => FunctionReport::removed(f.name()),
+            false => compare_function(before, after, f.name(), options),
+        });
         if report.verdict() == Verdict::Different {
             break;
         }
@@ -183,7 +198,7 @@ impl Check<'_> {
         let given = &self.options.inputs;
         let mut given = given.iter().filter(|(name, _)| *name == f.name()).peekable();
         if given.peek().is_some() {
-            given.all(|(_, inputs)| self.case(inputs, &limits));
+            given.all(|(_, inputs)| self.case(inputs, &limits) != OtherInputs::Useless);
             return;
         }
         if f.params().is_empty() {
@@ -207,6 +222,7 @@ impl Check<'_> {
             None => plans(f, &ranges),
         };
         let cases = self.options.cases.unwrap_or(plans.len());
+        let mut limited = 0;
         for n in 0..cases {
             let plan = plans[n % plans.len()];
             let draw = Draw {
@@ -222,29 +238,34 @@ impl Check<'_> {
                 time: limits.time / part,
                 ..limits
             };
-            let more = match draw.inputs(f, seed.wrapping_add(n as u64)) {
+            let next = match draw.inputs(f, seed.wrapping_add(n as u64)) {
                 Ok(inputs) => self.case(&inputs, &limits),
                 Err(why) => {
                     self.report.not_run += 1;
                     self.report.reason.get_or_insert(format!("@{}: {why}", f.name()));
-                    false
+                    OtherInputs::Useless
                 }
             };
-            if !more {
+            let reached_limit = next == OtherInputs::MayBeFaster;
+            limited += usize::from(reached_limit);
+            // If the first plain inputs reach a limit, the others do so too.
+            let is_slow =
+                reached_limit && plan.elements == Elements::Plain && self.report.runs == 0;
+            if next == OtherInputs::Useless || is_slow || limited == MAX_LIMITED_RUNS {
                 break;
             }
         }
     }
 
-    // Runs both programs. Returns whether more inputs should be tried.
-    fn case(&mut self, inputs: &[Value], limits: &Limits) -> bool {
+    // Runs both programs. Returns the prospect of other inputs; after a difference they are not needed.
+    fn case(&mut self, inputs: &[Value], limits: &Limits) -> OtherInputs {
         let name = self.f.name();
         let texts = || inputs.iter().map(shown).collect();
         match self.pair.run(inputs, limits) {
-            Case::NotRun { reason, retry } => {
+            Case::NotRun { reason, next } => {
                 self.report.not_run += 1;
                 self.report.reason.get_or_insert(reason);
-                retry
+                next
             }
             Case::NotComparable { reason } => {
                 let why = format!(
@@ -258,7 +279,7 @@ impl Check<'_> {
                     self.report.not_run += 1;
                     self.report.reason.get_or_insert(why);
                 }
-                true
+                OtherInputs::MayRun
             }
             Case::Fails { reason, before } => {
                 self.report.runs += 1;
@@ -268,7 +289,7 @@ impl Check<'_> {
                     before: before.iter().map(shown).collect(),
                     after: None,
                 });
-                false
+                OtherInputs::Useless
             }
             Case::Ran { results, before, after } => {
                 self.report.runs += 1;
@@ -282,11 +303,21 @@ impl Check<'_> {
                             after: Some(text(&after)),
                         });
                     }
-                    if let Some(found) = self.found.get_mut(n) {
-                        found.add(result);
+                    match (self.found.get_mut(n), result.not_comparable) {
+                        (Some(found), not_comparable) => {
+                            found.add(CaseResult { not_comparable, ..result });
+                        }
+                        // An operand of a custom call.
+                        (None, Some(line)) => {
+                            self.report.not_comparable.get_or_insert(format!("@{name}, {line}"));
+                        }
+                        (None, None) => {}
                     }
                 }
-                self.report.difference.is_none()
+                match self.report.difference {
+                    Some(_) => OtherInputs::Useless,
+                    None => OtherInputs::MayRun,
+                }
             }
         }
     }

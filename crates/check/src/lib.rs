@@ -32,11 +32,12 @@ mod function;
 mod numbers;
 mod pair;
 mod ranges;
+mod recorded_calls;
 pub mod show;
 mod verdict;
 
 pub use draw::{Draw, Elements, Extents, Range};
 pub use function::{CheckOptions, compare, compare_function, known_numbers};
 pub use numbers::{Closeness, numbers, pairs};
-pub use pair::{Case, CaseResult, Limits, Pair};
+pub use pair::{Case, CaseResult, Limits, OtherInputs, Pair};
 pub use verdict::{CheckReport, Counterexample, FunctionReport, ResultReport, Verdict};

@@ -1,6 +1,7 @@
 //! Two functions on the same inputs.
 
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use sapwood_ptir::eval::{EvalError, Fault, Kernels, Prepared, RunOptions, Tensor, Value};
@@ -9,6 +10,7 @@ use sapwood_types::FloatMode;
 
 use crate::freedom::{self, Style};
 use crate::numbers::{numbers, pairs, unit};
+use crate::recorded_calls::{CallRecorder, RecordedCalls};
 use crate::show::element;
 
 /// Differences up to this many units in the last place of the largest element of a tensor are rounding, whatever was computed;
@@ -47,6 +49,17 @@ impl Default for Limits {
     }
 }
 
+/// The prospect of other inputs, where a function could not be run on some.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OtherInputs {
+    /// They may be run.
+    MayRun,
+    /// A limit was reached; they may need fewer steps, less time or less memory.
+    MayBeFaster,
+    /// They cannot be run either: an op has no evaluation.
+    Useless,
+}
+
 /// The outcome of running two functions on the same inputs.
 #[derive(Clone, Debug)]
 pub enum Case {
@@ -54,8 +67,8 @@ pub enum Case {
     NotRun {
         /// Why.
         reason: String,
-        /// Whether other inputs may be better.
-        retry: bool,
+        /// The prospect of other inputs.
+        next: OtherInputs,
     },
     /// The second one fails where the first does not.
     Fails {
@@ -71,11 +84,11 @@ pub enum Case {
     },
     /// Both ran.
     Ran {
-        /// What came of each result.
+        /// The comparison of each result, then that of each operand of the custom calls that only have effects.
         results: Vec<CaseResult>,
-        /// The results of the first.
+        /// The results of the first, then the operands.
         before: Vec<Value>,
-        /// The results of the second.
+        /// The results of the second, then the operands.
         after: Vec<Value>,
     },
 }
@@ -127,6 +140,9 @@ pub struct Pair<'p> {
     prepared: [Prepared; 2],
     floats: FloatMode,
     kernels: Option<Arc<dyn Kernels>>,
+    recorders: [CallRecorder; 2],
+    // One run at a time: the recorders belong to the prepared functions.
+    running: Mutex<()>,
 }
 
 impl<'p> Pair<'p> {
@@ -140,15 +156,18 @@ impl<'p> Pair<'p> {
         floats: FloatMode,
         kernels: Option<Arc<dyn Kernels>>,
     ) -> Result<Self, EvalError> {
-        let prepare = |(program, name): (&Program, Name)| {
-            Prepared::new(program, name.as_str(), kernels.as_deref())
+        let recorders = [(); 2].map(|()| CallRecorder::new(kernels.clone()));
+        let prepare = |(program, name): (&Program, Name), recorder: &CallRecorder| {
+            Prepared::new(program, name.as_str(), Some(recorder))
         };
         Ok(Self {
             programs: [before.0, after.0],
             names: [before.1, after.1],
-            prepared: [prepare(before)?, prepare(after)?],
+            prepared: [prepare(before, &recorders[0])?, prepare(after, &recorders[1])?],
             floats,
             kernels,
+            recorders,
+            running: Mutex::new(()),
         })
     }
 
@@ -158,59 +177,54 @@ impl<'p> Pair<'p> {
         self.floats
     }
 
-    /// Runs both functions and compares their results.
+    /// Runs both functions and compares their results, and the operands of custom calls that only have effects.
     ///
     /// If the first one fails, the second may do anything. Which NaN a float is never counts.
     #[must_use]
     pub fn run(&self, inputs: &[Value], limits: &Limits) -> Case {
+        let _alone = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        self.recorders.iter().for_each(|recorder| drop(recorder.take()));
         let options = self.options(limits.max_steps, limits.time, limits.max_bytes);
         let started = Instant::now();
         let before = match self.prepared[0].run(inputs, &options) {
-            Ok(results) => results,
+            Ok(results) => Outputs { results, calls: self.recorders[0].take() },
             Err(why) => {
-                let retry = !matches!(
-                    why.fault,
-                    Fault::Steps { .. }
-                        | Fault::Time { .. }
-                        | Fault::Memory { .. }
-                        | Fault::NoEvaluation { .. }
-                        | Fault::NoTarget { .. }
-                );
-                return Case::NotRun { reason: why.to_string(), retry };
+                let next = match why.fault {
+                    Fault::Steps { .. } | Fault::Time { .. } | Fault::Memory { .. } => {
+                        OtherInputs::MayBeFaster
+                    }
+                    Fault::NoEvaluation { .. } | Fault::NoTarget { .. } => OtherInputs::Useless,
+                    _ => OtherInputs::MayRun,
+                };
+                return Case::NotRun { reason: why.to_string(), next };
             }
         };
         let time = time_afterwards(started.elapsed(), limits.time.saturating_mul(SLACK));
         let steps = limits.max_steps.saturating_mul(SLACK.into());
         let options = self.options(steps, time, limits.max_bytes);
         let after = match self.prepared[1].run(inputs, &options) {
-            Ok(results) => results,
+            Ok(results) => Outputs { results, calls: self.recorders[1].take() },
             Err(why) => return self.failed(&why, before, inputs, &options),
         };
-        let mut comparison = Comparison {
-            pair: self,
-            inputs,
-            options: &options,
-            results: before.len(),
-            spread: None,
-        };
-        let results = (0..before.len().max(after.len()))
-            .map(|n| match (before.get(n), after.get(n)) {
-                (Some(a), Some(b)) => {
-                    let mut result = CaseResult::default();
-                    comparison.values(&mut result, n, &mut Vec::new(), a, b);
-                    result
-                }
+        let mut comparison = Comparison::new(self, inputs, &options, &before);
+        let (first, second) = (&before.results, &after.results);
+        let mut results: Vec<CaseResult> = (0..first.len().max(second.len()))
+            .map(|n| match (first.get(n), second.get(n)) {
+                (Some(a), Some(b)) => comparison.slot(OutputSlot::Result(n), a, b),
                 _ => CaseResult {
                     difference: Some(format!(
                         "{} results before, {} after",
-                        before.len(),
-                        after.len()
+                        first.len(),
+                        second.len()
                     )),
                     ..CaseResult::default()
                 },
             })
             .collect();
-        Case::Ran { results, before, after }
+        if first.len() == second.len() {
+            results.extend(comparison.calls(&before.calls, &after.calls));
+        }
+        Case::Ran { results, before: before.into_values(), after: after.into_values() }
     }
 
     fn options(&self, steps: u64, time: Duration, bytes: u64) -> RunOptions {
@@ -226,7 +240,7 @@ impl<'p> Pair<'p> {
     fn failed(
         &self,
         why: &EvalError,
-        before: Vec<Value>,
+        before: Outputs,
         inputs: &[Value],
         options: &RunOptions,
     ) -> Case {
@@ -237,24 +251,43 @@ impl<'p> Pair<'p> {
                 | Fault::Memory { .. }
                 | Fault::Refused { .. }
         );
-        if unknown {
-            return Case::NotRun { reason: why.to_string(), retry: false };
-        }
         let reason = why.to_string();
-        match matches!(why.fault, Fault::Op(_)) && self.fails_freely(inputs, options) {
+        if unknown {
+            return Case::NotRun { reason, next: OtherInputs::Useless };
+        }
+        let freely = matches!(why.fault, Fault::Op(_)) && self.fails_freely(inputs, options);
+        match freely && !self.calls_differ(&before, inputs, options) {
             true => Case::NotComparable { reason },
-            false => Case::Fails { reason, before },
+            false => Case::Fails { reason, before: before.results },
         }
     }
 
-    // Whether the second program fails on values that the mode leaves open: with other ones the first fails too, or the
-    // second does not. Infinities and NaN are left open only where the programs compute them.
+    // Compares the recorded calls of a second program that fails. It goes on after a call that fails, so that later
+    // calls are compared too.
+    fn calls_differ(&self, before: &Outputs, inputs: &[Value], options: &RunOptions) -> bool {
+        let recorder = &self.recorders[1];
+        drop(recorder.take());
+        recorder.continue_after_failure(true);
+        let ended = self.prepared[1].run(inputs, options).is_ok();
+        recorder.continue_after_failure(false);
+        let (mut first, mut after) = (before.calls.clone(), recorder.take());
+        if !ended {
+            let recorded = after.calls.len();
+            first.truncate(recorded);
+            after.truncate(recorded);
+        }
+        let mut comparison = Comparison::new(self, inputs, options, before);
+        comparison.calls(&first, &after).iter().any(|call| call.difference.is_some())
+    }
+
+    // Returns whether the second program fails on values that the mode leaves open: with other ones the first fails too,
+    // or the second does not. Infinities and NaN are left open only where the programs compute them.
     fn fails_freely(&self, inputs: &[Value], options: &RunOptions) -> bool {
         let is_free = |style, special: &mut bool| {
             let before = self.run_freely(0, inputs, style, options);
             let after = self.run_freely(1, inputs, style, options);
-            *special |= before.1 || after.1;
-            before.0.is_err_and(|why| matches!(why.fault, Fault::Op(_))) || after.0.is_ok()
+            *special |= before.special || after.special;
+            before.fails_in_an_op() || after.succeeds()
         };
         let mut special = false;
         if Style::gentle().any(|style| is_free(style, &mut special)) {
@@ -263,16 +296,75 @@ impl<'p> Pair<'p> {
         special && self.floats.fast() && Style::wild().any(|style| is_free(style, &mut false))
     }
 
-    // Runs one of the functions with changes that the mode allows.
+    // Runs one of the functions with changes that the mode allows. It goes on after a recorded call that fails.
     fn run_freely(
         &self,
         side: usize,
         inputs: &[Value],
         style: Style,
         options: &RunOptions,
-    ) -> (Result<Vec<Value>, EvalError>, bool) {
+    ) -> FreeRun {
         let (program, name) = (self.programs[side], self.names[side].as_str());
-        freedom::run(program, name, inputs, self.floats, style, options)
+        let recorder = CallRecorder::new(self.kernels.clone());
+        recorder.continue_after_failure(true);
+        let options = RunOptions { kernels: Some(Arc::new(recorder.clone())), ..options.clone() };
+        let (results, special) =
+            freedom::run(program, name, inputs, self.floats, style, &options);
+        FreeRun { results, calls: recorder.take(), special }
+    }
+}
+
+/// The values that a run lets out.
+struct Outputs {
+    results: Vec<Value>,
+    calls: RecordedCalls,
+}
+
+impl Outputs {
+    fn into_values(self) -> Vec<Value> {
+        let operands = self.calls.calls.into_iter().flat_map(|call| call.operands);
+        self.results.into_iter().chain(operands).collect()
+    }
+}
+
+/// A run with changes that the float mode allows.
+struct FreeRun {
+    results: Result<Vec<Value>, EvalError>,
+    calls: RecordedCalls,
+    /// Whether an infinity or NaN was computed.
+    special: bool,
+}
+
+impl FreeRun {
+    fn succeeds(&self) -> bool {
+        self.results.is_ok() && !self.calls.failed
+    }
+
+    fn fails_in_an_op(&self) -> bool {
+        match &self.results {
+            Ok(_) => self.calls.failed,
+            Err(why) => matches!(why.fault, Fault::Op(_)),
+        }
+    }
+}
+
+/// A place among the values that a run lets out.
+#[derive(Clone, Copy)]
+enum OutputSlot<'a> {
+    /// A result of the function.
+    Result(usize),
+    /// An operand of a recorded call.
+    Operand { call: usize, target: &'a str, operand: usize },
+}
+
+impl fmt::Display for OutputSlot<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Result(n) => write!(f, "result {n}"),
+            Self::Operand { call, target, operand } => {
+                write!(f, "operand {operand} of custom call {call} ({target})")
+            }
+        }
     }
 }
 
@@ -286,17 +378,69 @@ struct Comparison<'a> {
     pair: &'a Pair<'a>,
     inputs: &'a [Value],
     options: &'a RunOptions,
-    results: usize,
+    before: &'a Outputs,
     // What the freedom of the mode makes of the results of both programs, computed when first needed.
     spread: Option<Spread>,
 }
 
-impl Comparison<'_> {
+impl<'a> Comparison<'a> {
+    fn new(
+        pair: &'a Pair<'a>,
+        inputs: &'a [Value],
+        options: &'a RunOptions,
+        before: &'a Outputs,
+    ) -> Self {
+        Self { pair, inputs, options, before, spread: None }
+    }
+
+    fn slot(&mut self, slot: OutputSlot<'_>, a: &Value, b: &Value) -> CaseResult {
+        let mut result = CaseResult::default();
+        self.values(&mut result, slot, &mut Vec::new(), a, b);
+        result
+    }
+
+    fn spread(&mut self) -> &Spread {
+        let results = self.before.results.len();
+        self.spread.get_or_insert_with(|| Spread::new(self.pair, self.inputs, self.options, results))
+    }
+
+    // Compares the operands of all recorded calls, one after the other.
+    fn calls(&mut self, before: &RecordedCalls, after: &RecordedCalls) -> Vec<CaseResult> {
+        if !before.has_targets_of(after) {
+            return vec![self.call_sequences(before, after)];
+        }
+        let mut results = Vec::new();
+        for (call, (a, b)) in before.calls.iter().zip(&after.calls).enumerate() {
+            for (operand, (x, y)) in a.operands.iter().zip(&b.operands).enumerate() {
+                let slot = OutputSlot::Operand { call, target: &a.target, operand };
+                results.push(self.slot(slot, x, y));
+            }
+        }
+        results
+    }
+
+    // The programs made different calls. A branch that depends on rounding may explain that.
+    fn call_sequences(&mut self, before: &RecordedCalls, after: &RecordedCalls) -> CaseResult {
+        let line = format!("custom calls: {} before, {} after", before.total, after.total);
+        let spread = self.spread();
+        let mut runs = spread.runs(0).map(|run| (run, after));
+        let mut others = spread.runs(1).map(|run| (run, before));
+        let is_free = |(run, calls): (&Outputs, &RecordedCalls)| run.calls.has_targets_of(calls);
+        let mut result = CaseResult::default();
+        if runs.any(is_free) || others.any(is_free) {
+            let why = Cause::Rounding.as_str();
+            result.not_comparable = Some(format!("{line}; {why}"));
+        } else {
+            result.difference = Some(line);
+        }
+        result
+    }
+
     // Tuples nest at most 64 deep.
     fn values(
         &mut self,
         result: &mut CaseResult,
-        number: usize,
+        slot: OutputSlot<'_>,
         path: &mut Vec<usize>,
         a: &Value,
         b: &Value,
@@ -306,15 +450,15 @@ impl Comparison<'_> {
             (Value::Tuple(x), Value::Tuple(y)) if x.len() == y.len() => {
                 for (n, (a, b)) in x.iter().zip(y.iter()).enumerate() {
                     path.push(n);
-                    self.values(result, number, path, a, b);
+                    self.values(result, slot, path, a, b);
                     path.pop();
                 }
             }
             (Value::Tensor(x), Value::Tensor(y)) if x.ty() == y.ty() => {
-                self.tensors(result, number, path, x, y);
+                self.tensors(result, slot, path, x, y);
             }
             _ => {
-                let place = place_of(number, path);
+                let place = place_of(slot, path);
                 let line = format!("{place}: {} before, {} after", a.ty(), b.ty());
                 result.difference.get_or_insert(line);
             }
@@ -324,7 +468,7 @@ impl Comparison<'_> {
     fn tensors(
         &mut self,
         result: &mut CaseResult,
-        number: usize,
+        slot: OutputSlot<'_>,
         path: &[usize],
         a: &Tensor,
         b: &Tensor,
@@ -366,18 +510,15 @@ impl Comparison<'_> {
             }
             let index = at / per_element;
             let (before, after) = (element(a, index), element(b, index));
-            let place = place_of(number, path);
+            let place = place_of(slot, path);
             let position = position(index, a.shape());
             let line = format!("{place}{position}: {before} before, {after} after");
-            let spread = self.spread.get_or_insert_with(|| {
-                Spread::new(self.pair, self.inputs, self.options, self.results)
-            });
             let by = match self.pair.floats.fast() {
                 true if float => SPREADS,
                 true => 1.0,
                 false => 0.0,
             };
-            match spread.explains((number, path, at), (x, y), by) {
+            match self.spread().explains((slot, path, at), (x, y), by) {
                 None => {
                     result.difference.get_or_insert(line);
                     return;
@@ -422,8 +563,8 @@ fn compare(x: f64, y: f64, floats: FloatMode, float: bool, rounding: f64) -> Com
     }
 }
 
-fn place_of(number: usize, path: &[usize]) -> String {
-    path.iter().fold(format!("result {number}"), |place, n| format!("{place}.{n}"))
+fn place_of(slot: OutputSlot<'_>, path: &[usize]) -> String {
+    path.iter().fold(slot.to_string(), |place, n| format!("{place}.{n}"))
 }
 
 // The n-th element in row-major order, by its index along each axis.
@@ -459,50 +600,50 @@ impl Cause {
 /// The results of runs in which every op used its freedom.
 struct Spread {
     // Of the program before and of the one after.
-    gentle: [Vec<Vec<Value>>; 2],
-    wild: [Vec<Vec<Value>>; 2],
+    gentle: [Vec<Outputs>; 2],
+    wild: [Vec<Outputs>; 2],
 }
 
 impl Spread {
     fn new(pair: &Pair<'_>, inputs: &[Value], options: &RunOptions, results: usize) -> Self {
-        let mut special = [false; 2];
-        let mut runs = |side: usize, styles: &mut dyn Iterator<Item = Style>| -> Vec<Vec<Value>> {
-            let ran = styles.filter_map(|style| {
-                let (ran, seen) = pair.run_freely(side, inputs, style, options);
-                special[side] |= seen;
-                ran.ok().filter(|r| r.len() == results)
-            });
-            ran.collect()
+        let outputs = |run: FreeRun| {
+            let results = run.results.ok().filter(|r| r.len() == results)?;
+            Some(Outputs { results, calls: run.calls })
         };
-        let gentle = [0, 1].map(|side| runs(side, &mut Style::gentle()));
+        let mut special = [false; 2];
+        let gentle = [0, 1].map(|side| {
+            let runs = Style::gentle().map(|style| pair.run_freely(side, inputs, style, options));
+            runs.inspect(|run| special[side] |= run.special).filter_map(outputs).collect()
+        });
         let open = special.map(|special| special && pair.floats.fast());
-        let wild = [0, 1].map(|side| match open[side] {
-            true => {
-                let ran = Style::wild()
-                    .filter_map(|style| pair.run_freely(side, inputs, style, options).0.ok());
-                ran.filter(|r| r.len() == results).collect()
-            }
-            false => Vec::new(),
+        let wild = [0, 1].map(|side| {
+            let styles = Style::wild().filter(|_| open[side]);
+            let runs = styles.map(|style| pair.run_freely(side, inputs, style, options));
+            runs.filter_map(outputs).collect()
         });
         Self { gentle, wild }
     }
 
+    fn runs(&self, side: usize) -> impl Iterator<Item = &Outputs> {
+        self.gentle[side].iter().chain(&self.wild[side])
+    }
+
     fn explains(
         &self,
-        place: (usize, &[usize], usize),
+        place: (OutputSlot<'_>, &[usize], usize),
         (x, y): (f64, f64),
         by: f64,
     ) -> Option<Cause> {
         let [mut a, mut b] = [Hull::new(x), Hull::new(y)];
         for (hull, runs) in [&mut a, &mut b].into_iter().zip(&self.gentle) {
-            runs.iter().filter_map(|results| number_at(results, place)).for_each(|n| hull.add(n));
+            runs.iter().filter_map(|run| number_at(run, place)).for_each(|n| hull.add(n));
         }
         if (a.varies() || b.varies()) && a.meets(b, by) {
             return Some(Cause::Rounding);
         }
         let wild = [x, y].into_iter().zip(&self.wild).filter(|(_, runs)| !runs.is_empty());
         for (start, runs) in wild {
-            let mut numbers = runs.iter().filter_map(|results| number_at(results, place));
+            let mut numbers = runs.iter().filter_map(|run| number_at(run, place));
             let mut hull = Hull::new(start);
             numbers.by_ref().for_each(|n| hull.add(n));
             // Large moves only: the runs round differently too.
@@ -514,8 +655,17 @@ impl Spread {
     }
 }
 
-fn number_at(results: &[Value], (number, path, at): (usize, &[usize], usize)) -> Option<f64> {
-    let mut value = results.get(number)?;
+fn number_at(
+    outputs: &Outputs,
+    (slot, path, at): (OutputSlot<'_>, &[usize], usize),
+) -> Option<f64> {
+    let mut value = match slot {
+        OutputSlot::Result(n) => outputs.results.get(n)?,
+        OutputSlot::Operand { call, target, operand } => {
+            let call = outputs.calls.calls.get(call).filter(|call| &*call.target == target)?;
+            call.operands.get(operand)?
+        }
+    };
     for &n in path {
         let Value::Tuple(elements) = value else { return None };
         value = elements.get(n)?;

@@ -75,7 +75,8 @@ pub struct FunctionReport {
     pub not_run: usize,
     /// Why it could not be run on some inputs.
     pub reason: Option<String>,
-    /// How the second program fails, where what the float mode leaves open decides whether it does.
+    /// How the second program fails, where what the float mode leaves open decides whether it does; or an operand of a
+    /// custom call that is not comparable.
     pub not_comparable: Option<String>,
     /// The inputs and results where the programs differ.
     pub difference: Option<Counterexample>,
@@ -93,6 +94,14 @@ impl FunctionReport {
             not_comparable: None,
             difference: None,
         }
+    }
+
+    /// Reports a function that the second program lacks.
+    pub(crate) fn removed(name: Name) -> Self {
+        let place = format!("@{name} is public and missing afterwards");
+        let difference =
+            Counterexample { place, inputs: Vec::new(), before: Vec::new(), after: None };
+        Self { difference: Some(difference), ..Self::new(name, 0) }
     }
 
     /// Returns the worst verdict of its results; [`Verdict::NotChecked`] if it was not run at all.
@@ -132,7 +141,9 @@ impl fmt::Display for Counterexample {
         for (n, input) in self.inputs.iter().enumerate() {
             writeln!(f, "  input {n}: {input}")?;
         }
-        writeln!(f, "  before: {}", self.before.join(", "))?;
+        if !self.before.is_empty() {
+            writeln!(f, "  before: {}", self.before.join(", "))?;
+        }
         match &self.after {
             Some(after) => writeln!(f, "  after:  {after}"),
             None => Ok(()),
@@ -145,6 +156,8 @@ impl fmt::Display for Counterexample {
 pub struct CheckReport {
     /// The functions that both programs have, in order. The check ends at the first function that differs.
     pub functions: Vec<FunctionReport>,
+    /// The public functions that the second program lacks, if [`CheckOptions::allow_removed`](crate::CheckOptions) is set.
+    pub removed: Vec<Name>,
 }
 
 impl CheckReport {
@@ -177,7 +190,8 @@ impl CheckReport {
     /// results of a difference follow in indented lines.
     #[must_use]
     pub fn messages(&self) -> Vec<String> {
-        let mut lines = Vec::new();
+        let mut lines: Vec<String> =
+            self.removed.iter().map(|name| format!("removed and not compared: @{name}")).collect();
         for f in &self.functions {
             let name = f.name;
             match (&f.reason, f.runs) {

@@ -7,7 +7,7 @@ mod simpler;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sapwood_check::{Case, CaseResult, Draw, Elements, Extents, Limits, Pair, known_numbers};
+use sapwood_check::{Case, Draw, Elements, Extents, Limits, Pair, known_numbers};
 use sapwood_ptir::eval::{Tensor, Value};
 use sapwood_ptir::{
     Function, OpKey, Place, Program, Registry, TensorLiteral, ValueId, ValueType, print_function,
@@ -109,6 +109,8 @@ pub fn check_rule(rule: &Rule, registry: &Arc<Registry>, options: &CheckOptions)
     let (mut checked, instances) = (0, options.instances.max(1));
     // One that it leaves as it is, and how many there were.
     let (mut unchanged, mut idle): (Option<String>, usize) = (None, 0);
+    // Why one could not be compared although it was run.
+    let mut not_compared: Option<String> = None;
     // Why one could not be run, and how many there were.
     let (mut not_run, mut failures): (Option<String>, usize) = (None, 0);
     if let Some(op) = rule.pattern.ops.iter().find(|op| !can_be_run(registry, op.key)) {
@@ -122,6 +124,9 @@ pub fn check_rule(rule: &Rule, registry: &Arc<Registry>, options: &CheckOptions)
         let Some(instance) = Instance::new(rule, registry, &mut random, size) else { continue };
         match try_one(rule, &instance, options.inputs, &mut random) {
             Tried::Not => {}
+            Tried::NotCompared(reason) => {
+                not_compared.get_or_insert(reason);
+            }
             Tried::NotRun(reason) => {
                 not_run.get_or_insert(reason);
                 failures += 1;
@@ -148,7 +153,7 @@ pub fn check_rule(rule: &Rule, registry: &Arc<Registry>, options: &CheckOptions)
             }
         }
     }
-    match (unchanged, not_run, checked) {
+    match (unchanged, not_run.or(not_compared), checked) {
         (Some(function), _, _) => Verdict::ChangesNothing(function),
         (None, Some(reason), 0) => Verdict::NotChecked(reason),
         (None, None, 0) => Verdict::NeverApplied,
@@ -168,6 +173,8 @@ enum Tried {
     Unchanged,
     /// It applies, but a side cannot be run, for this reason.
     NotRun(String),
+    /// It applies and runs, but nothing of the results says whether the sides are equal, for this reason.
+    NotCompared(String),
     Same,
     Differs(Box<Counterexample>),
 }
@@ -193,8 +200,11 @@ fn try_one(rule: &Rule, instance: &Instance, inputs: usize, random: &mut Random)
         match compare(&pair, instance, &after, n, random.seed()) {
             found @ Tried::Differs(_) => return found,
             Tried::Same => tried = Tried::Same,
-            reason @ Tried::NotRun(_) => {
-                return if matches!(tried, Tried::Same) { tried } else { reason };
+            // Other inputs may be better.
+            reason @ (Tried::NotRun(_) | Tried::NotCompared(_)) => {
+                if matches!(tried, Tried::Not) {
+                    tried = reason;
+                }
             }
             Tried::Not | Tried::Unchanged => {}
         }
@@ -336,8 +346,8 @@ fn compare(pair: &Pair<'_>, instance: &Instance, after: &Function, n: usize, see
     let (mut left, mut right) = match outcome(pair, &inputs) {
         Outcome::Different(left, right) => (left, right),
         Outcome::Same => return Tried::Same,
-        Outcome::Unknown(None) => return Tried::Not,
-        Outcome::Unknown(Some(reason)) => return Tried::NotRun(reason),
+        Outcome::NotRun(reason) => return Tried::NotRun(reason),
+        Outcome::NotCompared(reason) => return Tried::NotCompared(reason),
     };
     let literals: Option<Vec<TensorLiteral>> = inputs.iter().map(Value::to_literal).collect();
     let Some(mut literals) = literals else { return Tried::Not };
@@ -363,14 +373,16 @@ enum Outcome {
     Same,
     /// The results of the sides.
     Different(String, String),
-    /// Nothing was compared; the reason, if a side could not be run.
-    Unknown(Option<String>),
+    /// A side could not be run, for this reason.
+    NotRun(String),
+    /// Both were run and nothing was compared, for this reason.
+    NotCompared(String),
 }
 
 fn outcome(pair: &Pair<'_>, inputs: &[Value]) -> Outcome {
     match pair.run(inputs, &LIMITS) {
-        Case::NotRun { reason, .. } => Outcome::Unknown(Some(reason)),
-        Case::NotComparable { .. } => Outcome::Unknown(None),
+        Case::NotRun { reason, .. } => Outcome::NotRun(reason),
+        Case::NotComparable { reason } => Outcome::NotCompared(reason),
         Case::Fails { reason, before } => {
             Outcome::Different(shown(&before), format!("fails: {reason}"))
         }
@@ -378,9 +390,14 @@ fn outcome(pair: &Pair<'_>, inputs: &[Value]) -> Outcome {
             if results.iter().any(|r| r.difference.is_some()) {
                 return Outcome::Different(shown(&before), shown(&after));
             }
-            match results.iter().all(CaseResult::is_seen) {
-                true => Outcome::Same,
-                false => Outcome::Unknown(None),
+            match results.iter().position(|result| !result.is_seen()) {
+                None => Outcome::Same,
+                Some(n) => {
+                    let reason = results[n].not_comparable.clone();
+                    Outcome::NotCompared(reason.unwrap_or_else(|| {
+                        format!("every element of result {n} was infinite or NaN")
+                    }))
+                }
             }
         }
     }

@@ -17,6 +17,8 @@ pub(super) struct Checker {
     pub(super) seed: u64,
     /// Inputs for a function, instead of drawn ones.
     pub(super) inputs: Option<(Name, Vec<Value>)>,
+    /// Whether public functions may be removed.
+    pub(super) allow_removed: bool,
 }
 
 impl Checker {
@@ -26,6 +28,7 @@ impl Checker {
             floats: self.floats,
             seed: self.seed,
             inputs: self.inputs.clone().into_iter().collect(),
+            allow_removed: self.allow_removed,
             kernels: Some(sapwood_stablehlo::checks(None)),
             ..CheckOptions::default()
         };
