@@ -27,7 +27,7 @@ pub(crate) struct RecordedCalls {
     pub(crate) calls: Vec<RecordedCall>,
     /// The number of calls that were run, recorded or only counted.
     pub(crate) total: usize,
-    /// Whether a call failed and the run went on.
+    /// Set if a call failed and the run went on.
     pub(crate) failed: bool,
     bytes: u64,
 }

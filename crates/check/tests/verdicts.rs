@@ -1,8 +1,8 @@
-//! The verdict of a check, for programs that are right, wrong, or cannot be told.
+//! The verdict of a check on programs that are right, wrong, or cannot be compared.
 
 use std::sync::Arc;
 
-use sapwood_check::{CheckOptions, CheckReport, Limits, Verdict, compare};
+use sapwood_check::{CheckOptions, CheckReport, RunLimits, Verdict, compare};
 use sapwood_ptir::eval::{DataType, EvalCx, Evaluate, Fault, Kernels, Results, Tensor, Value};
 use sapwood_ptir::{Name, OpKey, Program};
 use sapwood_types::FloatMode;
@@ -151,7 +151,7 @@ fn nan_that_reaches_a_comparison_or_a_cast_is_not_comparable_under_fast() {
         let after = format!("%z = constant 0.0 : f32[3] {} return %y, %x", with("%z"));
         let of = |after: &str, floats| check("%x: f32[3]", &results, &before, after, floats);
         let report = of(&after, FloatMode::Fast);
-        // Integers that come from NaN alone say nothing; there is no input on which they do.
+        // Integers that come from NaN alone are not comparable, on any input.
         assert_ne!(report.verdict(), Verdict::Different, "{op}: {report}");
         // NaN and zero are the same integer.
         let exact = of(&after, FloatMode::Exact).verdict();
@@ -428,6 +428,20 @@ fn operands_of_calls_after_one_that_fails_are_compared() {
 }
 
 #[test]
+fn results_after_a_call_that_fails_are_compared() {
+    let kernels: Option<Arc<dyn Kernels>> = Some(Arc::new(Expectations));
+    let options = CheckOptions { floats: FloatMode::Fast, seed: 1, kernels, ..Default::default() };
+    let of = |sum: &str, op: &str| {
+        let body = format!("{sum} custom_call \"equal\" %y, %e %z = {op} %x : f32[2] return %z");
+        program("", "f32[2]", &format!("%x = constant 0.7 : f32[2] {body}"))
+    };
+    let before = of(IN_TWO_STEPS, "sqrt");
+    let verdict = |after: &Program| compare(&before, after, &options).verdict();
+    assert_eq!(verdict(&of(IN_ONE_STEP, "sqrt")), Verdict::NotComparable);
+    assert_eq!(verdict(&of(IN_ONE_STEP, "tanh")), Verdict::Different);
+}
+
+#[test]
 fn operands_of_calls_that_succeed_are_compared() {
     let of = |after: &str, floats| {
         check_calls("%y = sqrt %x : f32[2] custom_call \"near\" %y, %x", after, floats)
@@ -468,7 +482,7 @@ fn a_public_function_that_is_missing_afterwards_is_a_difference() {
     let private = with("func @g(%x: f32[]) -> f32[] {private = true} { return %x }");
     let report = compare(&private, &alone, &options);
     assert_eq!((report.verdict(), report.messages().len()), (Verdict::Same, 0));
-    // A function that is added is no difference.
+    // An added function is not a difference.
     assert_eq!(compare(&alone, &public, &options).verdict(), Verdict::Same);
 }
 
@@ -491,7 +505,7 @@ fn an_extreme_input_that_reaches_a_limit_does_not_end_the_check() {
         )
     };
     let before = sapwood_ptir::parse(&text("%x")).unwrap();
-    let limits = Limits { max_steps: 10_000, ..Limits::default() };
+    let limits = RunLimits { max_steps: 10_000, ..RunLimits::default() };
     let report = compare(&before, &before, &CheckOptions { limits, ..CheckOptions::default() });
     assert_eq!(report.verdict(), Verdict::Same, "{report}");
     let f = &report.functions[0];

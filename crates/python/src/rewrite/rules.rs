@@ -8,7 +8,7 @@ use sapwood::Source;
 use sapwood::ptir::{InstPrinter, Registry};
 use sapwood::rewrite::PatternSet;
 use sapwood::rules::{
-    CheckOptions, ExtractOptions, FindOptions, PatternGraph, Prefer, Rule, Verdict, Vocabulary,
+    RuleCheckOptions, ExtractOptions, FindOptions, PatternGraph, OverlapPreference, Rule, RuleVerdict, Vocabulary,
     check_rule, explain, extract, find_matches, legality, patterns_from, rules_from,
 };
 use sapwood_types::counted;
@@ -232,7 +232,7 @@ fn rewrite_extract(
     let graphs = graphs(&patterns.0)?;
     let options = ExtractOptions {
         find: FindOptions { typed, ..FindOptions::default() },
-        prefer: Prefer::Earliest,
+        prefer: OverlapPreference::Earliest,
         share,
         keep_nested,
         keep_unused,
@@ -265,17 +265,17 @@ fn rewrite_check_rule(
     seed: u64,
 ) -> PyResult<Option<String>> {
     let rule: Arc<Rule> = Arc::new(rule.get().0.clone());
-    let options = CheckOptions { seed, ..CheckOptions::default() };
+    let options = RuleCheckOptions { seed, ..RuleCheckOptions::default() };
     let check = move || check_rule(&rule, &Registry::builtin(), &options);
     let verdict = signals::interruptible(py, check)?;
     Ok(match verdict {
-        Verdict::Holds(_) => None,
-        Verdict::Wrong(counterexample) => Some(counterexample.to_string()),
-        Verdict::NeverApplied => {
+        RuleVerdict::Holds(_) => None,
+        RuleVerdict::Wrong(counterexample) => Some(counterexample.to_string()),
+        RuleVerdict::NeverApplied => {
             Some("no instance of the left side could be made up to which it applies".to_owned())
         }
-        Verdict::NotChecked(reason) => Some(format!("it could not be checked: {reason}")),
-        Verdict::ChangesNothing(left) => Some(format!("it changes nothing, for one in\n{left}")),
-        Verdict::OnlyFound => Some("it has no right side".to_owned()),
+        RuleVerdict::NotChecked(reason) => Some(format!("it could not be checked: {reason}")),
+        RuleVerdict::ChangesNothing(left) => Some(format!("it changes nothing, for one in\n{left}")),
+        RuleVerdict::MatchOnly => Some("it has no right side".to_owned()),
     })
 }

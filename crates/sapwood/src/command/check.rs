@@ -76,7 +76,7 @@ pub(super) fn as_json(report: &CheckReport) -> serde_json::Value {
                     "verdict": r.verdict.as_str(),
                     "reason": r.reason,
                     "compared": r.compared,
-                    "worst": r.worst,
+                    "worst": r.max_difference,
                 })
             });
             json!({
@@ -91,7 +91,7 @@ pub(super) fn as_json(report: &CheckReport) -> serde_json::Value {
     json!({
         "verdict": report.verdict().as_str(),
         "runs": report.runs(),
-        "worst": report.worst(),
+        "worst": report.max_difference(),
         "functions": functions,
         "messages": report.messages(),
     })

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use sapwood_ptir::Registry;
-use sapwood_rules::{CheckOptions, Rule, Verdict, check_rule};
+use sapwood_rules::{RuleCheckOptions, Rule, RuleVerdict, check_rule};
 use sapwood_types::counted;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "RULE")]
     only: Vec<String>,
     /// On how many instances each rule is run
-    #[arg(long, value_name = "N", default_value_t = CheckOptions::default().instances,
+    #[arg(long, value_name = "N", default_value_t = RuleCheckOptions::default().instances,
           value_parser = at_least_one)]
     instances: usize,
     /// Seed of the random instances
@@ -43,15 +43,15 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
         return Err(Trouble::new("there are no rules in these files (.rules)"));
     }
     let options =
-        CheckOptions { seed: args.seed, instances: args.instances, ..CheckOptions::default() };
+        RuleCheckOptions { seed: args.seed, instances: args.instances, ..RuleCheckOptions::default() };
     let (mut answer, mut list) = (Answer::Yes, Vec::new());
     for rule in &rules {
         if !args.only.is_empty() && !args.only.iter().any(|name| name == rule.name()) {
             continue;
         }
         let verdict = check_rule(rule, &Registry::builtin(), &options);
-        let few = matches!(verdict, Verdict::Holds(n) if n < args.instances);
-        let fine = matches!(verdict, Verdict::Holds(_) | Verdict::OnlyFound);
+        let few = matches!(verdict, RuleVerdict::Holds(n) if n < args.instances);
+        let fine = matches!(verdict, RuleVerdict::Holds(_) | RuleVerdict::MatchOnly);
         if few || !fine {
             answer = Answer::No;
         }
@@ -75,40 +75,40 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
-fn shown(rule: &Rule, verdict: &Verdict, asked: usize) -> (String, Value) {
+fn shown(rule: &Rule, verdict: &RuleVerdict, asked: usize) -> (String, Value) {
     let name = rule.name();
     match verdict {
-        Verdict::Holds(n) if *n < asked => (
+        RuleVerdict::Holds(n) if *n < asked => (
             format!(
                 "{name}: holds on {}, but no more of {asked} could be made up\n",
                 counted(*n, "instance")
             ),
             json!({ "rule": name, "verdict": "too few", "instances": n }),
         ),
-        Verdict::Holds(n) => (
+        RuleVerdict::Holds(n) => (
             format!("{name}: holds on {}\n", counted(*n, "instance")),
             json!({ "rule": name, "verdict": "holds", "instances": n }),
         ),
-        Verdict::OnlyFound => (
+        RuleVerdict::MatchOnly => (
             format!("{name}: has no right side\n"),
             json!({ "rule": name, "verdict": "only found" }),
         ),
-        Verdict::NeverApplied => (
+        RuleVerdict::NeverApplied => (
             format!("{name}: not checked: it applied to nothing that was made up\n"),
             json!({ "rule": name, "verdict": "not checked" }),
         ),
-        Verdict::NotChecked(reason) => (
+        RuleVerdict::NotChecked(reason) => (
             format!("{name}: not checked: {reason}\n"),
             json!({ "rule": name, "verdict": "not checked", "reason": reason }),
         ),
-        Verdict::ChangesNothing(function) => {
+        RuleVerdict::ChangesNothing(function) => {
             let indented: String = function.lines().map(|line| format!("  {line}\n")).collect();
             (
                 format!("{name}: changes nothing\n{indented}"),
                 json!({ "rule": name, "verdict": "changes nothing", "left": function }),
             )
         }
-        Verdict::Wrong(case) => (
+        RuleVerdict::Wrong(case) => (
             format!("{name}: wrong\n{case}"),
             json!({
                 "rule": name,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use sapwood_ptir::{InstPrinter, Name, Program};
 use sapwood_rules::{
-    Illegal, Match, NearMiss, PatternGraph, explain, find_matches, legalities, select, show_attr,
+    IllegalMatch, Match, NearMiss, PatternGraph, explain, find_matches, legalities, select, show_attr,
 };
 use sapwood_types::{Span, counted};
 use serde_json::{Map, Value, json};
@@ -54,7 +54,7 @@ fn one(args: &Args, patterns: &[PatternGraph], input: &Input) -> Result<Outcome,
     let program = read.into_ptir()?;
     let options = args.patterns.find();
     let found = find_matches(&program, patterns, &options);
-    let legal: Vec<Result<(), Illegal>> = legalities(&program, patterns, &found.matches);
+    let legal: Vec<Result<(), IllegalMatch>> = legalities(&program, patterns, &found.matches);
     let shown: Vec<usize> = match args.non_overlapping {
         true => select(&found.matches, patterns, args.patterns.prefer.into(), |n| legal[n].is_ok()),
         false => (0..found.matches.len()).collect(),
@@ -99,7 +99,7 @@ fn left_out(
     program: &Program,
     patterns: &[PatternGraph],
     matches: &[Match],
-    legal: &[Result<(), Illegal>],
+    legal: &[Result<(), IllegalMatch>],
     shown: &[usize],
     most: usize,
 ) -> Vec<NearMiss> {
@@ -148,7 +148,7 @@ impl<'a> Report<'a> {
         Self { program, patterns, names: None, text: String::new(), json: Vec::new() }
     }
 
-    fn add(&mut self, found: &Match, illegal: Option<&Illegal>) {
+    fn add(&mut self, found: &Match, illegal: Option<&IllegalMatch>) {
         let Some(f) = self.program.function(found.function) else { return };
         if self.names.as_ref().is_none_or(|(name, _)| *name != found.function) {
             self.names = Some((found.function, InstPrinter::new(f)));

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sapwood_check::Draw;
-use sapwood_check::show::{is_shown_in_part, numbers, shown};
+use sapwood_check::InputGenerator;
+use sapwood_check::show::{abridged, is_abridged, to_json};
 use sapwood_ptir::eval::{Kernels, RunOptions, Value};
 use sapwood_ptir::{Function, Program};
 use sapwood_runtime::{Backend as _, Call, CpuBackend, FastKernels};
@@ -135,7 +135,7 @@ fn tell(args: &Args, console: &Console, function: &str, results: &[Value]) -> Re
         let list: Vec<_> = results
             .iter()
             .map(|value| {
-                json!({ "type": value.ty().to_string(), "value": numbers(value, MOST_IN_JSON) })
+                json!({ "type": value.ty().to_string(), "value": to_json(value, MOST_IN_JSON) })
             })
             .collect();
         return console
@@ -144,9 +144,9 @@ fn tell(args: &Args, console: &Console, function: &str, results: &[Value]) -> Re
     if args.output.is_some() {
         return Ok(());
     }
-    let text: String = results.iter().map(|value| shown(value) + "\n").collect();
+    let text: String = results.iter().map(|value| abridged(value) + "\n").collect();
     console.write(&text)?;
-    if results.iter().any(is_shown_in_part) {
+    if results.iter().any(is_abridged) {
         console.message("sapwood: large results are shown in part; -o DIRECTORY saves them\n");
     }
     Ok(())
@@ -175,7 +175,7 @@ pub(super) fn entry_function<'a>(
 
 fn inputs(args: &Args, f: &Function) -> Result<Vec<Value>, Trouble> {
     if let Some(seed) = args.random {
-        return Draw::default()
+        return InputGenerator::default()
             .inputs(f, seed)
             .map_err(|why| Trouble::new(format!("@{}: {why}; give them with --in", f.name())));
     }
