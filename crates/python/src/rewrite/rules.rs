@@ -8,8 +8,9 @@ use sapwood::Source;
 use sapwood::ptir::{InstPrinter, Registry};
 use sapwood::rewrite::PatternSet;
 use sapwood::rules::{
-    RuleCheckOptions, ExtractOptions, FindOptions, PatternGraph, OverlapPreference, Rule, RuleVerdict, Vocabulary,
-    check_rule, explain, extract, find_matches, legality, patterns_from, rules_from,
+    ExtractOptions, FindOptions, OverlapPreference, PatternGraph, Rule, RuleCheckOptions,
+    RuleVerdict, Vocabulary, check_rule, explain, extract, find_matches, legality, patterns_from,
+    rules_from,
 };
 use sapwood_types::counted;
 
@@ -275,7 +276,9 @@ fn rewrite_check_rule(
             Some("no instance of the left side could be made up to which it applies".to_owned())
         }
         RuleVerdict::NotChecked(reason) => Some(format!("it could not be checked: {reason}")),
-        RuleVerdict::ChangesNothing(left) => Some(format!("it changes nothing, for one in\n{left}")),
+        RuleVerdict::ChangesNothing(left) => {
+            Some(format!("it changes nothing, for one in\n{left}"))
+        }
         RuleVerdict::MatchOnly => Some("it has no right side".to_owned()),
     })
 }

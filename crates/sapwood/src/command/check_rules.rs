@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use sapwood_ptir::Registry;
-use sapwood_rules::{RuleCheckOptions, Rule, RuleVerdict, check_rule};
+use sapwood_rules::{Rule, RuleCheckOptions, RuleVerdict, check_rule};
 use sapwood_types::counted;
 use serde_json::{Value, json};
 
@@ -42,8 +42,11 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     if rules.is_empty() {
         return Err(Trouble::new("there are no rules in these files (.rules)"));
     }
-    let options =
-        RuleCheckOptions { seed: args.seed, instances: args.instances, ..RuleCheckOptions::default() };
+    let options = RuleCheckOptions {
+        seed: args.seed,
+        instances: args.instances,
+        ..RuleCheckOptions::default()
+    };
     let (mut answer, mut list) = (Answer::Yes, Vec::new());
     for rule in &rules {
         if !args.only.is_empty() && !args.only.iter().any(|name| name == rule.name()) {

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use sapwood_ptir::{InstPrinter, Name, Program};
 use sapwood_rules::{
-    IllegalMatch, Match, NearMiss, PatternGraph, explain, find_matches, legalities, select, show_attr,
+    IllegalMatch, Match, NearMiss, PatternGraph, explain, find_matches, legalities, select,
+    show_attr,
 };
 use sapwood_types::{Span, counted};
 use serde_json::{Map, Value, json};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sapwood_ptir::{Name, Registry};
 use sapwood_rewrite::canonicalize::LISTS;
 use sapwood_rules::{
-    FindOptions, PatternGraph, OverlapPreference, Rule, Vocabulary, patterns_from, rules_from,
+    FindOptions, OverlapPreference, PatternGraph, Rule, Vocabulary, patterns_from, rules_from,
 };
 use sapwood_types::{Diagnostic, Diagnostics, Source};
 
