@@ -6,7 +6,7 @@ use std::time::Duration;
 use sapwood_benches::programs::blocks;
 use sapwood_benches::{Area, best};
 use sapwood_ptir::{ParseOptions, Program, Registry, parse_options};
-use sapwood_rules::{FindOptions, Found, PatternGraph, find_matches, patterns_from};
+use sapwood_rules::{FindOptions, FindReport, PatternGraph, find_matches, patterns_from};
 use sapwood_testing::exponent;
 use sapwood_types::Source;
 
@@ -27,7 +27,7 @@ fn patterns(text: &str) -> Vec<PatternGraph> {
     patterns_from(&Source::new("bench.ptir", text), &Registry::builtin()).unwrap_or_default()
 }
 
-fn find(program: &Program, patterns: &[PatternGraph]) -> Found {
+fn find(program: &Program, patterns: &[PatternGraph]) -> FindReport {
     find_matches(program, patterns, &FindOptions::default())
 }
 

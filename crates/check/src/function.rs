@@ -7,39 +7,47 @@ use sapwood_ptir::eval::{Kernels, RunOptions, Tensor, Value};
 use sapwood_ptir::{Attr, Dim, Function, Name, Program, ValueType};
 use sapwood_types::FloatMode;
 
-use crate::draw::{Draw, EDGES, Elements, Extents, Range, is_scalar, is_small};
-use crate::numbers::numbers;
-use crate::pair::{Case, CaseResult, Limits, Pair};
-use crate::ranges::fitting_ranges;
-use crate::show::shown;
+use crate::elements::elements_as_f64;
+use crate::function_pair::{FunctionPair, PairOutcome, ResultComparison, RetryAdvice, RunLimits};
+use crate::input_generator::{
+    EDGE_COUNT, ElementKind, InputGenerator, InputRange, OpenExtents, has_only_scalar_params,
+    has_small_param,
+};
+use crate::input_ranges::search_input_ranges;
+use crate::show::abridged;
 use crate::verdict::{CheckReport, Counterexample, FunctionReport, ResultReport, Verdict};
 
-/// The most constants of the programs that are drawn as inputs.
-const MAX_KNOWN_NUMBERS: usize = 24;
-/// Runs on inputs with extremes have this part of the limits: the largest integer as a number of iterations leads nowhere.
-const PART_FOR_EXTREMES: u32 = 10;
-/// The number of inputs of any bits that small functions are run on.
+/// The largest number of constants of the programs that are drawn as inputs.
+const MAX_NOTABLE_CONSTANTS: usize = 24;
+/// The limits of runs on extreme inputs are divided by this: a loop with the largest integer as its trip count never ends in time.
+const EXTREME_LIMIT_DIVISOR: u32 = 10;
+/// The number of inputs with random bits that small functions are run on.
 const RAW_CASES: usize = 6;
-/// Their number for functions of scalars, of which an input has only one each.
+/// The number of inputs with random bits for functions of scalars, whose inputs have only one element each.
 const SCALAR_RAW_CASES: usize = 24;
 
-/// How programs are checked.
+/// The number of inputs that may reach a limit before no more inputs are tried: each of them takes as long as the limit allows.
+const MAX_LIMITED_RUNS: usize = 6;
+
+/// The options of a check.
 #[derive(Clone, Default)]
 pub struct CheckOptions {
-    /// What may differ.
+    /// The float mode, which decides which differences are allowed.
     pub floats: FloatMode,
-    /// Where the random numbers start.
+    /// The seed of the random inputs.
     pub seed: u64,
-    /// The number of inputs that each function is run on; if it is not given, four or five, and more for functions with
-    /// few input elements. Functions without parameters are run once.
+    /// The number of inputs that each function is run on. By default four to six, and more for functions with few input
+    /// elements. Functions without parameters are run once.
     pub cases: Option<usize>,
-    /// The kind of elements that are drawn; all kinds in turn if it is not given.
-    pub elements: Option<Elements>,
-    /// Inputs for functions, by name: those functions are run on these and not on drawn inputs.
+    /// The kind of elements that are drawn; by default all kinds in turn.
+    pub elements: Option<ElementKind>,
+    /// The inputs for functions, by name: those functions are run on these and not on drawn inputs.
     pub inputs: Vec<(Name, Vec<Value>)>,
     /// The limits of each run.
-    pub limits: Limits,
-    /// Kernels besides those of the ops, such as implementations of custom calls.
+    pub limits: RunLimits,
+    /// Allows the second program to lack public functions of the first: they are listed and not a difference.
+    pub allow_removed: bool,
+    /// The kernels besides those of the ops, such as implementations of custom calls.
     pub kernels: Option<Arc<dyn Kernels>>,
 }
 
@@ -52,21 +60,30 @@ impl fmt::Debug for CheckOptions {
             .field("elements", &self.elements)
             .field("inputs", &self.inputs.len())
             .field("limits", &self.limits)
+            .field("allow_removed", &self.allow_removed)
             .field("kernels", &self.kernels.is_some())
             .finish()
     }
 }
 
-/// Checks that two programs compute the same: runs every function that both have. Functions that are only in the
-/// first one may have been erased on purpose.
+/// Checks that two programs compute the same: runs every function that both have. A public function that the second one
+/// lacks is a difference, unless [`CheckOptions::allow_removed`] is set; a private one may be removed.
 #[must_use]
 pub fn compare(before: &Program, after: &Program, options: &CheckOptions) -> CheckReport {
     let mut report = CheckReport::default();
     for f in before.functions() {
-        if after.function(f.name()).is_none() {
+        let is_removed = after.function(f.name()).is_none();
+        if is_removed && f.is_private() {
             continue;
         }
-        report.functions.push(compare_function(before, after, f.name(), options));
+        if is_removed && options.allow_removed {
+            report.removed.push(f.name());
+            continue;
+        }
+        report.functions.push(match is_removed {
+            true => FunctionReport::removed(f.name()),
+            false => compare_function(before, after, f.name(), options),
+        });
         if report.verdict() == Verdict::Different {
             break;
         }
@@ -88,32 +105,36 @@ pub fn compare_function(
 ) -> FunctionReport {
     let (Some(f), Some(g)) = (before.function(name), after.function(name)) else {
         let mut report = FunctionReport::new(name, 0);
-        report.reason = Some(format!("there is no function @{name} in both programs"));
+        report.reason = Some(format!("@{name} is not a function of both programs"));
         return report;
     };
     let mut report = FunctionReport::new(name, f.result_types().len());
     let (first, second) = (with_callees(before, f), with_callees(after, g));
-    let pair =
-        match Pair::new((&first, name), (&second, name), options.floats, options.kernels.clone()) {
-            Ok(pair) => pair,
-            Err(why) => {
-                report.reason = Some(why.to_string());
-                return report;
-            }
-        };
-    let mut check = Check {
+    let pair = match FunctionPair::new(
+        (&first, name),
+        (&second, name),
+        options.floats,
+        options.kernels.clone(),
+    ) {
+        Ok(pair) => pair,
+        Err(why) => {
+            report.reason = Some(why.to_string());
+            return report;
+        }
+    };
+    let mut check = FunctionCheck {
         f,
         options,
         pair,
-        found: vec![CaseResult::default(); report.results.len()],
+        found: vec![ResultComparison::default(); report.results.len()],
         report: &mut report,
     };
     check.run(&first, g);
-    check.conclude(g);
+    check.record_verdicts(g);
     report
 }
 
-// The function and all that it calls, so that nothing else is verified.
+// Returns a program of the function and all its callees, so that nothing else is verified.
 fn with_callees(program: &Program, f: &Arc<Function>) -> Program {
     let mut part = Program::new(program.registry().clone());
     let mut left = vec![f.clone()];
@@ -130,14 +151,14 @@ fn with_callees(program: &Program, f: &Arc<Function>) -> Program {
     part
 }
 
-/// Returns numbers at which two functions may begin to differ: the constants they contain, and those one away.
+/// Returns numbers at which two functions may begin to differ: their constants, and those plus and minus one.
 #[must_use]
-pub fn known_numbers(functions: &[&Function]) -> Vec<f64> {
+pub fn notable_constants(functions: &[&Function]) -> Vec<f64> {
     let mut known: Vec<f64> = Vec::new();
     for f in functions {
         for inst in f.walk() {
             let Some(literal) = f.value_of(inst).and_then(|v| f.constant_of(v)) else { continue };
-            if literal.as_splat().is_none() || known.len() >= MAX_KNOWN_NUMBERS {
+            if literal.as_splat().is_none() || known.len() >= MAX_NOTABLE_CONSTANTS {
                 continue;
             }
             let Ok(tensor) = Tensor::from_literal(literal) else { continue };
@@ -146,7 +167,7 @@ pub fn known_numbers(functions: &[&Function]) -> Vec<f64> {
             {
                 continue;
             }
-            for x in numbers(&tensor.part(0, [])).into_iter().filter(|x| x.is_finite()) {
+            for x in elements_as_f64(&tensor.part(0, [])).into_iter().filter(|x| x.is_finite()) {
                 for near in [x, x + 1.0, x - 1.0] {
                     if !known.contains(&near) {
                         known.push(near);
@@ -158,36 +179,36 @@ pub fn known_numbers(functions: &[&Function]) -> Vec<f64> {
     known
 }
 
-struct Check<'a> {
+struct FunctionCheck<'a> {
     f: &'a Function,
     options: &'a CheckOptions,
-    pair: Pair<'a>,
-    // What was found about each result, over all inputs.
-    found: Vec<CaseResult>,
+    pair: FunctionPair<'a>,
+    // The comparison of each result, summed over all inputs.
+    found: Vec<ResultComparison>,
     report: &'a mut FunctionReport,
 }
 
-/// One of the inputs.
+/// A plan for drawing one of the inputs.
 #[derive(Clone, Copy)]
-struct Plan {
-    elements: Elements,
+struct InputPlan {
+    elements: ElementKind,
     own_extents: bool,
-    /// Whether the ranges are those that were found to fit.
-    fitting: bool,
+    /// Draws from the ranges that the search found.
+    in_found_ranges: bool,
 }
 
-impl Check<'_> {
+impl FunctionCheck<'_> {
     fn run(&mut self, before: &Program, after: &Function) {
         let f = self.f;
         let CheckOptions { seed, limits, .. } = *self.options;
         let given = &self.options.inputs;
         let mut given = given.iter().filter(|(name, _)| *name == f.name()).peekable();
         if given.peek().is_some() {
-            given.all(|(_, inputs)| self.case(inputs, &limits));
+            given.all(|(_, inputs)| self.check_inputs(inputs, &limits) != RetryAdvice::Pointless);
             return;
         }
         if f.params().is_empty() {
-            self.case(&[], &limits);
+            self.check_inputs(&[], &limits);
             return;
         }
         let run = RunOptions {
@@ -197,60 +218,71 @@ impl Check<'_> {
             kernels: self.options.kernels.clone(),
             ..RunOptions::default()
         };
-        let ranges = fitting_ranges(before, f, seed, &run);
-        let known = known_numbers(&[f, after]);
+        let ranges = search_input_ranges(before, f, seed, &run);
+        let constants = notable_constants(&[f, after]);
         let plans = match self.options.elements {
             Some(elements) => {
                 let own_extents = has_open_params(f);
-                vec![Plan { elements, own_extents, fitting: elements == Elements::Plain }]
+                vec![InputPlan {
+                    elements,
+                    own_extents,
+                    in_found_ranges: elements == ElementKind::Plain,
+                }]
             }
-            None => plans(f, &ranges),
+            None => input_plans(f, &ranges),
         };
         let cases = self.options.cases.unwrap_or(plans.len());
+        let mut limited_runs = 0;
         for n in 0..cases {
             let plan = plans[n % plans.len()];
-            let draw = Draw {
+            let generator = InputGenerator {
                 elements: plan.elements,
-                extents: if plan.own_extents { Extents::Own } else { Extents::Same },
-                ranges: if plan.fitting { &ranges } else { &[] },
-                known: &known,
+                extents: if plan.own_extents { OpenExtents::Own } else { OpenExtents::Same },
+                ranges: if plan.in_found_ranges { &ranges } else { &[] },
+                constants: &constants,
                 floats: self.options.floats,
             };
-            let part = if plan.elements == Elements::Plain { 1 } else { PART_FOR_EXTREMES };
-            let limits = Limits {
-                max_steps: limits.max_steps / u64::from(part),
-                time: limits.time / part,
+            let divisor =
+                if plan.elements == ElementKind::Plain { 1 } else { EXTREME_LIMIT_DIVISOR };
+            let limits = RunLimits {
+                max_steps: limits.max_steps / u64::from(divisor),
+                time: limits.time / divisor,
                 ..limits
             };
-            let more = match draw.inputs(f, seed.wrapping_add(n as u64)) {
-                Ok(inputs) => self.case(&inputs, &limits),
+            let retry = match generator.inputs(f, seed.wrapping_add(n as u64)) {
+                Ok(inputs) => self.check_inputs(&inputs, &limits),
                 Err(why) => {
                     self.report.not_run += 1;
                     self.report.reason.get_or_insert(format!("@{}: {why}", f.name()));
-                    false
+                    RetryAdvice::Pointless
                 }
             };
-            if !more {
+            let reached_limit = retry == RetryAdvice::AfterLimit;
+            limited_runs += usize::from(reached_limit);
+            // If the first plain inputs reach a limit, the others do so too.
+            let is_slow =
+                reached_limit && plan.elements == ElementKind::Plain && self.report.runs == 0;
+            if retry == RetryAdvice::Pointless || is_slow || limited_runs == MAX_LIMITED_RUNS {
                 break;
             }
         }
     }
 
-    // Runs both programs. Returns whether more inputs should be tried.
-    fn case(&mut self, inputs: &[Value], limits: &Limits) -> bool {
+    // Runs both programs. Returns whether to try other inputs; after a difference that is pointless.
+    fn check_inputs(&mut self, inputs: &[Value], limits: &RunLimits) -> RetryAdvice {
         let name = self.f.name();
-        let texts = || inputs.iter().map(shown).collect();
+        let texts = || inputs.iter().map(abridged).collect();
         match self.pair.run(inputs, limits) {
-            Case::NotRun { reason, retry } => {
+            PairOutcome::NotRun { reason, retry } => {
                 self.report.not_run += 1;
                 self.report.reason.get_or_insert(reason);
                 retry
             }
-            Case::NotComparable { reason } => {
+            PairOutcome::NotComparable { reason } => {
                 let why = format!(
                     "@{name} fails only afterwards, and changes that the float mode allows decide whether it does: {reason}"
                 );
-                // Without parameters there are no better inputs; otherwise these compared nothing.
+                // Without parameters there are no other inputs. With parameters nothing was compared on these.
                 if self.f.params().is_empty() {
                     self.report.runs += 1;
                     self.report.not_comparable.get_or_insert(why);
@@ -258,23 +290,24 @@ impl Check<'_> {
                     self.report.not_run += 1;
                     self.report.reason.get_or_insert(why);
                 }
-                true
+                RetryAdvice::Worthwhile
             }
-            Case::Fails { reason, before } => {
+            PairOutcome::Fails { reason, before } => {
                 self.report.runs += 1;
                 self.report.difference = Some(Counterexample {
                     place: format!("fails only afterwards: {reason}"),
                     inputs: texts(),
-                    before: before.iter().map(shown).collect(),
+                    before: before.iter().map(abridged).collect(),
                     after: None,
                 });
-                false
+                RetryAdvice::Pointless
             }
-            Case::Ran { results, before, after } => {
+            PairOutcome::Ran { results, before, after } => {
                 self.report.runs += 1;
                 for (n, result) in results.into_iter().enumerate() {
                     if let Some(place) = &result.difference {
-                        let text = |values: &[Value]| values.get(n).map_or_else(String::new, shown);
+                        let text =
+                            |values: &[Value]| values.get(n).map_or_else(String::new, abridged);
                         self.report.difference.get_or_insert_with(|| Counterexample {
                             place: format!("@{name}, {place}"),
                             inputs: texts(),
@@ -282,16 +315,26 @@ impl Check<'_> {
                             after: Some(text(&after)),
                         });
                     }
-                    if let Some(found) = self.found.get_mut(n) {
-                        found.add(result);
+                    match (self.found.get_mut(n), result.not_comparable) {
+                        (Some(found), not_comparable) => {
+                            found.add(ResultComparison { not_comparable, ..result });
+                        }
+                        // An operand of a custom call.
+                        (None, Some(line)) => {
+                            self.report.not_comparable.get_or_insert(format!("@{name}, {line}"));
+                        }
+                        (None, None) => {}
                     }
                 }
-                self.report.difference.is_none()
+                match self.report.difference {
+                    Some(_) => RetryAdvice::Pointless,
+                    None => RetryAdvice::Worthwhile,
+                }
             }
         }
     }
 
-    fn conclude(&mut self, after: &Function) {
+    fn record_verdicts(&mut self, after: &Function) {
         // All inputs of a function without parameters were tried.
         let complete = self.f.params().is_empty() && !self.options.floats.fast();
         let runs = self.report.runs;
@@ -299,19 +342,19 @@ impl Check<'_> {
             let constant =
                 |f: &Function| f.results().get(n).and_then(|&v| f.constant_of(v)).cloned();
             let known = constant(self.f).is_some_and(|c| constant(after) == Some(c));
-            let seen = found.is_seen() || complete || known;
+            let seen = found.is_conclusive() || complete || known;
             let (verdict, reason) = match found {
                 _ if runs == 0 => (Verdict::NotChecked, self.report.reason.clone()),
-                CaseResult { difference: Some(line), .. } => {
+                ResultComparison { difference: Some(line), .. } => {
                     (Verdict::Different, Some(line.clone()))
                 }
-                // Without parameters there are no better inputs.
-                CaseResult { not_comparable: Some(line), .. }
+                // Without parameters there are no other inputs.
+                ResultComparison { not_comparable: Some(line), .. }
                     if seen || self.f.params().is_empty() =>
                 {
                     (Verdict::NotComparable, Some(line.clone()))
                 }
-                CaseResult { not_comparable: Some(line), .. } => {
+                ResultComparison { not_comparable: Some(line), .. } => {
                     let line = format!("most of what differs is not comparable: {line}");
                     (Verdict::NotChecked, Some(line))
                 }
@@ -324,49 +367,57 @@ impl Check<'_> {
                     let line = format!("every element of result {n} {kind}");
                     (Verdict::NotChecked, Some(line))
                 }
-                _ if found.worst > 0.0 => (Verdict::WithinTolerance, None),
+                _ if found.max_difference > 0.0 => (Verdict::WithinTolerance, None),
                 _ => (Verdict::Same, None),
             };
-            *report =
-                ResultReport { verdict, reason, compared: found.compared, worst: found.worst };
+            *report = ResultReport {
+                verdict,
+                reason,
+                compared: found.compared,
+                max_difference: found.max_difference,
+            };
         }
     }
 }
 
-impl CaseResult {
+impl ResultComparison {
     fn add(&mut self, other: Self) {
         self.elements += other.elements;
         self.compared += other.compared;
         self.nan += other.nan;
         self.incomparable += other.incomparable;
-        self.worst = self.worst.max(other.worst);
+        self.max_difference = self.max_difference.max(other.max_difference);
         self.not_comparable = self.not_comparable.take().or(other.not_comparable);
         self.difference = self.difference.take().or(other.difference);
     }
 }
 
-fn plans(f: &Function, ranges: &[Range]) -> Vec<Plan> {
-    let plan = |elements, own_extents, fitting| Plan { elements, own_extents, fitting };
+fn input_plans(f: &Function, ranges: &[InputRange]) -> Vec<InputPlan> {
+    let plan = |elements, own_extents, in_found_ranges| InputPlan {
+        elements,
+        own_extents,
+        in_found_ranges,
+    };
     let open = has_open_params(f);
-    let mut plans = vec![
-        plan(Elements::Plain, false, true),
-        plan(Elements::Plain, open, true),
-        plan(Elements::Mixed, false, false),
-        plan(Elements::Mixed, open, false),
+    let mut input_plans = vec![
+        plan(ElementKind::Plain, false, true),
+        plan(ElementKind::Plain, open, true),
+        plan(ElementKind::Mixed, false, false),
+        plan(ElementKind::Mixed, open, false),
     ];
-    if ranges.iter().any(|&range| range != Range::Any) {
-        plans.push(plan(Elements::Plain, false, false));
-        plans.push(plan(Elements::Mixed, false, true));
+    if ranges.iter().any(|&range| range != InputRange::Any) {
+        input_plans.push(plan(ElementKind::Plain, false, false));
+        input_plans.push(plan(ElementKind::Mixed, false, true));
     }
-    if is_small(f) {
-        plans.extend((0..EDGES).map(|edge| plan(Elements::Turn(edge), false, false)));
-        let rounds = if is_scalar(f) { SCALAR_RAW_CASES } else { RAW_CASES };
+    if has_small_param(f) {
+        input_plans.extend((0..EDGE_COUNT).map(|edge| plan(ElementKind::Turn(edge), false, false)));
+        let rounds = if has_only_scalar_params(f) { SCALAR_RAW_CASES } else { RAW_CASES };
         for n in 0..rounds {
-            plans.push(plan(Elements::Raw, open && n % 2 == 1, false));
-            plans.push(plan(Elements::Mixed, false, n % 2 == 1));
+            input_plans.push(plan(ElementKind::Raw, open && n % 2 == 1, false));
+            input_plans.push(plan(ElementKind::Mixed, false, n % 2 == 1));
         }
     }
-    plans
+    input_plans
 }
 
 fn has_open_params(f: &Function) -> bool {

@@ -1,7 +1,7 @@
 //! Checks that two programs compute the same: both are run on the same inputs, and their results are compared.
 //!
 //! [`compare`] checks all functions that two programs have in common; [`compare_function`] checks one. The report has a
-//! [`Verdict`] for each result of each function. [`Pair`] runs two functions on given inputs, [`Draw`] draws them.
+//! [`Verdict`] for each result of each function. [`FunctionPair`] runs two functions on given inputs, [`InputGenerator`] draws inputs.
 //!
 //! ```
 //! use sapwood_check::{CheckOptions, Verdict, compare};
@@ -22,21 +22,22 @@
 //! # Ok::<(), sapwood_types::Diagnostics>(())
 //! ```
 //!
-//! What may differ is up to the [`FloatMode`](sapwood_types::FloatMode). Where elements differ, both programs are run again with
-//! changes of the kind that the mode allows at every op. A difference that such changes make too is rounding, or
+//! The [`FloatMode`](sapwood_types::FloatMode) decides which differences are allowed. Where elements differ, both programs are run
+//! again with changes that the mode allows at every op. A difference that such changes cause too is rounding, or
 //! [`Verdict::NotComparable`] if it is large; every other difference is [`Verdict::Different`].
 
-mod draw;
-mod freedom;
+mod elements;
 mod function;
-mod numbers;
-mod pair;
-mod ranges;
+mod function_pair;
+mod input_generator;
+mod input_ranges;
+mod perturbation;
+mod recorded_calls;
 pub mod show;
 mod verdict;
 
-pub use draw::{Draw, Elements, Extents, Range};
-pub use function::{CheckOptions, compare, compare_function, known_numbers};
-pub use numbers::{Closeness, numbers, pairs};
-pub use pair::{Case, CaseResult, Limits, Pair};
+pub use elements::{NumberTolerance, elements_as_f64, paired_elements};
+pub use function::{CheckOptions, compare, compare_function, notable_constants};
+pub use function_pair::{FunctionPair, PairOutcome, ResultComparison, RetryAdvice, RunLimits};
+pub use input_generator::{ElementKind, InputGenerator, InputRange, OpenExtents};
 pub use verdict::{CheckReport, Counterexample, FunctionReport, ResultReport, Verdict};

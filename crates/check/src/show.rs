@@ -1,61 +1,61 @@
-//! Values as text: small ones whole, large ones in part.
+//! Values as text and as JSON; large tensors are abridged.
 
 use sapwood_ptir::eval::{Tensor, Value};
 use serde_json::Value as Json;
 
-/// Tensors of more elements are shown in part.
-const WHOLE: usize = 64;
-/// How many elements are shown at each end of an axis.
-const ENDS: usize = 3;
+/// The largest number of elements of a tensor that is printed whole.
+const MAX_WHOLE_ELEMENTS: usize = 64;
+/// The number of elements that are printed at each end of an axis of a larger tensor.
+const ELEMENTS_AT_EACH_END: usize = 3;
 
-/// Returns a value as the text form writes it; of a large tensor the first and the last elements along each axis.
+/// Returns a value as the text format writes it; of a large tensor only the first and the last elements along each axis.
 #[must_use]
-pub fn shown(value: &Value) -> String {
+pub fn abridged(value: &Value) -> String {
     match value {
         Value::Tuple(elements) => {
-            let elements: Vec<String> = elements.iter().map(shown).collect();
+            let elements: Vec<String> = elements.iter().map(abridged).collect();
             format!("({})", elements.join(", "))
         }
-        Value::Tensor(t) if is_cut(t) => {
+        Value::Tensor(t) if has_omissions(t) => {
             let mut text = String::new();
             elements(t, t.shape(), 0, &mut text);
             format!("{text} : {}", t.ty())
         }
-        Value::Tensor(t) if t.len() > WHOLE => uniform(t),
+        Value::Tensor(t) if t.len() > MAX_WHOLE_ELEMENTS => uniform(t),
         other => other.to_string(),
     }
 }
 
-/// Returns whether [`shown`] leaves something out.
+/// Returns whether [`abridged`] omits elements.
 #[must_use]
-pub fn is_shown_in_part(value: &Value) -> bool {
+pub fn is_abridged(value: &Value) -> bool {
     match value {
-        Value::Tuple(elements) => elements.iter().any(is_shown_in_part),
-        Value::Tensor(t) => is_cut(t),
+        Value::Tuple(elements) => elements.iter().any(is_abridged),
+        Value::Tensor(t) => has_omissions(t),
         Value::Token => false,
     }
 }
 
-/// Returns all of a value for programs: lists of numbers, as deep as it has axes. Null if it has more elements than this.
+/// Returns all elements of a value as JSON: nested lists of numbers, one level per axis. Null if there are more than `most`.
 #[must_use]
-pub fn numbers(value: &Value, most: usize) -> Json {
+pub fn to_json(value: &Value, most: usize) -> Json {
     match value {
-        Value::Tuple(elements) => elements.iter().map(|element| numbers(element, most)).collect(),
+        Value::Tuple(elements) => elements.iter().map(|element| to_json(element, most)).collect(),
         Value::Tensor(t) if t.len() > most => Json::Null,
         Value::Tensor(t) => nested(t, t.shape(), 0),
         Value::Token => Json::Null,
     }
 }
 
-// The elements of a piece that starts at `start`. Goes one level down per axis, of which a tensor has few.
+// Returns the elements of the part that starts at `start`. Recurses once per axis, of which a tensor has few.
 fn nested(t: &Tensor, shape: &[usize], start: usize) -> Json {
     let Some((&extent, inner)) = shape.split_first() else { return number(&element(t, start)) };
     let stride: usize = inner.iter().product();
     (0..extent).map(|n| nested(t, inner, start + n * stride)).collect()
 }
 
-// A number or a truth value as it is written, a complex number as a list of two. JSON has neither infinities nor NaN: they
-// are strings.
+// Converts the text of an element: a number or a bool as it is written, a complex number as a list of two. JSON has neither
+// infinities nor NaN: they become strings.
 fn number(text: &str) -> Json {
     if let Some((re, im)) =
         text.strip_prefix('(').and_then(|t| t.strip_suffix(')')?.split_once(", "))
@@ -77,24 +77,25 @@ fn number(text: &str) -> Json {
     }
 }
 
-/// Returns one element as text, counted in row-major order.
+/// Returns the element with this index in row-major order as text.
 #[must_use]
 pub fn element(t: &Tensor, index: usize) -> String {
     let text = Value::Tensor(t.part(index, [])).to_string();
     text.split(" : ").next().unwrap_or_default().to_owned()
 }
 
-// A large tensor whose elements are all the same is shown as one element, however it is stored.
-fn is_cut(t: &Tensor) -> bool {
+// Returns whether elements are omitted. A large tensor whose elements are all the same is printed as one element, however it is
+// stored.
+fn has_omissions(t: &Tensor) -> bool {
     let is_uniform = || t.to_literal().is_ok_and(|literal| literal.as_splat().is_some());
-    t.len() > WHOLE && !t.is_splat() && !is_uniform()
+    t.len() > MAX_WHOLE_ELEMENTS && !t.is_splat() && !is_uniform()
 }
 
 fn uniform(t: &Tensor) -> String {
     format!("{} : {}", element(t, 0), t.ty())
 }
 
-// The elements of a piece that starts at `start`. Goes one level down per axis, of which a tensor has few.
+// Writes the elements of the part that starts at `start`. Recurses once per axis, of which a tensor has few.
 fn elements(t: &Tensor, shape: &[usize], start: usize, text: &mut String) {
     let Some((&extent, inner)) = shape.split_first() else {
         text.push_str(&element(t, start));
@@ -103,8 +104,11 @@ fn elements(t: &Tensor, shape: &[usize], start: usize, text: &mut String) {
     let stride: usize = inner.iter().product();
     text.push('[');
     for n in 0..extent {
-        if extent > 2 * ENDS && n >= ENDS && n < extent - ENDS {
-            if n == ENDS {
+        if extent > 2 * ELEMENTS_AT_EACH_END
+            && n >= ELEMENTS_AT_EACH_END
+            && n < extent - ELEMENTS_AT_EACH_END
+        {
+            if n == ELEMENTS_AT_EACH_END {
                 text.push_str(", …");
             }
             continue;
@@ -129,17 +133,17 @@ mod tests {
             let len = shape.iter().product::<usize>();
             Value::Tensor(Tensor::new(DataType::I32, shape, (0..len as i32).collect()))
         };
-        assert_eq!(shown(&of(&[3])), "[0, 1, 2] : i32[3]");
-        assert_eq!(shown(&of(&[100])), "[0, 1, 2, …, 97, 98, 99] : i32[100]");
+        assert_eq!(abridged(&of(&[3])), "[0, 1, 2] : i32[3]");
+        assert_eq!(abridged(&of(&[100])), "[0, 1, 2, …, 97, 98, 99] : i32[100]");
         let matrix = "[[0, 1, 2, …, 7, 8, 9], [10, 11, 12, …, 17, 18, 19], [20, 21, 22, …, 27, 28, 29], …, \
                       [70, 71, 72, …, 77, 78, 79], [80, 81, 82, …, 87, 88, 89], [90, 91, 92, …, 97, 98, 99]] : i32[10, 10]";
-        assert_eq!(shown(&of(&[10, 10])), matrix);
-        assert_eq!(numbers(&of(&[100]), 99), Json::Null);
-        assert_eq!(numbers(&of(&[65]), 100).as_array().unwrap().len(), 65);
-        assert_eq!(numbers(&of(&[2, 1]), 2).to_string(), "[[0],[1]]");
+        assert_eq!(abridged(&of(&[10, 10])), matrix);
+        assert_eq!(to_json(&of(&[100]), 99), Json::Null);
+        assert_eq!(to_json(&of(&[65]), 100).as_array().unwrap().len(), 65);
+        assert_eq!(to_json(&of(&[2, 1]), 2).to_string(), "[[0],[1]]");
         let tuple = Value::Tuple(vec![of(&[2]), of(&[70])].into());
-        assert_eq!(shown(&tuple), "([0, 1] : i32[2], [0, 1, 2, …, 67, 68, 69] : i32[70])");
-        assert!(is_shown_in_part(&tuple) && !is_shown_in_part(&of(&[64])));
+        assert_eq!(abridged(&tuple), "([0, 1] : i32[2], [0, 1, 2, …, 67, 68, 69] : i32[70])");
+        assert!(is_abridged(&tuple) && !is_abridged(&of(&[64])));
     }
 
     #[test]
@@ -149,21 +153,21 @@ mod tests {
             let splat = Value::Tensor(Tensor::splat(DataType::F32, [len], 0.5f32));
             let expected = format!("0.5 : f32[{len}]");
             for value in [dense, splat] {
-                assert_eq!(shown(&value), expected);
-                assert!(!is_shown_in_part(&value));
+                assert_eq!(abridged(&value), expected);
+                assert!(!is_abridged(&value));
             }
         }
     }
 
     #[test]
     fn elements_become_numbers_of_json() {
-        let shown = |text: &str| number(text).to_string();
+        let abridged = |text: &str| number(text).to_string();
         assert_eq!(
-            ["true", "-3", "18446744073709551615"].map(shown),
+            ["true", "-3", "18446744073709551615"].map(abridged),
             ["true", "-3", "18446744073709551615"]
         );
-        assert_eq!(["0.1", "1.5", "-0.0"].map(shown), ["0.1", "1.5", "-0.0"]);
-        assert_eq!(["inf", "-inf", "nan"].map(shown), ["\"inf\"", "\"-inf\"", "\"nan\""]);
-        assert_eq!(shown("(1.0, nan)"), "[1.0,\"nan\"]");
+        assert_eq!(["0.1", "1.5", "-0.0"].map(abridged), ["0.1", "1.5", "-0.0"]);
+        assert_eq!(["inf", "-inf", "nan"].map(abridged), ["\"inf\"", "\"-inf\"", "\"nan\""]);
+        assert_eq!(abridged("(1.0, nan)"), "[1.0,\"nan\"]");
     }
 }

@@ -1,12 +1,12 @@
-//! What a check found.
+//! Verdicts and reports of a check.
 
 use std::fmt;
 
 use sapwood_ptir::Name;
 use sapwood_types::counted;
 
-/// The outcome of a check of one result, of a function or of a program, from best to worst. That of a function is the worst of
-/// its results, that of a program the worst of its functions.
+/// The verdict on one result, a function or a program, from best to worst. The verdict on a function is the worst of its
+/// results, that on a program the worst of its functions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Verdict {
     /// All elements that were compared are equal, except where the float mode gives equality another meaning: under
@@ -15,7 +15,7 @@ pub enum Verdict {
     Same,
     /// Some elements differ, but no more than rounding explains.
     WithinTolerance,
-    /// Some elements differ, but the program amplifies what the float mode leaves open, so that they say nothing.
+    /// Some elements differ, but only because the program amplifies changes that the float mode allows.
     NotComparable,
     /// Nothing was compared: the function could not be run, or no element was a finite number.
     NotChecked,
@@ -49,23 +49,23 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What a check found about one result of a function.
+/// The findings about one result of a function.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ResultReport {
     /// The verdict.
     pub verdict: Verdict,
-    /// Why, unless the verdict is [`Verdict::Same`] or [`Verdict::WithinTolerance`].
+    /// The reason for the verdict, unless it is [`Verdict::Same`] or [`Verdict::WithinTolerance`].
     pub reason: Option<String>,
     /// The number of elements that were compared, over all inputs.
     pub compared: u64,
     /// The largest difference of floats that was within tolerance.
-    pub worst: f64,
+    pub max_difference: f64,
 }
 
-/// What a check found about one function.
+/// The findings about one function.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FunctionReport {
-    /// The function.
+    /// The name of the function.
     pub name: Name,
     /// One report per result.
     pub results: Vec<ResultReport>,
@@ -73,9 +73,10 @@ pub struct FunctionReport {
     pub runs: usize,
     /// The number of inputs on which the program could not be run.
     pub not_run: usize,
-    /// Why it could not be run on some inputs.
+    /// The first reason why it could not be run on some inputs.
     pub reason: Option<String>,
-    /// How the second program fails, where what the float mode leaves open decides whether it does.
+    /// The failure of the second program, if changes that the float mode allows decide whether it fails; or an operand of
+    /// a custom call that is not comparable.
     pub not_comparable: Option<String>,
     /// The inputs and results where the programs differ.
     pub difference: Option<Counterexample>,
@@ -93,6 +94,14 @@ impl FunctionReport {
             not_comparable: None,
             difference: None,
         }
+    }
+
+    /// Reports a function that the second program lacks.
+    pub(crate) fn removed(name: Name) -> Self {
+        let place = format!("@{name} is public and missing afterwards");
+        let difference =
+            Counterexample { place, inputs: Vec::new(), before: Vec::new(), after: None };
+        Self { difference: Some(difference), ..Self::new(name, 0) }
     }
 
     /// Returns the worst verdict of its results; [`Verdict::NotChecked`] if it was not run at all.
@@ -115,11 +124,11 @@ impl FunctionReport {
 /// Inputs on which two programs differ.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Counterexample {
-    /// Where they differ, and the two elements; or how the second program fails.
+    /// The place where they differ with the two elements, or the failure of the second program.
     pub place: String,
     /// The inputs, as text.
     pub inputs: Vec<String>,
-    /// The results before: the one that differs, or all if there are none after.
+    /// The results before: the one that differs, or all of them if the second program failed.
     pub before: Vec<String>,
     /// The result after; none if the program failed.
     pub after: Option<String>,
@@ -132,7 +141,9 @@ impl fmt::Display for Counterexample {
         for (n, input) in self.inputs.iter().enumerate() {
             writeln!(f, "  input {n}: {input}")?;
         }
-        writeln!(f, "  before: {}", self.before.join(", "))?;
+        if !self.before.is_empty() {
+            writeln!(f, "  before: {}", self.before.join(", "))?;
+        }
         match &self.after {
             Some(after) => writeln!(f, "  after:  {after}"),
             None => Ok(()),
@@ -140,11 +151,13 @@ impl fmt::Display for Counterexample {
     }
 }
 
-/// What a check found about two programs.
+/// The findings about two programs.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CheckReport {
     /// The functions that both programs have, in order. The check ends at the first function that differs.
     pub functions: Vec<FunctionReport>,
+    /// The public functions that the second program lacks, if [`CheckOptions::allow_removed`](crate::CheckOptions) is set.
+    pub removed: Vec<Name>,
 }
 
 impl CheckReport {
@@ -168,16 +181,17 @@ impl CheckReport {
 
     /// Returns the largest difference of floats that was within tolerance.
     #[must_use]
-    pub fn worst(&self) -> f64 {
+    pub fn max_difference(&self) -> f64 {
         let results = self.functions.iter().flat_map(|f| &f.results);
-        results.map(|r| r.worst).fold(0.0, f64::max)
+        results.map(|r| r.max_difference).fold(0.0, f64::max)
     }
 
-    /// Returns one message for each thing worth knowing besides the [`summary`](Self::summary), a line each; inputs and
-    /// results of a difference follow in indented lines.
+    /// Returns the messages besides the [`summary`](Self::summary), one line each; the inputs and results of a difference
+    /// follow in indented lines.
     #[must_use]
     pub fn messages(&self) -> Vec<String> {
-        let mut lines = Vec::new();
+        let mut lines: Vec<String> =
+            self.removed.iter().map(|name| format!("removed and not compared: @{name}")).collect();
         for f in &self.functions {
             let name = f.name;
             match (&f.reason, f.runs) {
@@ -218,10 +232,10 @@ impl CheckReport {
             format!("{found} of {}", counted(all, "function"))
         };
         match self.verdict() {
-            _ if all == 0 => "there is no function".into(),
+            _ if all == 0 => "no functions to compare".into(),
             Verdict::Same => format!("the same on {runs}"),
             Verdict::WithinTolerance => {
-                format!("within tolerance on {runs}, at worst {:e}", self.worst())
+                format!("within tolerance on {runs}, at worst {:e}", self.max_difference())
             }
             Verdict::NotComparable => {
                 format!(

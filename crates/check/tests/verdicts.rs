@@ -1,8 +1,10 @@
-//! The verdict of a check, for programs that are right, wrong, or cannot be told.
+//! The verdict of a check on programs that are right, wrong, or cannot be compared.
 
-use sapwood_check::{CheckOptions, CheckReport, Verdict, compare};
-use sapwood_ptir::eval::{DataType, Tensor, Value};
-use sapwood_ptir::{Name, Program};
+use std::sync::Arc;
+
+use sapwood_check::{CheckOptions, CheckReport, RunLimits, Verdict, compare};
+use sapwood_ptir::eval::{DataType, EvalCx, Evaluate, Fault, Kernels, Results, Tensor, Value};
+use sapwood_ptir::{Name, OpKey, Program};
 use sapwood_types::FloatMode;
 
 fn program(params: &str, results: &str, body: &str) -> Program {
@@ -149,7 +151,7 @@ fn nan_that_reaches_a_comparison_or_a_cast_is_not_comparable_under_fast() {
         let after = format!("%z = constant 0.0 : f32[3] {} return %y, %x", with("%z"));
         let of = |after: &str, floats| check("%x: f32[3]", &results, &before, after, floats);
         let report = of(&after, FloatMode::Fast);
-        // Integers that come from NaN alone say nothing; there is no input on which they do.
+        // Integers that come from NaN alone are not comparable, on any input.
         assert_ne!(report.verdict(), Verdict::Different, "{op}: {report}");
         // NaN and zero are the same integer.
         let exact = of(&after, FloatMode::Exact).verdict();
@@ -354,4 +356,159 @@ fn a_function_without_parameters_is_checked_by_one_run() {
     assert_eq!(verdict("", "f32[2]", nan, folded, FloatMode::Fast), Verdict::NotChecked);
     let report = check("", "f32[2]", folded, folded, FloatMode::Fast);
     assert_eq!(report.verdict(), Verdict::Same, "constants that are equal need no run: {report}");
+}
+
+/// Custom calls that state the values of their first operand: `equal` to the bit, `near` by less than one.
+struct Expectations;
+
+impl Kernels for Expectations {
+    fn kernel(&self, _: OpKey) -> Option<Arc<Evaluate>> {
+        None
+    }
+
+    fn custom_call(&self, target: &str) -> Option<Arc<Evaluate>> {
+        let most = match target {
+            "equal" => 0.0,
+            "near" => 1.0,
+            _ => return None,
+        };
+        Some(Arc::new(move |cx: &mut EvalCx<'_>| {
+            let (found, expected) = (cx.elements::<f32>(0)?, cx.elements::<f32>(1)?);
+            match found.iter().zip(expected.iter()).all(|(x, y)| (x - y).abs() <= most) {
+                true => Ok(Results::new()),
+                false => Err(Fault::op("they differ")),
+            }
+        }))
+    }
+}
+
+fn check_calls(before: &str, after: &str, floats: FloatMode) -> CheckReport {
+    let kernels: Option<Arc<dyn Kernels>> = Some(Arc::new(Expectations));
+    let options = CheckOptions { floats, seed: 1, kernels, ..CheckOptions::default() };
+    let of = |body: &str| {
+        let text = format!("ptir 1 func @f() {{ %x = constant 0.7 : f32[2] {body} return }}");
+        sapwood_ptir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+    };
+    compare(&of(before), &of(after), &options)
+}
+
+// Two sums: 0.7 + 0.1 + 0.1 is not 0.7 + 0.2.
+const IN_TWO_STEPS: &str = "%a = constant 0.1 : f32[2] %b = add %x, %a : f32[2]
+    %y = add %b, %a : f32[2] %e = constant 0.90000004 : f32[2] ";
+const IN_ONE_STEP: &str = "%a = constant 0.2 : f32[2] %y = add %x, %a : f32[2]
+    %e = constant 0.90000004 : f32[2] ";
+
+#[test]
+fn operands_of_calls_that_rounding_makes_fail_are_compared() {
+    let call = "custom_call \"equal\" %y, %e";
+    let of = |after: &str, floats| check_calls(&format!("{IN_TWO_STEPS} {call}"), after, floats);
+    let rounded = format!("{IN_ONE_STEP} {call}");
+    assert_eq!(of(&rounded, FloatMode::Exact).verdict(), Verdict::Different);
+    let report = of(&rounded, FloatMode::Fast);
+    assert_eq!(report.verdict(), Verdict::NotComparable, "{report}");
+    let wrong = format!("%y = neg %x : f32[2] %e = constant 0.90000004 : f32[2] {call}");
+    for floats in ALL {
+        let report = of(&wrong, floats);
+        assert_eq!(report.verdict(), Verdict::Different, "{floats}: {report}");
+        assert!(report.messages()[0].starts_with("fails only afterwards: "), "{report}");
+    }
+}
+
+#[test]
+fn operands_of_calls_after_one_that_fails_are_compared() {
+    let calls = "custom_call \"equal\" %y, %e custom_call \"near\" %z, %x";
+    let before = format!("{IN_TWO_STEPS} %z = sqrt %x : f32[2] {calls}");
+    let of = |z: &str| {
+        let after = format!("{IN_ONE_STEP} %z = {z} %x : f32[2] {calls}");
+        check_calls(&before, &after, FloatMode::Fast)
+    };
+    assert_eq!(of("sqrt").verdict(), Verdict::NotComparable);
+    let report = of("tanh");
+    assert_eq!(report.verdict(), Verdict::Different, "{report}");
+}
+
+#[test]
+fn results_after_a_call_that_fails_are_compared() {
+    let kernels: Option<Arc<dyn Kernels>> = Some(Arc::new(Expectations));
+    let options = CheckOptions { floats: FloatMode::Fast, seed: 1, kernels, ..Default::default() };
+    let of = |sum: &str, op: &str| {
+        let body = format!("{sum} custom_call \"equal\" %y, %e %z = {op} %x : f32[2] return %z");
+        program("", "f32[2]", &format!("%x = constant 0.7 : f32[2] {body}"))
+    };
+    let before = of(IN_TWO_STEPS, "sqrt");
+    let verdict = |after: &Program| compare(&before, after, &options).verdict();
+    assert_eq!(verdict(&of(IN_ONE_STEP, "sqrt")), Verdict::NotComparable);
+    assert_eq!(verdict(&of(IN_ONE_STEP, "tanh")), Verdict::Different);
+}
+
+#[test]
+fn operands_of_calls_that_succeed_are_compared() {
+    let of = |after: &str, floats| {
+        check_calls("%y = sqrt %x : f32[2] custom_call \"near\" %y, %x", after, floats)
+    };
+    for floats in ALL {
+        let same = of("%y = sqrt %x : f32[2] custom_call \"near\" %y, %x", floats);
+        assert_eq!(same.verdict(), Verdict::Same, "{floats}: {same}");
+        let report = of("%y = tanh %x : f32[2] custom_call \"near\" %y, %x", floats);
+        assert_eq!(report.verdict(), Verdict::Different, "{floats}: {report}");
+        let line = &report.messages()[0];
+        let place = "@f, operand 0 of custom call 0 (near), element [0]: 0.8";
+        assert!(line.starts_with(place), "{line}");
+        let report = of("", floats);
+        assert_eq!(report.verdict(), Verdict::Different, "{floats}: {report}");
+        assert!(report.messages()[0].starts_with("@f, custom calls: 1 before, 0 after"));
+    }
+}
+
+#[test]
+fn a_call_without_effects_may_be_removed() {
+    let pure = "custom_call \"near\" %x, %x {has_side_effect = false}";
+    assert_eq!(check_calls(pure, "", FloatMode::Exact).verdict(), Verdict::Same);
+}
+
+#[test]
+fn a_public_function_that_is_missing_afterwards_is_a_difference() {
+    let f = "func @f(%x: f32[]) -> f32[] { return %x }";
+    let with = |g: &str| sapwood_ptir::parse(&format!("ptir 1 {f} {g}")).unwrap();
+    let (alone, options) = (with(""), CheckOptions::default());
+    let public = with("func @g(%x: f32[]) -> f32[] { return %x }");
+    let report = compare(&public, &alone, &options);
+    assert_eq!(report.verdict(), Verdict::Different);
+    assert_eq!(report.messages(), ["@g is public and missing afterwards"]);
+    let allowed = CheckOptions { allow_removed: true, ..CheckOptions::default() };
+    let report = compare(&public, &alone, &allowed);
+    assert_eq!(report.verdict(), Verdict::Same);
+    assert_eq!(report.messages(), ["removed and not compared: @g"]);
+    let private = with("func @g(%x: f32[]) -> f32[] {private = true} { return %x }");
+    let report = compare(&private, &alone, &options);
+    assert_eq!((report.verdict(), report.messages().len()), (Verdict::Same, 0));
+    // An added function is not a difference.
+    assert_eq!(compare(&alone, &public, &options).verdict(), Verdict::Same);
+}
+
+#[test]
+fn an_extreme_input_that_reaches_a_limit_does_not_end_the_check() {
+    let text = |found: &str| {
+        format!(
+            "ptir 1 func @f(%n: i32[], %x: f32[]) -> f32[] {{
+              %one = constant 1 : i32[]
+              %z = constant 0 : i32[]
+              %r = while %z (%i: i32[]) {{
+                %c = compare %i, %n {{direction = lt}} : bool[]
+                yield %c
+              }} (%k: i32[]) {{
+                %j = add %k, %one : i32[]
+                yield %j
+              }} : i32[]
+              return {found}
+            }}"
+        )
+    };
+    let before = sapwood_ptir::parse(&text("%x")).unwrap();
+    let limits = RunLimits { max_steps: 10_000, ..RunLimits::default() };
+    let report = compare(&before, &before, &CheckOptions { limits, ..CheckOptions::default() });
+    assert_eq!(report.verdict(), Verdict::Same, "{report}");
+    let f = &report.functions[0];
+    // The largest integer comes with the last of the edge values; inputs of any bits follow.
+    assert!(f.not_run > 1 && f.runs > 9, "{report:?}");
 }

@@ -1,4 +1,4 @@
-//! The wrong forms of one expression.
+//! The mutations of one expression.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -7,12 +7,12 @@ use syn::{
 };
 
 use crate::mutator::text;
-use crate::tables::{CALLS, COMMUTATIVE, FIELDS, METHODS, OPS, PATHS, other, partner};
+use crate::tables::{CALLS, COMMUTATIVE, FIELDS, METHODS, OPS, PATHS, counterpart, partner};
 
-/// Expressions of the same type that mean something else, each with the kind of mistake.
-pub(crate) fn wrong_forms(expr: &Expr, file: &str) -> Vec<(&'static str, TokenStream)> {
+/// Returns expressions of the same type with another meaning, each with the kind of the mutation.
+pub(crate) fn mutations_of(expr: &Expr, file: &str) -> Vec<(&'static str, TokenStream)> {
     match expr {
-        Expr::Lit(literal) => constant(&literal.lit).into_iter().collect(),
+        Expr::Lit(literal) => other_constant(&literal.lit).into_iter().collect(),
         Expr::Unary(unary) if matches!(unary.op, UnOp::Not(_)) => {
             let inner = &unary.expr;
             vec![("branch", quote!(#inner))]
@@ -36,7 +36,7 @@ pub(crate) fn wrong_forms(expr: &Expr, file: &str) -> Vec<(&'static str, TokenSt
             wrong.map(form).into_iter().collect()
         }
         Expr::Path(path) => {
-            let wrong = other(PATHS, &text(path)).and_then(|p| p.parse::<TokenStream>().ok());
+            let wrong = counterpart(PATHS, &text(path)).and_then(|p| p.parse::<TokenStream>().ok());
             wrong.map(|p| ("attribute", p)).into_iter().collect()
         }
         Expr::Call(call) => {
@@ -48,7 +48,7 @@ pub(crate) fn wrong_forms(expr: &Expr, file: &str) -> Vec<(&'static str, TokenSt
             vec![(*kind, quote!(super::numeric_constants::#wrong(#args)))]
         }
         Expr::MethodCall(call) if call.method == "emit" => match call.args.first() {
-            Some(Expr::Struct(op)) => emitted(&call.receiver, op),
+            Some(Expr::Struct(op)) => with_other_op(&call.receiver, op),
             _ => Vec::new(),
         },
         Expr::MethodCall(call) => {
@@ -60,12 +60,12 @@ pub(crate) fn wrong_forms(expr: &Expr, file: &str) -> Vec<(&'static str, TokenSt
             };
             found.map(form).into_iter().collect()
         }
-        Expr::Struct(op) => operands(op),
+        Expr::Struct(op) => with_other_operands(op),
         _ => Vec::new(),
     }
 }
 
-/// Whether an op assigns.
+/// Returns whether an operator assigns.
 pub(crate) fn is_assignment(op: &BinOp) -> bool {
     matches!(
         op,
@@ -81,8 +81,8 @@ fn ident(name: &str) -> Ident {
     Ident::new(name, Span::call_site())
 }
 
-// Another number: 1 for 0, 0 for 1, one more for others.
-fn constant(literal: &Lit) -> Option<(&'static str, TokenStream)> {
+// Returns another number: 1 for 0, 0 for 1, one more for others.
+fn other_constant(literal: &Lit) -> Option<(&'static str, TokenStream)> {
     let wrong = match literal {
         Lit::Bool(b) => {
             let wrong = !b.value;
@@ -121,16 +121,16 @@ fn other_operator(op: &BinOp) -> Option<TokenStream> {
     })
 }
 
-fn named(field: &FieldValue) -> Option<String> {
+fn field_name(field: &FieldValue) -> Option<String> {
     match &field.member {
         Member::Named(name) => Some(name.to_string()),
         Member::Unnamed(_) => None,
     }
 }
 
-// An op with its operands swapped, or with one of them twice.
-fn operands(op: &ExprStruct) -> Vec<(&'static str, TokenStream)> {
-    let place = |name: &str| op.fields.iter().position(|f| named(f).as_deref() == Some(name));
+// Returns an op with its operands swapped, and with one of them twice.
+fn with_other_operands(op: &ExprStruct) -> Vec<(&'static str, TokenStream)> {
+    let place = |name: &str| op.fields.iter().position(|f| field_name(f).as_deref() == Some(name));
     let Some((a, b)) = FIELDS.iter().find_map(|(a, b)| Some((place(a)?, place(b)?))) else {
         return Vec::new();
     };
@@ -148,7 +148,7 @@ fn operands(op: &ExprStruct) -> Vec<(&'static str, TokenStream)> {
     if !commutative {
         forms.push(with(&second, &first));
     }
-    // Fields of one op are exchanged one by one already; lists cannot be copied.
+    // Fields of one op are exchanged one by one elsewhere; lists cannot be copied.
     let fields = matches!((&first, &second), (Expr::Field(_), Expr::Field(_)));
     if !fields && !op.path.is_ident("Pad") {
         forms.push(with(&second, &second));
@@ -157,18 +157,18 @@ fn operands(op: &ExprStruct) -> Vec<(&'static str, TokenStream)> {
     forms
 }
 
-// Another op of the same family, or none.
-fn emitted(receiver: &Expr, op: &ExprStruct) -> Vec<(&'static str, TokenStream)> {
+// Returns emissions of another op of the same family, or of no op.
+fn with_other_op(receiver: &Expr, op: &ExprStruct) -> Vec<(&'static str, TokenStream)> {
     let Some(name) = op.path.get_ident().map(Ident::to_string) else { return Vec::new() };
     let mut forms = Vec::new();
-    if let Some(wrong) = other(OPS, &name) {
+    if let Some(wrong) = counterpart(OPS, &name) {
         let (wrong, fields) = (ident(wrong), &op.fields);
         forms.push(("op", quote!(#receiver.emit(sapwood_ptir::ops::#wrong { #fields }))));
     }
     if op.rest.is_none()
         && op.dot2_token.is_none()
         && op.fields.len() == 1
-        && named(&op.fields[0]).as_deref() == Some("input")
+        && field_name(&op.fields[0]).as_deref() == Some("input")
     {
         let input = &op.fields[0].expr;
         forms.push(("step", quote!(Some(#input))));

@@ -1,8 +1,8 @@
-//! Broken copies of the shipped patterns, for the campaign that tests `opt --check`.
+//! A macro that builds mutated copies of the shipped patterns, for the campaign that tests `opt --check`.
 //!
-//! [`mutated!`] reads the sources of the patterns and expands to a copy of them in which every mutant is present and
-//! asleep: an expression `e` becomes `if active(17) { broken e } else { e }`. One build holds all mutants, the test
-//! chooses one at run time, and the shipped sources know nothing of it. Why: `docs/design/2026-11-16-mutants.md`.
+//! [`mutated!`] reads the sources of the patterns and expands to a copy that contains every mutant, none of them active:
+//! an expression `e` becomes `if active(17) { broken e } else { e }`. One build holds all mutants, and the test
+//! activates one at run time. The shipped sources are unchanged. See `docs/design/2026-11-16-mutants.md`.
 
 mod expression;
 mod mutator;
@@ -19,8 +19,8 @@ use mutator::{Mutant, Mutator};
 
 /// Expands to the mutated modules of a source folder, given relative to the manifest of the calling crate.
 ///
-/// The folder's `mod.rs` says which files are read; each becomes a module of the same name. The expansion names
-/// `crate::mutant::active`, which tells whether a mutant is awake, `crate::mutant::Mutant`, which describes one, and
+/// The folder's `mod.rs` lists the files; each becomes a module of the same name. The expansion uses
+/// `crate::mutant::active`, which returns whether a mutant is active, `crate::mutant::Mutant`, which describes one, and
 /// `crate::prelude`, whose names are imported into each module. A constant `MUTANTS` lists all mutants in order.
 #[proc_macro]
 pub fn mutated(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
@@ -32,7 +32,7 @@ pub fn mutated(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     }
 }
 
-// The contents of the `mod.rs` of a folder with its modules inside, and the list of mutants.
+// Expands the `mod.rs` of a folder with its modules inline, and the list of mutants.
 fn modules(folder: &Path) -> Result<TokenStream, String> {
     let mut all: Vec<Mutant> = Vec::new();
     let (top, mut watched) = read(&folder.join("mod.rs"))?;
@@ -64,13 +64,13 @@ fn modules(folder: &Path) -> Result<TokenStream, String> {
     Ok(quote! {
         /// All mutants, by number.
         pub const MUTANTS: &[crate::mutant::Mutant] = &[#(#listed),*];
-        // So that a change of the sources leads to another build.
+        // Makes the build depend on the sources.
         const _: &[&[u8]] = &[#(include_bytes!(#watched)),*];
         #(#items)*
     })
 }
 
-// A parsed file without its attributes, and its path.
+// Parses a file. Returns it without its attributes, and its path.
 fn read(path: &Path) -> Result<(syn::File, Vec<String>), String> {
     let shown = path.display();
     let text =

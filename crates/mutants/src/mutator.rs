@@ -1,4 +1,4 @@
-//! Walks over a file and puts mutants in.
+//! A visitor that inserts mutants into a file.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -7,7 +7,7 @@ use syn::{Arm, BinOp, Block, Expr, ExprIf, ImplItemFn, ItemConst, ItemFn, Pat, S
 
 use crate::expression;
 
-/// One way to be wrong.
+/// A mutant: one wrong form of an expression or statement.
 #[derive(Debug)]
 pub(crate) struct Mutant {
     pub(crate) file: String,
@@ -18,7 +18,7 @@ pub(crate) struct Mutant {
     pub(crate) after: String,
 }
 
-/// Replaces expressions of a file by ones that ask whether a mutant is awake.
+/// A visitor that replaces expressions by ones that test whether a mutant is active.
 pub(crate) struct Mutator<'a> {
     file: &'a str,
     first: usize,
@@ -27,12 +27,12 @@ pub(crate) struct Mutator<'a> {
 }
 
 impl<'a> Mutator<'a> {
-    /// A mutator for a file whose first mutant gets this number.
+    /// Creates a mutator for a file whose first mutant gets this number.
     pub(crate) fn new(file: &'a str, first: usize) -> Self {
         Self { file, first, function: String::new(), found: Vec::new() }
     }
 
-    // The condition under which a new mutant is awake.
+    // Adds a mutant, and returns the condition under which it is active.
     fn mutant(
         &mut self,
         kind: &'static str,
@@ -46,22 +46,23 @@ impl<'a> Mutator<'a> {
         quote!(crate::mutant::active(#number))
     }
 
-    // Makes a condition one that a mutant takes for true (or, of a guard against something, for false).
+    // Adds a mutant that takes a condition for true, or for false if it guards against something.
     fn assume(&mut self, condition: &mut Expr, truth: bool) {
-        let awake = self.mutant("guard", &*condition, if truth { "true" } else { "false" });
+        let active_condition =
+            self.mutant("guard", &*condition, if truth { "true" } else { "false" });
         self.visit_expr_mut(condition);
         *condition = match truth {
-            true => parse_quote!((#awake || #condition)),
-            false => parse_quote!((!#awake && #condition)),
+            true => parse_quote!((#active_condition || #condition)),
+            false => parse_quote!((!#active_condition && #condition)),
         };
     }
 
-    // Leaves out each of the operands of `a && b && c` or `a || b || c`.
-    fn chain(&mut self, expr: &mut Expr, and: bool) {
+    // Adds mutants that omit one of the operands of `a && b && c` or `a || b || c`.
+    fn drop_operands(&mut self, expr: &mut Expr, and: bool) {
         match expr {
             Expr::Binary(binary) if is_logic(&binary.op) == Some(and) => {
-                self.chain(&mut binary.left, and);
-                self.chain(&mut binary.right, and);
+                self.drop_operands(&mut binary.left, and);
+                self.drop_operands(&mut binary.right, and);
             }
             Expr::Let(condition) => self.visit_expr_mut(&mut condition.expr),
             operand => self.assume(operand, and),
@@ -71,16 +72,16 @@ impl<'a> Mutator<'a> {
     fn branch(&mut self, branch: &mut ExprIf) {
         if !has_let(&branch.cond) {
             let before = branch.cond.clone();
-            let guards = branch.else_branch.is_none() && leaves(&branch.then_branch);
+            let guards = branch.else_branch.is_none() && only_exits(&branch.then_branch);
             let single = !matches!(&*before, Expr::Binary(b) if is_logic(&b.op) == Some(false));
             let dropped = (guards && single).then(|| self.mutant("guard", &before, "false"));
             let negated = self.mutant("branch", &before, format!("!({})", text(&before)));
             self.visit_expr_mut(&mut branch.cond);
             let condition = &branch.cond;
             *branch.cond = parse_quote!((#negated ^ (#condition)));
-            if let Some(awake) = dropped {
+            if let Some(active_condition) = dropped {
                 let condition = &branch.cond;
-                *branch.cond = parse_quote!((!#awake && #condition));
+                *branch.cond = parse_quote!((!#active_condition && #condition));
             }
         } else {
             self.visit_expr_mut(&mut branch.cond);
@@ -128,9 +129,9 @@ impl VisitMut for Mutator<'_> {
         };
         match stmt {
             Stmt::Expr(expr, Some(_)) if effect(expr) => {
-                let awake = self.mutant("step", expr, "");
+                let active_condition = self.mutant("step", expr, "");
                 self.visit_expr_mut(expr);
-                *stmt = parse_quote!(if !#awake { #expr; });
+                *stmt = parse_quote!(if !#active_condition { #expr; });
             }
             _ => visit_mut::visit_stmt_mut(self, stmt),
         }
@@ -141,7 +142,7 @@ impl VisitMut for Mutator<'_> {
         match expr {
             Expr::If(branch) => return self.branch(branch),
             Expr::Binary(binary) if let Some(and) = is_logic(&binary.op) => {
-                return self.chain(expr, and);
+                return self.drop_operands(expr, and);
             }
             // A place is not a value.
             Expr::Assign(assign) => return self.visit_expr_mut(&mut assign.right),
@@ -176,9 +177,9 @@ impl VisitMut for Mutator<'_> {
             Expr::Call(call) => call.args.iter_mut().for_each(|arg| self.visit_expr_mut(arg)),
             _ => visit_mut::visit_expr_mut(self, expr),
         }
-        for (kind, wrong) in expression::wrong_forms(&before, self.file) {
-            let awake = self.mutant(kind, &before, text(&wrong));
-            *expr = parse_quote!((if #awake { #wrong } else { #expr }));
+        for (kind, wrong) in expression::mutations_of(&before, self.file) {
+            let active_condition = self.mutant(kind, &before, text(&wrong));
+            *expr = parse_quote!((if #active_condition { #wrong } else { #expr }));
         }
     }
 }
@@ -204,8 +205,8 @@ fn is_place(expr: &Expr) -> bool {
     matches!(expr, Expr::Field(_) | Expr::Path(_) | Expr::Index(_))
 }
 
-// Whether a block only leaves the function, the loop or the round.
-fn leaves(block: &Block) -> bool {
+// Returns whether a block only returns, breaks or continues.
+fn only_exits(block: &Block) -> bool {
     let [Stmt::Expr(only, _)] = &block.stmts[..] else { return false };
     match only {
         Expr::Return(only) => {
@@ -216,7 +217,7 @@ fn leaves(block: &Block) -> bool {
     }
 }
 
-/// Prints tokens about as they are written.
+/// Prints tokens roughly as they are written.
 pub(crate) fn text(tokens: &impl ToTokens) -> String {
     let mut text = tokens.to_token_stream().to_string();
     for (from, to) in SPACES {

@@ -1,4 +1,4 @@
-//! What is taken for what: pairs of names that type-check in place of each other.
+//! Tables of names that type-check in place of each other.
 
 /// Fields that hold the same kind of operand.
 pub(crate) const FIELDS: &[(&str, &str)] =
@@ -7,7 +7,7 @@ pub(crate) const FIELDS: &[(&str, &str)] =
 /// Ops whose operands may change places.
 pub(crate) const COMMUTATIVE: &[&str] = &["Add", "Mul", "Max", "Min", "And", "Or", "Xor"];
 
-/// Ops with the same fields: where the first is emitted, the second is a wrong one.
+/// Ops with the same fields: a mutant emits the second in place of the first.
 pub(crate) const OPS: &[(&str, &str)] = &[
     ("Add", "Sub"),
     ("Sub", "Add"),
@@ -32,7 +32,7 @@ pub(crate) const OPS: &[(&str, &str)] = &[
     ("Logistic", "Tanh"),
 ];
 
-/// Attributes and float modes.
+/// Attributes and float modes: a mutant uses the second in place of the first.
 pub(crate) const PATHS: &[(&str, &str)] = &[
     ("FloatMode::Nsz", "FloatMode::Exact"),
     ("FloatMode::Fast", "FloatMode::Exact"),
@@ -46,7 +46,7 @@ pub(crate) const PATHS: &[(&str, &str)] = &[
     ("CompareOrder::Total", "CompareOrder::Partial"),
 ];
 
-/// Functions and methods, with the kind of mistake it is to call the other.
+/// Functions: a mutant calls the second in place of the first; with the kind of the mutation.
 pub(crate) const CALLS: &[(&str, &str, &str)] = &[
     ("is_lowest", "is_highest", "constant"),
     ("is_highest", "is_lowest", "constant"),
@@ -56,7 +56,7 @@ pub(crate) const CALLS: &[(&str, &str, &str)] = &[
     ("is_any_zero", "is_constant", "guard"),
 ];
 
-/// As [`CALLS`], of methods.
+/// Methods: a mutant calls the second in place of the first; with the kind of the mutation.
 pub(crate) const METHODS: &[(&str, &str, &str)] = &[
     ("is_one", "is_zero", "constant"),
     ("is_zero", "is_one", "constant"),
@@ -66,13 +66,16 @@ pub(crate) const METHODS: &[(&str, &str, &str)] = &[
     ("is_none", "is_some", "branch"),
 ];
 
-/// The second of a pair of which this is the first.
-pub(crate) fn other(pairs: &[(&'static str, &'static str)], name: &str) -> Option<&'static str> {
+/// Returns the second name of the pair whose first is `name`.
+pub(crate) fn counterpart(
+    pairs: &[(&'static str, &'static str)],
+    name: &str,
+) -> Option<&'static str> {
     pairs.iter().find(|(from, _)| *from == name).map(|(_, to)| *to)
 }
 
-/// The other of a pair of which this is one.
+/// Returns the other name of the pair that contains `name`.
 pub(crate) fn partner(pairs: &[(&'static str, &'static str)], name: &str) -> Option<&'static str> {
     let second = || pairs.iter().find(|(_, to)| *to == name).map(|(from, _)| *from);
-    other(pairs, name).or_else(second)
+    counterpart(pairs, name).or_else(second)
 }

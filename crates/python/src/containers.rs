@@ -48,7 +48,8 @@ fn container(object: &Bound<'_, PyAny>, layout: ChildLayout, wanted: &str) -> Py
     match to_value(object)? {
         Value::Node(any) if any.info().layout() == layout => Ok(any.into()),
         other => {
-            let message = format!("expected {wanted}, found {} {other:?}", other.view().sort_name());
+            let message =
+                format!("expected {wanted}, found {} {other:?}", other.view().sort_name());
             Err(errors::argument_error(object.py(), message))
         }
     }

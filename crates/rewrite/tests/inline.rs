@@ -8,7 +8,7 @@ use sapwood_rewrite::{FloatMode, PassManager};
 fn inlined(text: &str) -> (Program, String) {
     let before = parse(text).unwrap();
     let mut after = before.clone();
-    let manager = PassManager::parse("inline,symbol-dce").unwrap().verify_each(true);
+    let manager = PassManager::parse("inline,symbol-dce{keep=main}").unwrap().verify_each(true);
     manager.run(&mut after).unwrap_or_else(|e| panic!("{e}"));
     verify(&after).unwrap();
     let runs = meaning::agree(&before, &after, "main".into(), FloatMode::Exact, 0..60)
@@ -115,4 +115,27 @@ fn names_inside_of_tuples_are_seen() {
         }",
     );
     assert!(!after.contains("call"), "{after}");
+}
+
+#[test]
+fn symbol_dce_keeps_public_functions_unless_others_are_named() {
+    let body = |op: &str| format!("{{ %y = {op} %x : f32[] return %y }}");
+    let text = format!(
+        "ptir 1
+        func @helper(%x: f32[]) -> f32[] {{private = true}} {}
+        func @unused(%x: f32[]) -> f32[] {{private = true}} {}
+        func @step(%x: f32[]) -> f32[] {}
+        func @main(%x: f32[]) -> f32[] {{private = true}} {}",
+        body("neg"),
+        body("exp"),
+        body("call @helper"),
+        body("exp")
+    );
+    let kept = |pipeline: &str| -> Vec<String> {
+        let mut program = parse(&text).unwrap();
+        PassManager::parse(pipeline).unwrap().run(&mut program).unwrap_or_else(|e| panic!("{e}"));
+        program.functions().iter().map(|f| f.name().to_string()).collect()
+    };
+    assert_eq!(kept("symbol-dce"), ["helper", "step", "main"]);
+    assert_eq!(kept("symbol-dce{keep=main}"), ["main"]);
 }

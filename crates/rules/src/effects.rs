@@ -1,4 +1,4 @@
-//! Which instructions have effects, seen from the whole program: calls of functions that only compute have none.
+//! Effects of instructions in the context of the whole program: calls of functions without effects have none.
 
 use std::cell::RefCell;
 
@@ -7,15 +7,15 @@ use rustc_hash::FxBuildHasher;
 use sapwood_ptir::ops::Call;
 use sapwood_ptir::{Attr, Effects, Function, InstId, Name, Program};
 
-/// What is known of the functions of a program. Extraction does not change it.
+/// A cache of the functions of a program that have effects. Extraction does not change the answers.
 #[derive(Default)]
 pub(crate) struct CallEffects {
-    // Functions and whether they have effects; those that are being looked at count as if they had.
+    // Functions by whether they have effects; those being visited count as if they had.
     known: RefCell<HashMap<Name, bool, FxBuildHasher>>,
 }
 
 impl CallEffects {
-    /// Whether an instruction, or one in its regions, keeps its place among the others that do.
+    /// Returns whether an instruction, or one in its regions, must keep its order among other such instructions.
     pub(crate) fn ordered(&self, program: &Program, f: &Function, inst: InstId) -> bool {
         f.is_ordered(inst) && (self.own(program, f, inst) || self.inside(program, f, inst))
     }
@@ -25,13 +25,13 @@ impl CallEffects {
         nested.any(|i| !f.op_def(i).is_some_and(|d| d.terminator) && self.own(program, f, i))
     }
 
-    // The instruction itself.
+    // Returns whether the instruction itself has effects, its regions aside.
     fn own(&self, program: &Program, f: &Function, inst: InstId) -> bool {
         f.own_effects(inst) == Effects::Ordered
             && callee(f, inst).is_none_or(|name| self.function(program, name))
     }
 
-    // Whether a function has effects. Callees before callers, without recursion of our own.
+    // Returns whether a function has effects. Visits callees before callers, with an explicit stack.
     fn function(&self, program: &Program, name: Name) -> bool {
         if let Some(&known) = self.known.borrow().get(&name) {
             return known;

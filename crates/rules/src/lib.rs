@@ -1,34 +1,37 @@
-//! Declarative patterns over PTIR: find them, explain why not, extract them, rewrite by them.
+//! Declarative patterns over PTIR: finds them, explains near misses, extracts matches, and rewrites with rules.
 //!
 //! A pattern is written as a function ([`patterns_from`]) or as a rule ([`rules_from`]); either becomes a
-//! [`PatternGraph`]. [`find_matches`] finds all places, [`explain`] says why there are none, [`legality`] whether a match
-//! can be replaced, [`extract`] replaces matches by calls.
+//! [`PatternGraph`]. [`find_matches`] finds all matches, [`explain`] explains why there are none, [`legality`] checks whether a
+//! match can be replaced, [`extract`] replaces matches by calls, and [`check_rule`] checks a rule on random inputs.
 
-mod check;
+mod attr_text;
 mod effects;
 mod extract;
 mod graph;
 mod language;
-mod legal;
+mod legality;
 mod matcher;
-mod outline;
-mod rewrite;
-mod select;
-mod show;
+mod outline_pass;
+mod overlap;
+mod rule_check;
+mod rule_pattern;
 
-pub use check::{CheckOptions, Counterexample, Verdict, check_rule};
-pub use extract::{ExtractOptions, Extracted, Extraction, Refused, extract};
+pub use attr_text::show_attr;
+pub use extract::{ExtractOptions, ExtractReport, ExtractedCall, RefusedMatch, extract};
 pub use graph::{Literal, MAX_OPS, Number, OpIx, PatternGraph, ValueIx, pattern_of, patterns_from};
 pub use language::{
-    Argument, Asked, AttrFunction, Condition, Kind, Predicate, Rule, Vocabulary, rules_from,
+    Argument, ArgumentKind, AttrFunction, Condition, Predicate, Rule, Vocabulary, WordArguments,
+    rules_from,
 };
-pub use legal::{Illegal, legalities, legality};
-pub use matcher::{Exhausted, FindOptions, Found, Limit, Match, NearMiss, explain, find_matches};
-pub use outline::{OutlinePass, PASSES};
-pub use select::{Prefer, select};
-pub use show::show_attr;
+pub use legality::{IllegalMatch, legalities, legality};
+pub use matcher::{
+    Exhausted, FindOptions, FindReport, Match, NearMiss, SearchLimit, explain, find_matches,
+};
+pub use outline_pass::{OutlinePass, PASSES};
+pub use overlap::{OverlapPreference, select};
+pub use rule_check::{RuleCheckOptions, RuleCounterexample, RuleVerdict, check_rule};
 
-/// The code of the guide is tested like any other.
+/// Compiles and runs the code of the guide as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/rules.md")]
 struct Guide;

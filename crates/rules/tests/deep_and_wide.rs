@@ -1,4 +1,4 @@
-//! Large patterns and programs: nothing overflows, nothing explodes, and what is given up is said.
+//! Large patterns and programs: no stack overflow, no exponential search, and searches that are cut short are reported.
 
 use std::fmt::Write;
 
@@ -94,13 +94,13 @@ fn wide_uses_do_not_multiply() {
 }
 
 #[test]
-fn what_could_match_without_bound_is_given_up_and_says_so() {
+fn a_search_without_bound_is_cut_short_and_reported() {
     let text = "ptir 1\nfunc @p(%x: f32[4], %y: f32[4]) -> (f32[4], f32[4]) {\n  \
                 %a = sub %x, %y : f32[4]\n  %b = sub %x, %y : f32[4]\n  return %a, %b\n}\n";
     let options = FindOptions { steps: Some(20_000), ..FindOptions::default() };
     let found = find_matches(&star(3_000), &read(text).unwrap(), &options);
     assert!(!found.exhausted.is_empty());
-    assert!(found.exhausted[0].to_string().contains("was given up"), "{:?}", found.exhausted);
+    assert!(found.exhausted[0].to_string().contains("was cut short"), "{:?}", found.exhausted);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn matches_that_share_an_input_do_not_multiply_when_extracted() {
     let program = parse(&(text + "  return %x\n}\n")).unwrap();
     let patterns = read(pattern).unwrap();
     let found = find_matches(&program, &patterns, &FindOptions::default());
-    // Four per instruction and a hundred thousand, then no more.
+    // The limit is four matches per instruction and a hundred thousand.
     assert_eq!(found.matches.len(), 4 * (2 * count + 1) + 100_000);
     assert!(found.exhausted[0].to_string().contains("matches; matches may be missing"));
     let mut after = program.clone();
@@ -141,7 +141,7 @@ fn matches_that_share_an_input_do_not_multiply_when_extracted() {
 
 #[test]
 fn both_orders_of_operands_are_not_tried_for_ever() {
-    // Forty sums in a row that end in a `tanh`, over sums that each take the two before.
+    // A chain of forty sums above a `tanh`, in a program of sums that each use the two before.
     let params: Vec<String> = (0..40).map(|n| format!("%x{n}: f32[4]")).collect();
     let mut body = String::from("  %a = tanh %y : f32[4]\n");
     let mut last = "%a".to_owned();

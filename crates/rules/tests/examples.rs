@@ -7,8 +7,8 @@ use sapwood_ptir::{Program, Registry, parse, verify};
 use sapwood_rewrite::PatternSet;
 use sapwood_rewrite::canonicalize::populate_canonicalization;
 use sapwood_rules::{
-    CheckOptions, ExtractOptions, FindOptions, PatternGraph, Rule, Verdict, Vocabulary, check_rule,
-    extract, find_matches, legality, patterns_from, rules_from,
+    ExtractOptions, FindOptions, PatternGraph, Rule, RuleCheckOptions, RuleVerdict, Vocabulary,
+    check_rule, extract, find_matches, legality, patterns_from, rules_from,
 };
 use sapwood_types::Source;
 
@@ -44,7 +44,7 @@ fn program(of: &Path) -> Program {
     parse(&text.unwrap()).unwrap_or_else(|p| panic!("{p}"))
 }
 
-// What is only to be found, of files of either kind.
+// The patterns without a right side, from both kinds of files.
 fn only_found() -> Vec<(PathBuf, Vec<PatternGraph>)> {
     let functions = files("ptir").into_iter().map(|path| {
         let own = patterns(&path);
@@ -64,7 +64,7 @@ fn every_pattern_is_found_where_it_is() {
         let program = program(&path);
         let found = find_matches(&program, &patterns, &FindOptions::default());
         for (n, pattern) in patterns.iter().enumerate() {
-            // This one is over calls of another; see below.
+            // This pattern contains calls of another; see below.
             if pattern.name().as_str() == "attention_of_softmax" {
                 continue;
             }
@@ -77,7 +77,7 @@ fn every_pattern_is_found_where_it_is() {
     }
 }
 
-// Of files of rules that rewrite.
+// The rules with a right side.
 #[test]
 fn every_rule_is_found_where_it_is() {
     let mut seen = 0;
@@ -97,7 +97,7 @@ fn every_rule_is_found_where_it_is() {
     assert_eq!(seen, 12, "rules that rewrite");
 }
 
-// The first of these is softmax, the others are not: other axes, and axes that come back as others.
+// The first program is softmax. The others are not: they have other axes, or broadcast along others.
 #[test]
 fn what_is_reduced_over_other_axes_is_no_softmax() {
     let patterns: Vec<PatternGraph> =
@@ -150,15 +150,15 @@ fn attention_is_composed_of_softmax() {
 
 #[test]
 fn every_rule_holds() {
-    let options = CheckOptions {
+    let options = RuleCheckOptions {
         instances: sapwood_testing::cases(100, 2000) as usize,
-        ..CheckOptions::default()
+        ..RuleCheckOptions::default()
     };
     for path in files("rules") {
         for rule in rules(&path).into_iter().filter(Rule::rewrites) {
             match check_rule(&rule, &Registry::builtin(), &options) {
-                Verdict::Holds(n) if n == options.instances => {}
-                Verdict::Wrong(case) => panic!("{}:\n{case}", rule.name()),
+                RuleVerdict::Holds(n) if n == options.instances => {}
+                RuleVerdict::Wrong(case) => panic!("{}:\n{case}", rule.name()),
                 verdict => panic!("{}: {verdict:?}", rule.name()),
             }
         }

@@ -1,10 +1,10 @@
-//! The pages about rules say what is: their patterns and rules are read, their tables are those of the vocabulary.
+//! Freshness of the pages about rules: their patterns and rules parse, and their tables list the vocabulary.
 
 use std::fs;
 
 use sapwood_ptir::Registry;
 use sapwood_rules::{
-    CheckOptions, Kind, Verdict, Vocabulary, check_rule, patterns_from, rules_from,
+    ArgumentKind, RuleCheckOptions, RuleVerdict, Vocabulary, check_rule, patterns_from, rules_from,
 };
 use sapwood_types::Source;
 
@@ -12,7 +12,7 @@ fn page(name: &str) -> String {
     fs::read_to_string(sapwood_testing::repository().join("docs").join(name)).unwrap()
 }
 
-// The blocks of a language; a name may follow it.
+// Returns the code blocks of a language; a file name may follow it.
 fn blocks(page: &str, language: &str) -> Vec<String> {
     page.split(&format!("```{language}"))
         .skip(1)
@@ -37,20 +37,20 @@ fn every_block_is_read_and_every_rule_holds() {
             let source = Source::new(name, text);
             let read = rules_from(&source, &Registry::builtin(), &Vocabulary::builtin());
             for rule in read.unwrap_or_else(|p| panic!("{p}")) {
-                let options = CheckOptions { instances: 10, ..CheckOptions::default() };
+                let options = RuleCheckOptions { instances: 10, ..RuleCheckOptions::default() };
                 let verdict = check_rule(&rule, &Registry::builtin(), &options);
-                let fine = matches!(verdict, Verdict::Holds(1..) | Verdict::OnlyFound);
+                let fine = matches!(verdict, RuleVerdict::Holds(1..) | RuleVerdict::MatchOnly);
                 assert!(fine, "{}: {verdict:?}", rule.name());
             }
         }
     }
 }
 
-fn takes(params: &[Kind]) -> String {
+fn takes(params: &[ArgumentKind]) -> String {
     params.iter().map(|k| k.describe()).collect::<Vec<_>>().join(", ")
 }
 
-// With BLESS=1 the tables are written anew.
+// BLESS=1 rewrites the tables.
 #[test]
 fn the_tables_are_those_of_the_vocabulary() {
     let words = Vocabulary::builtin();

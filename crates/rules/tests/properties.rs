@@ -1,4 +1,5 @@
-//! The matcher finds what an exhaustive reference finds; extraction keeps what is computed and can be taken back.
+//! Properties of the matcher and of extraction: the matches are those of an exhaustive reference, and extraction keeps the
+//! results and is undone by inlining.
 
 mod reference;
 
@@ -14,12 +15,12 @@ use sapwood_ptir::{
 };
 use sapwood_rewrite::inline_calls;
 use sapwood_rules::{
-    ExtractOptions, FindOptions, PatternGraph, Prefer, extract, find_matches, legality, pattern_of,
-    patterns_from,
+    ExtractOptions, FindOptions, OverlapPreference, PatternGraph, extract, find_matches, legality,
+    pattern_of, patterns_from,
 };
 use sapwood_types::{Source, Span};
 
-// Straight-line text over a few ops: small programs that patterns of the same kind are found in often.
+// Random straight-line programs over a few ops, small enough to contain random patterns of the same kind often.
 fn text(rng: &mut Rng, name: &str, ops: usize, effects: bool, outputs: usize) -> String {
     let mut values: Vec<String> = (0..1 + rng.below(3)).map(|n| format!("%p{n}")).collect();
     let params: Vec<String> = values.iter().map(|v| format!("{v}: f64[4]")).collect();
@@ -63,7 +64,7 @@ fn random_pattern(rng: &mut Rng, effects: bool) -> Option<(PatternGraph, Arc<Fun
     read_pattern(&text)
 }
 
-// A few lines of a program, with what they use as parameters.
+// A few lines of a program as a pattern, with the values they use as parameters.
 fn lines_of(rng: &mut Rng, program: &str) -> String {
     let body: Vec<&str> =
         program.lines().filter(|l| l.starts_with("  ") && !l.contains("return")).collect();
@@ -136,7 +137,7 @@ fn the_matcher_finds_what_the_reference_finds() {
     assert!(cases > 1000 && matches > 2000 && illegal > 300, "{cases} {matches} {illegal}");
 }
 
-// Inlines what was extracted and compares with the program before, by data flow.
+// Inlines the extracted functions and compares the data flow with the original program.
 fn comes_back(before: &Program, after: &Program, seed: u64) {
     verify(after).unwrap_or_else(|p| panic!("seed {seed}: {p}\n{after}"));
     let mut flat = after.clone();
@@ -169,7 +170,7 @@ fn extraction_can_be_taken_back_and_keeps_what_is_computed() {
         let ops = 6 + rng.below(20);
         let before =
             parse(&format!("ptir 1\n{}", text(&mut rng, "main", ops, effects, 2))).unwrap();
-        let prefer = [Prefer::Earliest, Prefer::Largest][rng.below(2)];
+        let prefer = [OverlapPreference::Earliest, OverlapPreference::Largest][rng.below(2)];
         let options = ExtractOptions {
             prefer,
             share: rng.below(2) == 0,
@@ -210,7 +211,7 @@ fn extraction_can_be_taken_back_and_keeps_what_is_computed() {
     assert!(calls > 300, "{calls}");
 }
 
-// The pattern of an instruction and those that compute its operands.
+// Returns the pattern of an instruction and the definitions of its operands.
 fn cut(f: &Function, root: InstId, depth: usize) -> Option<PatternGraph> {
     let mut insts = vec![root];
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! The matcher on constants, regions, named dims and lists: what it finds is what trying everything finds.
+//! Properties of the matcher on constants, regions, named dims and lists: its matches are those of an exhaustive reference.
 
 mod whole;
 
@@ -10,15 +10,15 @@ use sapwood_ptir::{
     Function, InstId, ParseOptions, Program, Registry, parse, parse_options, verify,
 };
 use sapwood_rules::{
-    ExtractOptions, FindOptions, Illegal, PatternGraph, Rule, Vocabulary, extract, find_matches,
-    legality, patterns_from, rules_from,
+    ExtractOptions, FindOptions, IllegalMatch, PatternGraph, Rule, Vocabulary, extract,
+    find_matches, legality, patterns_from, rules_from,
 };
 use sapwood_types::Source;
 use whole::Way;
 
 const TYPE: &str = "f64[?n]";
 
-// Lines over a few ops, constants that stand alone or are broadcast, and branches.
+// Random lines over a few ops, constants with and without broadcasts, and branches.
 fn lines(rng: &mut Rng, count: usize, ty: &str, values: &mut Vec<String>) -> String {
     let mut body = String::new();
     for n in 0..count {
@@ -45,7 +45,7 @@ fn lines(rng: &mut Rng, count: usize, ty: &str, values: &mut Vec<String>) -> Str
     body
 }
 
-// One that is closed computes from a constant, so that no input says what its dims are.
+// Returns a body; a closed one computes from a constant, so that no input determines its dims.
 fn function(rng: &mut Rng, name: &str, count: usize, ty: &str, closed: bool) -> String {
     let values = if closed { &["%k"][..] } else { &["%x", "%k", "%y"] };
     let mut values: Vec<String> = values.iter().map(ToString::to_string).collect();
@@ -56,9 +56,9 @@ fn function(rng: &mut Rng, name: &str, count: usize, ty: &str, closed: bool) -> 
     )
 }
 
-// A function whose parameters are all used, as a pattern and as it is.
+// Returns a function whose parameters are all used, as a pattern and as a function.
 fn pattern(text: &str) -> Option<(PatternGraph, Arc<Function>)> {
-    // Parameters that nothing uses are no parameters of a pattern.
+    // A pattern has no unused parameters.
     let (head, body) = text.split_once(") ->")?;
     let (name, params) = head.split_once('(')?;
     let used = |p: &&str| {
@@ -99,13 +99,13 @@ fn constants_regions_and_named_dims_are_found_as_the_reference_finds_them() {
             let ways = expected.get(&set).unwrap_or_else(|| panic!("seed {seed}\n{text}"));
             match legality(&program, &patterns, m) {
                 Ok(()) => assert!(ways.iter().any(fits), "seed {seed}\n{text}"),
-                Err(Illegal::Dim { dim, .. }) => {
+                Err(IllegalMatch::Dim { dim, .. }) => {
                     unknown += 1;
                     let lacks = |w: &Way| w.unknown.contains(dim.as_str());
                     assert!(ways.iter().any(lacks), "seed {seed}\n{text}");
                     assert!(!ways.iter().any(fits), "seed {seed}\n{text}");
                 }
-                Err(Illegal::Used { .. } | Illegal::Input { .. }) => {
+                Err(IllegalMatch::Used { .. } | IllegalMatch::Input { .. }) => {
                     assert!(!ways.iter().any(fits), "seed {seed}\n{text}");
                 }
                 Err(_) => {}
@@ -133,7 +133,7 @@ fn rule(text: &str) -> Vec<PatternGraph> {
     rules.into_iter().map(Rule::into_pattern).collect()
 }
 
-// Chains of `concat` with any number of operands.
+// Random chains of `concat` with any number of operands.
 fn concats(rng: &mut Rng) -> Program {
     let mut body = String::new();
     let mut values: Vec<(String, usize)> = (0..3).map(|n| (format!("%p{n}"), 1)).collect();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sapwood_check::{Closeness, numbers};
+use sapwood_check::{NumberTolerance, elements_as_f64};
 use sapwood_ptir::eval::{
     self, DataType, EvalCx, Evaluate, Kernels, Results, RunOptions, Tensor, Value,
 };
@@ -36,7 +36,7 @@ fn floats(rng: &mut Rng, shape: &[usize], special: bool) -> Value {
     Tensor::new(DataType::F32, shape, elements).into()
 }
 
-fn agree(text: &str, inputs: &[Value], allowed: Closeness) {
+fn agree(text: &str, inputs: &[Value], allowed: NumberTolerance) {
     let program = sapwood_ptir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let exact = eval::run(&program, "f", inputs, &options(false, 1)).unwrap();
     for threads in [1, 2] {
@@ -61,7 +61,7 @@ fn every_fast_kernel_is_a_registered_op() {
 #[test]
 fn elementwise_functions_agree() {
     let mut rng = Rng::new(1);
-    let allowed = Closeness { relative: 5e-7, absolute: 1e-44 };
+    let allowed = NumberTolerance { relative: 5e-7, absolute: 1e-44 };
     for op in ["exp", "log", "logistic", "tanh", "sqrt", "rsqrt"] {
         for shape in [&[0][..], &[1], &[7], &[3, 5], &[100_003]] {
             let ty = format!("f32{shape:?}");
@@ -81,7 +81,7 @@ fn elementwise_functions_agree() {
                    return %z, %d }}"
             );
             let inputs = [floats(&mut rng, shape, true), floats(&mut rng, shape, true)];
-            agree(&text, &inputs, Closeness::SAME);
+            agree(&text, &inputs, NumberTolerance::SAME);
         }
     }
 }
@@ -89,7 +89,7 @@ fn elementwise_functions_agree() {
 #[test]
 fn products_agree_for_every_order_of_axes() {
     let mut rng = Rng::new(2);
-    let allowed = Closeness { relative: 1e-5, absolute: 1e-5 };
+    let allowed = NumberTolerance { relative: 1e-5, absolute: 1e-5 };
     // [batch, rows, contracted] and [batch, contracted, columns], their axes in every order.
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     for [batch, m, k, n] in
@@ -150,7 +150,7 @@ fn reductions_and_broadcasts_agree() {
             );
             // The error of a sum is relative to the size of its terms, which may cancel.
             let absolute = if op == "reduce_sum" { 1e-3 } else { 0.0 };
-            let allowed = Closeness { relative: 1e-5, absolute };
+            let allowed = NumberTolerance { relative: 1e-5, absolute };
             agree(&text, &[floats(&mut rng, shape, false)], allowed);
             if op != "reduce_sum" {
                 agree(&text, &[floats(&mut rng, shape, true)], allowed);
@@ -220,16 +220,16 @@ fn check(
         DataType::F32 => f64::from(f32::EPSILON),
         _ => 0.0,
     };
-    let sizes = sizes.and_then(|s| Some(numbers(s.first()?.as_tensor()?)));
-    for (at, (x, y)) in numbers(a).into_iter().zip(numbers(b)).enumerate() {
+    let sizes = sizes.and_then(|s| Some(elements_as_f64(s.first()?.as_tensor()?)));
+    for (at, (x, y)) in elements_as_f64(a).into_iter().zip(elements_as_f64(b)).enumerate() {
         let allowed = match (tolerance, &sizes) {
-            (Tolerance::SameNumbers, _) => Closeness::SAME,
+            (Tolerance::SameNumbers, _) => NumberTolerance::SAME,
             (Tolerance::Ulps(n), _) => {
-                Closeness { relative: f64::from(n) * unit, absolute: f64::from(n) * 1e-45 }
+                NumberTolerance { relative: f64::from(n) * unit, absolute: f64::from(n) * 1e-45 }
             }
             // If the sum of absolute values overflows, only the kind of the result is fixed.
             (Tolerance::Sum, Some(sizes)) if sizes[at].is_finite() => {
-                Closeness { relative: 0.0, absolute: sizes[at] * unit * terms as f64 + 1e-40 }
+                NumberTolerance { relative: 0.0, absolute: sizes[at] * unit * terms as f64 + 1e-40 }
             }
             (Tolerance::Sum, _) => continue,
         };
@@ -275,7 +275,7 @@ fn products_are_converted_to_the_type_that_is_asked_for() {
                return %c }}"
         );
         let inputs = [floats(&mut rng, &[3, 4], false), floats(&mut rng, &[4, 5], false)];
-        agree(&text, &inputs, Closeness { relative: 1e-5, absolute: 1e-5 });
+        agree(&text, &inputs, NumberTolerance { relative: 1e-5, absolute: 1e-5 });
     }
 }
 
@@ -299,7 +299,7 @@ fn products_of_nothing_are_counted() {
     let text = "ptir 1 func @f(%a: f32[1099511627776, 0], %b: f32[1099511627776, 0]) -> f32[1099511627776, 0, 0] {
       %c = dot_general %a, %b {lhs_batch = [0], rhs_batch = [0]} : f32[1099511627776, 0, 0]
       return %c }";
-    agree(text, &[none([1 << 40, 0]), none([1 << 40, 0])], Closeness::SAME);
+    agree(text, &[none([1 << 40, 0]), none([1 << 40, 0])], NumberTolerance::SAME);
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn long_and_short_columns_agree() {
                    return %r }}"
             );
             // Columns are summed in the fixed order.
-            agree(&text, &[floats(&mut rng, &shape, false)], Closeness::SAME);
+            agree(&text, &[floats(&mut rng, &shape, false)], NumberTolerance::SAME);
         }
     }
 }

@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use sapwood_check::pairs;
+use sapwood_check::paired_elements;
 use sapwood_ptir::eval::{self, RunOptions, Tensor, Value};
 use sapwood_ptir::structural::{self, Mode};
 use sapwood_ptir::{Program, TensorLiteral, ValueType};
@@ -233,7 +233,7 @@ fn run(program: &Program, inputs: &[Value], outputs: &[Value], when: &str) -> Re
             let near = (x - y).abs() <= TOLERANCE * y.abs().max(1.0);
             (!near && x != y && !(x.is_nan() && y.is_nan())).then_some((x, y))
         };
-        if let Some((x, y)) = pairs(a, b).into_iter().find_map(far) {
+        if let Some((x, y)) = paired_elements(a, b).into_iter().find_map(far) {
             return Err(format!("{when}: output {i} has {x}, expected {y}"));
         }
     }

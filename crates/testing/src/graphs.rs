@@ -1,45 +1,45 @@
 //! Random node types and random graphs of them, for property tests and fuzzing.
 //!
-//! Everything is made from [`Choices`], a row of numbers, so that a test runner can shrink a
-//! failing case by making the row shorter and its numbers smaller.
+//! All decisions come from [`Choices`], a list of numbers, so that a test runner can shrink a
+//! failing case by making the list shorter and its numbers smaller.
 
 use sapwood_structural::{
     ChildLayout, EqualCx, Error, Facts, FieldBuilder, FieldRole, HashCx, Map, NodeKind, NodeRef,
     Seq, Set, TypeBuilder, TypeInfo, TypeRegistry, Value, View,
 };
 
-/// A row of numbers that decides what is made. When it is used up, every choice is the first one.
+/// A list of numbers that determines all random choices. After its end every choice is the first one.
 pub struct Choices<'a> {
     row: &'a [u32],
 }
 
 impl<'a> Choices<'a> {
-    /// Choices taken from `row`.
+    /// Creates choices from `row`.
     #[must_use]
     pub fn new(row: &'a [u32]) -> Self {
         Self { row }
     }
 
-    /// A number below `n`; 0 if `n` is 0.
+    /// Returns a number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         let Some((&first, rest)) = self.row.split_first() else { return 0 };
         self.row = rest;
         first as usize % n.max(1)
     }
 
-    /// True in about `percent` of all cases, never once the row is used up.
+    /// Returns true in about `percent` of all cases, never after the end of the list.
     pub fn chance(&mut self, percent: usize) -> bool {
         100 - self.below(100) <= percent
     }
 
-    /// Whether the row is used up.
+    /// Returns whether the end of the list is reached.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.row.is_empty()
     }
 }
 
-/// How the hooks of a random type compare its fields.
+/// The order in which the hooks of a random type compare its fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HookStyle {
     /// All but the first, in order.
@@ -48,8 +48,8 @@ pub enum HookStyle {
     Backwards,
     /// All, the first as a def field.
     DefFirst,
-    /// All in order, or, failing that, all against the other's in reverse: a failed try is taken
-    /// back. Only in order if there are nodes, which may hold variables: their numbers follow the
+    /// All in order, or, failing that, all against the other's in reverse: a failed attempt is rolled
+    /// back. Only in order if there are nodes, which may contain variables: their numbers follow the
     /// order of visits.
     EitherWay,
 }
@@ -57,7 +57,7 @@ pub enum HookStyle {
 impl HookStyle {
     const ALL: [Self; 4] = [Self::SkipFirst, Self::Backwards, Self::DefFirst, Self::EitherWay];
 
-    /// The rounds of comparisons, one of which must succeed: pairs of fields, and whether they are
+    /// Returns the rounds of comparisons, one of which must succeed: pairs of fields, and whether they are
     /// def regions.
     #[must_use]
     pub fn rounds(self, left: NodeRef<'_>, right: NodeRef<'_>) -> Vec<Vec<(usize, usize, bool)>> {
@@ -97,7 +97,7 @@ impl HookStyle {
 
     fn hash(self, node: NodeRef<'_>, init: u64, cx: &mut HashCx<'_>) -> Result<u64, Error> {
         let rounds = self.rounds(node, node);
-        // Which way round two nodes are equal is not known here, so both must hash alike.
+        // The order in which two nodes are equal is not known here, so both orders must hash alike.
         if rounds.len() > 1 {
             return Ok(init);
         }
@@ -112,11 +112,11 @@ impl HookStyle {
 pub struct RandomType {
     /// Its descriptor.
     pub info: &'static TypeInfo,
-    /// How its hooks compare, if it has any.
+    /// The order of comparisons of its hooks, if it has any.
     pub hooks: Option<HookStyle>,
 }
 
-/// What random types may be.
+/// The features that random types may have.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowed {
     /// Types with hooks.
@@ -134,20 +134,20 @@ impl Allowed {
     pub const ALL: Self = Self { hooks: true, uncomparable: true, dag: true, maps: true };
 }
 
-/// Random types, the first of them a variable and a scope that binds.
+/// A set of random types, the first of them a variable and a scope that binds it.
 pub struct RandomTypes {
     /// The types.
     pub types: Vec<RandomType>,
-    /// The registry that knows them.
+    /// The registry of the types.
     pub registry: TypeRegistry,
     allowed: Allowed,
 }
 
 impl RandomTypes {
-    /// Random types.
+    /// Creates random types.
     ///
     /// # Panics
-    /// If a type cannot be registered, which would be a mistake here.
+    /// If a type cannot be registered, which would be an error of this function.
     #[must_use]
     pub fn new(choices: &mut Choices<'_>, allowed: Allowed) -> Self {
         let mut made = Self { types: Vec::new(), registry: TypeRegistry::new(), allowed };
@@ -202,13 +202,13 @@ impl RandomTypes {
         }
     }
 
-    /// How the hooks of a type compare, if it has any.
+    /// Returns the order of comparisons of a type's hooks, if it has any.
     #[must_use]
     pub fn hooks(&self, info: &TypeInfo) -> Option<HookStyle> {
         self.types.iter().find(|random| std::ptr::eq(random.info, info))?.hooks
     }
 
-    /// A random graph of at most `size` nodes, with sharing.
+    /// Creates a random graph of at most `size` nodes, with sharing.
     #[must_use]
     pub fn graph(&self, choices: &mut Choices<'_>, size: usize) -> Value {
         let mut pool: Vec<Value> = vec![Value::Int(0)];
@@ -225,9 +225,9 @@ impl RandomTypes {
         pool.pop().unwrap_or_default()
     }
 
-    /// One more value over those made so far.
+    /// Creates one more value from those in the pool.
     fn value(&self, choices: &mut Choices<'_>, pool: &[Value]) -> Value {
-        // The later ones are preferred: graphs grow deep, and the root holds most of them.
+        // Later values are preferred, so that graphs grow deep and the root contains most of them.
         let pick = |choices: &mut Choices<'_>| {
             let back = choices.below(pool.len()).min(choices.below(pool.len()));
             pool[pool.len() - 1 - back].clone()
@@ -263,7 +263,7 @@ impl RandomTypes {
         }
     }
 
-    /// Keys that differ and have the same hash.
+    /// Creates keys that differ and have the same hash.
     fn tied_keys(&self, choices: &mut Choices<'_>) -> Vec<Value> {
         let seq = |items: &[&Value]| Value::from(Seq::new(items.iter().copied().cloned()));
         if self.allowed.dag && choices.chance(30) {
@@ -309,40 +309,39 @@ fn scalar(choices: &mut Choices<'_>) -> Value {
     }
 }
 
-/// How a graph is copied.
+/// The options of copying a graph.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Copying {
-    /// In percent: how often a node stays what it is instead of being copied.
+    /// The percentage of nodes that are kept instead of being copied.
     pub keep: usize,
-    /// In percent: how often a tree node that was copied before is copied again.
+    /// The percentage of tree nodes that are copied again at a second reference.
     pub unshare: usize,
-    /// Give every variable a copy of its own.
+    /// Copies every variable.
     pub rename: bool,
-    /// In percent, per node: how often a field is changed.
+    /// The percentage of nodes in which a field is changed.
     pub change: usize,
-    /// In percent: how often the entries of a map or the members of a set are inserted in another
-    /// order.
+    /// The percentage of maps and sets whose entries are inserted in another order.
     pub permute: usize,
 }
 
-/// Copies graphs.
+/// A copier of graphs.
 pub struct Copier<'c, 'r> {
     choices: &'c mut Choices<'r>,
     how: Copying,
     copies: Vec<(usize, Value)>,
     budget: usize,
-    /// Whether a node could not be copied and `None` stands in its place: a map whose keys cannot
-    /// be hashed, say, because shadowing shows where less is shared.
+    /// Set if a node could not be copied and `None` replaces it: for example a map whose keys cannot
+    /// be hashed, because shadowing shows where less is shared.
     pub failed: bool,
 }
 
 impl<'c, 'r> Copier<'c, 'r> {
-    /// Copies as `how` says.
+    /// Creates a copier with these options.
     pub fn new(choices: &'c mut Choices<'r>, how: Copying) -> Self {
         Self { choices, how, copies: Vec::new(), budget: 500, failed: false }
     }
 
-    /// A copy of `value`. Recursive: random graphs are small.
+    /// Returns a copy of `value`. Recursive: random graphs are small.
     pub fn copy(&mut self, value: &Value) -> Value {
         let Value::Node(node) = value else { return value.clone() };
         let node = node.node();
@@ -393,7 +392,7 @@ impl<'c, 'r> Copier<'c, 'r> {
     }
 }
 
-/// All variables of a graph, each once, after those in its own fields.
+/// Returns all variables of a graph, each once, after those in its own fields.
 #[must_use]
 pub fn variables(root: &Value) -> Vec<Value> {
     fn collect(view: View<'_>, seen: &mut Vec<usize>, found: &mut Vec<Value>) {

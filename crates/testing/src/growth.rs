@@ -1,6 +1,6 @@
-//! How cost grows with size.
+//! The growth of cost with size.
 
-/// The exponent `e` that fits `cost ≈ c · sizeᵉ` best: 1 is linear, 2 quadratic.
+/// Returns the exponent `e` that fits `cost ≈ c · sizeᵉ` best: 1 is linear, 2 quadratic.
 ///
 /// Least squares over the logarithms, so that small sizes count as much as large ones. Points
 /// that are not positive are left out; fewer than two different sizes give NaN, which no bound accepts.

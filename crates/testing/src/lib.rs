@@ -1,13 +1,13 @@
-//! What the tests of the workspace share; never published.
+//! Shared helpers of the tests of the workspace; never published.
 //!
 //! - [`golden`]: the runner for golden files, one named test per file.
-//! - [`registry`]: every registered name has its file, every file its name.
-//! - [`cases`]: how many random cases a property test runs, in the gate and in the second tier.
-//! - [`on_small_stack`]: runs something on a 2 MiB stack, where deep recursion shows.
-//! - [`exponent`]: how cost grows with size.
+//! - [`registry`]: a check that every registered name has its file, and every file its name.
+//! - [`cases`]: the number of random cases of a property test, in the gate and in the second tier.
+//! - [`on_small_stack`]: a run on a 2 MiB stack, on which deep recursion overflows.
+//! - [`exponent`]: the growth of cost with size.
 //! - [`graphs`]: random node types and random graphs of them.
 //! - [`universe`]: all small node types, and graphs of them from bytes.
-//! - [`memory`]: how many bytes some work needs at its peak.
+//! - [`memory`]: peak memory and number of allocations.
 
 pub mod golden;
 pub mod graphs;
@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 pub use growth::exponent;
 pub use stack::{SMALL_STACK, on_small_stack};
 
-/// How many random cases a property test runs: `gate` normally, `full` in the second tier, which
-/// sets `SAPWOOD_FULL`. A number in `SAPWOOD_CASES` wins over both.
+/// Returns the number of random cases of a property test: `gate` normally, `full` in the second tier, which
+/// sets `SAPWOOD_FULL`. A number in `SAPWOOD_CASES` overrides both.
 ///
 /// ```
 /// let cases = sapwood_testing::cases(2_000, 100_000);
@@ -36,8 +36,8 @@ pub fn cases(gate: u32, full: u32) -> u32 {
     choose_cases(gate, full, given("SAPWOOD_FULL").as_deref(), given("SAPWOOD_CASES").as_deref())
 }
 
-/// How property tests run: 2,000 cases in the gate, 100,000 in the second tier. What they find is
-/// written out as a test, not kept in a file.
+/// Returns the configuration of property tests: 2,000 cases in the gate, 100,000 in the second tier. Counterexamples
+/// become ordinary tests and are not stored in files.
 #[must_use]
 pub fn properties() -> proptest::test_runner::Config {
     proptest::test_runner::Config {
@@ -47,19 +47,19 @@ pub fn properties() -> proptest::test_runner::Config {
     }
 }
 
-/// The folder of the repository these tests were built in.
+/// Returns the folder of the repository in which these tests were built.
 #[must_use]
 pub fn repository() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     own.ancestors().nth(2).unwrap_or(own).to_owned()
 }
 
-/// The Rust code of the front page is tested like any other.
+/// Compiles and runs the Rust code of the front page as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct FrontPage;
 
-/// Whether the second tier runs.
+/// Returns whether the second tier runs.
 #[must_use]
 pub fn is_full() -> bool {
     choose_cases(0, 1, std::env::var("SAPWOOD_FULL").ok().as_deref(), None) == 1

@@ -1,6 +1,6 @@
-//! How many bytes some work needs at its peak, and how often it allocates.
+//! Measurement of peak memory and of the number of allocations.
 //!
-//! A test target that wants to know installs the counting allocator and asks:
+//! A test target installs the counting allocator and measures:
 //!
 //! ```
 //! use sapwood_testing::memory::{Counting, peak_during};
@@ -23,7 +23,7 @@ static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
-/// The system's allocator, counting.
+/// The system's allocator with counters.
 pub struct Counting;
 
 fn grown(bytes: usize) {
@@ -60,7 +60,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What `work` returns, and how many bytes were live at most while it ran, beyond those before.
+/// Runs `work`. Returns its result and the largest number of live bytes while it ran, beyond those before.
 ///
 /// Always 0 where [`Counting`] is not the global allocator.
 pub fn peak_during<T>(work: impl FnOnce() -> T) -> (T, usize) {
@@ -70,7 +70,7 @@ pub fn peak_during<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (result, PEAK.load(Relaxed).saturating_sub(before))
 }
 
-/// What `work` returns, and how often it allocated or moved a block.
+/// Runs `work`. Returns its result and the number of allocations and reallocations.
 ///
 /// Always 0 where [`Counting`] is not the global allocator.
 pub fn allocations_during<T>(work: impl FnOnce() -> T) -> (T, usize) {

@@ -1,4 +1,4 @@
-//! Every registered name has its file, every file its name.
+//! A check that every registered name has its file, and every file its name.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use sapwood_types::did_you_mean;
 
 /// Checks that the files `<folder>/<name>.<extension>` are exactly those of the `registered`
-/// names; `what` says in the message what is registered ("pattern", "op").
+/// names; `what` names the registered things in the message ("pattern", "op").
 ///
 /// # Errors
 /// A text that lists every name without a file, every file without a name, and every name given twice.

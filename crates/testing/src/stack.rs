@@ -1,12 +1,12 @@
-//! Work on a small stack.
+//! Runs on a small stack.
 
 use std::panic::resume_unwind;
 use std::thread::Builder;
 
-/// Two mebibytes: what Rust gives a new thread, and a quarter of what most main threads have.
+/// Two mebibytes: the stack of a new thread in Rust, and a quarter of that of most main threads.
 pub const SMALL_STACK: usize = 2 << 20;
 
-/// Runs `work` on a thread with a stack of [`SMALL_STACK`] bytes and returns what it returns; a panic comes through.
+/// Runs `work` on a thread with a stack of [`SMALL_STACK`] bytes and returns its result; a panic is propagated.
 ///
 /// ```
 /// assert_eq!(sapwood_testing::on_small_stack(|| 6 * 7), 42);

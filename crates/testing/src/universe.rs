@@ -10,19 +10,19 @@ use sapwood_structural::{
 };
 use sapwood_types::DataType;
 
-/// Every type a random graph is made of.
+/// The types of random graphs.
 pub struct Universe {
     /// The types, by name.
     pub registry: TypeRegistry,
     types: Vec<(NodeKind, &'static TypeInfo)>,
-    /// Variables that stand free in any graph.
+    /// The variables that may be free in any graph.
     pub globals: Vec<AnyRef>,
 }
 
-/// All types with up to three fields, and some with hooks.
+/// Returns all types with up to three fields, and some with hooks.
 ///
 /// # Panics
-/// If a type cannot be registered, which would be a mistake here.
+/// If a type cannot be registered, which would be an error of this function.
 pub fn universe() -> &'static Universe {
     static UNIVERSE: OnceLock<Universe> = OnceLock::new();
     UNIVERSE.get_or_init(|| {
@@ -80,7 +80,7 @@ fn register(
     builder.register(registry).expect("every key is new")
 }
 
-/// A type that binds in its first field, compares its second and skips its third.
+/// Registers a type that binds in its first field, compares its second and skips its third.
 fn register_hooked(registry: &mut TypeRegistry, kind: NodeKind) -> &'static TypeInfo {
     TypeBuilder::new(&format!("{kind}.hooked"))
         .kind(kind)
@@ -99,29 +99,29 @@ fn register_hooked(registry: &mut TypeRegistry, kind: NodeKind) -> &'static Type
         .expect("every key is new")
 }
 
-/// A source of small numbers that runs dry into zeros.
+/// A source of small numbers from bytes; zeros after the end.
 pub struct Choices<'a>(std::slice::Iter<'a, u8>);
 
 impl<'a> Choices<'a> {
-    /// Numbers from these bytes.
+    /// Creates a source from these bytes.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes.iter())
     }
 
-    /// A number below `n`; 0 if `n` is 0.
+    /// Returns a number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         self.0.next().map_or(0, |&byte| usize::from(byte) % n.max(1))
     }
 
-    /// Whether all bytes are used up.
+    /// Returns whether all bytes are consumed.
     #[must_use]
     pub fn is_dry(&self) -> bool {
         self.0.len() == 0
     }
 }
 
-/// A graph: all its values, each made from earlier ones.
+/// Creates a graph: all its values, each made from earlier ones.
 pub fn graph(choices: &mut Choices<'_>, most: usize) -> Vec<Value> {
     let universe = universe();
     let mut pool: Vec<Value> = universe.globals.iter().cloned().map(Value::Node).collect();
@@ -137,7 +137,7 @@ pub fn graph(choices: &mut Choices<'_>, most: usize) -> Vec<Value> {
     pool
 }
 
-/// The kinds, as often as they are of interest.
+/// The kinds of nodes, each as often as it should occur.
 const KINDS: [NodeKind; 16] = [
     NodeKind::Tree,
     NodeKind::Tree,
@@ -163,7 +163,7 @@ fn node(choices: &mut Choices<'_>, pool: &[Value]) -> Value {
     let (_, info) = types[choices.below(types.len())];
     let fields: Vec<Value> = info.fields().iter().map(|_| field(choices, pool)).collect();
     if kind == NodeKind::Singleton {
-        // What holds variables cannot be had from `get`.
+        // `get` cannot create a singleton that contains variables.
         return info.get(fields).map_or(Value::None, Value::Node);
     }
     info.make(fields).map_or(Value::None, Value::Node)
@@ -172,13 +172,13 @@ fn node(choices: &mut Choices<'_>, pool: &[Value]) -> Value {
 fn field(choices: &mut Choices<'_>, pool: &[Value]) -> Value {
     match choices.below(5) {
         0 => scalar(choices),
-        // Mostly what was made last, so that graphs grow deep.
+        // Mostly the latest values, so that graphs grow deep.
         1 | 2 => pool[pool.len() - 1 - choices.below(pool.len().min(3))].clone(),
         _ => pool[choices.below(pool.len())].clone(),
     }
 }
 
-/// A value that is not a node.
+/// Creates a value that is not a node.
 pub fn scalar(choices: &mut Choices<'_>) -> Value {
     match choices.below(14) {
         0 => Value::None,
@@ -215,7 +215,7 @@ fn container(choices: &mut Choices<'_>, pool: &[Value]) -> Value {
     }
 }
 
-/// A key: closed, since keys with free variables are equal to themselves alone.
+/// Creates a key without free variables, since keys with free variables only equal themselves.
 fn key(choices: &mut Choices<'_>, pool: &[Value]) -> Value {
     let value = field(choices, pool);
     match value.view() {

@@ -115,7 +115,7 @@ fn an_empty_output_is_blessed_for_the_last_program_alone() {
     };
     let text = "//! test: upper\nsilent\n//> OLD\nloud\n//> OLD\nsilent\n//> OLD\n\n";
     let folder = folder(&[("upper/a.txt", text)]);
-    let refusal = "the output is empty, so nothing would part this program from the next one, \
+    let refusal = "the output is empty, so nothing would separate this program from the next one, \
         and they would become one; make it the last of its file, or give it a file of its own";
     let failure = only_failure(&folder, &runner(&folder, silent()).bless(true));
     assert_eq!(failure, format!("upper/a.txt:2: {refusal}"));
@@ -178,7 +178,7 @@ fn bad_headers() {
             "line 2: unknown header `colour`; one of test, prefix",
         ),
         ("//! test: upper\n//> ONE\n", "line 2: `//>` without a program above"),
-        ("//! test: upper\n\n", "there is no program"),
+        ("//! test: upper\n\n", "the file has no program"),
         ("", "the first line has to be `//! test: upper`"),
     ] {
         let folder = folder(&[("upper/a.txt", text)]);
@@ -262,7 +262,7 @@ fn unknown_kinds_and_stray_files_fail() {
 #[test]
 fn a_kind_without_a_folder_and_a_missing_root_fail() {
     let empty = folder(&[]);
-    assert!(only_failure(&empty, &runner(&empty, upper())).starts_with("there is no folder"));
+    assert!(only_failure(&empty, &runner(&empty, upper())).starts_with("missing folder"));
     let nowhere = Runner::new(Path::new("does/not/exist")).kind(upper());
     assert!(nowhere.run_all()[0].1.clone().unwrap_err().starts_with("cannot read does/not/exist"));
 }
@@ -287,7 +287,7 @@ fn a_huge_diff_is_cut() {
 fn by_function() -> Kind {
     let handler = |case: &Case| {
         let prefix = case.header("prefix").unwrap_or("");
-        let body = case.program.strip_prefix("v 1\n").ok_or("there is no prelude")?;
+        let body = case.program.strip_prefix("v 1\n").ok_or("the prelude is missing")?;
         let kept = body.trim().split("\n\n").filter(|function| !function.contains("gone"));
         let functions: Vec<String> =
             kept.map(|f| f.replace("one", &format!("{prefix}ONE"))).collect();
@@ -350,7 +350,7 @@ fn functions_that_belong_together_have_one_block() {
         assert_eq!(read(&folder, "upper/a.txt"), format!("//! test: upper\nv 1\n{program}{lines}"));
         all_pass(&runner(&folder, by_function()));
     }
-    // A name that only begins like another is no reference to it.
+    // A longer name that begins like another is not a reference to it.
     let folder = folder(&[(
         "upper/a.txt",
         "//! test: upper\nv 1\nfunc @a() { one }\n\nfunc @ab() { one }\n",

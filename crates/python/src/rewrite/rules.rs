@@ -8,8 +8,9 @@ use sapwood::Source;
 use sapwood::ptir::{InstPrinter, Registry};
 use sapwood::rewrite::PatternSet;
 use sapwood::rules::{
-    CheckOptions, ExtractOptions, FindOptions, PatternGraph, Prefer, Rule, Verdict, Vocabulary,
-    check_rule, explain, extract, find_matches, legality, patterns_from, rules_from,
+    ExtractOptions, FindOptions, OverlapPreference, PatternGraph, Rule, RuleCheckOptions,
+    RuleVerdict, Vocabulary, check_rule, explain, extract, find_matches, legality, patterns_from,
+    rules_from,
 };
 use sapwood_types::counted;
 
@@ -238,7 +239,7 @@ fn rewrite_extract(
     let graphs = graphs(&patterns.0)?;
     let options = ExtractOptions {
         find: FindOptions { typed, ..FindOptions::default() },
-        prefer: Prefer::Earliest,
+        prefer: OverlapPreference::Earliest,
         share,
         keep_nested,
         keep_unused,
@@ -271,20 +272,20 @@ fn rewrite_check_rule(
     seed: u64,
 ) -> PyResult<Option<String>> {
     let rule: Arc<Rule> = Arc::new(rule.get().0.clone());
-    let options = CheckOptions { seed, ..CheckOptions::default() };
+    let options = RuleCheckOptions { seed, ..RuleCheckOptions::default() };
     let check = move || check_rule(&rule, &Registry::builtin(), &options);
     let verdict = signals::interruptible(py, check)?;
     Ok(match verdict {
-        Verdict::Holds(_) => None,
-        Verdict::Wrong(counterexample) => Some(counterexample.to_string()),
-        Verdict::NeverApplied => Some(
+        RuleVerdict::Holds(_) => None,
+        RuleVerdict::Wrong(counterexample) => Some(counterexample.to_string()),
+        RuleVerdict::NeverApplied => Some(
             "no random instance of the left-hand side satisfies the conditions of the rule"
                 .to_owned(),
         ),
-        Verdict::NotChecked(reason) => Some(format!("the rule could not be checked: {reason}")),
-        Verdict::ChangesNothing(left) => {
+        RuleVerdict::NotChecked(reason) => Some(format!("the rule could not be checked: {reason}")),
+        RuleVerdict::ChangesNothing(left) => {
             Some(format!("the rule changes nothing, for example in\n{left}"))
         }
-        Verdict::OnlyFound => Some("the rule has no right-hand side".to_owned()),
+        RuleVerdict::MatchOnly => Some("the rule has no right-hand side".to_owned()),
     })
 }

@@ -9,16 +9,11 @@ use super::{Pass, PassContext, PassError};
 use crate::pipeline::{OptionInfo, PassInfo};
 
 /// A pass that removes the functions that the kept functions do not call, directly or indirectly.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SymbolDcePass {
-    /// The functions to keep.
+    /// The functions to keep. If it is empty, all public functions and `main`: a public function is removed only if others
+    /// are named here.
     pub keep: Vec<String>,
-}
-
-impl Default for SymbolDcePass {
-    fn default() -> Self {
-        Self { keep: vec!["main".into()] }
-    }
 }
 
 impl Pass for SymbolDcePass {
@@ -27,7 +22,7 @@ impl Pass for SymbolDcePass {
     }
 
     fn options(&self) -> Vec<(&'static str, String)> {
-        if self.keep == Self::default().keep {
+        if self.keep.is_empty() {
             return Vec::new();
         }
         vec![("keep", self.keep.join("|"))]
@@ -39,6 +34,11 @@ impl Pass for SymbolDcePass {
         cx: &mut PassContext,
     ) -> Result<bool, PassError> {
         let mut open: Vec<Name> = Vec::new();
+        if self.keep.is_empty() {
+            let names = program.functions().iter();
+            let names = names.filter(|f| !f.is_private() || f.name().as_str() == "main");
+            open.extend(names.map(|f| f.name()));
+        }
         for name in &self.keep {
             if program.function(name.as_str()).is_none() {
                 let names = program.functions().iter().map(|f| f.name().as_str());
@@ -88,11 +88,12 @@ pub(super) const INFO: PassInfo = PassInfo {
     doc: "Removes the functions that the kept functions do not call.",
     options: &[OptionInfo {
         name: "keep",
-        doc: "The functions to keep, separated by `|`; the default is `main`.",
+        doc: "The functions to keep, separated by `|`; all public functions and `main` if left out.",
     }],
     make: |options| {
-        let mut keep = String::from("main");
+        let mut keep = String::new();
         options.take("keep", &mut keep)?;
-        Ok(Box::new(SymbolDcePass { keep: keep.split('|').map(str::to_owned).collect() }))
+        let names = keep.split('|').filter(|name| !name.is_empty());
+        Ok(Box::new(SymbolDcePass { keep: names.map(str::to_owned).collect() }))
     },
 };

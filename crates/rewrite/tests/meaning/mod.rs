@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use sapwood_check::{CheckOptions, Elements, Limits, compare_function};
+use sapwood_check::{CheckOptions, ElementKind, RunLimits, compare_function};
 use sapwood_ptir::{Name, Program};
 use sapwood_rewrite::FloatMode;
 
 /// Random loops seldom terminate; those that do, terminate soon.
-const LIMITS: Limits =
-    Limits { max_steps: 5_000, time: Duration::from_secs(60), max_bytes: 1 << 28 };
+const LIMITS: RunLimits =
+    RunLimits { max_steps: 5_000, time: Duration::from_secs(60), max_bytes: 1 << 28 };
 
 /// The number of runs that gave results to compare.
 pub(crate) type Runs = usize;
@@ -32,7 +32,7 @@ pub(crate) fn agree(
         floats,
         seed: seeds.start,
         cases: Some(seeds.count()),
-        elements: (!floats.fast()).then_some(Elements::Raw),
+        elements: (!floats.fast()).then_some(ElementKind::Raw),
         limits: LIMITS,
         ..CheckOptions::default()
     };

@@ -1,4 +1,4 @@
-//! The function of a match: a copy of its instructions, with the parameters of the pattern.
+//! A copy of the instructions of a match as a function with the parameters of the pattern.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -9,17 +9,17 @@ use sapwood_ptir::{
 };
 use smallvec::SmallVec;
 
-use crate::graph::{Operand, PatternGraph, constant_behind};
+use crate::graph::{PatternGraph, PatternOperand, constant_behind};
 use crate::matcher::Match;
 
-/// Makes the function that a match becomes.
+/// Builds the function that a match becomes.
 pub(super) fn function_of(
     f: &Function,
     pattern: &PatternGraph,
     found: &Match,
     name: Name,
 ) -> Result<Function, EditError> {
-    let mut copy = Copy {
+    let mut copy = MatchCopier {
         f,
         new: Function::new(name, f.registry().clone()),
         values: vec![None; pattern.values.len()],
@@ -38,17 +38,17 @@ pub(super) fn function_of(
     copy.finish(pattern, found)
 }
 
-struct Copy<'a> {
+struct MatchCopier<'a> {
     f: &'a Function,
     new: Function,
-    // By value of the pattern.
+    // The new values, by value of the pattern.
     values: Vec<Option<ValueId>>,
-    // By value of the function the match is in: what regions use.
+    // The new values, by value of the function that contains the match, for uses in regions.
     by_old: HashMap<ValueId, ValueId, FxBuildHasher>,
     bodies: HashMap<BodyId, BodyId, FxBuildHasher>,
 }
 
-impl Copy<'_> {
+impl MatchCopier<'_> {
     fn params(&mut self, pattern: &PatternGraph, found: &Match) {
         let f = self.f;
         for &param in &pattern.params {
@@ -66,7 +66,7 @@ impl Copy<'_> {
         }
     }
 
-    // Constants are copied: others may use them too.
+    // Constants are copied, since other instructions may use them too.
     fn literals(&mut self, pattern: &PatternGraph, found: &Match) -> Result<(), EditError> {
         for old in found.constants(self.f, pattern) {
             if !self.by_old.contains_key(&old)
@@ -90,7 +90,9 @@ impl Copy<'_> {
         for (n, &old) in self.f.operands(inst).iter().enumerate() {
             let at = if found.swapped[op] && n < 2 { 1 - n } else { n };
             let new = match data.operands.get(at) {
-                Some(Operand::One(value)) if !pattern.is_literal(*value) => self.values[*value],
+                Some(PatternOperand::One(value)) if !pattern.is_literal(*value) => {
+                    self.values[*value]
+                }
                 _ => self.by_old.get(&old).copied(),
             };
             operands.push(new.ok_or(EditError::NoValue(old))?);
@@ -104,13 +106,13 @@ impl Copy<'_> {
         Ok(())
     }
 
-    // An instruction with all its regions.
+    // Copies an instruction with all its regions.
     fn inst(&mut self, inst: InstId, operands: Values, place: Place) -> Result<(), EditError> {
         let f = self.f;
         if !f.regions(inst).is_empty() {
             let mut nested: Vec<InstId> =
                 f.regions(inst).iter().flat_map(|&b| f.walk_body(b)).collect();
-            // Inner ones first: a region is complete when its owner is made.
+            // Inner instructions come first: a region is complete before its owner is inserted.
             nested.sort_unstable_by_key(|&i| f.order_key(i));
             for &body in f.regions(inst) {
                 self.body(body);
@@ -149,7 +151,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    // What a region uses; parameters of regions exist once their region does.
+    // Returns the copy of a value that a region uses; parameters of regions exist once their region does.
     fn old(&mut self, value: ValueId) -> Option<ValueId> {
         if let ValueDef::Param(body, _) = self.f.value_def(value)
             && !self.by_old.contains_key(&value)

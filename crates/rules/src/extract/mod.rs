@@ -11,133 +11,134 @@ use sapwood_rewrite::inline_calls;
 use sapwood_types::Span;
 
 use crate::effects::CallEffects;
-use crate::graph::{Callees, Fit, PatternGraph};
-use crate::legal::{Illegal, legal_in, place_of};
-use crate::matcher::{Exhausted, FindOptions, Found, Limit, Match, find_apart, find_some};
-use crate::select::{Prefer, select};
+use crate::graph::{CalleeMatch, Callees, PatternGraph};
+use crate::legality::{IllegalMatch, check_match, replacement_place};
+use crate::matcher::{
+    Exhausted, FindOptions, FindReport, Match, SearchLimit, find_disjoint, find_selected,
+};
+use crate::overlap::{OverlapPreference, select};
 
-/// How many refused matches are described; the others are counted.
-const DESCRIBED: usize = 1000;
+/// The number of refused matches that are described; the others are only counted.
+const MAX_DESCRIBED_REFUSALS: usize = 1000;
 
-/// How to extract.
+/// The options of extraction.
 #[derive(Clone, Debug, Default)]
 pub struct ExtractOptions {
-    /// How to look.
+    /// The options of the search.
     pub find: FindOptions,
-    /// Which of overlapping matches are taken.
-    pub prefer: Prefer,
-    /// Whether equal extractions become one function.
+    /// The choice between overlapping matches.
+    pub prefer: OverlapPreference,
+    /// Lets equal extractions share one function.
     pub share: bool,
-    /// Whether calls in extracted functions are left as they are.
+    /// Leaves calls in extracted functions as they are.
     pub keep_nested: bool,
-    /// Whether private functions that nothing calls any more are left.
+    /// Keeps private functions that are no longer called.
     pub keep_unused: bool,
 }
 
-/// What extraction did.
+/// The report of an extraction.
 #[derive(Clone, Debug, Default)]
-pub struct Extracted {
-    /// One entry per match that became a call, in order.
-    pub calls: Vec<Extraction>,
-    /// Matches that could not be replaced, and why; at most a thousand.
-    pub refused: Vec<Refused>,
-    /// How many could not be replaced.
+pub struct ExtractReport {
+    /// The matches that became calls, in order.
+    pub calls: Vec<ExtractedCall>,
+    /// The matches that could not be replaced, with the reasons; at most a thousand.
+    pub refused: Vec<RefusedMatch>,
+    /// The number of matches that could not be replaced.
     pub refusals: usize,
-    /// Searches that were cut short.
+    /// The searches that were cut short.
     pub exhausted: Vec<Exhausted>,
-    /// Private functions that were removed because nothing calls them any more.
+    /// The private functions that were removed because they are no longer called.
     pub removed: Vec<Name>,
 }
 
 /// A match that became a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Extraction {
+pub struct ExtractedCall {
     /// The pattern.
     pub pattern: Name,
-    /// The function the match was in.
+    /// The function that contained the match.
     pub function: Name,
-    /// The function it became.
+    /// The function that the match became.
     pub name: Name,
-    /// How many instructions it had.
+    /// The number of its instructions.
     pub ops: usize,
-    /// Whether a call in it was taken for an instance of another pattern because of its name alone.
+    /// Set if a call in it was matched to another pattern by its name alone.
     pub by_name: bool,
 }
 
 /// A match that could not be replaced.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Refused {
+pub struct RefusedMatch {
     /// The pattern.
     pub pattern: Name,
-    /// The function the match is in.
+    /// The function that contains the match.
     pub function: Name,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Where its first instruction was written.
+    /// The span of its first instruction.
     pub span: Span,
 }
 
-/// Extracts the matches of patterns, one pattern after the other: each may match calls of what those before it
-/// extracted. Functions that were extracted before are not looked into. The functions it makes are private.
+/// Extracts the matches of patterns, one pattern after the other: each may match calls of functions that earlier patterns
+/// extracted. Functions extracted before this call are not searched. The new functions are private.
 ///
 /// # Errors
-/// If the program cannot be changed as it should, which only a program that does not verify can cause; then it is as it
-/// was.
+/// If an edit of the program fails, which only happens if it does not verify; the program is then unchanged.
 pub fn extract(
     program: &mut Program,
     patterns: &[PatternGraph],
     options: &ExtractOptions,
-) -> Result<Extracted, String> {
+) -> Result<ExtractReport, String> {
     let mut work = program.clone();
-    let mut run = Run {
+    let mut extractor = Extractor {
         entry: entry_points(&work),
         program: &mut work,
         patterns,
         options,
-        report: Extracted::default(),
+        report: ExtractReport::default(),
         calls: CallEffects::default(),
-        made: HashSet::default(),
+        new_functions: HashSet::default(),
         next: HashMap::default(),
         shared: HashMap::default(),
     };
-    for number in options.find.wanted(patterns) {
-        run.pattern(number)?;
+    for number in options.find.selected(patterns) {
+        extractor.extract_pattern(number)?;
     }
     if !options.keep_nested {
-        let made = &run.made;
-        inline_calls(run.program, |caller, _| made.contains(&caller.name()))
+        let made = &extractor.new_functions;
+        inline_calls(extractor.program, |caller, _| made.contains(&caller.name()))
             .map_err(|e| e.to_string())?;
     }
     if !options.keep_unused {
-        run.remove_unused();
+        extractor.remove_unused();
     }
-    let report = run.report;
+    let report = extractor.report;
     *program = work;
     Ok(report)
 }
 
-struct Run<'a> {
+struct Extractor<'a> {
     program: &'a mut Program,
     patterns: &'a [PatternGraph],
     options: &'a ExtractOptions,
-    report: Extracted,
-    // Functions that nothing called at first.
+    report: ExtractReport,
+    // The functions without callers at the start.
     entry: Vec<Name>,
     calls: CallEffects,
-    made: HashSet<Name, FxBuildHasher>,
-    // The next number to try, by pattern.
+    new_functions: HashSet<Name, FxBuildHasher>,
+    // The next number to try for a name, by pattern.
     next: HashMap<Name, usize, FxBuildHasher>,
-    // Extracted functions by the hash of their bodies.
+    // The extracted functions, by the hash of their bodies.
     shared: HashMap<String, Vec<Name>, FxBuildHasher>,
 }
 
-impl Run<'_> {
-    fn pattern(&mut self, number: usize) -> Result<(), String> {
+impl Extractor<'_> {
+    fn extract_pattern(&mut self, number: usize) -> Result<(), String> {
         let found = self.find(number);
         self.report.exhausted.extend(found.exhausted);
-        let mut refused: Vec<(usize, Illegal)> = Vec::new();
+        let mut refused: Vec<(usize, IllegalMatch)> = Vec::new();
         let legal: Vec<bool> = (found.matches.iter().enumerate())
-            .map(|(n, m)| match legal_in(self.program, self.patterns, m, &self.calls) {
+            .map(|(n, m)| match check_match(self.program, self.patterns, m, &self.calls) {
                 Ok(()) => true,
                 Err(why) => {
                     refused.push((n, why));
@@ -154,31 +155,33 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn find(&self, number: usize) -> Found {
+    fn find(&self, number: usize) -> FindReport {
         let find =
             FindOptions { in_extracted: false, share_ops: false, ..self.options.find.clone() };
-        let mut found = find_some(self.program, self.patterns, &[number], &find);
-        if found.exhausted.iter().any(|e| matches!(e.limit, Limit::Matches(_))) {
-            // Too many overlap to look at all of them.
-            let accept = |m: &Match| legal_in(self.program, self.patterns, m, &self.calls).is_ok();
-            found = find_apart(self.program, self.patterns, number, &find, accept);
+        let mut found = find_selected(self.program, self.patterns, &[number], &find);
+        if found.exhausted.iter().any(|e| matches!(e.limit, SearchLimit::Matches(_))) {
+            // Too many matches overlap to consider all of them.
+            let accept =
+                |m: &Match| check_match(self.program, self.patterns, m, &self.calls).is_ok();
+            found = find_disjoint(self.program, self.patterns, number, &find, accept);
         }
-        // A function that is the pattern is what calls of it stand for, and stays so.
+        // A function whose body is the pattern stays as it is: calls of it stand for the pattern.
         let callees = Callees::new(self.program, self.patterns);
         let pattern = self.patterns[number].name;
         let entry: HashSet<Name, FxBuildHasher> = self.entry.iter().copied().collect();
         let stays = |m: &Match| {
-            !entry.contains(&m.function) && callees.fit(pattern, m.function) == Fit::Instance
+            !entry.contains(&m.function)
+                && callees.fit(pattern, m.function) == CalleeMatch::Instance
         };
         found.matches.retain(|m| !stays(m));
         found
     }
 
-    fn refuse(&mut self, matches: &[Match], refused: &[(usize, Illegal)]) {
+    fn refuse(&mut self, matches: &[Match], refused: &[(usize, IllegalMatch)]) {
         self.report.refusals += refused.len();
         let mut names: Option<(Name, InstPrinter<'_>)> = None;
         for (n, why) in refused {
-            if self.report.refused.len() >= DESCRIBED {
+            if self.report.refused.len() >= MAX_DESCRIBED_REFUSALS {
                 return;
             }
             let found = &matches[*n];
@@ -187,7 +190,7 @@ impl Run<'_> {
                 names = Some((found.function, InstPrinter::new(f)));
             }
             let Some((_, printer)) = &mut names else { continue };
-            self.report.refused.push(Refused {
+            self.report.refused.push(RefusedMatch {
                 pattern: self.patterns[found.pattern].name,
                 function: found.function,
                 reason: why.describe(printer),
@@ -198,12 +201,12 @@ impl Run<'_> {
 
     fn extract_one(&mut self, number: usize, found: &Match) -> Result<(), String> {
         let pattern = &self.patterns[number];
-        let name = self.free_name(pattern.name);
+        let name = self.unused_name(pattern.name);
         let Some(f) = self.program.function(found.function) else { return Ok(()) };
-        // Earlier extractions may have changed what is around it, inputs included.
+        // Earlier extractions may have changed the surroundings of the match, its inputs included.
         let mut found = found.clone();
         found.rebind(f, pattern);
-        let place = match place_of(self.program, f, pattern, &found, &self.calls) {
+        let place = match replacement_place(self.program, f, pattern, &found, &self.calls) {
             Ok(place) => place,
             Err(why) => {
                 self.refuse(std::slice::from_ref(&found), &[(0, why)]);
@@ -215,7 +218,7 @@ impl Run<'_> {
         let name = self.add(function)?;
         let Some(f) = self.program.function_mut(found.function) else { return Ok(()) };
         replace::replace(f, pattern, &found, &place, name, pure).map_err(|e| e.to_string())?;
-        self.report.calls.push(Extraction {
+        self.report.calls.push(ExtractedCall {
             pattern: pattern.name,
             function: found.function,
             name,
@@ -225,8 +228,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    // The name with the smallest free number.
-    fn free_name(&mut self, pattern: Name) -> Name {
+    // Returns the name with the smallest free number.
+    fn unused_name(&mut self, pattern: Name) -> Name {
         let next = self.next.entry(pattern).or_insert(0);
         loop {
             let name = Name::new(&format!("{pattern}_{next}"));
@@ -237,7 +240,7 @@ impl Run<'_> {
         }
     }
 
-    // Adds a function, unless an equal one is there and may be shared.
+    // Adds a function, unless an equal one exists and may be shared.
     fn add(&mut self, function: Function) -> Result<Name, String> {
         let name = function.name();
         if self.options.share {
@@ -254,12 +257,12 @@ impl Run<'_> {
             }
             known.push(name);
         }
-        self.made.insert(name);
+        self.new_functions.insert(name);
         self.program.add(function).map_err(|e| e.to_string())?;
         Ok(name)
     }
 
-    // Only private functions that were called at first may go.
+    // Removes private functions that were called at the start and no longer are.
     fn remove_unused(&mut self) {
         let public = self.program.functions().iter().filter(|f| !f.is_private()).map(|f| f.name());
         let mut open: Vec<Name> = public.chain(self.entry.iter().copied()).collect();
@@ -279,19 +282,19 @@ impl Run<'_> {
             }
             keep
         });
-        // Names are those of before, so they are all different.
+        // All names are different, as they were before.
         let _ = self.program.set_functions(functions);
     }
 }
 
-// The functions that nothing calls.
+// Returns the functions that are not called.
 fn entry_points(program: &Program) -> Vec<Name> {
     let called: HashSet<Name, FxBuildHasher> =
         program.functions().iter().flat_map(|f| called_by(f)).collect();
     program.functions().iter().map(|f| f.name()).filter(|name| !called.contains(name)).collect()
 }
 
-// The functions an instruction of this one names.
+// Returns the functions that instructions of this one refer to.
 fn called_by(f: &Function) -> Vec<Name> {
     fn named(attr: &Attr, names: &mut Vec<Name>) {
         match attr {
@@ -308,7 +311,7 @@ fn called_by(f: &Function) -> Vec<Name> {
     names
 }
 
-// Whether nothing in it is ordered; what ends a body does not count.
+// Returns whether no instruction is ordered, terminators aside.
 fn is_pure(f: &Function) -> bool {
     f.walk()
         .all(|i| f.own_effects(i) == Effects::Pure || f.op_def(i).is_some_and(|def| def.terminator))

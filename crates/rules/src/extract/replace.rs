@@ -1,4 +1,4 @@
-//! A call in the place of a match.
+//! Replacement of a match by a call.
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
@@ -6,21 +6,21 @@ use sapwood_ptir::ops::Call;
 use sapwood_ptir::{EditError, Function, InstId, Name, Op, OpParts, Place, ResultTypes, ValueId};
 
 use crate::graph::{PatternGraph, constant_behind};
-use crate::legal::{self, Matched};
+use crate::legality::{self, MatchedSet};
 use crate::matcher::Match;
 
-/// Puts a call at the last instruction of a match, moves what must come after it, and erases the match.
+/// Inserts a call at the last instruction of a match, moves the instructions that must follow it, and erases the match.
 pub(super) fn replace(
     f: &mut Function,
     pattern: &PatternGraph,
     found: &Match,
-    place: &legal::Place,
+    place: &legality::ReplacementPlace,
     callee: Name,
     pure: bool,
 ) -> Result<InstId, EditError> {
     let outputs = found.outputs(pattern);
     let call = insert_call(f, pattern, found, place.last, callee, pure)?;
-    // From the last on, so that what uses a moved instruction stands behind it already.
+    // Start from the last one, so that the users of a moved instruction come after it already.
     for &inst in place.moved.iter().rev() {
         f.move_inst(inst, Place::After(call))?;
     }
@@ -67,7 +67,7 @@ fn insert_call(
     Ok(call)
 }
 
-// Uses of outputs outside of the match are uses of the call's results.
+// Redirects uses of outputs outside of the match to the results of the call.
 fn redirect(
     f: &mut Function,
     found: &Match,
@@ -77,9 +77,9 @@ fn redirect(
     for (n, &output) in outputs.iter().enumerate() {
         let Some(result) = f.result(call, n) else { continue };
         let body = f.body_of(call).unwrap_or(f.body());
-        let matched = Matched::new(f, body, found);
+        let matched = MatchedSet::new(f, body, found);
         let outside: Vec<sapwood_ptir::Use> =
-            f.uses(output).filter(|u| !matched.holds(u.user)).collect();
+            f.uses(output).filter(|u| !matched.contains_nested(u.user)).collect();
         for u in outside {
             f.set_operand(u.user, u.index, result)?;
         }
@@ -87,7 +87,7 @@ fn redirect(
     Ok(())
 }
 
-// A constant, or a broadcast of one, that nothing uses any more.
+// Erases a constant, or a broadcast of one, that has become unused.
 fn drop_constant(f: &mut Function, value: ValueId) -> Result<(), EditError> {
     if !f.is_live_value(value) {
         return Ok(());

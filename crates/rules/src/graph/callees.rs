@@ -1,4 +1,4 @@
-//! Which calls a call of a pattern stands for.
+//! Matching of calls: the functions that a call in a pattern stands for.
 
 use std::cell::{Cell, RefCell};
 
@@ -8,24 +8,24 @@ use sapwood_ptir::{Name, Program};
 
 use super::PatternGraph;
 
-/// How deep instances may be made of instances.
+/// The deepest nesting of patterns that call other patterns.
 const MAX_DEPTH: usize = 64;
 
-/// Whether a function is what a pattern calls, and who says so.
+/// The result of matching a function with the callee of a pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Fit {
+pub(crate) enum CalleeMatch {
     No,
-    /// It was extracted by the pattern, or its body is the pattern.
+    /// The function was extracted by the pattern, or its body is the pattern.
     Instance,
-    /// Its name says so, and nothing else does.
+    /// Only the name of the function matches.
     ByName,
 }
 
-/// Answers for one program and the patterns that are loaded.
+/// A cache of callee matches for one program and the loaded patterns.
 pub(crate) struct Callees<'a> {
     pub(crate) program: &'a Program,
     pub(crate) patterns: &'a [PatternGraph],
-    known: RefCell<HashMap<(Name, Name), Fit, FxBuildHasher>>,
+    known: RefCell<HashMap<(Name, Name), CalleeMatch, FxBuildHasher>>,
     depth: Cell<usize>,
 }
 
@@ -34,8 +34,8 @@ impl<'a> Callees<'a> {
         Self { program, patterns, known: RefCell::default(), depth: Cell::new(0) }
     }
 
-    /// Whether a call of `found` is a call of `wanted`.
-    pub(crate) fn fit(&self, wanted: Name, found: Name) -> Fit {
+    /// Returns whether a call of `found` matches a call of `wanted`.
+    pub(crate) fn fit(&self, wanted: Name, found: Name) -> CalleeMatch {
         if let Some(&fit) = self.known.borrow().get(&(wanted, found)) {
             return fit;
         }
@@ -44,27 +44,27 @@ impl<'a> Callees<'a> {
         fit
     }
 
-    fn decide(&self, wanted: Name, found: Name) -> Fit {
+    fn decide(&self, wanted: Name, found: Name) -> CalleeMatch {
         let f = self.program.function(found);
         if let Some(from) = f.and_then(|f| f.extracted_from()) {
-            return if from == wanted { Fit::Instance } else { Fit::No };
+            return if from == wanted { CalleeMatch::Instance } else { CalleeMatch::No };
         }
         if !is_numbered(wanted.as_str(), found.as_str()) {
-            return Fit::No;
+            return CalleeMatch::No;
         }
         let pattern = self.patterns.iter().position(|p| p.name == wanted);
-        let (Some(pattern), Some(f)) = (pattern, f) else { return Fit::ByName };
+        let (Some(pattern), Some(f)) = (pattern, f) else { return CalleeMatch::ByName };
         if self.depth.get() >= MAX_DEPTH {
-            return Fit::No;
+            return CalleeMatch::No;
         }
         self.depth.set(self.depth.get() + 1);
         let instance = crate::matcher::is_instance(self, pattern, f);
         self.depth.set(self.depth.get() - 1);
-        if instance { Fit::Instance } else { Fit::No }
+        if instance { CalleeMatch::Instance } else { CalleeMatch::No }
     }
 }
 
-/// Whether a name is another or that with a number behind: `foo`, `foo_0`. `foo_bar` is no `foo`.
+/// Returns whether `found` is `wanted`, or `wanted` with a number appended: `foo`, `foo_0`, but not `foo_bar`.
 pub(crate) fn is_numbered(wanted: &str, found: &str) -> bool {
     match found.strip_prefix(wanted) {
         Some("") => true,

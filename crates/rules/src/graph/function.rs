@@ -1,4 +1,4 @@
-//! Functions as patterns: parameters match anything, `return` names the outputs, the ops must be found.
+//! Patterns written as functions: parameters match anything, `return` names the outputs, and the ops are searched for.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use sapwood_ptir::{
 use sapwood_types::{Diagnostic, Diagnostics, Span, counted};
 
 use super::literal::Literal;
-use super::plan::unreached;
+use super::match_plan::unreached;
 use super::{
-    AttrSlot, AttrTest, MAX_OPS, Operand, PatternGraph, PatternOp, PatternValue, Source, Test,
-    ValueIx,
+    AttrCondition, AttrSlot, AttrTest, MAX_OPS, PatternGraph, PatternOp, PatternOperand,
+    PatternValue, ValueIx, ValueSource,
 };
 
 /// Reads the patterns of a text: every function is one, named after itself, or after the file if it is `@pattern`.
-/// Attributes may be left out; those that are written must match.
+/// Attributes may be omitted; those that are written must match.
 ///
 /// ```
 /// use sapwood_ptir::Registry;
@@ -32,7 +32,7 @@ use super::{
 /// ```
 ///
 /// # Errors
-/// With everything that is wrong with the text or with what is no pattern, and where.
+/// With a diagnostic for each error in the text, and for each function that is not a valid pattern.
 pub fn patterns_from(
     source: &sapwood_types::Source,
     registry: &Arc<Registry>,
@@ -61,15 +61,15 @@ pub fn patterns_from(
     }
     if program.functions().is_empty() {
         let start = source.span(0..source.text().len().min(4));
-        problems.error(start, "there is no function, so no pattern");
+        problems.error(start, "the file has no functions; each function is a pattern");
     }
     problems.into_result(patterns)
 }
 
-/// The pattern that a function is, under this name. Attributes that are [`Attr::Unit`] match anything.
+/// Returns the pattern that a function describes, under this name. Attributes that are [`Attr::Unit`] match anything.
 ///
 /// # Errors
-/// If it is no pattern: empty, not connected, an output that is an input.
+/// If the function is not a valid pattern: empty, not connected, or with an output that is an input.
 pub fn pattern_of(f: &Arc<Function>, name: Name) -> Result<PatternGraph, Diagnostics> {
     let mut problems = Diagnostics::new();
     check_function(f, &mut problems);
@@ -79,7 +79,7 @@ pub fn pattern_of(f: &Arc<Function>, name: Name) -> Result<PatternGraph, Diagnos
     let mut graph = PatternGraph::empty(name, f.span());
     let mut builder = Builder { f, names: InstPrinter::new(f), graph: &mut graph };
     for &param in f.params() {
-        let value = builder.value(param, Source::Param);
+        let value = builder.value(param, ValueSource::Param);
         builder.graph.params.push(value);
     }
     let insts: Vec<InstId> = f.body_insts(f.body()).collect();
@@ -97,7 +97,7 @@ pub fn pattern_of(f: &Arc<Function>, name: Name) -> Result<PatternGraph, Diagnos
     problems.into_result(graph)
 }
 
-// What a reader that takes attributes left out does not ask for.
+// Checks the properties that a parser with optional attributes does not check.
 fn check_function(f: &Function, problems: &mut Diagnostics) {
     if f.terminator(f.body()).is_none() {
         problems.error(f.span(), "the pattern does not end in `return`");
@@ -131,7 +131,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn value(&mut self, value: ValueId, from: Source) -> ValueIx {
+    fn value(&mut self, value: ValueId, from: ValueSource) -> ValueIx {
         let name = self.names.value(value);
         let ty = Some(self.f.value_type(value).clone());
         self.graph.values.push(PatternValue { name, from, ty });
@@ -145,7 +145,7 @@ impl Builder<'_> {
         if let Some(literal) = self.literal(inst)
             && let Some(result) = f.value_of(inst)
         {
-            self.value(result, Source::Literal(literal));
+            self.value(result, ValueSource::Literal(literal));
             return;
         }
         let op = self.graph.ops.len();
@@ -154,9 +154,10 @@ impl Builder<'_> {
             problems.error(f.inst_span(inst), message);
         }
         let operands =
-            f.operands(inst).iter().map(|v| Operand::One(self.graph.by_value[v])).collect();
+            f.operands(inst).iter().map(|v| PatternOperand::One(self.graph.by_value[v])).collect();
         let captured = self.captured(inst);
-        let results = f.inst_results(inst).map(|v| self.value(v, Source::Result(op))).collect();
+        let results =
+            f.inst_results(inst).map(|v| self.value(v, ValueSource::Result(op))).collect();
         let callee = match f.attr(inst, "callee") {
             Some(Attr::Func(name)) if f.is::<Call>(inst) => Some(*name),
             _ => None,
@@ -176,7 +177,7 @@ impl Builder<'_> {
         });
     }
 
-    // Constants, and broadcasts of splats, are matched by what they are.
+    // Returns the literal of a constant or of a broadcast of a splat: these are matched by value.
     fn literal(&self, inst: InstId) -> Option<Literal> {
         let f = self.f;
         if f.is::<Constant>(inst) {
@@ -187,14 +188,14 @@ impl Builder<'_> {
         }
         let source = self.graph.by_value.get(f.operands(inst).first()?)?;
         match &self.graph.values[*source].from {
-            Source::Literal(Literal::Tensor(literal)) if literal.as_splat().is_some() => {
+            ValueSource::Literal(Literal::Tensor(literal)) if literal.as_splat().is_some() => {
                 Some(Literal::Tensor(literal.clone()))
             }
             _ => None,
         }
     }
 
-    // What the regions of an instruction use from outside of it, each once.
+    // Returns the outer values that the regions of an instruction use, each once.
     fn captured(&self, inst: InstId) -> Vec<ValueIx> {
         let f = self.f;
         let mut captured = Vec::new();
@@ -217,7 +218,7 @@ impl Builder<'_> {
     }
 }
 
-/// The attributes an instruction of a pattern states.
+/// Returns tests for the attributes that are written on an instruction of a pattern.
 pub(crate) fn written_attrs(f: &Function, inst: InstId) -> Vec<AttrTest> {
     let attrs = f.attrs(inst);
     match f.op_def(inst) {
@@ -227,14 +228,17 @@ pub(crate) fn written_attrs(f: &Function, inst: InstId) -> Vec<AttrTest> {
                     && row.kind != AttrKind::ResultType
                     && !(f.is::<Call>(inst) && row.kind == AttrKind::Func)
             })
-            .map(|(n, (_, attr))| AttrTest { slot: AttrSlot::Row(n), test: Test::Is(attr.clone()) })
+            .map(|(n, (_, attr))| AttrTest {
+                slot: AttrSlot::Row(n),
+                test: AttrCondition::Is(attr.clone()),
+            })
             .collect(),
         None => match attrs.first() {
             Some(Attr::Dict(entries)) => entries
                 .iter()
                 .map(|(name, attr)| AttrTest {
                     slot: AttrSlot::Entry(*name),
-                    test: Test::Is(attr.clone()),
+                    test: AttrCondition::Is(attr.clone()),
                 })
                 .collect(),
             _ => Vec::new(),
@@ -242,24 +246,24 @@ pub(crate) fn written_attrs(f: &Function, inst: InstId) -> Vec<AttrTest> {
     }
 }
 
-/// What every pattern must be: something to find, connected, its outputs computed, its parameters used. Then notes
-/// what matching wants to know.
+/// Checks that a pattern has ops, is connected, and uses its parameters, and that its outputs are computed. Then marks symmetric
+/// ops.
 pub(crate) fn check_graph(graph: &mut PatternGraph, end: Span, problems: &mut Diagnostics) {
     let complain = |span: Span, message: String| Diagnostic::error(span, message);
     if graph.ops.is_empty() {
         let empty = complain(graph.span, format!("pattern `{}` has no ops to find", graph.name));
-        problems.push(empty.with_help("constants alone are no pattern"));
+        problems.push(empty.with_help("constants alone are not a pattern"));
         return;
     }
     for &output in &graph.outputs {
         let name = &graph.values[output].name;
         match graph.values[output].from {
-            Source::Result(..) => {}
-            Source::Param => {
+            ValueSource::Result(..) => {}
+            ValueSource::Param => {
                 let why = format!("output {name} is an input: nothing computes it");
                 problems.push(complain(end, why).with_help("return results of ops only"));
             }
-            Source::Literal(_) => {
+            ValueSource::Literal(_) => {
                 let why = format!("output {name} is a constant: nothing computes it");
                 problems.push(complain(end, why).with_help("return results of ops only"));
             }
@@ -268,17 +272,17 @@ pub(crate) fn check_graph(graph: &mut PatternGraph, end: Span, problems: &mut Di
     for &param in &graph.params {
         if !graph.ops.iter().any(|op| graph.used_by(op).any(|v| v == param)) {
             let name = &graph.values[param].name;
-            let why = format!("parameter {name} is used by no op, so nothing says what it is");
+            let why = format!("parameter {name} is not used by any op");
             problems.push(complain(graph.span, why));
         }
     }
     if let Some(apart) = unreached(graph) {
         let (first, other) = (graph.show(0), graph.show(apart));
-        let why = format!("`{other}` shares no value with `{first}` and what is connected to it");
+        let why = format!("`{other}` shares no value with `{first}` or the ops connected to it");
         let apart = complain(graph.ops[apart].span, why);
         problems.push(apart.with_help(
-            "the ops of a pattern are connected through values that are no constants; split it into two",
+            "the ops of a pattern are connected through values that are not constants; split it into two",
         ));
     }
-    super::symmetry::note(graph);
+    super::symmetry::mark_symmetric_ops(graph);
 }

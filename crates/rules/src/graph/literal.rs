@@ -1,4 +1,4 @@
-//! Constants in patterns: matched by what they are, wherever and in whatever shape they stand.
+//! Constants in patterns: matched by value, whatever their position and shape.
 
 use sapwood_ptir::eval::{Tensor, Value, bf16, f16};
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo};
@@ -8,24 +8,24 @@ use sapwood_types::DataType;
 /// A number as it is written: integers are exact in every element type, others are rounded to it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Number {
-    /// Without a point or exponent.
+    /// A number without a point or exponent.
     Int(i128),
-    /// With one.
+    /// A number with a point or exponent.
     Float(f64),
 }
 
 impl Number {
-    /// Reads what is written.
+    /// Parses a number.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         match text.parse() {
             Ok(n) => Some(Self::Int(n)),
-            // An integer that is too large for any element type but floats.
+            // An integer that only fits float types.
             Err(_) => text.parse().ok().map(Self::Float),
         }
     }
 
-    /// The number in an element type, repeated over a shape. `None` if it does not fit, or is an integer that the type
-    /// does not have.
+    /// Returns a literal of this shape filled with the number. `None` if the number does not fit the element type, or is an integer
+    /// that the type cannot represent.
     pub(crate) fn filled(self, dtype: DataType, shape: &[u64]) -> Option<TensorLiteral> {
         match self {
             Self::Int(n) if dtype.is_integer() => {
@@ -37,7 +37,7 @@ impl Number {
                     .then(|| TensorLiteral::splat(dtype, shape, element).ok())?
             }
             Self::Int(n) => {
-                // Bools have 0 and 1, floats all small ones, complex numbers what their parts have.
+                // Bools have 0 and 1, floats all small integers, complex numbers those of their parts.
                 let part = dtype.complex_part().unwrap_or(dtype);
                 let one = TensorLiteral::filled(part, &[], n as f64).ok()?;
                 let exact = n.unsigned_abs() <= 1 || float_of(&one).is_some_and(|x| x as i128 == n);
@@ -60,16 +60,16 @@ impl std::fmt::Display for Number {
 /// A constant of a pattern.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Literal {
-    /// All elements are this number, whatever shape and element type.
+    /// All elements are this number, in any shape and element type.
     Number(Number),
-    /// This literal. A splat stands for any shape, and for the same number in other element types, unless types count.
-    /// Bools are no numbers.
+    /// This literal. A splat matches any shape, and the same number in other element types, unless matching is typed. Bools are
+    /// not numbers.
     Tensor(TensorLiteral),
 }
 
 impl Literal {
-    /// Whether a value is this constant. Broadcasts of constants count as constants. Where types count that of the value
-    /// is asked for elsewhere, and here the element.
+    /// Returns whether a value is this constant or a broadcast of it. In typed matching the type of the value is checked elsewhere,
+    /// and only the elements are compared here.
     pub(crate) fn fits(&self, f: &Function, value: ValueId, typed: bool) -> bool {
         let Some((found, _)) = constant_behind(f, value) else { return false };
         match self {
@@ -86,7 +86,7 @@ impl Literal {
         }
     }
 
-    /// As messages show it.
+    /// Returns the text for messages.
     pub(crate) fn show(&self) -> String {
         match self {
             Self::Number(number) => number.to_string(),
@@ -101,7 +101,7 @@ impl Literal {
     }
 }
 
-/// Whether two values are the same constant, in whatever shape each is if all elements are one.
+/// Returns whether two values are the same constant; splats may differ in shape.
 pub(crate) fn same_constant(f: &Function, a: ValueId, b: ValueId) -> bool {
     let (Some((a, _)), Some((b, _))) = (constant_behind(f, a), constant_behind(f, b)) else {
         return false;
@@ -112,7 +112,7 @@ pub(crate) fn same_constant(f: &Function, a: ValueId, b: ValueId) -> bool {
     }
 }
 
-/// Whether a value is a constant or a broadcast of one.
+/// Returns whether a value is a constant or a broadcast of one.
 pub(crate) fn is_constant(f: &Function, value: ValueId) -> bool {
     let broadcast = |inst| {
         let key = f.op_key(inst);
@@ -125,7 +125,7 @@ pub(crate) fn is_constant(f: &Function, value: ValueId) -> bool {
         })
 }
 
-/// The constant a value is or, all elements being one, is a broadcast of, and the instructions from the value to it.
+/// Returns the constant that a value is, or is a broadcast of if it is a splat, and the instructions between them.
 pub(crate) fn constant_behind(
     f: &Function,
     value: ValueId,
@@ -144,13 +144,13 @@ pub(crate) fn constant_behind(
     Some((literal, [Some(inst), f.inst_of(source)]))
 }
 
-// Whether all elements are this number.
+// Returns whether all elements are this number.
 fn is_number(literal: &TensorLiteral, number: Number) -> bool {
     let Some(element) = literal.as_splat() else { return false };
     number.filled(literal.dtype(), &[]).is_some_and(|same| same.as_splat() == Some(element))
 }
 
-// The float that all elements are, as it is and not as it is written.
+// Returns the float that all elements are, by value and not by text.
 fn float_of(literal: &TensorLiteral) -> Option<f64> {
     let tensor = Tensor::from_literal(literal).ok()?;
     match literal.dtype() {
@@ -158,7 +158,7 @@ fn float_of(literal: &TensorLiteral) -> Option<f64> {
         DataType::F32 => tensor.elements::<f32>()?.first().map(|&x| f64::from(x)),
         DataType::F16 => tensor.elements::<f16>()?.first().map(|&x| f64::from(x)),
         DataType::Bf16 => tensor.elements::<bf16>()?.first().map(|&x| f64::from(x)),
-        // All that eight bits hold is written exactly.
+        // All 8-bit floats are printed exactly.
         _ => match number_of(literal)? {
             Number::Int(n) => Some(n as f64),
             Number::Float(x) => Some(x),
@@ -166,7 +166,7 @@ fn float_of(literal: &TensorLiteral) -> Option<f64> {
     }
 }
 
-// The number all elements are, if they are one. Bools and complex numbers are none.
+// Returns the number that all elements are. Bools and complex numbers are not numbers.
 fn number_of(literal: &TensorLiteral) -> Option<Number> {
     if literal.dtype().is_bool() {
         return None;

@@ -1,9 +1,9 @@
-//! The pattern graph: the one form in which patterns are matched, however they were written.
+//! The pattern graph: the form in which all patterns are matched, however they were written.
 
 mod callees;
 mod function;
 mod literal;
-mod plan;
+mod match_plan;
 mod symmetry;
 
 use std::sync::Arc;
@@ -13,24 +13,24 @@ use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Attr, Function, InstId, Name, OpKey, ValueId, ValueType};
 use sapwood_types::Span;
 
-pub(crate) use callees::{Callees, Fit, is_numbered};
+pub(crate) use callees::{CalleeMatch, Callees, is_numbered};
 pub(crate) use function::{check_graph, written_attrs};
 pub use function::{pattern_of, patterns_from};
 pub use literal::{Literal, Number};
 pub(crate) use literal::{constant_behind, is_constant, same_constant};
-pub(crate) use plan::{Plan, Reach};
+pub(crate) use match_plan::{Connection, MatchPlan};
 
 use crate::language::Condition;
 
-/// The number of an op of a pattern, in the order in which they are written.
+/// The index of an op of a pattern, in written order.
 pub type OpIx = usize;
-/// The number of a value of a pattern.
+/// The index of a value of a pattern.
 pub type ValueIx = usize;
 
-/// How many ops a pattern may have.
+/// The largest number of ops of a pattern.
 pub const MAX_OPS: usize = 4096;
 
-/// A pattern: ops, how they are connected, and what is asked of them.
+/// A pattern: ops, their connections, and conditions on them.
 #[derive(Clone, Debug)]
 pub struct PatternGraph {
     pub(crate) name: Name,
@@ -39,13 +39,13 @@ pub struct PatternGraph {
     pub(crate) values: Vec<PatternValue>,
     pub(crate) params: Vec<ValueIx>,
     pub(crate) outputs: Vec<ValueIx>,
-    /// Names of attributes that are bound when matched.
+    /// The names of attributes that a match binds.
     pub(crate) captures: Vec<String>,
-    /// Names of lists of operands that are bound when matched.
+    /// The names of operand lists that a match binds.
     pub(crate) lists: Vec<String>,
     pub(crate) conditions: Vec<Condition>,
     pub(crate) benefit: u16,
-    /// The function it was written as, for regions.
+    /// The function it was written as, for comparing regions.
     pub(crate) source: Option<Arc<Function>>,
     pub(crate) by_value: HashMap<ValueId, ValueIx, FxBuildHasher>,
 }
@@ -55,40 +55,40 @@ pub struct PatternGraph {
 pub(crate) struct PatternOp {
     pub(crate) key: OpKey,
     pub(crate) span: Span,
-    pub(crate) operands: Vec<Operand>,
+    pub(crate) operands: Vec<PatternOperand>,
     pub(crate) results: Vec<ValueIx>,
-    /// Whether the op found has exactly as many results, and not more.
+    /// Requires exactly this number of results, and not more.
     pub(crate) exact_results: bool,
     pub(crate) attrs: Vec<AttrTest>,
     pub(crate) callee: Option<Name>,
     pub(crate) commutative: bool,
-    /// Whether its operands can be swapped without another op being found.
+    /// Set if swapping its operands never leads to a different match.
     pub(crate) symmetric: bool,
     /// The instruction of the source function, if it has regions.
     pub(crate) regions: Option<InstId>,
-    /// Values of the pattern that its regions use.
+    /// The values of the pattern that its regions use.
     pub(crate) captured: Vec<ValueIx>,
 }
 
 /// An operand of a pattern op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Operand {
+pub(crate) enum PatternOperand {
     One(ValueIx),
-    /// All that are left: `xs..`.
+    /// All remaining operands: `xs..`.
     Rest(usize),
 }
 
-/// What is asked of an attribute.
+/// A test of an attribute.
 #[derive(Clone, Debug)]
 pub(crate) struct AttrTest {
     pub(crate) slot: AttrSlot,
-    pub(crate) test: Test,
+    pub(crate) test: AttrCondition,
 }
 
-/// Which attribute.
+/// The attribute that a test is about.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum AttrSlot {
-    /// One of the op's table.
+    /// An attribute of the op's table, by index.
     Row(usize),
     /// An entry of an unregistered op.
     Entry(Name),
@@ -99,7 +99,7 @@ pub(crate) enum AttrSlot {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Test {
+pub(crate) enum AttrCondition {
     Is(Attr),
     Capture(usize),
 }
@@ -107,55 +107,55 @@ pub(crate) enum Test {
 /// A value of a pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct PatternValue {
-    /// As it is written: `%x`, or `x` in rules.
+    /// The name as it is written: `%x`, or `x` in rules.
     pub(crate) name: String,
-    pub(crate) from: Source,
-    /// The type it is written with, asked for in typed matching only.
+    pub(crate) from: ValueSource,
+    /// The written type, which only typed matching compares.
     pub(crate) ty: Option<ValueType>,
 }
 
-/// Where a value of a pattern comes from.
+/// The source of a value of a pattern.
 #[derive(Clone, Debug)]
-pub(crate) enum Source {
-    /// Anything.
+pub(crate) enum ValueSource {
+    /// A parameter, which matches anything.
     Param,
-    /// A result of an op that must be found.
+    /// A result of an op of the pattern.
     Result(OpIx),
     /// A constant, or a broadcast of one.
     Literal(Literal),
 }
 
 impl PatternGraph {
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> Name {
         self.name
     }
 
-    /// Where it was written.
+    /// Returns the span of the pattern.
     #[must_use]
     pub fn span(&self) -> Span {
         self.span
     }
 
-    /// How many ops it has.
+    /// Returns the number of ops.
     #[must_use]
     pub fn num_ops(&self) -> usize {
         self.ops.len()
     }
 
-    /// The names of its parameters, in order.
+    /// Returns the names of its parameters, in order.
     pub fn params(&self) -> impl Iterator<Item = &str> {
         self.params.iter().map(|&v| &*self.values[v].name)
     }
 
-    /// Patterns of larger benefit come first where that is asked for.
+    /// Returns the benefit; patterns of larger benefit are preferred by [`OverlapPreference::Benefit`](crate::OverlapPreference::Benefit).
     #[must_use]
     pub fn benefit(&self) -> u16 {
         self.benefit
     }
 
-    /// The same pattern under another name.
+    /// Renames the pattern.
     #[must_use]
     pub fn named(mut self, name: impl Into<Name>) -> Self {
         self.name = name.into();
@@ -180,19 +180,19 @@ impl PatternGraph {
     }
 
     pub(crate) fn is_literal(&self, value: ValueIx) -> bool {
-        matches!(self.values[value].from, Source::Literal(_))
+        matches!(self.values[value].from, ValueSource::Literal(_))
     }
 
-    /// The values an op uses, those of its regions included; literals and lists left out.
+    /// Returns the values that an op uses, also in its regions; without literals and lists.
     pub(crate) fn used_by(&self, op: &PatternOp) -> impl Iterator<Item = ValueIx> {
         let operands = op.operands.iter().filter_map(|o| match *o {
-            Operand::One(v) => Some(v),
-            Operand::Rest(_) => None,
+            PatternOperand::One(v) => Some(v),
+            PatternOperand::Rest(_) => None,
         });
         operands.chain(op.captured.iter().copied()).filter(|&v| !self.is_literal(v))
     }
 
-    /// An op as messages show it: `mul`, `call @f`.
+    /// Returns the text of an op for messages: `mul`, `call @f`.
     pub(crate) fn show(&self, op: OpIx) -> String {
         let op = &self.ops[op];
         match op.callee {

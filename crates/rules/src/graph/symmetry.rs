@@ -1,19 +1,19 @@
-//! Which swaps of operands cannot matter: both sides are the same tree, and nothing else refers into them.
+//! Detection of symmetric ops: both operands are equal trees that are not used elsewhere, so that swapping them changes nothing.
 //!
 //! Without this a balanced tree of `n` commutative ops would be found in `2^n` ways, all of them one match.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::{Operand, PatternGraph, Source, Test};
+use super::{AttrCondition, PatternGraph, PatternOperand, ValueSource};
 
-/// Notes at each commutative op whether its operands are interchangeable.
-pub(super) fn note(graph: &mut PatternGraph) {
+/// Marks each commutative op whose operands are interchangeable.
+pub(super) fn mark_symmetric_ops(graph: &mut PatternGraph) {
     let mut uses = vec![0usize; graph.values.len()];
     let mut add = |v: usize| uses[v] += 1;
     for op in &graph.ops {
         for operand in &op.operands {
-            if let Operand::One(v) = *operand {
+            if let PatternOperand::One(v) = *operand {
                 add(v);
             }
         }
@@ -21,7 +21,7 @@ pub(super) fn note(graph: &mut PatternGraph) {
     }
     graph.outputs.iter().copied().for_each(&mut add);
     graph.conditions.iter().flat_map(crate::language::Condition::values).for_each(&mut add);
-    // The shape of the tree below a value that is used once, as a number; none if something else refers into it.
+    // The shape of the tree below a value that is used once, as a number; none if the tree is used elsewhere.
     let mut shapes: Vec<Option<u32>> = vec![None; graph.values.len()];
     let mut numbers: HashMap<String, u32, FxBuildHasher> = HashMap::default();
     let mut number = |text: String| {
@@ -31,9 +31,9 @@ pub(super) fn note(graph: &mut PatternGraph) {
     for (n, value) in graph.values.iter().enumerate() {
         let ty = value.ty.as_ref().map_or_else(String::new, ToString::to_string);
         match &value.from {
-            Source::Param if uses[n] == 1 => shapes[n] = Some(number(format!("param {ty}"))),
-            Source::Literal(literal) => shapes[n] = Some(number(format!("{literal:?} {ty}"))),
-            Source::Param | Source::Result(..) => {}
+            ValueSource::Param if uses[n] == 1 => shapes[n] = Some(number(format!("param {ty}"))),
+            ValueSource::Literal(literal) => shapes[n] = Some(number(format!("{literal:?} {ty}"))),
+            ValueSource::Param | ValueSource::Result(..) => {}
         }
     }
     for n in 0..graph.ops.len() {
@@ -42,13 +42,13 @@ pub(super) fn note(graph: &mut PatternGraph) {
             .operands
             .iter()
             .map(|o| match *o {
-                Operand::One(v) => shapes[v],
-                Operand::Rest(_) => None,
+                PatternOperand::One(v) => shapes[v],
+                PatternOperand::Rest(_) => None,
             })
             .collect();
         let plain = op.regions.is_none()
             && op.results.len() == 1
-            && op.attrs.iter().all(|a| matches!(a.test, Test::Is(_)));
+            && op.attrs.iter().all(|a| matches!(a.test, AttrCondition::Is(_)));
         if let (Some(operands), true) = (&operands, plain)
             && uses[op.results[0]] == 1
         {
@@ -58,7 +58,9 @@ pub(super) fn note(graph: &mut PatternGraph) {
             shapes[result] = Some(number(text));
         }
         let same = match op.operands[..] {
-            [Operand::One(a), Operand::One(b), ..] => shapes[a].is_some() && shapes[a] == shapes[b],
+            [PatternOperand::One(a), PatternOperand::One(b), ..] => {
+                shapes[a].is_some() && shapes[a] == shapes[b]
+            }
             _ => false,
         };
         graph.ops[n].symmetric = same && !graph.is_literal_operand(n, 0);
@@ -67,6 +69,6 @@ pub(super) fn note(graph: &mut PatternGraph) {
 
 impl PatternGraph {
     fn is_literal_operand(&self, op: usize, n: usize) -> bool {
-        matches!(self.ops[op].operands[n], Operand::One(v) if self.is_literal(v))
+        matches!(self.ops[op].operands[n], PatternOperand::One(v) if self.is_literal(v))
     }
 }

@@ -1,4 +1,4 @@
-//! Rules as they are written, before names are looked up.
+//! The syntax tree of rules, before names are resolved.
 
 use sapwood_ptir::Attr;
 use sapwood_rewrite::FloatMode;
@@ -6,33 +6,33 @@ use sapwood_types::Span;
 
 use crate::graph::Number;
 
-/// Something with the place it was written at.
+/// A syntax element with its span.
 #[derive(Clone, Debug)]
-pub(super) struct At<T> {
+pub(super) struct Spanned<T> {
     pub(super) of: T,
     pub(super) span: Span,
 }
 
-pub(super) type Word = At<String>;
+pub(super) type Word = Spanned<String>;
 
-/// One rule or pattern.
+/// A rule or pattern as it is written.
 #[derive(Clone, Debug)]
 pub(super) struct RuleText {
     pub(super) name: Word,
     pub(super) doc: String,
-    /// Written with `rule`, so it must have a right side.
+    /// Written with `rule`, so that it must have a right side.
     pub(super) is_rule: bool,
     pub(super) benefit: u16,
     pub(super) floats: FloatMode,
-    pub(super) left: Side,
+    pub(super) left: RuleSide,
     pub(super) conditions: Vec<ConditionText>,
-    pub(super) right: Option<Side>,
+    pub(super) right: Option<RuleSide>,
     pub(super) span: Span,
 }
 
-/// Shared values, then what is meant: several only on the right.
+/// One side of a rule: shared values bound by `let`, then the roots; several roots only on the right side.
 #[derive(Clone, Debug)]
-pub(super) struct Side {
+pub(super) struct RuleSide {
     pub(super) lets: Vec<(Word, Expr)>,
     pub(super) roots: Vec<Expr>,
 }
@@ -45,13 +45,13 @@ pub(super) struct ConditionText {
     pub(super) text: String,
 }
 
-/// A value.
+/// An expression for a value.
 #[derive(Clone, Debug)]
 pub(super) enum Expr {
     Name(Word),
     /// `xs..`
     Rest(Word),
-    Number(At<Number>),
+    Number(Spanned<Number>),
     Op(Box<OpText>),
     /// `s.1`: a result of a shared op.
     Result(Word, usize),
@@ -63,7 +63,7 @@ pub(super) struct OpText {
     pub(super) operands: Vec<Expr>,
     pub(super) attrs: Vec<(Word, AttrExpr)>,
     /// `op(…).1`
-    pub(super) result: Option<At<usize>>,
+    pub(super) result: Option<Spanned<usize>>,
     pub(super) span: Span,
 }
 
@@ -77,12 +77,12 @@ impl Expr {
     }
 }
 
-/// An attribute, or an argument of a predicate.
+/// An expression for an attribute, or an argument of a predicate.
 #[derive(Clone, Debug)]
 pub(super) enum AttrExpr {
     /// A capture, a word, an element type, or a value.
     Name(Word),
-    Literal(At<Attr>),
+    Literal(Spanned<Attr>),
     Call(Word, Vec<AttrExpr>),
 }
 

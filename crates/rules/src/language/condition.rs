@@ -1,25 +1,25 @@
-//! A condition of `where`, ready to be asked.
+//! Conditions of `where`, after name resolution.
 
 use std::sync::Arc;
 
 use sapwood_ptir::{Attr, Function};
 use sapwood_types::DataType;
 
-use super::vocabulary::{Argument, Asked, AttrFunction, Predicate};
+use super::vocabulary::{Argument, AttrFunction, Predicate, WordArguments};
 use crate::graph::{PatternGraph, ValueIx};
-use crate::matcher::Bound;
+use crate::matcher::Bindings;
 
-/// A predicate and what it is asked of.
+/// A predicate with its arguments.
 #[derive(Clone)]
 pub struct Condition {
     pub(super) predicate: Arc<Predicate>,
     pub(super) arguments: Vec<Term>,
-    /// Whether it must not hold.
+    /// Set if the predicate must not hold.
     pub(super) not: bool,
     pub(super) text: String,
 }
 
-/// An argument, or an attribute of the right side.
+/// An argument of a condition, or an attribute of the right side.
 #[derive(Clone)]
 pub(crate) enum Term {
     Value(ValueIx),
@@ -30,12 +30,12 @@ pub(crate) enum Term {
 }
 
 impl Condition {
-    /// As it is written.
+    /// Returns the condition as it is written.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// What has a name in the pattern and is asked about, in the order it is written.
+    /// Returns the named terms of the arguments, in written order.
     pub(crate) fn named(&self) -> Vec<&Term> {
         let mut named = Vec::new();
         let mut open: Vec<&Term> = self.arguments.iter().rev().collect();
@@ -49,7 +49,7 @@ impl Condition {
         named
     }
 
-    /// The values of the pattern it asks about.
+    /// Returns the values of the pattern in the arguments.
     pub(crate) fn values(&self) -> impl Iterator<Item = ValueIx> {
         self.named().into_iter().filter_map(|term| match term {
             Term::Value(value) => Some(*value),
@@ -57,7 +57,7 @@ impl Condition {
         })
     }
 
-    /// The value that must be a constant, if that is what it asks for.
+    /// Returns the value that must be a constant, if the condition requires that.
     pub(crate) fn wants_constant(&self) -> Option<ValueIx> {
         match self.arguments[..] {
             [Term::Value(value)] if self.predicate.name == "constant" && !self.not => Some(value),
@@ -65,7 +65,7 @@ impl Condition {
         }
     }
 
-    /// The value that must have this many dims, if that is what it asks for.
+    /// Returns the value that must have a certain rank and that rank, if the condition requires one.
     pub(crate) fn wants_rank(&self) -> Option<(ValueIx, usize)> {
         match &self.arguments[..] {
             [Term::Value(value), Term::Attr(Attr::Int(rank))]
@@ -77,7 +77,7 @@ impl Condition {
         }
     }
 
-    /// Whether values of this element type have a chance, as far as it asks for that.
+    /// Returns whether values of this element type can satisfy the condition, as far as it restricts the type.
     pub(crate) fn may_have(&self, dtype: DataType) -> bool {
         let is = match (&*self.predicate.name, &self.arguments[..]) {
             ("integer", _) => dtype.is_integer(),
@@ -91,20 +91,20 @@ impl Condition {
         is != self.not
     }
 
-    /// Whether it holds for what is bound.
-    pub(crate) fn holds(&self, f: &Function, _: &PatternGraph, bound: &Bound) -> bool {
+    /// Returns whether the condition holds for the bindings.
+    pub(crate) fn holds(&self, f: &Function, _: &PatternGraph, bound: &Bindings) -> bool {
         let arguments: Option<Vec<Argument>> =
             self.arguments.iter().map(|term| term.resolve(f, bound)).collect();
         let Some(arguments) = arguments else { return false };
-        let asked = Asked { function: f, arguments: &arguments };
-        // What is not known neither holds nor does not.
+        let asked = WordArguments { function: f, arguments: &arguments };
+        // An unknown answer satisfies neither the condition nor its negation.
         (self.predicate.check)(&asked).is_some_and(|holds| holds != self.not)
     }
 }
 
 impl Term {
-    /// What it stands for. Nesting is bounded by the reader, so recursion is harmless.
-    pub(crate) fn resolve(&self, f: &Function, bound: &Bound) -> Option<Argument> {
+    /// Returns the argument for the bindings. The parser bounds nesting, so recursion is safe.
+    pub(crate) fn resolve(&self, f: &Function, bound: &Bindings) -> Option<Argument> {
         Some(match self {
             Self::Value(value) => Argument::Value(bound.values[*value]?),
             Self::Values(list) => Argument::Values(bound.lists[*list].as_ref()?.to_vec()),
@@ -113,7 +113,10 @@ impl Term {
             Self::Function(function, terms) => {
                 let arguments: Vec<Argument> =
                     terms.iter().map(|t| t.resolve(f, bound)).collect::<Option<_>>()?;
-                Argument::Attr((function.compute)(&Asked { function: f, arguments: &arguments })?)
+                Argument::Attr((function.compute)(&WordArguments {
+                    function: f,
+                    arguments: &arguments,
+                })?)
             }
         })
     }

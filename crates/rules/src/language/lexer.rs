@@ -1,8 +1,8 @@
-//! Tokens of the rule language.
+//! The lexer of the rule language.
 
 use std::ops::Range;
 
-/// What a token is.
+/// A token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Token {
     /// A name: `transpose`, `x`, `toy.print`.
@@ -19,8 +19,8 @@ pub(super) enum Token {
     Arrow,
     /// `..`
     Dots,
-    /// Something no token starts with.
-    Bad,
+    /// A byte that starts no token.
+    Reported,
     End,
 }
 
@@ -28,7 +28,7 @@ pub(super) enum Token {
 pub(super) struct Lexer<'a> {
     text: &'a str,
     at: usize,
-    /// The comment lines right before the token that was read last.
+    /// The comment lines directly before the last token.
     pub(super) comment: String,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Lexer<'a> {
         Self { text, at, comment: String::new() }
     }
 
-    /// The next token and its bytes.
+    /// Returns the next token and its byte range.
     pub(super) fn next(&mut self) -> (Token, Range<usize>) {
         self.space();
         let start = self.at;
@@ -65,7 +65,7 @@ impl<'a> Lexer<'a> {
             let rest = &self.text[self.at..];
             let trimmed = rest.trim_start();
             lines += rest[..rest.len() - trimmed.len()].matches('\n').count();
-            // A blank line parts a comment from what follows.
+            // A blank line separates a comment from the next rule.
             if lines > 1 {
                 self.comment.clear();
             }
@@ -94,7 +94,7 @@ impl<'a> Lexer<'a> {
                 self.at += 1;
                 let start = self.at;
                 self.word();
-                if self.at > start { Token::Func } else { Token::Bad }
+                if self.at > start { Token::Func } else { Token::Reported }
             }
             b'-' | b'0'..=b'9' => self.number(),
             _ if starts_word(first) => {
@@ -103,7 +103,7 @@ impl<'a> Lexer<'a> {
             }
             _ => {
                 self.at += self.text[self.at..].chars().next().map_or(1, char::len_utf8);
-                Token::Bad
+                Token::Reported
             }
         }
     }
@@ -137,7 +137,7 @@ impl<'a> Lexer<'a> {
                 self.at += 3;
                 return Token::Float;
             }
-            return Token::Bad;
+            return Token::Reported;
         }
         let mut token = Token::Int;
         if self.byte(0) == b'.' && self.byte(1).is_ascii_digit() {
@@ -165,8 +165,8 @@ impl<'a> Lexer<'a> {
                 self.at += n + 1;
                 Token::Str
             }
-            Some(n) => self.take(n, Token::Bad),
-            None => self.take(rest.len(), Token::Bad),
+            Some(n) => self.take(n, Token::Reported),
+            None => self.take(rest.len(), Token::Reported),
         }
     }
 }

@@ -1,11 +1,11 @@
-//! The rule language: named lines of algebra.
+//! The rule language: named algebraic identities.
 
 mod ast;
-mod check;
 mod condition;
 mod lexer;
 mod parse;
-mod right;
+mod resolve;
+mod rhs;
 mod vocabulary;
 
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use sapwood_types::{Diagnostic, Diagnostics, Source, Span};
 
 pub use condition::Condition;
 pub(crate) use condition::Term;
-pub(crate) use right::{NewOp, NewOperand, NewValue, Right, attr_of};
-pub use vocabulary::{Argument, Asked, AttrFunction, Kind, Predicate, Vocabulary};
+pub(crate) use rhs::{NewOp, NewOperand, NewValue, Rhs, resolve_attr};
+pub use vocabulary::{Argument, ArgumentKind, AttrFunction, Predicate, Vocabulary, WordArguments};
 
-use crate::graph::{OpIx, PatternGraph, Plan};
+use crate::graph::{MatchPlan, OpIx, PatternGraph};
 
-/// A rule: a pattern and, unless it is only to be found, what takes its place.
+/// A rule: a pattern and, unless it is only searched for, its replacement.
 #[derive(Clone)]
 pub struct Rule {
     name: Name,
@@ -30,58 +30,58 @@ pub struct Rule {
     span: Span,
     floats: FloatMode,
     pub(crate) root: OpIx,
-    pub(crate) plan: Plan,
+    pub(crate) plan: MatchPlan,
     pub(crate) hops: u8,
     pub(crate) pattern: PatternGraph,
-    pub(crate) right: Option<Right>,
-    /// How often a search for it was given up; shared by its copies.
+    pub(crate) right: Option<Rhs>,
+    /// The number of searches that were cut short; shared by copies of the rule.
     pub(crate) given_up: Arc<AtomicUsize>,
 }
 
 impl Rule {
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name.as_str()
     }
 
-    /// The comment before it.
+    /// Returns the comment before the rule.
     #[must_use]
     pub fn doc(&self) -> &str {
         &self.doc
     }
 
-    /// Where it was written.
+    /// Returns the span of the rule.
     #[must_use]
     pub fn span(&self) -> Span {
         self.span
     }
 
-    /// What may change about floats for it to be used on them.
+    /// Returns the float mode that the rule needs.
     #[must_use]
     pub fn floats(&self) -> FloatMode {
         self.floats
     }
 
-    /// Its left side.
+    /// Returns the left side.
     #[must_use]
     pub fn pattern(&self) -> &PatternGraph {
         &self.pattern
     }
 
-    /// Its left side, to be found or extracted.
+    /// Returns the left side as a pattern to find or extract.
     #[must_use]
     pub fn into_pattern(self) -> PatternGraph {
         self.pattern
     }
 
-    /// How often it was not tried to the end because that took too many steps.
+    /// Returns the number of searches that were cut short because they took too many steps.
     #[must_use]
     pub fn given_up(&self) -> usize {
         self.given_up.load(Ordering::Relaxed)
     }
 
-    /// Whether it says what takes the place of a match.
+    /// Returns whether the rule has a right side.
     #[must_use]
     pub fn rewrites(&self) -> bool {
         self.right.is_some()
@@ -94,7 +94,7 @@ impl std::fmt::Debug for Rule {
     }
 }
 
-/// Reads rules.
+/// Parses rules and resolves their names.
 ///
 /// ```
 /// use sapwood_ptir::Registry;
@@ -113,7 +113,7 @@ impl std::fmt::Debug for Rule {
 /// ```
 ///
 /// # Errors
-/// With everything that is wrong, and where.
+/// With a diagnostic for each error.
 pub fn rules_from(
     source: &Source,
     registry: &Registry,
@@ -129,13 +129,13 @@ pub fn rules_from(
             problems.push(twice.with_note_at(first.pattern.span, "here first"));
             continue;
         }
-        // What is wrong with one rule says nothing about the others.
+        // An error in one rule does not affect the others.
         let mut own = Diagnostics::new();
-        rules.extend(check::check(text, registry, words, &mut own));
+        rules.extend(resolve::resolve_rule(text, registry, words, &mut own));
         problems.append(own);
     }
     if texts.is_empty() && !problems.has_errors() {
-        problems.error(source.span(0..source.text().len().min(1)), "there is no rule");
+        problems.error(source.span(0..source.text().len().min(1)), "the file has no rules");
     }
     problems.sort();
     problems.into_result(rules)

@@ -1,4 +1,4 @@
-//! Reads rules. Collects problems; after one it goes on at the next rule.
+//! The parser of rules. Collects diagnostics; after an error it continues at the next rule.
 
 use std::ops::Range;
 
@@ -6,18 +6,18 @@ use sapwood_ptir::{Attr, Name};
 use sapwood_rewrite::FloatMode;
 use sapwood_types::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 
-use super::ast::{At, AttrExpr, ConditionText, Expr, OpText, RuleText, Side, Word};
+use super::ast::{AttrExpr, ConditionText, Expr, OpText, RuleSide, RuleText, Spanned, Word};
 use super::lexer::{Lexer, Token};
 use crate::graph::Number;
 
-/// How deep expressions may nest.
+/// The deepest nesting of expressions.
 const MAX_DEPTH: usize = 100;
 
-/// Words that are no names.
+/// Keywords, which cannot be names.
 const RESERVED: [&str; 4] = ["rule", "pattern", "let", "where"];
 
-/// Reading cannot go on here; the problem is noted.
-struct Stop;
+/// An error that was reported and ends the current rule.
+struct ParseStopped;
 
 pub(super) fn parse(source: &Source, problems: &mut Diagnostics) -> Vec<RuleText> {
     let mut lexer = Lexer::new(source.text());
@@ -27,7 +27,7 @@ pub(super) fn parse(source: &Source, problems: &mut Diagnostics) -> Vec<RuleText
     while parser.token != Token::End {
         match parser.rule() {
             Ok(rule) => rules.push(rule),
-            Err(Stop) => parser.skip_to_rule(),
+            Err(ParseStopped) => parser.skip_to_rule(),
         }
     }
     rules
@@ -43,7 +43,7 @@ struct Parser<'a, 'p> {
 }
 
 impl<'a> Parser<'a, '_> {
-    fn rule(&mut self) -> Result<RuleText, Stop> {
+    fn rule(&mut self) -> Result<RuleText, ParseStopped> {
         let start = self.range.start;
         let doc = std::mem::take(&mut self.lexer.comment);
         let is_rule = match self.text() {
@@ -102,7 +102,7 @@ impl<'a> Parser<'a, '_> {
         Ok(RuleText { name, doc, is_rule, benefit, floats, left, conditions, right, span })
     }
 
-    fn side(&mut self, several: bool) -> Result<Side, Stop> {
+    fn side(&mut self, several: bool) -> Result<RuleSide, ParseStopped> {
         let mut lets = Vec::new();
         while self.eat_word("let") {
             let name = self.name("a name")?;
@@ -113,10 +113,10 @@ impl<'a> Parser<'a, '_> {
         while several && self.eat(b',') {
             roots.push(self.expr()?);
         }
-        Ok(Side { lets, roots })
+        Ok(RuleSide { lets, roots })
     }
 
-    fn condition(&mut self) -> Result<ConditionText, Stop> {
+    fn condition(&mut self) -> Result<ConditionText, ParseStopped> {
         let start = self.range.start;
         let not = self.eat_word("not");
         let name = self.name("a predicate")?;
@@ -128,7 +128,7 @@ impl<'a> Parser<'a, '_> {
         Ok(ConditionText { not, name, arguments, text })
     }
 
-    fn expr(&mut self) -> Result<Expr, Stop> {
+    fn expr(&mut self) -> Result<Expr, ParseStopped> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(self.stop(
@@ -141,12 +141,12 @@ impl<'a> Parser<'a, '_> {
         expr
     }
 
-    fn expr_inside(&mut self) -> Result<Expr, Stop> {
+    fn expr_inside(&mut self) -> Result<Expr, ParseStopped> {
         if matches!(self.token, Token::Int | Token::Float) {
             let Some(of) = Number::parse(self.text()) else {
                 return Err(self.expected("a number"));
             };
-            let number = At { of, span: self.span() };
+            let number = Spanned { of, span: self.span() };
             self.bump();
             return Ok(Expr::Number(number));
         }
@@ -183,7 +183,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     // `.1`
-    fn result(&mut self) -> Result<Option<At<usize>>, Stop> {
+    fn result(&mut self) -> Result<Option<Spanned<usize>>, ParseStopped> {
         if !self.eat(b'.') {
             return Ok(None);
         }
@@ -191,10 +191,10 @@ impl<'a> Parser<'a, '_> {
         let Some(of) = number else { return Err(self.expected("the number of a result")) };
         let span = self.span();
         self.bump();
-        Ok(Some(At { of, span }))
+        Ok(Some(Spanned { of, span }))
     }
 
-    fn attr_list(&mut self, end: u8) -> Result<Vec<AttrExpr>, Stop> {
+    fn attr_list(&mut self, end: u8) -> Result<Vec<AttrExpr>, ParseStopped> {
         let mut list = Vec::new();
         while !self.at(end) {
             list.push(self.attr(0)?);
@@ -205,12 +205,12 @@ impl<'a> Parser<'a, '_> {
         Ok(list)
     }
 
-    fn attr(&mut self, depth: usize) -> Result<AttrExpr, Stop> {
+    fn attr(&mut self, depth: usize) -> Result<AttrExpr, ParseStopped> {
         if depth > 16 {
             return Err(self.stop(self.span(), "attributes nest at most 16 deep".into()));
         }
         let span = self.span();
-        let literal = |of: Attr| AttrExpr::Literal(At { of, span });
+        let literal = |of: Attr| AttrExpr::Literal(Spanned { of, span });
         let made = match self.token {
             Token::Int => literal(match self.text().parse() {
                 Ok(n) => Attr::Int(n),
@@ -229,7 +229,7 @@ impl<'a> Parser<'a, '_> {
                     match self.attr(depth + 1)? {
                         AttrExpr::Literal(item) => items.push(item.of),
                         other => {
-                            let message = "a list has only literals in it".into();
+                            let message = "a list may only contain literals".into();
                             return Err(self.stop(other.span(), message));
                         }
                     }
@@ -268,19 +268,19 @@ impl<'a> Parser<'a, '_> {
         Ok(made)
     }
 
-    fn number(&mut self) -> Result<f64, Stop> {
+    fn number(&mut self) -> Result<f64, ParseStopped> {
         match self.text().parse::<f64>() {
             Ok(number) => Ok(number),
             Err(_) => Err(self.expected("a number")),
         }
     }
 
-    fn name(&mut self, what: &str) -> Result<Word, Stop> {
+    fn name(&mut self, what: &str) -> Result<Word, ParseStopped> {
         let text = self.text();
         if self.token != Token::Word || RESERVED.contains(&text) {
             return Err(self.expected(what));
         }
-        let word = At { of: text.to_owned(), span: self.span() };
+        let word = Spanned { of: text.to_owned(), span: self.span() };
         self.bump();
         Ok(word)
     }
@@ -325,7 +325,7 @@ impl<'a> Parser<'a, '_> {
         found
     }
 
-    fn expect(&mut self, punct: u8) -> Result<(), Stop> {
+    fn expect(&mut self, punct: u8) -> Result<(), ParseStopped> {
         if self.eat(punct) {
             Ok(())
         } else {
@@ -333,7 +333,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn expected(&mut self, what: &str) -> Stop {
+    fn expected(&mut self, what: &str) -> ParseStopped {
         let found = match self.token {
             Token::End => "the end of the text".into(),
             _ => format!("`{}`", self.text().chars().take(40).collect::<String>()),
@@ -346,12 +346,12 @@ impl<'a> Parser<'a, '_> {
             problem = problem.with_help(format!("did you mean `{close}`?"));
         }
         self.problems.push(problem);
-        Stop
+        ParseStopped
     }
 
-    fn stop(&mut self, span: Span, message: String) -> Stop {
+    fn stop(&mut self, span: Span, message: String) -> ParseStopped {
         self.problems.error(span, message);
-        Stop
+        ParseStopped
     }
 
     fn skip_to_rule(&mut self) {

@@ -1,4 +1,4 @@
-//! The words of the rule language: predicates for `where`, functions for attributes of the right side. More can be added.
+//! The vocabulary of the rule language: predicates for `where`, and functions for attributes of the right side. Users can add more.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use sapwood_ptir::{Attr, Dim, Function, TensorType, ValueId};
 use sapwood_types::DataType;
 
-/// What a word takes.
+/// The kind of a parameter of a predicate or function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum ArgumentKind {
     /// A value.
     Value,
     /// A list of values: `xs..`.
@@ -23,8 +23,8 @@ pub enum Kind {
     Attr,
 }
 
-impl Kind {
-    /// For messages: `a value`.
+impl ArgumentKind {
+    /// Returns the kind for messages: `a value`.
     #[must_use]
     pub fn describe(self) -> &'static str {
         match self {
@@ -38,7 +38,7 @@ impl Kind {
     }
 }
 
-/// An argument as a word sees it.
+/// An argument of a predicate or function.
 #[derive(Clone, Debug)]
 pub enum Argument {
     /// A value of the function.
@@ -49,16 +49,16 @@ pub enum Argument {
     Attr(Attr),
 }
 
-/// What words are asked about: the function and the arguments, in order.
-pub struct Asked<'a> {
-    /// The function.
+/// The arguments of a predicate or function, in order, with the function that is matched.
+pub struct WordArguments<'a> {
+    /// The function that is matched.
     pub function: &'a Function,
     /// The arguments.
     pub arguments: &'a [Argument],
 }
 
-impl Asked<'_> {
-    /// The n-th argument, a value.
+impl WordArguments<'_> {
+    /// Returns the n-th argument, if it is a value.
     #[must_use]
     pub fn value(&self, n: usize) -> Option<ValueId> {
         match self.arguments.get(n)? {
@@ -67,7 +67,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The n-th argument, a list of values.
+    /// Returns the n-th argument, if it is a list of values.
     #[must_use]
     pub fn values(&self, n: usize) -> Option<&[ValueId]> {
         match self.arguments.get(n)? {
@@ -76,7 +76,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The n-th argument, an attribute.
+    /// Returns the n-th argument, if it is an attribute.
     #[must_use]
     pub fn attr(&self, n: usize) -> Option<&Attr> {
         match self.arguments.get(n)? {
@@ -85,59 +85,59 @@ impl Asked<'_> {
         }
     }
 
-    /// The n-th argument, an integer.
+    /// Returns the n-th argument, if it is an integer.
     #[must_use]
     pub fn int(&self, n: usize) -> Option<i64> {
         self.attr(n)?.as_int()
     }
 
-    /// The n-th argument, a list of integers.
+    /// Returns the n-th argument, if it is a list of integers.
     #[must_use]
     pub fn ints(&self, n: usize) -> Option<&[i64]> {
         self.attr(n)?.as_ints()
     }
 
-    /// The type of the n-th argument, a value that is a tensor.
+    /// Returns the type of the n-th argument, if it is a tensor value.
     #[must_use]
     pub fn tensor(&self, n: usize) -> Option<&TensorType> {
         self.function.value_type(self.value(n)?).as_tensor()
     }
 
-    /// The element type of the n-th argument.
+    /// Returns the element type of the n-th argument.
     #[must_use]
     pub fn dtype(&self, n: usize) -> Option<DataType> {
         self.tensor(n).map(|t| t.dtype)
     }
 }
 
-type Check = dyn Fn(&Asked<'_>) -> Option<bool> + Send + Sync;
-type Compute = dyn Fn(&Asked<'_>) -> Option<Attr> + Send + Sync;
+type Check = dyn Fn(&WordArguments<'_>) -> Option<bool> + Send + Sync;
+type Compute = dyn Fn(&WordArguments<'_>) -> Option<Attr> + Send + Sync;
 
-/// A word of `where`.
+/// A predicate for `where`.
 pub struct Predicate {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it takes.
-    pub params: Vec<Kind>,
-    /// When it holds.
+    /// The kinds of its parameters.
+    pub params: Vec<ArgumentKind>,
+    /// The condition under which it holds.
     pub doc: String,
     pub(super) check: Box<Check>,
 }
 
-/// A function that gives an attribute.
+/// A function that computes an attribute.
 pub struct AttrFunction {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it takes.
-    pub params: Vec<Kind>,
-    /// What it gives.
-    pub gives: Kind,
-    /// What it computes.
+    /// The kinds of its parameters.
+    pub params: Vec<ArgumentKind>,
+    /// The kind of its result.
+    pub gives: ArgumentKind,
+    /// A description of its result.
     pub doc: String,
     pub(super) compute: Box<Compute>,
 }
 
-/// The words that rules may use.
+/// The predicates and functions that rules may use.
 #[derive(Clone, Default)]
 pub struct Vocabulary {
     pub(super) predicates: BTreeMap<String, Arc<Predicate>>,
@@ -151,7 +151,7 @@ impl std::fmt::Debug for Vocabulary {
 }
 
 impl Vocabulary {
-    /// The built-in words.
+    /// Returns the built-in predicates and functions.
     #[must_use]
     pub fn builtin() -> Self {
         let mut words = Self::default();
@@ -160,14 +160,14 @@ impl Vocabulary {
         words
     }
 
-    /// Adds a predicate, or puts it in the place of the one with this name. `None` says that it is not known: then
-    /// neither the predicate holds nor `not` of it.
+    /// Adds a predicate, or replaces the one of this name. If `check` returns `None`, the answer is unknown: neither the predicate
+    /// nor its negation holds.
     pub fn predicate(
         &mut self,
         name: &str,
-        params: &[Kind],
+        params: &[ArgumentKind],
         doc: &str,
-        check: impl Fn(&Asked<'_>) -> Option<bool> + Send + Sync + 'static,
+        check: impl Fn(&WordArguments<'_>) -> Option<bool> + Send + Sync + 'static,
     ) {
         let predicate = Predicate {
             name: name.into(),
@@ -178,15 +178,14 @@ impl Vocabulary {
         self.predicates.insert(name.into(), Arc::new(predicate));
     }
 
-    /// Adds a function of attributes, or puts it in the place of the one with this name. Where it gives `None` the rule
-    /// does not apply.
+    /// Adds an attribute function, or replaces the one of this name. If `compute` returns `None`, the rule does not apply.
     pub fn function(
         &mut self,
         name: &str,
-        params: &[Kind],
-        gives: Kind,
+        params: &[ArgumentKind],
+        gives: ArgumentKind,
         doc: &str,
-        compute: impl Fn(&Asked<'_>) -> Option<Attr> + Send + Sync + 'static,
+        compute: impl Fn(&WordArguments<'_>) -> Option<Attr> + Send + Sync + 'static,
     ) {
         let function = AttrFunction {
             name: name.into(),
@@ -198,26 +197,25 @@ impl Vocabulary {
         self.functions.insert(name.into(), Arc::new(function));
     }
 
-    /// All predicates, by name.
+    /// Returns all predicates, sorted by name.
     pub fn predicates(&self) -> impl Iterator<Item = &Predicate> {
         self.predicates.values().map(|p| &**p)
     }
 
-    /// All functions of attributes, by name.
+    /// Returns all attribute functions, sorted by name.
     pub fn functions(&self) -> impl Iterator<Item = &AttrFunction> {
         self.functions.values().map(|f| &**f)
     }
 }
 
 fn add_predicates(words: &mut Vocabulary) {
-    use Kind::{Attr, Dtype, Int, Ints, Value, Values};
-    let mut add = |name, params: &[Kind], doc, check: fn(&Asked<'_>) -> Option<bool>| {
-        words.predicate(name, params, doc, check);
-    };
+    use ArgumentKind::{Attr, Dtype, Int, Ints, Value, Values};
+    let mut add =
+        |name, params: &[ArgumentKind], doc, check: fn(&WordArguments<'_>) -> Option<bool>| {
+            words.predicate(name, params, doc, check);
+        };
     add("one_user", &[Value], "exactly one op uses it", |a| Some(a.function.one_user(a.value(0)?)));
-    add("one_use", &[Value], "exactly one operand is it", |a| {
-        Some(a.function.one_use(a.value(0)?))
-    });
+    add("one_use", &[Value], "it has exactly one use", |a| Some(a.function.one_use(a.value(0)?)));
     add("constant", &[Value], "it is a constant, or a broadcast of one", |a| {
         Some(crate::graph::is_constant(a.function, a.value(0)?))
     });
@@ -275,7 +273,7 @@ fn add_predicates(words: &mut Vocabulary) {
     });
 }
 
-// Dims that are not known may be the same or not.
+// Returns whether two types have the same dims; `None` if unknown dims leave that open.
 fn same_dims(a: &TensorType, b: &TensorType) -> Option<bool> {
     let differ = |(a, b): (&Dim, &Dim)| matches!((a, b), (Dim::Known(x), Dim::Known(y)) if x != y);
     if a.dims.len() != b.dims.len() || a.dims.iter().zip(&b.dims).any(differ) {
@@ -286,8 +284,12 @@ fn same_dims(a: &TensorType, b: &TensorType) -> Option<bool> {
 }
 
 fn add_functions(words: &mut Vocabulary) {
-    use Kind::{Dtype, Int, Ints, Value};
-    let mut add = |name, params: &[Kind], gives, doc, compute: fn(&Asked<'_>) -> Option<Attr>| {
+    use ArgumentKind::{Dtype, Int, Ints, Value};
+    let mut add = |name,
+                   params: &[ArgumentKind],
+                   gives,
+                   doc,
+                   compute: fn(&WordArguments<'_>) -> Option<Attr>| {
         words.function(name, params, gives, doc, compute);
     };
     add("compose", &[Ints, Ints], Ints, "the permutation `p[q[i]]`: first `p`, then `q`", |a| {
@@ -317,7 +319,7 @@ fn add_functions(words: &mut Vocabulary) {
     add("sub_each", &[Ints, Ints], Ints, "the differences of two lists of the same length", |a| {
         each(a, i64::checked_sub)
     });
-    add("join", &[Ints, Ints], Ints, "one list behind the other", |a| {
+    add("join", &[Ints, Ints], Ints, "one list after the other", |a| {
         Some(Attr::Ints(a.ints(0)?.iter().chain(a.ints(1)?).copied().collect()))
     });
     add("shape_of", &[Value], Ints, "its dims, if all are known", |a| {
@@ -325,12 +327,12 @@ fn add_functions(words: &mut Vocabulary) {
         shape.iter().map(|&n| i64::try_from(n).ok()).collect::<Option<_>>().map(Attr::Ints)
     });
     add("dtype_of", &[Value], Dtype, "its element type", |a| Some(Attr::Type(a.dtype(0)?)));
-    add("rank_of", &[Value], Int, "how many dims it has", |a| {
+    add("rank_of", &[Value], Int, "the number of its dims", |a| {
         Some(Attr::Int(a.tensor(0)?.rank() as i64))
     });
 }
 
-fn each(a: &Asked<'_>, f: fn(i64, i64) -> Option<i64>) -> Option<Attr> {
+fn each(a: &WordArguments<'_>, f: fn(i64, i64) -> Option<i64>) -> Option<Attr> {
     let (x, y) = (a.ints(0)?, a.ints(1)?);
     if x.len() != y.len() {
         return None;

@@ -1,56 +1,56 @@
-//! Why not here: the deepest failure per root, near misses first.
+//! Explanations of missing matches: the deepest failure per root, near misses first.
 
 use sapwood_ptir::{Attr, Function, InstId, InstPrinter, Name, Program, ValueDef, ValueId};
 use sapwood_types::{Span, counted};
 
 use super::index::FunctionIndex;
-use super::search::{Bound, Scene, Search, attr_at};
-use super::why::Why;
-use super::{FindOptions, rarest};
+use super::match_failure::MatchFailure;
+use super::search::{Bindings, Search, SearchContext, attr_at};
+use super::{FindOptions, rarest_op};
+use crate::attr_text::show_attr;
 use crate::graph::{
-    AttrSlot, Callees, Literal, Operand, PatternGraph, PatternOp, Plan, Reach, Source, Test,
-    ValueIx, is_numbered, written_attrs,
+    AttrCondition, AttrSlot, Callees, Connection, Literal, MatchPlan, PatternGraph, PatternOp,
+    PatternOperand, ValueIx, ValueSource, is_numbered, written_attrs,
 };
 use crate::language::Term;
-use crate::show::show_attr;
 
 /// A place where a pattern was nearly found.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NearMiss {
-    /// The number of the pattern.
+    /// The index of the pattern.
     pub pattern: usize,
     /// The function.
     pub function: Name,
-    /// The instruction the search started from; none if the function has none to start from.
+    /// The instruction at which the search started; none if the function has no candidate.
     pub root: Option<InstId>,
-    /// How many ops of the pattern were found.
+    /// The number of ops of the pattern that were matched.
     pub matched: usize,
-    /// How many it has.
+    /// The number of ops of the pattern.
     pub of: usize,
     /// The op of the pattern that was not found.
     pub op: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Where.
+    /// The span of the instruction that the reason is about.
     pub span: Span,
 }
 
 /// The deepest failure of a search.
 #[derive(Default)]
-pub(crate) struct Nearest {
+pub(crate) struct DeepestFailure {
     depth: usize,
-    // Of two orders of operands, the one is told where a constant stands for a constant.
+    // Set if the failed operand is a constant on both sides or on neither. Such a failure is preferred to that of the other order.
     alike: bool,
-    last: Option<(Option<InstId>, Why, Bound)>,
+    last: Option<(Option<InstId>, MatchFailure, Bindings)>,
 }
 
-impl Nearest {
-    pub(super) fn note(
+impl DeepestFailure {
+    pub(super) fn update(
         &mut self,
         search: &Search<'_>,
         depth: usize,
         inst: Option<InstId>,
-        why: Why,
+        why: MatchFailure,
     ) {
         let alike = depth >= self.depth && alike(search, depth, inst, &why);
         if self.last.is_none() || (depth, alike) > (self.depth, self.alike) {
@@ -60,27 +60,29 @@ impl Nearest {
     }
 }
 
-// Whether an operand and what the pattern wants there are both constants, or both are not.
-fn alike(search: &Search<'_>, depth: usize, inst: Option<InstId>, why: &Why) -> bool {
-    let (Some(inst), Why::Operand(n, at)) = (inst, why) else { return false };
+// Returns whether an operand and its counterpart in the pattern are both constants, or both are not.
+fn alike(search: &Search<'_>, depth: usize, inst: Option<InstId>, why: &MatchFailure) -> bool {
+    let (Some(inst), MatchFailure::Operand(n, at)) = (inst, why) else { return false };
     let pattern = search.pattern;
     let operands = search.plan.steps.get(depth).map(|step| &pattern.ops[step.op].operands);
-    let Some(Operand::One(value)) = operands.and_then(|list| list.get(*n)) else { return false };
-    let literal = matches!(pattern.values[*value].from, Source::Literal(_));
-    let f = search.scene.f;
+    let Some(PatternOperand::One(value)) = operands.and_then(|list| list.get(*n)) else {
+        return false;
+    };
+    let literal = matches!(pattern.values[*value].from, ValueSource::Literal(_));
+    let f = search.cx.f;
     f.operands(inst).get(*at).is_some_and(|&v| f.constant_of(v).is_some() == literal)
 }
 
-struct Miss {
+struct FailedRoot {
     root: InstId,
     depth: usize,
     inst: Option<InstId>,
-    why: Why,
-    bound: Bound,
+    why: MatchFailure,
+    bound: Bindings,
 }
 
-/// Says for every pattern and function without a match at a root why there is none: at most `limit` places per pattern and
-/// function, those first where most of the pattern was found.
+/// Explains for every pattern and function why roots have no match: at most `limit` near misses per pattern and function, those
+/// first where most of the pattern was found.
 #[must_use]
 pub fn explain(
     program: &Program,
@@ -91,35 +93,35 @@ pub fn explain(
     let callees = Callees::new(program, patterns);
     let mut misses: Vec<NearMiss> = Vec::new();
     let mut matched = vec![false; patterns.len()];
-    for number in options.wanted(patterns) {
+    for number in options.selected(patterns) {
         let pattern = &patterns[number];
         for f in program.functions() {
             if f.extracted_from().is_some() && !options.in_extracted {
                 continue;
             }
             let index = FunctionIndex::new(f);
-            let scene = Scene { f, index: Some(&index), callees: Some(&callees), options };
-            matched[number] |= in_function(scene, pattern, number, limit, &mut misses);
+            let cx = SearchContext { f, index: Some(&index), callees: Some(&callees), options };
+            matched[number] |= explain_in_function(cx, pattern, number, limit, &mut misses);
         }
     }
-    // That a function has nothing of a pattern is worth saying only where no other has more.
+    // A function without any op of a pattern is only reported if no other function has a nearer miss.
     let near: Vec<usize> = misses.iter().filter(|m| m.root.is_some()).map(|m| m.pattern).collect();
     misses.retain(|m| m.root.is_some() || !(near.contains(&m.pattern) || matched[m.pattern]));
     misses.sort_by_key(|m: &NearMiss| (m.pattern, std::cmp::Reverse(m.matched)));
     misses
 }
 
-fn in_function(
-    scene: Scene<'_>,
+fn explain_in_function(
+    cx: SearchContext<'_>,
     pattern: &PatternGraph,
     number: usize,
     limit: usize,
     misses: &mut Vec<NearMiss>,
 ) -> bool {
-    let (Some(index), f) = (scene.index, scene.f) else { return false };
+    let (Some(index), f) = (cx.index, cx.f) else { return false };
     let mut any = false;
     let present = |op: &usize| !index.of(pattern.ops[*op].key).is_empty();
-    let root = rarest(index, pattern).or_else(|| {
+    let root = rarest_op(index, pattern).or_else(|| {
         let there = (0..pattern.ops.len()).rev().filter(present);
         there.min_by_key(|&op| index.of(pattern.ops[op].key).len())
     });
@@ -138,24 +140,25 @@ fn in_function(
         });
         return false;
     };
-    let plan = Plan::new(pattern, root, !scene.options.operand_order);
-    let mut found: Vec<Miss> = Vec::new();
+    let plan = MatchPlan::new(pattern, root, !cx.options.operand_order);
+    let mut found: Vec<FailedRoot> = Vec::new();
     for &at in index.of(pattern.ops[root].key) {
-        let mut search = Search::new(scene, pattern, &plan);
-        search.nearest = Some(Nearest::default());
+        let mut search = Search::new(cx, pattern, &plan);
+        search.deepest = Some(DeepestFailure::default());
         let mut complete = false;
         search.run(at, |_| {
             complete = true;
             false
         });
         any |= complete;
-        let Some(Nearest { depth, last: Some((inst, why, bound)), .. }) = search.nearest else {
+        let Some(DeepestFailure { depth, last: Some((inst, why, bound)), .. }) = search.deepest
+        else {
             continue;
         };
         if complete {
             continue;
         }
-        found.push(Miss { root: at, depth, inst, why, bound });
+        found.push(FailedRoot { root: at, depth, inst, why, bound });
         if found.len() >= 2 * limit.max(1) {
             found.sort_by_key(|m| std::cmp::Reverse(m.depth));
             found.truncate(limit);
@@ -167,7 +170,7 @@ fn in_function(
         return any;
     }
     let names = InstPrinter::new(f);
-    let mut telling = Telling { f, pattern, plan: &plan, callees: scene.callees, names };
+    let mut explainer = FailureExplainer { f, pattern, plan: &plan, callees: cx.callees, names };
     for miss in &found {
         let step = plan.steps.get(miss.depth);
         misses.push(NearMiss {
@@ -177,67 +180,71 @@ fn in_function(
             matched: miss.depth,
             of: pattern.ops.len(),
             op: step.map_or_else(|| "where".into(), |s| pattern.show(s.op)),
-            reason: telling.reason(miss),
-            span: f.inst_span(telling.place(miss)),
+            reason: explainer.reason(miss),
+            span: f.inst_span(explainer.reason_inst(miss)),
         });
     }
     any
 }
 
-struct Telling<'a> {
+struct FailureExplainer<'a> {
     f: &'a Function,
     pattern: &'a PatternGraph,
-    plan: &'a Plan,
+    plan: &'a MatchPlan,
     callees: Option<&'a Callees<'a>>,
     names: InstPrinter<'a>,
 }
 
-impl Telling<'_> {
-    fn reason(&mut self, miss: &Miss) -> String {
+impl FailureExplainer<'_> {
+    fn reason(&mut self, miss: &FailedRoot) -> String {
         let inst = miss.inst.unwrap_or(miss.root);
         let shown = format!("`{}`", self.names.print(inst));
         let pattern = self.pattern;
-        if let Why::Condition(n) = miss.why {
+        if let MatchFailure::Condition(n) = miss.why {
             return self.condition(miss, n, &shown);
         }
         let Some(step) = self.plan.steps.get(miss.depth) else { return String::new() };
         let op = &pattern.ops[step.op];
         let wanted = pattern.show(step.op);
         match miss.why {
-            Why::Op | Why::NoCandidate => self.not_there(miss, &step.reach, &wanted),
-            Why::Taken => format!("{shown} is another op of the match already"),
-            Why::Results(n) => {
+            MatchFailure::Op | MatchFailure::NoCandidate => {
+                self.missing_op_reason(miss, &step.reach, &wanted)
+            }
+            MatchFailure::Taken => {
+                format!("{shown} is matched with another op of the pattern already")
+            }
+            MatchFailure::Results(n) => {
                 format!(
-                    "{shown} has {}, the pattern asks for {}",
+                    "{shown} has {}, the pattern has {}",
                     counted(n, "result"),
                     op.results.len()
                 )
             }
-            Why::Result(n) => self.other_result(miss, inst, op.results[n], n, &shown),
-            Why::Operands(n) => {
+            MatchFailure::Result(n) => self.other_result(miss, inst, op.results[n], n, &shown),
+            MatchFailure::Operands(n) => {
                 format!(
-                    "{shown} has {}, the pattern asks for {}",
+                    "{shown} has {}, the pattern has {}",
                     counted(n, "operand"),
                     op.operands.len()
                 )
             }
-            Why::Operand(n, at) => self.operand(miss, inst, op.operands[n], at, &shown),
-            Why::Attr(n) => self.attribute(miss, inst, step.op, n, &shown),
-            Why::Callee => self.callee(inst, op.callee, &shown),
-            Why::Regions => {
+            MatchFailure::Operand(n, at) => self.operand(miss, inst, op.operands[n], at, &shown),
+            MatchFailure::Attr(n) => self.attribute(miss, inst, step.op, n, &shown),
+            MatchFailure::Callee => self.callee(inst, op.callee, &shown),
+            MatchFailure::Regions => {
                 format!(
                     "the regions of {shown} have other parameters or instructions than the pattern's"
                 )
             }
-            Why::Region(wanted, found) => self.region(miss, wanted, found, &shown),
-            Why::Condition(_) => String::new(),
+            MatchFailure::Region(wanted, found) => self.region(miss, wanted, found, &shown),
+            MatchFailure::Condition(_) => String::new(),
         }
     }
 
-    // All ops are there, but a condition does not hold for them.
-    fn condition(&mut self, miss: &Miss, n: usize, shown: &str) -> String {
+    // Explains a condition that does not hold although all ops were found.
+    fn condition(&mut self, miss: &FailedRoot, n: usize, shown: &str) -> String {
         let condition = &self.pattern.conditions[n];
-        let place = match condition.named().first().map(|term| self.place_of(miss, term)) {
+        let place = match condition.named().first().map(|term| self.place_text(miss, term)) {
             Some(place) if !place.is_empty() => place,
             _ => format!("in {shown}, "),
         };
@@ -269,21 +276,21 @@ impl Telling<'_> {
         }
         let with = if bound.is_empty() { "" } else { " for " };
         format!(
-            "all ops are there, but {place}`{}` does not hold{with}{}",
+            "all ops match, but {place}`{}` does not hold{with}{}",
             condition.text(),
             bound.join(", ")
         )
     }
 
-    fn region(&mut self, miss: &Miss, wanted: InstId, found: InstId, shown: &str) -> String {
+    fn region(&mut self, miss: &FailedRoot, wanted: InstId, found: InstId, shown: &str) -> String {
         let text = self.names.print(found);
         let Some(source) = &self.pattern.source else {
             return format!("in {shown}, `{text}` is not what the pattern has there");
         };
         let f = self.f;
         let same_attrs = written_attrs(source, wanted).iter().all(|t| match &t.test {
-            Test::Is(attr) => attr_at(f, found, &t.slot).as_ref() == Some(attr),
-            Test::Capture(_) => true,
+            AttrCondition::Is(attr) => attr_at(f, found, &t.slot).as_ref() == Some(attr),
+            AttrCondition::Capture(_) => true,
         });
         let types = |f: &Function, inst| -> Vec<String> {
             f.inst_results(inst).map(|v| f.value_type(v).to_string()).collect()
@@ -295,7 +302,7 @@ impl Telling<'_> {
             || types(source, wanted) != types(f, found)
         {
             let wanted = InstPrinter::new(source).print(wanted);
-            return format!("in {shown}, `{text}` stands where the pattern has `{wanted}`");
+            return format!("in {shown}, `{text}` is where the pattern has `{wanted}`");
         }
         let pairs = ours.iter().zip(theirs).map(|(&a, &b)| (origin(f, a), origin(source, b)));
         match pairs.enumerate().find(|(_, (a, b))| a != b) {
@@ -308,7 +315,7 @@ impl Telling<'_> {
                 let other = ours.iter().zip(theirs).enumerate().find_map(|(n, (&ours, theirs))| {
                     let value = *self.pattern.by_value.get(theirs)?;
                     let known = miss.bound.values[value].filter(|&known| known != ours)?;
-                    Some((n, self.said(ours), self.said(known), value))
+                    Some((n, self.text_with_number(ours), self.text_with_number(known), value))
                 });
                 let Some((n, ours, known, value)) = other else {
                     return format!("in {shown}, `{text}` uses other values than in the pattern");
@@ -321,26 +328,30 @@ impl Telling<'_> {
         }
     }
 
-    // The instruction that a reason is about.
-    fn place(&self, miss: &Miss) -> InstId {
+    // Returns the instruction that a reason is about.
+    fn reason_inst(&self, miss: &FailedRoot) -> InstId {
         let term = match miss.why {
-            Why::Op | Why::NoCandidate => match self.plan.steps.get(miss.depth).map(|s| &s.reach) {
-                Some(Reach::Def(value)) => Some(Term::Value(*value)),
-                _ => None,
-            },
-            Why::Condition(n) => self.pattern.conditions[n].named().first().map(|t| (*t).clone()),
+            MatchFailure::Op | MatchFailure::NoCandidate => {
+                match self.plan.steps.get(miss.depth).map(|s| &s.reach) {
+                    Some(Connection::Def(value)) => Some(Term::Value(*value)),
+                    _ => None,
+                }
+            }
+            MatchFailure::Condition(n) => {
+                self.pattern.conditions[n].named().first().map(|t| (*t).clone())
+            }
             _ => None,
         };
-        let named = term.and_then(|term| self.bound_with(miss, &term));
+        let named = term.and_then(|term| self.inst_using_term(miss, &term));
         named.or(miss.inst).unwrap_or(miss.root)
     }
 
-    // The op is not where it would have to be.
-    fn not_there(&mut self, miss: &Miss, reach: &Reach, wanted: &str) -> String {
+    // Explains an op that is not where the pattern requires it.
+    fn missing_op_reason(&mut self, miss: &FailedRoot, reach: &Connection, wanted: &str) -> String {
         let bound = |v: &ValueIx| miss.bound.values[*v];
         match reach {
-            Reach::Root => format!("no `{wanted}`"),
-            Reach::Def(value) => {
+            Connection::Root => format!("no `{wanted}`"),
+            Connection::Def(value) => {
                 let name = &self.pattern.values[*value].name;
                 let Some(found) = bound(value) else { return format!("no `{wanted}`") };
                 let shown = self.names.value(found);
@@ -350,7 +361,7 @@ impl Telling<'_> {
                     "{user}{shown} should be the result of `{wanted}` ({name} in the pattern), but it is {from}"
                 )
             }
-            Reach::Use(values) => {
+            Connection::Use(values) => {
                 let Some(found) = values.iter().find_map(|(_, v)| bound(v)) else {
                     return format!("no `{wanted}`");
                 };
@@ -362,7 +373,7 @@ impl Telling<'_> {
                     users => format!("no `{wanted}` uses {shown}: only {users}"),
                 }
             }
-            Reach::Captures(value) => match bound(value) {
+            Connection::Captures(value) => match bound(value) {
                 Some(found) => {
                     format!("no region of a `{wanted}` uses {}", self.names.value(found))
                 }
@@ -371,21 +382,23 @@ impl Telling<'_> {
         }
     }
 
-    // `in `%4 = mul %2, %3 : …`, ` for the op that is bound and has what a term of the pattern names.
-    fn place_of(&mut self, miss: &Miss, term: &Term) -> String {
-        match self.bound_with(miss, term) {
+    // Returns ``in `%4 = mul %2, %3 : …`, `` for the bound op that uses a term of the pattern.
+    fn place_text(&mut self, miss: &FailedRoot, term: &Term) -> String {
+        match self.inst_using_term(miss, term) {
             Some(inst) => format!("in `{}`, ", self.names.print(inst)),
             None => String::new(),
         }
     }
 
-    fn bound_with(&self, miss: &Miss, term: &Term) -> Option<InstId> {
+    fn inst_using_term(&self, miss: &FailedRoot, term: &Term) -> Option<InstId> {
         let captures = |op: &PatternOp, capture: usize| {
-            op.attrs.iter().any(|test| matches!(test.test, Test::Capture(c) if c == capture))
+            op.attrs
+                .iter()
+                .any(|test| matches!(test.test, AttrCondition::Capture(c) if c == capture))
         };
         let has = |op: &PatternOp| match term {
             Term::Value(value) => self.pattern.used_by(op).any(|v| v == *value),
-            Term::Values(list) => op.operands.contains(&Operand::Rest(*list)),
+            Term::Values(list) => op.operands.contains(&PatternOperand::Rest(*list)),
             Term::Capture(capture) => captures(op, *capture),
             Term::Attr(_) | Term::Function(..) => false,
         };
@@ -393,8 +406,8 @@ impl Telling<'_> {
         ops.find_map(|(op, inst)| inst.filter(|_| has(op)))
     }
 
-    fn user_of(&mut self, miss: &Miss, value: ValueIx) -> String {
-        self.place_of(miss, &Term::Value(value))
+    fn user_of(&mut self, miss: &FailedRoot, value: ValueIx) -> String {
+        self.place_text(miss, &Term::Value(value))
     }
 
     fn users(&mut self, value: ValueId) -> String {
@@ -412,7 +425,7 @@ impl Telling<'_> {
 
     fn other_result(
         &mut self,
-        miss: &Miss,
+        miss: &FailedRoot,
         inst: InstId,
         result: ValueIx,
         n: usize,
@@ -449,26 +462,26 @@ impl Telling<'_> {
 
     fn operand(
         &mut self,
-        miss: &Miss,
+        miss: &FailedRoot,
         inst: InstId,
-        operand: Operand,
+        operand: PatternOperand,
         at: usize,
         shown: &str,
     ) -> String {
-        let Operand::One(value) = operand else {
+        let PatternOperand::One(value) = operand else {
             return format!("the operands of {shown} differ from those bound before");
         };
         let Some(&found) = self.f.operands(inst).get(at) else { return String::new() };
         let data = &self.pattern.values[value];
         match (&data.from, miss.bound.values[value]) {
             (_, Some(known)) => {
-                let (name, known) = (self.said(found), self.said(known));
+                let (name, known) = (self.text_with_number(found), self.text_with_number(known));
                 format!(
                     "operand {at} of {shown} is {name}, but must be {known} again ({} in the pattern)",
                     data.name
                 )
             }
-            (Source::Literal(literal), None) => {
+            (ValueSource::Literal(literal), None) => {
                 let from = self.origin(found);
                 format!("operand {at} of {shown} is {from}, the pattern wants {}", literal.show())
             }
@@ -476,8 +489,8 @@ impl Telling<'_> {
         }
     }
 
-    // The name of a value, and its number if it is a constant, which may be written without a name.
-    fn said(&mut self, value: ValueId) -> String {
+    // Returns the name of a value, and its number if it is a constant, which may be printed without a name.
+    fn text_with_number(&mut self, value: ValueId) -> String {
         let name = self.names.value(value);
         match self.f.constant_of(value) {
             Some(_) => format!("{name} ({})", self.origin(value)),
@@ -485,7 +498,7 @@ impl Telling<'_> {
         }
     }
 
-    // What a value is, in words; the op is spelled as the program spells it.
+    // Describes a value; spells the op as the program does.
     fn origin(&self, value: ValueId) -> String {
         match self.f.inst_of(value).filter(|_| self.f.constant_of(value).is_none()) {
             Some(inst) => format!("the result of `{}`", self.names.op(inst)),
@@ -510,7 +523,14 @@ impl Telling<'_> {
         }
     }
 
-    fn attribute(&mut self, miss: &Miss, inst: InstId, op: usize, n: usize, shown: &str) -> String {
+    fn attribute(
+        &mut self,
+        miss: &FailedRoot,
+        inst: InstId,
+        op: usize,
+        n: usize,
+        shown: &str,
+    ) -> String {
         let test = &self.pattern.ops[op].attrs[n];
         let name = match &test.slot {
             AttrSlot::Row(row) => self
@@ -525,11 +545,11 @@ impl Telling<'_> {
         let found =
             attr_at(self.f, inst, &test.slot).map_or_else(|| "not known".into(), |a| show_attr(&a));
         match &test.test {
-            Test::Is(wanted) => {
+            AttrCondition::Is(wanted) => {
                 let wanted = show_attr(wanted);
                 format!("`{name}` of {shown} is {found}, the pattern wants {wanted}")
             }
-            Test::Capture(capture) => {
+            AttrCondition::Capture(capture) => {
                 let known =
                     miss.bound.captures[*capture].as_ref().map_or_else(String::new, show_attr);
                 let own = &self.pattern.captures[*capture];
@@ -539,7 +559,7 @@ impl Telling<'_> {
     }
 }
 
-// What a value is, in words.
+// Describes a value.
 fn origin(f: &Function, value: ValueId) -> String {
     match f.value_def(value) {
         ValueDef::Result(inst, _) => match f.constant_of(value) {

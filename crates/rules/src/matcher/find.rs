@@ -1,60 +1,63 @@
-//! Finding many patterns in one walk: each root is visited once, and tried for every pattern that starts there.
+//! The search for many patterns in one walk: each root is visited once, and tried for every pattern that starts there.
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Function, InstId, Name, OpKey, Program};
 use smallvec::SmallVec;
 
-use super::found::Limit;
-use super::{Ended, Exhausted, FindOptions, Found, FunctionIndex, Match, Scene, Search, rarest};
-use crate::graph::{Callees, OpIx, Operand, PatternGraph, Plan, Source};
-use crate::legal::is_legal_binding;
+use super::matches::SearchLimit;
+use super::{
+    Exhausted, FindOptions, FindReport, FunctionIndex, Match, Search, SearchContext, SearchEnd,
+    rarest_op,
+};
+use crate::graph::{Callees, MatchPlan, OpIx, PatternGraph, PatternOperand, ValueSource};
+use crate::legality::is_legal_binding;
 
-/// Finds the matches of some of the patterns; the others say what calls of them are.
-pub(crate) fn find_some(
+/// Finds the matches of some of the patterns; the others only decide what calls in patterns match.
+pub(crate) fn find_selected(
     program: &Program,
     patterns: &[PatternGraph],
     numbers: &[usize],
     options: &FindOptions,
-) -> Found {
+) -> FindReport {
     let callees = Callees::new(program, patterns);
-    let mut found = Found::default();
+    let mut found = FindReport::default();
     for f in program.functions() {
         if f.extracted_from().is_some() && !options.in_extracted {
             continue;
         }
         let index = FunctionIndex::new(f);
-        let scene = Scene { f, index: Some(&index), callees: Some(&callees), options };
+        let cx = SearchContext { f, index: Some(&index), callees: Some(&callees), options };
         let start = found.matches.len();
-        find_in(scene, patterns, numbers, &mut found);
-        sort(f, &mut found.matches[start..]);
+        find_in_function(cx, patterns, numbers, &mut found);
+        sort_matches(f, &mut found.matches[start..]);
     }
     found
 }
 
-/// Finds matches of a pattern that share no instruction, the first that is accepted at each root: what to do where all
-/// matches are too many.
-pub(crate) fn find_apart(
+/// Finds matches of a pattern that share no instruction, the first accepted one at each root. Used where there are too many
+/// matches to list.
+pub(crate) fn find_disjoint(
     program: &Program,
     patterns: &[PatternGraph],
     number: usize,
     options: &FindOptions,
     mut accept: impl FnMut(&Match) -> bool,
-) -> Found {
+) -> FindReport {
     let callees = Callees::new(program, patterns);
-    let mut found = Found::default();
+    let mut found = FindReport::default();
     for f in program.functions() {
         if f.extracted_from().is_some() && !options.in_extracted {
             continue;
         }
         let index = FunctionIndex::new(f);
-        let scene = Scene { f, index: Some(&index), callees: Some(&callees), options };
-        let Some(mut run) = Running::plan(scene, patterns, number) else { continue };
+        let cx = SearchContext { f, index: Some(&index), callees: Some(&callees), options };
+        let Some(mut run) = PatternSearch::new(cx, patterns, number) else { continue };
         let (pattern, plan) = (&patterns[number], run.plan.clone());
-        let mut search = Search::new(scene, pattern, &plan);
+        let mut search = Search::new(cx, pattern, &plan);
         search.avoid = Some(HashSet::default());
         for &at in index.of(run.root) {
-            if !run.gate.open(f, at) {
+            if !run.root_filter.accepts(f, at) {
                 continue;
             }
             let mut taken: Option<Match> = None;
@@ -66,7 +69,7 @@ pub(crate) fn find_apart(
                 avoid.extend(taken.ops.iter().copied());
                 found.matches.push(taken);
             }
-            run.count(scene, search.steps, (ended, at), &mut found.exhausted);
+            run.record_steps(cx, search.steps, (ended, at), &mut found.exhausted);
             if run.done {
                 break;
             }
@@ -75,13 +78,18 @@ pub(crate) fn find_apart(
     found
 }
 
-fn find_in(scene: Scene<'_>, patterns: &[PatternGraph], numbers: &[usize], found: &mut Found) {
-    let Some(index) = scene.index else { return };
-    let mut runs: Vec<Running> =
-        numbers.iter().filter_map(|&n| Running::plan(scene, patterns, n)).collect();
-    let plans: Vec<Plan> = runs.iter().map(|run| run.plan.clone()).collect();
+fn find_in_function(
+    cx: SearchContext<'_>,
+    patterns: &[PatternGraph],
+    numbers: &[usize],
+    found: &mut FindReport,
+) {
+    let Some(index) = cx.index else { return };
+    let mut runs: Vec<PatternSearch> =
+        numbers.iter().filter_map(|&n| PatternSearch::new(cx, patterns, n)).collect();
+    let plans: Vec<MatchPlan> = runs.iter().map(|run| run.plan.clone()).collect();
     let mut searches: Vec<Search<'_>> = (runs.iter().zip(&plans))
-        .map(|(run, plan)| Search::new(scene, &patterns[run.number], plan))
+        .map(|(run, plan)| Search::new(cx, &patterns[run.number], plan))
         .collect();
     let mut by_key: Vec<SmallVec<[u32; 4]>> = Vec::new();
     for (n, run) in runs.iter().enumerate() {
@@ -94,8 +102,8 @@ fn find_in(scene: Scene<'_>, patterns: &[PatternGraph], numbers: &[usize], found
     let mut visit = |at: InstId, bucket: &[u32]| {
         for &n in bucket {
             let run = &mut runs[n as usize];
-            if !run.done && run.gate.open(scene.f, at) {
-                run.at(at, &mut searches[n as usize], found);
+            if !run.done && run.root_filter.accepts(cx.f, at) {
+                run.search_root(at, &mut searches[n as usize], found);
             }
         }
     };
@@ -117,14 +125,14 @@ fn find_in(scene: Scene<'_>, patterns: &[PatternGraph], numbers: &[usize], found
     }
 }
 
-/// One pattern on its way through a function.
-struct Running {
+/// The state of one pattern during the walk over a function.
+struct PatternSearch {
     number: usize,
     name: Name,
     root: OpKey,
-    plan: Plan,
-    gate: Gate,
-    // Which match has these instructions.
+    plan: MatchPlan,
+    root_filter: RootFilter,
+    // The indices of matches, by their instructions.
     seen: HashMap<SmallVec<[InstId; 8]>, usize, FxBuildHasher>,
     steps: u64,
     most_steps: u64,
@@ -134,31 +142,31 @@ struct Running {
     done: bool,
 }
 
-impl Running {
-    fn plan(scene: Scene<'_>, patterns: &[PatternGraph], number: usize) -> Option<Self> {
+impl PatternSearch {
+    fn new(cx: SearchContext<'_>, patterns: &[PatternGraph], number: usize) -> Option<Self> {
         let pattern = &patterns[number];
-        let root = rarest(scene.index?, pattern)?;
-        let commute = !scene.options.operand_order;
-        let insts = scene.f.num_insts();
+        let root = rarest_op(cx.index?, pattern)?;
+        let commute = !cx.options.operand_order;
+        let insts = cx.f.num_insts();
         Some(Self {
             number,
             name: pattern.name,
             root: pattern.ops[root].key,
-            plan: Plan::new(pattern, root, commute),
-            gate: Gate::new(pattern, root, commute),
+            plan: MatchPlan::new(pattern, root, commute),
+            root_filter: RootFilter::new(pattern, root, commute),
             seen: HashMap::default(),
             steps: 0,
-            most_steps: scene.options.steps.unwrap_or(64 * insts as u64 + 10_000_000),
+            most_steps: cx.options.steps.unwrap_or(64 * insts as u64 + 10_000_000),
             matches: 0,
-            most_matches: scene.options.matches.unwrap_or(4 * insts + 100_000),
+            most_matches: cx.options.matches.unwrap_or(4 * insts + 100_000),
             cut: false,
             done: false,
         })
     }
 
-    // Everything that is found from a root.
-    fn at(&mut self, at: InstId, search: &mut Search<'_>, found: &mut Found) {
-        let scene = search.scene;
+    // Finds all matches from a root.
+    fn search_root(&mut self, at: InstId, search: &mut Search<'_>, found: &mut FindReport) {
+        let cx = search.cx;
         let (number, most, pattern) = (self.number, self.most_matches, search.pattern);
         let (seen, plan, count) = (&mut self.seen, &self.plan, &mut self.matches);
         let matches = &mut found.matches;
@@ -170,7 +178,7 @@ impl Running {
                 *count += 1;
                 return *count < most;
             }
-            // Most roots have one match, which need not be remembered.
+            // Most roots have one match, which need not be stored.
             if plan.rooted && next == start + 1 {
                 seen.clear();
                 seen.insert(sorted(matches[start].ops.iter()), start);
@@ -180,32 +188,32 @@ impl Running {
             if known == next {
                 matches.push(new);
                 *count += 1;
-            } else if comes_before(scene.f, pattern, &new, &matches[known]) {
+            } else if is_preferred(cx.f, pattern, &new, &matches[known]) {
                 matches[known] = new;
             }
             *count < most
         });
-        self.count(scene, search.steps, (ended, at), &mut found.exhausted);
+        self.record_steps(cx, search.steps, (ended, at), &mut found.exhausted);
     }
 
-    fn count(
+    fn record_steps(
         &mut self,
-        scene: Scene<'_>,
+        cx: SearchContext<'_>,
         steps: u64,
-        (ended, at): (Ended, InstId),
+        (ended, at): (SearchEnd, InstId),
         exhausted: &mut Vec<Exhausted>,
     ) {
         self.steps += steps;
-        let (pattern, function) = (self.name, scene.f.name());
-        if ended == Ended::Exhausted && !self.cut {
+        let (pattern, function) = (self.name, cx.f.name());
+        if ended == SearchEnd::Exhausted && !self.cut {
             self.cut = true;
-            let limit = Limit::Root(at, scene.options.steps_per_root);
+            let limit = SearchLimit::Root(at, cx.options.steps_per_root);
             exhausted.push(Exhausted { pattern, function, limit });
         }
         let limit = if self.matches >= self.most_matches {
-            Limit::Matches(self.most_matches)
+            SearchLimit::Matches(self.most_matches)
         } else if self.steps > self.most_steps {
-            Limit::Steps(self.most_steps)
+            SearchLimit::Steps(self.most_steps)
         } else {
             return;
         };
@@ -214,9 +222,9 @@ impl Running {
     }
 }
 
-// Whether one of two bindings of the same instructions is kept rather than the other: one that can be replaced, and of
-// two that can be or cannot the first in written order.
-fn comes_before(f: &Function, pattern: &PatternGraph, new: &Match, known: &Match) -> bool {
+// Returns whether the new of two bindings of the same instructions is preferred: a legal one to an illegal one, else the first in
+// written order.
+fn is_preferred(f: &Function, pattern: &PatternGraph, new: &Match, known: &Match) -> bool {
     let legal = |found: &Match| is_legal_binding(f, pattern, found);
     if new.rank(f) < known.rank(f) {
         legal(new) || !legal(known)
@@ -231,27 +239,27 @@ fn sorted<'a>(ops: impl Iterator<Item = &'a InstId>) -> SmallVec<[InstId; 8]> {
     ops
 }
 
-/// A look at the definitions of a root's operands, before anything is set up.
-struct Gate {
+/// A quick test of the definitions of a root's operands, before a search is set up.
+struct RootFilter {
     tests: SmallVec<[(usize, OpKey); 2]>,
-    /// Whether the first two operands may stand the other way round.
+    /// Allows the first two operands in either order.
     either: bool,
 }
 
-impl Gate {
+impl RootFilter {
     fn new(pattern: &PatternGraph, root: OpIx, commute: bool) -> Self {
         let op = &pattern.ops[root];
         let tests = op.operands.iter().enumerate().filter_map(|(n, operand)| match *operand {
-            Operand::One(value) => match pattern.values[value].from {
-                Source::Result(def) => Some((n, pattern.ops[def].key)),
-                Source::Param | Source::Literal(_) => None,
+            PatternOperand::One(value) => match pattern.values[value].from {
+                ValueSource::Result(def) => Some((n, pattern.ops[def].key)),
+                ValueSource::Param | ValueSource::Literal(_) => None,
             },
-            Operand::Rest(_) => None,
+            PatternOperand::Rest(_) => None,
         });
         Self { tests: tests.collect(), either: commute && op.commutative }
     }
 
-    fn open(&self, f: &Function, inst: InstId) -> bool {
+    fn accepts(&self, f: &Function, inst: InstId) -> bool {
         if self.tests.is_empty() {
             return true;
         }
@@ -265,8 +273,8 @@ impl Gate {
     }
 }
 
-// By the position of the first instruction, then by pattern, then by the other positions.
-fn sort(f: &Function, found: &mut [Match]) {
+// Sorts by the position of the first instruction, then by pattern, then by the other positions.
+fn sort_matches(f: &Function, found: &mut [Match]) {
     let places = |n: u32| {
         let ops = &found[n as usize].ops;
         let mut places: SmallVec<[u64; 8]> = ops.iter().map(|&i| f.order_key(i)).collect();
@@ -283,7 +291,7 @@ fn sort(f: &Function, found: &mut [Match]) {
         return;
     }
     order.sort_unstable_by(before);
-    // Cycle by cycle: each match is moved once.
+    // Permutes cycle by cycle, so that each match is moved once.
     for start in 0..order.len() {
         let mut at = start;
         loop {

@@ -1,4 +1,4 @@
-//! What is asked of a program before anything is searched: its instructions by op, and wide uses by op.
+//! An index of the instructions of a function by op, and of the users of widely used values.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,20 +7,20 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Function, InstId, OpKey, ValueId};
 
-/// Values with more uses than this get an index of their own.
-const WIDE: usize = 16;
+/// Values with more uses than this get an index of their users.
+const INDEXED_USE_COUNT: usize = 16;
 
-type Fan = HashMap<OpKey, Rc<Vec<InstId>>, FxBuildHasher>;
+type UsersByOp = HashMap<OpKey, Rc<Vec<InstId>>, FxBuildHasher>;
 
-/// The instructions of a function by op, in program order. One for all patterns.
+/// The instructions of a function by op, in program order; shared by all patterns.
 pub(crate) struct FunctionIndex<'a> {
     f: &'a Function,
     by_key: Vec<Vec<InstId>>,
     order: Vec<(InstId, u32)>,
-    fans: RefCell<HashMap<ValueId, Fan, FxBuildHasher>>,
+    wide_uses: RefCell<HashMap<ValueId, UsersByOp, FxBuildHasher>>,
 }
 
-/// The instructions that may be one op of a pattern.
+/// The candidate instructions for one op of a pattern.
 pub(crate) enum Candidates {
     None,
     One(InstId),
@@ -51,37 +51,39 @@ impl<'a> FunctionIndex<'a> {
             by_key[key].push(inst);
             order.push((inst, key as u32));
         }
-        Self { f, by_key, order, fans: RefCell::default() }
+        Self { f, by_key, order, wide_uses: RefCell::default() }
     }
 
-    /// The instructions of an op.
+    /// Returns the instructions of an op.
     pub(crate) fn of(&self, key: OpKey) -> &[InstId] {
         self.of_number(key.index())
     }
 
-    /// The instructions of the op with this number.
+    /// Returns the instructions of the op with this index.
     pub(super) fn of_number(&self, key: usize) -> &[InstId] {
         self.by_key.get(key).map_or(&[], Vec::as_slice)
     }
 
-    /// All instructions in program order, each with the number of its op.
+    /// Returns all instructions in program order, each with the index of its op.
     pub(super) fn in_order(&self) -> &[(InstId, u32)] {
         &self.order
     }
 
-    /// How many uses a value has, counted up to a limit.
+    /// Returns the number of uses of a value, counted up to a limit.
     pub(crate) fn width(&self, value: ValueId) -> usize {
-        self.f.uses(value).take(WIDE + 1).count()
+        self.f.uses(value).take(INDEXED_USE_COUNT + 1).count()
     }
 
-    /// The instructions of an op that use a value, each once, in program order.
+    /// Returns the instructions of an op that use a value, each once, in program order.
     pub(crate) fn users(&self, value: ValueId, key: OpKey) -> Candidates {
         let f = self.f;
         let mut uses = f.uses(value).filter(|u| f.op_key(u.user) == key).map(|u| u.user);
-        if self.width(value) > WIDE {
-            let mut fans = self.fans.borrow_mut();
-            let fan = fans.entry(value).or_insert_with(|| self.fan(value));
-            return fan.get(&key).map_or(Candidates::None, |list| Candidates::Many(list.clone()));
+        if self.width(value) > INDEXED_USE_COUNT {
+            let mut wide_uses = self.wide_uses.borrow_mut();
+            let users_by_op = wide_uses.entry(value).or_insert_with(|| self.users_by_op(value));
+            return users_by_op
+                .get(&key)
+                .map_or(Candidates::None, |list| Candidates::Many(list.clone()));
         }
         let (first, second) = (uses.next(), uses.next());
         match (first, second) {
@@ -96,7 +98,7 @@ impl<'a> FunctionIndex<'a> {
         }
     }
 
-    fn fan(&self, value: ValueId) -> Fan {
+    fn users_by_op(&self, value: ValueId) -> UsersByOp {
         let f = self.f;
         let mut users: Vec<InstId> = f.uses(value).map(|u| u.user).collect();
         users.sort_unstable_by_key(|&i| f.order_key(i));
@@ -108,7 +110,7 @@ impl<'a> FunctionIndex<'a> {
         lists.into_iter().map(|(key, list)| (key, Rc::new(list))).collect()
     }
 
-    /// The instructions of an op in whose regions a value is used, each once, in program order.
+    /// Returns the instructions of an op whose regions use a value, each once, in program order.
     pub(crate) fn around_uses(&self, value: ValueId, key: OpKey) -> Candidates {
         let f = self.f;
         let mut list = Vec::new();

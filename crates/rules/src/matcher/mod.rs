@@ -1,54 +1,52 @@
-//! Finding patterns: candidates from an index, bindings with a trail, one match per set of ops.
+//! The matcher: candidates from an index, bindings with an undo trail, one match per set of ops.
 
 mod explain;
+mod feasibility;
 mod find;
-mod found;
 mod index;
-mod instance;
-mod possible;
+mod match_failure;
+mod matches;
+mod pattern_instance;
 mod regions;
 mod search;
-mod why;
 
 use sapwood_ptir::{Name, Program};
 
 pub use explain::{NearMiss, explain};
-pub(crate) use find::{find_apart, find_some};
-pub use found::{Exhausted, Found, Limit, Match};
+pub(crate) use find::{find_disjoint, find_selected};
 pub(crate) use index::FunctionIndex;
-pub(crate) use instance::is_instance;
-pub(crate) use search::{Bound, Ended, Scene, Search, attr_at};
+pub use matches::{Exhausted, FindReport, Match, SearchLimit};
+pub(crate) use pattern_instance::is_instance;
+pub(crate) use search::{Bindings, Search, SearchContext, SearchEnd, attr_at};
 
 use crate::graph::{OpIx, PatternGraph};
 
-/// How to look.
+/// The options of a search.
 #[derive(Clone, Debug)]
 pub struct FindOptions {
-    /// Whether the types that patterns state count. A `?` in them is any dim, a named dim the same wherever it stands.
+    /// Compares the written types. A `?` in them matches any dim, a named dim the same dim everywhere.
     pub typed: bool,
-    /// Whether operands of commutative ops must stand in the order of the pattern.
+    /// Requires operands of commutative ops in the order of the pattern.
     pub operand_order: bool,
-    /// Whether two ops of a pattern may be one of the program, as in rewrite rules.
+    /// Allows two ops of a pattern to match one instruction, as in rewrite rules.
     pub share_ops: bool,
-    /// Whether functions that were extracted are looked at.
+    /// Searches extracted functions too.
     pub in_extracted: bool,
-    /// How many candidates may be tried from one root.
+    /// The largest number of candidates from one root.
     pub steps_per_root: u64,
-    /// How many candidates may be tried for one pattern in one function; if not given, 64 per instruction and ten
-    /// million.
+    /// The largest number of candidates for one pattern in one function; by default 64 per instruction and ten million.
     pub steps: Option<u64>,
-    /// How many matches of one pattern in one function are kept; if not given, four per instruction and a hundred
-    /// thousand.
+    /// The largest number of matches of one pattern in one function; by default four per instruction and a hundred thousand.
     pub matches: Option<usize>,
-    /// Only the patterns of these names are looked for, if there are any; the others say what calls of them are.
+    /// The names of the patterns to search for; all if it is empty. The others only decide what calls in patterns match.
     pub only: Vec<Name>,
 }
 
 impl FindOptions {
-    /// The numbers of the patterns that are looked for.
-    pub(crate) fn wanted(&self, patterns: &[PatternGraph]) -> Vec<usize> {
-        let wanted = |p: &PatternGraph| self.only.is_empty() || self.only.contains(&p.name);
-        (0..patterns.len()).filter(|&n| wanted(&patterns[n])).collect()
+    /// Returns the indices of the patterns to search for.
+    pub(crate) fn selected(&self, patterns: &[PatternGraph]) -> Vec<usize> {
+        let is_selected = |p: &PatternGraph| self.only.is_empty() || self.only.contains(&p.name);
+        (0..patterns.len()).filter(|&n| is_selected(&patterns[n])).collect()
     }
 }
 
@@ -67,7 +65,7 @@ impl Default for FindOptions {
     }
 }
 
-/// Finds all matches of patterns. Legal or not is another question: [`legality`](crate::legality).
+/// Finds all matches of patterns, legal or not; [`legality`](crate::legality) checks that.
 ///
 /// ```
 /// use sapwood_ptir::{Registry, parse};
@@ -86,12 +84,16 @@ impl Default for FindOptions {
 /// # Ok::<(), sapwood_types::Diagnostics>(())
 /// ```
 #[must_use]
-pub fn find_matches(program: &Program, patterns: &[PatternGraph], options: &FindOptions) -> Found {
-    find_some(program, patterns, &options.wanted(patterns), options)
+pub fn find_matches(
+    program: &Program,
+    patterns: &[PatternGraph],
+    options: &FindOptions,
+) -> FindReport {
+    find_selected(program, patterns, &options.selected(patterns), options)
 }
 
-// The op of the pattern that the function has fewest of; none if it lacks one.
-fn rarest(index: &FunctionIndex<'_>, pattern: &PatternGraph) -> Option<OpIx> {
+// Returns the op of the pattern with the fewest instructions in the function; none if one of the ops is missing.
+fn rarest_op(index: &FunctionIndex<'_>, pattern: &PatternGraph) -> Option<OpIx> {
     let count = |op: OpIx| index.of(pattern.ops[op].key).len();
     let root = (0..pattern.ops.len()).rev().min_by_key(|&op| count(op))?;
     (count(root) > 0).then_some(root)

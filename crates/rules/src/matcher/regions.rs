@@ -1,26 +1,26 @@
-//! Regions: those of the pattern and those found, instruction by instruction.
+//! Comparison of regions of a pattern with regions of the program, instruction by instruction.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Attr, BodyId, Function, InstId, ValueId};
 
+use super::match_failure::MatchFailure;
 use super::search::{Search, attr_at};
-use super::why::Why;
-use crate::graph::{AttrSlot, OpIx, Test, written_attrs};
+use crate::graph::{AttrCondition, AttrSlot, OpIx, written_attrs};
 
 impl Search<'_> {
-    /// Whether the regions are the same up to the names of values and attributes left out; what they use from outside is
-    /// bound on the way. Instructions stand in the same order; operands of a commutative one in either, as written first.
-    pub(super) fn bind_regions(&mut self, op: OpIx, found: InstId) -> Result<(), Why> {
-        let Some(source) = self.pattern.source.clone() else { return Err(Why::Regions) };
-        let Some(wanted) = self.pattern.ops[op].regions else { return Err(Why::Regions) };
-        let f = self.scene.f;
+    /// Binds the outer values that regions use, if the regions are equal up to names and omitted attributes. Instructions must be
+    /// in the same order; operands of a commutative one may be in either order, and the written order is tried first.
+    pub(super) fn bind_regions(&mut self, op: OpIx, found: InstId) -> Result<(), MatchFailure> {
+        let Some(source) = self.pattern.source.clone() else { return Err(MatchFailure::Regions) };
+        let Some(wanted) = self.pattern.ops[op].regions else { return Err(MatchFailure::Regions) };
+        let f = self.cx.f;
         let mut inside: HashMap<ValueId, ValueId, FxBuildHasher> = HashMap::default();
         let mut open: Vec<(InstId, InstId)> = vec![(wanted, found)];
         while let Some((a, b)) = open.pop() {
             let (left, right) = (source.regions(a), f.regions(b));
             if left.len() != right.len() {
-                return Err(Why::Regions);
+                return Err(MatchFailure::Regions);
             }
             let pairs: Vec<(BodyId, BodyId)> =
                 left.iter().copied().zip(right.iter().copied()).collect();
@@ -29,13 +29,13 @@ impl Search<'_> {
                 if params.len() != others.len()
                     || !params.iter().zip(others).all(|(&a, &b)| self.same_type(&source, a, b))
                 {
-                    return Err(Why::Regions);
+                    return Err(MatchFailure::Regions);
                 }
                 inside.extend(params.iter().copied().zip(others.iter().copied()));
                 let (mut at, mut other) = (source.first_inst(x), f.first_inst(y));
                 while let (Some(p), Some(q)) = (at, other) {
                     if !self.same_inst(&source, p, q, &mut inside) {
-                        return Err(Why::Region(p, q));
+                        return Err(MatchFailure::Region(p, q));
                     }
                     if !source.regions(p).is_empty() || !f.regions(q).is_empty() {
                         open.push((p, q));
@@ -43,7 +43,7 @@ impl Search<'_> {
                     (at, other) = (source.next_inst(p), f.next_inst(q));
                 }
                 if at.is_some() || other.is_some() {
-                    return Err(Why::Regions);
+                    return Err(MatchFailure::Regions);
                 }
             }
         }
@@ -57,11 +57,11 @@ impl Search<'_> {
         q: InstId,
         inside: &mut HashMap<ValueId, ValueId, FxBuildHasher>,
     ) -> bool {
-        let f = self.scene.f;
+        let f = self.cx.f;
         let same_attr = |slot: &AttrSlot, attr: &Attr| attr_at(f, q, slot).as_ref() == Some(attr);
         let attrs = written_attrs(source, p).iter().all(|t| match &t.test {
-            Test::Is(attr) => same_attr(&t.slot, attr),
-            Test::Capture(_) => true,
+            AttrCondition::Is(attr) => same_attr(&t.slot, attr),
+            AttrCondition::Capture(_) => true,
         });
         let callee = match (source.attr(p, "callee"), f.attr(q, "callee")) {
             (Some(Attr::Func(wanted)), Some(Attr::Func(found))) => self.calls(*wanted, *found),
@@ -76,10 +76,10 @@ impl Search<'_> {
         {
             return false;
         }
-        let commutes = !self.scene.options.operand_order
+        let commutes = !self.cx.options.operand_order
             && left.len() == 2
             && source.op_def(p).is_some_and(|d| d.commutative);
-        let mark = self.mark();
+        let mark = self.trail_len();
         if !self.same_operands(left, right.iter(), inside) {
             self.undo(mark);
             if !commutes || !self.same_operands(left, right.iter().rev(), inside) {
@@ -110,9 +110,9 @@ impl Search<'_> {
         })
     }
 
-    // Where types count.
+    // Compares types in typed matching.
     fn same_type(&mut self, source: &Function, a: ValueId, b: ValueId) -> bool {
-        let f = self.scene.f;
-        !self.scene.options.typed || self.type_fits(source.value_type(a), f.value_type(b))
+        let f = self.cx.f;
+        !self.cx.options.typed || self.type_fits(source.value_type(a), f.value_type(b))
     }
 }

@@ -1,61 +1,61 @@
-//! The search for one pattern from one root: candidates one after the other, bindings undone on the way back.
+//! The search for one pattern from one root: candidates one after the other, with bindings undone on backtracking.
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Attr, Dim, Function, InstId, Name, ValueId, ValueType, Values};
 use smallvec::SmallVec;
 
-use super::explain::Nearest;
+use super::explain::DeepestFailure;
+use super::feasibility::Feasibility;
 use super::index::{Candidates, FunctionIndex};
-use super::possible::Possible;
-use super::why::Why;
+use super::match_failure::MatchFailure;
 use super::{FindOptions, Match};
 use crate::graph::{
-    AttrSlot, Callees, Fit, OpIx, Operand, PatternGraph, Plan, Reach, Source, Test, ValueIx,
-    same_constant,
+    AttrCondition, AttrSlot, CalleeMatch, Callees, Connection, MatchPlan, OpIx, PatternGraph,
+    PatternOperand, ValueIx, ValueSource, same_constant,
 };
 
-/// After so many steps from one root it is worth asking what is possible at all.
-const MANY: u64 = 256;
+/// After this number of steps from one root the search checks feasibility first.
+const STEPS_BEFORE_FEASIBILITY: u64 = 256;
 
-/// What a search works on.
+/// The context of a search: the function, its index, the callees and the options.
 #[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct SearchContext<'a> {
     pub(crate) f: &'a Function,
     pub(crate) index: Option<&'a FunctionIndex<'a>>,
     pub(crate) callees: Option<&'a Callees<'a>>,
     pub(crate) options: &'a FindOptions,
 }
 
-/// How a search from a root ended.
+/// The way in which a search from a root ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Ended {
-    /// Everything was tried, or nobody wants more.
+pub(crate) enum SearchEnd {
+    /// All candidates were tried, or the caller stopped the search.
     Done,
-    /// The budget of steps was used up.
+    /// The step limit was reached.
     Exhausted,
 }
 
-/// A search; reused from root to root.
+/// A search for one pattern; reused from root to root.
 pub(crate) struct Search<'a> {
-    pub(crate) scene: Scene<'a>,
+    pub(crate) cx: SearchContext<'a>,
     pub(crate) pattern: &'a PatternGraph,
-    pub(crate) plan: &'a Plan,
-    pub(crate) bound: Bound,
-    taken: Taken,
-    trail: Vec<Undo>,
-    frames: Vec<Frame>,
-    /// Steps taken from this root.
+    pub(crate) plan: &'a MatchPlan,
+    pub(crate) bound: Bindings,
+    taken: MatchedInsts,
+    trail: Vec<UndoEntry>,
+    frames: Vec<SearchFrame>,
+    /// The number of steps from this root.
     pub(crate) steps: u64,
-    pub(crate) nearest: Option<Nearest>,
-    /// Instructions that are not to be matched.
+    pub(crate) deepest: Option<DeepestFailure>,
+    /// The instructions that must not be matched.
     pub(crate) avoid: Option<HashSet<InstId, FxBuildHasher>>,
-    pub(super) possible: Possible,
+    pub(super) feasibility: Feasibility,
 }
 
-/// What is bound so far.
+/// The bindings of a search so far.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Bound {
+pub(crate) struct Bindings {
     pub(crate) ops: Vec<Option<InstId>>,
     pub(crate) swapped: Vec<bool>,
     pub(crate) values: Vec<Option<ValueId>>,
@@ -64,8 +64,8 @@ pub(crate) struct Bound {
     dims: Vec<(Name, Dim)>,
 }
 
-impl Bound {
-    /// All values that are bound or belong to a bound instruction.
+impl Bindings {
+    /// Returns all values that are bound or belong to a bound instruction.
     pub(crate) fn all_values<'a>(&'a self, f: &'a Function) -> impl Iterator<Item = ValueId> + 'a {
         let own = |i: InstId| f.inst_results(i).chain(f.operands(i).iter().copied());
         let values = self.values.iter().flatten().copied();
@@ -74,7 +74,7 @@ impl Bound {
 }
 
 #[derive(Clone, Copy)]
-enum Undo {
+enum UndoEntry {
     Op(OpIx),
     Value(ValueIx),
     Capture(usize),
@@ -82,21 +82,21 @@ enum Undo {
     Dim,
 }
 
-struct Frame {
+struct SearchFrame {
     candidates: Candidates,
     at: usize,
     swapped: bool,
     mark: usize,
 }
 
-// The instructions that are bound to an op of the pattern. Few are, mostly, so a list will do until they are many.
+// The instructions that are bound to an op of the pattern: a list while they are few, then a set.
 #[derive(Default)]
-struct Taken {
+struct MatchedInsts {
     list: SmallVec<[InstId; 16]>,
     many: HashSet<InstId, FxBuildHasher>,
 }
 
-impl Taken {
+impl MatchedInsts {
     const FEW: usize = 16;
 
     fn contains(&self, inst: InstId) -> bool {
@@ -118,7 +118,7 @@ impl Taken {
     }
 
     fn pop(&mut self) {
-        // Where two ops may be one instruction nobody asks what is taken.
+        // If two ops may match one instruction, this set is not used.
         if let Some(inst) = self.list.pop().filter(|_| self.list.len() > Self::FEW) {
             self.many.remove(&inst);
         }
@@ -126,8 +126,12 @@ impl Taken {
 }
 
 impl<'a> Search<'a> {
-    pub(crate) fn new(scene: Scene<'a>, pattern: &'a PatternGraph, plan: &'a Plan) -> Self {
-        let bound = Bound {
+    pub(crate) fn new(
+        cx: SearchContext<'a>,
+        pattern: &'a PatternGraph,
+        plan: &'a MatchPlan,
+    ) -> Self {
+        let bound = Bindings {
             ops: vec![None; pattern.ops.len()],
             swapped: vec![false; pattern.ops.len()],
             values: vec![None; pattern.values.len()],
@@ -136,29 +140,29 @@ impl<'a> Search<'a> {
             dims: Vec::new(),
         };
         Self {
-            scene,
+            cx,
             pattern,
             plan,
             bound,
-            taken: Taken::default(),
+            taken: MatchedInsts::default(),
             trail: Vec::new(),
             frames: Vec::new(),
             steps: 0,
-            nearest: None,
+            deepest: None,
             avoid: None,
-            possible: Possible::default(),
+            feasibility: Feasibility::default(),
         }
     }
 
-    /// Tries everything from a root. `found` sees each complete binding and says whether to go on.
-    pub(crate) fn run(&mut self, root: InstId, mut found: impl FnMut(&Self) -> bool) -> Ended {
+    /// Tries all candidates from a root. `found` receives each complete binding and returns whether to continue.
+    pub(crate) fn run(&mut self, root: InstId, mut found: impl FnMut(&Self) -> bool) -> SearchEnd {
         let plan = self.plan;
         self.steps = 0;
         self.frames.clear();
         self.undo(0);
         self.push(Candidates::One(root));
         let ended = loop {
-            let Some(depth) = self.frames.len().checked_sub(1) else { break Ended::Done };
+            let Some(depth) = self.frames.len().checked_sub(1) else { break SearchEnd::Done };
             let step = &plan.steps[depth];
             let frame = &mut self.frames[depth];
             let mark = frame.mark;
@@ -168,34 +172,34 @@ impl<'a> Search<'a> {
                 self.frames.pop();
                 continue;
             };
-            if swapped && matches!(self.scene.f.operands(inst), [a, b, ..] if a == b) {
+            if swapped && matches!(self.cx.f.operands(inst), [a, b, ..] if a == b) {
                 continue;
             }
             self.steps += 1;
-            if self.steps > self.scene.options.steps_per_root {
-                break Ended::Exhausted;
+            if self.steps > self.cx.options.steps_per_root {
+                break SearchEnd::Exhausted;
             }
             let op = step.op;
-            if self.steps > MANY && !self.possible(op, inst) {
+            if self.steps > STEPS_BEFORE_FEASIBILITY && !self.is_feasible(op, inst) {
                 continue;
             }
             if let Err(why) = self.bind_op(op, inst, swapped) {
-                self.note(depth, Some(inst), why);
+                self.record_failure(depth, Some(inst), why);
                 continue;
             }
             if depth + 1 < plan.steps.len() {
                 let candidates = self.candidates(depth + 1);
                 if matches!(candidates, Candidates::None) {
-                    self.note(depth + 1, None, Why::NoCandidate);
+                    self.record_failure(depth + 1, None, MatchFailure::NoCandidate);
                     continue;
                 }
                 self.push(candidates);
                 continue;
             }
-            if let Err(n) = self.conditions() {
-                self.note(depth + 1, Some(inst), Why::Condition(n));
+            if let Err(n) = self.check_conditions() {
+                self.record_failure(depth + 1, Some(inst), MatchFailure::Condition(n));
             } else if !found(self) {
-                break Ended::Done;
+                break SearchEnd::Done;
             }
         };
         self.frames.clear();
@@ -205,83 +209,85 @@ impl<'a> Search<'a> {
 
     fn push(&mut self, candidates: Candidates) {
         let mark = self.trail.len();
-        self.frames.push(Frame { candidates, at: 0, swapped: false, mark });
+        self.frames.push(SearchFrame { candidates, at: 0, swapped: false, mark });
     }
 
-    fn note(&mut self, depth: usize, inst: Option<InstId>, why: Why) {
-        if self.nearest.is_none() {
+    fn record_failure(&mut self, depth: usize, inst: Option<InstId>, why: MatchFailure) {
+        if self.deepest.is_none() {
             return;
         }
-        let mut nearest = self.nearest.take();
-        if let Some(nearest) = &mut nearest {
-            nearest.note(self, depth, inst, why);
+        let mut deepest = self.deepest.take();
+        if let Some(deepest) = &mut deepest {
+            deepest.update(self, depth, inst, why);
         }
-        self.nearest = nearest;
+        self.deepest = deepest;
     }
 
-    fn conditions(&self) -> Result<(), usize> {
+    fn check_conditions(&self) -> Result<(), usize> {
         match self
             .pattern
             .conditions
             .iter()
-            .position(|c| !c.holds(self.scene.f, self.pattern, &self.bound))
+            .position(|c| !c.holds(self.cx.f, self.pattern, &self.bound))
         {
             Some(n) => Err(n),
             None => Ok(()),
         }
     }
 
-    /// The instructions that may be the op of a step.
+    /// Returns the candidates for the op of a step.
     pub(crate) fn candidates(&self, step: usize) -> Candidates {
-        let (f, step) = (self.scene.f, &self.plan.steps[step]);
+        let (f, step) = (self.cx.f, &self.plan.steps[step]);
         let key = self.pattern.ops[step.op].key;
         match &step.reach {
-            Reach::Root => Candidates::None,
-            Reach::Def(value) => match self.bound.values[*value].and_then(|v| f.inst_of(v)) {
+            Connection::Root => Candidates::None,
+            Connection::Def(value) => match self.bound.values[*value].and_then(|v| f.inst_of(v)) {
                 Some(inst) => Candidates::One(inst),
                 None => Candidates::None,
             },
-            Reach::Use(values) => {
-                let Some(index) = self.scene.index else { return Candidates::None };
+            Connection::Use(values) => {
+                let Some(index) = self.cx.index else { return Candidates::None };
                 let bound = values.iter().filter_map(|(_, v)| self.bound.values[*v]);
                 match bound.min_by_key(|&v| index.width(v)) {
                     Some(value) => index.users(value, key),
                     None => Candidates::None,
                 }
             }
-            Reach::Captures(value) => match (self.scene.index, self.bound.values[*value]) {
+            Connection::Captures(value) => match (self.cx.index, self.bound.values[*value]) {
                 (Some(index), Some(value)) => index.around_uses(value, key),
                 _ => Candidates::None,
             },
         }
     }
 
-    fn bind_op(&mut self, ix: OpIx, inst: InstId, swapped: bool) -> Result<(), Why> {
-        let f = self.scene.f;
+    fn bind_op(&mut self, ix: OpIx, inst: InstId, swapped: bool) -> Result<(), MatchFailure> {
+        let f = self.cx.f;
         let pattern = self.pattern;
         let op = &pattern.ops[ix];
         if f.op_key(inst) != op.key {
-            return Err(Why::Op);
+            return Err(MatchFailure::Op);
         }
-        if !self.scene.options.share_ops && self.taken.contains(inst)
+        if !self.cx.options.share_ops && self.taken.contains(inst)
             || self.avoid.as_ref().is_some_and(|avoid| avoid.contains(&inst))
         {
-            return Err(Why::Taken);
+            return Err(MatchFailure::Taken);
         }
         let results = f.inst_results(inst).len();
         if results < op.results.len() || (op.exact_results && results > op.results.len()) {
-            return Err(Why::Results(results));
+            return Err(MatchFailure::Results(results));
         }
         if let Some(wanted) = op.callee {
-            let Some(Attr::Func(found)) = f.attr(inst, "callee") else { return Err(Why::Callee) };
+            let Some(Attr::Func(found)) = f.attr(inst, "callee") else {
+                return Err(MatchFailure::Callee);
+            };
             if !self.calls(wanted, *found) {
-                return Err(Why::Callee);
+                return Err(MatchFailure::Callee);
             }
         }
         self.bind_attrs(ix, inst)?;
         for (n, &result) in op.results.iter().enumerate() {
             if !f.result(inst, n).is_some_and(|v| self.bind(result, v)) {
-                return Err(Why::Result(n));
+                return Err(MatchFailure::Result(n));
             }
         }
         self.bind_operands(ix, inst, swapped)?;
@@ -291,61 +297,63 @@ impl<'a> Search<'a> {
         self.bound.ops[ix] = Some(inst);
         self.bound.swapped[ix] = swapped;
         self.taken.push(inst);
-        self.trail.push(Undo::Op(ix));
+        self.trail.push(UndoEntry::Op(ix));
         Ok(())
     }
 
-    /// Whether a call of one function is what a call of another in a pattern stands for.
+    /// Returns whether a call of one function matches a call of another in a pattern.
     pub(super) fn calls(&self, wanted: Name, found: Name) -> bool {
-        match self.scene.callees {
-            Some(callees) => callees.fit(wanted, found) != Fit::No,
+        match self.cx.callees {
+            Some(callees) => callees.fit(wanted, found) != CalleeMatch::No,
             None => found == wanted,
         }
     }
 
-    /// Where the trail ends, to come back to.
-    pub(super) fn mark(&self) -> usize {
+    /// Returns the length of the undo trail.
+    pub(super) fn trail_len(&self) -> usize {
         self.trail.len()
     }
 
-    fn bind_attrs(&mut self, ix: OpIx, inst: InstId) -> Result<(), Why> {
-        let (f, pattern) = (self.scene.f, self.pattern);
+    fn bind_attrs(&mut self, ix: OpIx, inst: InstId) -> Result<(), MatchFailure> {
+        let (f, pattern) = (self.cx.f, self.pattern);
         for (n, test) in pattern.ops[ix].attrs.iter().enumerate() {
             let fits = match (&test.slot, &test.test) {
-                (AttrSlot::Row(row), Test::Is(attr)) => f.attrs(inst).get(*row) == Some(attr),
+                (AttrSlot::Row(row), AttrCondition::Is(attr)) => {
+                    f.attrs(inst).get(*row) == Some(attr)
+                }
                 (slot, test) => match (attr_at(f, inst, slot), test) {
-                    (Some(found), Test::Is(attr)) => found == *attr,
-                    (Some(found), Test::Capture(capture)) => self.capture(*capture, found),
+                    (Some(found), AttrCondition::Is(attr)) => found == *attr,
+                    (Some(found), AttrCondition::Capture(capture)) => self.capture(*capture, found),
                     (None, _) => false,
                 },
             };
             if !fits {
-                return Err(Why::Attr(n));
+                return Err(MatchFailure::Attr(n));
             }
         }
         Ok(())
     }
 
-    fn bind_operands(&mut self, ix: OpIx, inst: InstId, swapped: bool) -> Result<(), Why> {
-        let (f, pattern) = (self.scene.f, self.pattern);
+    fn bind_operands(&mut self, ix: OpIx, inst: InstId, swapped: bool) -> Result<(), MatchFailure> {
+        let (f, pattern) = (self.cx.f, self.pattern);
         let wanted = &pattern.ops[ix].operands;
         let found = f.operands(inst);
-        let rest = matches!(wanted.last(), Some(Operand::Rest(_)));
+        let rest = matches!(wanted.last(), Some(PatternOperand::Rest(_)));
         let fixed = wanted.len() - usize::from(rest);
         if found.len() < fixed || (!rest && found.len() > fixed) {
-            return Err(Why::Operands(found.len()));
+            return Err(MatchFailure::Operands(found.len()));
         }
         for (n, operand) in wanted.iter().enumerate() {
             match *operand {
-                Operand::One(value) => {
+                PatternOperand::One(value) => {
                     let at = if swapped && n < 2 { 1 - n } else { n };
                     if !self.bind(value, found[at]) {
-                        return Err(Why::Operand(n, at));
+                        return Err(MatchFailure::Operand(n, at));
                     }
                 }
-                Operand::Rest(list) => {
+                PatternOperand::Rest(list) => {
                     if !self.bind_list(list, &found[fixed..]) {
-                        return Err(Why::Operand(n, fixed));
+                        return Err(MatchFailure::Operand(n, fixed));
                     }
                 }
             }
@@ -353,19 +361,23 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Binds a value of the pattern, or says whether it is bound to this one.
+    /// Binds a value of the pattern. Returns false if it is bound to another value.
     pub(crate) fn bind(&mut self, value: ValueIx, found: ValueId) -> bool {
         let known = self.bound.values[value];
         if known == Some(found) {
             return true;
         }
-        let (f, typed) = (self.scene.f, self.scene.options.typed);
+        let (f, typed) = (self.cx.f, self.cx.options.typed);
         let data = &self.pattern.values[value];
         match (&data.from, known) {
-            // A constant is what it is, not where it stands.
-            (Source::Literal(_), Some(known)) if !same_constant(f, known, found) => return false,
-            (Source::Literal(literal), None) if !literal.fits(f, found, typed) => return false,
-            (Source::Param | Source::Result(_), Some(_)) => return false,
+            // Constants are compared by value, not by position.
+            (ValueSource::Literal(_), Some(known)) if !same_constant(f, known, found) => {
+                return false;
+            }
+            (ValueSource::Literal(literal), None) if !literal.fits(f, found, typed) => {
+                return false;
+            }
+            (ValueSource::Param | ValueSource::Result(_), Some(_)) => return false,
             _ => {}
         }
         if typed
@@ -378,7 +390,7 @@ impl<'a> Search<'a> {
             return true;
         }
         self.bound.values[value] = Some(found);
-        self.trail.push(Undo::Value(value));
+        self.trail.push(UndoEntry::Value(value));
         true
     }
 
@@ -397,7 +409,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    // `?` is any dim, a name the same wherever it stands.
+    // Compares dims: `?` matches any dim, a named dim the same dim everywhere.
     fn dim_fits(&mut self, wanted: Dim, found: Dim) -> bool {
         match wanted {
             Dim::Known(_) => wanted == found,
@@ -406,7 +418,7 @@ impl<'a> Search<'a> {
                 Some((_, known)) => known.certainly_equal(found),
                 None => {
                     self.bound.dims.push((name, found));
-                    self.trail.push(Undo::Dim);
+                    self.trail.push(UndoEntry::Dim);
                     true
                 }
             },
@@ -418,7 +430,7 @@ impl<'a> Search<'a> {
             Some(known) => *known == found,
             None => {
                 self.bound.captures[capture] = Some(found);
-                self.trail.push(Undo::Capture(capture));
+                self.trail.push(UndoEntry::Capture(capture));
                 true
             }
         }
@@ -429,7 +441,7 @@ impl<'a> Search<'a> {
             Some(known) => **known == *found,
             None => {
                 self.bound.lists[list] = Some(Values::from_slice(found));
-                self.trail.push(Undo::List(list));
+                self.trail.push(UndoEntry::List(list));
                 true
             }
         }
@@ -438,14 +450,14 @@ impl<'a> Search<'a> {
     pub(super) fn undo(&mut self, mark: usize) {
         while self.trail.len() > mark {
             match self.trail.pop() {
-                Some(Undo::Op(op)) => {
+                Some(UndoEntry::Op(op)) => {
                     self.bound.ops[op] = None;
                     self.taken.pop();
                 }
-                Some(Undo::Value(value)) => self.bound.values[value] = None,
-                Some(Undo::Capture(capture)) => self.bound.captures[capture] = None,
-                Some(Undo::List(list)) => self.bound.lists[list] = None,
-                Some(Undo::Dim) => {
+                Some(UndoEntry::Value(value)) => self.bound.values[value] = None,
+                Some(UndoEntry::Capture(capture)) => self.bound.captures[capture] = None,
+                Some(UndoEntry::List(list)) => self.bound.lists[list] = None,
+                Some(UndoEntry::Dim) => {
                     self.bound.dims.pop();
                 }
                 None => {}
@@ -453,21 +465,21 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What is bound, as a match. All ops must be.
+    /// Returns the bindings as a match. All ops must be bound.
     pub(crate) fn to_match(&self, number: usize) -> Match {
         let ops: Vec<InstId> = self.bound.ops.iter().flatten().copied().collect();
         let by_name = self.pattern.ops.iter().zip(&ops).any(|(op, &inst)| {
             let Some(wanted) = op.callee else { return false };
-            match (self.scene.f.attr(inst, "callee"), self.scene.callees) {
+            match (self.cx.f.attr(inst, "callee"), self.cx.callees) {
                 (Some(Attr::Func(found)), Some(callees)) => {
-                    callees.fit(wanted, *found) == Fit::ByName
+                    callees.fit(wanted, *found) == CalleeMatch::ByName
                 }
                 _ => false,
             }
         });
         Match {
             pattern: number,
-            function: self.scene.f.name(),
+            function: self.cx.f.name(),
             ops,
             values: self.bound.values.as_slice().into(),
             attrs: self.bound.captures.clone(),
@@ -478,9 +490,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    // Where regions use the values of the pattern that they take from outside.
+    // Returns the uses in regions of outer values of the pattern.
     fn captured(&self) -> Vec<(ValueIx, InstId, usize)> {
-        let (f, mut places) = (self.scene.f, Vec::new());
+        let (f, mut places) = (self.cx.f, Vec::new());
         for (op, inst) in self.pattern.ops.iter().zip(&self.bound.ops) {
             let (Some(inst), false) = (*inst, op.captured.is_empty()) else { continue };
             let inner = f.regions(inst).iter().flat_map(|&b| f.walk_body(b));
@@ -497,7 +509,7 @@ impl<'a> Search<'a> {
     }
 }
 
-impl Frame {
+impl SearchFrame {
     fn next(&mut self, swap: bool) -> Option<(InstId, bool)> {
         let inst = self.candidates.get(self.at)?;
         let swapped = self.swapped;
@@ -511,7 +523,7 @@ impl Frame {
     }
 }
 
-/// An attribute of an instruction, or what rules treat like one.
+/// Returns an attribute of an instruction, or its shape or element type, which rules treat like attributes.
 pub(crate) fn attr_at(f: &Function, inst: InstId, slot: &AttrSlot) -> Option<Attr> {
     let tensor = || f.value_type(f.value_of(inst)?).as_tensor();
     match slot {

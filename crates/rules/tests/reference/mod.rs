@@ -1,16 +1,16 @@
-//! What must be found, by trying everything: shares nothing with the matcher but the IR. Straight-line functions only.
+//! An exhaustive reference matcher for straight-line functions, which shares only the IR with the matcher.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use sapwood_ptir::{Attr, Effects, Function, InstId, ValueId};
 
-/// Pattern op by pattern op: whether the first two operands are swapped, the place of the instruction, and it.
+/// A binding: for each op of the pattern whether its first two operands are swapped, the instruction's position, and the instruction.
 type Binding = Vec<(bool, usize, InstId)>;
 
-/// The instructions in the order of the pattern's ops, if they can be replaced.
+/// The instructions in the order of the pattern's ops, if the match can be replaced.
 pub(crate) type Legal = Option<Vec<InstId>>;
 
-/// The sets of instructions that are the pattern, each with the first binding in written order that can be replaced.
+/// Returns the sets of instructions that match, each with the first binding in written order that can be replaced.
 pub(crate) fn reference(f: &Function, p: &Function, commute: bool) -> BTreeMap<Vec<InstId>, Legal> {
     let ops: Vec<InstId> = p.body_insts(p.body()).filter(|&i| p.op_name(i) != "return").collect();
     let mut all: BTreeMap<Vec<InstId>, Vec<Binding>> = BTreeMap::new();
@@ -46,7 +46,7 @@ fn split(binding: &Binding, part: impl Fn(&(bool, usize, InstId)) -> usize) -> V
     binding.iter().map(part).collect()
 }
 
-// What each value of the pattern is bound to; none if an op differs or a value would be two.
+// Returns the value that each value of the pattern is bound to; none if an op differs or the bindings conflict.
 fn values(
     f: &Function,
     p: &Function,
@@ -93,7 +93,7 @@ fn legal(f: &Function, p: &Function, ops: &[InstId], binding: &Binding) -> bool 
             after.insert(inst);
         }
     }
-    // Effects as they stand, and as they would: what stays, the match, what moves behind it, the rest.
+    // The effects before, and after: those that stay, the match, those that move after it, the rest.
     let last = binding.iter().map(|b| b.1).max().unwrap();
     let effect = |i: &InstId| f.own_effects(*i) == Effects::Ordered;
     let before: Vec<InstId> = f.body_insts(f.body()).take(last + 1).filter(effect).collect();

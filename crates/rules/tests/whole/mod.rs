@@ -1,37 +1,37 @@
-//! What must be found where there are constants, regions and named dims, by trying everything: only the IR is shared.
+//! An exhaustive reference matcher for constants, regions and named dims, which shares only the IR with the matcher.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use sapwood_ptir::{Attr, Dim, Function, InstId, ValueId};
 
-/// What values of a pattern stand for, the constants among them, and its named dims.
+/// The bindings of the values of a pattern, its constants included, and of its named dims.
 #[derive(Clone, Default)]
-struct Bound {
+struct Bindings {
     values: BTreeMap<ValueId, ValueId>,
     constants: BTreeSet<ValueId>,
     dims: BTreeMap<&'static str, Dim>,
 }
 
-/// One way to match a pattern.
+/// One binding of a pattern.
 pub(crate) struct Way {
-    /// The named dims that no input has.
+    /// The named dims that occur in no input.
     pub(crate) unknown: BTreeSet<&'static str>,
-    /// Whether only outputs are used outside, and no input is computed by the match.
+    /// Set if only outputs are used outside, and the match computes no input.
     pub(crate) closed: bool,
 }
 
-/// A program, a pattern, and whether types count.
+/// A program and a pattern, with typed or untyped matching.
 pub(crate) struct Whole<'a>(pub(crate) &'a Function, pub(crate) &'a Function, pub(crate) bool);
 
 impl Whole<'_> {
-    /// The sets of instructions that are the pattern, each with all ways to match it.
+    /// Returns the sets of instructions that match, each with all its bindings.
     pub(crate) fn sets(&self) -> BTreeMap<Vec<InstId>, Vec<Way>> {
         let Self(f, p, _) = self;
         let literal = |&i: &InstId| p.value_of(i).and_then(|v| number(p, v)).is_some();
         let insts = p.body_insts(p.body()).filter(|&i| p.op_name(i) != "return");
         let ops: Vec<InstId> = insts.filter(|i| !literal(i)).collect();
         let mut found: BTreeMap<Vec<InstId>, Vec<Way>> = BTreeMap::new();
-        let mut open: Vec<(Vec<InstId>, Bound)> = vec![(Vec::new(), Bound::default())];
+        let mut open: Vec<(Vec<InstId>, Bindings)> = vec![(Vec::new(), Bindings::default())];
         while let Some((set, bound)) = open.pop() {
             let Some(&op) = ops.get(set.len()) else {
                 let inputs = p.params().iter().filter_map(|v| bound.values.get(v));
@@ -56,8 +56,8 @@ impl Whole<'_> {
         found
     }
 
-    // Whether only outputs of a match are used outside, and no input is computed by it.
-    fn closed(&self, set: &BTreeSet<InstId>, bound: &Bound) -> bool {
+    // Returns whether only outputs of a match are used outside, and it computes no input.
+    fn closed(&self, set: &BTreeSet<InstId>, bound: &Bindings) -> bool {
         let Self(f, p, _) = self;
         let mut inside = set.clone();
         inside.extend(set.iter().flat_map(|&i| f.regions(i)).flat_map(|&b| f.walk_body(b)));
@@ -68,7 +68,7 @@ impl Whole<'_> {
             && inputs.all(|def| !set.contains(&def))
     }
 
-    fn same(&self, (op, inst): (InstId, InstId), swapped: bool, bound: &mut Bound) -> bool {
+    fn same(&self, (op, inst): (InstId, InstId), swapped: bool, bound: &mut Bindings) -> bool {
         let Self(f, p, _) = self;
         let mut attrs = p.attrs(op).iter().zip(f.attrs(inst).iter());
         let (mut wanted, found) = (p.operands(op).to_vec(), f.operands(inst));
@@ -88,7 +88,7 @@ impl Whole<'_> {
             })
     }
 
-    fn value(&self, a: ValueId, b: ValueId, bound: &mut Bound) -> bool {
+    fn value(&self, a: ValueId, b: ValueId, bound: &mut Bindings) -> bool {
         let Self(f, p, typed) = self;
         let dims = |f: &Function, v| f.value_type(v).as_tensor().map(|t| t.dims.to_vec());
         let (x, y) = (dims(p, a).unwrap_or_default(), dims(f, b).unwrap_or_default());
@@ -107,7 +107,7 @@ impl Whole<'_> {
     }
 }
 
-// The number that a constant, or a broadcast of one, is.
+// Returns the number of a constant or of a broadcast of one.
 fn number(f: &Function, v: ValueId) -> Option<Vec<u8>> {
     let source = f.inst_of(v).filter(|&i| f.op_name(i) == "broadcast_to").map(|i| f.operands(i)[0]);
     Some(f.constant_of(source.unwrap_or(v))?.as_splat()?.to_vec())

@@ -4,11 +4,10 @@
 //! or a range such as `5-12`. In a file, they are left out where they are that of the first character of the line that is
 //! not blank.
 
-/// How diagnostics are separated from the program on their left.
+/// The text between a line of the program and its diagnostic.
 const GAP: &str = "  ";
 
-/// Takes a line apart: its part of the program and a diagnostic. A line that has nothing but a diagnostic is no part of the
-/// program.
+/// Splits a line into its part of the program and a diagnostic. A line with only a diagnostic does not belong to the program.
 pub(super) fn split<'a>(lead: &str, line: &'a str) -> (Option<&'a str>, Option<&'a str>) {
     let mark = format!("{lead}~ ");
     if let Some(diagnostic) = line.strip_prefix(&mark) {
@@ -20,7 +19,7 @@ pub(super) fn split<'a>(lead: &str, line: &'a str) -> (Option<&'a str>, Option<&
     }
 }
 
-/// Reads a diagnostic about the last line of a program, as the output has it.
+/// Converts a diagnostic about the last line of a program to the form of the output.
 pub(super) fn read(program: &str, diagnostic: &str) -> Result<String, String> {
     if diagnostic.starts_with(GAP) {
         return Ok(diagnostic.to_owned());
@@ -35,8 +34,8 @@ pub(super) fn read(program: &str, diagnostic: &str) -> Result<String, String> {
     })
 }
 
-/// Writes an output into the program it is about. A single line about a line is put behind it, several below it. Returns
-/// what has no line in the program, too.
+/// Writes an output into the program it is about. A single diagnostic of a line is written after it, several below it. Also
+/// returns the lines of the output that are about no line of the program.
 pub(super) fn write<'a>(
     lead: &str,
     newline: &str,

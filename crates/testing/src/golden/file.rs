@@ -1,4 +1,4 @@
-//! The text of a golden file: taken apart and put together again.
+//! The parser and the writer of golden files.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use sapwood_types::did_you_mean;
 
 use super::{Case, Kind, diagnostics, functions};
 
-/// A golden file in its parts. The parts' texts, one after the other, are the file.
+/// A parsed golden file. The texts of its parts, one after the other, are the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct File {
     /// The header lines, and the prelude, as they are written.
@@ -17,11 +17,11 @@ pub(super) struct File {
     prelude: String,
     /// The programs, each with its expected lines.
     sections: Vec<Section>,
-    /// What ends a line in this file.
+    /// The line ending of this file.
     newline: &'static str,
 }
 
-/// A program and what it must give.
+/// A program and its expected output.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Section {
     /// The blank lines and keys above the program, as they are written.
@@ -44,7 +44,7 @@ impl Section {
         self.expected.is_empty() && self.program.trim().is_empty()
     }
 
-    /// Splits the functions that follow off a function with its own keys, which are for it alone.
+    /// Splits off the functions after a function with its own keys, which apply to it alone.
     fn split_behind_keys(mut self, kind: &Kind) -> Vec<Self> {
         let first = functions::parts(kind.lead, &self.program)[0].len();
         if self.keys.is_empty() || first == self.program.len() {
@@ -63,7 +63,7 @@ impl Section {
 }
 
 impl File {
-    /// Takes a text apart.
+    /// Parses a text.
     pub(super) fn parse(kind: &Kind, text: &str) -> Result<Self, String> {
         let (bang, arrow) = (format!("{}!", kind.lead), format!("{}>", kind.lead));
         let split = separator(kind);
@@ -76,7 +76,7 @@ impl File {
         };
         let mut test = None;
         let mut in_header = true;
-        // Whether the last line was an expected line, so that another line starts a new program.
+        // Set after an expected line, so that another line starts a new program.
         let mut ended = false;
         let mut current: Option<Section> = None;
         for (number, line) in (1..).zip(text.split_inclusive('\n')) {
@@ -162,19 +162,19 @@ impl File {
             Some(test) if test != kind.name => {
                 Err(format!("the header says `test: {test}`, the folder says `{}`", kind.name))
             }
-            Some(_) if file.programs().next().is_none() => Err("there is no program".into()),
+            Some(_) if file.programs().next().is_none() => Err("the file has no program".into()),
             Some(_) => Ok(file),
         }
     }
 
-    /// The sections that are not mere blank lines at the end.
+    /// Returns the sections, without blank lines at the end.
     pub(super) fn programs(&self) -> impl Iterator<Item = &Section> {
         let last = self.sections.len().saturating_sub(1);
         let sections = self.sections.iter().enumerate();
         sections.filter_map(move |(at, s)| (at != last || !s.is_blank()).then_some(s))
     }
 
-    /// What the handler is given for a section. Keys of a section replace those of the header.
+    /// Returns the case of a section for the handler. Keys of a section replace those of the header.
     pub(super) fn case(&self, name: &str, path: &Path, section: &Section) -> Case {
         let replaced = |key: &String| section.keys.iter().any(|(own, _)| own == key);
         let inherited = self.headers.iter().filter(|(key, _)| !replaced(key));
@@ -187,8 +187,8 @@ impl File {
         }
     }
 
-    /// The programs, without the last, that these outputs leave without expected lines: where nothing
-    /// separates two programs, they are one. One list for each of [`Self::programs`].
+    /// Returns the programs, except the last, that would have no expected lines with these outputs, so that nothing
+    /// separates them from the next one. `outputs` has one list for each of [`Self::programs`].
     pub(super) fn merged<'a>(
         &'a self,
         kind: &Kind,
@@ -199,7 +199,7 @@ impl File {
         with_outputs.filter(|(_, output)| output.is_empty()).map(|(section, _)| section)
     }
 
-    /// The file with other expected lines, one list for each of [`Self::programs`].
+    /// Returns the file with other expected lines, one list for each of [`Self::programs`].
     pub(super) fn with_outputs(&self, kind: &Kind, outputs: &[Vec<String>]) -> String {
         let mut text = self.header_text.clone();
         for (position, section) in self.sections.iter().enumerate() {
@@ -219,14 +219,14 @@ impl File {
         text
     }
 
-    /// A program with its expected lines: each output below its own function where the kind asks for it, each diagnostic
+    /// Returns a program with its expected lines: each output below its own function if the kind requires it, each diagnostic
     /// on its line, everything else below the program.
     fn with_output(&self, kind: &Kind, section: &Section, output: &[String]) -> String {
         let parts = match kind.prelude {
             Some(_) => functions::pair(kind.lead, &section.program, output),
             None => vec![(section.program.as_str(), output.to_vec())],
         };
-        // Lines that already say the right thing stay as they are.
+        // Lines that are right already stay as they are.
         if output == section.expected && parts.len() == 1 && !kind.diagnostics {
             return section.text.clone();
         }
@@ -249,12 +249,12 @@ impl File {
     }
 }
 
-/// The line that separates programs whose diagnostics are on their lines.
+/// Returns the line that separates programs whose diagnostics are on their lines.
 fn separator(kind: &Kind) -> String {
     format!("{} -----", kind.lead)
 }
 
-/// Reads what follows `//!`: a key that the kind knows, or `test`, and its value.
+/// Parses the text after `//!`: a key of the kind, or `test`, and its value.
 fn entry_of(kind: &Kind, entry: &str) -> Result<(String, String), String> {
     let Some((key, value)) = entry.split_once(':') else {
         return Err(format!("a header reads `{}! key: value`", kind.lead));

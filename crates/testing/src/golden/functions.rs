@@ -1,10 +1,10 @@
-//! Functions in the text of a program: where each starts, and which output belongs to it.
+//! The functions in the text of a program, and the output of each.
 
-/// What a line starts with that starts a function.
+/// The start of the first line of a function.
 const START: &str = "func @";
 
 /// Pairs each function with its output, without blank lines around it. The program stays in one part where functions
-/// refer to each other or were added or removed.
+/// refer to each other, or if functions were added or removed.
 pub(super) fn pair<'a>(
     lead: &str,
     program: &'a str,
@@ -21,7 +21,7 @@ pub(super) fn pair<'a>(
     before.into_iter().zip(after.into_iter().map(lines)).collect()
 }
 
-/// Takes a text apart into functions, each with the blank lines and comments above it.
+/// Splits a text into functions, each with the blank lines and comments above it.
 pub(super) fn parts<'a>(lead: &str, text: &'a str) -> Vec<&'a str> {
     let mut parts = Vec::new();
     let (mut begin, mut above, mut at) = (0, 0, 0);
@@ -43,7 +43,7 @@ pub(super) fn parts<'a>(lead: &str, text: &'a str) -> Vec<&'a str> {
     parts
 }
 
-/// The names of the functions, in order.
+/// Returns the names of the functions, in order.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| line.strip_prefix(START)?.split('(').next())
 }

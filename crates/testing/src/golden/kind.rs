@@ -1,11 +1,11 @@
-//! What a kind of golden file is.
+//! Kinds of golden files, and their cases.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use super::file::File;
 
-/// One program of a golden file, with what the file's header and the keys above the program say.
+/// One program of a golden file, with the keys of the file's header and those above the program.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The name of the test: `patterns::add_zero`.
@@ -21,29 +21,29 @@ pub struct Case {
 }
 
 impl Case {
-    /// The value of a header that stands at most once; the first if there are several.
+    /// Returns the first value of a header.
     #[must_use]
     pub fn header(&self, key: &str) -> Option<&str> {
         self.headers.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
     }
 
-    /// All values of a header.
+    /// Returns all values of a header.
     pub fn headers<'a, 'k>(&'a self, key: &'k str) -> impl Iterator<Item = &'a str> + use<'a, 'k> {
         self.headers.iter().filter(move |(k, _)| k == key).map(|(_, value)| value.as_str())
     }
 }
 
-/// Why a case failed. Any error becomes one with `?`.
+/// The failure of a case. `?` converts any error to one.
 #[derive(Debug)]
 pub struct Failure(String);
 
 impl Failure {
-    /// A failure with this message.
+    /// Creates a failure with this message.
     pub fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }
 
-    /// The message.
+    /// Returns the message.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0
@@ -60,7 +60,7 @@ type Handler = dyn Fn(&Case) -> Result<String, Failure> + Send + Sync;
 type Check = dyn Fn(&Case, &str) -> Result<(), Failure> + Send + Sync;
 type Compare = dyn Fn(&Case, &str, &str) -> Result<(), Failure> + Send + Sync;
 
-/// A kind of golden file: the folder `tests/golden/<name>` and what is done with a program in it.
+/// A kind of golden file: the folder `tests/golden/<name>`, and the handler of its programs.
 pub struct Kind {
     pub(super) name: &'static str,
     pub(super) extension: &'static str,
@@ -75,8 +75,8 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// A kind whose files have this extension and whose output the handler makes from each program.
-    /// Output that is an error the file is about is returned like any other.
+    /// Creates a kind whose files have this extension. The handler computes the output of each program, also if the output is
+    /// an error that the file is about.
     pub fn new(
         name: &'static str,
         extension: &'static str,
@@ -96,8 +96,7 @@ impl Kind {
         }
     }
 
-    /// What starts a comment, `//` unless said otherwise: with `#`, headers are `#!` lines and
-    /// expected lines are `#>` lines.
+    /// Sets the start of a comment, `//` by default: with `#`, headers are `#!` lines and expected lines are `#>` lines.
     #[must_use]
     pub fn lead(mut self, lead: &'static str) -> Self {
         self.lead = lead;
@@ -127,7 +126,7 @@ impl Kind {
         self
     }
 
-    /// Reads the programs of a file, as the handler is given them.
+    /// Reads the programs of a file, in the form that the handler gets.
     ///
     /// # Errors
     /// If the file cannot be read or is not a golden file of this kind.
@@ -157,7 +156,7 @@ impl Kind {
         self
     }
 
-    /// Compares the expected lines (given first) with what came out, where equal text is not what is asked for. Such a kind
+    /// Sets the comparison of the expected lines (first) with the output, for kinds that do not require equal text. Such a kind
     /// is never blessed.
     #[must_use]
     pub fn compared_by(

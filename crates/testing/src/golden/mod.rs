@@ -9,8 +9,8 @@
 //!
 //! Header lines start with the kind's comment lead and `!`, expected lines with the lead and `>`.
 //! A file may hold several programs, each followed by its output. Diagnostics about a line of the program may be written on that
-//! line, behind the lead and `~`. With `BLESS=1` in the environment the expected lines and diagnostics, and nothing else, are
-//! rewritten to what came out.
+//! line, after the lead and `~`. With `BLESS=1` in the environment the expected lines and diagnostics, and nothing else, are
+//! replaced by the output.
 //!
 //! A test target with `harness = false` registers its [`Kind`]s and runs them:
 //!

@@ -1,4 +1,4 @@
-//! Finding golden files and running them.
+//! The runner of golden files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ use sapwood_types::did_you_mean;
 use super::Kind;
 use super::file::{File, Section};
 
-/// A diff longer than this is cut.
+/// The largest number of lines of a diff that are printed.
 const MOST_DIFF_LINES: usize = 200;
 
-/// Why an empty output is not blessed.
-const MERGED: &str = "the output is empty, so nothing would part this program from the next one, \
+/// The message for an empty output, which is not blessed.
+const MERGED: &str = "the output is empty, so nothing would separate this program from the next one, \
     and they would become one; make it the last of its file, or give it a file of its own";
 
 /// Runs all golden files below a folder, one named test each.
@@ -28,7 +28,7 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// A runner for the kinds below `root`, usually `tests/golden` of the repository. Rewrites
+    /// Creates a runner for the kinds below `root`, usually `tests/golden` of the repository. It rewrites
     /// expected lines if the environment has `BLESS=1`.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
@@ -43,35 +43,35 @@ impl Runner {
         self
     }
 
-    /// Passes over folders of kinds that are not registered here, which are failing tests
-    /// otherwise. For a target that runs some of the kinds; one must run them all.
+    /// Ignores folders of kinds that are not registered here, which are failing tests otherwise. For a target
+    /// that runs some of the kinds; another target must run them all.
     #[must_use]
     pub fn own_kinds_only(mut self) -> Self {
         self.own_kinds_only = true;
         self
     }
 
-    /// Says whether expected lines are rewritten, whatever the environment says.
+    /// Sets whether expected lines are rewritten, whatever the environment has.
     #[must_use]
     pub fn bless(mut self, bless: bool) -> Self {
         self.bless = bless;
         self
     }
 
-    /// Runs the tests as the arguments of the process ask for it; what a `main` with
-    /// `harness = false` returns.
+    /// Runs the tests that the arguments of the process select. Returns the exit code for a `main` with
+    /// `harness = false`.
     #[must_use]
     pub fn main(&self) -> ExitCode {
         libtest_mimic::run(&Arguments::from_args(), self.trials()).exit_code()
     }
 
-    /// The names of all tests, sorted.
+    /// Returns the names of all tests, sorted.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         self.trials().iter().map(|trial| trial.name().to_owned()).collect()
     }
 
-    /// Runs all tests here and now: each name, with the message of the failure if it failed.
+    /// Runs all tests in this thread. Returns each name with the result, or the message of the failure.
     #[must_use]
     pub fn run_all(&self) -> Vec<(String, Result<(), String>)> {
         let tests = self.tests().into_iter();
@@ -93,7 +93,7 @@ impl Runner {
         for kind in &self.kinds {
             let folder = self.root.join(kind.name);
             if !folder.is_dir() {
-                tests.push(broken(kind.name, format!("there is no folder {}", folder.display())));
+                tests.push(broken(kind.name, format!("missing folder {}", folder.display())));
             }
         }
         entries.retain(|entry| !is_readme(entry));
@@ -155,7 +155,7 @@ impl Runner {
 
 type Work = Box<dyn FnOnce() -> Result<(), String> + Send>;
 
-/// A test that fails with this message.
+/// Returns a test that fails with this message.
 fn broken(name: &str, message: String) -> (String, Work) {
     (name.to_owned(), Box::new(|| Err(message)))
 }
@@ -182,7 +182,7 @@ fn is_readme(path: &Path) -> bool {
     file_name(path) == "README.md"
 }
 
-/// Runs every program of a file and compares, or rewrites, what is expected.
+/// Runs every program of a file, and compares or rewrites the expected lines.
 fn run_file(kind: &Kind, name: &str, path: &Path, bless: bool) -> Result<(), String> {
     let shown = path.display();
     let text = fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
@@ -276,7 +276,7 @@ fn diff(expected: &[String], actual: &[String]) -> String {
     lines.join("\n")
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file atomically.
 fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     let half = path.with_file_name(format!(".{}.{}", file_name(path), std::process::id()));
     fs::write(&half, text)?;

@@ -36,7 +36,9 @@ fn files_are_short_enough_to_read() {
 #[test]
 fn exceptions_still_exist() {
     let problems = LONGER.iter().filter(|(name, _)| !repository().join(name).exists());
-    report(&problems.map(|(name, _)| format!("{name} is no more")).collect::<Vec<_>>());
+    report(
+        &problems.map(|(name, _)| format!("{name} does not exist any more")).collect::<Vec<_>>(),
+    );
 }
 
 #[test]
@@ -207,7 +209,7 @@ fn report(problems: &[String]) {
     assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
 }
 
-/// What git tracks or would track; without git, everything but what is built.
+/// Returns the files that git tracks or would track; without git, all files but those that are built.
 fn files() -> Vec<PathBuf> {
     let root = repository();
     let listed = Command::new("git")
@@ -240,7 +242,7 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The text of a file, or nothing if it is no text.
+/// Returns the text of a file, or an empty string if it is not text.
 fn text(file: &Path) -> String {
     fs::read(file).ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sapwood_ptir::{Name, Registry};
 use sapwood_rewrite::canonicalize::LISTS;
 use sapwood_rules::{
-    FindOptions, PatternGraph, Prefer, Rule, Vocabulary, patterns_from, rules_from,
+    FindOptions, OverlapPreference, PatternGraph, Rule, Vocabulary, patterns_from, rules_from,
 };
 use sapwood_types::{Diagnostic, Diagnostics, Source};
 
@@ -48,7 +48,7 @@ pub(crate) enum PreferArg {
     Benefit,
 }
 
-impl From<PreferArg> for Prefer {
+impl From<PreferArg> for OverlapPreference {
     fn from(arg: PreferArg) -> Self {
         match arg {
             PreferArg::Earliest => Self::Earliest,

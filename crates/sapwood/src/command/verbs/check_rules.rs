@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use sapwood_ptir::Registry;
-use sapwood_rules::{CheckOptions, Rule, Verdict, check_rule};
+use sapwood_rules::{Rule, RuleCheckOptions, RuleVerdict, check_rule};
 use sapwood_types::counted;
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RULE")]
     only: Vec<String>,
     /// Number of instances per rule
-    #[arg(long, value_name = "N", default_value_t = CheckOptions::default().instances,
+    #[arg(long, value_name = "N", default_value_t = RuleCheckOptions::default().instances,
           value_parser = parse_instances)]
     instances: usize,
     /// Seed of the random instances
@@ -44,16 +44,19 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     if rules.is_empty() {
         return Err(CliError::new("no rules in these files (.rules)"));
     }
-    let options =
-        CheckOptions { seed: args.seed, instances: args.instances, ..CheckOptions::default() };
+    let options = RuleCheckOptions {
+        seed: args.seed,
+        instances: args.instances,
+        ..RuleCheckOptions::default()
+    };
     let (mut status, mut list) = (Status::Success, Vec::new());
     for rule in &rules {
         if !args.only.is_empty() && !args.only.iter().any(|name| name == rule.name()) {
             continue;
         }
         let verdict = check_rule(rule, &Registry::builtin(), &options);
-        let too_few = matches!(verdict, Verdict::Holds(n) if n < args.instances);
-        let holds = matches!(verdict, Verdict::Holds(_) | Verdict::OnlyFound);
+        let too_few = matches!(verdict, RuleVerdict::Holds(n) if n < args.instances);
+        let holds = matches!(verdict, RuleVerdict::Holds(_) | RuleVerdict::MatchOnly);
         if too_few || !holds {
             status = Status::Negative;
         }
@@ -79,40 +82,40 @@ fn parse_instances(text: &str) -> Result<usize, String> {
 }
 
 // Returns the verdict on a rule as text and as JSON.
-fn describe_verdict(rule: &Rule, verdict: &Verdict, requested: usize) -> (String, Value) {
+fn describe_verdict(rule: &Rule, verdict: &RuleVerdict, requested: usize) -> (String, Value) {
     let name = rule.name();
     match verdict {
-        Verdict::Holds(n) if *n < requested => (
+        RuleVerdict::Holds(n) if *n < requested => (
             format!(
                 "{name}: holds on {}, but {requested} were requested and no more could be generated\n",
                 counted(*n, "instance")
             ),
             json!({ "rule": name, "verdict": "too few", "instances": n }),
         ),
-        Verdict::Holds(n) => (
+        RuleVerdict::Holds(n) => (
             format!("{name}: holds on {}\n", counted(*n, "instance")),
             json!({ "rule": name, "verdict": "holds", "instances": n }),
         ),
-        Verdict::OnlyFound => (
+        RuleVerdict::MatchOnly => (
             format!("{name}: has no right side\n"),
             json!({ "rule": name, "verdict": "only found" }),
         ),
-        Verdict::NeverApplied => (
+        RuleVerdict::NeverApplied => (
             format!("{name}: not checked: it matched no generated instance\n"),
             json!({ "rule": name, "verdict": "not checked" }),
         ),
-        Verdict::NotChecked(reason) => (
+        RuleVerdict::NotChecked(reason) => (
             format!("{name}: not checked: {reason}\n"),
             json!({ "rule": name, "verdict": "not checked", "reason": reason }),
         ),
-        Verdict::ChangesNothing(function) => {
+        RuleVerdict::ChangesNothing(function) => {
             let indented: String = function.lines().map(|line| format!("  {line}\n")).collect();
             (
                 format!("{name}: changes nothing\n{indented}"),
                 json!({ "rule": name, "verdict": "changes nothing", "left": function }),
             )
         }
-        Verdict::Wrong(case) => (
+        RuleVerdict::Wrong(case) => (
             format!("{name}: wrong\n{case}"),
             json!({
                 "rule": name,

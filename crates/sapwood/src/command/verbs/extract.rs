@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sapwood_rules::{ExtractOptions, Extracted, PatternGraph, Refused, extract};
+use sapwood_rules::{ExtractOptions, ExtractReport, PatternGraph, RefusedMatch, extract};
 use sapwood_types::counted;
 use serde_json::json;
 
@@ -94,7 +94,7 @@ fn extract_file(
     result.write(&target, text)
 }
 
-fn messages(report: &Extracted) -> String {
+fn messages(report: &ExtractReport) -> String {
     let mut text = String::new();
     for call in &report.calls {
         let by_name = if call.by_name { ", by the name of the called function" } else { "" };
@@ -102,7 +102,7 @@ fn messages(report: &Extracted) -> String {
         text += &format!("@{}: {ops} became @{}{by_name}\n", call.function, call.name);
     }
     for refused in &report.refused {
-        let Refused { pattern, function, reason, span } = refused;
+        let RefusedMatch { pattern, function, reason, span } = refused;
         text += &format!("@{function}: {pattern} not extracted{}: {reason}\n", line_suffix(*span));
     }
     let more = report.refusals - report.refused.len();
@@ -118,7 +118,7 @@ fn messages(report: &Extracted) -> String {
     text
 }
 
-fn report_json(report: &Extracted) -> serde_json::Value {
+fn report_json(report: &ExtractReport) -> serde_json::Value {
     let calls: Vec<_> = report
         .calls
         .iter()

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use sapwood_ptir::{InstPrinter, Name, Program};
 use sapwood_rules::{
-    Illegal, Match, NearMiss, PatternGraph, explain, find_matches, legalities, select, show_attr,
+    IllegalMatch, Match, NearMiss, PatternGraph, explain, find_matches, legalities, select,
+    show_attr,
 };
 use sapwood_types::{Span, counted};
 use serde_json::{Map, Value, json};
@@ -60,7 +61,7 @@ fn match_file(
     let program = load(input, options)?.into_ptir()?;
     let options = args.patterns.find_options();
     let found = find_matches(&program, patterns, &options);
-    let legal: Vec<Result<(), Illegal>> = legalities(&program, patterns, &found.matches);
+    let legal: Vec<Result<(), IllegalMatch>> = legalities(&program, patterns, &found.matches);
     let shown: Vec<usize> = match args.non_overlapping {
         true => select(&found.matches, patterns, args.patterns.prefer.into(), |n| legal[n].is_ok()),
         false => (0..found.matches.len()).collect(),
@@ -106,7 +107,7 @@ fn hidden_matches(
     program: &Program,
     patterns: &[PatternGraph],
     matches: &[Match],
-    legal: &[Result<(), Illegal>],
+    legal: &[Result<(), IllegalMatch>],
     shown: &[usize],
     limit: usize,
 ) -> Vec<NearMiss> {
@@ -156,7 +157,7 @@ impl<'a> MatchReport<'a> {
         Self { program, patterns, printer: None, text: String::new(), json: Vec::new() }
     }
 
-    fn add(&mut self, found: &Match, illegal: Option<&Illegal>) {
+    fn add(&mut self, found: &Match, illegal: Option<&IllegalMatch>) {
         let Some(f) = self.program.function(found.function) else { return };
         if self.printer.as_ref().is_none_or(|(name, _)| *name != found.function) {
             self.printer = Some((found.function, InstPrinter::new(f)));

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use sapwood_check::Draw;
-use sapwood_check::show::{is_shown_in_part, numbers, shown};
+use sapwood_check::InputGenerator;
+use sapwood_check::show::{abridged, is_abridged, to_json};
 use sapwood_ptir::Function;
 use sapwood_ptir::eval::{Kernels, RunOptions, Value};
 use sapwood_runtime::{Backend as _, CpuBackend, FastKernels, RunRequest};
@@ -148,7 +148,7 @@ fn write_output(
         let list: Vec<_> = results
             .iter()
             .map(|value| {
-                json!({ "type": value.ty().to_string(), "value": numbers(value, MAX_JSON_ELEMENTS) })
+                json!({ "type": value.ty().to_string(), "value": to_json(value, MAX_JSON_ELEMENTS) })
             })
             .collect();
         return console
@@ -157,9 +157,9 @@ fn write_output(
     if args.output.is_some() {
         return Ok(());
     }
-    let text: String = results.iter().map(|value| shown(value) + "\n").collect();
+    let text: String = results.iter().map(|value| abridged(value) + "\n").collect();
     console.write(&text)?;
-    if results.iter().any(is_shown_in_part) {
+    if results.iter().any(is_abridged) {
         console.message("sapwood: large results are shown in part; -o DIRECTORY saves them\n");
     }
     Ok(())
@@ -168,7 +168,7 @@ fn write_output(
 // Returns the inputs of the function: random ones, or those of `--in`.
 fn function_inputs(args: &Args, f: &Function) -> Result<Vec<Value>, CliError> {
     if let Some(seed) = args.random {
-        return Draw::default()
+        return InputGenerator::default()
             .inputs(f, seed)
             .map_err(|why| CliError::new(format!("@{}: {why}; give them with --in", f.name())));
     }

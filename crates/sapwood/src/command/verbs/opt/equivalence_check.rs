@@ -17,6 +17,8 @@ pub(super) struct EquivalenceChecker {
     pub(super) seed: u64,
     /// A function and its inputs, instead of random ones.
     pub(super) inputs: Option<(Name, Vec<Value>)>,
+    /// Whether public functions may be removed.
+    pub(super) allow_removed: bool,
 }
 
 impl EquivalenceChecker {
@@ -27,6 +29,7 @@ impl EquivalenceChecker {
             floats: self.floats,
             seed: self.seed,
             inputs: self.inputs.clone().into_iter().collect(),
+            allow_removed: self.allow_removed,
             kernels: Some(sapwood_stablehlo::expect_kernels(None)),
             ..CheckOptions::default()
         };
@@ -78,7 +81,7 @@ pub(super) fn report_json(report: &CheckReport) -> serde_json::Value {
                     "verdict": r.verdict.as_str(),
                     "reason": r.reason,
                     "compared": r.compared,
-                    "worst": r.worst,
+                    "worst": r.max_difference,
                 })
             });
             json!({
@@ -93,7 +96,7 @@ pub(super) fn report_json(report: &CheckReport) -> serde_json::Value {
     json!({
         "verdict": report.verdict().as_str(),
         "runs": report.runs(),
-        "worst": report.worst(),
+        "worst": report.max_difference(),
         "functions": functions,
         "messages": report.messages(),
     })

@@ -1,9 +1,9 @@
-//! What a float mode leaves open: runs of a program in which every op uses the freedom that its results have.
+//! Runs of a program in which every op changes its results as far as the float mode allows.
 //!
-//! A rewrite may change which NaN a result is; under `nsz` the sign of zeros too; under `fast` rounding, and what becomes of
-//! infinities and NaN. Some ops amplify such a change: `1 / -0`, a comparison of two numbers that are nearly equal, a cast of
-//! NaN. A program that is run with changes of that kind at every op shows which elements of its results they reach, and
-//! how far they move them. Nothing has to be known about the ops, and loops and calls need no care.
+//! A rewrite may change the bits of a NaN; under `nsz` also the sign of zeros; under `fast` also rounding, infinities and NaN.
+//! Some ops amplify such a change: `1 / -0`, a comparison of two numbers that are nearly equal, a cast of NaN. Runs of a
+//! program with such changes at every op show the elements of its results that they reach, and the distance. This needs no
+//! knowledge of the ops, and loops and calls need no special case.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,10 +15,10 @@ use sapwood_ptir::eval::{
 use sapwood_ptir::{OpKey, Program, with_complex, with_float};
 use sapwood_types::{FloatMode, Rng};
 
-use crate::numbers::{numbers, pairs, unit};
+use crate::elements::{elements_as_f64, paired_elements, unit};
 
-/// Ops that move elements and compute none; their results have no freedom of their own.
-const MOVING: [&str; 20] = [
+/// Ops that move elements and compute none; their results are not changed.
+const DATA_MOVEMENT_OPS: [&str; 20] = [
     "broadcast_in_dim",
     "broadcast_to",
     "complex",
@@ -41,8 +41,8 @@ const MOVING: [&str; 20] = [
     "tuple",
 ];
 
-/// Ops whose results are exact: nothing is rounded. Signs of zeros and bits of NaN are open all the same.
-const EXACT: [&str; 11] = [
+/// Ops whose results are not rounded. Signs of zeros and bits of NaN may be changed all the same.
+const EXACT_OPS: [&str; 11] = [
     "abs",
     "ceil",
     "clamp",
@@ -56,77 +56,78 @@ const EXACT: [&str; 11] = [
     "top_k",
 ];
 
-/// Ops whose rounding errors are in proportion to their operands, not to their results.
-const ADDING: [&str; 4] = ["add", "sub", "convolution", "dot_general"];
+/// Ops whose rounding errors are proportional to their operands, not to their results.
+const SUMMING_OPS: [&str; 4] = ["add", "sub", "convolution", "dot_general"];
 
-/// Some runs move results by up to this many units in the last place, the others by one.
+/// Some runs change results by up to this many units in the last place, the others by one.
 const WIDE_STEPS: f64 = 8.0;
-/// No run moves a result by a larger part of itself, except by one unit.
+/// The largest part of itself that a result is changed by, unless one unit is more.
 const MAX_WIDE_STEP: f64 = 1.0 / 64.0;
 /// The number of runs that change rounding, signs of zeros and bits of NaN.
-const GENTLE_RUNS: u64 = 6;
-/// The number of runs that also put numbers in place of infinities and NaN.
-const WILD_RUNS: u64 = 8;
+const FINITE_RUNS: u64 = 6;
+/// The number of runs that also replace infinities and NaN by numbers.
+const SPECIAL_RUNS: u64 = 8;
 
-/// How one run uses the freedom.
+/// The way in which one run changes results.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Style {
+pub(crate) struct PerturbationStyle {
     number: u64,
-    /// Whether infinities and NaN become numbers.
-    wild: bool,
+    /// Infinities and NaN become numbers.
+    special: bool,
 }
 
-impl Style {
-    /// The styles that leave infinities and NaN alone.
-    pub(crate) fn gentle() -> impl Iterator<Item = Self> {
-        (0..GENTLE_RUNS).map(|number| Self { number, wild: false })
+impl PerturbationStyle {
+    /// Returns the styles that leave infinities and NaN alone.
+    pub(crate) fn finite() -> impl Iterator<Item = Self> {
+        (0..FINITE_RUNS).map(|number| Self { number, special: false })
     }
 
-    /// The styles that put numbers in their place.
-    pub(crate) fn wild() -> impl Iterator<Item = Self> {
-        (0..WILD_RUNS).map(|number| Self { number, wild: true })
+    /// Returns the styles that replace infinities and NaN by numbers.
+    pub(crate) fn special() -> impl Iterator<Item = Self> {
+        (0..SPECIAL_RUNS).map(|number| Self { number, special: true })
     }
 }
 
-/// Runs a function with changes at every op. Returns whether an infinity or NaN was computed, besides the results.
-pub(crate) fn run(
+/// Runs a function with changes at every op. Returns the results, and whether an infinity or NaN was computed.
+pub(crate) fn run_perturbed(
     program: &Program,
     function: &str,
     inputs: &[Value],
     floats: FloatMode,
-    style: Style,
+    style: PerturbationStyle,
     options: &RunOptions,
 ) -> (Result<Vec<Value>, EvalError>, bool) {
-    let changes = Arc::new(Changes {
+    let changes = Arc::new(Perturbation {
         floats,
         style,
         serial: AtomicU64::new(0),
         special: AtomicBool::new(false),
     });
-    let kernels = Changing {
+    let kernels = PerturbingKernels {
         others: options.kernels.clone(),
         changes: changes.clone(),
-        moving: kept_ops(program),
+        moving: unperturbed_ops(program),
     };
     let results = Prepared::new(program, function, Some(&kernels))
         .and_then(|prepared| prepared.run(inputs, options));
     (results, changes.special.load(Ordering::Relaxed))
 }
 
-// Ops whose results are not changed: those that move elements, and those that the evaluator runs itself.
-fn kept_ops(program: &Program) -> Vec<OpKey> {
+// Returns the ops whose results are not changed: those that move elements, and those that the evaluator runs itself.
+fn unperturbed_ops(program: &Program) -> Vec<OpKey> {
     let defs = program.registry().defs();
-    let kept = defs.filter(|d| d.control.is_some() || d.terminator || MOVING.contains(&d.name));
+    let kept =
+        defs.filter(|d| d.control.is_some() || d.terminator || DATA_MOVEMENT_OPS.contains(&d.name));
     kept.map(|def| def.key).collect()
 }
 
-struct Changing {
+struct PerturbingKernels {
     others: Option<Arc<dyn Kernels>>,
-    changes: Arc<Changes>,
+    changes: Arc<Perturbation>,
     moving: Vec<OpKey>,
 }
 
-impl Kernels for Changing {
+impl Kernels for PerturbingKernels {
     fn kernel(&self, op: OpKey) -> Option<Arc<Evaluate>> {
         let other = self.others.as_ref().and_then(|k| k.kernel(op));
         if self.moving.contains(&op) {
@@ -137,13 +138,14 @@ impl Kernels for Changing {
             let name = cx.def().name;
             let kernel = other.clone().or_else(|| cx.def().evaluation().cloned());
             let kernel = kernel.ok_or(Fault::NoEvaluation { op: name })?;
-            let adds = ADDING.contains(&name) || name.contains("reduce") || name.contains("cum");
+            let adds =
+                SUMMING_OPS.contains(&name) || name.contains("reduce") || name.contains("cum");
             let size = if adds && changes.floats.fast() { size_of_terms(cx) } else { 0.0 };
             if name == "compare" && changes.floats.fast() {
                 return changes.comparison(cx, &*kernel);
             }
             let from_integers = cx.tensor(0).is_ok_and(|t| !t.dtype().is_float());
-            let exact = EXACT.contains(&name) || name == "cast" && from_integers;
+            let exact = EXACT_OPS.contains(&name) || name == "cast" && from_integers;
             let mut results = kernel(cx)?;
             for value in &mut results {
                 changes.value(value, size, exact);
@@ -161,7 +163,7 @@ fn wide_step(unit: f64) -> f64 {
     (WIDE_STEPS * unit).min(MAX_WIDE_STEP).max(unit)
 }
 
-// The size that the rounding errors of a sum are in proportion to: that of what is added up, and more for many terms.
+// Returns the magnitude that the rounding errors of a sum are proportional to: that of its terms, and more for many terms.
 fn size_of_terms(cx: &EvalCx<'_>) -> f64 {
     let len = |t: &Tensor| t.len().max(1) as f64;
     let result =
@@ -177,25 +179,25 @@ fn size_of_terms(cx: &EvalCx<'_>) -> f64 {
     }
 }
 
-// The largest magnitude of a finite element.
+// Returns the largest magnitude of a finite element.
 fn largest(values: &[Value]) -> f64 {
     let tensors = values.iter().filter_map(Value::as_tensor).filter(|t| t.dtype().is_float());
     let elements = tensors.flat_map(|t| match t.is_splat() {
-        true => numbers(&t.part(0, [])),
-        false => numbers(t),
+        true => elements_as_f64(&t.part(0, [])),
+        false => elements_as_f64(t),
     });
     elements.filter(|x| x.is_finite()).fold(0.0, |most, x| f64::max(most, x.abs()))
 }
 
-struct Changes {
+struct Perturbation {
     floats: FloatMode,
-    style: Style,
-    // Numbers the tensors that were changed, so that each has its own random numbers.
+    style: PerturbationStyle,
+    // Counts the tensors that were changed, so that each has its own random numbers.
     serial: AtomicU64,
     special: AtomicBool,
 }
 
-impl Changes {
+impl Perturbation {
     // Changes the elements of a tensor; a splat stays one.
     fn value(&self, value: &mut Value, size: f64, exact: bool) {
         let Value::Tensor(t) = value else { return };
@@ -224,10 +226,10 @@ impl Changes {
         let tie = matches!(cx.word("direction"), Ok("eq" | "le" | "ge"));
         let near = match (cx.tensor(0), cx.tensor(1)) {
             (Ok(a), Ok(b)) if self.style.number % 2 == 1 && a.dtype().is_float() => {
-                // Errors are in proportion to the numbers that an operand came from.
+                // Errors are proportional to the numbers that an operand was computed from.
                 let step = wide_step(unit(a.dtype())) * largest(cx.args());
                 let near = |&(x, y): &(f64, f64)| x != y && (x - y).abs() <= step;
-                pairs(a, b).iter().map(near).collect()
+                paired_elements(a, b).iter().map(near).collect()
             }
             _ => Vec::new(),
         };
@@ -245,7 +247,7 @@ impl Changes {
     fn float<T: Float>(&self, x: T, step: f64, exact: bool, rng: &mut Rng) -> T {
         let number = x.number();
         let sign_bit = 1u64 << (T::WIDTH - 1);
-        // The first styles do the same everywhere.
+        // The first styles make the same choice everywhere.
         let choice = match self.style.number {
             n @ 0..3 => n,
             _ => rng.bits(),
@@ -253,8 +255,8 @@ impl Changes {
         if !number.is_finite() {
             self.special.store(true, Ordering::Relaxed);
         }
-        if number.is_nan() && !(self.style.wild && self.floats.fast()) {
-            // Which NaN it is.
+        if number.is_nan() && !(self.style.special && self.floats.fast()) {
+            // Another NaN.
             let other = if choice & 1 == 1 { x.raw() ^ sign_bit } else { x.raw() };
             return T::from_raw(other);
         }
@@ -262,13 +264,13 @@ impl Changes {
             let huge = T::from_raw(T::nearest(f64::MAX).raw());
             let huge =
                 if huge.number().is_finite() { huge.number() } else { largest_finite::<T>() };
-            return match (self.style.wild && self.floats.fast(), choice & 3) {
+            return match (self.style.special && self.floats.fast(), choice & 3) {
                 (false, _) => x,
                 (true, 0) if number.is_nan() => T::nearest(0.0),
                 (true, 1) if number.is_nan() => T::nearest(huge),
                 (true, 2) if number.is_nan() => T::nearest(-huge),
                 (true, _) if number.is_nan() => T::nearest(1.0),
-                // Overflow is free; the sign is not.
+                // The mode leaves overflow open, but not the sign.
                 (true, 0 | 1) => T::nearest(huge.copysign(number)),
                 (true, _) => T::nearest(huge.sqrt().copysign(number)),
             };
@@ -320,25 +322,25 @@ fn mapped<T: Native>(t: &Tensor, mut f: impl FnMut(T) -> T) -> Option<Tensor> {
 }
 
 /// Kernels that count the floats that ops compute, and those that are infinite or NaN.
-pub(crate) struct Counting {
+pub(crate) struct SpecialValueCounter {
     others: Option<Arc<dyn Kernels>>,
     kept: Vec<OpKey>,
     counts: Arc<[AtomicU64; 2]>,
 }
 
-impl Counting {
+impl SpecialValueCounter {
     pub(crate) fn new(program: &Program, others: Option<Arc<dyn Kernels>>) -> Self {
-        Self { others, kept: kept_ops(program), counts: Arc::default() }
+        Self { others, kept: unperturbed_ops(program), counts: Arc::default() }
     }
 
-    /// The number of floats that were computed, and of those that were not finite, since it was asked last.
+    /// Returns the number of floats that were computed since the last call, and of those that were not finite.
     pub(crate) fn take(&self) -> (u64, u64) {
         let [all, special] = &*self.counts;
         (all.swap(0, Ordering::Relaxed), special.swap(0, Ordering::Relaxed))
     }
 }
 
-impl Kernels for Counting {
+impl Kernels for SpecialValueCounter {
     fn kernel(&self, op: OpKey) -> Option<Arc<Evaluate>> {
         let other = self.others.as_ref().and_then(|k| k.kernel(op));
         if self.kept.contains(&op) {
@@ -363,11 +365,12 @@ impl Kernels for Counting {
     }
 }
 
-/// Returns the number of floats of a value, and of those that are infinite or NaN. Splats count once.
+/// Returns the number of floats of a value, and of those that are infinite or NaN. A splat counts as one.
 pub(crate) fn count_special(value: &Value) -> (u64, u64) {
     match value {
         Value::Tensor(t) if t.dtype().is_float() => {
-            let all = if t.is_splat() { numbers(&t.part(0, [])) } else { numbers(t) };
+            let all =
+                if t.is_splat() { elements_as_f64(&t.part(0, [])) } else { elements_as_f64(t) };
             let special = all.iter().filter(|x| !x.is_finite()).count();
             (all.len() as u64, special as u64)
         }

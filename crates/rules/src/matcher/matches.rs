@@ -1,4 +1,4 @@
-//! What was found, and searches that were cut short.
+//! Matches, and reports of searches that were cut short.
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
@@ -6,32 +6,31 @@ use sapwood_ptir::{Attr, Function, InstId, Name, ValueId, Values};
 use sapwood_types::counted;
 use smallvec::SmallVec;
 
-use crate::graph::{Operand, PatternGraph, ValueIx, constant_behind};
+use crate::graph::{PatternGraph, PatternOperand, ValueIx, constant_behind};
 
-/// A place where a pattern was found.
+/// A match: a place where a pattern was found.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Match {
-    /// The number of the pattern.
+    /// The index of the pattern.
     pub pattern: usize,
     /// The function.
     pub function: Name,
-    /// The instructions, in the order of the pattern's ops. Constants are values and not among them.
+    /// The instructions, in the order of the pattern's ops, without constants.
     pub ops: Vec<InstId>,
-    /// The values, in the order of the pattern's. A constant of the pattern may be several in the program; this is the
-    /// first.
+    /// The bound values, in the order of the pattern's. A constant of the pattern may match several values; this is the first.
     pub(crate) values: Box<[Option<ValueId>]>,
     pub(crate) attrs: Vec<Option<Attr>>,
     pub(crate) lists: Vec<Option<Values>>,
-    /// Which instructions have their first two operands the other way round.
+    /// The instructions whose first two operands are swapped.
     pub(crate) swapped: SmallVec<[bool; 16]>,
-    /// Where regions use values from outside: the value of the pattern, an instruction of the region, its operand.
+    /// The uses of outer values in regions: the value of the pattern, an instruction of the region, the index of its operand.
     pub(crate) captured: Vec<(ValueIx, InstId, usize)>,
-    /// Whether a call was taken for an instance of another pattern because of its name alone.
+    /// Set if a call was matched to another pattern by its name alone.
     pub by_name: bool,
 }
 
 impl Match {
-    /// What the values of the pattern are bound to, by the names they are printed with.
+    /// Returns the values that names of the pattern are bound to.
     pub fn bindings<'a>(
         &'a self,
         pattern: &'a PatternGraph,
@@ -39,7 +38,7 @@ impl Match {
         pattern.values.iter().zip(&self.values).filter_map(|(v, found)| Some((&*v.name, (*found)?)))
     }
 
-    /// What lists of operands are bound to, by the names they are written with.
+    /// Returns the operand lists that names of the pattern are bound to.
     pub fn lists<'a>(
         &'a self,
         pattern: &'a PatternGraph,
@@ -47,7 +46,7 @@ impl Match {
         pattern.lists.iter().zip(&self.lists).filter_map(|(n, l)| Some((&**n, &**l.as_ref()?)))
     }
 
-    /// What attributes of the pattern are bound to, by the names they are written with.
+    /// Returns the attributes that names of the pattern are bound to.
     pub fn attributes<'a>(
         &'a self,
         pattern: &'a PatternGraph,
@@ -55,30 +54,30 @@ impl Match {
         pattern.captures.iter().zip(&self.attrs).filter_map(|(n, a)| Some((&**n, a.as_ref()?)))
     }
 
-    /// What the parameters of the pattern are bound to, in their order.
+    /// Returns the values that the parameters of the pattern are bound to, in order.
     #[must_use]
     pub fn inputs(&self, pattern: &PatternGraph) -> Vec<ValueId> {
         pattern.params.iter().filter_map(|&v| self.values[v]).collect()
     }
 
-    /// What the outputs of the pattern are bound to, in their order.
+    /// Returns the values that the outputs of the pattern are bound to, in order.
     #[must_use]
     pub fn outputs(&self, pattern: &PatternGraph) -> Vec<ValueId> {
         pattern.outputs.iter().filter_map(|&v| self.values[v]).collect()
     }
 
-    /// Gives the key that orders bindings of the same instructions as they are written.
+    /// Returns the key that orders bindings of the same instructions as they are written.
     pub(super) fn rank<'a>(&'a self, f: &'a Function) -> (&'a [bool], SmallVec<[u64; 8]>) {
         (&self.swapped, self.ops.iter().map(|&i| f.order_key(i)).collect())
     }
 
-    /// The operand of an instruction that an operand of a pattern's op stands for.
+    /// Returns the operand of an instruction that matches an operand of a pattern's op.
     pub(crate) fn operand(&self, f: &Function, op: usize, n: usize) -> Option<ValueId> {
         let at = if self.swapped[op] && n < 2 { 1 - n } else { n };
         f.operands(self.ops[op]).get(at).copied()
     }
 
-    /// Binds the values anew after the program was changed around the instructions.
+    /// Updates the bound values after edits around the instructions.
     pub(crate) fn rebind(&mut self, f: &Function, pattern: &PatternGraph) {
         for (ix, op) in pattern.ops.iter().enumerate() {
             let inst = self.ops[ix];
@@ -87,8 +86,8 @@ impl Match {
             }
             for (n, operand) in op.operands.iter().enumerate() {
                 match *operand {
-                    Operand::One(value) => self.values[value] = self.operand(f, ix, n),
-                    Operand::Rest(list) => {
+                    PatternOperand::One(value) => self.values[value] = self.operand(f, ix, n),
+                    PatternOperand::Rest(list) => {
                         let rest = f.operands(inst).get(n..).unwrap_or_default();
                         self.lists[list] = Some(Values::from_slice(rest));
                     }
@@ -100,7 +99,7 @@ impl Match {
         }
     }
 
-    /// The constants that the match uses as literals of the pattern, each once: one literal may be several of them.
+    /// Returns the constants that match literals of the pattern, each once; one literal may match several.
     pub(crate) fn constants(&self, f: &Function, pattern: &PatternGraph) -> Vec<ValueId> {
         let mut seen: HashSet<ValueId, FxBuildHasher> = HashSet::default();
         let mut list = Vec::new();
@@ -111,7 +110,7 @@ impl Match {
         };
         for (ix, op) in pattern.ops.iter().enumerate() {
             for (n, operand) in op.operands.iter().enumerate() {
-                if let Operand::One(value) = *operand
+                if let PatternOperand::One(value) = *operand
                     && pattern.is_literal(value)
                 {
                     self.operand(f, ix, n).into_iter().for_each(&mut add);
@@ -134,45 +133,47 @@ impl Match {
     }
 }
 
-/// What was found.
+/// The result of a search: matches, and searches that were cut short.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct FindReport {
     /// The matches: by function, then by the position of the earliest instruction, then by pattern.
     pub matches: Vec<Match>,
-    /// Searches that were cut short, so that matches may be missing.
+    /// The searches that were cut short, so that matches may be missing.
     pub exhausted: Vec<Exhausted>,
 }
 
-/// A search that took more steps, or found more, than it may.
+/// A search that reached a limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Exhausted {
     /// The pattern.
     pub pattern: Name,
     /// The function.
     pub function: Name,
-    /// What was used up.
-    pub limit: Limit,
+    /// The limit that was reached.
+    pub limit: SearchLimit,
 }
 
-/// What a search may use up.
+/// A limit of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Limit {
-    /// The candidates that may be tried from one root: this one, so many.
+pub enum SearchLimit {
+    /// The number of candidates from one root: the root, the limit.
     Root(InstId, u64),
-    /// The candidates that may be tried in one function.
+    /// The number of candidates in one function.
     Steps(u64),
-    /// The matches that are kept of one function.
+    /// The number of matches of one function.
     Matches(usize),
 }
 
 impl std::fmt::Display for Exhausted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { pattern, function, limit } = self;
-        write!(f, "@{function}: `{pattern}` was given up ")?;
+        write!(f, "@{function}: `{pattern}` was cut short ")?;
         match limit {
-            Limit::Root(_, steps) => write!(f, "at a root after {}", counted(*steps, "step"))?,
-            Limit::Steps(steps) => write!(f, "after {}", counted(*steps, "step"))?,
-            Limit::Matches(matches) => write!(f, "after {}", counted(*matches, "match"))?,
+            SearchLimit::Root(_, steps) => {
+                write!(f, "at a root after {}", counted(*steps, "step"))?
+            }
+            SearchLimit::Steps(steps) => write!(f, "after {}", counted(*steps, "step"))?,
+            SearchLimit::Matches(matches) => write!(f, "after {}", counted(*matches, "match"))?,
         }
         f.write_str("; matches may be missing")
     }

@@ -1,8 +1,8 @@
-//! Instances of the left side of a rule: random types, shapes and attributes that fit together.
+//! Random instances of the left side of a rule: types, shapes and attributes that fit together.
 
 use std::sync::Arc;
 
-use sapwood_check::{Draw, Range};
+use sapwood_check::{InputGenerator, InputRange};
 use sapwood_ptir::ops::{BroadcastTo, Return};
 use sapwood_ptir::{
     Attr, AttrKind, Dim, Function, Name, Op, OpDef, OpParts, Place, Registry, TensorType, ValueId,
@@ -10,19 +10,21 @@ use sapwood_ptir::{
 };
 use sapwood_types::{DataType, Rng, Span};
 
-use super::attrs::{random_attr, stated_type};
-use crate::graph::{AttrSlot, Literal, Number, Operand, PatternGraph, PatternOp, Source, Test};
+use super::attrs::{random_attr, random_result_type};
+use crate::graph::{
+    AttrCondition, AttrSlot, Literal, Number, PatternGraph, PatternOp, PatternOperand, ValueSource,
+};
 use crate::language::{Condition, Rule};
 
-/// Random choices, equal for equal seeds.
-pub(super) struct Random(Rng);
+/// A generator of random choices, determined by a seed.
+pub(super) struct InstanceRng(Rng);
 
-impl Random {
+impl InstanceRng {
     pub(super) fn new(seed: u64) -> Self {
         Self(Rng::new(seed))
     }
 
-    /// Returns a number below `n`; zero if that is zero.
+    /// Returns a number below `n`; zero if `n` is zero.
     pub(super) fn below(&mut self, n: u64) -> u64 {
         self.0.below(n as usize) as u64
     }
@@ -32,12 +34,12 @@ impl Random {
         self.0.bits()
     }
 
-    /// The extent of a dim, at most so large; nothing at all now and then, once larger ones are made.
+    /// Draws the extent of a dim, at most `size`; sometimes zero, once larger ones are drawn.
     pub(super) fn extent(&mut self, size: u64) -> u64 {
         if size > 1 && self.below(16) == 0 { 0 } else { 1 + self.below(size) }
     }
 
-    // How many dims: few, mostly.
+    // Draws a rank, mostly a small one.
     fn rank(&mut self) -> u64 {
         match self.below(8) {
             0 => self.below(6),
@@ -64,17 +66,17 @@ const DTYPES: [DataType; 15] = [
     DataType::C128,
 ];
 
-/// The left side as a function `@left`.
-pub(super) struct Instance {
+/// An instance of a left side, as a function `@left`.
+pub(super) struct RuleInstance {
     pub(super) function: Function,
     /// The extents that its parameters are run with.
     pub(super) shapes: Vec<Vec<u64>>,
 }
 
-impl Instance {
-    /// How much there is to look at.
+impl RuleInstance {
+    /// Returns a measure of size for comparing instances: instructions, elements, ranks, and unusual element types.
     pub(super) fn size(&self) -> u64 {
-        // Nothing at all is harder to read than one element.
+        // An empty tensor is harder to read than one element.
         let of = |shape: &Vec<u64>| match shape.iter().product::<u64>() {
             0 => 4 + shape.len() as u64,
             n => n + shape.len() as u64,
@@ -88,12 +90,12 @@ impl Instance {
     }
 }
 
-impl Instance {
-    /// One whose dims are at most so large; `None` if what was made up does not fit together.
+impl RuleInstance {
+    /// Builds an instance whose extents are at most `size`; `None` if the random choices do not fit together.
     pub(super) fn new(
         rule: &Rule,
         registry: &Arc<Registry>,
-        random: &mut Random,
+        random: &mut InstanceRng,
         size: u64,
     ) -> Option<Self> {
         let pattern = &rule.pattern;
@@ -105,13 +107,13 @@ impl Instance {
         let shape: Vec<u64> = (0..rank).map(|_| random.extent(size)).collect();
         let fits = |dtype: &DataType| pattern.conditions.iter().all(|c| c.may_have(*dtype));
         let mut dtypes: Vec<DataType> = DTYPES.into_iter().filter(fits).collect();
-        // Conditions on several values may ask for different ones.
+        // Conditions on several values may require different ones.
         if dtypes.is_empty() || random.below(16) == 0 {
             dtypes = DTYPES.to_vec();
         }
         let dtype = dtypes[random.below(dtypes.len() as u64) as usize];
         let base = with_open_dims(random, &TensorType::new(dtype, shape.iter().copied()), size);
-        let mut maker = Maker {
+        let mut builder = InstanceBuilder {
             pattern,
             registry,
             random,
@@ -125,14 +127,14 @@ impl Instance {
             lists: vec![None; pattern.lists.len()],
         };
         for op in 0..pattern.ops.len() {
-            maker.op(op)?;
+            builder.op(op)?;
         }
-        maker.finish(rule.root)
+        builder.finish(rule.root)
     }
 }
 
-// Some dims by name or not at all, once larger ones are made.
-fn with_open_dims(random: &mut Random, ty: &TensorType, size: u64) -> TensorType {
+// Makes some dims named or unknown, once larger ones are drawn.
+fn with_open_dims(random: &mut InstanceRng, ty: &TensorType, size: u64) -> TensorType {
     if size < 2 || random.below(8) > 0 {
         return ty.clone();
     }
@@ -144,13 +146,13 @@ fn with_open_dims(random: &mut Random, ty: &TensorType, size: u64) -> TensorType
     TensorType { dtype: ty.dtype, dims: ty.dims.iter().enumerate().map(open).collect() }
 }
 
-struct Maker<'a> {
+struct InstanceBuilder<'a> {
     pattern: &'a PatternGraph,
     registry: &'a Arc<Registry>,
-    random: &'a mut Random,
+    random: &'a mut InstanceRng,
     size: u64,
     base: TensorType,
-    // What the dims of the base are when run.
+    // The extents that the dims of the base have when run.
     extents: Vec<u64>,
     shapes: Vec<Vec<u64>>,
     f: Function,
@@ -159,7 +161,7 @@ struct Maker<'a> {
     lists: Vec<Option<Values>>,
 }
 
-impl Maker<'_> {
+impl InstanceBuilder<'_> {
     fn op(&mut self, op: usize) -> Option<()> {
         let pattern = self.pattern;
         let data = &pattern.ops[op];
@@ -177,17 +179,17 @@ impl Maker<'_> {
                 parts.attrs.push(Attr::Unit);
                 continue;
             }
-            let attr = match self.wanted(op, &AttrSlot::Row(n)) {
+            let attr = match self.required_attr(op, &AttrSlot::Row(n)) {
                 Some(attr) => attr,
                 None if row.default.is_some() && self.random.below(3) > 0 => row.default.clone()?,
                 None => random_attr(self.random, def, row, &types, &parts.attrs)?,
             };
-            self.remember(op, &AttrSlot::Row(n), &attr);
+            self.bind_captures(op, &AttrSlot::Row(n), &attr);
             parts.attrs.push(attr);
         }
         if def.attrs.iter().any(|a| a.kind == AttrKind::ResultType) {
-            let shape = self.wanted(op, &AttrSlot::Shape);
-            let dtype = match self.wanted(op, &AttrSlot::Dtype) {
+            let shape = self.required_attr(op, &AttrSlot::Shape);
+            let dtype = match self.required_attr(op, &AttrSlot::Dtype) {
                 Some(Attr::Type(dtype)) => Some(dtype),
                 Some(_) => return None,
                 None if def.name == "cast" => {
@@ -198,12 +200,13 @@ impl Maker<'_> {
             let shape = shape.as_ref().map(|a| a.as_ints().map(<[i64]>::to_vec));
             let base = types.first().unwrap_or(&self.base).clone();
             let shape = shape.flatten();
-            let partner = self.partner(op).filter(|_| shape.is_none() && def.name != "cast");
-            let mut ty = match partner.filter(|_| self.random.below(4) > 0) {
-                Some(partner) => partner,
+            let type_of_other_operand =
+                self.type_of_other_operand(op).filter(|_| shape.is_none() && def.name != "cast");
+            let mut ty = match type_of_other_operand.filter(|_| self.random.below(4) > 0) {
+                Some(type_of_other_operand) => type_of_other_operand,
                 None => {
                     let attrs = &parts.attrs;
-                    stated_type(self.random, def.name, &base, attrs, shape, self.size)?
+                    random_result_type(self.random, def.name, &base, attrs, shape, self.size)?
                 }
             };
             ty.dtype = dtype.unwrap_or(base.dtype);
@@ -213,7 +216,7 @@ impl Maker<'_> {
         let inst = self.f.insert(Place::End(self.f.body()), &spec).ok()?;
         for slot in [AttrSlot::Shape, AttrSlot::Dtype] {
             if let Some(attr) = crate::matcher::attr_at(&self.f, inst, &slot) {
-                self.remember(op, &slot, &attr);
+                self.bind_captures(op, &slot, &attr);
             }
         }
         for (n, &value) in data.results.iter().enumerate() {
@@ -222,51 +225,51 @@ impl Maker<'_> {
         Some(())
     }
 
-    // The type of what stands beside the result of an op in an elementwise one, if it is there already.
-    fn partner(&self, op: usize) -> Option<TensorType> {
-        let own = Operand::One(*self.pattern.ops[op].results.first()?);
-        let beside = |user: &PatternOp| {
+    // Returns the type of the other operand of an elementwise op that uses the result of this op, if that type is known already.
+    fn type_of_other_operand(&self, op: usize) -> Option<TensorType> {
+        let own = PatternOperand::One(*self.pattern.ops[op].results.first()?);
+        let neighbour_type = |user: &PatternOp| {
             let elementwise = self.registry.get(user.key).is_some_and(|d| d.elementwise);
             let others = user.operands.iter().filter(|&&o| elementwise && o != own);
-            let known = |o: &Operand| match *o {
-                Operand::One(v) => self.values[v].filter(|_| !self.pattern.is_literal(v)),
-                Operand::Rest(_) => None,
+            let known = |o: &PatternOperand| match *o {
+                PatternOperand::One(v) => self.values[v].filter(|_| !self.pattern.is_literal(v)),
+                PatternOperand::Rest(_) => None,
             };
             self.f.value_type(others.into_iter().find_map(known)?).as_tensor().cloned()
         };
-        self.pattern.ops.iter().filter(|user| user.operands.contains(&own)).find_map(beside)
+        self.pattern.ops.iter().filter(|user| user.operands.contains(&own)).find_map(neighbour_type)
     }
 
-    // The type that the operand of a broadcast needs so that its result fits to what it stands beside.
-    fn fitting(&mut self, op: usize, def: &OpDef) -> Option<TensorType> {
+    // Returns the type that the operand of a broadcast needs so that the result fits the other operand of its user.
+    fn broadcast_operand_type(&mut self, op: usize, def: &OpDef) -> Option<TensorType> {
         if def.name != "broadcast_in_dim" || self.random.below(4) == 0 {
             return None;
         }
-        let partner = self.partner(op)?;
+        let type_of_other_operand = self.type_of_other_operand(op)?;
         let row = def.attrs.iter().position(|a| a.name == "dims")?;
-        let dims = self.wanted(op, &AttrSlot::Row(row))?;
-        let own = |&d: &i64| partner.dims.get(usize::try_from(d).ok()?).copied();
+        let dims = self.required_attr(op, &AttrSlot::Row(row))?;
+        let own = |&d: &i64| type_of_other_operand.dims.get(usize::try_from(d).ok()?).copied();
         let dims = dims.as_ints()?.iter().map(own).collect::<Option<_>>()?;
-        Some(TensorType { dtype: partner.dtype, dims })
+        Some(TensorType { dtype: type_of_other_operand.dtype, dims })
     }
 
-    fn wanted_rank(&self, value: usize) -> Option<usize> {
+    fn required_rank(&self, value: usize) -> Option<usize> {
         let mut ranks = self.pattern.conditions.iter().filter_map(Condition::wants_rank);
         ranks.find(|(v, _)| *v == value).map(|(_, rank)| rank.min(8))
     }
 
-    // What the pattern says an attribute is, if it says it or said it before.
-    fn wanted(&self, op: usize, slot: &AttrSlot) -> Option<Attr> {
+    // Returns the value that the pattern requires for an attribute, written or captured before.
+    fn required_attr(&self, op: usize, slot: &AttrSlot) -> Option<Attr> {
         let test = self.pattern.ops[op].attrs.iter().find(|t| t.slot == *slot)?;
         match &test.test {
-            Test::Is(attr) => Some(attr.clone()),
-            Test::Capture(capture) => self.captures[*capture].clone(),
+            AttrCondition::Is(attr) => Some(attr.clone()),
+            AttrCondition::Capture(capture) => self.captures[*capture].clone(),
         }
     }
 
-    fn remember(&mut self, op: usize, slot: &AttrSlot, attr: &Attr) {
+    fn bind_captures(&mut self, op: usize, slot: &AttrSlot, attr: &Attr) {
         for test in self.pattern.ops[op].attrs.iter().filter(|t| t.slot == *slot) {
-            if let Test::Capture(capture) = test.test {
+            if let AttrCondition::Capture(capture) = test.test {
                 self.captures[capture].get_or_insert_with(|| attr.clone());
             }
         }
@@ -274,29 +277,29 @@ impl Maker<'_> {
 
     fn operands(&mut self, op: usize, def: &OpDef) -> Option<Values> {
         let pattern = self.pattern;
-        let wanted = &pattern.ops[op].operands;
+        let required_attr = &pattern.ops[op].operands;
         let mut operands = Values::new();
-        for (n, operand) in wanted.iter().enumerate() {
+        for (n, operand) in required_attr.iter().enumerate() {
             match *operand {
-                Operand::Rest(list) => {
-                    let beside = self.beside(op, def, n);
-                    operands.extend(self.list(list, beside.as_ref())?);
+                PatternOperand::Rest(list) => {
+                    let neighbour_type = self.neighbour_type(op, def, n);
+                    operands.extend(self.list(list, neighbour_type.as_ref())?);
                 }
-                Operand::One(value) => {
+                PatternOperand::One(value) => {
                     if self.values[value].is_none() && !pattern.is_literal(value) {
-                        let beside = self.beside(op, def, n);
-                        let ty = self.fitting(op, def).filter(|_| n == 0);
+                        let neighbour_type = self.neighbour_type(op, def, n);
+                        let ty = self.broadcast_operand_type(op, def).filter(|_| n == 0);
                         let ty = ty.unwrap_or_else(|| {
-                            let rank = self.wanted_rank(value);
-                            self.param_type(def, n, beside.as_ref(), rank)
+                            let rank = self.required_rank(value);
+                            self.param_type(def, n, neighbour_type.as_ref(), rank)
                         });
                         let constant =
                             pattern.conditions.iter().filter_map(Condition::wants_constant);
                         self.values[value] = Some(match constant.into_iter().any(|v| v == value) {
                             true => {
                                 let shape = ty.known_shape()?;
-                                let literal = Draw::default()
-                                    .tensor(&mut self.random.0, ty.dtype, &shape, Range::Any)
+                                let literal = InputGenerator::default()
+                                    .tensor(&mut self.random.0, ty.dtype, &shape, InputRange::Any)
                                     .ok()?;
                                 let place = Place::End(self.f.body());
                                 self.f.constant(&literal, place, Span::unknown())
@@ -308,23 +311,25 @@ impl Maker<'_> {
                 }
             }
         }
-        // Constants last: they take the type of what stands beside them.
-        for (n, operand) in wanted.iter().enumerate() {
-            if let Operand::One(value) = *operand
-                && let Source::Literal(Literal::Number(number)) = pattern.values[value].from
+        // Constants come last: they take the type of the operands next to them.
+        for (n, operand) in required_attr.iter().enumerate() {
+            if let PatternOperand::One(value) = *operand
+                && let ValueSource::Literal(Literal::Number(number)) = pattern.values[value].from
             {
-                let beside = self.beside(op, def, n).unwrap_or_else(|| self.base.clone());
+                let neighbour_type =
+                    self.neighbour_type(op, def, n).unwrap_or_else(|| self.base.clone());
                 let dtype = match (def.name, n) {
                     ("select", 0) => DataType::Bool,
-                    _ => beside.dtype,
+                    _ => neighbour_type.dtype,
                 };
-                operands[n] = self.number(number, &beside.with_dtype(dtype), def.elementwise)?;
+                operands[n] =
+                    self.number(number, &neighbour_type.with_dtype(dtype), def.elementwise)?;
             }
         }
         Some(operands)
     }
 
-    // A constant, or a broadcast of one.
+    // Inserts a constant, or a broadcast of one.
     fn number(&mut self, number: Number, ty: &TensorType, elementwise: bool) -> Option<ValueId> {
         let whole = ty.known_shape().filter(|_| elementwise && self.random.below(4) > 0);
         let literal = number.filled(ty.dtype, whole.as_deref().unwrap_or_default())?;
@@ -342,15 +347,15 @@ impl Maker<'_> {
         self.f.value_of(inst)
     }
 
-    // The type of an operand that is known already, which says what the others are. Only the branches of `select` speak
-    // for each other, and they say nothing of the predicate's elements.
-    fn beside(&self, op: usize, def: &OpDef, own: usize) -> Option<TensorType> {
-        let wanted = self.pattern.ops[op].operands.iter().enumerate();
-        let known = |o: &Operand| match *o {
-            Operand::One(v) => self.values[v].filter(|_| !self.pattern.is_literal(v)),
-            Operand::Rest(list) => self.lists[list].as_ref()?.first().copied(),
+    // Returns the type of an operand that is known already and determines the others. In `select` the two branches determine each
+    // other, and the predicate only their shape.
+    fn neighbour_type(&self, op: usize, def: &OpDef, own: usize) -> Option<TensorType> {
+        let required_attr = self.pattern.ops[op].operands.iter().enumerate();
+        let known = |o: &PatternOperand| match *o {
+            PatternOperand::One(v) => self.values[v].filter(|_| !self.pattern.is_literal(v)),
+            PatternOperand::Rest(list) => self.lists[list].as_ref()?.first().copied(),
         };
-        let all: Vec<(usize, TensorType)> = wanted
+        let all: Vec<(usize, TensorType)> = required_attr
             .filter_map(|(n, o)| Some((n, self.f.value_type(known(o)?).as_tensor()?.clone())))
             .collect();
         if def.name != "select" {
@@ -364,11 +369,11 @@ impl Maker<'_> {
         }
     }
 
-    fn list(&mut self, list: usize, beside: Option<&TensorType>) -> Option<Values> {
+    fn list(&mut self, list: usize, neighbour_type: Option<&TensorType>) -> Option<Values> {
         if let Some(known) = &self.lists[list] {
             return Some(known.clone());
         }
-        let ty = beside.unwrap_or(&self.base).clone();
+        let ty = neighbour_type.unwrap_or(&self.base).clone();
         let count = 1 + self.random.below(3);
         let values: Values =
             (0..count).map(|n| self.param(&ty, &format!("x{n}"))).collect::<Option<_>>()?;
@@ -380,7 +385,7 @@ impl Maker<'_> {
         let own = ty.dims == self.base.dims;
         let extent = |(n, dim): (usize, &Dim)| match dim {
             Dim::Known(extent) => Some(*extent),
-            // Dims of this name are those of the base.
+            // Dims of this name are dims of the base.
             Dim::Named(_) => {
                 let base = self.base.dims.iter().position(|d| d == dim)?;
                 self.extents.get(base).copied()
@@ -393,23 +398,23 @@ impl Maker<'_> {
         Some(value)
     }
 
-    // The type of a value that anything may be: as its neighbour where that is needed, else random.
+    // Draws the type of an unconstrained value: that of its neighbour where the op requires it, else a random one.
     fn param_type(
         &mut self,
         def: &OpDef,
         n: usize,
-        beside: Option<&TensorType>,
+        neighbour_type: Option<&TensorType>,
         rank: Option<usize>,
     ) -> TensorType {
         let name = def.name;
         if name == "select" && n == 0 {
-            return beside.unwrap_or(&self.base).with_dtype(DataType::Bool);
+            return neighbour_type.unwrap_or(&self.base).with_dtype(DataType::Bool);
         }
-        if let Some(beside) = beside {
+        if let Some(neighbour_type) = neighbour_type {
             return match name {
-                "pad" => TensorType::scalar(beside.dtype),
-                "dot_general" => self.factor(beside, rank),
-                _ => beside.clone(),
+                "pad" => TensorType::scalar(neighbour_type.dtype),
+                "dot_general" => self.dot_operand_type(neighbour_type, rank),
+                _ => neighbour_type.clone(),
             };
         }
         if self.random.below(6) > 0 && rank.is_none_or(|rank| rank == self.base.rank()) {
@@ -420,14 +425,14 @@ impl Maker<'_> {
         TensorType::new(self.base.dtype, dims)
     }
 
-    // Something a matrix product can be taken with: some extent of it is one of the other's.
-    fn factor(&mut self, other: &TensorType, rank: Option<usize>) -> TensorType {
+    // Draws a type that a matrix product with `other` accepts: one of its extents is one of the other's.
+    fn dot_operand_type(&mut self, other: &TensorType, rank: Option<usize>) -> TensorType {
         let rank = rank.unwrap_or_else(|| 1 + self.random.below(3) as usize).max(1);
         let mut dims: Vec<Dim> =
             (0..rank).map(|_| Dim::Known(self.random.extent(self.size))).collect();
         if let Some(&last) = other.dims.last() {
             dims[0] = last;
-            // Batches, sometimes.
+            // Sometimes with a batch dim.
             if rank > 1 && self.random.below(4) == 0 {
                 dims[0] = other.dims[0];
                 dims[1] = last;
@@ -436,7 +441,7 @@ impl Maker<'_> {
         TensorType { dtype: other.dtype, dims: dims.into_iter().collect() }
     }
 
-    fn finish(mut self, root: usize) -> Option<Instance> {
+    fn finish(mut self, root: usize) -> Option<RuleInstance> {
         let first = self.values[*self.pattern.ops[root].results.first()?]?;
         let inst = self.f.inst_of(first)?;
         let results: Values = self.f.inst_results(inst).collect();
@@ -447,6 +452,6 @@ impl Maker<'_> {
         self.f.insert(Place::End(self.f.body()), &spec).ok()?;
         self.f.set_result_types(&types);
         sapwood_ptir::verify_function(&self.f).ok()?;
-        Some(Instance { function: self.f, shapes: self.shapes })
+        Some(RuleInstance { function: self.f, shapes: self.shapes })
     }
 }

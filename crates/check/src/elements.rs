@@ -1,22 +1,22 @@
-//! Elements as numbers, and how close numbers are.
+//! Elements of tensors as `f64`, and the tolerance for comparing them.
 
 use sapwood_ptir::eval::{Complex, F8E4M3Fn, F8E5M2, Tensor, Value, bf16, f16};
 use sapwood_types::DataType;
 
-/// Closeness of numbers.
+/// The tolerance for comparing two numbers.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Closeness {
-    /// Relative to the larger of the two.
+pub struct NumberTolerance {
+    /// The part of the larger number that they may differ by.
     pub relative: f64,
-    /// In addition, whatever their size.
+    /// The amount that they may differ by in addition, whatever their size.
     pub absolute: f64,
 }
 
-impl Closeness {
-    /// Equal, or both NaN.
+impl NumberTolerance {
+    /// Allows equal numbers, and NaN for NaN.
     pub const SAME: Self = Self { relative: 0.0, absolute: 0.0 };
 
-    /// Whether two numbers are close: both NaN, the same infinity, or no further apart than allowed.
+    /// Returns whether two numbers are close: both NaN, the same infinity, or no further apart than allowed.
     #[must_use]
     pub fn allows(self, a: f64, b: f64) -> bool {
         if a.is_nan() || b.is_nan() {
@@ -28,7 +28,8 @@ impl Closeness {
         (a - b).abs() <= self.absolute + self.relative * a.abs().max(b.abs())
     }
 
-    /// The first element that differs by more than is allowed, with both numbers; of values of different types the first.
+    /// Returns the index of the first element that differs by more than is allowed, with both numbers. Values of different types
+    /// differ in the first element.
     #[must_use]
     pub fn first_difference(self, a: &Value, b: &Value) -> Option<(usize, f64, f64)> {
         match (a, b) {
@@ -37,7 +38,7 @@ impl Closeness {
                 a.iter().zip(b.iter()).find_map(|(a, b)| self.first_difference(a, b))
             }
             (Value::Tensor(a), Value::Tensor(b)) if a.ty() == b.ty() => {
-                let pairs = pairs(a, b);
+                let pairs = paired_elements(a, b);
                 let at = pairs.iter().position(|&(x, y)| !self.allows(x, y))?;
                 Some((at, pairs[at].0, pairs[at].1))
             }
@@ -46,20 +47,20 @@ impl Closeness {
     }
 }
 
-/// The elements of two tensors of the same type side by side, as [`numbers`] gives them. Of two splats only the first
-/// element, which represents all of them.
+/// Returns the elements of two tensors of the same type in pairs, as [`elements_as_f64`] converts them. Two splats give only
+/// one pair, which represents all of them.
 #[must_use]
-pub fn pairs(a: &Tensor, b: &Tensor) -> Vec<(f64, f64)> {
+pub fn paired_elements(a: &Tensor, b: &Tensor) -> Vec<(f64, f64)> {
     if a.is_splat() && b.is_splat() {
-        let one = |t: &Tensor| numbers(&t.part(0, []));
+        let one = |t: &Tensor| elements_as_f64(&t.part(0, []));
         return one(a).into_iter().zip(one(b)).collect();
     }
-    numbers(a).into_iter().zip(numbers(b)).collect()
+    elements_as_f64(a).into_iter().zip(elements_as_f64(b)).collect()
 }
 
-/// All elements as `f64`, written out: floats exactly, integers of 64 bits in two halves, complex numbers in two parts.
+/// Returns all elements as `f64`: floats exactly, 64-bit integers in two halves, complex numbers in two parts.
 #[must_use]
-pub fn numbers(t: &Tensor) -> Vec<f64> {
+pub fn elements_as_f64(t: &Tensor) -> Vec<f64> {
     let halves = |n: u64| [(n >> 32) as f64, (n & 0xffff_ffff) as f64];
     macro_rules! first_of {
         ($($ty:ty => |$x:ident| $numbers:expr),* $(,)?) => {$(
@@ -92,7 +93,7 @@ pub fn numbers(t: &Tensor) -> Vec<f64> {
     (0..literal.num_elements()).filter_map(byte).collect()
 }
 
-// A float of eight bits with the given number of fraction bits. Without infinities only the largest pattern is NaN.
+// Decodes a float of eight bits with the given number of fraction bits. Without infinities only the largest bit pattern is NaN.
 fn of_eight_bits(bits: u8, fraction: u32, infinities: bool) -> f64 {
     let exponent_bits = 7 - fraction;
     let largest = (1 << exponent_bits) - 1;
@@ -131,24 +132,24 @@ mod tests {
 
     #[test]
     fn nan_is_close_to_nan_and_infinity_to_itself() {
-        let close = Closeness { relative: 1e-3, absolute: 0.0 };
+        let close = NumberTolerance { relative: 1e-3, absolute: 0.0 };
         assert!(close.allows(f64::NAN, -f64::NAN));
         assert!(!close.allows(f64::NAN, 1.0));
         assert!(close.allows(f64::INFINITY, f64::INFINITY));
         assert!(!close.allows(f64::INFINITY, f64::MAX));
         assert!(close.allows(1.0, 1.0005) && !close.allows(1.0, 1.01));
-        assert!(Closeness::SAME.allows(0.0, -0.0));
+        assert!(NumberTolerance::SAME.allows(0.0, -0.0));
     }
 
     #[test]
     fn splats_are_compared_by_their_element() {
         let shape = [1usize << 40];
         let value = |x: f32| Value::from(Tensor::splat(DataType::F32, shape, x));
-        assert_eq!(Closeness::SAME.first_difference(&value(1.0), &value(1.0)), None);
-        let found = Closeness::SAME.first_difference(&value(1.0), &value(2.0));
+        assert_eq!(NumberTolerance::SAME.first_difference(&value(1.0), &value(1.0)), None);
+        let found = NumberTolerance::SAME.first_difference(&value(1.0), &value(2.0));
         assert_eq!(found, Some((0, 1.0, 2.0)));
         let none = Value::from(Tensor::splat(DataType::F32, [1usize << 40, 0], 1f32));
-        assert_eq!(Closeness::SAME.first_difference(&none, &none.clone()), None);
+        assert_eq!(NumberTolerance::SAME.first_difference(&none, &none.clone()), None);
     }
 
     #[test]
@@ -157,7 +158,7 @@ mod tests {
         for dtype in [DataType::F8E4M3Fn, DataType::F8E5M2] {
             for bits in 0..=255u8 {
                 let literal = TensorLiteral::new(dtype, &[], &[bits]).unwrap();
-                let number = numbers(&Tensor::from_literal(&literal).unwrap())[0];
+                let number = elements_as_f64(&Tensor::from_literal(&literal).unwrap())[0];
                 if number.is_nan() {
                     let text = Value::try_from(&literal).unwrap().to_string();
                     assert!(text.starts_with("nan") || text.starts_with("0x"), "{text}");
@@ -173,9 +174,11 @@ mod tests {
     fn wide_integers_are_compared_in_full() {
         let value = |n: i64| Value::from(Tensor::scalar(n));
         assert_eq!(
-            Closeness::SAME.first_difference(&value(1 << 62), &value((1 << 62) + 1)).map(|d| d.0),
+            NumberTolerance::SAME
+                .first_difference(&value(1 << 62), &value((1 << 62) + 1))
+                .map(|d| d.0),
             Some(1)
         );
-        assert_eq!(Closeness::SAME.first_difference(&value(-1), &value(-1)), None);
+        assert_eq!(NumberTolerance::SAME.first_difference(&value(-1), &value(-1)), None);
     }
 }

@@ -1,36 +1,37 @@
-//! Inputs for functions, the same for the same seed.
+//! Random inputs for functions, determined by a seed.
 
 use sapwood_ptir::eval::{Float, Int, Native, Tensor, Value};
 use sapwood_ptir::{Dim, Function, Name, TensorLiteral, TensorType, ValueType};
 use sapwood_ptir::{with_float, with_int};
 use sapwood_types::{DataType, FloatMode, Rng};
 
-/// The extent of dims that are not known, where all of them have the same.
+/// The extent of unknown dims, where all of them have the same.
 const SAME_EXTENT: u64 = 3;
-/// The largest extent that dims of their own extent have without one that the function states.
+/// The largest extent that is tried for unknown dims besides the known extents of the function.
 const MAX_OWN_EXTENT: u64 = 5;
-/// Known dims up to this extent are tried for dims that are not known.
+/// The largest known extent of a function that is tried for unknown dims.
 const MAX_STATED_EXTENT: u64 = 16;
-/// The most bytes that the inputs of one function take.
+/// The largest number of bytes of the inputs of one function.
 const MAX_INPUT_BYTES: u64 = 1 << 30;
 /// The number of edge values of a type.
-pub(crate) const EDGES: usize = 5;
-/// Functions with fewer input elements than this are small: they are run on more inputs.
-const SMALL: u64 = 64;
-/// Functions with more input elements are not run often, however few elements one of the parameters has.
+pub(crate) const EDGE_COUNT: usize = 5;
+/// Functions with a parameter of fewer elements than this are run on more inputs.
+const SMALL_PARAM_ELEMENTS: u64 = 64;
+/// Functions with more input elements in all are not run often, however few elements one of the parameters has.
 const MAX_ELEMENTS_OF_SMALL: u64 = 1 << 12;
-/// Keys of random generators have two elements.
-const SCALAR: u64 = 2;
+/// The largest number of elements of a parameter that counts as a scalar: keys of random generators have two.
+const MAX_SCALAR_ELEMENTS: u64 = 2;
 
-const FLOAT_EDGES: [f64; EDGES] = [-0.0, f64::INFINITY, f64::NAN, f64::NEG_INFINITY, 0.0];
-/// Edge values where infinities and NaN mean nothing.
-const FAST_EDGES: [f64; EDGES] = [-0.0, 1.0, 0.5, -1.0, 0.0];
-/// Floats at which laws often end.
-const COMMON: [f64; 5] = [0.0, 1.0, -1.0, 2.0, 0.5];
+/// The edge values of floats.
+const FLOAT_EDGES: [f64; EDGE_COUNT] = [-0.0, f64::INFINITY, f64::NAN, f64::NEG_INFINITY, 0.0];
+/// The edge values of floats under `fast`, where infinities and NaN mean nothing.
+const FAST_EDGES: [f64; EDGE_COUNT] = [-0.0, 1.0, 0.5, -1.0, 0.0];
+/// Floats at which algebraic laws often stop holding.
+const COMMON_FLOATS: [f64; 5] = [0.0, 1.0, -1.0, 2.0, 0.5];
 
 /// The numbers that the elements of a parameter are drawn from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Range {
+pub enum InputRange {
     /// Floats from -2 to 2, integers from -4 to 4.
     #[default]
     Any,
@@ -48,8 +49,8 @@ pub enum Range {
     Index(u64),
 }
 
-impl Range {
-    // The lower bound and the width.
+impl InputRange {
+    // Returns the lower bound and the width.
     fn floats(self) -> (f64, f64) {
         match self {
             Self::Any | Self::Index(_) => (-2.0, 4.0),
@@ -68,60 +69,66 @@ impl Range {
 
 /// The kind of elements that are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Elements {
-    /// Those of the range; now and then a zero of either sign, if the range has zero.
+pub enum ElementKind {
+    /// Elements of the range; now and then a zero of either sign, if the range has zero.
     #[default]
     Plain,
-    /// Those of the range with all their digits, some from a wider range, some that the programs contain, some edge values.
+    /// Elements of the range with all their digits, some of a wider range, some constants of the programs, some edge values.
     Mixed,
-    /// Edge values in turn, starting with this one, for every other element.
+    /// Edge values in turn for every other element, starting with the one of this index.
     Turn(usize),
-    /// Any bits.
+    /// Random bits.
     Raw,
 }
 
-/// The extents of dims that are not known.
+/// The choice of extents for unknown dims.
 #[derive(Clone, Copy, Debug, Default)]
-pub enum Extents<'a> {
+pub enum OpenExtents<'a> {
     /// All are equal.
     #[default]
     Same,
-    /// Each `?` and each name has its own.
+    /// Each `?` and each named dim has its own.
     Own,
     /// The shape of each parameter is given.
     Given(&'a [Vec<u64>]),
 }
 
-/// Draws inputs.
+/// A generator of random inputs.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Draw<'a> {
+pub struct InputGenerator<'a> {
     /// The kind of elements.
-    pub elements: Elements,
-    /// The extents of dims that are not known.
-    pub extents: Extents<'a>,
-    /// The range of each parameter; [`Range::Any`] for those that are left out.
-    pub ranges: &'a [Range],
-    /// Numbers at which the programs may begin to differ, such as their constants.
-    pub known: &'a [f64],
-    /// Under [`FloatMode::Fast`] infinities and NaN are left out.
+    pub elements: ElementKind,
+    /// The extents of unknown dims.
+    pub extents: OpenExtents<'a>,
+    /// The range of each parameter; [`InputRange::Any`] for those that are missing.
+    pub ranges: &'a [InputRange],
+    /// The numbers at which the programs may begin to differ, such as their constants.
+    pub constants: &'a [f64],
+    /// The float mode; under [`FloatMode::Fast`] no infinities and NaN are drawn.
     pub floats: FloatMode,
 }
 
-impl Draw<'_> {
+impl InputGenerator<'_> {
     /// Draws one value per parameter.
     ///
     /// # Errors
     /// If the inputs take too many bytes.
     pub fn inputs(&self, f: &Function, seed: u64) -> Result<Vec<Value>, String> {
-        // Neighbouring seeds give unrelated numbers.
+        // Hashes the seed, so that neighbouring seeds give unrelated numbers.
         let mut rng = Rng::new(Rng::new(seed).bits());
-        let mut drawing =
-            Drawing { draw: self, f, names: Vec::new(), stated: None, bytes: 0, range: Range::Any };
+        let mut drawing = DrawState {
+            generator: self,
+            f,
+            names: Vec::new(),
+            candidate_extents: None,
+            bytes: 0,
+            range: InputRange::Any,
+        };
         let params = f.params().iter().enumerate();
         let value = |(n, &param): (usize, _)| {
             drawing.range = self.ranges.get(n).copied().unwrap_or_default();
             let given = match self.extents {
-                Extents::Given(shapes) => shapes.get(n).map(Vec::as_slice),
+                OpenExtents::Given(shapes) => shapes.get(n).map(Vec::as_slice),
                 _ => None,
             };
             drawing.value(&mut rng, f.value_type(param), given)
@@ -138,7 +145,7 @@ impl Draw<'_> {
         rng: &mut Rng,
         dtype: DataType,
         shape: &[u64],
-        range: Range,
+        range: InputRange,
     ) -> Result<TensorLiteral, String> {
         let count = shape.iter().try_fold(1u64, |n, &extent| n.checked_mul(extent));
         let fits = |&n: &u64| {
@@ -155,43 +162,50 @@ impl Draw<'_> {
                 bytes.push((rng.bits() & 1) as u8);
             } else {
                 self.integer(rng, at, part, range, &mut bytes)
-                    .ok_or_else(|| format!("there are no random elements of {dtype}"))?;
+                    .ok_or_else(|| format!("random elements of {dtype} cannot be drawn"))?;
             }
         }
         TensorLiteral::new(dtype, shape, &bytes).map_err(|why| why.to_string())
     }
 
-    fn float(&self, rng: &mut Rng, at: usize, dtype: DataType, range: Range, bytes: &mut Vec<u8>) {
+    fn float(
+        &self,
+        rng: &mut Rng,
+        at: usize,
+        dtype: DataType,
+        range: InputRange,
+        bytes: &mut Vec<u8>,
+    ) {
         let random = rng.bits();
         let (low, width) = range.floats();
-        // Sums of few coarse numbers are exact; fine ones are rounded, which shows in which order they are added.
+        // Sums of few coarse numbers are exact. Sums of fine numbers are rounded, which shows their order.
         let part = match self.elements {
-            Elements::Mixed => (random >> 11) as f64 / (1u64 << 53) as f64,
+            ElementKind::Mixed => (random >> 11) as f64 / (1u64 << 53) as f64,
             _ => (random >> 8 & 0xfff) as f64 / 4096.0,
         };
         let plain = part * width + low;
         let special = !self.floats.fast();
         let number = match (self.elements, random % 64) {
-            (Elements::Turn(first), _) if at.is_multiple_of(2) => {
+            (ElementKind::Turn(first), _) if at.is_multiple_of(2) => {
                 let edges = if special { &FLOAT_EDGES } else { &FAST_EDGES };
-                edges[first.wrapping_add(at) % EDGES]
+                edges[first.wrapping_add(at) % EDGE_COUNT]
             }
-            (Elements::Raw, _) if special => {
+            (ElementKind::Raw, _) if special => {
                 return with_float!(dtype, T => raw_float::<T>(rng).write_bytes(bytes), _ => {});
             }
             // Squares of small numbers underflow in narrow types.
-            (Elements::Raw, _) if dtype.byte_size() < 4 => plain,
-            (Elements::Raw, _) => plain * ((random >> 20 & 0xf) as f64 - 8.0).exp2(),
-            (Elements::Plain | Elements::Mixed, 0) if range.has_zero() => 0.0,
-            (Elements::Plain | Elements::Mixed, 1) if range.has_zero() => -0.0,
-            (Elements::Mixed, 2) if special => f64::INFINITY,
-            (Elements::Mixed, 3) if special => f64::NAN,
-            (Elements::Mixed, 4..=11) => {
-                let all = COMMON.iter().chain(self.known);
-                let at = rng.below(COMMON.len() + self.known.len());
+            (ElementKind::Raw, _) if dtype.byte_size() < 4 => plain,
+            (ElementKind::Raw, _) => plain * ((random >> 20 & 0xf) as f64 - 8.0).exp2(),
+            (ElementKind::Plain | ElementKind::Mixed, 0) if range.has_zero() => 0.0,
+            (ElementKind::Plain | ElementKind::Mixed, 1) if range.has_zero() => -0.0,
+            (ElementKind::Mixed, 2) if special => f64::INFINITY,
+            (ElementKind::Mixed, 3) if special => f64::NAN,
+            (ElementKind::Mixed, 4..=11) => {
+                let all = COMMON_FLOATS.iter().chain(self.constants);
+                let at = rng.below(COMMON_FLOATS.len() + self.constants.len());
                 all.copied().nth(at).unwrap_or(0.0)
             }
-            (Elements::Mixed, 12..=19) => plain * 4.0,
+            (ElementKind::Mixed, 12..=19) => plain * 4.0,
             _ => plain,
         };
         with_float!(dtype, T => T::nearest(number).write_bytes(bytes), _ => {});
@@ -202,35 +216,35 @@ impl Draw<'_> {
         rng: &mut Rng,
         at: usize,
         dtype: DataType,
-        range: Range,
+        range: InputRange,
         bytes: &mut Vec<u8>,
     ) -> Option<()> {
         let (smallest, largest) = dtype.integer_range()?;
         let random = rng.bits();
-        // The largest comes last: as a number of iterations it takes longest.
+        // The largest comes last: as a trip count it takes longest.
         let edges = [0, 1, if smallest == 0 { 2 } else { -1 }, smallest, largest];
         let plain = match range {
-            Range::Index(bound) => i128::from(random >> 8) % i128::from(bound.max(1)),
+            InputRange::Index(bound) => i128::from(random >> 8) % i128::from(bound.max(1)),
             _ if smallest == 0 => i128::from(random % 9),
             _ => i128::from(random % 9) - 4,
         };
         let number = match (self.elements, random >> 8 & 0xf) {
-            (Elements::Turn(first), _) if at.is_multiple_of(2) => {
-                edges[first.wrapping_add(at) % EDGES]
+            (ElementKind::Turn(first), _) if at.is_multiple_of(2) => {
+                edges[first.wrapping_add(at) % EDGE_COUNT]
             }
-            (Elements::Raw, _) => {
+            (ElementKind::Raw, _) => {
                 return with_int!(dtype, T => {
                     raw_integer::<T>(rng).write_bytes(bytes);
                     Some(())
                 }, _ => None);
             }
-            (Elements::Mixed, 0) => smallest,
-            (Elements::Mixed, 1) => largest,
-            (Elements::Mixed, 2) => {
+            (ElementKind::Mixed, 0) => smallest,
+            (ElementKind::Mixed, 1) => largest,
+            (ElementKind::Mixed, 2) => {
                 let power = 1i128 << rng.below(dtype.bit_width() as usize);
                 power + i128::from(random >> 32) % 3 - 1
             }
-            (Elements::Mixed, 3 | 4) => match rng.pick(self.known) {
+            (ElementKind::Mixed, 3 | 4) => match rng.pick(self.constants) {
                 Some(known) => known as i128,
                 None => plain,
             },
@@ -242,7 +256,7 @@ impl Draw<'_> {
     }
 }
 
-// About zero, about the limits of the signed and the unsigned type, powers of two, any bits.
+// Draws an integer near zero, near the limits of the signed and the unsigned type, a power of two, or random bits.
 fn raw_integer<T: Int>(rng: &mut Rng) -> T {
     let near = rng.below(7) as i128 - 3;
     T::wrap(match rng.below(5) {
@@ -259,7 +273,7 @@ fn raw_float<T: Float>(rng: &mut Rng) -> T {
     let exponent = ((1u64 << (T::WIDTH - 1 - T::FRACTION)) - 1) << T::FRACTION;
     let raw = match rng.below(12) {
         0 => 0,
-        // Infinity and NaN, where there are such.
+        // Infinity and NaN, in types that have them.
         1 => exponent,
         2 => exponent | 1 << (T::FRACTION - 1),
         // The smallest, the largest subnormal, the smallest normal, the largest finite numbers.
@@ -275,17 +289,17 @@ fn raw_float<T: Float>(rng: &mut Rng) -> T {
     T::from_raw(sign | raw)
 }
 
-struct Drawing<'a> {
-    draw: &'a Draw<'a>,
+struct DrawState<'a> {
+    generator: &'a InputGenerator<'a>,
     f: &'a Function,
     names: Vec<(Name, u64)>,
-    // The extents that dims of their own extent may have.
-    stated: Option<Vec<u64>>,
+    // The extents that unknown dims may have.
+    candidate_extents: Option<Vec<u64>>,
     bytes: u64,
-    range: Range,
+    range: InputRange,
 }
 
-impl Drawing<'_> {
+impl DrawState<'_> {
     // Types nest at most 64 deep.
     fn value(
         &mut self,
@@ -323,15 +337,15 @@ impl Drawing<'_> {
             ));
         };
         self.bytes = total;
-        let literal = self.draw.tensor(rng, ty.dtype, &shape, self.range)?;
+        let literal = self.generator.tensor(rng, ty.dtype, &shape, self.range)?;
         Tensor::from_literal(&literal).map_err(|why| why.to_string())
     }
 
     fn extent(&mut self, rng: &mut Rng, dim: Dim) -> u64 {
-        match (dim, self.draw.extents) {
+        match (dim, self.generator.extents) {
             (Dim::Known(extent), _) => extent,
-            (_, Extents::Same | Extents::Given(_)) => SAME_EXTENT,
-            (Dim::Named(name), Extents::Own) => {
+            (_, OpenExtents::Same | OpenExtents::Given(_)) => SAME_EXTENT,
+            (Dim::Named(name), OpenExtents::Own) => {
                 if let Some(&(_, extent)) = self.names.iter().find(|(known, _)| *known == name) {
                     return extent;
                 }
@@ -339,13 +353,13 @@ impl Drawing<'_> {
                 self.names.push((name, extent));
                 extent
             }
-            (Dim::Unknown, Extents::Own) => self.own_extent(rng),
+            (Dim::Unknown, OpenExtents::Own) => self.own_extent(rng),
         }
     }
 
     fn own_extent(&mut self, rng: &mut Rng) -> u64 {
         let f = self.f;
-        let choices = self.stated.get_or_insert_with(|| {
+        let choices = self.candidate_extents.get_or_insert_with(|| {
             let results = f.walk().flat_map(|inst| f.inst_results(inst));
             let values = results.chain(f.params().iter().copied());
             let dims = values.filter_map(|v| f.value_type(v).as_tensor()).flat_map(|t| &t.dims);
@@ -359,17 +373,17 @@ impl Drawing<'_> {
     }
 }
 
-/// Returns whether a parameter of a function has elements, but few: chance seldom makes them edge values. Not if there
-/// are many elements in all.
-pub(crate) fn is_small(f: &Function) -> bool {
+/// Returns whether a parameter of a function has few elements, which are seldom edge values by chance. False if there are many
+/// elements in all.
+pub(crate) fn has_small_param(f: &Function) -> bool {
     let counts = || f.params().iter().map(|&p| count_elements(f.value_type(p)));
-    counts().any(|n| (1..SMALL).contains(&n))
+    counts().any(|n| (1..SMALL_PARAM_ELEMENTS).contains(&n))
         && counts().fold(0, u64::saturating_add) < MAX_ELEMENTS_OF_SMALL
 }
 
-/// Returns whether the parameters of a function are scalars or hardly more, so that one input shows little.
-pub(crate) fn is_scalar(f: &Function) -> bool {
-    f.params().iter().all(|&p| count_elements(f.value_type(p)) <= SCALAR)
+/// Returns whether all parameters of a function have at most [`MAX_SCALAR_ELEMENTS`], so that one input shows little.
+pub(crate) fn has_only_scalar_params(f: &Function) -> bool {
+    f.params().iter().all(|&p| count_elements(f.value_type(p)) <= MAX_SCALAR_ELEMENTS)
 }
 
 // Types nest at most 64 deep.
@@ -389,20 +403,20 @@ mod tests {
     use super::*;
     use crate::show;
 
-    fn inputs(params: &str, seed: u64, draw: &Draw<'_>) -> Vec<Value> {
+    fn inputs(params: &str, seed: u64, draw: &InputGenerator<'_>) -> Vec<Value> {
         let text = format!("ptir 1 func @f({params}) {{ return }}");
         let program = sapwood_ptir::parse(&text).unwrap();
         draw.inputs(&program.functions()[0], seed).unwrap()
     }
 
-    fn floats(seed: u64, draw: &Draw<'_>) -> Vec<f32> {
+    fn floats(seed: u64, draw: &InputGenerator<'_>) -> Vec<f32> {
         let made = inputs("%x: f32[64]", seed, draw);
         made[0].as_tensor().unwrap().elements::<f32>().unwrap().to_vec()
     }
 
     #[test]
     fn seeds_share_no_run_of_numbers() {
-        let plain = |seed| floats(seed, &Draw::default());
+        let plain = |seed| floats(seed, &InputGenerator::default());
         for other in 2..6 {
             let (a, b) = (plain(1), plain(other));
             assert!((0..60).all(|at| b.windows(4).all(|w| w != &a[at..at + 4])), "{other}");
@@ -413,11 +427,11 @@ mod tests {
     #[test]
     fn mixed_floats_have_all_their_digits() {
         let coarse = |elements| {
-            let all = floats(1, &Draw { elements, ..Draw::default() });
+            let all = floats(1, &InputGenerator { elements, ..InputGenerator::default() });
             all.iter().filter(|x| x.is_finite() && (**x * 4096.0).fract() == 0.0).count()
         };
-        assert_eq!(coarse(Elements::Plain), 64);
-        assert!(coarse(Elements::Mixed) < 32);
+        assert_eq!(coarse(ElementKind::Plain), 64);
+        assert!(coarse(ElementKind::Mixed) < 32);
     }
 
     #[test]
@@ -425,7 +439,10 @@ mod tests {
         let of = |params: &str| {
             let text = format!("ptir 1 func @f({params}) {{ return }}");
             let program = sapwood_ptir::parse(&text).unwrap();
-            (is_small(&program.functions()[0]), is_scalar(&program.functions()[0]))
+            (
+                has_small_param(&program.functions()[0]),
+                has_only_scalar_params(&program.functions()[0]),
+            )
         };
         assert_eq!(of("%x: f32[10, 10, 10], %i: i32[]"), (true, false));
         assert_eq!(of("%x: f32[1000, 10], %i: i32[]"), (false, false));
@@ -437,11 +454,11 @@ mod tests {
     fn extents_are_one_or_their_own() {
         let params = "%a: f32[?], %b: f32[?], %c: f32[?], %d: f32[?], %e: f32[?n], %f: f32[?n, 2]";
         let extents = |extents| -> Vec<usize> {
-            let made = inputs(params, 1, &Draw { extents, ..Draw::default() });
+            let made = inputs(params, 1, &InputGenerator { extents, ..InputGenerator::default() });
             made.iter().map(|v| v.as_tensor().unwrap().shape()[0]).collect()
         };
-        assert_eq!(extents(Extents::Same), [3; 6]);
-        let own = extents(Extents::Own);
+        assert_eq!(extents(OpenExtents::Same), [3; 6]);
+        let own = extents(OpenExtents::Own);
         assert!(own[..4].iter().any(|&extent| extent != own[0]), "{own:?}");
         assert_eq!(own[4], own[5]);
     }
@@ -449,17 +466,17 @@ mod tests {
     #[test]
     fn ranges_hold_what_is_drawn() {
         for (range, low, high) in [
-            (Range::Any, -2.0, 2.0),
-            (Range::Positive, 0.0625, 4.0),
-            (Range::AboveOne, 1.0, 4.0),
-            (Range::Probability, 0.0625, 0.9375),
-            (Range::Within, -0.9375, 0.9375),
-            (Range::Small, -0.25, 0.25),
+            (InputRange::Any, -2.0, 2.0),
+            (InputRange::Positive, 0.0625, 4.0),
+            (InputRange::AboveOne, 1.0, 4.0),
+            (InputRange::Probability, 0.0625, 0.9375),
+            (InputRange::Within, -0.9375, 0.9375),
+            (InputRange::Small, -0.25, 0.25),
         ] {
-            let all = floats(1, &Draw { ranges: &[range], ..Draw::default() });
+            let all = floats(1, &InputGenerator { ranges: &[range], ..InputGenerator::default() });
             assert!(all.iter().all(|x| (low..=high).contains(x)), "{range:?}: {all:?}");
         }
-        let draw = Draw { ranges: &[Range::Index(3)], ..Draw::default() };
+        let draw = InputGenerator { ranges: &[InputRange::Index(3)], ..InputGenerator::default() };
         let made = inputs("%x: i32[64]", 1, &draw);
         let all = made[0].as_tensor().unwrap().elements::<i32>().unwrap().to_vec();
         assert!((0..3).all(|n| all.contains(&n)) && all.iter().all(|n| (0..3).contains(n)));
@@ -468,17 +485,18 @@ mod tests {
     #[test]
     fn edges_come_in_turn() {
         let of = |params: &str, edge| {
-            let draw = Draw { elements: Elements::Turn(edge), ..Draw::default() };
-            show::numbers(&inputs(params, 1, &draw)[0], 1000).to_string()
+            let draw =
+                InputGenerator { elements: ElementKind::Turn(edge), ..InputGenerator::default() };
+            show::to_json(&inputs(params, 1, &draw)[0], 1000).to_string()
         };
-        let floats: Vec<String> = (0..EDGES).map(|edge| of("%x: f32[]", edge)).collect();
+        let floats: Vec<String> = (0..EDGE_COUNT).map(|edge| of("%x: f32[]", edge)).collect();
         assert!(floats[0].contains("-0.0"), "{floats:?}");
         assert!(floats[1].contains("inf"), "{floats:?}");
         assert!(floats[2].contains("nan"), "{floats:?}");
-        assert!(of("%x: i32[]", EDGES - 1).contains("2147483647"));
+        assert!(of("%x: i32[]", EDGE_COUNT - 1).contains("2147483647"));
         for dtype in DataType::ALL {
             let params = format!("%x: {}[3]", dtype.short_name());
-            (0..EDGES).for_each(|edge| assert!(!of(&params, edge).is_empty(), "{dtype}"));
+            (0..EDGE_COUNT).for_each(|edge| assert!(!of(&params, edge).is_empty(), "{dtype}"));
         }
     }
 
@@ -486,12 +504,13 @@ mod tests {
     fn every_type_has_elements_and_edge_values() {
         for dtype in DataType::ALL {
             let params = format!("%x: tuple<{}[200], token>", dtype.short_name());
-            for elements in [Elements::Plain, Elements::Mixed, Elements::Raw] {
-                let made = inputs(&params, 1, &Draw { elements, ..Draw::default() });
+            for elements in [ElementKind::Plain, ElementKind::Mixed, ElementKind::Raw] {
+                let made =
+                    inputs(&params, 1, &InputGenerator { elements, ..InputGenerator::default() });
                 let Value::Tuple(parts) = &made[0] else { panic!("{:?}", made[0]) };
-                let text = show::numbers(&parts[0], 1000).to_string();
+                let text = show::to_json(&parts[0], 1000).to_string();
                 let float = dtype.is_float() || dtype.is_complex();
-                assert_eq!(text.contains("nan"), elements != Elements::Plain && float, "{text}");
+                assert_eq!(text.contains("nan"), elements != ElementKind::Plain && float, "{text}");
             }
         }
     }

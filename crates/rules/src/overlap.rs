@@ -1,4 +1,4 @@
-//! A set of matches that do not overlap.
+//! Selection of matches that do not overlap.
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
@@ -7,32 +7,34 @@ use sapwood_ptir::{InstId, Name};
 use crate::graph::PatternGraph;
 use crate::matcher::Match;
 
-/// Which of two overlapping matches is taken.
+/// The preference between two overlapping matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Prefer {
-    /// The one whose first instruction stands first; of those, the pattern given first.
+pub enum OverlapPreference {
+    /// The match whose first instruction comes first, then the pattern given first.
     #[default]
     Earliest,
-    /// The one with more instructions, then as above.
+    /// The match with more instructions, then as above.
     Largest,
-    /// The one whose pattern has the higher benefit, then as above.
+    /// The match whose pattern has the higher benefit, then as above.
     Benefit,
 }
 
-/// Takes matches that share no instruction, in the order of preference, and gives their numbers in the order they had.
-/// What `accept` refuses blocks nothing.
+/// Selects matches that share no instruction, in the order of preference, and returns their indices in the original order. A match
+/// that `accept` refuses does not block others.
 #[must_use]
 pub fn select(
     matches: &[Match],
     patterns: &[PatternGraph],
-    prefer: Prefer,
+    prefer: OverlapPreference,
     accept: impl Fn(usize) -> bool,
 ) -> Vec<usize> {
     let mut order: Vec<usize> = (0..matches.len()).collect();
     match prefer {
-        Prefer::Earliest => {}
-        Prefer::Largest => order.sort_by_key(|&n| std::cmp::Reverse(matches[n].ops.len())),
-        Prefer::Benefit => {
+        OverlapPreference::Earliest => {}
+        OverlapPreference::Largest => {
+            order.sort_by_key(|&n| std::cmp::Reverse(matches[n].ops.len()))
+        }
+        OverlapPreference::Benefit => {
             order.sort_by_key(|&n| std::cmp::Reverse(patterns[matches[n].pattern].benefit));
         }
     }

@@ -1,4 +1,4 @@
-//! Whether a match can be replaced by one instruction, and if not, why.
+//! Legality of a match: whether it can be replaced by one instruction.
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
@@ -11,41 +11,41 @@ use crate::effects::CallEffects;
 use crate::graph::PatternGraph;
 use crate::matcher::Match;
 
-/// Why a match cannot be replaced.
+/// The reason why a match cannot be replaced.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Illegal {
-    /// Two instructions stand in different bodies.
+pub enum IllegalMatch {
+    /// Two instructions are in different bodies.
     Bodies(InstId, InstId),
-    /// A value that is no output is used outside.
+    /// A value that is not an output is used outside of the match.
     Used {
         /// The value.
         value: ValueId,
-        /// What uses it.
+        /// Its user.
         user: InstId,
     },
-    /// An input is computed by the match itself.
+    /// The match itself computes an input.
     Input {
         /// The parameter of the pattern.
         param: String,
         /// The value.
         value: ValueId,
     },
-    /// A path leaves the match and comes back.
+    /// A path leaves the match and returns to it.
     Path {
-        /// The instruction outside that needs an output.
+        /// The instruction outside that uses an output.
         through: InstId,
-        /// The instruction of the match that needs it.
+        /// The instruction of the match that depends on it.
         back: InstId,
     },
-    /// An effect would have to cross another.
+    /// Two effects would change their order.
     Effect {
-        /// The effect.
+        /// The effect that would move.
         effect: InstId,
-        /// The one it would cross.
+        /// The effect that it would cross.
         other: InstId,
     },
-    /// A named dim that no input has.
+    /// A named dim occurs in no input.
     Dim {
         /// The dim.
         dim: Name,
@@ -54,93 +54,93 @@ pub enum Illegal {
     },
 }
 
-/// Where the replacement of a match goes.
+/// The place of the replacement of a match.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Place {
-    /// The last instruction of the match; the call takes its place.
+pub(crate) struct ReplacementPlace {
+    /// The last instruction of the match; the call replaces it.
     pub(crate) last: InstId,
-    /// Instructions before it that need outputs, in program order; they move behind.
+    /// Earlier instructions that use outputs, in program order; they move after the call.
     pub(crate) moved: Vec<InstId>,
 }
 
-/// Whether a match of a program can be replaced.
+/// Checks whether a match of a program can be replaced.
 ///
 /// # Errors
-/// If not, with the reason.
+/// With the reason, if it cannot be replaced.
 pub fn legality(
     program: &Program,
     patterns: &[PatternGraph],
     found: &Match,
-) -> Result<(), Illegal> {
-    legal_in(program, patterns, found, &CallEffects::default())
+) -> Result<(), IllegalMatch> {
+    check_match(program, patterns, found, &CallEffects::default())
 }
 
-/// Whether each of many matches of a program can be replaced, on its own.
+/// Checks whether each of several matches of a program can be replaced on its own.
 #[must_use]
 pub fn legalities(
     program: &Program,
     patterns: &[PatternGraph],
     matches: &[Match],
-) -> Vec<Result<(), Illegal>> {
+) -> Vec<Result<(), IllegalMatch>> {
     let calls = CallEffects::default();
-    matches.iter().map(|found| legal_in(program, patterns, found, &calls)).collect()
+    matches.iter().map(|found| check_match(program, patterns, found, &calls)).collect()
 }
 
-pub(crate) fn legal_in(
+pub(crate) fn check_match(
     program: &Program,
     patterns: &[PatternGraph],
     found: &Match,
     calls: &CallEffects,
-) -> Result<(), Illegal> {
+) -> Result<(), IllegalMatch> {
     let Some(f) = program.function(found.function) else { return Ok(()) };
-    place_of(program, f, &patterns[found.pattern], found, calls).map(|_| ())
+    replacement_place(program, f, &patterns[found.pattern], found, calls).map(|_| ())
 }
 
-/// Where the replacement of a match would go.
-pub(crate) fn place_of(
+/// Returns the place of the replacement of a match.
+pub(crate) fn replacement_place(
     program: &Program,
     f: &Function,
     pattern: &PatternGraph,
     found: &Match,
     calls: &CallEffects,
-) -> Result<Place, Illegal> {
-    let body = one_body(f, found)?;
-    let matched = Matched::new(f, body, found);
+) -> Result<ReplacementPlace, IllegalMatch> {
+    let body = common_body(f, found)?;
+    let matched = MatchedSet::new(f, body, found);
     let outputs = found.outputs(pattern);
-    inner_values(f, &matched, found, &outputs)?;
-    inputs(f, &matched, pattern, found)?;
-    dims(f, pattern, found)?;
+    check_inner_values(f, &matched, found, &outputs)?;
+    check_inputs(f, &matched, pattern, found)?;
+    check_named_dims(f, pattern, found)?;
     let last = matched.last;
-    let moved = users_before(f, &matched, &outputs)?;
-    effects(f, &matched, &moved, &|i| calls.ordered(program, f, i))?;
-    Ok(Place { last, moved })
+    let moved = instructions_to_move(f, &matched, &outputs)?;
+    check_effect_order(f, &matched, &moved, &|i| calls.ordered(program, f, i))?;
+    Ok(ReplacementPlace { last, moved })
 }
 
-/// Whether a match is bound to its instructions in a way that can be replaced. If it is not, another binding of the same
-/// instructions may be. All else that legality asks is the same for every binding that passes: the values used outside
-/// are all outputs then, and only these decide which instructions move.
+/// Returns whether the binding of a match to its instructions can be replaced. If not, another binding of the same instructions
+/// may be. All other legality conditions are the same for every binding that passes: the values used outside are then all
+/// outputs, and only these decide which instructions move.
 ///
 /// Takes a step per operand and per instruction in a region, as finding the match did, however often its values are
 /// used outside.
 pub(crate) fn is_legal_binding(f: &Function, pattern: &PatternGraph, found: &Match) -> bool {
-    let Ok(body) = one_body(f, found) else { return false };
-    let matched = Matched::new(f, body, found);
-    escaping(f, &matched, found, &found.outputs(pattern)).is_none()
-        && inputs(f, &matched, pattern, found).is_ok()
-        && dims(f, pattern, found).is_ok()
+    let Ok(body) = common_body(f, found) else { return false };
+    let matched = MatchedSet::new(f, body, found);
+    first_escaping_value(f, &matched, found, &found.outputs(pattern)).is_none()
+        && check_inputs(f, &matched, pattern, found).is_ok()
+        && check_named_dims(f, pattern, found).is_ok()
 }
 
-fn one_body(f: &Function, found: &Match) -> Result<BodyId, Illegal> {
+fn common_body(f: &Function, found: &Match) -> Result<BodyId, IllegalMatch> {
     let first = found.ops[0];
     let body = f.body_of(first);
     match found.ops.iter().find(|&&i| f.body_of(i) != body) {
-        Some(&other) => Err(Illegal::Bodies(first, other)),
+        Some(&other) => Err(IllegalMatch::Bodies(first, other)),
         None => Ok(body.unwrap_or(f.body())),
     }
 }
 
 /// The instructions of a match.
-pub(crate) struct Matched<'a> {
+pub(crate) struct MatchedSet<'a> {
     f: &'a Function,
     body: BodyId,
     sorted: Vec<InstId>,
@@ -148,7 +148,7 @@ pub(crate) struct Matched<'a> {
     any_regions: bool,
 }
 
-impl<'a> Matched<'a> {
+impl<'a> MatchedSet<'a> {
     pub(crate) fn new(f: &'a Function, body: BodyId, found: &Match) -> Self {
         let mut sorted = found.ops.clone();
         sorted.sort_unstable();
@@ -157,20 +157,20 @@ impl<'a> Matched<'a> {
         Self { f, body, last: last.unwrap_or(found.ops[0]), sorted, any_regions }
     }
 
-    fn has(&self, inst: InstId) -> bool {
+    fn contains(&self, inst: InstId) -> bool {
         self.sorted.binary_search(&inst).is_ok()
     }
 
-    // Whether an instruction is one of the match or stands in a region of one.
-    pub(crate) fn holds(&self, inst: InstId) -> bool {
-        if self.has(inst) {
+    // Returns whether an instruction belongs to the match or is in a region of one that does.
+    pub(crate) fn contains_nested(&self, inst: InstId) -> bool {
+        if self.contains(inst) {
             return true;
         }
-        self.any_regions && self.around(inst).is_some_and(|outer| self.has(outer))
+        self.any_regions && self.enclosing_inst(inst).is_some_and(|outer| self.contains(outer))
     }
 
-    // The instruction of the match's body that is or holds this one.
-    fn around(&self, mut inst: InstId) -> Option<InstId> {
+    // Returns the instruction of the match's body that is or contains this one.
+    fn enclosing_inst(&self, mut inst: InstId) -> Option<InstId> {
         while let Some(body) = self.f.body_of(inst) {
             if body == self.body {
                 return Some(inst);
@@ -181,65 +181,68 @@ impl<'a> Matched<'a> {
     }
 }
 
-// Only outputs are used outside.
-fn inner_values(
+// Checks that only outputs are used outside.
+fn check_inner_values(
     f: &Function,
-    matched: &Matched<'_>,
+    matched: &MatchedSet<'_>,
     found: &Match,
     outputs: &[ValueId],
-) -> Result<(), Illegal> {
-    let Some(value) = escaping(f, matched, found, outputs) else { return Ok(()) };
-    let outside = f.uses(value).map(|u| u.user).filter(|&u| !matched.holds(u));
+) -> Result<(), IllegalMatch> {
+    let Some(value) = first_escaping_value(f, matched, found, outputs) else { return Ok(()) };
+    let outside = f.uses(value).map(|u| u.user).filter(|&u| !matched.contains_nested(u));
     match outside.min_by_key(|&i| f.order_key(i)) {
-        Some(user) => Err(Illegal::Used { value, user }),
+        Some(user) => Err(IllegalMatch::Used { value, user }),
         None => Ok(()),
     }
 }
 
-// The first value that is no output and is used outside.
-fn escaping(
+// Returns the first value that is not an output and is used outside.
+fn first_escaping_value(
     f: &Function,
-    matched: &Matched<'_>,
+    matched: &MatchedSet<'_>,
     found: &Match,
     outputs: &[ValueId],
 ) -> Option<ValueId> {
     let inner = found.ops.iter().flat_map(|&i| f.inst_results(i)).filter(|v| !outputs.contains(v));
-    inner.into_iter().find(|&v| f.uses(v).any(|u| !matched.holds(u.user)))
+    inner.into_iter().find(|&v| f.uses(v).any(|u| !matched.contains_nested(u.user)))
 }
 
-// No input is a result of the match.
-fn inputs(
+// Checks that no input is a result of the match.
+fn check_inputs(
     f: &Function,
-    matched: &Matched<'_>,
+    matched: &MatchedSet<'_>,
     pattern: &PatternGraph,
     found: &Match,
-) -> Result<(), Illegal> {
+) -> Result<(), IllegalMatch> {
     let lists = found.lists.iter().flatten().flatten().map(|&v| (None, v));
     let params = pattern.params.iter().filter_map(|&p| Some((Some(p), found.values[p]?)));
     for (param, value) in params.chain(lists) {
         if let ValueDef::Result(inst, _) = f.value_def(value)
-            && matched.has(inst)
+            && matched.contains(inst)
         {
             let param = param.map_or_else(|| "..".into(), |p| pattern.values[p].name.clone());
-            return Err(Illegal::Input { param, value });
+            return Err(IllegalMatch::Input { param, value });
         }
     }
     Ok(())
 }
 
-// A function knows the named dims of its parameters, and no others: not those of results, of what is in regions, or of
-// the constants that are copied.
-fn dims(f: &Function, pattern: &PatternGraph, found: &Match) -> Result<(), Illegal> {
+// Checks named dims: a function knows only those of its parameters, not those of results, regions, or copied constants.
+fn check_named_dims(
+    f: &Function,
+    pattern: &PatternGraph,
+    found: &Match,
+) -> Result<(), IllegalMatch> {
     let mut known: Option<HashSet<Name, FxBuildHasher>> = None;
     let mut check = |value: ValueId| {
-        for dim in named(f.value_type(value)) {
+        for dim in named_dims_of(f.value_type(value)) {
             let known = known.get_or_insert_with(|| {
                 let lists = found.lists.iter().flatten().flatten().copied();
                 let inputs = found.inputs(pattern).into_iter().chain(lists);
-                inputs.flat_map(|v| named(f.value_type(v))).collect()
+                inputs.flat_map(|v| named_dims_of(f.value_type(v))).collect()
             });
             if !known.contains(&dim) {
-                return Err(Illegal::Dim { dim, value });
+                return Err(IllegalMatch::Dim { dim, value });
             }
         }
         Ok(())
@@ -259,7 +262,7 @@ fn dims(f: &Function, pattern: &PatternGraph, found: &Match) -> Result<(), Illeg
     found.constants(f, pattern).into_iter().try_for_each(check)
 }
 
-fn named(ty: &ValueType) -> SmallVec<[Name; 2]> {
+fn named_dims_of(ty: &ValueType) -> SmallVec<[Name; 2]> {
     let mut names = SmallVec::new();
     let _ = ty.map_dims(&mut |dim| {
         if let Dim::Named(name) = dim {
@@ -270,13 +273,13 @@ fn named(ty: &ValueType) -> SmallVec<[Name; 2]> {
     names
 }
 
-// What needs outputs and stands before the last instruction of the match, directly or not. None of it may be needed by
-// the match.
-fn users_before(
+// Returns the instructions before the last one of the match that depend on outputs, directly or not. The match must not depend
+// on them.
+fn instructions_to_move(
     f: &Function,
-    matched: &Matched<'_>,
+    matched: &MatchedSet<'_>,
     outputs: &[ValueId],
-) -> Result<Vec<InstId>, Illegal> {
+) -> Result<Vec<InstId>, IllegalMatch> {
     let end = f.order_key(matched.last);
     let mut seen: HashSet<InstId, FxBuildHasher> = HashSet::default();
     let mut moved: Vec<InstId> = Vec::new();
@@ -288,14 +291,14 @@ fn users_before(
                 if u.user == matched.last
                     && let Some(through) = from
                 {
-                    return Err(Illegal::Path { through, back: u.user });
+                    return Err(IllegalMatch::Path { through, back: u.user });
                 }
                 continue;
             }
-            let Some(outer) = matched.around(u.user) else { continue };
-            if matched.has(outer) {
+            let Some(outer) = matched.enclosing_inst(u.user) else { continue };
+            if matched.contains(outer) {
                 match from {
-                    Some(through) => return Err(Illegal::Path { through, back: outer }),
+                    Some(through) => return Err(IllegalMatch::Path { through, back: outer }),
                     None => continue,
                 }
             }
@@ -309,18 +312,18 @@ fn users_before(
     Ok(moved)
 }
 
-// Effects keep their order: what stays comes before the match, what moves behind it.
-fn effects(
+// Checks that effects keep their order: instructions that stay come before the match, those that move come after it.
+fn check_effect_order(
     f: &Function,
-    matched: &Matched<'_>,
+    matched: &MatchedSet<'_>,
     moved: &[InstId],
     ordered: &dyn Fn(InstId) -> bool,
-) -> Result<(), Illegal> {
+) -> Result<(), IllegalMatch> {
     let candidates = matched.sorted.iter().chain(moved).copied().filter(|&i| ordered(i));
     let Some(first) = candidates.min_by_key(|&i| f.order_key(i)) else { return Ok(()) };
-    // Stays: 0. Of the match: 1. Moves: 2. Must not fall.
+    // 0: stays, 1: in the match, 2: moves. The sequence must not decrease.
     let rank = |i: InstId| {
-        if matched.has(i) {
+        if matched.contains(i) {
             1
         } else if moved.binary_search_by_key(&f.order_key(i), |&m| f.order_key(m)).is_ok() {
             2
@@ -334,7 +337,7 @@ fn effects(
         if ordered(inst) {
             let own = rank(inst);
             if own < highest.0 {
-                return Err(Illegal::Effect { effect: inst, other: highest.1 });
+                return Err(IllegalMatch::Effect { effect: inst, other: highest.1 });
             }
             highest = (own, inst);
         }
@@ -346,16 +349,16 @@ fn effects(
     Ok(())
 }
 
-impl Illegal {
-    /// The reason for people, with the names the program is printed with.
+impl IllegalMatch {
+    /// Describes the reason with the value names of the printed program.
     #[must_use]
     pub fn describe(&self, names: &mut InstPrinter<'_>) -> String {
         match self {
             Self::Bodies(a, b) => {
-                format!("`{}` and `{}` stand in different bodies", names.print(*a), names.print(*b))
+                format!("`{}` and `{}` are in different bodies", names.print(*a), names.print(*b))
             }
             Self::Used { value, user } => format!(
-                "{} is no output of the pattern, but `{}` uses it",
+                "{} is not an output of the pattern, but `{}` uses it",
                 names.value(*value),
                 names.print(*user)
             ),
@@ -369,12 +372,12 @@ impl Illegal {
                 names.print(*back)
             ),
             Self::Effect { effect, other } => format!(
-                "`{}` lies behind `{}`, and effects keep their order",
+                "`{}` comes after `{}`, and effects keep their order",
                 names.print(*effect),
                 names.print(*other)
             ),
             Self::Dim { dim, value } => {
-                format!("no input says what ?{dim} in the type of {} is", names.value(*value))
+                format!("no input determines ?{dim} in the type of {}", names.value(*value))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Elements that are simpler than others.
+//! Simplification of single elements, for shrinking inputs.
 
 use sapwood_ptir::TensorLiteral;
 use sapwood_types::DataType;
@@ -6,7 +6,7 @@ use sapwood_types::DataType;
 use crate::graph::Number;
 
 /// Returns elements that are simpler than this one, simplest first.
-pub(super) fn simpler(dtype: DataType, element: &[u8]) -> Vec<Vec<u8>> {
+pub(super) fn simpler_elements(dtype: DataType, element: &[u8]) -> Vec<Vec<u8>> {
     let mut numbers = vec![Number::Int(0), Number::Int(1)];
     if let Some(n) = integer_of(dtype, element) {
         // Towards zero, in large steps first.
@@ -42,6 +42,6 @@ fn integer_of(dtype: DataType, element: &[u8]) -> Option<i128> {
 fn float_of(dtype: DataType, element: &[u8]) -> Option<f64> {
     let literal = TensorLiteral::splat(dtype, &[], element).ok()?;
     let tensor = sapwood_ptir::eval::Tensor::from_literal(&literal).ok()?;
-    let number = sapwood_check::numbers(&tensor);
+    let number = sapwood_check::elements_as_f64(&tensor);
     number.first().copied().filter(|x| x.is_finite() && dtype.is_float())
 }

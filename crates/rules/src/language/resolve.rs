@@ -1,4 +1,4 @@
-//! Looks names up and makes the pattern graph of the left side.
+//! Name resolution of rules, which builds the pattern graph of the left side.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,50 +8,50 @@ use sapwood_types::{DataType, Diagnostic, Diagnostics, Span, counted, did_you_me
 
 use super::ast::{AttrExpr, ConditionText, Expr, OpText, RuleText, Word};
 use super::condition::{Condition, Term};
-use super::vocabulary::{Kind, Vocabulary};
-use super::{Rule, right};
+use super::vocabulary::{ArgumentKind, Vocabulary};
+use super::{Rule, rhs};
 use crate::graph::{
-    AttrSlot, AttrTest, Literal, OpIx, Operand, PatternGraph, PatternOp, PatternValue, Plan, Reach,
-    Source, Test, ValueIx, check_graph,
+    AttrCondition, AttrSlot, AttrTest, Connection, Literal, MatchPlan, OpIx, PatternGraph,
+    PatternOp, PatternOperand, PatternValue, ValueIx, ValueSource, check_graph,
 };
 
-/// How many results of an op rules may speak of.
+/// The largest number of results of an op that rules can refer to.
 const MAX_RESULTS: usize = 64;
 
-/// What a name stands for.
+/// The entity that a name is bound to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Meaning {
+pub(super) enum NameMeaning {
     Value(ValueIx),
     List(usize),
     Capture(usize),
 }
 
 #[derive(Clone)]
-pub(super) struct Known {
-    pub(super) meaning: Meaning,
+pub(super) struct BoundName {
+    pub(super) meaning: NameMeaning,
     pub(super) span: Span,
     pub(super) uses: usize,
     /// Bound by `let`.
     shared: bool,
 }
 
-/// What is wrong has been noted.
-pub(super) struct Bad;
+/// An error that was reported as a diagnostic.
+pub(super) struct Reported;
 
-pub(super) struct Checker<'a> {
+pub(super) struct RuleResolver<'a> {
     pub(super) registry: &'a Registry,
     pub(super) words: &'a Vocabulary,
     pub(super) problems: &'a mut Diagnostics,
     pub(super) graph: PatternGraph,
-    pub(super) names: BTreeMap<String, Known>,
-    /// What captures are, as far as the ops say.
-    pub(super) kinds: Vec<Kind>,
-    /// The attributes at which they were met first.
+    pub(super) names: BTreeMap<String, BoundName>,
+    /// The kinds of captures, as far as the ops determine them.
+    pub(super) kinds: Vec<ArgumentKind>,
+    /// The attributes at which captures occur first.
     rows: Vec<Option<AttrKind>>,
 }
 
-/// Makes a rule of what is written.
-pub(super) fn check(
+/// Resolves a parsed rule.
+pub(super) fn resolve_rule(
     text: &RuleText,
     registry: &Registry,
     words: &Vocabulary,
@@ -61,7 +61,7 @@ pub(super) fn check(
     let name = Name::new(&text.name.of);
     let mut graph = PatternGraph::empty(name, text.name.span);
     graph.benefit = text.benefit;
-    let mut checker = Checker {
+    let mut resolver = RuleResolver {
         registry,
         words,
         problems,
@@ -70,14 +70,14 @@ pub(super) fn check(
         kinds: Vec::new(),
         rows: Vec::new(),
     };
-    let root = checker.left(text).ok();
-    // What the left side does not say, the right side cannot be held to.
+    let root = resolver.resolve_lhs(text).ok();
+    // Without a valid left side the right side cannot be checked.
     let right = match (&text.right, root) {
-        (Some(side), Some(root)) => right::right(&mut checker, side, root).ok(),
+        (Some(side), Some(root)) => rhs::resolve_rhs(&mut resolver, side, root).ok(),
         _ => None,
     };
-    checker.unused();
-    let Checker { mut graph, problems, .. } = checker;
+    resolver.report_unused();
+    let RuleResolver { mut graph, problems, .. } = resolver;
     if problems.error_count() > before {
         return None;
     }
@@ -101,9 +101,10 @@ pub(super) fn check(
     if problems.error_count() > before {
         return None;
     }
-    // A rule is tried at its root, and sees what that is computed from.
-    let plan = Plan::new(&graph, root, true);
-    let away = plan.steps.iter().find(|s| !matches!(s.reach, Reach::Root | Reach::Def(_)));
+    // A rule is tried at its root and only sees the definitions that the root depends on.
+    let plan = MatchPlan::new(&graph, root, true);
+    let away =
+        plan.steps.iter().find(|s| !matches!(s.reach, Connection::Root | Connection::Def(_)));
     if let Some(step) = away.filter(|_| right.is_some()) {
         let (op, root) = (graph.show(step.op), graph.show(root));
         let span = graph.ops[step.op].span;
@@ -126,8 +127,8 @@ pub(super) fn check(
     })
 }
 
-impl Checker<'_> {
-    fn left(&mut self, text: &RuleText) -> Result<OpIx, Bad> {
+impl RuleResolver<'_> {
+    fn resolve_lhs(&mut self, text: &RuleText) -> Result<OpIx, Reported> {
         for (name, expr) in &text.left.lets {
             let value = self.value(expr);
             if let Some(first) = self.names.get(&name.of) {
@@ -138,15 +139,17 @@ impl Checker<'_> {
             }
             if let Ok(value) = value {
                 self.graph.values[value].name.clone_from(&name.of);
-                let meaning = Meaning::Value(value);
-                let known = Known { meaning, span: name.span, uses: 0, shared: true };
+                let meaning = NameMeaning::Value(value);
+                let known = BoundName { meaning, span: name.span, uses: 0, shared: true };
                 self.names.insert(name.of.clone(), known);
             }
         }
         let root = &text.left.roots[0];
         let value = self.value(root)?;
-        let Source::Result(op) = self.graph.values[value].from else {
-            return Err(self.bad(root.span(), "the left side must be an op, such as `add(x, y)`"));
+        let ValueSource::Result(op) = self.graph.values[value].from else {
+            return Err(
+                self.report(root.span(), "the left side must be an op, such as `add(x, y)`")
+            );
         };
         if let Expr::Op(written) = root
             && let Some(result) = &written.result
@@ -154,7 +157,7 @@ impl Checker<'_> {
             let help = "the whole op is replaced; give one value per result on the right side, separated by commas";
             let problem = Diagnostic::error(result.span, "the left side is one result of an op");
             self.problems.push(problem.with_help(help));
-            return Err(Bad);
+            return Err(Reported);
         }
         let count = text.right.as_ref().map_or(1, |r| r.roots.len());
         let (key, most) = (self.graph.ops[op].key, self.most_results(op));
@@ -163,7 +166,7 @@ impl Checker<'_> {
         {
             let (most, given) = (counted(most, "result"), counted(count, "value"));
             let why = format!("`{key}` has {most}, the right side gives {given}");
-            return Err(self.bad(extra.span(), why));
+            return Err(self.report(extra.span(), why));
         }
         for n in 0..count {
             let output = self.result(op, n, root.span())?;
@@ -177,65 +180,65 @@ impl Checker<'_> {
         Ok(op)
     }
 
-    /// The value an expression of the left side stands for.
-    fn value(&mut self, expr: &Expr) -> Result<ValueIx, Bad> {
+    /// Returns the value that an expression of the left side stands for.
+    fn value(&mut self, expr: &Expr) -> Result<ValueIx, Reported> {
         match expr {
             Expr::Name(word) => match self.names.get_mut(&word.of) {
                 Some(known) => {
                     known.uses += 1;
                     match known.meaning {
-                        Meaning::Value(value) => Ok(value),
-                        Meaning::List(_) => {
-                            Err(self
-                                .bad(word.span, format!("`{0}` is a list; write `{0}..`", word.of)))
-                        }
-                        Meaning::Capture(_) => Err(self
-                            .bad(word.span, format!("`{}` is an attribute, not a value", word.of))),
+                        NameMeaning::Value(value) => Ok(value),
+                        NameMeaning::List(_) => Err(self
+                            .report(word.span, format!("`{0}` is a list; write `{0}..`", word.of))),
+                        NameMeaning::Capture(_) => Err(self.report(
+                            word.span,
+                            format!("`{}` is an attribute, not a value", word.of),
+                        )),
                     }
                 }
                 None => {
-                    let value = self.new_value(&word.of, Source::Param);
+                    let value = self.new_value(&word.of, ValueSource::Param);
                     self.graph.params.push(value);
-                    let meaning = Meaning::Value(value);
-                    let known = Known { meaning, span: word.span, uses: 1, shared: false };
+                    let meaning = NameMeaning::Value(value);
+                    let known = BoundName { meaning, span: word.span, uses: 1, shared: false };
                     self.names.insert(word.of.clone(), known);
                     Ok(value)
                 }
             },
             Expr::Rest(word) => {
-                Err(self.bad(word.span, "a list stands only among operands, as the last of them"))
+                Err(self.report(word.span, "a list may only be the last operand of an op"))
             }
             Expr::Number(number) => {
                 let literal = Literal::Number(number.of);
-                Ok(self.new_value(&number.of.to_string(), Source::Literal(literal)))
+                Ok(self.new_value(&number.of.to_string(), ValueSource::Literal(literal)))
             }
             Expr::Result(word, n) => {
                 let known = match self.names.get_mut(&word.of) {
                     Some(known) if known.shared => known,
                     _ => {
                         let why = format!("`{}` is not bound by `let` before it", word.of);
-                        return Err(self.bad(word.span, why));
+                        return Err(self.report(word.span, why));
                     }
                 };
                 known.uses += 1;
                 match known.meaning {
-                    Meaning::Value(value) => match self.graph.values[value].from {
-                        Source::Result(op) => self.result(op, *n, word.span),
-                        _ => Err(self.bad(word.span, format!("`{}` is no op", word.of))),
+                    NameMeaning::Value(value) => match self.graph.values[value].from {
+                        ValueSource::Result(op) => self.result(op, *n, word.span),
+                        _ => Err(self.report(word.span, format!("`{}` is not an op", word.of))),
                     },
-                    _ => Err(self.bad(word.span, format!("`{}` is no op", word.of))),
+                    _ => Err(self.report(word.span, format!("`{}` is not an op", word.of))),
                 }
             }
             Expr::Op(op) => self.op(op),
         }
     }
 
-    fn new_value(&mut self, name: &str, from: Source) -> ValueIx {
+    fn new_value(&mut self, name: &str, from: ValueSource) -> ValueIx {
         self.graph.values.push(PatternValue { name: name.to_owned(), from, ty: None });
         self.graph.values.len() - 1
     }
 
-    // How many results of an op there are at most.
+    // Returns the largest number of results of an op.
     fn most_results(&self, op: OpIx) -> usize {
         match self.registry.get(self.graph.ops[op].key).map(|d| d.results) {
             Some(ResultCount::None) => 0,
@@ -244,40 +247,40 @@ impl Checker<'_> {
         }
     }
 
-    /// The n-th result of an op of the graph.
-    pub(super) fn result(&mut self, op: OpIx, n: usize, span: Span) -> Result<ValueIx, Bad> {
+    /// Returns the n-th result of an op of the graph.
+    pub(super) fn result(&mut self, op: OpIx, n: usize, span: Span) -> Result<ValueIx, Reported> {
         let (key, most) = (self.graph.ops[op].key, self.most_results(op));
         if n >= most {
             let why = match most {
-                MAX_RESULTS => format!("rules speak of at most {MAX_RESULTS} results"),
-                most => format!("`{key}` has {}, there is no result {n}", counted(most, "result")),
+                MAX_RESULTS => format!("rules can refer to at most {MAX_RESULTS} results"),
+                most => format!("`{key}` has {}, so it has no result {n}", counted(most, "result")),
             };
-            return Err(self.bad(span, why));
+            return Err(self.report(span, why));
         }
         while self.graph.ops[op].results.len() <= n {
             let next = self.graph.ops[op].results.len();
-            let value = self.new_value(&format!("{key}.{next}"), Source::Result(op));
+            let value = self.new_value(&format!("{key}.{next}"), ValueSource::Result(op));
             self.graph.ops[op].results.push(value);
         }
         Ok(self.graph.ops[op].results[n])
     }
 
-    fn op(&mut self, text: &OpText) -> Result<ValueIx, Bad> {
+    fn op(&mut self, text: &OpText) -> Result<ValueIx, Reported> {
         let (key, def) = self.op_named(&text.name)?;
         let def = def.cloned();
         let mut operands = Vec::new();
         let mut fine = true;
         for (n, operand) in text.operands.iter().enumerate() {
             if let Expr::Rest(word) = operand {
-                match self.rest(word, n + 1 == text.operands.len(), def.as_ref()) {
-                    Ok(list) => operands.push(Operand::Rest(list)),
-                    Err(Bad) => fine = false,
+                match self.operand_list(word, n + 1 == text.operands.len(), def.as_ref()) {
+                    Ok(list) => operands.push(PatternOperand::Rest(list)),
+                    Err(Reported) => fine = false,
                 }
                 continue;
             }
             match self.value(operand) {
-                Ok(value) => operands.push(Operand::One(value)),
-                Err(Bad) => fine = false,
+                Ok(value) => operands.push(PatternOperand::One(value)),
+                Err(Reported) => fine = false,
             }
         }
         let mut attrs: Vec<AttrTest> = Vec::new();
@@ -288,17 +291,17 @@ impl Checker<'_> {
                     fine = false;
                 }
                 Ok(test) => attrs.push(test),
-                Err(Bad) => fine = false,
+                Err(Reported) => fine = false,
             }
         }
         if !fine {
-            return Err(Bad);
+            return Err(Reported);
         }
         self.check_arity(text, def.as_ref(), &operands)?;
-        let callee = attrs.iter().position(|t| matches!(&t.test, Test::Is(Attr::Func(_))));
+        let callee = attrs.iter().position(|t| matches!(&t.test, AttrCondition::Is(Attr::Func(_))));
         let callee = callee.filter(|_| key == OpKey::of("call")).map(|n| attrs.remove(n));
         let callee = callee.and_then(|t| match t.test {
-            Test::Is(Attr::Func(name)) => Some(name),
+            AttrCondition::Is(Attr::Func(name)) => Some(name),
             _ => None,
         });
         self.graph.ops.push(PatternOp {
@@ -319,8 +322,8 @@ impl Checker<'_> {
         self.result(op, n, span)
     }
 
-    /// The op of a name, and its row if it has one.
-    pub(super) fn op_named(&mut self, name: &Word) -> Result<(OpKey, Option<&OpDef>), Bad> {
+    /// Returns the op of this name, and its definition if it is registered.
+    pub(super) fn op_named(&mut self, name: &Word) -> Result<(OpKey, Option<&OpDef>), Reported> {
         let Some(def) = self.registry.by_name(&name.of) else {
             if name.of.contains('.') {
                 return Ok((OpKey::of(&name.of), None));
@@ -332,7 +335,7 @@ impl Checker<'_> {
             };
             let problem = Diagnostic::error(name.span, format!("unknown op `{}`", name.of));
             self.problems.push(problem.with_help(help));
-            return Err(Bad);
+            return Err(Reported);
         };
         let refused = match def {
             d if d.terminator => Some("it ends a body"),
@@ -342,7 +345,7 @@ impl Checker<'_> {
         };
         match refused {
             Some(why) => {
-                Err(self.bad(name.span, format!("a rule cannot have `{}`: {why}", name.of)))
+                Err(self.report(name.span, format!("a rule cannot have `{}`: {why}", name.of)))
             }
             None => Ok((def.key, Some(def))),
         }
@@ -352,22 +355,27 @@ impl Checker<'_> {
         &mut self,
         text: &OpText,
         def: Option<&OpDef>,
-        operands: &[Operand],
-    ) -> Result<(), Bad> {
+        operands: &[PatternOperand],
+    ) -> Result<(), Reported> {
         let Some(def) = def else { return Ok(()) };
-        if matches!(operands.last(), Some(Operand::Rest(_))) {
+        if matches!(operands.last(), Some(PatternOperand::Rest(_))) {
             return Ok(());
         }
         if def.variadic_len(operands.len()).is_none() {
             let (arity, found) = (def.arity(), operands.len());
             let why = format!("{}: expected {arity}, found {found}", def.name);
-            return Err(self.bad(text.span, why));
+            return Err(self.report(text.span, why));
         }
         Ok(())
     }
 
-    /// A list of operands: only where the op takes any number of them.
-    fn rest(&mut self, word: &Word, last: bool, def: Option<&OpDef>) -> Result<usize, Bad> {
+    /// Resolves a list of operands, which only an op with any number of operands can have.
+    fn operand_list(
+        &mut self,
+        word: &Word,
+        last: bool,
+        def: Option<&OpDef>,
+    ) -> Result<usize, Reported> {
         let groups = def
             .map_or(1, |d| d.operands.iter().filter(|o| o.kind == OperandKind::Variadic).count());
         if groups != 1 || !last {
@@ -375,20 +383,22 @@ impl Checker<'_> {
                 true => format!("`{}..`: the op takes a fixed number of operands", word.of),
                 false => format!("`{}..` is not the last operand", word.of),
             };
-            return Err(self.bad(word.span, why));
+            return Err(self.report(word.span, why));
         }
         if let Some(known) = self.names.get_mut(&word.of) {
             known.uses += 1;
             return match known.meaning {
-                Meaning::List(list) => Ok(list),
-                _ => Err(self.bad(word.span, format!("`{}` is no list", word.of))),
+                NameMeaning::List(list) => Ok(list),
+                _ => Err(self.report(word.span, format!("`{}` is not a list", word.of))),
             };
         }
         self.graph.lists.push(word.of.clone());
         let list = self.graph.lists.len() - 1;
-        let meaning = Meaning::List(list);
-        self.names
-            .insert(word.of.clone(), Known { meaning, span: word.span, uses: 1, shared: false });
+        let meaning = NameMeaning::List(list);
+        self.names.insert(
+            word.of.clone(),
+            BoundName { meaning, span: word.span, uses: 1, shared: false },
+        );
         Ok(list)
     }
 
@@ -398,32 +408,34 @@ impl Checker<'_> {
         def: Option<&OpDef>,
         name: &Word,
         attr: &AttrExpr,
-    ) -> Result<AttrTest, Bad> {
-        let (slot, kind) = self.slot(op, def, name)?;
+    ) -> Result<AttrTest, Reported> {
+        let (slot, kind) = self.attr_slot(op, def, name)?;
         let test = match attr {
             AttrExpr::Call(word, _) => {
-                let why =
-                    "the left side takes attributes as they are; functions stand on the right";
-                return Err(self.bad(word.span, why));
+                let why = "attribute functions are only allowed on the right side";
+                return Err(self.report(word.span, why));
             }
-            AttrExpr::Literal(literal) => {
-                Test::Is(self.accept(name, kind, literal.of.clone(), literal.span)?)
-            }
+            AttrExpr::Literal(literal) => AttrCondition::Is(self.accept_literal(
+                name,
+                kind,
+                literal.of.clone(),
+                literal.span,
+            )?),
             AttrExpr::Name(word) => match self.word_as(kind, &word.of) {
-                Some(attr) => Test::Is(attr),
-                None => Test::Capture(self.capture(word, kind)?),
+                Some(attr) => AttrCondition::Is(attr),
+                None => AttrCondition::Capture(self.capture(word, kind)?),
             },
         };
         Ok(AttrTest { slot, test })
     }
 
-    /// Which attribute a name is, and what it may be; none for those of unregistered ops.
-    pub(super) fn slot(
+    /// Returns the attribute slot of a name, and its kind; no kind for unregistered ops.
+    pub(super) fn attr_slot(
         &mut self,
         op: &Word,
         def: Option<&OpDef>,
         name: &Word,
-    ) -> Result<(AttrSlot, Option<AttrKind>), Bad> {
+    ) -> Result<(AttrSlot, Option<AttrKind>), Reported> {
         let Some(def) = def else {
             return Ok((AttrSlot::Entry(Name::new(&name.of)), None));
         };
@@ -445,30 +457,32 @@ impl Checker<'_> {
         };
         let why = format!("{} has no attribute `{}`", op.of, name.of);
         self.problems.push(Diagnostic::error(name.span, why).with_help(help));
-        Err(Bad)
+        Err(Reported)
     }
 
-    /// A literal in the form of its kind.
-    pub(super) fn accept(
+    /// Converts a literal to an attribute of its kind.
+    pub(super) fn accept_literal(
         &mut self,
         name: &Word,
         kind: Option<AttrKind>,
         attr: Attr,
         span: Span,
-    ) -> Result<Attr, Bad> {
+    ) -> Result<Attr, Reported> {
         let Some(kind) = kind else { return Ok(attr) };
         let found = attr.describe();
         match kind.accept(attr) {
             Some(attr) => Ok(attr),
             None => {
                 let wanted = kind.describe();
-                Err(self
-                    .bad(span, format!("attribute `{}` must be {wanted}, found {found}", name.of)))
+                Err(self.report(
+                    span,
+                    format!("attribute `{}` must be {wanted}, found {found}", name.of),
+                ))
             }
         }
     }
 
-    /// A bare word that is a literal where this kind is wanted: `lt`, `f32`.
+    /// Returns the attribute that a bare word stands for where this kind is expected: `lt`, `f32`.
     pub(super) fn word_as(&self, kind: Option<AttrKind>, word: &str) -> Option<Attr> {
         match kind? {
             AttrKind::Word(words) => words.contains(&word).then(|| Attr::word(word)),
@@ -477,24 +491,24 @@ impl Checker<'_> {
         }
     }
 
-    fn capture(&mut self, word: &Word, row: Option<AttrKind>) -> Result<usize, Bad> {
+    fn capture(&mut self, word: &Word, row: Option<AttrKind>) -> Result<usize, Reported> {
         let kind = kind_of(row);
         if let Some(known) = self.names.get_mut(&word.of) {
             known.uses += 1;
-            let Meaning::Capture(capture) = known.meaning else {
+            let NameMeaning::Capture(capture) = known.meaning else {
                 return Err(
-                    self.bad(word.span, format!("`{}` is a value, not an attribute", word.of))
+                    self.report(word.span, format!("`{}` is a value, not an attribute", word.of))
                 );
             };
             let own = self.kinds[capture];
-            if own != kind && own != Kind::Attr && kind != Kind::Attr {
+            if own != kind && own != ArgumentKind::Attr && kind != ArgumentKind::Attr {
                 let why = format!(
                     "`{}` is {}, here {} is wanted",
                     word.of,
                     own.describe(),
                     kind.describe()
                 );
-                return Err(self.bad(word.span, why));
+                return Err(self.report(word.span, why));
             }
             return Ok(capture);
         }
@@ -502,45 +516,47 @@ impl Checker<'_> {
         self.kinds.push(kind);
         self.rows.push(row);
         let capture = self.graph.captures.len() - 1;
-        let meaning = Meaning::Capture(capture);
-        self.names
-            .insert(word.of.clone(), Known { meaning, span: word.span, uses: 1, shared: false });
+        let meaning = NameMeaning::Capture(capture);
+        self.names.insert(
+            word.of.clone(),
+            BoundName { meaning, span: word.span, uses: 1, shared: false },
+        );
         Ok(capture)
     }
 
-    fn condition(&mut self, text: &ConditionText) -> Result<Condition, Bad> {
+    fn condition(&mut self, text: &ConditionText) -> Result<Condition, Reported> {
         let Some(predicate) = self.words.predicates.get(&text.name.of).cloned() else {
             let names = self.words.predicates.keys().map(String::as_str);
             let help = match did_you_mean(&text.name.of, names.clone()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("there are: {}", names.collect::<Vec<_>>().join(", ")),
             };
-            let why = format!("there is no predicate `{}`", text.name.of);
+            let why = format!("unknown predicate `{}`", text.name.of);
             self.problems.push(Diagnostic::error(text.name.span, why).with_help(help));
-            return Err(Bad);
+            return Err(Reported);
         };
         let arguments = self.arguments(&text.name, &predicate.params, &text.arguments)?;
         Ok(Condition { predicate, arguments, not: text.not, text: text.text.clone() })
     }
 
-    /// The arguments of a word, checked against what it takes.
+    /// Resolves the arguments of a word and checks their number and kinds.
     pub(super) fn arguments(
         &mut self,
         word: &Word,
-        params: &[Kind],
+        params: &[ArgumentKind],
         given: &[AttrExpr],
-    ) -> Result<Vec<Term>, Bad> {
+    ) -> Result<Vec<Term>, Reported> {
         if params.len() != given.len() {
             let (wanted, found) = (params.len(), given.len());
             let wanted = counted(wanted, "argument");
             let why = format!("`{}` takes {wanted}, found {found}", word.of);
-            return Err(self.bad(word.span, why));
+            return Err(self.report(word.span, why));
         }
         params.iter().zip(given).map(|(&kind, arg)| self.term(kind, arg)).collect()
     }
 
-    /// A value, list or attribute where one of this kind is wanted.
-    pub(super) fn term(&mut self, wanted: Kind, arg: &AttrExpr) -> Result<Term, Bad> {
+    /// Resolves a value, list or attribute where one of this kind is expected.
+    pub(super) fn term(&mut self, wanted: ArgumentKind, arg: &AttrExpr) -> Result<Term, Reported> {
         let (term, kind) = match arg {
             AttrExpr::Literal(literal) => {
                 (Term::Attr(literal.of.clone()), kind_of_attr(&literal.of))
@@ -552,9 +568,9 @@ impl Checker<'_> {
                         Some(near) => format!("did you mean `{near}`?"),
                         None => format!("there are: {}", names.collect::<Vec<_>>().join(", ")),
                     };
-                    let why = format!("there is no function `{}`", word.of);
+                    let why = format!("unknown function `{}`", word.of);
                     self.problems.push(Diagnostic::error(word.span, why).with_help(help));
-                    return Err(Bad);
+                    return Err(Reported);
                 };
                 let arguments = self.arguments(word, &function.params, given)?;
                 let gives = function.gives;
@@ -564,34 +580,36 @@ impl Checker<'_> {
                 Some(known) => {
                     known.uses += 1;
                     match known.meaning {
-                        Meaning::Value(value) => (Term::Value(value), Kind::Value),
-                        Meaning::List(list) => (Term::Values(list), Kind::Values),
-                        Meaning::Capture(capture) => (Term::Capture(capture), self.kinds[capture]),
+                        NameMeaning::Value(value) => (Term::Value(value), ArgumentKind::Value),
+                        NameMeaning::List(list) => (Term::Values(list), ArgumentKind::Values),
+                        NameMeaning::Capture(capture) => {
+                            (Term::Capture(capture), self.kinds[capture])
+                        }
                     }
                 }
                 None => match word.of.parse::<DataType>() {
-                    Ok(dtype) if matches!(wanted, Kind::Dtype | Kind::Attr) => {
-                        (Term::Attr(Attr::Type(dtype)), Kind::Dtype)
+                    Ok(dtype) if matches!(wanted, ArgumentKind::Dtype | ArgumentKind::Attr) => {
+                        (Term::Attr(Attr::Type(dtype)), ArgumentKind::Dtype)
                     }
-                    _ if wanted == Kind::Dtype => {
-                        return Err(self.no_such(word, AttrKind::Type));
+                    _ if wanted == ArgumentKind::Dtype => {
+                        return Err(self.report_unknown_word(word, AttrKind::Type));
                     }
-                    _ => return Err(self.unbound(word)),
+                    _ => return Err(self.report_unbound(word)),
                 },
             },
         };
-        let attr = |k: Kind| !matches!(k, Kind::Value | Kind::Values);
+        let attr = |k: ArgumentKind| !matches!(k, ArgumentKind::Value | ArgumentKind::Values);
         let fits = kind == wanted
-            || (wanted == Kind::Attr && attr(kind))
-            || (kind == Kind::Attr && attr(wanted));
+            || (wanted == ArgumentKind::Attr && attr(kind))
+            || (kind == ArgumentKind::Attr && attr(wanted));
         if !fits {
             let why = format!("expected {}, found {}", wanted.describe(), kind.describe());
-            return Err(self.bad(arg.span(), why));
+            return Err(self.report(arg.span(), why));
         }
         Ok(term)
     }
 
-    pub(super) fn unbound(&mut self, word: &Word) -> Bad {
+    pub(super) fn report_unbound(&mut self, word: &Word) -> Reported {
         let mut names: Vec<&str> = self.names.keys().map(String::as_str).collect();
         names.sort_unstable();
         let help = match did_you_mean(&word.of, names.iter().copied()) {
@@ -600,45 +618,45 @@ impl Checker<'_> {
         };
         let problem = Diagnostic::error(word.span, format!("`{}` is not bound", word.of));
         self.problems.push(problem.with_help(help));
-        Bad
+        Reported
     }
 
-    /// A word that is neither bound nor what an attribute of this kind can be.
-    pub(super) fn no_such(&mut self, word: &Word, kind: AttrKind) -> Bad {
+    /// Reports a word that is neither bound nor an attribute of this kind.
+    pub(super) fn report_unknown_word(&mut self, word: &Word, kind: AttrKind) -> Reported {
         let why = format!("`{}` is not {}, and not bound", word.of, kind.describe());
         let problem = Diagnostic::error(word.span, why);
-        self.problems.push(match near(&word.of, kind) {
+        self.problems.push(match closest_word(&word.of, kind) {
             Some(near) => problem.with_help(format!("did you mean `{near}`?")),
             None => problem,
         });
-        Bad
+        Reported
     }
 
-    // Names of attributes, lists and shared values that are bound for nothing.
-    fn unused(&mut self) {
+    // Reports attributes, lists and shared values that are bound and never used.
+    fn report_unused(&mut self) {
         if self.problems.has_errors() {
             return;
         }
-        let mut unused: Vec<(&String, &Known)> = self
+        let mut unused: Vec<(&String, &BoundName)> = self
             .names
             .iter()
             .filter(|(_, known)| match known.meaning {
-                Meaning::Capture(_) => known.uses < 2,
-                Meaning::Value(_) => known.shared && known.uses == 0,
-                Meaning::List(_) => false,
+                NameMeaning::Capture(_) => known.uses < 2,
+                NameMeaning::Value(_) => known.shared && known.uses == 0,
+                NameMeaning::List(_) => false,
             })
             .collect();
         unused.sort_by_key(|(name, _)| *name);
         for (name, known) in unused {
             let row = match known.meaning {
-                Meaning::Capture(capture) => self.rows[capture],
-                Meaning::Value(_) | Meaning::List(_) => None,
+                NameMeaning::Capture(capture) => self.rows[capture],
+                NameMeaning::Value(_) | NameMeaning::List(_) => None,
             };
             let (why, near) = match row {
                 Some(kind @ (AttrKind::Word(_) | AttrKind::Type)) => {
                     let what = kind.describe();
                     let why = format!("`{name}` is not {what}, and as a name it is never used");
-                    (why, near(name, kind))
+                    (why, closest_word(name, kind))
                 }
                 _ => (format!("`{name}` is never used"), None),
             };
@@ -650,14 +668,14 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn bad(&mut self, span: Span, why: impl Into<String>) -> Bad {
+    pub(super) fn report(&mut self, span: Span, why: impl Into<String>) -> Reported {
         self.problems.error(span, why);
-        Bad
+        Reported
     }
 }
 
-// The word that was probably meant where this kind is wanted.
-fn near(word: &str, kind: AttrKind) -> Option<&'static str> {
+// Returns the word that was probably meant where this kind is expected.
+fn closest_word(word: &str, kind: AttrKind) -> Option<&'static str> {
     match kind {
         AttrKind::Word(words) => did_you_mean(word, words.iter().copied()),
         AttrKind::Type => did_you_mean(word, DataType::ALL.iter().map(|t| t.short_name())),
@@ -665,20 +683,20 @@ fn near(word: &str, kind: AttrKind) -> Option<&'static str> {
     }
 }
 
-fn kind_of(kind: Option<AttrKind>) -> Kind {
+fn kind_of(kind: Option<AttrKind>) -> ArgumentKind {
     match kind {
-        Some(AttrKind::Int) => Kind::Int,
-        Some(AttrKind::Ints) => Kind::Ints,
-        Some(AttrKind::Type) => Kind::Dtype,
-        _ => Kind::Attr,
+        Some(AttrKind::Int) => ArgumentKind::Int,
+        Some(AttrKind::Ints) => ArgumentKind::Ints,
+        Some(AttrKind::Type) => ArgumentKind::Dtype,
+        _ => ArgumentKind::Attr,
     }
 }
 
-fn kind_of_attr(attr: &Attr) -> Kind {
+fn kind_of_attr(attr: &Attr) -> ArgumentKind {
     match attr {
-        Attr::Int(_) => Kind::Int,
-        Attr::Ints(_) => Kind::Ints,
-        Attr::Type(_) => Kind::Dtype,
-        _ => Kind::Attr,
+        Attr::Int(_) => ArgumentKind::Int,
+        Attr::Ints(_) => ArgumentKind::Ints,
+        Attr::Type(_) => ArgumentKind::Dtype,
+        _ => ArgumentKind::Attr,
     }
 }

@@ -1,4 +1,4 @@
-//! Rules as rewrite patterns, in the same set as those written in Rust.
+//! Rules as rewrite patterns, in the same sets as patterns written in Rust.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,38 +12,38 @@ use sapwood_rewrite::{OpRef, PatternFn, PatternId, PatternSet, Rewrite};
 use sapwood_types::DataType;
 use smallvec::SmallVec;
 
-use crate::graph::{Number, Operand, PatternGraph, Source};
-use crate::language::{NewOp, NewOperand, NewValue, Right, Rule, attr_of};
-use crate::matcher::{Bound, Ended, FindOptions, Scene, Search};
+use crate::graph::{Number, PatternGraph, PatternOperand, ValueSource};
+use crate::language::{NewOp, NewOperand, NewValue, Rhs, Rule, resolve_attr};
+use crate::matcher::{Bindings, FindOptions, Search, SearchContext, SearchEnd};
 
-/// Something that a rule made, with the values it gives as long as it is not in the function.
-pub(crate) enum Staged {
+/// An op or a constant that a rule created, with its values while it is not yet in the function.
+pub(crate) enum StagedItem {
     Op(Box<OpParts>, Values),
     Constant(TensorLiteral, ValueId),
 }
 
-/// What a rule gave last.
-pub(crate) struct Seen {
-    pub(crate) staged: Vec<Staged>,
+/// The right side that a rule created last.
+pub(crate) struct ObservedRhs {
+    pub(crate) staged: Vec<StagedItem>,
     pub(crate) values: Values,
     pub(crate) types: String,
 }
 
 impl Rule {
-    /// Adds the rule to a set of patterns. `None` if it has no right side.
+    /// Adds the rule to a set of patterns. Returns `None` if it has no right side.
     pub fn add_to(&self, set: &mut PatternSet) -> Option<PatternId> {
-        self.add_seen(set, None)
+        self.add_pattern(set, None)
     }
 
-    /// Adds the rule, and keeps what it last gave.
-    pub(crate) fn add_watched(&self, set: &mut PatternSet, seen: Arc<Mutex<Option<Seen>>>) {
-        self.add_seen(set, Some(seen));
+    /// Adds the rule, and stores the right side that it created last in `seen`.
+    pub(crate) fn add_observed(&self, set: &mut PatternSet, seen: Arc<Mutex<Option<ObservedRhs>>>) {
+        self.add_pattern(set, Some(seen));
     }
 
-    fn add_seen(
+    fn add_pattern(
         &self,
         set: &mut PatternSet,
-        seen: Option<Arc<Mutex<Option<Seen>>>>,
+        seen: Option<Arc<Mutex<Option<ObservedRhs>>>>,
     ) -> Option<PatternId> {
         let right = self.right.clone()?;
         let rule = self.clone();
@@ -55,7 +55,7 @@ impl Rule {
             if let (Some(seen), Some(staged)) = (&seen, staged) {
                 let types: Vec<String> =
                     values.iter().filter_map(|&v| rw.ty(v)).map(ToString::to_string).collect();
-                let last = Seen { staged, values: values.clone(), types: types.join(", ") };
+                let last = ObservedRhs { staged, values: values.clone(), types: types.join(", ") };
                 *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(last);
             }
             Some(values)
@@ -69,11 +69,11 @@ impl Rule {
 
     fn apply(
         &self,
-        right: &Right,
+        right: &Rhs,
         options: &FindOptions,
         root: InstId,
         rw: &mut Rewrite<'_>,
-        staged: &mut Option<Vec<Staged>>,
+        staged: &mut Option<Vec<StagedItem>>,
     ) -> Option<Values> {
         let f = rw.function();
         if !may_match(&self.pattern, self.root, f, root) {
@@ -81,39 +81,42 @@ impl Rule {
         }
         let exact = rw.floats() < self.floats();
         if exact
-            && f.inst_results(root).chain(f.operands(root).iter().copied()).any(|v| floats(f, v))
+            && f.inst_results(root)
+                .chain(f.operands(root).iter().copied())
+                .any(|v| has_floats(f, v))
         {
             return None;
         }
-        let scene = Scene { f, index: None, callees: None, options };
-        let mut search = Search::new(scene, &self.pattern, &self.plan);
-        let mut bound: Option<Bound> = None;
+        let cx = SearchContext { f, index: None, callees: None, options };
+        let mut search = Search::new(cx, &self.pattern, &self.plan);
+        let mut bound: Option<Bindings> = None;
         let ended = search.run(root, |search| {
             bound = Some(search.bound.clone());
             false
         });
-        if ended == Ended::Exhausted {
+        if ended == SearchEnd::Exhausted {
             self.given_up.fetch_add(1, Ordering::Relaxed);
         }
         let bound = bound?;
-        if exact && bound.all_values(f).any(|v| floats(f, v)) {
+        if exact && bound.all_values(f).any(|v| has_floats(f, v)) {
             return None;
         }
-        // Only the root goes away, so an effect before it would be there twice.
+        // Only the root is erased, so an effect of another instruction would be duplicated.
         let inner = |&&inst: &&InstId| inst != root && rw.is_ordered(inst);
         if bound.ops.iter().flatten().find(inner).is_some() {
             return None;
         }
         let had = rw.is_ordered(root);
-        let mut making = Making { f, rw, bound: &bound, made: Vec::new(), staged, ordered: false };
-        let values = making.right(right)?;
-        // An effect is neither made up nor dropped.
-        (making.ordered == had).then_some(values)
+        let mut emitter =
+            RhsEmitter { f, rw, bound: &bound, created: Vec::new(), staged, ordered: false };
+        let values = emitter.emit_rhs(right)?;
+        // A rule neither adds nor drops an effect.
+        (emitter.ordered == had).then_some(values)
     }
 }
 
-// Whether elements of a value are floats or complex numbers, or may be.
-fn floats(f: &Function, value: ValueId) -> bool {
+// Returns whether elements of a value are floats or complex numbers.
+fn has_floats(f: &Function, value: ValueId) -> bool {
     let mut open = vec![f.value_type(value)];
     while let Some(ty) = open.pop() {
         match ty {
@@ -125,20 +128,20 @@ fn floats(f: &Function, value: ValueId) -> bool {
     false
 }
 
-// A look at the definitions of the root's operands, before anything is set up.
+// Compares the definitions of the root's operands with the pattern, before a search is set up.
 fn may_match(pattern: &PatternGraph, root: usize, f: &Function, inst: InstId) -> bool {
     let op = &pattern.ops[root];
     let found = f.operands(inst);
-    let fits = |operand: &Operand, value: Option<&ValueId>| match (operand, value) {
-        (Operand::One(wanted), Some(&value)) => match &pattern.values[*wanted].from {
-            Source::Result(def) => {
+    let fits = |operand: &PatternOperand, value: Option<&ValueId>| match (operand, value) {
+        (PatternOperand::One(wanted), Some(&value)) => match &pattern.values[*wanted].from {
+            ValueSource::Result(def) => {
                 f.inst_of(value).is_some_and(|i| f.op_key(i) == pattern.ops[*def].key)
             }
-            Source::Literal(_) => f.inst_of(value).is_some(),
-            Source::Param => true,
+            ValueSource::Literal(_) => f.inst_of(value).is_some(),
+            ValueSource::Param => true,
         },
-        (Operand::Rest(_), _) => true,
-        (Operand::One(_), None) => false,
+        (PatternOperand::Rest(_), _) => true,
+        (PatternOperand::One(_), None) => false,
     };
     let plain = op.operands.iter().enumerate().all(|(n, o)| fits(o, found.get(n)));
     plain
@@ -148,22 +151,22 @@ fn may_match(pattern: &PatternGraph, root: usize, f: &Function, inst: InstId) ->
             && fits(&op.operands[1], found.first()))
 }
 
-struct Making<'a, 'r, 'f> {
+struct RhsEmitter<'a, 'r, 'f> {
     f: &'f Function,
     rw: &'a mut Rewrite<'r>,
-    bound: &'a Bound,
-    made: Vec<Values>,
-    // What was made, if it is watched.
-    staged: &'a mut Option<Vec<Staged>>,
-    // Whether something that was made has an effect.
+    bound: &'a Bindings,
+    created: Vec<Values>,
+    // The created items, if they are observed.
+    staged: &'a mut Option<Vec<StagedItem>>,
+    // Set if a created op has an effect.
     ordered: bool,
 }
 
-impl Making<'_, '_, '_> {
-    fn right(&mut self, right: &Right) -> Option<Values> {
+impl RhsEmitter<'_, '_, '_> {
+    fn emit_rhs(&mut self, right: &Rhs) -> Option<Values> {
         for (n, op) in right.ops.iter().enumerate() {
             let results = self.op(op, n, right)?;
-            self.made.push(results);
+            self.created.push(results);
         }
         let outputs: Vec<NewValue> = right.outputs.clone();
         let mut values = Values::new();
@@ -171,7 +174,7 @@ impl Making<'_, '_, '_> {
             values.push(match output {
                 NewValue::Number(number) => {
                     let ty = self.f.value_type(self.rw.result(n)?).as_tensor()?;
-                    self.number(ty, number)?
+                    self.constant(ty, number)?
                 }
                 other => self.value(other)?,
             });
@@ -182,17 +185,18 @@ impl Making<'_, '_, '_> {
     fn value(&self, value: NewValue) -> Option<ValueId> {
         match value {
             NewValue::Old(value) => self.bound.values[value],
-            NewValue::Made(op, n) => self.made.get(op)?.get(n).copied(),
+            NewValue::Made(op, n) => self.created.get(op)?.get(n).copied(),
             NewValue::Number(_) => None,
         }
     }
 
-    fn op(&mut self, op: &NewOp, number: usize, right: &Right) -> Option<Values> {
+    fn op(&mut self, op: &NewOp, number: usize, right: &Rhs) -> Option<Values> {
         let mut parts = OpParts::new(op.key);
         parts.operands = self.operands(op, number, right)?;
         let Some(def) = self.f.registry().get(op.key) else {
             let entries = op.entries.iter();
-            let entries = entries.map(|(name, t)| Some((*name, attr_of(t, self.f, self.bound)?)));
+            let entries =
+                entries.map(|(name, t)| Some((*name, resolve_attr(t, self.f, self.bound)?)));
             parts.attrs.push(Attr::dict(entries.collect::<Option<_>>()?));
             parts.given = self.output_types(number, right)?;
             let pure = parts.attrs.first().and_then(|a| a.get("pure").cloned());
@@ -204,8 +208,8 @@ impl Making<'_, '_, '_> {
             let given = op.attrs.iter().find(|(r, _)| *r == n);
             stated |= row.kind == AttrKind::ResultType;
             parts.attrs.push(match given {
-                Some((_, term)) => match attr_of(term, self.f, self.bound)? {
-                    // An optional attribute that is not there stays so.
+                Some((_, term)) => match resolve_attr(term, self.f, self.bound)? {
+                    // An optional attribute that is absent stays absent.
                     Attr::Unit if row.default == Some(Attr::Unit) => Attr::Unit,
                     attr => row.kind.accept(attr)?,
                 },
@@ -213,7 +217,7 @@ impl Making<'_, '_, '_> {
             });
         }
         if stated {
-            parts.given = self.stated(op, number, right, &parts, def.elementwise)?;
+            parts.given = self.declared_types(op, number, right, &parts, def.elementwise)?;
         }
         self.ordered |= def.effects.resolve(def, &parts.attrs) == Effects::Ordered;
         self.emit(&parts)
@@ -222,24 +226,24 @@ impl Making<'_, '_, '_> {
     fn emit(&mut self, parts: &OpParts) -> Option<Values> {
         let values = self.rw.emit_parts_many(parts)?;
         if let Some(staged) = self.staged.as_mut() {
-            staged.push(Staged::Op(Box::new(parts.clone()), values.clone()));
+            staged.push(StagedItem::Op(Box::new(parts.clone()), values.clone()));
         }
         Some(values)
     }
 
-    // A constant of a type that is known.
-    fn number(&mut self, ty: &TensorType, number: Number) -> Option<ValueId> {
+    // Creates a constant of a known type.
+    fn constant(&mut self, ty: &TensorType, number: Number) -> Option<ValueId> {
         let literal = number.filled(ty.dtype, &ty.known_shape()?)?;
         let watched = self.staged.is_some().then(|| literal.clone());
         let value = self.rw.constant(literal);
         if let (Some(staged), Some(literal)) = (self.staged.as_mut(), watched) {
-            staged.push(Staged::Constant(literal, value));
+            staged.push(StagedItem::Constant(literal, value));
         }
         Some(value)
     }
 
-    // Numbers take the type of a value beside them; those of `select` not that of the predicate.
-    fn beside(&self, op: &NewOp, own: usize, select: bool) -> Option<ValueId> {
+    // Returns an operand whose type a number takes; in `select` not that of the predicate.
+    fn typed_operand(&self, op: &NewOp, own: usize, select: bool) -> Option<ValueId> {
         let others =
             op.operands.iter().enumerate().filter(|(n, _)| !(select && own > 0 && *n == 0));
         others.map(|(_, o)| o).find_map(|o| match o {
@@ -249,7 +253,7 @@ impl Making<'_, '_, '_> {
         })
     }
 
-    fn operands(&mut self, op: &NewOp, number: usize, right: &Right) -> Option<Values> {
+    fn operands(&mut self, op: &NewOp, number: usize, right: &Rhs) -> Option<Values> {
         let def = self.f.registry().get(op.key);
         let elementwise = def.is_some_and(|d| d.elementwise);
         let select = op.key == Select::key();
@@ -257,7 +261,7 @@ impl Making<'_, '_, '_> {
         for (n, operand) in op.operands.iter().enumerate() {
             match operand {
                 NewOperand::One(NewValue::Number(literal)) => {
-                    let mut ty = match self.beside(op, n, select) {
+                    let mut ty = match self.typed_operand(op, n, select) {
                         Some(value) => self.rw.tensor(value)?.clone(),
                         None => self.output_types(number, right)?.first()?.as_tensor()?.clone(),
                     };
@@ -265,7 +269,7 @@ impl Making<'_, '_, '_> {
                         ty.dtype = DataType::Bool;
                     }
                     let ty = if elementwise { ty } else { TensorType::scalar(ty.dtype) };
-                    operands.push(self.number(&ty, *literal)?);
+                    operands.push(self.constant(&ty, *literal)?);
                 }
                 NewOperand::One(value) => operands.push(self.value(*value)?),
                 NewOperand::Rest(list) => operands.extend(self.bound.lists[*list].clone()?),
@@ -274,19 +278,19 @@ impl Making<'_, '_, '_> {
         Some(operands)
     }
 
-    // The results of the root that an op of the right side stands for.
-    fn output_types(&self, number: usize, right: &Right) -> Option<Vec<ValueType>> {
+    // Returns the types of the root's results that an op of the right side replaces.
+    fn output_types(&self, number: usize, right: &Rhs) -> Option<Vec<ValueType>> {
         let own = right.outputs.iter().enumerate();
         let own = own.filter(|(_, o)| matches!(o, NewValue::Made(op, _) if *op == number));
         own.map(|(n, _)| Some(self.f.value_type(self.rw.result(n)?).clone())).collect()
     }
 
-    // The type an op states: as written, or that of the result it stands for, or that of its operand.
-    fn stated(
+    // Returns the result types of an op that declares them: as written, those of the results it replaces, or that of its operand.
+    fn declared_types(
         &self,
         op: &NewOp,
         number: usize,
-        right: &Right,
+        right: &Rhs,
         parts: &OpParts,
         elementwise: bool,
     ) -> Option<Vec<ValueType>> {
@@ -298,7 +302,7 @@ impl Making<'_, '_, '_> {
         let output = outputs.first().and_then(ValueType::as_tensor);
         let dims = match &op.shape {
             Some(term) => {
-                let shape = attr_of(term, self.f, self.bound)?;
+                let shape = resolve_attr(term, self.f, self.bound)?;
                 let dims = shape.as_ints()?.iter().map(|&n| u64::try_from(n).ok().map(Dim::Known));
                 dims.collect::<Option<_>>()?
             }
@@ -306,7 +310,7 @@ impl Making<'_, '_, '_> {
             None => output?.dims.clone(),
         };
         let dtype = match &op.dtype {
-            Some(term) => match attr_of(term, self.f, self.bound)? {
+            Some(term) => match resolve_attr(term, self.f, self.bound)? {
                 Attr::Type(dtype) => dtype,
                 _ => return None,
             },

@@ -1,13 +1,13 @@
-//! Random attributes that have a chance to fit.
+//! Random attributes that are likely to fit.
 
 use sapwood_ptir::{Attr, AttrDef, AttrKind, Dim, OpDef, TensorType};
 use sapwood_types::DataType;
 
-use super::instance::Random;
+use super::instance::InstanceRng;
 
-/// An attribute of an op on operands of these types. `earlier` are the attributes before it in the table.
+/// Draws an attribute of an op on operands of these types. `earlier` are the attributes before it in the op table.
 pub(super) fn random_attr(
-    random: &mut Random,
+    random: &mut InstanceRng,
     def: &OpDef,
     row: &AttrDef,
     types: &[TensorType],
@@ -44,10 +44,10 @@ pub(super) fn random_attr(
         ("lhs_contract", _) => ints(rank.checked_sub(1).map(|n| n as i64).into_iter().collect()),
         ("rhs_contract", _) => {
             let other = types.get(1).map_or(0, TensorType::rank);
-            let wanted = first?.dims.last()?;
+            let required_attr = first?.dims.last()?;
             let batch = named(def, earlier, "rhs_batch").and_then(Attr::as_ints);
             let free = |a: &usize| !batch.is_some_and(|b| b.contains(&(*a as i64)));
-            let axis = (0..other).filter(free).find(|&a| types[1].dims[a] == *wanted);
+            let axis = (0..other).filter(free).find(|&a| types[1].dims[a] == *required_attr);
             ints(axis.map(|a| a as i64).into_iter().collect())
         }
         ("lhs_batch", _) => {
@@ -75,7 +75,7 @@ fn named<'a>(def: &OpDef, earlier: &'a [Attr], name: &str) -> Option<&'a Attr> {
     earlier.get(def.attrs.iter().position(|a| a.name == name)?)
 }
 
-fn permutation(random: &mut Random, rank: u64) -> Vec<i64> {
+fn permutation(random: &mut InstanceRng, rank: u64) -> Vec<i64> {
     let mut list: Vec<i64> = (0..rank as i64).collect();
     for n in (1..list.len()).rev() {
         list.swap(n, random.below(n as u64 + 1) as usize);
@@ -83,9 +83,9 @@ fn permutation(random: &mut Random, rank: u64) -> Vec<i64> {
     list
 }
 
-/// A result type that an op on such an operand may state.
-pub(super) fn stated_type(
-    random: &mut Random,
+/// Draws a result type that an op with such an operand may declare.
+pub(super) fn random_result_type(
+    random: &mut InstanceRng,
     op: &str,
     from: &TensorType,
     attrs: &[Attr],
@@ -101,7 +101,7 @@ pub(super) fn stated_type(
         "reshape" => {
             let count = extents.iter().try_fold(1u64, |n, &d| n.checked_mul(d))?;
             let mut dims = vec![count];
-            // Split a few times where there is a divisor.
+            // Split a few times at divisors.
             for _ in 0..random.below(3) {
                 let at = random.below(dims.len() as u64) as usize;
                 let whole = dims[at];

@@ -13,16 +13,16 @@ use crate::language::{Rule, Vocabulary, rules_from};
 /// Replaces matches of patterns by calls of functions.
 #[derive(Clone, Debug)]
 pub struct OutlinePass {
-    /// The patterns, in the order they are applied in.
+    /// The patterns, in the order of application.
     pub patterns: Arc<[PatternGraph]>,
-    /// How to extract.
+    /// The options of extraction.
     pub options: ExtractOptions,
-    // The files, if they came from some.
+    // The files of the patterns, if they came from files.
     files: String,
 }
 
 impl OutlinePass {
-    /// The pass with these patterns.
+    /// Creates the pass with these patterns.
     #[must_use]
     pub fn new(patterns: impl Into<Arc<[PatternGraph]>>, options: ExtractOptions) -> Self {
         Self { patterns: patterns.into(), options, files: String::new() }

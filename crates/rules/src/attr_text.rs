@@ -1,8 +1,8 @@
-//! Attributes as messages show them.
+//! Attributes as text for messages.
 
 use sapwood_ptir::Attr;
 
-/// An attribute, as the text form writes it; long literals by their type.
+/// Returns an attribute as the text format writes it; long literals by their type.
 #[must_use]
 pub fn show_attr(attr: &Attr) -> String {
     let list = |items: Vec<String>| format!("[{}]", items.join(", "));

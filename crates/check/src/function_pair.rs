@@ -1,0 +1,777 @@
+//! Runs of two functions on the same inputs, and the comparison of their results.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use sapwood_ptir::eval::{EvalError, Fault, Kernels, Prepared, RunOptions, Tensor, Value};
+use sapwood_ptir::{Name, Program};
+use sapwood_types::FloatMode;
+
+use crate::elements::{elements_as_f64, paired_elements, unit};
+use crate::perturbation::{self, PerturbationStyle};
+use crate::recorded_calls::{CallRecorder, RecordedCalls};
+use crate::show::element;
+
+/// Differences up to this many units in the last place of the largest element of a tensor are always rounding;
+/// differences below [`SMALL_DIFFERENCE`] may be more units.
+const MAX_ROUNDING_UNITS: f64 = 4.0;
+/// Differences up to this part of the largest element may be [`MAX_SMALL_ROUNDING_UNITS`] units.
+const SMALL_DIFFERENCE: f64 = 1e-6;
+/// The largest rounding error, in units in the last place, of differences below [`SMALL_DIFFERENCE`].
+const MAX_SMALL_ROUNDING_UNITS: f64 = 32.0;
+/// Differences up to this many times the spread of a result under changed rounding are rounding. The runs are few, and
+/// reassociation moves a sum by more than one unit.
+const SPREAD_FACTOR: f64 = 2.0;
+/// Differences that rounding explains are not comparable if they are larger than this part of the largest element.
+const LARGE_DIFFERENCE: f64 = 1e-3;
+/// The step and time limits of the second program are this many times those of the first.
+const SECOND_RUN_LIMIT_FACTOR: u32 = 4;
+/// The second program may take this many times as long as the first did, so that an endless loop is found soon.
+const SECOND_RUN_TIME_FACTOR: u32 = 16;
+/// The second program may always take this long, because machines pause.
+const MIN_SECOND_RUN_TIME: Duration = Duration::from_secs(2);
+
+/// The limits of one run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RunLimits {
+    /// The largest number of steps, as [`RunOptions::max_steps`] counts them.
+    pub max_steps: u64,
+    /// The longest time.
+    pub time: Duration,
+    /// The largest number of bytes that live values take.
+    pub max_bytes: u64,
+}
+
+impl Default for RunLimits {
+    /// 100,000,000 steps, 10 seconds, 8 GiB.
+    fn default() -> Self {
+        Self { max_steps: 100_000_000, time: Duration::from_secs(10), max_bytes: 8 << 30 }
+    }
+}
+
+/// Advice about trying other inputs, where a function could not be run on some.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RetryAdvice {
+    /// Other inputs may run.
+    Worthwhile,
+    /// A limit was reached; other inputs may need fewer steps, less time or less memory.
+    AfterLimit,
+    /// Other inputs cannot be run either: an op has no evaluation.
+    Pointless,
+}
+
+/// The outcome of running two functions on the same inputs.
+#[derive(Clone, Debug)]
+pub enum PairOutcome {
+    /// One of them could not be run, so that nothing was compared.
+    NotRun {
+        /// The error of the run.
+        reason: String,
+        /// Advice about trying other inputs.
+        retry: RetryAdvice,
+    },
+    /// The second one fails where the first does not.
+    Fails {
+        /// The error of the run.
+        reason: String,
+        /// The results of the first.
+        before: Vec<Value>,
+    },
+    /// The second one fails, but changes that the float mode allows decide whether it does.
+    NotComparable {
+        /// The error of the run.
+        reason: String,
+    },
+    /// Both ran.
+    Ran {
+        /// The comparison of each result, then that of each operand of the custom calls that only have effects.
+        results: Vec<ResultComparison>,
+        /// The results of the first, then the operands.
+        before: Vec<Value>,
+        /// The results of the second, then the operands.
+        after: Vec<Value>,
+    },
+}
+
+impl PairOutcome {
+    /// Returns whether the functions differ by more than the float mode allows.
+    #[must_use]
+    pub fn differs(&self) -> bool {
+        match self {
+            Self::NotRun { .. } | Self::NotComparable { .. } => false,
+            Self::Fails { .. } => true,
+            Self::Ran { results, .. } => results.iter().any(|r| r.difference.is_some()),
+        }
+    }
+}
+
+/// The comparison of one result.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ResultComparison {
+    /// The number of elements; a splat counts as one.
+    pub elements: u64,
+    /// The number of elements that were compared; of floats only the finite ones.
+    pub compared: u64,
+    /// The number of elements that are NaN before or after.
+    pub nan: u64,
+    /// The number of elements that differ and are not comparable.
+    pub incomparable: u64,
+    /// The largest difference of floats that is within tolerance.
+    pub max_difference: f64,
+    /// The place, the two values and the cause of the first element that is not comparable.
+    pub not_comparable: Option<String>,
+    /// The place and the two values of the first element that differs.
+    pub difference: Option<String>,
+}
+
+impl ResultComparison {
+    /// Returns whether more elements were compared than are not comparable. If the float mode has to excuse most of them,
+    /// nothing was checked.
+    #[must_use]
+    pub fn is_conclusive(&self) -> bool {
+        self.elements == 0 || self.compared > self.incomparable
+    }
+}
+
+/// A function of one program and a function of another, ready to be run on the same inputs.
+pub struct FunctionPair<'p> {
+    programs: [&'p Program; 2],
+    names: [Name; 2],
+    prepared: [Prepared; 2],
+    floats: FloatMode,
+    kernels: Option<Arc<dyn Kernels>>,
+    recorders: [CallRecorder; 2],
+    // One run at a time: the recorders belong to the prepared functions.
+    running: Mutex<()>,
+}
+
+impl<'p> FunctionPair<'p> {
+    /// Prepares two functions, given by program and name.
+    ///
+    /// # Errors
+    /// If a program lacks the function or does not verify.
+    pub fn new(
+        before: (&'p Program, Name),
+        after: (&'p Program, Name),
+        floats: FloatMode,
+        kernels: Option<Arc<dyn Kernels>>,
+    ) -> Result<Self, EvalError> {
+        let recorders = [(); 2].map(|()| CallRecorder::new(kernels.clone()));
+        let prepare = |(program, name): (&Program, Name), recorder: &CallRecorder| {
+            Prepared::new(program, name.as_str(), Some(recorder))
+        };
+        Ok(Self {
+            programs: [before.0, after.0],
+            names: [before.1, after.1],
+            prepared: [prepare(before, &recorders[0])?, prepare(after, &recorders[1])?],
+            floats,
+            kernels,
+            recorders,
+            running: Mutex::new(()),
+        })
+    }
+
+    /// Returns the float mode that decides which differences are allowed.
+    #[must_use]
+    pub fn floats(&self) -> FloatMode {
+        self.floats
+    }
+
+    /// Runs both functions and compares their results, and the operands of custom calls that only have effects.
+    ///
+    /// If the first one fails, nothing is required of the second. The bits of a NaN are never compared.
+    #[must_use]
+    pub fn run(&self, inputs: &[Value], limits: &RunLimits) -> PairOutcome {
+        let _alone = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        self.recorders.iter().for_each(|recorder| drop(recorder.take()));
+        let options = self.options(limits.max_steps, limits.time, limits.max_bytes);
+        let started = Instant::now();
+        let before = match self.prepared[0].run(inputs, &options) {
+            Ok(results) => Outputs { results, calls: self.recorders[0].take() },
+            Err(why) => {
+                let retry = match why.fault {
+                    Fault::Steps { .. } | Fault::Time { .. } | Fault::Memory { .. } => {
+                        RetryAdvice::AfterLimit
+                    }
+                    Fault::NoEvaluation { .. } | Fault::UnknownCustomCall { .. } => {
+                        RetryAdvice::Pointless
+                    }
+                    _ => RetryAdvice::Worthwhile,
+                };
+                return PairOutcome::NotRun { reason: why.to_string(), retry };
+            }
+        };
+        let time =
+            second_run_time(started.elapsed(), limits.time.saturating_mul(SECOND_RUN_LIMIT_FACTOR));
+        let steps = limits.max_steps.saturating_mul(SECOND_RUN_LIMIT_FACTOR.into());
+        let options = self.options(steps, time, limits.max_bytes);
+        let after = match self.prepared[1].run(inputs, &options) {
+            Ok(results) => Outputs { results, calls: self.recorders[1].take() },
+            Err(why) => return self.second_failed(&why, before, inputs, &options),
+        };
+        let mut comparer = OutputComparer::new(self, inputs, &options, &before);
+        let (first, second) = (&before.results, &after.results);
+        let mut results: Vec<ResultComparison> = (0..first.len().max(second.len()))
+            .map(|n| match (first.get(n), second.get(n)) {
+                (Some(a), Some(b)) => comparer.slot(OutputSlot::Result(n), a, b),
+                _ => ResultComparison {
+                    difference: Some(format!(
+                        "{} results before, {} after",
+                        first.len(),
+                        second.len()
+                    )),
+                    ..ResultComparison::default()
+                },
+            })
+            .collect();
+        if first.len() == second.len() {
+            results.extend(comparer.calls(&before.calls, &after.calls));
+        }
+        PairOutcome::Ran { results, before: before.into_values(), after: after.into_values() }
+    }
+
+    fn options(&self, steps: u64, time: Duration, bytes: u64) -> RunOptions {
+        RunOptions {
+            max_steps: Some(steps),
+            time_limit: Some(time),
+            max_bytes: bytes,
+            kernels: self.kernels.clone(),
+            ..RunOptions::default()
+        }
+    }
+
+    fn second_failed(
+        &self,
+        why: &EvalError,
+        before: Outputs,
+        inputs: &[Value],
+        options: &RunOptions,
+    ) -> PairOutcome {
+        let unknown = matches!(
+            why.fault,
+            Fault::NoEvaluation { .. }
+                | Fault::UnknownCustomCall { .. }
+                | Fault::Memory { .. }
+                | Fault::OutOfMemory { .. }
+        );
+        let reason = why.to_string();
+        if unknown {
+            return PairOutcome::NotRun { reason, retry: RetryAdvice::Pointless };
+        }
+        let is_open = matches!(why.fault, Fault::Op(_)) && self.failure_is_open(inputs, options);
+        match is_open && !self.outputs_differ(&before, inputs, options) {
+            true => PairOutcome::NotComparable { reason },
+            false => PairOutcome::Fails { reason, before: before.results },
+        }
+    }
+
+    // Runs a second program that fails once more, past the recorded calls that fail, and returns whether an operand of a
+    // call or a result differs.
+    fn outputs_differ(&self, before: &Outputs, inputs: &[Value], options: &RunOptions) -> bool {
+        let recorder = &self.recorders[1];
+        drop(recorder.take());
+        recorder.continue_after_failure(true);
+        let results = self.prepared[1].run(inputs, options);
+        recorder.continue_after_failure(false);
+        let (mut first, mut after) = (before.calls.clone(), recorder.take());
+        if results.is_err() {
+            let recorded = after.calls.len();
+            first.truncate(recorded);
+            after.truncate(recorded);
+        }
+        let mut comparer = OutputComparer::new(self, inputs, options, before);
+        let differs = |result: &ResultComparison| result.difference.is_some();
+        if comparer.calls(&first, &after).iter().any(differs) {
+            return true;
+        }
+        let results = results.unwrap_or_default();
+        let pairs = before.results.iter().zip(&results).enumerate();
+        pairs.into_iter().any(|(n, (a, b))| differs(&comparer.slot(OutputSlot::Result(n), a, b)))
+    }
+
+    // Returns whether the second program fails on values that the mode leaves open: with other ones the first fails too,
+    // or the second does not. Infinities and NaN are left open only where the programs compute them.
+    fn failure_is_open(&self, inputs: &[Value], options: &RunOptions) -> bool {
+        let is_open = |style, special: &mut bool| {
+            let before = self.run_perturbed(0, inputs, style, options);
+            let after = self.run_perturbed(1, inputs, style, options);
+            *special |= before.special || after.special;
+            before.fails_in_an_op() || after.succeeds()
+        };
+        let mut special = false;
+        if PerturbationStyle::finite().any(|style| is_open(style, &mut special)) {
+            return true;
+        }
+        special
+            && self.floats.fast()
+            && PerturbationStyle::special().any(|style| is_open(style, &mut false))
+    }
+
+    // Runs one of the functions with changes that the mode allows. It goes on after a recorded call that fails.
+    fn run_perturbed(
+        &self,
+        side: usize,
+        inputs: &[Value],
+        style: PerturbationStyle,
+        options: &RunOptions,
+    ) -> PerturbedRun {
+        let (program, name) = (self.programs[side], self.names[side].as_str());
+        let recorder = CallRecorder::new(self.kernels.clone());
+        recorder.continue_after_failure(true);
+        let options = RunOptions { kernels: Some(Arc::new(recorder.clone())), ..options.clone() };
+        let (results, special) =
+            perturbation::run_perturbed(program, name, inputs, self.floats, style, &options);
+        PerturbedRun { results, calls: recorder.take(), special }
+    }
+}
+
+/// The observable values of a run.
+struct Outputs {
+    results: Vec<Value>,
+    calls: RecordedCalls,
+}
+
+impl Outputs {
+    fn into_values(self) -> Vec<Value> {
+        let operands = self.calls.calls.into_iter().flat_map(|call| call.operands);
+        self.results.into_iter().chain(operands).collect()
+    }
+}
+
+/// A run with changes that the float mode allows.
+struct PerturbedRun {
+    results: Result<Vec<Value>, EvalError>,
+    calls: RecordedCalls,
+    /// Set if an infinity or NaN was computed.
+    special: bool,
+}
+
+impl PerturbedRun {
+    fn succeeds(&self) -> bool {
+        self.results.is_ok() && !self.calls.failed
+    }
+
+    fn fails_in_an_op(&self) -> bool {
+        match &self.results {
+            Ok(_) => self.calls.failed,
+            Err(why) => matches!(why.fault, Fault::Op(_)),
+        }
+    }
+}
+
+/// A place among the observable values of a run.
+#[derive(Clone, Copy)]
+enum OutputSlot<'a> {
+    /// A result of the function.
+    Result(usize),
+    /// An operand of a recorded call.
+    Operand { call: usize, target: &'a str, operand: usize },
+}
+
+impl fmt::Display for OutputSlot<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Result(n) => write!(f, "result {n}"),
+            Self::Operand { call, target, operand } => {
+                write!(f, "operand {operand} of custom call {call} ({target})")
+            }
+        }
+    }
+}
+
+// Returns the time limit of the second program, in whole seconds, if the first took `before`.
+fn second_run_time(before: Duration, limit: Duration) -> Duration {
+    let longer = Duration::from_secs(
+        before.saturating_mul(SECOND_RUN_TIME_FACTOR).as_secs().saturating_add(1),
+    );
+    longer.max(MIN_SECOND_RUN_TIME).min(limit)
+}
+
+struct OutputComparer<'a> {
+    pair: &'a FunctionPair<'a>,
+    inputs: &'a [Value],
+    options: &'a RunOptions,
+    before: &'a Outputs,
+    // The perturbed runs of both programs, computed when first needed.
+    spread: Option<PerturbedRuns>,
+}
+
+impl<'a> OutputComparer<'a> {
+    fn new(
+        pair: &'a FunctionPair<'a>,
+        inputs: &'a [Value],
+        options: &'a RunOptions,
+        before: &'a Outputs,
+    ) -> Self {
+        Self { pair, inputs, options, before, spread: None }
+    }
+
+    fn slot(&mut self, slot: OutputSlot<'_>, a: &Value, b: &Value) -> ResultComparison {
+        let mut result = ResultComparison::default();
+        self.values(&mut result, slot, &mut Vec::new(), a, b);
+        result
+    }
+
+    fn spread(&mut self) -> &PerturbedRuns {
+        let results = self.before.results.len();
+        self.spread.get_or_insert_with(|| {
+            PerturbedRuns::new(self.pair, self.inputs, self.options, results)
+        })
+    }
+
+    // Compares the operands of all recorded calls, one after the other.
+    fn calls(&mut self, before: &RecordedCalls, after: &RecordedCalls) -> Vec<ResultComparison> {
+        if !before.has_targets_of(after) {
+            return vec![self.call_sequences(before, after)];
+        }
+        let mut results = Vec::new();
+        for (call, (a, b)) in before.calls.iter().zip(&after.calls).enumerate() {
+            for (operand, (x, y)) in a.operands.iter().zip(&b.operands).enumerate() {
+                let slot = OutputSlot::Operand { call, target: &a.target, operand };
+                results.push(self.slot(slot, x, y));
+            }
+        }
+        results
+    }
+
+    // The programs made different calls. A branch that depends on rounding may explain that.
+    fn call_sequences(
+        &mut self,
+        before: &RecordedCalls,
+        after: &RecordedCalls,
+    ) -> ResultComparison {
+        let line = format!("custom calls: {} before, {} after", before.total, after.total);
+        let spread = self.spread();
+        let mut runs = spread.runs(0).map(|run| (run, after));
+        let mut others = spread.runs(1).map(|run| (run, before));
+        let is_explained =
+            |(run, calls): (&Outputs, &RecordedCalls)| run.calls.has_targets_of(calls);
+        let mut result = ResultComparison::default();
+        if runs.any(is_explained) || others.any(is_explained) {
+            let why = OpenCause::Rounding.as_str();
+            result.not_comparable = Some(format!("{line}; {why}"));
+        } else {
+            result.difference = Some(line);
+        }
+        result
+    }
+
+    // Tuples nest at most 64 deep.
+    fn values(
+        &mut self,
+        result: &mut ResultComparison,
+        slot: OutputSlot<'_>,
+        path: &mut Vec<usize>,
+        a: &Value,
+        b: &Value,
+    ) {
+        match (a, b) {
+            (Value::Token, Value::Token) => {}
+            (Value::Tuple(x), Value::Tuple(y)) if x.len() == y.len() => {
+                for (n, (a, b)) in x.iter().zip(y.iter()).enumerate() {
+                    path.push(n);
+                    self.values(result, slot, path, a, b);
+                    path.pop();
+                }
+            }
+            (Value::Tensor(x), Value::Tensor(y)) if x.ty() == y.ty() => {
+                self.tensors(result, slot, path, x, y);
+            }
+            _ => {
+                let place = place_of(slot, path);
+                let line = format!("{place}: {} before, {} after", a.ty(), b.ty());
+                result.difference.get_or_insert(line);
+            }
+        }
+    }
+
+    fn tensors(
+        &mut self,
+        result: &mut ResultComparison,
+        slot: OutputSlot<'_>,
+        path: &[usize],
+        a: &Tensor,
+        b: &Tensor,
+    ) {
+        let all = paired_elements(a, b);
+        // Some elements are two numbers; of splats there is one element.
+        let elements = if a.is_splat() && b.is_splat() { 1 } else { a.len() };
+        let per_element = (all.len() / elements.max(1)).max(1);
+        result.elements += (all.len() / per_element) as u64;
+        let has_nan = |parts: &&[(f64, f64)]| parts.iter().any(|(x, y)| x.is_nan() || y.is_nan());
+        result.nan += all.chunks(per_element).filter(has_nan).count() as u64;
+        let float = a.dtype().is_float() || a.dtype().is_complex();
+        // Elements that are equal on both sides, such as the large numbers of a mask, do not raise the tolerance of the others.
+        let differs = |parts: &&[(f64, f64)]| parts.iter().any(|(x, y)| x != y);
+        let differing = all.chunks(per_element).filter(differs).flatten();
+        let differing = differing.flat_map(|&(x, y)| [x, y]);
+        let finite = differing.filter(|x| x.is_finite());
+        let largest = finite.fold(0.0, |most, x| f64::max(most, x.abs()));
+        let unit = unit(a.dtype());
+        let rounding =
+            (MAX_SMALL_ROUNDING_UNITS * unit).min(SMALL_DIFFERENCE).max(MAX_ROUNDING_UNITS * unit)
+                * largest;
+        let large = LARGE_DIFFERENCE.max(2.0 * MAX_ROUNDING_UNITS * unit) * largest;
+        for (at, &(x, y)) in all.iter().enumerate() {
+            let apart = (x - y).abs();
+            // Elements of two parts count once.
+            let whole = u64::from(at.is_multiple_of(per_element));
+            match compare(x, y, self.pair.floats, float, rounding) {
+                ElementRelation::Ignored => continue,
+                ElementRelation::Equal => {
+                    result.compared += u64::from(x.is_finite()) * whole;
+                    continue;
+                }
+                ElementRelation::Near => {
+                    result.compared += whole;
+                    result.max_difference = result.max_difference.max(apart);
+                    continue;
+                }
+                ElementRelation::Far => {}
+            }
+            let index = at / per_element;
+            let (before, after) = (element(a, index), element(b, index));
+            let place = place_of(slot, path);
+            let position = position(index, a.shape());
+            let line = format!("{place}{position}: {before} before, {after} after");
+            let by = match self.pair.floats.fast() {
+                true if float => SPREAD_FACTOR,
+                true => 1.0,
+                false => 0.0,
+            };
+            match self.spread().explains((slot, path, at), (x, y), by) {
+                None => {
+                    result.difference.get_or_insert(line);
+                    return;
+                }
+                Some(OpenCause::Rounding) if float && apart <= large => {
+                    result.compared += whole;
+                    result.max_difference = result.max_difference.max(apart);
+                }
+                Some(cause) => {
+                    let why = cause.as_str();
+                    result.incomparable += whole;
+                    result.not_comparable.get_or_insert_with(|| format!("{line}; {why}"));
+                }
+            }
+        }
+    }
+}
+
+enum ElementRelation {
+    /// The float mode leaves the element open.
+    Ignored,
+    Equal,
+    Near,
+    Far,
+}
+
+fn compare(x: f64, y: f64, floats: FloatMode, float: bool, rounding: f64) -> ElementRelation {
+    let zeros = x == 0.0 && y == 0.0;
+    let equal = match floats {
+        _ if x.is_nan() || y.is_nan() => x.is_nan() && y.is_nan(),
+        FloatMode::Exact if zeros => x.is_sign_negative() == y.is_sign_negative(),
+        _ => x == y,
+    };
+    match floats {
+        // The mode leaves NaN and infinities open.
+        FloatMode::Fast if float && (x.is_nan() || y.is_nan() || x.is_infinite()) => {
+            ElementRelation::Ignored
+        }
+        _ if equal => ElementRelation::Equal,
+        FloatMode::Fast if float && (x - y).abs() <= rounding => ElementRelation::Near,
+        _ => ElementRelation::Far,
+    }
+}
+
+fn place_of(slot: OutputSlot<'_>, path: &[usize]) -> String {
+    path.iter().fold(slot.to_string(), |place, n| format!("{place}.{n}"))
+}
+
+// Returns the index along each axis of the n-th element in row-major order, as text.
+fn position(mut n: usize, shape: &[usize]) -> String {
+    if shape.is_empty() {
+        return String::new();
+    }
+    let mut index = vec![0; shape.len()];
+    for (slot, &extent) in index.iter_mut().zip(shape).rev() {
+        (*slot, n) = (n % extent.max(1), n / extent.max(1));
+    }
+    format!(", element {index:?}")
+}
+
+/// The cause of a difference that the float mode allows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OpenCause {
+    /// Other rounding, other signs of zeros or other bits of NaN move the element as far.
+    Rounding,
+    /// The element depends on an infinity or NaN.
+    Special,
+}
+
+impl OpenCause {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Rounding => "a change that the float mode allows is amplified there",
+            Self::Special => "it depends on an infinity or NaN, which the float mode leaves open",
+        }
+    }
+}
+
+/// The outputs of perturbed runs of both programs.
+struct PerturbedRuns {
+    // Of the program before and of the program after.
+    finite: [Vec<Outputs>; 2],
+    special: [Vec<Outputs>; 2],
+}
+
+impl PerturbedRuns {
+    fn new(
+        pair: &FunctionPair<'_>,
+        inputs: &[Value],
+        options: &RunOptions,
+        results: usize,
+    ) -> Self {
+        let outputs = |run: PerturbedRun| {
+            let results = run.results.ok().filter(|r| r.len() == results)?;
+            Some(Outputs { results, calls: run.calls })
+        };
+        let mut saw_special = [false; 2];
+        let finite = [0, 1].map(|side| {
+            let runs = PerturbationStyle::finite()
+                .map(|style| pair.run_perturbed(side, inputs, style, options));
+            runs.inspect(|run| saw_special[side] |= run.special).filter_map(outputs).collect()
+        });
+        let open = saw_special.map(|saw| saw && pair.floats.fast());
+        let special = [0, 1].map(|side| {
+            let styles = PerturbationStyle::special().filter(|_| open[side]);
+            let runs = styles.map(|style| pair.run_perturbed(side, inputs, style, options));
+            runs.filter_map(outputs).collect()
+        });
+        Self { finite, special }
+    }
+
+    fn runs(&self, side: usize) -> impl Iterator<Item = &Outputs> {
+        self.finite[side].iter().chain(&self.special[side])
+    }
+
+    fn explains(
+        &self,
+        place: (OutputSlot<'_>, &[usize], usize),
+        (x, y): (f64, f64),
+        by: f64,
+    ) -> Option<OpenCause> {
+        let [mut a, mut b] = [ObservedInterval::new(x), ObservedInterval::new(y)];
+        for (hull, runs) in [&mut a, &mut b].into_iter().zip(&self.finite) {
+            runs.iter().filter_map(|run| number_at(run, place)).for_each(|n| hull.add(n));
+        }
+        if (a.varies() || b.varies()) && a.overlaps(b, by) {
+            return Some(OpenCause::Rounding);
+        }
+        let special = [x, y].into_iter().zip(&self.special).filter(|(_, runs)| !runs.is_empty());
+        for (start, runs) in special {
+            let mut numbers = runs.iter().filter_map(|run| number_at(run, place));
+            let mut hull = ObservedInterval::new(start);
+            numbers.by_ref().for_each(|n| hull.add(n));
+            // Only large changes count, because these runs round differently too.
+            if hull.nan || hull.width() > SPREAD_FACTOR * a.width().max(b.width()) {
+                return Some(OpenCause::Special);
+            }
+        }
+        None
+    }
+}
+
+fn number_at(
+    outputs: &Outputs,
+    (slot, path, at): (OutputSlot<'_>, &[usize], usize),
+) -> Option<f64> {
+    let mut value = match slot {
+        OutputSlot::Result(n) => outputs.results.get(n)?,
+        OutputSlot::Operand { call, target, operand } => {
+            let call = outputs.calls.calls.get(call).filter(|call| &*call.target == target)?;
+            call.operands.get(operand)?
+        }
+    };
+    for &n in path {
+        let Value::Tuple(elements) = value else { return None };
+        value = elements.get(n)?;
+    }
+    let t = value.as_tensor()?;
+    if t.is_splat() {
+        let one = elements_as_f64(&t.part(0, []));
+        return one.get(at % one.len().max(1)).copied();
+    }
+    let per_element = if t.dtype().is_complex() || wide(t) { 2 } else { 1 };
+    let one = elements_as_f64(&t.part(at / per_element, []));
+    one.get(at % per_element).copied()
+}
+
+// Returns whether elements are 64-bit integers, which are compared in two halves.
+fn wide(t: &Tensor) -> bool {
+    t.dtype().is_integer() && t.dtype().byte_size() == 8
+}
+
+/// The interval of the values that an element had in several runs.
+#[derive(Clone, Copy)]
+struct ObservedInterval {
+    low: f64,
+    high: f64,
+    nan: bool,
+    // The signs that were seen: zeros of either sign differ.
+    signs: [bool; 2],
+}
+
+impl ObservedInterval {
+    fn new(x: f64) -> Self {
+        let mut hull =
+            Self { low: f64::INFINITY, high: f64::NEG_INFINITY, nan: false, signs: [false; 2] };
+        hull.add(x);
+        hull
+    }
+
+    fn add(&mut self, x: f64) {
+        if x.is_nan() {
+            self.nan = true;
+            return;
+        }
+        self.low = self.low.min(x);
+        self.high = self.high.max(x);
+        self.signs[usize::from(x.is_sign_negative())] = true;
+    }
+
+    fn width(self) -> f64 {
+        if self.high > self.low { self.high - self.low } else { 0.0 }
+    }
+
+    fn varies(self) -> bool {
+        self.width() > 0.0
+            || self.nan && self.low <= self.high
+            || self.low == 0.0 && self.signs == [true; 2]
+    }
+
+    // Returns whether the intervals overlap after each is widened by `by` times the larger of the two widths.
+    fn overlaps(self, other: Self, by: f64) -> bool {
+        if self.nan && other.nan {
+            return true;
+        }
+        let margin = by * self.width().max(other.width());
+        let margin = if margin.is_finite() { margin } else { 0.0 };
+        self.low - margin <= other.high && other.low - margin <= self.high
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_program_may_take_longer() {
+        let seconds = Duration::from_secs;
+        assert_eq!(second_run_time(Duration::ZERO, seconds(40)), MIN_SECOND_RUN_TIME);
+        assert_eq!(second_run_time(seconds(1), seconds(40)), seconds(17));
+        assert_eq!(second_run_time(seconds(10), seconds(40)), seconds(40));
+        assert_eq!(second_run_time(seconds(1), seconds(4)), seconds(4));
+    }
+}

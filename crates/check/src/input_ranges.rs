@@ -1,0 +1,203 @@
+//! A search for input ranges on which a program computes few infinities and NaN.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use sapwood_ptir::eval::{Prepared, RunOptions};
+use sapwood_ptir::{Attr, Function, InstId, Name, Program, ValueId, ValueType};
+
+use crate::input_generator::{InputGenerator, InputRange};
+use crate::perturbation::{SpecialValueCounter, count_special};
+
+/// The largest number of runs of a search.
+const MAX_TRIES: usize = 16;
+
+/// Finds a range for each parameter of a function, starting from how the parameters are used.
+pub(crate) fn search_input_ranges(
+    program: &Program,
+    f: &Function,
+    seed: u64,
+    options: &RunOptions,
+) -> Vec<InputRange> {
+    let guess = ranges_from_uses(program, f, &mut HashMap::default());
+    let is_float = |ty: &ValueType| ty.as_tensor().is_none_or(|t| !t.dtype.is_integer());
+    let floats: Vec<usize> =
+        (0..guess.len()).filter(|&n| is_float(f.value_type(f.params()[n]))).collect();
+    let counting = SpecialValueCounter::new(program, options.kernels.clone());
+    let Ok(prepared) = Prepared::new(program, f.name().as_str(), Some(&counting)) else {
+        return guess;
+    };
+    // The part of the computed floats that are not finite; the results count as much as all intermediate values.
+    let score = |ranges: &[InputRange]| -> Option<f64> {
+        let inputs = InputGenerator { ranges, ..InputGenerator::default() }.inputs(f, seed).ok()?;
+        counting.take();
+        let results = prepared.run(&inputs, options).ok()?;
+        let part = |(all, special): (u64, u64)| special as f64 / all.max(1) as f64;
+        let ends = results.iter().map(count_special);
+        Some(part(counting.take()) + part(ends.fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1))))
+    };
+    let Some(first) = score(&guess).filter(|_| !floats.is_empty()) else { return guess };
+    let (mut best, mut least, mut tries) = (guess, first, 1);
+    let mut attempt =
+        |best: &mut Vec<InputRange>, least: &mut f64, chosen: &[usize], range: InputRange| {
+            if *least == 0.0 || tries == MAX_TRIES {
+                return;
+            }
+            tries += 1;
+            let mut other = best.clone();
+            chosen.iter().for_each(|&n| other[n] = range);
+            if let Some(score) = score(&other).filter(|score| *score < *least) {
+                (*best, *least) = (other, score);
+            }
+        };
+    let others =
+        [InputRange::Positive, InputRange::Small, InputRange::Probability, InputRange::Any];
+    for range in others {
+        attempt(&mut best, &mut least, &floats, range);
+    }
+    for &n in &floats {
+        for range in others {
+            attempt(&mut best, &mut least, &[n], range);
+        }
+    }
+    best
+}
+
+type RangesByFunction = HashMap<Name, Option<Vec<InputRange>>, FxBuildHasher>;
+
+// Returns the ranges that the direct and indirect uses of the parameters require.
+fn ranges_from_uses(
+    program: &Program,
+    f: &Function,
+    known: &mut RangesByFunction,
+) -> Vec<InputRange> {
+    // A recursive call requires nothing more.
+    known.insert(f.name(), None);
+    let mut wanted: HashMap<ValueId, InputRange, FxBuildHasher> = HashMap::default();
+    let insts: Vec<InstId> = f.walk().collect();
+    // Users come before the values they use.
+    for &inst in insts.iter().rev() {
+        for (n, &operand) in f.operands(inst).iter().enumerate() {
+            let of_result = f.value_of(inst).and_then(|v| wanted.get(&v).copied());
+            let required = match f.attr(inst, "callee") {
+                Some(Attr::Func(callee)) => callee_range(program, *callee, n, known),
+                _ => range_for_operand(f, inst, n, of_result.unwrap_or_default(), &wanted),
+            };
+            if required != InputRange::Any {
+                let slot = wanted.entry(operand).or_default();
+                *slot = intersection(*slot, required);
+            }
+        }
+    }
+    let ranges: Vec<InputRange> =
+        f.params().iter().map(|p| wanted.get(p).copied().unwrap_or_default()).collect();
+    known.insert(f.name(), Some(ranges.clone()));
+    ranges
+}
+
+fn callee_range(
+    program: &Program,
+    callee: Name,
+    n: usize,
+    known: &mut RangesByFunction,
+) -> InputRange {
+    if !known.contains_key(&callee)
+        && known.len() < 256
+        && let Some(g) = program.function(callee)
+    {
+        ranges_from_uses(program, g, known);
+    }
+    let ranges = known.get(&callee).and_then(Option::as_ref);
+    ranges.and_then(|ranges| ranges.get(n)).copied().unwrap_or_default()
+}
+
+// Returns the range that an instruction requires of an operand, given the range required of its result.
+fn range_for_operand(
+    f: &Function,
+    inst: InstId,
+    n: usize,
+    result: InputRange,
+    wanted: &HashMap<ValueId, InputRange, FxBuildHasher>,
+) -> InputRange {
+    let operands = f.operands(inst);
+    let squared = operands.len() == 2 && operands[0] == operands[1];
+    match (f.op_name(inst), n) {
+        ("sqrt" | "rsqrt" | "log" | "log1p" | "lgamma" | "digamma", _) | ("pow", 0) => {
+            InputRange::Positive
+        }
+        ("div" | "rem", 1) => InputRange::Positive,
+        ("acosh", _) => InputRange::AboveOne,
+        ("asin" | "acos" | "atanh" | "erf_inv", _) => InputRange::Within,
+        ("exp" | "expm1" | "sinh" | "cosh", _) => InputRange::Small,
+        // One minus a probability is a probability.
+        ("sub", 1) if result == InputRange::Positive => InputRange::Within,
+        ("sub", 0) if result == InputRange::Positive => InputRange::Any,
+        ("add" | "mul" | "div" | "sub" | "dot_general" | "convolution", _) if squared => {
+            InputRange::Any
+        }
+        ("gather", 1) => index_range(f, operands[0]),
+        ("dynamic_slice", 1..) => axis_range(f, operands[0], n - 1),
+        ("dynamic_update_slice", 2..) => axis_range(f, operands[0], n - 2),
+        ("scatter", n) if n == operands.len() / 2 => index_range(f, operands[0]),
+        ("add" | "mul" | "div" | "dot_general" | "convolution", _) => only_floats(result),
+        ("select", 1 | 2) | ("max" | "min", _) => only_floats(result),
+        (name, _) if RANGE_PRESERVING_OPS.contains(&name) || name.starts_with("reduce_") => result,
+        _ => range_from_regions(f, inst, n, wanted),
+    }
+}
+
+/// Ops that require of their operands the range required of their results.
+const RANGE_PRESERVING_OPS: [&str; 11] = [
+    "broadcast_in_dim",
+    "broadcast_to",
+    "cast",
+    "concat",
+    "pad",
+    "refine",
+    "reshape",
+    "reverse",
+    "slice",
+    "sort",
+    "transpose",
+];
+
+fn only_floats(range: InputRange) -> InputRange {
+    if matches!(range, InputRange::Index(_)) { InputRange::Any } else { range }
+}
+
+// Returns the range that a region requires, if it has one parameter per operand, as a loop over carried values has.
+fn range_from_regions(
+    f: &Function,
+    inst: InstId,
+    n: usize,
+    wanted: &HashMap<ValueId, InputRange, FxBuildHasher>,
+) -> InputRange {
+    let regions = f.regions(inst).iter().map(|&region| f.body_params(region));
+    let params = regions.filter(|params| params.len() == f.operands(inst).len());
+    params.filter_map(|params| wanted.get(&params[n]).copied()).fold(InputRange::Any, intersection)
+}
+
+fn index_range(f: &Function, input: ValueId) -> InputRange {
+    let dims = f.value_type(input).as_tensor().map(|t| t.dims.iter().filter_map(|d| d.known()));
+    InputRange::Index(dims.and_then(Iterator::max).unwrap_or(1))
+}
+
+fn axis_range(f: &Function, input: ValueId, axis: usize) -> InputRange {
+    let dim = f.value_type(input).as_tensor().and_then(|t| t.dims.get(axis)?.known());
+    dim.map_or(InputRange::Any, InputRange::Index)
+}
+
+// Returns a range inside both ranges, as far as there is one.
+fn intersection(a: InputRange, b: InputRange) -> InputRange {
+    match (a, b) {
+        (InputRange::Any, other) | (other, InputRange::Any) => other,
+        _ if a == b => a,
+        (InputRange::Index(m), InputRange::Index(n)) => InputRange::Index(m.min(n)),
+        (InputRange::Index(n), _) | (_, InputRange::Index(n)) => InputRange::Index(n),
+        (InputRange::AboveOne, InputRange::Positive)
+        | (InputRange::Positive, InputRange::AboveOne) => InputRange::AboveOne,
+        (InputRange::Within | InputRange::Small, InputRange::Within | InputRange::Small) => {
+            InputRange::Small
+        }
+        _ => InputRange::Probability,
+    }
+}

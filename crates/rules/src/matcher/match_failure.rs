@@ -1,0 +1,32 @@
+//! The reasons why an instruction does not match an op of a pattern.
+
+use sapwood_ptir::InstId;
+
+/// The first mismatch. It is small, because every failure creates one; its text is only built for explanations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum MatchFailure {
+    /// The instruction has another op.
+    Op,
+    /// The instruction is bound to another op of the pattern already.
+    Taken,
+    /// The instruction has this number of results.
+    Results(usize),
+    /// This result differs from the value that is bound.
+    Result(usize),
+    /// The instruction has this number of operands.
+    Operands(usize),
+    /// This operand of the pattern does not match the instruction's operand of the second index.
+    Operand(usize, usize),
+    /// This attribute test fails.
+    Attr(usize),
+    /// The instruction calls another function.
+    Callee,
+    /// The regions have other parameters, or another number of instructions.
+    Regions,
+    /// The second instruction of a region differs from the first, which is the pattern's.
+    Region(InstId, InstId),
+    /// There are no candidates.
+    NoCandidate,
+    /// All ops were found, but this condition does not hold.
+    Condition(usize),
+}
