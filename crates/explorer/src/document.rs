@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sapwood_ptir::{Attr, Function, InstId, PrintOptions, Program, print_options};
+use sapwood_ptir::{Attr, Function, InstId, PrintOptions, Program, print_with_options};
 use sapwood_types::Source;
 use serde::Serialize;
 
@@ -122,7 +122,7 @@ fn counts(program: &Program, tables: &mut Tables) -> Vec<(usize, usize)> {
 
 // The text of a program, and whether long literals and long lines are abridged in it.
 fn text(program: &Program) -> (String, bool) {
-    let text = print_options(program, &PrintOptions::new().elide_above(MAX_TEXT_ELEMENTS));
+    let text = print_with_options(program, &PrintOptions::new().elide_above(MAX_TEXT_ELEMENTS));
     let elided = program.functions().iter().any(|f| f.walk().any(|inst| has_long_literal(f, inst)));
     if text.lines().all(|line| line.len() <= MAX_TEXT_LINE) {
         return (text, elided);

@@ -97,7 +97,7 @@ impl Lowering<'_> {
         parts.attrs.extend(def.attrs.iter().filter_map(|attr| attr.default.clone()));
         if def.attrs.iter().any(|attr| attr.kind == AttrKind::ResultType) {
             match self.signature.dims.convert(ty) {
-                Ok(ty) => parts.given.push(ty),
+                Ok(ty) => parts.declared_types.push(ty),
                 Err(message) => {
                     let help =
                         "the result of this op is not inferred, so its call must say its type";
@@ -122,7 +122,7 @@ impl Lowering<'_> {
             let mut parts = OpParts::new(OpKey::of(name));
             parts.operands.extend(args.iter().copied());
             parts.attrs.push(Attr::dict(Vec::new()));
-            parts.given = types;
+            parts.declared_types = types;
             return self.append(&parts, span);
         }
         let call = CustomCall {

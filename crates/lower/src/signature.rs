@@ -189,10 +189,10 @@ fn bind(
                 match dim {
                     Dim::Named(name) => {
                         let so_far = *bound.entry(name).or_insert(found);
-                        bound.insert(name, so_far.meet(found)?);
+                        bound.insert(name, so_far.unify(found)?);
                     }
                     other => {
-                        other.meet(found)?;
+                        other.unify(found)?;
                     }
                 }
             }

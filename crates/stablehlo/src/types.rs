@@ -355,7 +355,7 @@ impl<'a> Types<'a> {
     ) -> Result<TypeId, String> {
         match self.id(c, n, writer) {
             Some(id) => Ok(id),
-            None => self.other(c).map(|ty| writer.type_id(&ty)),
+            None => self.other(c).map(|ty| writer.intern_type(&ty)),
         }
     }
 
@@ -371,7 +371,7 @@ impl<'a> Types<'a> {
         let known = &mut self.known[i];
         let id = match known.id {
             Some((of, id)) if of == n => id,
-            _ => writer.type_id(&known.ty),
+            _ => writer.intern_type(&known.ty),
         };
         known.id = Some((n, id));
         Some((id, &known.ty))

@@ -116,7 +116,7 @@ fn of_kind(kind: AttrKind, object: &Bound<'_, PyAny>) -> PyResult<Option<Attr>> 
         }
         AttrKind::Type => Some(Attr::Type(data_type::read(object)?)),
         AttrKind::Ints => integers(object).map(Attr::Ints),
-        AttrKind::Rows(_) => several(object).and_then(|rows| {
+        AttrKind::IntLists(_) => several(object).and_then(|rows| {
             let rows = rows.iter().map(|row| integers(row).map(Attr::Ints));
             rows.collect::<Option<Vec<_>>>().map(Attr::list)
         }),

@@ -244,7 +244,7 @@ impl PyBuilder {
             let innermost = state.open.pop() == Some(body);
             if built.is_err() || !innermost {
                 // What is left of a region that failed is of no use to anybody.
-                state.writer.abandon(body);
+                state.writer.discard_body(body);
             }
             Ok(innermost)
         });

@@ -165,7 +165,7 @@ pub(crate) fn parts<'py, T: Target>(
     }
     let keywords = keywords.map(PyDictMethods::copy).transpose()?;
     if let Some(keywords) = &keywords {
-        parts.given = given_types(keywords)?;
+        parts.declared_types = given_types(keywords)?;
     }
     let keywords = keywords.filter(|keywords| !keywords.is_empty());
     let def = target.registry().get(key);

@@ -161,7 +161,7 @@ impl PyProgram {
 #[pyo3(signature = (text, filename = "<text>", verify = true))]
 fn ptir_parse(py: Python<'_>, text: &str, filename: &str, verify: bool) -> PyResult<PyProgram> {
     let options = ParseOptions::new().file(filename).verify(verify).comments(true);
-    let program = py.detach(|| ptir::parse_options(text, &options)).map_err(|problems| {
+    let program = py.detach(|| ptir::parse_with_options(text, &options)).map_err(|problems| {
         errors::diagnosed(py, Family::Parse, &problems, Some(&Source::new(filename, text)))
     })?;
     Ok(PyProgram::hold(program))
@@ -254,7 +254,7 @@ impl PyProgram {
             Some(n) => PrintOptions::new().elide_above(n),
             None => PrintOptions::new(),
         };
-        py.detach(|| ptir::print_options(&self.program, &options))
+        py.detach(|| ptir::print_with_options(&self.program, &options))
     }
 
     /// The JSON form. What StableHLO text said besides is not in it; pickle keeps that, too.

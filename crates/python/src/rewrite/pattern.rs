@@ -249,7 +249,7 @@ fn stage<'py>(
     let parts = emit::parts(py, op, &mut target, operands, attributes)?;
     let made = here.with(py, |rw| {
         // Why it does not fit is only asked for when it does not.
-        rw.emit_parts_many(&parts).ok_or_else(|| rw.function().resolve(&parts).err())
+        rw.emit_parts_many(&parts).ok_or_else(|| rw.function().resolve_parts(&parts).err())
     })?;
     let values = made.map_err(|why| {
         let why = why.map_or_else(|| "it does not fit together".to_owned(), |why| why.to_string());

@@ -155,7 +155,7 @@ fn elementwise_of_broadcasts(op: Elementwise, rw: &mut Rewrite<'_>) -> Option<Va
     let mut small = OpParts::new(f.op_key(op.root));
     small.attrs = f.attrs(op.root).iter().cloned().collect();
     small.operands = operands;
-    small.given.push(TensorType { dtype: ty.dtype, dims: kind.from.dims.clone() }.into());
+    small.declared_types.push(TensorType { dtype: ty.dtype, dims: kind.from.dims.clone() }.into());
     let small = rw.emit_parts(&small)?;
     spread(rw, small, &kind.dims, ty)
 }

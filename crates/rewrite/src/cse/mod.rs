@@ -42,7 +42,7 @@ pub fn eliminate_common_subexpressions_with<'a>(
 /// Merges equal instructions in one walk in the order of completion.
 pub(crate) fn merge_equal(rw: &mut ProgramRewriter<'_>) -> usize {
     let f = rw.function();
-    let order: Vec<InstId> = f.walk_completed().collect();
+    let order: Vec<InstId> = f.walk_post_order().collect();
     let mut regions = Regions::new(f);
     let mut known: Known = HashTable::with_capacity(order.len());
     let mut merged = 0;

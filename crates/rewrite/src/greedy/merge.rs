@@ -58,7 +58,7 @@ impl Driver<'_> {
             wide: FxHashSet::default(),
             regions_due: true,
         });
-        let order: Vec<InstId> = self.rw.function().walk_completed().collect();
+        let order: Vec<InstId> = self.rw.function().walk_post_order().collect();
         let constant = self.constant_key();
         for (n, &inst) in order.iter().enumerate() {
             let f = self.rw.function();

@@ -25,7 +25,7 @@ impl Queue {
     /// Everything but what `skip` says, in program order.
     pub(super) fn seed(f: &Function, skip: impl Fn(InstId) -> bool, top_down: bool) -> Self {
         let mut now: Vec<InstId> = Vec::with_capacity(f.num_insts());
-        now.extend(f.walk_completed().filter(|&i| !skip(i)));
+        now.extend(f.walk_post_order().filter(|&i| !skip(i)));
         if top_down {
             now.reverse();
         }

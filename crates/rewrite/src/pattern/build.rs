@@ -4,8 +4,8 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{
-    BodyId, Function, GraphBuilder, GraphError, InstId, InstSpec, Place, PtirGraph, PtirValue,
-    ValueId, ValueType, Values,
+    BodyId, Function, GraphBuilder, GraphError, InsertPoint, InstId, InstSpec, PtirGraph,
+    PtirValue, ValueId, ValueType, Values,
 };
 use smallvec::SmallVec;
 
@@ -45,7 +45,7 @@ impl Rewrite<'_> {
             args.push(graph.parameter("", self.ty(input)?.clone()));
         }
         let built = build(&mut graph, &args).ok()?;
-        let results: Option<Vec<ValueId>> = built.iter().map(|v| graph.own(v).ok()).collect();
+        let results: Option<Vec<ValueId>> = built.iter().map(|v| graph.value_id(v).ok()).collect();
         let made = builder.finish(&results?).ok()?;
         Some(self.stage_built(made, inputs))
     }
@@ -95,9 +95,9 @@ impl Built {
             bodies.insert(*body, new);
         }
         let end = from.terminator(from.body());
-        for inst in from.walk_completed().filter(|&i| Some(i) != end) {
+        for inst in from.walk_post_order().filter(|&i| Some(i) != end) {
             let home = from.body_of(inst).and_then(|b| bodies.get(&b));
-            let place = home.map_or(Place::Before(root), |&body| Place::End(body));
+            let place = home.map_or(InsertPoint::Before(root), |&body| InsertPoint::End(body));
             // Those of regions too: there is one per literal and function, and it can be seen from everywhere.
             if let Some(literal) = from.value_of(inst).and_then(|v| from.constant_of(v)) {
                 let value = rw.materialize_constant(root, literal);

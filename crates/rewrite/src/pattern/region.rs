@@ -1,6 +1,6 @@
 //! A region of the root on its way to another instruction, with fewer parameters and results.
 
-use sapwood_ptir::{BodyId, Function, RegionSig, ValueId, ValueType};
+use sapwood_ptir::{BodyId, Function, RegionSignature, ValueId, ValueType};
 use smallvec::SmallVec;
 
 use super::patch::PatchError;
@@ -79,13 +79,13 @@ impl MovedRegion {
     }
 
     /// What the region will take and yield.
-    pub(super) fn sig<'a>(&self, f: &'a Function) -> RegionSig<'a> {
-        let sig = f.region_sig(self.body);
+    pub(super) fn sig<'a>(&self, f: &'a Function) -> RegionSignature<'a> {
+        let sig = f.region_signature(self.body);
         let params = without(sig.params.iter().copied(), self.params.iter().map(|(n, _)| *n));
         let results = sig
             .results
             .map(|list| without(list.iter().copied(), self.results.iter().copied()).collect());
-        RegionSig { params: params.collect(), results }
+        RegionSignature { params: params.collect(), results }
     }
 
     /// Changes the body, which the root still owns.

@@ -1,7 +1,7 @@
 //! Constants: one per literal and function, in front of what uses them.
 
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Constant};
-use sapwood_ptir::{AttrId, Function, InstId, Op, Place, TensorLiteral, TypeId, ValueId};
+use sapwood_ptir::{AttrId, Function, InsertPoint, InstId, Op, TensorLiteral, TypeId, ValueId};
 use smallvec::SmallVec;
 
 use super::{Event, ProgramRewriter};
@@ -25,7 +25,7 @@ impl ProgramRewriter<'_> {
     /// Puts a literal in the place of an instruction's one result. Whether it could.
     pub(crate) fn replace_by_constant(&mut self, inst: InstId, literal: &TensorLiteral) -> bool {
         let key = self.constant_key(inst, literal);
-        if self.is_quiet() && self.function.known_constant(key).is_none() && self.turn(inst, key) {
+        if self.is_quiet() && self.function.find_constant(key).is_none() && self.turn(inst, key) {
             return true;
         }
         let value = self.constant_for(inst, key);
@@ -39,7 +39,7 @@ impl ProgramRewriter<'_> {
         let f = &mut *self.function;
         let operands: SmallVec<[ValueId; 4]> = SmallVec::from_slice(f.operands(inst));
         let owner = f.body_of(inst).and_then(|b| f.body_owner(b));
-        if f.turn_into_constant(inst, place, key).is_err() {
+        if f.convert_to_constant(inst, place, key).is_err() {
             return false;
         }
         self.cursor = Some(inst);
@@ -60,23 +60,23 @@ impl ProgramRewriter<'_> {
     }
 
     fn constant_for(&mut self, at: InstId, key: (AttrId, TypeId)) -> ValueId {
-        if let Some(inst) = self.function.known_constant(key)
+        if let Some(inst) = self.function.find_constant(key)
             && let Some(value) = self.function.value_of(inst)
         {
-            if self.function.available_to(value, at) {
+            if self.function.is_available_to(value, at) {
                 return value;
             }
             self.lead(inst);
-            if self.function.available_to(value, at) {
+            if self.function.is_available_to(value, at) {
                 return value;
             }
         }
         let value = self.new_constant(key);
         // Something else was put at the start, and asks for it.
-        if !self.function.available_to(value, at)
+        if !self.function.is_available_to(value, at)
             && let Some(inst) = self.function.inst_of(value)
         {
-            let start = Place::Start(self.function.body());
+            let start = InsertPoint::Start(self.function.body());
             let moved = self.move_quietly(inst, start);
             debug_assert!(moved.is_ok(), "a constant fits at the start of a function");
         }
@@ -106,21 +106,21 @@ impl ProgramRewriter<'_> {
         }
     }
 
-    fn leading_place(&self) -> Place {
+    fn leading_place(&self) -> InsertPoint {
         match self.cursor {
-            Some(last) => Place::After(last),
-            None => Place::Start(self.function.body()),
+            Some(last) => InsertPoint::After(last),
+            None => InsertPoint::Start(self.function.body()),
         }
     }
 
     /// Makes one constant stand for all with the same literal and type. Gives how many were merged, and how many erased
     /// because nothing uses them.
     pub(crate) fn unique_constants(&mut self, drop_unused: bool) -> (usize, usize) {
-        self.function.forget_constants();
+        self.function.clear_constants();
         let constants: Vec<InstId> = {
             let f = &*self.function;
             let key = Constant::key();
-            f.walk_completed().filter(|&i| f.op_key(i) == key).collect()
+            f.walk_post_order().filter(|&i| f.op_key(i) == key).collect()
         };
         let (mut merged, mut erased) = (0, 0);
         for inst in constants {
@@ -139,15 +139,15 @@ impl ProgramRewriter<'_> {
     pub(crate) fn unify_constant(&mut self, inst: InstId) -> bool {
         let Some(value) = self.function.value_of(inst) else { return false };
         let key = (self.function.attr_id(inst), self.function.type_id(value));
-        let Some(first) = self.function.known_constant(key) else {
-            self.function.remember_constant(inst);
+        let Some(first) = self.function.find_constant(key) else {
+            self.function.register_constant(inst);
             return false;
         };
         if first == inst {
             return false;
         }
         let Some(kept) = self.function.value_of(first) else { return false };
-        if !self.function.available_to(kept, inst) {
+        if !self.function.is_available_to(kept, inst) {
             self.lead(first);
         }
         self.step("cse", inst);

@@ -1,8 +1,8 @@
 //! The edits.
 
 use sapwood_ptir::{
-    AttrList, BodyId, EditError, Function, InstId, InstSpec, Op, OpError, OpParts, Place, ValueId,
-    ValueType,
+    AttrList, BodyId, EditError, Function, InsertPoint, InstId, InstSpec, Op, OpError, OpParts,
+    ValueId, ValueType,
 };
 use sapwood_types::Span;
 use smallvec::SmallVec;
@@ -28,7 +28,7 @@ impl ProgramRewriter<'_> {
         if spec.result_types.is_empty() {
             return Err(RewriteError::Count { op: name, expected: 1, found: 0 });
         }
-        let inst = self.insert_spec(Place::Before(at), &spec)?;
+        let inst = self.insert_spec(InsertPoint::Before(at), &spec)?;
         match self.function.value_of(inst) {
             Some(value) => Ok((inst, value)),
             None => unreachable!("{name} has as many results as types were inferred"),
@@ -39,13 +39,13 @@ impl ProgramRewriter<'_> {
     ///
     /// # Errors
     /// If it does not fit together, or an operand is not available there.
-    pub fn insert_parts(&mut self, place: Place, parts: &OpParts) -> Edited<InstId> {
+    pub fn insert_parts(&mut self, place: InsertPoint, parts: &OpParts) -> Edited<InstId> {
         self.insert_parts_at(place, parts, Span::unknown())
     }
 
     pub(crate) fn insert_parts_at(
         &mut self,
-        place: Place,
+        place: InsertPoint,
         parts: &OpParts,
         span: Span,
     ) -> Edited<InstId> {
@@ -56,10 +56,10 @@ impl ProgramRewriter<'_> {
 
     fn resolve(&self, parts: &OpParts) -> Edited<InstSpec> {
         let refused = |error| RewriteError::Op { op: parts.key.name(), error };
-        self.function.resolve(parts).map_err(refused)
+        self.function.resolve_parts(parts).map_err(refused)
     }
 
-    pub(crate) fn insert_spec(&mut self, place: Place, spec: &InstSpec) -> Edited<InstId> {
+    pub(crate) fn insert_spec(&mut self, place: InsertPoint, spec: &InstSpec) -> Edited<InstId> {
         let inst = self.function.insert(place, spec)?;
         self.tell(Event::Inserted(inst));
         Ok(inst)
@@ -256,8 +256,8 @@ impl ProgramRewriter<'_> {
             }
             // A value available to the instruction is available to all users of its results, unless some are in detached
             // bodies.
-            if (f.detached_bodies() > 0 || !f.available_to(to, inst))
-                && let Some(bad) = f.uses(from).find(|u| !f.available_to(to, u.user))
+            if (f.num_detached_bodies() > 0 || !f.is_available_to(to, inst))
+                && let Some(bad) = f.uses(from).find(|u| !f.is_available_to(to, u.user))
             {
                 let user = f.op_name(bad.user);
                 return Err(EditError::NotAvailable { value: to, user }.into());
@@ -427,7 +427,7 @@ impl ProgramRewriter<'_> {
     ///
     /// # Errors
     /// If an operand is not available there, or a use would come before it.
-    pub fn move_inst(&mut self, inst: InstId, place: Place) -> Edited<()> {
+    pub fn move_inst(&mut self, inst: InstId, place: InsertPoint) -> Edited<()> {
         let owner = |f: &Function| f.body_of(inst).and_then(|b| f.body_owner(b));
         let from = if self.function.is_live(inst) { owner(self.function) } else { None };
         self.move_quietly(inst, place)?;
@@ -444,7 +444,7 @@ impl ProgramRewriter<'_> {
     /// Moves an instruction up to one that computes the same and is about to give way to it. Name, span and comment are
     /// those of the other, where it has some.
     pub(crate) fn take_place(&mut self, inst: InstId, of: InstId) -> Edited<()> {
-        self.move_inst(inst, Place::Before(of))?;
+        self.move_inst(inst, InsertPoint::Before(of))?;
         let f = &mut *self.function;
         let span = f.inst_span(of);
         if !span.is_unknown() {
@@ -464,7 +464,7 @@ impl ProgramRewriter<'_> {
 
     /// Moves an instruction without an event, which is all that a constant needs: its place changes nothing that others
     /// see.
-    pub(super) fn move_quietly(&mut self, inst: InstId, place: Place) -> Edited<()> {
+    pub(super) fn move_quietly(&mut self, inst: InstId, place: InsertPoint) -> Edited<()> {
         let leads = self.cursor == Some(inst);
         let before = if leads { self.function.prev_inst(inst) } else { None };
         self.function.move_inst(inst, place)?;
@@ -483,7 +483,7 @@ impl ProgramRewriter<'_> {
         &mut self,
         body: BodyId,
         args: &[ValueId],
-        place: Place,
+        place: InsertPoint,
     ) -> Edited<Vec<ValueId>> {
         let f = &*self.function;
         if !f.is_live_body(body) {
@@ -552,14 +552,14 @@ fn parts_of(f: &Function, inst: InstId) -> OpParts {
     parts.attrs = f.attrs(inst).iter().cloned().collect();
     parts.operands = SmallVec::from_slice(f.operands(inst));
     parts.regions = SmallVec::from_slice(f.regions(inst));
-    parts.given = f.inst_results(inst).map(|v| f.value_type(v).clone()).collect();
+    parts.declared_types = f.inst_results(inst).map(|v| f.value_type(v).clone()).collect();
     parts
 }
 
 // Whether the parts fit together and give the result types the instruction has.
 fn check_parts(f: &Function, inst: InstId, parts: &OpParts) -> Edited<AttrList> {
     let op = parts.key.name();
-    let spec = f.resolve(parts).map_err(|error| RewriteError::Op { op, error })?;
+    let spec = f.resolve_parts(parts).map_err(|error| RewriteError::Op { op, error })?;
     let results = f.inst_results(inst);
     if results.len() != spec.result_types.len() {
         let (expected, found) = (results.len(), spec.result_types.len());

@@ -214,7 +214,7 @@ impl<'a> ProgramRewriter<'a> {
         if !self.function.has_journal() {
             return;
         }
-        self.function.take_back_edits();
+        self.function.rollback_journal();
         self.held.clear();
         self.cursor = self.cursor_before;
     }
@@ -232,7 +232,7 @@ impl<'a> ProgramRewriter<'a> {
         for &event in &held {
             self.deliver(event);
         }
-        self.function.keep_edits();
+        self.function.commit_journal();
         self.held = held;
         self.held.clear();
     }

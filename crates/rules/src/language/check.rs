@@ -359,7 +359,7 @@ impl Checker<'_> {
             return Ok(());
         }
         if def.variadic_len(operands.len()).is_none() {
-            let (arity, found) = (def.arity(), operands.len());
+            let (arity, found) = (def.describe_arity(), operands.len());
             let why = format!("{}: expected {arity}, found {found}", def.name);
             return Err(self.bad(text.span, why));
         }
@@ -458,7 +458,7 @@ impl Checker<'_> {
     ) -> Result<Attr, Bad> {
         let Some(kind) = kind else { return Ok(attr) };
         let found = attr.describe();
-        match kind.accept(attr) {
+        match kind.coerce(attr) {
             Some(attr) => Ok(attr),
             None => {
                 let wanted = kind.describe();

@@ -115,7 +115,7 @@ impl<V: Clone> Writing<V> {
                 copying.values.insert(param, self.value(input));
             }
         }
-        for inst in from.walk_completed().filter(|inst| kept.insts.contains(inst)) {
+        for inst in from.walk_post_order().filter(|inst| kept.insts.contains(inst)) {
             copying.inst(&mut self.writer, inst)?;
         }
         for (n, value) in results {
@@ -176,7 +176,8 @@ impl<'a> Copying<'a> {
         parts.attrs = from.attrs(inst).iter().cloned().collect();
         parts.operands = from.operands(inst).iter().map(|&v| self.value(writer, v)).collect();
         parts.regions = from.regions(inst).iter().map(|&b| self.body(writer, b)).collect();
-        parts.given = from.inst_results(inst).map(|v| from.value_type(v).clone()).collect();
+        parts.declared_types =
+            from.inst_results(inst).map(|v| from.value_type(v).clone()).collect();
         let home = from.body_of(inst).unwrap_or(from.body());
         let body = self.body(writer, home);
         let new = writer.append(body, &parts, span)?;

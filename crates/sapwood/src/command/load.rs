@@ -152,7 +152,7 @@ pub(super) fn load_text(
                 .verify(reading.verify)
                 .comments(reading.comments)
                 .numbers(reading.names);
-            ptir::parse_options(text, &options).map(Loaded::Ptir)
+            ptir::parse_with_options(text, &options).map(Loaded::Ptir)
         }
         FileFormat::Json => ptir::from_json(text).and_then(|program| {
             if reading.verify {
@@ -165,7 +165,7 @@ pub(super) fn load_text(
             notes = module.notes.iter().map(|note| format!("{note}\n")).collect();
             let mut program = module.program;
             if reading.names {
-                program.quote(&source);
+                program.set_quoted_source(&source);
             }
             Loaded::Ptir(program)
         }),

@@ -258,7 +258,7 @@ fn direct_convolution(cx: &mut Direct<'_, '_>) -> Option<()> {
     cx.types()?;
     // Products in another type need casts.
     cx.one_dtype().then_some(())?;
-    cx.append_numbered(attrs)
+    cx.append_interned(attrs)
 }
 
 // The attributes of a convolution if all are written as they most often are.

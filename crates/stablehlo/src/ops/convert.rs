@@ -102,7 +102,7 @@ impl<'r, 'a> Convert<'r, 'a> {
             }
             if !ty.compatible(stated) {
                 return Err(format!(
-                    "the result is {}, but {} is stated",
+                    "the result is {}, but {} is declared",
                     types::text(ty),
                     types::text(stated)
                 ));
@@ -162,7 +162,7 @@ impl<'r, 'a> Convert<'r, 'a> {
         parts.operands = self.op.operands.clone();
         parts.regions = self.op.regions.clone();
         parts.attrs = SmallVec::from(attrs);
-        parts.given = given;
+        parts.declared_types = given;
         self.emit(&parts)
     }
 

@@ -53,7 +53,7 @@ fn read_constant(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 fn direct_constant(cx: &mut Direct<'_, '_>) -> Option<()> {
     cx.key = Constant::key();
     let literal = cx.literal()?;
-    cx.append_numbered(literal)
+    cx.append_interned(literal)
 }
 
 // `dim = 1 : T`.

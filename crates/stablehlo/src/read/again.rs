@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
             true => b.writer.append_like(b.body, inst, &operands, span),
             false => {
                 let other = &self.functions[function];
-                b.writer.append_like_in(b.body, other, inst, &operands, span)
+                b.writer.append_like_from(b.body, other, inst, &operands, span)
             }
         };
         let Some(made) = made else { return false };

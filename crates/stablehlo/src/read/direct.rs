@@ -323,7 +323,7 @@ impl<'a> Direct<'_, 'a> {
         c.skip();
         let ty = c.at - start;
         let literal = crate::literal::read(body, self.result_tensor()?).ok()?;
-        let id = self.b.writer.attr_list([Attr::Literal(literal)]);
+        let id = self.b.writer.intern_attrs([Attr::Literal(literal)]);
         if let Some(line) = line.filter(|line| start + line.len() == self.end) {
             let Reader { texts, serial, .. } = &mut *self.reader;
             texts.add(line, ty, *serial, id, &self.b.writer);
@@ -352,7 +352,7 @@ impl<'a> Direct<'_, 'a> {
         let start = c.at;
         let attrs = read(c)?;
         (c.at == start + len).then_some(())?;
-        let id = self.b.writer.attr_slice(&attrs);
+        let id = self.b.writer.intern_attr_slice(&attrs);
         texts.add(text, 0, *serial, id, &self.b.writer);
         Some(id)
     }
@@ -360,14 +360,14 @@ impl<'a> Direct<'_, 'a> {
     // Appends the op of a frame whose regions were read.
     fn append_closed(&mut self, frame: &Frame<'a>) -> Option<()> {
         (!frame.op.poison).then_some(())?;
-        let none = self.b.writer.attr_list([]);
+        let none = self.b.writer.intern_attrs([]);
         self.append_with(none, &frame.op.regions)
     }
 
     /// Opens a region of one op that takes two scalars of the element type of the first operand, and appends the
     /// instruction with it.
     pub(crate) fn append_applied(&mut self, name: &str, at: usize, attrs: [Attr; 1]) -> Option<()> {
-        let attrs = self.b.writer.attr_list(attrs);
+        let attrs = self.b.writer.intern_attrs(attrs);
         let f = self.b.writer.function();
         let dtype = f.value_type(*self.b.operands.first()?).as_tensor()?.dtype;
         let region = BodyId::from_index(f.body_capacity());
@@ -375,7 +375,7 @@ impl<'a> Direct<'_, 'a> {
         let made = ops::applied_region(&mut self.b.writer, name, dtype, span).ok();
         let appended = made.and_then(|region| self.append_with(attrs, &[region]));
         if appended.is_none() {
-            self.b.writer.abandon(region);
+            self.b.writer.discard_body(region);
         }
         appended
     }
@@ -399,12 +399,12 @@ impl<'a> Direct<'_, 'a> {
 
     /// Appends the instruction and names its results.
     pub(crate) fn append<const N: usize>(&mut self, attrs: [Attr; N]) -> Option<()> {
-        let attrs = self.b.writer.attr_list(attrs);
-        self.append_numbered(attrs)
+        let attrs = self.b.writer.intern_attrs(attrs);
+        self.append_interned(attrs)
     }
 
     /// The same with the number of the attributes.
-    pub(crate) fn append_numbered(&mut self, attrs: AttrId) -> Option<()> {
+    pub(crate) fn append_interned(&mut self, attrs: AttrId) -> Option<()> {
         self.append_with(attrs, &[])
     }
 
@@ -424,7 +424,7 @@ impl<'a> Direct<'_, 'a> {
         }
         let span = reader.span(*start, *end);
         let (kind, body) = ((*key, attrs), b.body);
-        let inst = b.writer.append_numbered(body, kind, &b.operands, regions, &b.results, span)?;
+        let inst = b.writer.append_interned(body, kind, &b.operands, regions, &b.results, span)?;
         let first = b.writer.function().value_of(inst);
         match (&names[..], first) {
             ([], _) | (_, None) => {}

@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
         self.expect(b'{', "before the region of a function")?;
         let mut writer = self.writer(start, &signature.name);
         signature.params = self.block_params(&mut writer)?;
-        signature.results = results.iter().map(|ty| writer.type_id(ty)).collect();
+        signature.results = results.iter().map(|ty| writer.intern_type(ty)).collect();
         self.body(start, writer, signature)?;
         self.expect(b')', "after the region of a function")?;
         if self.c.peek() == b'{' {
@@ -233,7 +233,7 @@ impl<'a> Reader<'a> {
         self.scope.clear();
         self.scope.reserve(lines + 8);
         // Some lines stand for more than one.
-        FunctionWriter::with_room(name, &self.registry, lines + lines / 4)
+        FunctionWriter::with_capacity(name, &self.registry, lines + lines / 4)
     }
 
     fn body(

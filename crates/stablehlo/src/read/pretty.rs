@@ -334,7 +334,7 @@ impl<'a> Reader<'a> {
             names.into_iter().zip(op.operands.iter().map(|&v| f.type_id(v))).collect()
         } else {
             op.operand_types = Some(op.result_types.clone());
-            let types = op.result_types.iter().map(|ty| b.writer.type_id(ty));
+            let types = op.result_types.iter().map(|ty| b.writer.intern_type(ty));
             names.into_iter().zip(types).collect()
         };
         Ok(Next::Region { form: Form::While { params: params.clone() }, params })

@@ -72,7 +72,7 @@ impl<'a> Texts<'a> {
         let i = *self.table.find(text.hash, same)?;
         let known = &mut self.known[i as usize];
         if known.function != n {
-            (known.function, known.id) = (n, writer.shared_attrs(&known.list));
+            (known.function, known.id) = (n, writer.intern_shared_attrs(&known.list));
         }
         Some((known.id, known.ty as usize))
     }
