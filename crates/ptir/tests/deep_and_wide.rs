@@ -145,7 +145,7 @@ fn a_million_problems_are_counted_in_time() {
     let wide = vec!["1"; 1000].join(", ");
     let message =
         parse(&format!("ptir 1\nfunc @f(%x: f32[{wide}]) {{ return }}")).unwrap_err().to_string();
-    assert!(message.contains("at most 255 dims, this one 1000"), "{message}");
+    assert!(message.contains("at most 255 dims, found 1000"), "{message}");
 }
 
 #[test]

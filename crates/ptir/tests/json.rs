@@ -23,7 +23,7 @@ fn changed(from: &str, to: &str) -> String {
 #[test]
 fn unsupported_versions_are_refused() {
     let message = changed("\"version\":1", "\"version\":7");
-    assert!(message.contains("version 7") && message.contains("versions 1 to 1"), "{message}");
+    assert!(message.contains("version 7") && message.contains("expected 1 to 1"), "{message}");
     assert!(changed("\"version\":1", "\"version\":0").contains("version 0"));
     assert!(changed("\"format\":\"ptir\"", "\"format\":\"other\"").contains("`other`"));
 }

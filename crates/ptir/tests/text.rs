@@ -99,10 +99,10 @@ fn missing_external_bytes_are_an_error() {
         (
             r#"external("side.bin", 0, 12)"#,
             "i32[9223372036854775807]",
-            "its type needs too many bytes, 12 are named",
+            "its type needs too many bytes, found 12",
         ),
         (r#"external("side.bin", 0, 12)"#, "i32[?]", "a literal needs known dims"),
-        (r#"external("side.bin", 0, 4000000000000)"#, "i32[1000000000000]", "but there are 16"),
+        (r#"external("side.bin", 0, 4000000000000)"#, "i32[1000000000000]", "but the file has 16"),
     ] {
         let found = message(literal, ty);
         assert!(found.contains(expected), "{literal}: {found}");

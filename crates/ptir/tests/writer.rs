@@ -63,16 +63,22 @@ fn bodies_that_do_not_fit_are_refused() {
     };
     let (open, ended) = (writer.new_body(), writer.new_body());
     end(&mut writer, ended, pred);
-    let not_ended = Err(format!("{open} is not a body with an end"));
+    let not_ended = Err(format!("{open} is not a body with a terminator"));
     assert_eq!(cond(&mut writer, ended, open), not_ended);
     assert_eq!(cond(&mut writer, ended, ended), Err(format!("{ended} is already a region")));
-    assert_eq!(cond(&mut writer, ended, body), Err(format!("{body} is not a body with an end")));
+    assert_eq!(
+        cond(&mut writer, ended, body),
+        Err(format!("{body} is not a body with a terminator"))
+    );
     end(&mut writer, open, pred);
     assert_eq!(cond(&mut writer, ended, open), Ok(()));
     assert_eq!(cond(&mut writer, ended, open), Err(format!("{ended} is already a region")));
     let late = Yield { values: [pred].into_iter().collect() }.into_parts();
     let error = writer.append(open, &late, NOWHERE).unwrap_err();
-    assert_eq!(error.message, format!("{open} is ended, nothing goes after its end"));
+    assert_eq!(
+        error.message,
+        format!("{open} has a terminator, so no instruction can be appended")
+    );
 }
 
 #[test]
@@ -84,7 +90,7 @@ fn finish_reports_problems_of_the_whole_function() {
     end(&mut first, region, x);
     ret(&mut first, x);
     let problems = first.finish(&[scalar(DataType::I64)]).unwrap_err();
-    assert!(problems.to_string().contains("is a region of no instruction"), "{problems}");
+    assert!(problems.to_string().contains("is not a region of an instruction"), "{problems}");
     // A value of a region, used outside of it.
     let (mut second, body) = writer();
     let pred = second.param(body, &scalar(DataType::Bool));
@@ -97,7 +103,7 @@ fn finish_reports_problems_of_the_whole_function() {
     second.append(body, &Cond { pred, then, otherwise }.into_parts(), NOWHERE).unwrap();
     ret(&mut second, inside);
     let problems = second.finish(&[scalar(DataType::I64)]).unwrap_err();
-    assert!(problems.to_string().contains("is not defined before it on every way"), "{problems}");
+    assert!(problems.to_string().contains("does not dominate this use"), "{problems}");
     // No terminator.
     let problems = writer().0.finish(&[]).unwrap_err();
     assert!(problems.to_string().contains("must end in `return`"), "{problems}");
@@ -159,7 +165,11 @@ fn append_like_takes_operands_of_the_same_types() {
     let second = writer.append_like(body, first, &[y, x], NOWHERE).unwrap();
     let z = writer.function().value_of(second).unwrap();
     ret(&mut writer, z);
-    assert_eq!(writer.append_like(body, first, &[x, x], NOWHERE), None, "the body is ended");
+    assert_eq!(
+        writer.append_like(body, first, &[x, x], NOWHERE),
+        None,
+        "the body has a terminator"
+    );
     let function = writer.finish(std::slice::from_ref(&f32)).unwrap();
     assert_eq!(
         print_function(&function),
@@ -261,7 +271,7 @@ fn finish_reports_values_of_another_region_on_every_append_path() {
     let result = writer.function().value_of(cond).unwrap();
     ret(&mut writer, result);
     let problems = writer.finish(&[scalar(DataType::F32)]).unwrap_err().to_string();
-    assert!(problems.contains("operand 0 is not defined before it"), "{problems}");
+    assert!(problems.contains("operand 0 does not dominate this use"), "{problems}");
 }
 
 #[test]
@@ -288,7 +298,7 @@ fn append_interned_accepts_types_that_inference_gives() {
     };
     for _ in 0..2 {
         let open = region(&mut writer, float, false);
-        assert_eq!(add(&mut writer, kind, &[x, init], open, float), None, "it has no end");
+        assert_eq!(add(&mut writer, kind, &[x, init], open, float), None, "it has no terminator");
         let ints = region(&mut writer, int, true);
         assert_eq!(add(&mut writer, kind, &[x, init], ints, float), None, "it takes integers");
         let fine = region(&mut writer, float, true);

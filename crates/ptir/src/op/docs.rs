@@ -31,6 +31,20 @@ accumulation type. NaNs are not distinguished.
 | `cholesky`, `triangular_solve` | a residual of `8 * n * eps` times the norms of the factors |
 ";
 
+/// The properties that the ops of a family share, by the name of the family.
+const FAMILY_NOTES: [(&str, &str); 3] = [
+    (
+        "unary",
+        "Elementwise ops of one operand. Unless documented otherwise, the result has the type of the operand, and NaN \
+         gives NaN.\nWhere overflow gives infinity, `f8e4m3fn`, which has no infinity, gives NaN.",
+    ),
+    (
+        "binary",
+        "Elementwise ops of two operands. Unless documented otherwise, both operands and the result have the same type.",
+    ),
+    ("control", "Control flow and terminators. Regions may use values of the enclosing bodies."),
+];
+
 /// Returns the text of `docs/reference/ops.md`: every op by family, with its operands, attributes and semantics.
 #[must_use]
 pub fn ops_reference_page(registry: &Registry) -> String {
@@ -48,6 +62,9 @@ pub fn ops_reference_page(registry: &Registry) -> String {
     }
     for family in families {
         let _ = write!(out, "\n## {family}\n");
+        if let Some((_, notes)) = FAMILY_NOTES.iter().find(|(name, _)| *name == family) {
+            let _ = write!(out, "\n{notes}\n");
+        }
         for def in registry.defs().filter(|d| d.family == family) {
             write_op(&mut out, def);
         }
