@@ -374,7 +374,7 @@ impl JsonReader<'_> {
             };
             let key = def.map_or_else(|| OpKey::of(name), |d| d.key);
             let attrs = f.attrs.intern_vec(attrs);
-            let made = f.create_raw(&RawInst {
+            let inst_id = f.create_raw(&RawInst {
                 key,
                 attrs,
                 operands: &operands,
@@ -382,10 +382,10 @@ impl JsonReader<'_> {
                 types: &result_types,
                 span: Span::unknown(),
             });
-            f.link(made, InsertPoint::End(bodies[inst.body]));
-            f.set_comment(made, inst.comment.as_deref());
-            let made: Vec<ValueId> = f.inst_results(made).collect();
-            for (&v, value) in inst.results.iter().zip(made) {
+            f.link(inst_id, InsertPoint::End(bodies[inst.body]));
+            f.set_comment(inst_id, inst.comment.as_deref());
+            let results: Vec<ValueId> = f.inst_results(inst_id).collect();
+            for (&v, value) in inst.results.iter().zip(results) {
                 if let Err(why) = define_value(&mut f, &mut values, json, v, value) {
                     return self.fail(&at, &why);
                 }

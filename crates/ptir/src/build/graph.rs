@@ -72,7 +72,7 @@ fn check_type_limits(ty: &ValueType) -> Result<(), GraphError> {
     ty.check_limits().map_err(GraphError::Limit)
 }
 
-/// A function under construction.
+/// A builder of one function, into which a [`PtirGraph`] records instructions.
 pub struct GraphBuilder {
     function: Function,
     id: u64,
@@ -111,7 +111,7 @@ impl GraphBuilder {
         for &param in self.function.params() {
             check_type_limits(self.function.value_type(param))?;
         }
-        drop_unowned(&mut self.function, 1);
+        drop_unowned_bodies(&mut self.function, 1);
         let mut parts = OpParts::new(crate::ops::Return::key());
         parts.operands.extend_from_slice(results);
         let spec = self
@@ -127,7 +127,7 @@ impl GraphBuilder {
     }
 }
 
-/// Records instructions into a [`GraphBuilder`].
+/// A graph that records instructions into a [`GraphBuilder`].
 pub struct PtirGraph<'a> {
     builder: &'a mut GraphBuilder,
 }
@@ -219,7 +219,7 @@ impl<'a> PtirGraph<'a> {
             self.drop_regions(&parts);
             return Err(GraphError::NotRegistered(parts.key.name()));
         }
-        let undo = self.checkpoint();
+        let undo = self.snapshot();
         let results = self.record_parts(&op.into_parts())?;
         R::from_results(results).inspect_err(|_| self.rollback(undo))
     }
@@ -268,7 +268,7 @@ impl<'a> PtirGraph<'a> {
         build: impl FnOnce(&mut PtirGraph<'_>, &[PtirValue]) -> Result<Vec<PtirValue>, E>,
     ) -> Result<PtirRegion, E> {
         params.iter().try_for_each(check_type_limits)?;
-        let undo = self.checkpoint();
+        let undo = self.snapshot();
         let body = self.builder.function.new_body(params);
         let outer = std::mem::replace(&mut self.builder.cursor, body);
         let args: Vec<PtirValue> = self
@@ -322,18 +322,18 @@ impl<'a> PtirGraph<'a> {
     }
 
     // Takes a snapshot, so that everything recorded afterwards can be rolled back.
-    pub(super) fn checkpoint(&self) -> Checkpoint {
+    pub(super) fn snapshot(&self) -> GraphSnapshot {
         let function = &self.builder.function;
-        Checkpoint {
+        GraphSnapshot {
             last: function.last_inst(self.builder.cursor),
             insts: function.inst_capacity(),
             bodies: function.body_capacity(),
         }
     }
 
-    pub(super) fn rollback(&mut self, to: Checkpoint) {
+    pub(super) fn rollback(&mut self, to: GraphSnapshot) {
         let function = &mut self.builder.function;
-        drop_unowned(function, to.bodies);
+        drop_unowned_bodies(function, to.bodies);
         while let Some(last) =
             function.last_inst(self.builder.cursor).filter(|l| Some(*l) != to.last)
         {
@@ -354,7 +354,7 @@ impl<'a> PtirGraph<'a> {
 
 /// A snapshot of a graph before a helper that records several instructions.
 #[derive(Clone, Copy)]
-pub(super) struct Checkpoint {
+pub(super) struct GraphSnapshot {
     last: Option<InstId>,
     insts: usize,
     bodies: usize,
@@ -362,7 +362,7 @@ pub(super) struct Checkpoint {
 
 // Drops the bodies with an index of at least `from` that belong to no instruction, newest first: a body may use
 // values of older ones.
-fn drop_unowned(function: &mut Function, from: usize) {
+fn drop_unowned_bodies(function: &mut Function, from: usize) {
     for body in (from..function.body_capacity()).rev().map(BodyId::new) {
         if function.is_live_body(body) && function.body_owner(body).is_none() {
             let _ = function.drop_body(body);

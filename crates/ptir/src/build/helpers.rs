@@ -204,7 +204,7 @@ impl PtirValue {
         }
         let dims: Axes = (0..ty.rank()).map(|a| 2 * a + 1).collect();
         let wide = TensorType::new(ty.dtype, wide);
-        let undo = graph.checkpoint();
+        let undo = graph.snapshot();
         let spread: Self = graph.record(BroadcastInDim {
             input: graph.value_id(self)?,
             dims,
@@ -273,7 +273,7 @@ impl PtirValue {
             op_error("cumulative_sum", format!("axis {axis} is {size}, which is too large"))
         })?;
         let scalar: ValueType = TensorType::scalar(ty.dtype).into();
-        let undo = graph.checkpoint();
+        let undo = graph.snapshot();
         let zero = graph.literal(&TensorLiteral::filled(ty.dtype, &[], 0.0)?);
         let add = graph.region(&[scalar.clone(), scalar], |g, args| {
             Ok::<_, GraphError>(vec![args[0].add(g, &args[1])?])

@@ -131,7 +131,7 @@ impl Snippet {
             let name = function.hint(param).map_or_else(|| param.to_string(), Into::into);
             return Err(SnippetError::UnboundParameter(name).into());
         }
-        let undo = graph.checkpoint();
+        let undo = graph.snapshot();
         let copied = copy_body(
             graph,
             &function,

@@ -85,12 +85,12 @@ impl InferenceCache {
         let same = |(&a, &b): (&ValueId, &ValueId)| ty(a) == ty(b);
         f.operands(like).iter().zip(raw.operands).all(same)
             && raw.types.iter().zip(data.results as usize..).all(|(&t, v)| f.values[v].ty == t)
-            && f.regions(like).iter().zip(raw.regions).all(|(&a, &b)| same_signature(f, a, b))
+            && f.regions(like).iter().zip(raw.regions).all(|(&a, &b)| same_body_signature(f, a, b))
     }
 }
 
 // Returns whether two bodies have parameters and results of the same types.
-fn same_signature(f: &Function, a: BodyId, b: BodyId) -> bool {
+fn same_body_signature(f: &Function, a: BodyId, b: BodyId) -> bool {
     let same = |a: &[ValueId], b: &[ValueId]| all_pairs(a, b, |a, b| f.type_id(a) == f.type_id(b));
     same(f.body_params(a), f.body_params(b)) && same(f.body_results(a), f.body_results(b))
 }
@@ -111,13 +111,13 @@ impl FunctionWriter {
     /// Creates a writer of an empty function with capacity for `insts` instructions.
     #[must_use]
     pub fn with_capacity(name: impl Into<Name>, registry: &Arc<Registry>, insts: usize) -> Self {
-        let kept =
+        let cache_size =
             insts.next_power_of_two().clamp(INFERENCE_CACHE_SIZE[0], INFERENCE_CACHE_SIZE[1]);
         Self {
             function: Function::with_capacity(name.into(), registry.clone(), insts),
             last_constant: None,
             stale: false,
-            inference_cache: InferenceCache(vec![InstId::NONE; kept]),
+            inference_cache: InferenceCache(vec![InstId::NONE; cache_size]),
             unchecked: Vec::new(),
         }
     }

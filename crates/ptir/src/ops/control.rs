@@ -90,8 +90,8 @@ fn infer_case(cx: &InferCx<'_>) -> InferResult {
 
 fn infer_while_loop(cx: &InferCx<'_>) -> InferResult {
     let carried: Vec<ValueType> = cx.operands.iter().map(|&t| t.clone()).collect();
-    let asked = cx.check_region(0, &carried)?;
-    cx.check_yield(0, asked, &[TensorType::scalar(sapwood_types::DataType::Bool).into()])?;
+    let cond_types = cx.check_region(0, &carried)?;
+    cx.check_yield(0, cond_types, &[TensorType::scalar(sapwood_types::DataType::Bool).into()])?;
     // The carried values have the types of the body's parameters, which may leave dims open.
     let params: Vec<ValueType> = cx.region(1)?.params.iter().map(|&t| t.clone()).collect();
     let next = cx.check_region(1, &carried)?;

@@ -495,9 +495,9 @@ impl<'a> InstMatching<'a> {
             at = before[at];
         }
         for &(x, _) in &pairs {
-            let home = self.a.body_of(x).and_then(|body| self.body_counterpart(body));
-            let there = self.to.get(x.index()).and_then(|y| self.b.body_of(y));
-            if home != there {
+            let expected_body = self.a.body_of(x).and_then(|body| self.body_counterpart(body));
+            let found_body = self.to.get(x.index()).and_then(|y| self.b.body_of(y));
+            if expected_body != found_body {
                 moved.set(x.index(), true);
             }
         }

@@ -201,11 +201,11 @@ impl<'a> FunctionHasher<'a> {
         let hash = mixer.finish();
         // In ordered mode an instruction is identified by its position, otherwise by the value that it computes.
         self.position += 1;
-        let known = match self.mode {
+        let identity = match self.mode {
             Mode::Ordered => Hash128 { hi: 0, lo: self.position },
             Mode::DataFlow => hash,
         };
-        self.insts.set(inst.index(), known);
+        self.insts.set(inst.index(), identity);
         hash
     }
 

@@ -108,34 +108,34 @@ impl fmt::Display for Location {
 pub enum Reason {
     /// The ops differ.
     Op {
-        /// On the left.
+        /// The left side.
         left: &'static str,
-        /// On the right.
+        /// The right side.
         right: &'static str,
     },
     /// An attribute differs.
     Attribute {
         /// Its name.
         name: String,
-        /// On the left.
+        /// The left side.
         left: String,
-        /// On the right.
+        /// The right side.
         right: String,
     },
     /// A type differs.
     Type {
-        /// On the left.
+        /// The left side.
         left: String,
-        /// On the right.
+        /// The right side.
         right: String,
     },
     /// The numbers of something differ.
     Length {
         /// The things that were counted.
         what: &'static str,
-        /// On the left.
+        /// The left side.
         left: usize,
-        /// On the right.
+        /// The right side.
         right: usize,
     },
     /// Two values that are used in the same place have definitions that do not correspond.
@@ -147,14 +147,14 @@ pub enum Reason {
     },
     /// A name that is compared differs.
     Name {
-        /// On the left.
+        /// The left side.
         left: String,
-        /// On the right.
+        /// The right side.
         right: String,
     },
     /// Something exists on one side only.
     Missing {
-        /// True if it is on the left.
+        /// True if it exists on the left side.
         on_left: bool,
     },
 }

@@ -198,7 +198,7 @@ impl Parser<'_> {
                 TokenKind::Word if self.literal_word() => self.literal_operand(pending)?,
                 TokenKind::Placeholder => {
                     let _ = self.report_expected("an operand");
-                    pending.operands.push(self.poison());
+                    pending.operands.push(self.poison_value());
                     self.advance();
                 }
                 _ if first => return Ok(()),
@@ -242,7 +242,7 @@ impl Parser<'_> {
     fn is_type_word(&self) -> bool {
         self.word().is_some_and(|word| match word {
             "token" => true,
-            "tuple" => self.lexer.ahead().next().kind == TokenKind::Punct(b'<'),
+            "tuple" => self.lexer.lookahead().next().kind == TokenKind::Punct(b'<'),
             _ => word.parse::<DataType>().is_ok(),
         })
     }
@@ -270,14 +270,14 @@ impl Parser<'_> {
                 "`:` and a type",
                 "a literal operand carries its type: `1.0:f32[4]`".into(),
             );
-            pending.operands.push(self.poison());
+            pending.operands.push(self.poison_value());
             return Ok(());
         }
         self.advance();
         let ty = self.tensor_type()?;
         let value = match self.literal(&range, &ty) {
             Ok(literal) => self.literal_constant(&literal, token),
-            Err(ErrorReported) => self.poison(),
+            Err(ErrorReported) => self.poison_value(),
         };
         pending.operands.push(value);
         pending.literal_type = Some(self.function.types.intern(&ValueType::Tensor(ty)));
@@ -638,7 +638,7 @@ impl Parser<'_> {
                 Some(value) if !pending.results_unconfirmed => self.define(name, token, value),
                 _ if pending.results_unconfirmed => self.define_unless_known(name, token),
                 _ => {
-                    let poison = self.poison();
+                    let poison = self.poison_value();
                     self.define(name, token, poison);
                 }
             }

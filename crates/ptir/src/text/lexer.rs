@@ -92,24 +92,24 @@ impl<'a> Lexer<'a> {
     }
 
     /// Skips the rest of the text.
-    pub(crate) fn finish(&mut self) {
+    pub(crate) fn skip_to_end(&mut self) {
         self.end = self.at;
     }
 
     /// Returns a second lexer at the same position, for lookahead.
-    pub(crate) fn ahead(&self) -> Self {
+    pub(crate) fn lookahead(&self) -> Self {
         Self { comments: None, ..*self }
     }
 
     /// Returns a lexer of the tokens between two positions that were read before.
-    pub(crate) fn within(&self, first: Token, end: usize) -> Self {
+    pub(crate) fn sub_lexer(&self, first: Token, end: usize) -> Self {
         Self {
             at: first.start as usize,
             end,
             line: first.line,
             counted: first.start as usize,
             column: first.column,
-            ..self.ahead()
+            ..self.lookahead()
         }
     }
 
@@ -132,7 +132,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Continues at a later position of the same line.
-    pub(crate) fn jump(&mut self, at: usize) {
+    pub(crate) fn continue_at(&mut self, at: usize) {
         self.at = at;
     }
 

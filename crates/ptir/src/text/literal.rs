@@ -147,7 +147,7 @@ impl Parser<'_> {
         if self.out_of_memory {
             return Err(ErrorReported);
         }
-        let lexer = self.lexer.within(range.first, range.end);
+        let lexer = self.lexer.sub_lexer(range.first, range.end);
         let external = self.options.external.as_ref();
         match (LiteralReader { lexer, token: range.first, ty, external }).read() {
             Ok(literal) => Ok(literal),

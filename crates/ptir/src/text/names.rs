@@ -108,7 +108,7 @@ impl Parser<'_> {
     /// misplaced use.
     pub(super) fn define_unless_known(&mut self, name: ScopedName, token: Token) {
         if self.slot(name).line == 0 {
-            let poison = self.poison();
+            let poison = self.poison_value();
             self.define(name, token, poison);
         }
     }
@@ -133,7 +133,7 @@ impl Parser<'_> {
                 self.charge_memory(memory_cost::NAME);
                 self.missing.push((token, name));
             }
-            return self.poison();
+            return self.poison_value();
         }
         if !self.open[self.defining_body(slot.value).index()] {
             let text = self.lexer.text(token);
@@ -144,7 +144,7 @@ impl Parser<'_> {
                     .with_note(format!("defined in line {}", slot.line))
                     .with_help("let the region yield it"),
             );
-            return self.poison();
+            return self.poison_value();
         }
         slot.value
     }

@@ -377,7 +377,7 @@ impl<'a> Parser<'a> {
 
     // Returns whether a brace opens attributes, as it does before `key =`; the first instruction of a body never has this form.
     fn opens_function_attributes(&self) -> bool {
-        let mut ahead = self.lexer.ahead();
+        let mut ahead = self.lexer.lookahead();
         self.at(b'{')
             && matches!(ahead.next().kind, TokenKind::Word | TokenKind::Str)
             && ahead.next().kind == TokenKind::Punct(b'=')
@@ -467,7 +467,7 @@ impl<'a> Parser<'a> {
         let Ok(ty) = ty else {
             let none = self.function.types.intern(&ValueType::Token);
             self.function.push_param_id(body, none);
-            let poison = self.poison();
+            let poison = self.poison_value();
             self.define(name, token, poison);
             return Err(ErrorReported);
         };
@@ -487,7 +487,7 @@ impl<'a> Parser<'a> {
         loop {
             if self.token.kind == TokenKind::End || self.starts_function() {
                 let _ = self.report_expected("`}`");
-                self.abandon(body, stack);
+                self.close_unfinished_bodies(body, stack);
                 return;
             }
             let mut pending = if self.eat(b'}') {
@@ -512,7 +512,7 @@ impl<'a> Parser<'a> {
     }
 
     // Keeps the instructions of bodies inside of which the text ended, for the checks.
-    fn abandon(&mut self, body: BodyId, stack: Vec<PendingInst>) {
+    fn close_unfinished_bodies(&mut self, body: BodyId, stack: Vec<PendingInst>) {
         if self.out_of_memory {
             return;
         }
@@ -525,7 +525,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Returns the value that replaces values that could not be read.
-    pub(super) fn poison(&mut self) -> ValueId {
+    pub(super) fn poison_value(&mut self) -> ValueId {
         if self.unread.poison.is_none() {
             let none = self.function.types.intern(&ValueType::Token);
             let attrs = self.function.attrs.intern_vec(Vec::new());
@@ -649,7 +649,7 @@ impl<'a> Parser<'a> {
             problems.push(error);
             self.problems = problems;
             self.out_of_memory = true;
-            self.lexer.finish();
+            self.lexer.skip_to_end();
             self.token = self.lexer.next();
         }
     }

@@ -57,7 +57,7 @@ impl Parser<'_> {
 
     /// Returns whether `func @name` follows, which occurs only at the start of a function.
     pub(super) fn starts_function(&self) -> bool {
-        self.word() == Some("func") && self.lexer.ahead().next().kind == TokenKind::Func
+        self.word() == Some("func") && self.lexer.lookahead().next().kind == TokenKind::Func
     }
 
     /// Returns whether values and `=` follow, which start an instruction.
@@ -65,7 +65,7 @@ impl Parser<'_> {
         if self.token.start < self.no_results_before.get() {
             return false;
         }
-        let mut ahead = self.lexer.ahead();
+        let mut ahead = self.lexer.lookahead();
         loop {
             let next = ahead.next();
             match next.kind {
@@ -92,7 +92,7 @@ impl Parser<'_> {
         let def = self.options.registry.by_name(name);
         let known = def.is_some() || name.contains('.');
         let fresh = self.token.line > self.last_end.0;
-        match self.lexer.ahead().next().kind {
+        match self.lexer.lookahead().next().kind {
             TokenKind::Value => known || fresh,
             TokenKind::Punct(b'}') => !inside && def.is_some_and(|d| d.terminator),
             TokenKind::Int
@@ -108,7 +108,7 @@ impl Parser<'_> {
 
     /// Returns whether parentheses before a region follow, with parameters or empty.
     pub(super) fn opens_region(&self) -> bool {
-        let mut ahead = self.lexer.ahead();
+        let mut ahead = self.lexer.lookahead();
         match ahead.next().kind {
             TokenKind::Punct(b')') => true,
             TokenKind::Value => ahead.next().kind == TokenKind::Punct(b':'),
@@ -119,7 +119,7 @@ impl Parser<'_> {
     /// Returns whether a brace opens attributes: it does before `key =` and before the next brace. Any other brace
     /// opens a body.
     pub(super) fn opens_attributes(&self) -> bool {
-        let mut ahead = self.lexer.ahead();
+        let mut ahead = self.lexer.lookahead();
         match ahead.next().kind {
             TokenKind::Punct(b'}') => true,
             TokenKind::Word | TokenKind::Str => ahead.next().kind == TokenKind::Punct(b'='),

@@ -136,7 +136,7 @@ impl Parser<'_> {
         if let Some(text) = text
             && let Some(&id) = self.type_cache.get(text)
         {
-            self.lexer.jump(start + text.len());
+            self.lexer.continue_at(start + text.len());
             let end = self.token.column.saturating_add(text.len() as u32);
             self.advance_to_column(end);
             return Ok(id);
