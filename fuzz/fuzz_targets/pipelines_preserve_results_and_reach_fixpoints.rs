@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use sapwood_ptir::testing::{Config, Rng, random_program_by};
+use sapwood_ptir::testing::{RandomProgramConfig, Rng, add_random_functions};
 use sapwood_ptir::{Program, Registry, parse, verify};
 use sapwood_rewrite::{FloatMode, PassManager};
 
@@ -36,8 +36,8 @@ fuzz_target!(|input: (u8, u8, u16, &[u8])| {
     let (which, kind, number, tape) = input;
     let mut rng = Rng::from_tape(tape);
     let before = if kind % 2 == 0 {
-        let config = Config { insts: 16, ..Config::default() };
-        random_program_by(&mut rng, &config, Program::new(Registry::builtin()))
+        let config = RandomProgramConfig { insts: 16, ..RandomProgramConfig::default() };
+        add_random_functions(&mut rng, &config, Program::new(Registry::builtin()))
     } else {
         LIBRARY.soup(&mut rng, usize::from(number))
     };

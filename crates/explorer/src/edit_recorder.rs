@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sapwood_ptir::{
-    Attr, AttrKind, AttrList, Function, InstId, OpDef, Place, Registry, TensorLiteral, ValueId,
-    print_inst,
+    Attr, AttrKind, AttrList, Function, InsertPoint, InstId, OpDef, Registry, TensorLiteral,
+    ValueId, print_inst,
 };
 use sapwood_rewrite::Listener;
 use sapwood_types::Span;
@@ -218,7 +218,7 @@ fn attributes_text(def: Option<&OpDef>, attrs: &AttrList) -> String {
         if !out.is_empty() {
             out.push_str(", ");
         }
-        if let Some(row) = row.filter(|_| def.and_then(|d| d.inline) != Some(i)) {
+        if let Some(row) = row.filter(|_| def.and_then(|d| d.leading_attr) != Some(i)) {
             out.push_str(row.name);
             out.push_str(" = ");
         }
@@ -251,7 +251,7 @@ fn write_attr(out: &mut String, attr: &Attr) {
 // Returns a literal in the text format, abridged if it is long. It is printed as the only constant of a function.
 fn literal_text(literal: &TensorLiteral) -> String {
     let mut f = Function::new("literal", Registry::builtin());
-    let value = f.constant(literal, Place::Start(f.body()), Span::unknown());
+    let value = f.constant(literal, InsertPoint::Start(f.body()), Span::unknown());
     let text = f.inst_of(value).map_or_else(String::new, |inst| print_inst(&f, inst));
     let inner = text.split_once("constant ").and_then(|(_, rest)| rest.rsplit_once(" : "));
     inner.map_or_else(|| format!("({})", literal.ty()), |(literal, _)| literal.to_owned())

@@ -195,10 +195,10 @@ fn bind_dims(
                 match dim {
                     Dim::Named(name) => {
                         let so_far = *bound.entry(name).or_insert(found);
-                        bound.insert(name, so_far.meet(found)?);
+                        bound.insert(name, so_far.unify(found)?);
                     }
                     other => {
-                        other.meet(found)?;
+                        other.unify(found)?;
                     }
                 }
             }

@@ -106,6 +106,6 @@ fn tensor(value: &Value) -> Result<TensorLiteral, String> {
     let bytes: Option<Vec<u8>> =
         pairs.map(|p| Some((digit(p[0])? << 4 | digit(*p.get(1)?)?) as u8)).collect();
     let dtype = dtype.parse().map_err(|e| format!("{e}"))?;
-    let (shape, bytes) = (shape.ok_or("a dim is no number")?, bytes.ok_or("bad hex digits")?);
+    let (shape, bytes) = (shape.ok_or("a dim is not a number")?, bytes.ok_or("bad hex digits")?);
     TensorLiteral::new(dtype, &shape, &bytes).map_err(|e| e.to_string())
 }

@@ -1,5 +1,5 @@
-//! Attributes: one small set of value forms, shared by all ops, so that text, JSON, hashing and comparison are
-//! written once. Typed fields of ops convert from and to it through [`AttrField`].
+//! Attribute values: one small set of forms shared by all ops, so that text, JSON, hashing and comparison are written
+//! once. The typed fields of ops convert to and from these forms through [`AttrField`].
 
 use std::hash::{BuildHasher, BuildHasherDefault};
 use std::sync::{Arc, LazyLock};
@@ -14,19 +14,19 @@ use crate::literal::TensorLiteral;
 use crate::name::Name;
 use crate::types::ValueType;
 
-/// How deep lists and dictionaries may nest. JSON spends two levels on a dictionary and may have 127.
+/// The nesting limit of lists and dictionaries. A dictionary takes two levels of JSON, of which there may be 127.
 pub const MAX_ATTR_DEPTH: usize = 48;
 
 /// A list of integers.
 pub type Ints = SmallVec<[i64; 4]>;
 
-/// The attributes of an instruction, in the order of the op's table, defaults filled in.
+/// The attributes of an instruction, in the order in which the op's definition lists them, with defaults filled in.
 pub type AttrList = Arc<[Attr]>;
 
 /// A value of an attribute.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Attr {
-    /// Nothing: an optional attribute that is not there, or one that the result type holds.
+    /// No value: an optional attribute that is absent, or one whose value is the result type.
     Unit,
     /// `true`, `false`.
     Bool(bool),
@@ -57,7 +57,7 @@ pub enum Attr {
 pub struct FloatBits(pub u64);
 
 impl FloatBits {
-    /// The number.
+    /// Returns the float with these bits.
     #[must_use]
     pub fn get(self) -> f64 {
         f64::from_bits(self.0)
@@ -71,7 +71,7 @@ impl From<f64> for FloatBits {
 }
 
 impl Attr {
-    /// A list in its one form: of integers if it has nothing else.
+    /// Builds a list in canonical form: [`Attr::Ints`] if it contains only integers, [`Attr::List`] otherwise.
     #[must_use]
     pub fn list(items: Vec<Self>) -> Self {
         if items.iter().all(|a| matches!(a, Self::Int(_))) {
@@ -80,7 +80,7 @@ impl Attr {
         Self::List(items.into())
     }
 
-    /// A dictionary in its one form. Of entries with the same key the first stays.
+    /// Builds a dictionary in canonical form, with sorted keys. If a key occurs twice, the first entry is kept.
     #[must_use]
     pub fn dict(mut entries: Vec<(Name, Self)>) -> Self {
         entries.sort_by_key(|(name, _)| name.as_str());
@@ -88,58 +88,59 @@ impl Attr {
         Self::Dict(entries.into())
     }
 
-    /// A word.
+    /// Builds a word.
     #[must_use]
     pub fn word(text: &str) -> Self {
         Self::Word(Name::new(text))
     }
 
-    /// A float.
+    /// Builds a float.
     #[must_use]
     pub fn float(x: f64) -> Self {
         Self::Float(x.into())
     }
 
-    /// The integer, if it is one.
+    /// Returns the integer, if the attribute is one.
     #[must_use]
     pub fn as_int(&self) -> Option<i64> {
         if let Self::Int(n) = self { Some(*n) } else { None }
     }
 
-    /// The float, if it is one.
+    /// Returns the float, if the attribute is one.
     #[must_use]
     pub fn as_float(&self) -> Option<f64> {
         if let Self::Float(x) = self { Some(x.get()) } else { None }
     }
 
-    /// The integers, if it is a list of them.
+    /// Returns the integers, if the attribute is a list of integers.
     #[must_use]
     pub fn as_ints(&self) -> Option<&[i64]> {
         if let Self::Ints(list) = self { Some(list) } else { None }
     }
 
-    /// The literal, if it is one.
+    /// Returns the literal, if the attribute is one.
     #[must_use]
     #[inline]
     pub fn as_literal(&self) -> Option<&TensorLiteral> {
         if let Self::Literal(literal) = self { Some(literal) } else { None }
     }
 
-    /// The word, if it is one.
+    /// Returns the word, if the attribute is one.
     #[must_use]
     pub fn as_word(&self) -> Option<&'static str> {
         if let Self::Word(name) = self { Some(name.as_str()) } else { None }
     }
 
-    /// The entry of a dictionary.
+    /// Returns the entry of a dictionary with this key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         let Self::Dict(entries) = self else { return None };
         entries.iter().find(|(name, _)| name.as_str() == key).map(|(_, value)| value)
     }
 
-    /// Why it is not in the one form that text and JSON can hold: it nests too deep, a list of integers is no
-    /// [`Attr::Ints`], or a dictionary is not sorted. [`Attr::list`] and [`Attr::dict`] make the one form.
+    /// Returns why the attribute is not in the canonical form that text and JSON can represent: it nests too deep, a
+    /// list of integers is not an [`Attr::Ints`], or the keys of a dictionary are not sorted. [`Attr::list`] and
+    /// [`Attr::dict`] build the canonical form.
     pub(crate) fn malformed(&self, depth: usize) -> Option<String> {
         if depth > MAX_ATTR_DEPTH {
             return Some(format!("attributes nest at most {MAX_ATTR_DEPTH} deep"));
@@ -160,7 +161,7 @@ impl Attr {
         }
     }
 
-    /// What it is, for messages: `an integer`.
+    /// Names the form of the attribute for messages, for example `an integer`.
     #[must_use]
     pub fn describe(&self) -> &'static str {
         match self {
@@ -180,18 +181,18 @@ impl Attr {
     }
 }
 
-/// What an attribute may be.
+/// The set of values that an attribute of an op may have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AttrKind {
     /// `true` or `false`.
     Bool,
     /// An integer.
     Int,
-    /// A float; an integer is read as one.
+    /// A float; an integer is converted to one.
     Float,
     /// Text in quotes.
     Str,
-    /// One of these words.
+    /// One of the listed words.
     Word(&'static [&'static str]),
     /// A function of the program.
     Func,
@@ -199,18 +200,18 @@ pub enum AttrKind {
     Type,
     /// A list of integers.
     Ints,
-    /// A list of lists of integers, all of this length: `[[0, 1], [2, 0]]`.
-    Rows(usize),
+    /// A list of lists of integers, each of the given length: `[[0, 1], [2, 0]]`.
+    IntLists(usize),
     /// A literal of the result type.
     Literal,
     /// A dictionary.
     Dict,
-    /// No attribute: the field is the type of the first result.
+    /// Not an attribute: the field is the type of the first result.
     ResultType,
 }
 
 impl AttrKind {
-    /// What is expected, for messages: `a list of integers`.
+    /// Describes the kind for messages, for example `a list of integers`.
     #[must_use]
     pub fn describe(self) -> String {
         match self {
@@ -222,16 +223,16 @@ impl AttrKind {
             Self::Func => "a function such as @f".into(),
             Self::Type => "an element type such as f32".into(),
             Self::Ints => "a list of integers".into(),
-            Self::Rows(n) => format!("a list of lists of {n} integers"),
+            Self::IntLists(n) => format!("a list of lists of {n} integers"),
             Self::Literal => "a literal".into(),
             Self::Dict => "a dictionary".into(),
             Self::ResultType => "the result type".into(),
         }
     }
 
-    /// Whether an attribute is of this kind, in the form it is kept in.
+    /// Returns whether an attribute is of this kind and already in canonical form.
     #[must_use]
-    pub fn holds(self, attr: &Attr) -> bool {
+    pub fn matches(self, attr: &Attr) -> bool {
         match (self, attr) {
             (Self::Bool, Attr::Bool(_))
             | (Self::Int, Attr::Int(_))
@@ -244,23 +245,23 @@ impl AttrKind {
             | (Self::Dict, Attr::Dict(_))
             | (Self::ResultType, Attr::Unit) => true,
             (Self::Word(words), Attr::Word(w)) => words.contains(&w.as_str()),
-            (Self::Rows(_), Attr::Ints(rows)) => rows.is_empty(),
-            (Self::Rows(n), Attr::List(rows)) => {
+            (Self::IntLists(_), Attr::Ints(rows)) => rows.is_empty(),
+            (Self::IntLists(n), Attr::List(rows)) => {
                 rows.iter().all(|r| r.as_ints().is_some_and(|r| r.len() == n))
             }
             _ => false,
         }
     }
 
-    /// The attribute in the form this kind keeps it in, or `None` if it is not of this kind.
+    /// Converts an attribute to the canonical form of this kind. Returns `None` if it is not of this kind.
     #[must_use]
-    pub fn accept(self, attr: Attr) -> Option<Attr> {
-        if self.holds(&attr) {
+    pub fn coerce(self, attr: Attr) -> Option<Attr> {
+        if self.matches(&attr) {
             return Some(attr);
         }
         match (self, attr) {
             (Self::Float, Attr::Int(n)) => Some(Attr::float(n as f64)),
-            // A word that is also the name of an element type or a bool is read as that.
+            // A word that is also an element type or a bool was read as that.
             (Self::Word(words), Attr::Type(t)) if words.contains(&t.short_name()) => {
                 Some(Attr::word(t.short_name()))
             }
@@ -271,16 +272,17 @@ impl AttrKind {
 
 /// A Rust type that can be an attribute of an op.
 pub trait AttrField: Sized {
-    /// The form it is kept in.
+    /// The kind of attribute that the field is stored as.
     const KIND: AttrKind;
-    /// Whether it may be left out without a default.
+    /// True if the attribute may be omitted although it has no default.
     const OPTIONAL: bool = false;
-    /// The attribute.
+    /// Converts the field to an attribute.
     fn to_attr(&self) -> Attr;
-    /// The field, if the attribute has the right form. `results` are the types of the results.
+    /// Converts an attribute to the field, if it has the right form. `results` are the types of the instruction's
+    /// results.
     fn from_attr(attr: &Attr, results: &[&ValueType]) -> Option<Self>;
-    /// The result types this field states, if it is one that does.
-    fn given_types(&self) -> Option<Vec<ValueType>> {
+    /// Returns the result types that the field declares, if it is a field such as [`ResultType`].
+    fn declared_types(&self) -> Option<Vec<ValueType>> {
         None
     }
 }
@@ -352,7 +354,7 @@ macro_rules! axes_from {
         }
         impl FromIterator<$int> for Axes {
             fn from_iter<I: IntoIterator<Item = $int>>(iter: I) -> Self {
-                // What does not fit is out of range everywhere axes and sizes are checked.
+                // A number that does not fit saturates and is then out of range wherever axes and sizes are checked.
                 Self(iter.into_iter().map(|n| i64::try_from(n).unwrap_or(i64::MAX)).collect())
             }
         }
@@ -403,7 +405,7 @@ impl<const N: usize> From<[[i64; 2]; N]> for Pairs {
 }
 
 impl AttrField for Pairs {
-    const KIND: AttrKind = AttrKind::Rows(2);
+    const KIND: AttrKind = AttrKind::IntLists(2);
     fn to_attr(&self) -> Attr {
         if self.0.is_empty() {
             return Attr::Ints(Ints::new());
@@ -422,7 +424,7 @@ impl AttrField for Pairs {
     }
 }
 
-/// The type of the first result, for ops whose result type cannot be inferred: `reshape %x : f32[8]`.
+/// The declared type of the first result, for ops whose result type cannot be inferred: `reshape %x : f32[8]`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ResultType(pub ValueType);
 
@@ -440,12 +442,12 @@ impl AttrField for ResultType {
     fn from_attr(_: &Attr, results: &[&ValueType]) -> Option<Self> {
         results.first().map(|&ty| Self(ty.clone()))
     }
-    fn given_types(&self) -> Option<Vec<ValueType>> {
+    fn declared_types(&self) -> Option<Vec<ValueType>> {
         Some(vec![self.0.clone()])
     }
 }
 
-/// The types of all results, for ops that cannot infer any: calls.
+/// The declared types of all results, for ops that infer none, such as calls.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ResultTypes(pub Vec<ValueType>);
 
@@ -469,12 +471,12 @@ impl AttrField for ResultTypes {
     fn from_attr(_: &Attr, results: &[&ValueType]) -> Option<Self> {
         Some(Self(results.iter().map(|&ty| ty.clone()).collect()))
     }
-    fn given_types(&self) -> Option<Vec<ValueType>> {
+    fn declared_types(&self) -> Option<Vec<ValueType>> {
         Some(self.0.clone())
     }
 }
 
-/// Defines an enum that is an attribute: `attr_enum! { /// Doc. pub enum Direction { Eq = "eq", Ne = "ne" } }`.
+/// Defines an enum that can be an attribute: `attr_enum! { /// Doc. pub enum Direction { Eq = "eq", Ne = "ne" } }`.
 #[macro_export]
 macro_rules! attr_enum {
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal),* $(,)? }) => {
@@ -483,16 +485,17 @@ macro_rules! attr_enum {
         $vis enum $name { $($(#[$vmeta])* $variant),* }
 
         impl $name {
-            /// All of them.
+            /// All variants, in order.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The word it is written as.
+            /// Returns the word that the text form uses for the variant.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),* }
             }
 
-            // The words, in the order of `ALL`: finding a name by its text takes longer than all else that is done with it.
+            // Returns the words, in the order of `ALL`, interned once: interning a word takes longer than everything else
+            // done with it.
             fn names() -> &'static [$crate::Name] {
                 static NAMES: std::sync::LazyLock<[$crate::Name; [$($text),*].len()]> =
                     std::sync::LazyLock::new(|| [$($text),*].map($crate::Name::new));
@@ -514,22 +517,22 @@ macro_rules! attr_enum {
     };
 }
 
-/// The attribute lists of one function, each kept once. Number 0 is the empty list.
+/// The interned attribute lists of one function. Number 0 is the empty list.
 #[derive(Clone)]
-pub(crate) struct AttrTable {
+pub(crate) struct AttrInterner {
     lists: Vec<AttrList>,
-    // Numbers with the hash of the list, so that growing reads no lists.
+    // The number and the hash of each list, so that growing the table does not read the lists.
     table: HashTable<(u32, u32)>,
 }
 
-impl AttrTable {
+impl AttrInterner {
     #[inline]
     pub(crate) fn get(&self, id: AttrId) -> &AttrList {
         &self.lists[id.index()]
     }
 
-    /// Room for so many.
-    pub(crate) fn with_room(count: usize) -> Self {
+    /// Creates an interner with capacity for `count` lists.
+    pub(crate) fn with_capacity(count: usize) -> Self {
         static EMPTY: LazyLock<AttrList> = LazyLock::new(|| [].into());
         let mut lists = Vec::with_capacity(count + 1);
         lists.push(EMPTY.clone());
@@ -540,37 +543,37 @@ impl AttrTable {
         if list.is_empty() {
             return AttrId::new(0);
         }
-        let hash = hash(list);
+        let hash = hash_attrs(list);
         self.find(hash, list).unwrap_or_else(|| self.insert(hash, list.clone()))
     }
 
-    /// The list with these entries; they are copied only if it is new.
+    /// Interns a list; its entries are copied only if the list is new.
     pub(crate) fn intern_slice(&mut self, list: &[Attr]) -> AttrId {
         if list.is_empty() {
             return AttrId::new(0);
         }
-        let hash = hash(list);
+        let hash = hash_attrs(list);
         self.find(hash, list).unwrap_or_else(|| self.insert(hash, list.into()))
     }
 
-    /// The list with these entries; shared memory is made for it only if it is new.
+    /// Interns a list; shared memory is allocated only if the list is new.
     pub(crate) fn intern_vec(&mut self, list: Vec<Attr>) -> AttrId {
         if list.is_empty() {
             return AttrId::new(0);
         }
-        let hash = hash(&list);
+        let hash = hash_attrs(&list);
         match self.find(hash, &list) {
             Some(id) => id,
             None => self.insert(hash, list.into()),
         }
     }
 
-    /// The list with these entries; shared memory is made for it only if it is new.
+    /// Interns a list of constant length; shared memory is allocated only if the list is new.
     pub(crate) fn intern_array<const N: usize>(&mut self, list: [Attr; N]) -> AttrId {
         if N == 0 {
             return AttrId::new(0);
         }
-        let hash = hash(&list);
+        let hash = hash_attrs(&list);
         match self.find(hash, &list) {
             Some(id) => id,
             None => self.insert(hash, list.into()),
@@ -579,13 +582,14 @@ impl AttrTable {
 
     fn find(&self, hash: u32, list: &[Attr]) -> Option<AttrId> {
         let same = |&(id, other): &(u32, u32)| other == hash && *self.lists[id as usize] == *list;
-        self.table.find(spread(hash), same).map(|&(id, _)| AttrId::new(id as usize))
+        self.table.find(spread_hash(hash), same).map(|&(id, _)| AttrId::new(id as usize))
     }
 
     fn insert(&mut self, hash: u32, list: AttrList) -> AttrId {
         let id = self.lists.len();
         self.lists.push(list);
-        self.table.insert_unique(spread(hash), (id as u32, hash), |&(_, hash)| spread(hash));
+        self.table
+            .insert_unique(spread_hash(hash), (id as u32, hash), |&(_, hash)| spread_hash(hash));
         AttrId::new(id)
     }
 
@@ -595,11 +599,11 @@ impl AttrTable {
     }
 }
 
-fn hash(list: &[Attr]) -> u32 {
+fn hash_attrs(list: &[Attr]) -> u32 {
     (BuildHasherDefault::<FxHasher>::default().hash_one(list) >> 32) as u32
 }
 
-// The table looks at the highest and the lowest bits.
-fn spread(hash: u32) -> u64 {
+// Spreads a hash over 64 bits: the hash table uses the highest and the lowest bits.
+fn spread_hash(hash: u32) -> u64 {
     u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

@@ -1,4 +1,4 @@
-//! Four-byte typed ids into the arenas of one function.
+//! Typed four-byte ids into the arenas of one function.
 
 use std::fmt;
 
@@ -18,14 +18,14 @@ macro_rules! ids {
                 Self(index as u32)
             }
 
-            /// The id at a position of the arena; it need not be in use.
+            /// Returns the id of an arena position, which need not be in use.
             #[must_use]
             #[inline]
             pub fn from_index(index: usize) -> Self {
                 Self::new(index)
             }
 
-            /// The position of the entry in its arena.
+            /// Returns the position of the entry in its arena.
             #[must_use]
             #[inline]
             pub fn index(self) -> usize {
@@ -60,14 +60,14 @@ macro_rules! ids {
 }
 
 ids! {
-    /// An instruction of a function. Never reused while the function lives.
+    /// The id of an instruction of a function. Ids are not reused during the life of the function.
     InstId "inst";
-    /// A value of a function: a result of an instruction or a parameter of a body.
+    /// The id of a value of a function: a result of an instruction or a parameter of a body.
     ValueId "%";
-    /// A body of a function: its own, or a region of an instruction.
+    /// The id of a body of a function: the function's own body, or a region of an instruction.
     BodyId "body";
-    /// An interned type of a function.
+    /// The id of an interned type of a function.
     TypeId "type";
-    /// An interned attribute list of a function.
+    /// The id of an interned attribute list of a function.
     AttrId "attr";
 }

@@ -1,7 +1,8 @@
-//! The second form of a program: JSON, flat tables, versioned.
+//! The JSON form of a program: flat, versioned tables.
 //!
-//! A function is its types, values, bodies and instructions as lists that refer to each other by position; body 0 is the
-//! function's own, instructions stand in the order of the text. Nothing nests with the program, so depth is harmless.
+//! A function is stored as lists of types, values, bodies and instructions that refer to each other by position. Body
+//! 0 is the function's own; instructions are in the order of the text. JSON nesting does not grow with the program,
+//! so deeply nested programs are harmless.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use serde_json::{Map, Number, Value as Json, json};
 use smallvec::SmallVec;
 
 use crate::attr::{Attr, AttrKind, MAX_ATTR_DEPTH};
-use crate::func::{Function, Place, RawInst};
+use crate::func::{Function, InsertPoint, RawInst};
 use crate::ids::{BodyId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::Name;
@@ -22,18 +23,18 @@ use crate::program::Program;
 use crate::text::parse_type_text;
 use crate::verify;
 
-/// The version of the JSON form that is written. Older ones are read, newer ones refused.
+/// The version of the JSON form that is written. Older versions are read, newer ones are refused.
 pub const JSON_VERSION: u64 = 1;
 
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct JsonHeader {
     format: String,
     version: u64,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct JsonProgram {
     format: String,
     version: u64,
     functions: Vec<JsonFunction>,
@@ -47,7 +48,7 @@ struct JsonFunction {
     extracted_from: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     private: bool,
-    /// The comment lines before it.
+    /// The comment lines before the function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     comment: Option<String>,
     types: Vec<String>,
@@ -58,7 +59,7 @@ struct JsonFunction {
     insts: Vec<JsonInst>,
 }
 
-/// Type, and name if it has one.
+/// The type and the name of a value.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JsonValue {
@@ -85,12 +86,12 @@ struct JsonInst {
     comment: Option<String>,
 }
 
-/// The program as JSON.
+/// Writes a program as JSON.
 #[must_use]
 pub fn to_json(program: &Program) -> String {
     let functions = program.functions().iter().map(|f| write_function(f)).collect();
-    let file = File { format: "ptir".into(), version: JSON_VERSION, functions };
-    // Strings, numbers and lists only: nothing here can fail.
+    let file = JsonProgram { format: "ptir".into(), version: JSON_VERSION, functions };
+    // The data consists of strings, numbers and lists, so serialization cannot fail.
     serde_json::to_string(&file).unwrap_or_default()
 }
 
@@ -117,7 +118,7 @@ fn write_function(f: &Function) -> JsonFunction {
     };
     body_index[f.body().index()] = 0;
     bodies.push(f.params().iter().map(|&v| value(v, &mut type_of)).collect());
-    // Values get their numbers along the walk, so operands are written when all have one.
+    // Values are numbered during the walk, so operands are written after it.
     let mut operands = Vec::new();
     for inst in f.walk() {
         let results = f.inst_results(inst).map(|v| value(v, &mut type_of)).collect();
@@ -215,15 +216,15 @@ fn write_attr(attr: &Attr) -> Json {
 /// Reads and verifies a program of built-in ops.
 ///
 /// # Errors
-/// With all problems found.
+/// If the JSON is malformed or the program is invalid, with all problems found.
 pub fn from_json(text: &str) -> Result<Program, Diagnostics> {
     from_json_with(text, &Registry::builtin())
 }
 
-/// Reads and verifies a program of these ops.
+/// Reads and verifies a program of the ops in a registry.
 ///
 /// # Errors
-/// With all problems found.
+/// If the JSON is malformed or the program is invalid, with all problems found.
 pub fn from_json_with(text: &str, registry: &Arc<Registry>) -> Result<Program, Diagnostics> {
     let malformed = |error: &serde_json::Error| {
         let (line, column) = (error.line() as u32, (error.column() as u32).max(1));
@@ -232,26 +233,26 @@ pub fn from_json_with(text: &str, registry: &Arc<Registry>) -> Result<Program, D
         let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
         Diagnostics::from(Diagnostic::error(span, format!("not a PTIR program: {message}")))
     };
-    // A byte order mark is no part of the text.
+    // A byte order mark is not part of the text.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let head: Head = serde_json::from_str(text).map_err(|e| malformed(&e))?;
+    let head: JsonHeader = serde_json::from_str(text).map_err(|e| malformed(&e))?;
     let refuse = |message: String| Diagnostics::from(Diagnostic::error(Span::unknown(), message));
     if head.format != "ptir" {
         return Err(refuse(format!("the format is `{}`, expected `ptir`", head.format)));
     }
     if head.version == 0 || head.version > JSON_VERSION {
         return Err(refuse(format!(
-            "this JSON has version {}, this reader knows versions 1 to {JSON_VERSION}",
+            "unsupported version {} of the JSON form; expected 1 to {JSON_VERSION}",
             head.version
         )));
     }
-    let file: File = serde_json::from_str(text).map_err(|e| malformed(&e))?;
+    let file: JsonProgram = serde_json::from_str(text).map_err(|e| malformed(&e))?;
     let mut program = Program::new(registry.clone());
     let mut problems = Diagnostics::new();
     for (n, json) in file.functions.iter().enumerate() {
-        let mut reader = Reader { path: format!("functions[{n}]"), problems: &mut problems };
-        let Some(function) = reader.function(json, registry) else { continue };
-        verify::check_function(&function, &mut problems, &verify::Unread::default());
+        let mut reader = JsonReader { path: format!("functions[{n}]"), problems: &mut problems };
+        let Some(function) = reader.read_function(json, registry) else { continue };
+        verify::check_function(&function, &mut problems, &verify::UnreadParts::default());
         if let Err(error) = program.add(function) {
             problems.error(Span::unknown(), error.to_string());
         }
@@ -260,18 +261,18 @@ pub fn from_json_with(text: &str, registry: &Arc<Registry>) -> Result<Program, D
     problems.into_result(program)
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     path: String,
     problems: &'a mut Diagnostics,
 }
 
-impl Reader<'_> {
+impl JsonReader<'_> {
     fn fail<T>(&mut self, at: &str, message: &str) -> Option<T> {
         self.problems.error(Span::unknown(), format!("{}{at}: {message}", self.path));
         None
     }
 
-    fn function(&mut self, json: &JsonFunction, registry: &Arc<Registry>) -> Option<Function> {
+    fn read_function(&mut self, json: &JsonFunction, registry: &Arc<Registry>) -> Option<Function> {
         let mut f = Function::new(json.name.as_str(), registry.clone());
         f.set_extracted_from(json.extracted_from.as_deref().map(Name::new));
         f.set_private(json.private);
@@ -308,7 +309,7 @@ impl Reader<'_> {
         }
         let mut values: Vec<Option<ValueId>> = vec![None; json.values.len()];
         if json.bodies.is_empty() {
-            return self.fail(".bodies", "there is no body");
+            return self.fail(".bodies", "expected at least one body");
         }
         let mut bodies = vec![f.body()];
         bodies.extend((1..json.bodies.len()).map(|_| f.create_body()).collect::<Vec<_>>());
@@ -321,12 +322,12 @@ impl Reader<'_> {
                     );
                 };
                 let value = f.push_param_id(bodies[b], ty);
-                if let Err(why) = define(&mut f, &mut values, json, v, value) {
+                if let Err(why) = define_value(&mut f, &mut values, json, v, value) {
                     return self.fail(&format!(".bodies[{b}][{i}]"), &why);
                 }
             }
         }
-        // A body may hold instructions once its owner stands, and gets one owner before that: so bodies form a tree.
+        // A body accepts instructions only after its owner was read, and gets only one owner, so bodies form a tree.
         let mut attached = vec![false; bodies.len()];
         attached[0] = true;
         for (n, inst) in json.insts.iter().enumerate() {
@@ -340,7 +341,7 @@ impl Reader<'_> {
             let def = registry.by_name(name);
             if def.is_none() && !(name.contains('.') && crate::text::is_word(name)) {
                 let near = did_you_mean(name, registry.defs().map(|d| d.name));
-                return self.fail(&at, &format!("unknown op `{name}`{}", suggested(near)));
+                return self.fail(&at, &format!("unknown op `{name}`{}", suggestion(near)));
             }
             let mut operands: SmallVec<[ValueId; 4]> = SmallVec::new();
             for &v in &inst.operands {
@@ -373,7 +374,7 @@ impl Reader<'_> {
             };
             let key = def.map_or_else(|| OpKey::of(name), |d| d.key);
             let attrs = f.attrs.intern_vec(attrs);
-            let made = f.create_raw(&RawInst {
+            let inst_id = f.create_raw(&RawInst {
                 key,
                 attrs,
                 operands: &operands,
@@ -381,11 +382,11 @@ impl Reader<'_> {
                 types: &result_types,
                 span: Span::unknown(),
             });
-            f.link(made, Place::End(bodies[inst.body]));
-            f.set_comment(made, inst.comment.as_deref());
-            let made: Vec<ValueId> = f.inst_results(made).collect();
-            for (&v, value) in inst.results.iter().zip(made) {
-                if let Err(why) = define(&mut f, &mut values, json, v, value) {
+            f.link(inst_id, InsertPoint::End(bodies[inst.body]));
+            f.set_comment(inst_id, inst.comment.as_deref());
+            let results: Vec<ValueId> = f.inst_results(inst_id).collect();
+            for (&v, value) in inst.results.iter().zip(results) {
+                if let Err(why) = define_value(&mut f, &mut values, json, v, value) {
                     return self.fail(&at, &why);
                 }
             }
@@ -393,12 +394,12 @@ impl Reader<'_> {
         if let Some(b) = attached.iter().position(|a| !a) {
             return self.fail(&format!(".bodies[{b}]"), "no instruction owns it");
         }
-        f.renumber(f.body());
+        f.relabel_body(f.body());
         Some(f)
     }
 }
 
-fn define(
+fn define_value(
     f: &mut Function,
     values: &mut [Option<ValueId>],
     json: &JsonFunction,
@@ -424,7 +425,7 @@ fn read_attrs(
     };
     if let Some(unknown) = map.keys().find(|k| !def.attrs.iter().any(|a| a.name == k.as_str())) {
         let near = did_you_mean(unknown, def.attrs.iter().map(|a| a.name));
-        return Err(format!("it has no attribute `{unknown}`{}", suggested(near)));
+        return Err(format!("it has no attribute `{unknown}`{}", suggestion(near)));
     }
     let one = |row: &crate::op::AttrDef| match map.get(row.name) {
         None => row.default.clone().ok_or_else(|| format!("it needs the attribute `{}`", row.name)),
@@ -434,7 +435,7 @@ fn read_attrs(
                 return Ok(attr);
             }
             let found = attr.describe();
-            row.kind.accept(attr).ok_or_else(|| {
+            row.kind.coerce(attr).ok_or_else(|| {
                 format!("attribute `{}` must be {}, found {found}", row.name, row.kind.describe())
             })
         }
@@ -442,7 +443,7 @@ fn read_attrs(
     def.attrs.iter().map(one).collect()
 }
 
-fn suggested(near: Option<&str>) -> String {
+fn suggestion(near: Option<&str>) -> String {
     near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
@@ -473,7 +474,7 @@ fn read_attr(json: &Json, depth: usize) -> Result<Attr, String> {
 }
 
 fn read_tagged(tag: &str, value: &Json, depth: usize) -> Result<Attr, String> {
-    let wrong = || format!("malformed `{tag}`: {}", abridged(value));
+    let wrong = || format!("malformed `{tag}`: {}", shorten_json(value));
     let text = || value.as_str().ok_or_else(wrong);
     match tag {
         "float" => match value {
@@ -518,6 +519,6 @@ fn read_tagged(tag: &str, value: &Json, depth: usize) -> Result<Attr, String> {
     }
 }
 
-fn abridged(value: &Json) -> String {
+fn shorten_json(value: &Json) -> String {
     value.to_string().chars().take(40).collect()
 }

@@ -1,8 +1,9 @@
 //! PTIR: tensor programs in SSA form.
 //!
 //! A [`Program`] holds [`Function`]s behind shared pointers; a function owns its instructions, values and bodies in
-//! arenas indexed by four-byte ids. What an op is — operands, attributes, inference, text, JSON, builder methods, docs —
-//! is one row of a table made with [`ops!`]; the built-in families in [`ops`](mod@ops) are simply the first tables.
+//! arenas indexed by four-byte ids. An op is defined by one row of a table written with [`ops!`], from which its
+//! operands, attributes, inference, text and JSON forms, builder methods and documentation follow. The built-in
+//! families in [`ops`](mod@ops) are such tables.
 //!
 //! ```
 //! let text = "\
@@ -19,7 +20,7 @@
 //!
 //! let wrong = "ptir 1 func @f(%x: f32[2]) -> f16[7, 9] { %y = exp %x : f16[7, 9] return %y }";
 //! let problems = sapwood_ptir::parse(wrong).unwrap_err();
-//! assert!(problems.to_string().contains("exp: the result is f32[2], but f16[7, 9] is stated"));
+//! assert!(problems.to_string().contains("exp: the result is f32[2], but f16[7, 9] is declared"));
 //! # Ok::<(), sapwood_types::Diagnostics>(())
 //! ```
 
@@ -51,23 +52,24 @@ pub use build::{
     PtirGraph, PtirRegion, PtirResults, PtirValue, Snippet, SnippetError,
 };
 pub use func::{
-    BodyInsts, EditError, Function, InstSpec, Place, Use, Uses, ValueDef, Walk, WalkCompleted,
+    BodyInsts, EditError, Function, InsertPoint, InstSpec, PostOrderWalk, PreOrderWalk, Use, Uses,
+    ValueDef,
 };
 pub use ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 pub use json::{JSON_VERSION, from_json, from_json_with, to_json};
 pub use literal::{Element, LiteralError, TensorLiteral};
 pub use name::Name;
 pub use op::{
-    AttrDef, Bodies, Body, Control, EffectRule, Effects, InferCx, InferResult, Op, OpDef, OpError,
-    OpKey, OpKeyCell, OpParts, OpReader, OperandDef, OperandField, OperandKind, OptValue,
-    RegionSig, Registry, RegistryError, ResultCount, Types, Value, Values, check_attrs, check_axis,
-    meet, reference,
+    AttrDef, Bodies, Body, Control, EffectRule, Effects, InferCx, InferResult, InferredTypes, Op,
+    OpDef, OpError, OpFieldReader, OpKey, OpKeyCell, OpParts, OperandDef, OperandField,
+    OperandKind, OptValue, RegionSignature, Registry, RegistryError, ResultCount, Value, Values,
+    check_attrs, check_axis, ops_reference_page, unify_dims,
 };
 pub use program::{DuplicateFunction, Program};
 pub use tables::{InternerLockGuard, lock_interners};
 pub use text::{
-    InstPrinter, ParseOptions, PrintOptions, TEXT_VERSION, external_bytes, parse, parse_options,
-    parse_with, print, print_beside, print_function, print_inst, print_options,
+    InstPrinter, ParseOptions, PrintOptions, TEXT_VERSION, external_bytes, parse, parse_with,
+    parse_with_options, print, print_function, print_inst, print_with_external, print_with_options,
 };
 pub use types::{
     Dim, Dims, ElementCount, MAX_EXTENT, MAX_RANK, MAX_TYPE_DEPTH, MAX_TYPE_SIZE, TensorSpec,
@@ -75,7 +77,7 @@ pub use types::{
 };
 pub use verify::{verify, verify_call, verify_calls, verify_function};
 
-/// What most users need: builder, ops and their methods, types.
+/// The names that most users need: the builder, the ops and their methods, the types.
 pub mod prelude {
     pub use crate::ops::*;
     pub use crate::{

@@ -1,5 +1,5 @@
-//! Interned strings: process-wide [`Name`]s for the few identifiers that recur everywhere (dims, functions, attribute
-//! keys), and the per-function table that holds value names.
+//! Interned strings: process-wide [`Name`]s for identifiers that recur everywhere (dims, functions, attribute keys),
+//! and the per-function interner of value names.
 
 use std::fmt;
 use std::hash::{BuildHasher, BuildHasherDefault};
@@ -8,9 +8,9 @@ use std::sync::{RwLock, RwLockWriteGuard};
 use hashbrown::{HashMap, HashTable};
 use rustc_hash::FxHasher;
 
-/// An interned identifier: a named dim, a function, an attribute key. Comparing two is comparing two integers.
+/// An interned identifier: a named dim, a function, an attribute key. Comparing two names compares two integers.
 ///
-/// Names live as long as the process; the set of identifiers a compiler meets is small.
+/// Names are never freed; the set of identifiers that a compiler encounters is small.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Name(u32);
 
@@ -27,7 +27,7 @@ pub(crate) fn hold() -> RwLockWriteGuard<'static, Option<Interner>> {
 }
 
 impl Name {
-    /// The name with this text.
+    /// Interns a text and returns its name.
     #[must_use]
     pub fn new(text: &str) -> Self {
         if let Some(table) = &*INTERNER.read().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -48,7 +48,7 @@ impl Name {
         Self(id)
     }
 
-    /// Its text.
+    /// Returns the text of the name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         let guard = INTERNER.read().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -80,15 +80,15 @@ impl fmt::Debug for Name {
     }
 }
 
-/// Many strings in one buffer, each kept once: twelve bytes and the text per entry.
+/// An interner of strings in one buffer: twelve bytes and the text per entry.
 #[derive(Clone, Default)]
-pub(crate) struct StrTable {
+pub(crate) struct StrInterner {
     text: String,
     ends: Vec<u32>,
     table: HashTable<u32>,
 }
 
-impl StrTable {
+impl StrInterner {
     pub(crate) fn get(&self, id: u32) -> &str {
         let id = id as usize;
         let start = if id == 0 { 0 } else { self.ends[id - 1] as usize };
@@ -99,8 +99,8 @@ impl StrTable {
         self.ends.len()
     }
 
-    /// Room for so many, of ten bytes each.
-    pub(crate) fn with_room(count: usize) -> Self {
+    /// Creates an interner with capacity for `count` strings of ten bytes each.
+    pub(crate) fn with_capacity(count: usize) -> Self {
         Self {
             text: String::with_capacity(10 * count),
             ends: Vec::with_capacity(count),
@@ -112,7 +112,7 @@ impl StrTable {
         self.table.find(hash(text), |&id| self.get(id) == text).copied()
     }
 
-    /// The entry with this text, made if it is not there. `None` when the buffer is full (4 GiB of names).
+    /// Interns a text and returns its number. Returns `None` when the buffer is full (4 GiB of names).
     pub(crate) fn intern(&mut self, text: &str) -> Option<u32> {
         let hash = hash(text);
         if let Some(&id) = self.table.find(hash, |&id| self.get(id) == text) {

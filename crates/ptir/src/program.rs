@@ -1,4 +1,4 @@
-//! A program: functions behind shared pointers.
+//! Programs: functions behind shared pointers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use rustc_hash::FxBuildHasher;
 use sapwood_types::Source;
 
 use crate::attr::Attr;
-use crate::func::{Function, Quoted};
+use crate::func::{Function, QuotedSource};
 use crate::name::Name;
 use crate::op::{EffectRule, Effects, Op as _, OpKey, Registry};
 
-/// Functions that may call each other, in order. Cloning is cheap: functions are shared until one is changed, and a
-/// clone kept elsewhere stays what it was.
+/// A list of functions that may call each other. Cloning is cheap: functions are shared until one is changed, and a
+/// clone is not affected by later changes.
 #[derive(Clone)]
 pub struct Program {
     functions: Vec<Arc<Function>>,
@@ -21,64 +21,66 @@ pub struct Program {
     registry: Arc<Registry>,
 }
 
-/// A function that cannot be added: there is one with this name.
+/// The error that a program already has a function with this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("function @{0} is defined twice")]
 pub struct DuplicateFunction(pub Name);
 
 impl Program {
-    /// A program without functions.
+    /// Creates a program without functions.
     #[must_use]
     pub fn new(registry: Arc<Registry>) -> Self {
         Self { functions: Vec::new(), index: HashMap::default(), registry }
     }
 
-    /// The ops its functions may contain.
+    /// Returns the registry of the ops that the functions may contain.
     #[must_use]
     pub fn registry(&self) -> &Arc<Registry> {
         &self.registry
     }
 
-    /// Its functions, in order.
+    /// Returns the functions, in order.
     #[must_use]
     pub fn functions(&self) -> &[Arc<Function>] {
         &self.functions
     }
 
-    /// The function of this name.
+    /// Returns the function with this name.
     #[must_use]
     pub fn function(&self, name: impl Into<Name>) -> Option<&Arc<Function>> {
         self.functions.get(*self.index.get(&name.into())?)
     }
 
-    // Which function has this name.
+    // Returns the position of the function with this name.
     pub(crate) fn position(&self, name: Name) -> Option<usize> {
         self.index.get(&name).copied()
     }
 
-    /// The function of this name, to be changed; [`rename`](Self::rename) changes its name. Copied first if it is shared.
+    /// Returns the function with this name for changes; [`rename`](Self::rename) changes its name. A shared function
+    /// is copied first.
     pub fn function_mut(&mut self, name: impl Into<Name>) -> Option<&mut Function> {
         let index = *self.index.get(&name.into())?;
         self.functions.get_mut(index).map(Arc::make_mut)
     }
 
-    /// Lets messages about single instructions quote the text that the program was read from: an
-    /// [`InstPrinter`](crate::InstPrinter) then shows statements and names of values as they are written there. For text of
-    /// other languages whose statements are `%a, %b:2 = op …`, such as StableHLO; the text form has
-    /// [`ParseOptions::numbers`](crate::ParseOptions::numbers). O(n): functions are copied, so that an instruction that was
-    /// changed since is known.
-    pub fn quote(&mut self, source: &Source) {
+    /// Lets messages about single instructions quote the source text of the program: an
+    /// [`InstPrinter`](crate::InstPrinter) then prints statements and value names as they are written there. For text
+    /// in other languages whose statements have the form `%a, %b:2 = op …`, such as StableHLO; for the text form of
+    /// PTIR, use [`ParseOptions::numbers`](crate::ParseOptions::numbers). O(n): functions are copied, so that
+    /// instructions changed later can be recognized.
+    pub fn set_quoted_source(&mut self, source: &Source) {
         for function in &mut self.functions {
             let original = function.clone();
-            let quoted = Quoted { source: source.clone(), original };
+            let quoted = QuotedSource { source: source.clone(), original };
             Arc::make_mut(function).quoted = Some(Arc::new(quoted));
         }
     }
 
-    /// Gives a function another name. Calls to it are left.
+    /// Renames a function. Calls to it are not changed.
     ///
     /// # Errors
-    /// If another function has the new name; then nothing changes. Without a function of the old name nothing happens.
+    /// If another function has the new name; nothing is changed then. If no function has the old name, nothing
+    /// happens.
     pub fn rename(
         &mut self,
         old: impl Into<Name>,
@@ -98,14 +100,16 @@ impl Program {
         Ok(())
     }
 
-    /// The functions from which something ordered can be reached: those that contain it, and those that call them.
+    /// Returns the functions from which an ordered instruction can be reached: those that contain one, and their
+    /// callers.
     #[must_use]
-    pub fn with_effects(&self) -> HashSet<Name, FxBuildHasher> {
+    pub fn functions_with_effects(&self) -> HashSet<Name, FxBuildHasher> {
         let call = crate::ops::Call::key();
         let mut callers: HashMap<Name, Vec<Name>, FxBuildHasher> = HashMap::default();
         let mut found = HashSet::default();
         let mut left = Vec::new();
-        // Most instructions are of few ops without effects: a bit for each that is one in this registry.
+        // Most instructions have one of a few ops without effects, so there is one bit for each such op of the
+        // registry.
         let (mut known, mut registry) = ([0u64; 4], &self.registry);
         for f in &self.functions {
             if !Arc::ptr_eq(registry, f.registry()) {
@@ -152,7 +156,7 @@ impl Program {
     /// Adds a function at the end.
     ///
     /// # Errors
-    /// If there is one of this name.
+    /// If the program already has a function with this name.
     pub fn add(&mut self, function: impl Into<Arc<Function>>) -> Result<(), DuplicateFunction> {
         let function = function.into();
         let name = function.name();
@@ -164,7 +168,7 @@ impl Program {
         Ok(())
     }
 
-    /// Puts a function in the place of the one with its name; adds it if there is none.
+    /// Replaces the function with the same name, or adds the function if there is none.
     pub fn replace(&mut self, function: impl Into<Arc<Function>>) {
         let function = function.into();
         match self.index.get(&function.name()) {
@@ -176,7 +180,7 @@ impl Program {
         }
     }
 
-    /// Removes a function. Calls to it are left.
+    /// Removes a function. Calls to it are not changed.
     pub fn remove(&mut self, name: impl Into<Name>) -> Option<Arc<Function>> {
         let index = self.index.remove(&name.into())?;
         let function = self.functions.remove(index);
@@ -186,17 +190,17 @@ impl Program {
         Some(function)
     }
 
-    /// Takes all functions out, in order. For passes: unlike [`function_mut`](Self::function_mut) it lets one change
-    /// functions at the same time.
+    /// Removes and returns all functions, in order. For passes: unlike [`function_mut`](Self::function_mut), this
+    /// allows changing several functions at the same time.
     pub fn take_functions(&mut self) -> Vec<Arc<Function>> {
         self.index.clear();
         std::mem::take(&mut self.functions)
     }
 
-    /// Puts functions in the place of all there are.
+    /// Replaces all functions.
     ///
     /// # Errors
-    /// If two have the same name. Then nothing is changed.
+    /// If two functions have the same name; nothing is changed then.
     pub fn set_functions(
         &mut self,
         functions: Vec<Arc<Function>>,
@@ -211,7 +215,7 @@ impl Program {
         Ok(())
     }
 
-    /// Number of instructions in all functions.
+    /// Returns the number of instructions in all functions.
     #[must_use]
     pub fn num_insts(&self) -> usize {
         self.functions.iter().map(|f| f.num_insts()).sum()

@@ -1,4 +1,4 @@
-//! Types of values: tensors with known, named and unknown dims, tuples, tokens; and the table that interns them.
+//! Types of values: tensors with known, named and unknown dims, tuples, tokens; and the interner of types.
 
 use std::fmt;
 use std::hash::{BuildHasher, BuildHasherDefault};
@@ -12,13 +12,13 @@ use smallvec::SmallVec;
 use crate::ids::TypeId;
 use crate::name::Name;
 
-/// How deep tuple types may nest.
+/// The nesting limit of tuple types.
 pub const MAX_TYPE_DEPTH: usize = 64;
 
-/// How many types a tuple type may be made of, itself and tuples in it included.
+/// The largest number of types in a tuple type, including itself and nested tuples.
 pub const MAX_TYPE_SIZE: usize = 1 << 16;
 
-/// How many dims a tensor may have.
+/// The largest number of dims of a tensor.
 pub const MAX_RANK: usize = 255;
 
 /// The largest extent a tensor may have.
@@ -27,16 +27,16 @@ pub const MAX_EXTENT: u64 = i64::MAX as u64;
 /// One extent of a tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Dim {
-    /// A number.
+    /// A known number.
     Known(u64),
-    /// A symbol of the function, the same number wherever it stands: `?B`.
+    /// A symbol of the function that is the same number wherever it occurs: `?B`.
     Named(Name),
-    /// Anything; checked when run: `?`.
+    /// An unknown number, which is checked at run time: `?`.
     Unknown,
 }
 
 impl Dim {
-    /// The number, if it is one.
+    /// Returns the number, if it is known.
     #[must_use]
     pub fn known(self) -> Option<u64> {
         match self {
@@ -45,13 +45,13 @@ impl Dim {
         }
     }
 
-    /// Whether both may be the same number: only two different known numbers clash.
+    /// Returns whether both may be the same number. Only two different known numbers may not.
     #[must_use]
     pub fn compatible(self, other: Self) -> bool {
         !matches!((self, other), (Self::Known(a), Self::Known(b)) if a != b)
     }
 
-    /// Whether both are certainly the same number: equal known numbers, or the same symbol.
+    /// Returns whether both are certainly the same number: equal known numbers, or the same symbol.
     #[must_use]
     pub fn certainly_equal(self, other: Self) -> bool {
         match (self, other) {
@@ -61,9 +61,10 @@ impl Dim {
         }
     }
 
-    /// What is known when both are the same number; `None` when they clash.
+    /// Returns the more specific of two dims that must be the same number, or `None` if they are different known
+    /// numbers.
     #[must_use]
-    pub fn meet(self, other: Self) -> Option<Self> {
+    pub fn unify(self, other: Self) -> Option<Self> {
         match (self, other) {
             (Self::Known(a), Self::Known(b)) => (a == b).then_some(self),
             (Self::Known(_), _) => Some(self),
@@ -95,15 +96,15 @@ impl fmt::Display for Dim {
     }
 }
 
-/// The extents of a tensor.
+/// The extents of a tensor, outermost first.
 pub type Dims = SmallVec<[Dim; 4]>;
 
-/// How many elements a tensor has.
+/// The number of elements of a tensor type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ElementCount {
-    /// This many.
+    /// A known number.
     Known(u64),
-    /// An extent is not known.
+    /// At least one extent is not known.
     Unknown,
     /// All extents are known, and their product exceeds 64 bits.
     TooMany,
@@ -129,61 +130,61 @@ pub struct TensorType {
 }
 
 impl Clone for TensorType {
-    // Extents are copied at once, not one by one.
+    // Copies all extents at once instead of one by one.
     #[inline]
     fn clone(&self) -> Self {
         Self { dtype: self.dtype, dims: Dims::from_slice(&self.dims) }
     }
 }
 
-/// What the builder calls the type of a tensor.
+/// The name that the builder API uses for [`TensorType`].
 pub type TensorSpec = TensorType;
 
 impl TensorType {
-    /// A tensor type. Extents are numbers or [`Dim`]s.
+    /// Creates a tensor type. Extents are numbers or [`Dim`]s.
     pub fn new<D: Into<Dim>>(dtype: DataType, dims: impl IntoIterator<Item = D>) -> Self {
         Self { dtype, dims: dims.into_iter().map(Into::into).collect() }
     }
 
-    /// A tensor of rank zero.
+    /// Creates a tensor type of rank zero.
     #[must_use]
     pub fn scalar(dtype: DataType) -> Self {
         Self { dtype, dims: Dims::new() }
     }
 
-    /// Number of extents.
+    /// Returns the number of extents.
     #[must_use]
     pub fn rank(&self) -> usize {
         self.dims.len()
     }
 
-    /// All extents as numbers, if every one is known.
+    /// Returns all extents as numbers, if all are known.
     #[must_use]
     pub fn known_shape(&self) -> Option<SmallVec<[u64; 4]>> {
         self.dims.iter().map(|d| d.known()).collect()
     }
 
-    /// The first extent above [`MAX_EXTENT`], which no program may have.
+    /// Returns the first extent above [`MAX_EXTENT`], which is not valid in a program.
     #[must_use]
     pub fn excessive_extent(&self) -> Option<u64> {
         self.dims.iter().filter_map(|d| d.known()).find(|&n| n > MAX_EXTENT)
     }
 
-    /// Whether rank and extents are within what programs may have.
+    /// Checks that rank and extents are within the limits.
     ///
     /// # Errors
-    /// With the limit and what exceeds it.
+    /// With the limit and the number that exceeds it.
     pub fn check_limits(&self) -> Result<(), String> {
         if self.rank() > MAX_RANK {
-            return Err(format!("a tensor has at most {MAX_RANK} dims, not {}", self.rank()));
+            return Err(format!("a tensor has at most {MAX_RANK} dims, found {}", self.rank()));
         }
         match self.excessive_extent() {
-            Some(n) => Err(format!("an extent is at most {MAX_EXTENT}, not {n}")),
+            Some(n) => Err(format!("an extent is at most {MAX_EXTENT}, found {n}")),
             None => Ok(()),
         }
     }
 
-    /// How many elements there are, as far as the extents say.
+    /// Returns the number of elements, if the extents determine it.
     #[must_use]
     pub fn element_count(&self) -> ElementCount {
         let (mut total, mut zero) = (Some(1u64), false);
@@ -201,8 +202,8 @@ impl TensorType {
         }
     }
 
-    /// Number of elements; `None` if an extent is not known or the product exceeds 64 bits, which
-    /// [`element_count`](Self::element_count) tells apart.
+    /// Returns the number of elements, or `None` if an extent is not known or the product exceeds 64 bits.
+    /// [`element_count`](Self::element_count) distinguishes the two.
     #[must_use]
     pub fn num_elements(&self) -> Option<u64> {
         match self.element_count() {
@@ -211,13 +212,13 @@ impl TensorType {
         }
     }
 
-    /// The same extents with another element type.
+    /// Returns the type with the same extents and another element type.
     #[must_use]
     pub fn with_dtype(&self, dtype: DataType) -> Self {
         Self { dtype, dims: Dims::from_slice(&self.dims) }
     }
 
-    /// Whether a value may have both types.
+    /// Returns whether a value may have both types.
     #[must_use]
     pub fn compatible(&self, other: &Self) -> bool {
         self.dtype == other.dtype
@@ -246,12 +247,12 @@ pub enum ValueType {
     Tensor(TensorType),
     /// A tuple: `tuple<f32[], i32[2]>`.
     Tuple(Arc<[ValueType]>),
-    /// Orders effects and carries no data.
+    /// A token, which orders effects and carries no data.
     Token,
 }
 
 impl ValueType {
-    /// The tensor type, if it is one.
+    /// Returns the tensor type, if it is one.
     #[must_use]
     #[inline]
     pub fn as_tensor(&self) -> Option<&TensorType> {
@@ -261,7 +262,7 @@ impl ValueType {
         }
     }
 
-    /// The elements, if it is a tuple.
+    /// Returns the element types, if it is a tuple.
     #[must_use]
     pub fn as_tuple(&self) -> Option<&[ValueType]> {
         match self {
@@ -270,7 +271,7 @@ impl ValueType {
         }
     }
 
-    /// The first extent above [`MAX_EXTENT`], in the elements of tuples too.
+    /// Returns the first extent above [`MAX_EXTENT`], including elements of tuples.
     #[must_use]
     pub fn excessive_extent(&self) -> Option<u64> {
         match self {
@@ -280,7 +281,7 @@ impl ValueType {
         }
     }
 
-    /// How many tuples stand around the innermost type.
+    /// Returns the number of tuples around the innermost type.
     #[must_use]
     pub fn depth(&self) -> usize {
         match self {
@@ -289,11 +290,11 @@ impl ValueType {
         }
     }
 
-    /// Whether it is within what programs may have: rank, extents, depth and size of tuples. Takes time for at most
+    /// Checks that rank, extents, and the depth and size of tuples are within the limits. The time is bounded by
     /// [`MAX_TYPE_SIZE`] types, however its parts are shared.
     ///
     /// # Errors
-    /// With the limit and what exceeds it.
+    /// With the limit and the number that exceeds it.
     pub fn check_limits(&self) -> Result<(), String> {
         if let Self::Tensor(t) = self {
             return t.check_limits();
@@ -317,7 +318,7 @@ impl ValueType {
         Ok(())
     }
 
-    /// Whether a value may have both types.
+    /// Returns whether a value may have both types.
     #[must_use]
     pub fn compatible(&self, other: &Self) -> bool {
         match (self, other) {
@@ -330,7 +331,7 @@ impl ValueType {
         }
     }
 
-    /// The type with every dim replaced by what `f` gives for it.
+    /// Returns the type with every dim replaced by the result of `f`.
     #[must_use]
     pub fn map_dims(&self, f: &mut dyn FnMut(Dim) -> Dim) -> Self {
         match self {
@@ -381,16 +382,16 @@ pub(crate) fn type_list<'a>(types: impl IntoIterator<Item = &'a ValueType>) -> S
     list.join(", ")
 }
 
-/// The types of one function, each kept once.
+/// The interned types of one function.
 #[derive(Clone, Default)]
-pub(crate) struct TypeTable {
+pub(crate) struct TypeInterner {
     types: Vec<ValueType>,
     table: HashTable<u32>,
-    // Whether one of them, or one in a tuple, has a dim with a name.
+    // True if any type, including elements of tuples, has a named dim.
     named: bool,
 }
 
-impl TypeTable {
+impl TypeInterner {
     #[inline]
     pub(crate) fn get(&self, id: TypeId) -> &ValueType {
         &self.types[id.index()]
@@ -409,8 +410,8 @@ impl TypeTable {
         TypeId::new(id)
     }
 
-    /// Room for so many.
-    pub(crate) fn with_room(count: usize) -> Self {
+    /// Creates an interner with capacity for `count` types.
+    pub(crate) fn with_capacity(count: usize) -> Self {
         Self {
             types: Vec::with_capacity(count),
             table: HashTable::with_capacity(count),
@@ -422,13 +423,13 @@ impl TypeTable {
         self.types.len()
     }
 
-    /// Whether a type has, or had once, a dim with a name.
+    /// Returns whether any type has, or had before an edit, a named dim.
     #[inline]
     pub(crate) fn named(&self) -> bool {
         self.named
     }
 
-    /// Whether any type is beyond a limit.
+    /// Returns whether any type exceeds a limit.
     pub(crate) fn any_excessive(&self) -> bool {
         self.types.iter().any(|t| t.check_limits().is_err())
     }

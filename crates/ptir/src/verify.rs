@@ -1,4 +1,4 @@
-//! The verifier: every instruction on its own, and the program as a whole. Collects all problems.
+//! The verifier: checks every instruction on its own, and the program as a whole. It collects all problems.
 
 use std::cell::OnceCell;
 
@@ -14,35 +14,39 @@ use crate::op::{Effects, Op, OpError, check_attrs};
 use crate::program::Program;
 use crate::types::{Dim, ValueType};
 
-/// Checks a program.
+/// Verifies a program.
 ///
 /// # Errors
-/// With all problems found, up to a limit.
+/// If the program is invalid, with all problems found, up to a limit.
 pub fn verify(program: &Program) -> Result<(), Diagnostics> {
     let mut problems = Diagnostics::new();
     for function in program.functions() {
-        check_function(function, &mut problems, &Unread::default());
+        check_function(function, &mut problems, &UnreadParts::default());
     }
     check_calls(program, &mut problems, &HashMap::default());
     problems.into_result(())
 }
 
-/// Checks what [`verify_function`] leaves aside: that calls fit the functions they name, and that none calls itself.
-/// `with_effects` is what [`Program::with_effects`] says.
+/// Verifies the calls of a program, which [`verify_function`] skips: they fit the functions that they name, and no
+/// function calls itself. `functions_with_effects` is the result of [`Program::functions_with_effects`].
 ///
 /// # Errors
-/// With all problems found, up to a limit.
+/// If a call is invalid, with all problems found, up to a limit.
 pub fn verify_calls(
     program: &Program,
-    with_effects: HashSet<Name, FxBuildHasher>,
+    functions_with_effects: HashSet<Name, FxBuildHasher>,
 ) -> Result<(), Diagnostics> {
     let mut problems = Diagnostics::new();
-    check_calls_given(program, &mut problems, &HashMap::default(), &with_effects.into());
+    check_calls_with_effects(
+        program,
+        &mut problems,
+        &HashMap::default(),
+        &functions_with_effects.into(),
+    );
     problems.into_result(())
 }
 
-/// Checks one instruction of a function that may not be in the program: if it is a call, whether it fits the function that
-/// it names.
+/// Verifies one instruction of a function that may not be in the program: a call must fit the function that it names.
 ///
 /// # Errors
 /// With the first problem found.
@@ -55,46 +59,49 @@ pub fn verify_call(program: &Program, function: &Function, inst: InstId) -> Resu
     found.into_iter().next().map_or(Ok(()), Err)
 }
 
-/// Checks one function, calls left aside.
+/// Verifies one function, except its calls.
 ///
 /// # Errors
-/// With all problems found, up to a limit.
+/// If the function is invalid, with all problems found, up to a limit.
 pub fn verify_function(function: &Function) -> Result<(), Diagnostics> {
     let mut problems = Diagnostics::new();
-    check_function(function, &mut problems, &Unread::default());
+    check_function(function, &mut problems, &UnreadParts::default());
     problems.into_result(())
 }
 
-/// Checks what inference did not see when the instructions of a function were written: where values are available,
-/// how bodies end, what is returned. Only of the instructions that are `unproved` it is not known that their operands are
-/// available and that they have no regions.
-pub(crate) fn verify_written(function: &Function, unproved: &[InstId]) -> Result<(), Diagnostics> {
-    let checker = Checker { function, unread: &Unread::default() };
+/// Verifies the properties of a function that inference did not check when its instructions were appended:
+/// availability of values, terminators of bodies, returned values. Only for the instructions in `unchecked` it is not
+/// yet known that their operands are available and that they have no regions.
+pub(crate) fn verify_appended(
+    function: &Function,
+    unchecked: &[InstId],
+) -> Result<(), Diagnostics> {
+    let checker = FunctionVerifier { function, unread: &UnreadParts::default() };
     let check = |insts: &mut dyn Iterator<Item = InstId>| {
         let mut problems = Diagnostics::new();
-        checker.body(function.body(), None, &mut problems);
-        checker.results(&mut problems);
+        checker.check_body(function.body(), None, &mut problems);
+        checker.check_results(&mut problems);
         if function.types.any_excessive() {
-            checker.limits(&mut problems);
+            checker.check_limits(&mut problems);
         }
         for inst in insts {
-            checker.operands(inst, &mut problems);
+            checker.check_operands(inst, &mut problems);
             for &body in function.regions(inst) {
-                checker.body(body, Some(inst), &mut problems);
+                checker.check_body(body, Some(inst), &mut problems);
             }
         }
         problems
     };
-    if check(&mut unproved.iter().copied()).is_empty() {
+    if check(&mut unchecked.iter().copied()).is_empty() {
         return Ok(());
     }
-    // All that is wrong, in the order of the text.
+    // On failure, everything is checked again in the order of the text.
     check(&mut function.walk()).into_result(())
 }
 
-/// What the reader of a function could not read. The verifier leaves it alone and checks the rest.
-pub(crate) struct Unread {
-    /// Stands for every value whose definition or name could not be read.
+/// The parts of a function that the parser could not read. The verifier skips them and checks the rest.
+pub(crate) struct UnreadParts {
+    /// The value that replaces every value whose definition or name could not be read.
     pub(crate) poison: ValueId,
     /// Instructions with problems of their own.
     pub(crate) insts: HashSet<InstId, FxBuildHasher>,
@@ -102,11 +109,11 @@ pub(crate) struct Unread {
     pub(crate) bodies: HashSet<BodyId, FxBuildHasher>,
     /// Bodies whose parameters could not be read.
     pub(crate) params: HashSet<BodyId, FxBuildHasher>,
-    /// The result types could not be read.
+    /// True if the result types could not be read.
     pub(crate) signature: bool,
 }
 
-impl Default for Unread {
+impl Default for UnreadParts {
     fn default() -> Self {
         Self {
             poison: ValueId::NONE,
@@ -118,7 +125,7 @@ impl Default for Unread {
     }
 }
 
-impl Unread {
+impl UnreadParts {
     pub(crate) fn is_empty(&self) -> bool {
         self.poison.is_none()
             && self.insts.is_empty()
@@ -127,8 +134,9 @@ impl Unread {
             && !self.signature
     }
 
-    // Whether inference may look at the instruction: it and what its regions take and yield was read.
-    fn hides(&self, f: &Function, inst: InstId) -> bool {
+    // Returns whether inference must skip an instruction, because it or the signature of one of its regions could not
+    // be read.
+    fn hides_from_inference(&self, f: &Function, inst: InstId) -> bool {
         if self.is_empty() {
             return false;
         }
@@ -143,24 +151,24 @@ impl Unread {
     }
 }
 
-// How many instructions that were found right are kept in mind.
-const SEEN: usize = 256;
+// The number of verified instructions that are cached.
+const VERIFIED_CACHE_SIZE: usize = 256;
 
-/// Instructions without regions that were found right. Inference sees op, attributes and types of an instruction, so one
-/// that is like another in these is as right as that.
-struct Seen([InstId; SEEN]);
+/// A cache of verified instructions without regions. Inference reads only the op, the attributes and the types, so an
+/// instruction that agrees with a verified one in these is valid too.
+struct VerifiedCache([InstId; VERIFIED_CACHE_SIZE]);
 
-impl Seen {
+impl VerifiedCache {
     fn slot(f: &Function, inst: InstId) -> usize {
         let mut hash = f.op_key(inst).index() as u64;
         let mut mix = |word: usize| hash = (hash ^ word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         mix(f.attr_id(inst).index());
         f.operands(inst).iter().for_each(|&v| mix(f.type_id(v).index()));
         f.inst_results(inst).for_each(|v| mix(f.type_id(v).index()));
-        (hash >> 32) as usize % SEEN
+        (hash >> 32) as usize % VERIFIED_CACHE_SIZE
     }
 
-    fn alike(f: &Function, a: InstId, b: InstId) -> bool {
+    fn same_inference_inputs(f: &Function, a: InstId, b: InstId) -> bool {
         let results = |i| f.inst_results(i).map(|v| f.type_id(v));
         let operands = |i| f.operands(i).iter().map(|&v| f.type_id(v));
         f.op_key(a) == f.op_key(b)
@@ -170,38 +178,45 @@ impl Seen {
     }
 }
 
-pub(crate) fn check_function(function: &Function, problems: &mut Diagnostics, unread: &Unread) {
-    let checker = Checker { function, unread };
-    let mut seen = Seen([InstId::NONE; SEEN]);
-    checker.body(function.body(), None, problems);
-    checker.results(problems);
+pub(crate) fn check_function(
+    function: &Function,
+    problems: &mut Diagnostics,
+    unread: &UnreadParts,
+) {
+    let checker = FunctionVerifier { function, unread };
+    let mut seen = VerifiedCache([InstId::NONE; VERIFIED_CACHE_SIZE]);
+    checker.check_body(function.body(), None, problems);
+    checker.check_results(problems);
     if function.types.any_excessive() {
-        checker.limits(problems);
+        checker.check_limits(problems);
     }
     for inst in function.walk() {
-        if !checker.operands(inst, problems) {
+        if !checker.check_operands(inst, problems) {
             continue;
         }
         let simple = function.regions(inst).is_empty() && checker.unread.is_empty();
         if !simple {
-            checker.inst(inst, problems);
+            checker.check_inst(inst, problems);
             continue;
         }
-        let slot = &mut seen.0[Seen::slot(function, inst)];
-        if slot.some().is_some_and(|other| Seen::alike(function, inst, other)) {
+        let slot = &mut seen.0[VerifiedCache::slot(function, inst)];
+        if slot
+            .some()
+            .is_some_and(|other| VerifiedCache::same_inference_inputs(function, inst, other))
+        {
             continue;
         }
         let count = |problems: &Diagnostics| problems.len() + problems.dropped();
         let before = count(problems);
-        checker.inst(inst, problems);
-        // What ends a body has to be the last of it, which is seen by no type.
+        checker.check_inst(inst, problems);
+        // A terminator must be the last instruction of its body, which no type shows.
         if count(problems) == before && !function.op_def(inst).is_some_and(|def| def.terminator) {
             *slot = inst;
         }
     }
 }
 
-/// Whether an op that is not registered may have this name.
+/// Checks that an unregistered op may have this name.
 pub(crate) fn check_unregistered(name: &str) -> Result<(), OpError> {
     if name.contains('.') && crate::text::is_word(name) {
         return Ok(());
@@ -210,19 +225,20 @@ pub(crate) fn check_unregistered(name: &str) -> Result<(), OpError> {
     Err(OpError::new(message))
 }
 
-struct Checker<'a> {
+struct FunctionVerifier<'a> {
     function: &'a Function,
-    unread: &'a Unread,
+    unread: &'a UnreadParts,
 }
 
-impl Checker<'_> {
-    // Without a span the instruction is shown, which takes as long as printing the function: only for what is kept.
+impl FunctionVerifier<'_> {
+    // Adds a problem. Without a span the instruction is printed, which takes as long as printing the function; only
+    // for problems that are kept.
     fn push(&self, problems: &mut Diagnostics, inst: InstId, error: &OpError) {
         let shown = problems.dropped() == 0;
-        problems.push(self.error(inst, error, shown));
+        problems.push(self.diagnostic(inst, error, shown));
     }
 
-    fn error(&self, inst: InstId, error: &OpError, shown: bool) -> Diagnostic {
+    fn diagnostic(&self, inst: InstId, error: &OpError, shown: bool) -> Diagnostic {
         let f = self.function;
         let message = format!("{}: {}", f.op_name(inst), error.message);
         let mut diagnostic = Diagnostic::error(f.inst_span(inst), message);
@@ -239,8 +255,8 @@ impl Checker<'_> {
         }
     }
 
-    // Definition before use, across nesting. Gives whether the operands exist.
-    fn operands(&self, inst: InstId, problems: &mut Diagnostics) -> bool {
+    // Checks that definitions precede uses, across nesting. Returns whether the operands exist.
+    fn check_operands(&self, inst: InstId, problems: &mut Diagnostics) -> bool {
         let f = self.function;
         let report = |problems: &mut Diagnostics, message: String| {
             self.push(problems, inst, &OpError::new(message));
@@ -258,20 +274,20 @@ impl Checker<'_> {
                 ValueDef::Param(body, _) => f.encloses(body, inst),
             };
             if !fine {
-                report(problems, format!("operand {n} is not defined before it on every way here"));
+                report(problems, format!("operand {n} does not dominate this use"));
             }
         }
         true
     }
 
-    fn inst(&self, inst: InstId, problems: &mut Diagnostics) {
+    fn check_inst(&self, inst: InstId, problems: &mut Diagnostics) {
         let f = self.function;
         let report = |problems: &mut Diagnostics, message: String| {
             self.push(problems, inst, &OpError::new(message));
         };
         let mut ended = true;
         for &body in f.regions(inst) {
-            ended &= self.body(body, Some(inst), problems);
+            ended &= self.check_body(body, Some(inst), problems);
         }
         if self.unread.insts.contains(&inst) {
             return;
@@ -279,15 +295,17 @@ impl Checker<'_> {
         match f.op_def(inst) {
             Some(def) => {
                 if def.terminator && f.next_inst(inst).is_some() {
-                    report(problems, "it must be the last of its body".into());
+                    report(
+                        problems,
+                        "a terminator must be the last instruction of its body".into(),
+                    );
                 }
                 let attrs = f.attrs(inst);
-                if !def.holds(attrs) {
+                if !def.has_canonical_attrs(attrs) {
                     match check_attrs(def, attrs) {
-                        Ok(_) => report(
-                            problems,
-                            "its attributes are not in the form of the table".into(),
-                        ),
+                        Ok(_) => {
+                            report(problems, "the attributes are not in canonical form".into())
+                        }
                         Err(error) => self.push(problems, inst, &error),
                     }
                     return;
@@ -311,7 +329,7 @@ impl Checker<'_> {
                 return;
             }
         }
-        if !ended || self.unread.hides(f, inst) {
+        if !ended || self.unread.hides_from_inference(f, inst) {
             return;
         }
         let types = match f.infer(inst) {
@@ -325,7 +343,11 @@ impl Checker<'_> {
         if types.len() != stated.len() {
             report(
                 problems,
-                format!("it has {}, stated: {}", counted(types.len(), "result"), stated.len()),
+                format!(
+                    "it has {}, but {} are declared",
+                    counted(types.len(), "result"),
+                    stated.len()
+                ),
             );
             return;
         }
@@ -334,13 +356,13 @@ impl Checker<'_> {
             if inferred != stated && !inferred.compatible(stated) {
                 let which =
                     if types.len() > 1 { format!("result {n}") } else { "the result".into() };
-                report(problems, format!("{which} is {inferred}, but {stated} is stated"));
+                report(problems, format!("{which} is {inferred}, but {stated} is declared"));
             }
         }
     }
 
-    // No type in use is one that the text form could not state. What ops infer is looked at with them.
-    fn limits(&self, problems: &mut Diagnostics) {
+    // Checks that the text form can represent every type of the signature. Inferred types are checked with their ops.
+    fn check_limits(&self, problems: &mut Diagnostics) {
         let f = self.function;
         let params = f.params().iter().map(|&v| ("a parameter", f.value_type(v)));
         let results = f.result_types().into_iter().map(|ty| ("a result", ty));
@@ -360,8 +382,8 @@ impl Checker<'_> {
         }
     }
 
-    // Bodies end in the right terminator. Gives whether this one does.
-    fn body(&self, body: BodyId, owner: Option<InstId>, problems: &mut Diagnostics) -> bool {
+    // Checks that a body ends in the right terminator. Returns whether it does.
+    fn check_body(&self, body: BodyId, owner: Option<InstId>, problems: &mut Diagnostics) -> bool {
         let f = self.function;
         let expected = if owner.is_some() { "yield" } else { "return" };
         let last = f.last_inst(body);
@@ -388,8 +410,8 @@ impl Checker<'_> {
         false
     }
 
-    // What is returned is what the signature says.
-    fn results(&self, problems: &mut Diagnostics) {
+    // Checks the returned values against the signature.
+    fn check_results(&self, problems: &mut Diagnostics) {
         let f = self.function;
         let Some(last) = f.terminator(f.body()) else { return };
         if self.unread.signature || self.unread.insts.contains(&last) {
@@ -397,7 +419,7 @@ impl Checker<'_> {
         }
         let (stated, found) = (f.result_types(), f.operands(last));
         if stated.len() != found.len() {
-            let message = format!("@{} states {}", f.name(), counted(stated.len(), "result"));
+            let message = format!("@{} declares {}", f.name(), counted(stated.len(), "result"));
             let error = OpError::new(format!(
                 "it returns {}, but {message}",
                 counted(found.len(), "value")
@@ -409,7 +431,7 @@ impl Checker<'_> {
             let found = f.value_type(value);
             if value != self.unread.poison && !found.compatible(stated) {
                 let error = OpError::new(format!(
-                    "operand {n} is {found}, but @{} states {stated}",
+                    "operand {n} is {found}, but @{} declares {stated}",
                     f.name()
                 ));
                 self.push(problems, last, &error);
@@ -418,30 +440,32 @@ impl Checker<'_> {
     }
 }
 
-/// Checks call targets, signatures and that functions do not call themselves.
+/// Checks that calls fit the functions that they name and that no function calls itself.
 pub(crate) fn check_calls(
     program: &Program,
     problems: &mut Diagnostics,
-    unread: &HashMap<Name, Unread, FxBuildHasher>,
+    unread: &HashMap<Name, UnreadParts, FxBuildHasher>,
 ) {
-    // Looked for only if a call asks.
-    check_calls_given(program, problems, unread, &OnceCell::new());
+    // Computed only if a call needs it.
+    check_calls_with_effects(program, problems, unread, &OnceCell::new());
 }
 
-fn check_calls_given(
+fn check_calls_with_effects(
     program: &Program,
     problems: &mut Diagnostics,
-    unread: &HashMap<Name, Unread, FxBuildHasher>,
-    with_effects: &OnceCell<HashSet<Name, FxBuildHasher>>,
+    unread: &HashMap<Name, UnreadParts, FxBuildHasher>,
+    functions_with_effects: &OnceCell<HashSet<Name, FxBuildHasher>>,
 ) {
     let key = crate::ops::Call::key();
-    let all_read = Unread::default();
+    let all_read = UnreadParts::default();
     let mut graph: Vec<Vec<(Name, InstId)>> = Vec::with_capacity(program.functions().len());
     for function in program.functions() {
         let mut callees = Vec::new();
-        let checker =
-            Checker { function, unread: unread.get(&function.name()).unwrap_or(&all_read) };
-        // In the order of the text: calls have no regions.
+        let checker = FunctionVerifier {
+            function,
+            unread: unread.get(&function.name()).unwrap_or(&all_read),
+        };
+        // In the order of the text; calls have no regions.
         let is_call = |inst: &InstId| function.op_key(*inst) == key;
         let mut calls: Vec<InstId> = function.insts_unordered().filter(is_call).collect();
         calls.sort_by_key(|&inst| function.order_key(inst));
@@ -452,17 +476,19 @@ fn check_calls_given(
                 let lost = unread
                     .get(callee)
                     .is_some_and(|u| u.signature || u.params.contains(&target.body()));
-                if lost || checker.unread.hides(function, inst) {
+                if lost || checker.unread.hides_from_inference(function, inst) {
                     continue;
                 }
             }
-            // Beyond the limit nobody reads suggestions.
+            // Beyond the limit no suggestions are shown.
             let suggest = problems.dropped() == 0;
             for error in check_call(program, function, inst, *callee, suggest) {
                 checker.push(problems, inst, &error);
             }
             if function.own_effects(inst) == Effects::Pure
-                && with_effects.get_or_init(|| program.with_effects()).contains(callee)
+                && functions_with_effects
+                    .get_or_init(|| program.functions_with_effects())
+                    .contains(callee)
             {
                 let error = OpError::new(format!(
                     "`has_side_effect` is false, but @{callee} has ordered instructions"
@@ -475,7 +501,7 @@ fn check_calls_given(
     check_recursion(program, &graph, problems);
 }
 
-// Whether a call fits the function it names.
+// Checks that a call fits the function that it names.
 fn check_call(
     program: &Program,
     function: &Function,
@@ -486,7 +512,7 @@ fn check_call(
     let Some(target) = program.function(callee) else {
         let names = program.functions().iter().map(|f| f.name().as_str());
         let names = names.take(if suggest { 10_000 } else { 0 });
-        let error = OpError::new(format!("there is no function @{callee}"));
+        let error = OpError::new(format!("unknown function @{callee}"));
         return vec![match sapwood_types::did_you_mean(callee.as_str(), names) {
             Some(near) => error.with_help(format!("did you mean `@{near}`?")),
             None => error,
@@ -495,7 +521,8 @@ fn check_call(
     check_signature(function, inst, target)
 }
 
-// Named dims of the callee are bound by the arguments and then stand for the same number everywhere.
+// Checks a call against a signature. The arguments bind the named dims of the callee, which then stand for the same
+// number everywhere.
 fn check_signature(f: &Function, inst: InstId, target: &Function) -> Vec<OpError> {
     let mut errors = Vec::new();
     let mut bound: HashMap<Name, Dim, FxBuildHasher> = HashMap::default();
@@ -509,13 +536,13 @@ fn check_signature(f: &Function, inst: InstId, target: &Function) -> Vec<OpError
         )));
         return errors;
     }
-    // Without names a type means the same everywhere.
+    // Without named dims a type means the same in every function.
     let plain = !f.types.named() && !target.types.named();
     for (n, (&arg, &param)) in args.iter().zip(params).enumerate() {
         if plain && target.value_type(param) == f.value_type(arg) {
             continue;
         }
-        if let Err(why) = bind(target.value_type(param), f.value_type(arg), &mut bound) {
+        if let Err(why) = bind_dims(target.value_type(param), f.value_type(arg), &mut bound) {
             errors.push(OpError::new(format!("argument {n} of @{name}: {why}")));
         }
     }
@@ -533,18 +560,18 @@ fn check_signature(f: &Function, inst: InstId, target: &Function) -> Vec<OpError
         if plain && ty == stated {
             continue;
         }
-        let ty = substitute(ty, &bound);
+        let ty = substitute_dims(ty, &bound);
         if !ty.compatible(stated) {
             errors.push(OpError::new(format!(
-                "result {n} of @{name} is {ty}, but {stated} is stated"
+                "result {n} of @{name} is {ty}, but {stated} is declared"
             )));
         }
     }
     errors
 }
 
-/// Binds the named dims of a parameter type by an argument type.
-pub(crate) fn bind(
+/// Binds the named dims of a parameter type to those of an argument type.
+pub(crate) fn bind_dims(
     param: &ValueType,
     arg: &ValueType,
     bound: &mut HashMap<Name, Dim, FxBuildHasher>,
@@ -559,7 +586,7 @@ pub(crate) fn bind(
                     Dim::Named(name) => *bound.entry(name).or_insert(found),
                     other => other,
                 };
-                match expected.meet(found) {
+                match expected.unify(found) {
                     None => {
                         return Err(format!(
                             "expected {p}, found {a}: axis {axis} is {found}, not {expected}"
@@ -575,22 +602,26 @@ pub(crate) fn bind(
             Ok(())
         }
         (ValueType::Tuple(p), ValueType::Tuple(a)) if p.len() == a.len() => {
-            p.iter().zip(a.iter()).try_for_each(|(p, a)| bind(p, a, bound))
+            p.iter().zip(a.iter()).try_for_each(|(p, a)| bind_dims(p, a, bound))
         }
         (ValueType::Token, ValueType::Token) => Ok(()),
         _ => Err(format!("expected {param}, found {arg}")),
     }
 }
 
-/// A type of the callee as the caller sees it. Symbols that no argument binds are unknown there.
-pub(crate) fn substitute(ty: &ValueType, bound: &HashMap<Name, Dim, FxBuildHasher>) -> ValueType {
+/// Returns a type of the callee as the caller sees it. Named dims that no argument binds are unknown there.
+pub(crate) fn substitute_dims(
+    ty: &ValueType,
+    bound: &HashMap<Name, Dim, FxBuildHasher>,
+) -> ValueType {
     ty.map_dims(&mut |dim| match dim {
         Dim::Named(name) => bound.get(&name).copied().unwrap_or(Dim::Unknown),
         other => other,
     })
 }
 
-// Depth first over the call graph with a stack of our own; a call to a function that is being visited closes a cycle.
+// Searches the call graph depth first with an explicit stack; a call to a function that is being visited closes a
+// cycle.
 fn check_recursion(program: &Program, graph: &[Vec<(Name, InstId)>], problems: &mut Diagnostics) {
     let mut done = vec![false; graph.len()];
     let mut active = vec![false; graph.len()];
@@ -616,7 +647,8 @@ fn check_recursion(program: &Program, graph: &[Vec<(Name, InstId)>], problems: &
                 let error =
                     OpError::new(format!("@{} calls itself through @{callee}", function.name()))
                         .with_help("functions do not recurse; use `while`");
-                Checker { function, unread: &Unread::default() }.push(problems, inst, &error);
+                FunctionVerifier { function, unread: &UnreadParts::default() }
+                    .push(problems, inst, &error);
             } else if !done[to] {
                 stack.push((to, 0));
             }

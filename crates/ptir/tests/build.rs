@@ -1,4 +1,4 @@
-//! The builder: the documented examples, and what it refuses.
+//! The builder: documented examples and refused calls.
 
 use sapwood_ptir::prelude::*;
 use sapwood_ptir::structural::{Mode, first_mismatch_functions};
@@ -81,7 +81,7 @@ fn softmax_is_seven_instructions() {
 }
 
 #[test]
-fn the_usual_blocks_build_and_verify() {
+fn common_model_blocks_build_and_verify() {
     built(&[("x", f32s(&[4, 8])), ("a", f32s(&[8])), ("b", f32s(&[8]))], |g, v| {
         layer_norm(g, &v[0], &v[1], &v[2])
     });
@@ -97,7 +97,7 @@ fn the_usual_blocks_build_and_verify() {
     assert_eq!(f.result_types()[0].to_string(), "f32[2, 5, 6, 4]");
 }
 
-// The program of a golden file whose values NumPy gave.
+// Returns the program of a golden file whose expected values come from NumPy.
 fn golden(name: &str) -> Function {
     let path = format!("tests/golden/run/examples/{name}.ptir");
     let file = std::fs::read_to_string(sapwood_testing::repository().join(path)).unwrap();
@@ -109,7 +109,7 @@ fn golden(name: &str) -> Function {
 }
 
 #[test]
-fn the_usual_blocks_are_those_that_numpy_was_asked_about() {
+fn common_model_blocks_equal_the_golden_files_with_numpy_values() {
     let qkv = f32s(&[2, 3, 4]);
     let blocks = [
         ("softmax", built(&[("x", f32s(&[3, 5]))], |g, v| softmax(g, &v[0], 1))),
@@ -159,7 +159,7 @@ fn control_flow_with_captures() {
 }
 
 #[test]
-fn refusals_have_the_numbers_and_change_nothing() {
+fn refused_calls_report_both_numbers_and_change_nothing() {
     let mut builder = GraphBuilder::new("f", &Registry::builtin());
     let mut g = PtirGraph::new(&mut builder);
     let x = g.parameter("x", f32s(&[4, 8]));
@@ -176,7 +176,7 @@ fn refusals_have_the_numbers_and_change_nothing() {
         }
     };
     says(x.reduce_max(&mut g, [2usize], true), &["reduce_max", "`axes` is 2", "rank 2"]);
-    says(x.reduce_max(&mut g, [0usize, 0], true), &["axis 0 stands twice"]);
+    says(x.reduce_max(&mut g, [0usize, 0], true), &["axis 0 is repeated"]);
     says(x.add(&mut g, &y), &["add", "f32", "f16"]);
     says(x.add(&mut g, &z), &["rank 2", "rank 3"]);
     says(
@@ -198,14 +198,14 @@ fn refusals_have_the_numbers_and_change_nothing() {
     says(bytes.mean(&mut g, [0usize], false), &["mean: ", "1000 does not fit i8"]);
     says(flags.mean(&mut g, [0usize], false), &["mean: ", "bool"]);
     says(x.mean(&mut g, [2usize], false), &["mean: ", "rank 2"]);
-    says(x.mean(&mut g, [1usize, 1], false), &["mean: ", "axis 1 stands twice"]);
+    says(x.mean(&mut g, [1usize, 1], false), &["mean: ", "axis 1 is repeated"]);
     says(x.tile(&mut g, &[1 << 40, 1 << 40]), &["more than 2^64 - 1"]);
     let mut other_builder = GraphBuilder::new("g", &Registry::builtin());
     let mut other = PtirGraph::new(&mut other_builder);
     says(x.exp(&mut other), &["another graph"]);
     assert_eq!(format!("{:?}", g.function()), before);
     g.function().check_indices().unwrap();
-    // A region that fails, or whose op is refused, leaves nothing behind.
+    // A region that fails, or whose op is refused, is dropped.
     let failed = g.region(&[], |g, _| {
         x.exp(g)?;
         Err::<Vec<PtirValue>, GraphError>(x.add(g, &y).unwrap_err())
@@ -218,7 +218,7 @@ fn refusals_have_the_numbers_and_change_nothing() {
 }
 
 #[test]
-fn extents_the_text_cannot_state_are_refused() {
+fn extents_above_the_limit_are_refused() {
     use sapwood_ptir::MAX_EXTENT;
     let limit = MAX_EXTENT.to_string();
     let mut builder = GraphBuilder::new("f", &Registry::builtin());
@@ -250,7 +250,7 @@ fn extents_the_text_cannot_state_are_refused() {
 #[test]
 fn ranks_have_a_limit() {
     let wide = TensorSpec::new(DataType::F32, vec![1u64; 256]);
-    let limit = "a tensor has at most 255 dims, not 256";
+    let limit = "a tensor has at most 255 dims, found 256";
     let mut builder = GraphBuilder::new("f", &Registry::builtin());
     let mut g = PtirGraph::new(&mut builder);
     let x = g.parameter("x", TensorSpec::scalar(DataType::F32));
@@ -260,7 +260,7 @@ fn ranks_have_a_limit() {
     assert_eq!(error, limit);
     assert_eq!(g.import_spec("x", x.id(), wide.clone()).unwrap_err().to_string(), limit);
     let mut parts = sapwood_ptir::OpParts::new(sapwood_ptir::OpKey::of("demo.wide"));
-    parts.given.push(wide.clone().into());
+    parts.declared_types.push(wide.clone().into());
     assert!(g.record_parts(&parts).unwrap_err().to_string().contains(limit));
     assert!(TensorLiteral::filled(DataType::F32, &[1; 256], 0.0).is_err());
     assert_eq!(format!("{:?}", g.function()), before);
@@ -271,7 +271,7 @@ fn ranks_have_a_limit() {
 }
 
 #[test]
-fn a_helper_that_fails_leaves_no_constant() {
+fn a_failed_helper_leaves_no_constant() {
     let mut builder = GraphBuilder::new("f", &Registry::builtin());
     let mut g = PtirGraph::new(&mut builder);
     let flags = g.parameter("p", TensorSpec::new(DataType::Bool, [4u64]));
@@ -290,10 +290,10 @@ fn a_helper_that_fails_leaves_no_constant() {
 }
 
 #[test]
-fn a_region_that_fails_leaves_nothing_and_gives_its_own_error() {
+fn a_failed_region_is_dropped_and_its_error_returned() {
     #[derive(Debug, PartialEq)]
-    struct Mine;
-    impl From<GraphError> for Mine {
+    struct CustomError;
+    impl From<GraphError> for CustomError {
         fn from(error: GraphError) -> Self {
             panic!("{error}")
         }
@@ -303,18 +303,18 @@ fn a_region_that_fails_leaves_nothing_and_gives_its_own_error() {
     let x = g.parameter("x", f32s(&[4]));
     let before = format!("{:?}", g.function());
     let ty = [ValueType::from(f32s(&[4]))];
-    let error: Result<_, Mine> = g.region(&ty, |g, args| {
+    let error: Result<_, CustomError> = g.region(&ty, |g, args| {
         let then = g.region(&[], |g, _| {
             let two = args[0].fill_like(g, 2.0)?;
-            Ok::<_, Mine>(vec![args[0].mul(g, &two)?])
+            Ok::<_, CustomError>(vec![args[0].mul(g, &two)?])
         })?;
-        let other = g.region(&[], |_, _| Err::<Vec<PtirValue>, _>(Mine))?;
+        let other = g.region(&[], |_, _| Err::<Vec<PtirValue>, _>(CustomError))?;
         unreachable!("{then:?} {other:?}")
     });
-    assert_eq!(error.unwrap_err(), Mine);
+    assert_eq!(error.unwrap_err(), CustomError);
     assert_eq!(format!("{:?}", g.function()), before);
     g.function().check_indices().unwrap();
-    // Regions nobody took are gone when the function is finished.
+    // Regions that no instruction took are dropped when the function is finished.
     let kept = g.region(&ty, |g, args| {
         let _ = g.region(&[], |_, _| Ok::<_, GraphError>(vec![args[0].clone()]))?;
         Ok::<_, GraphError>(vec![args[0].clone()])
@@ -326,7 +326,7 @@ fn a_region_that_fails_leaves_nothing_and_gives_its_own_error() {
 }
 
 #[test]
-fn a_call_that_gives_other_results_leaves_nothing() {
+fn a_call_with_a_wrong_number_of_results_is_dropped() {
     let mut builder = GraphBuilder::new("f", &Registry::builtin());
     let mut g = PtirGraph::new(&mut builder);
     let x = g.parameter("x", f32s(&[4]));
@@ -338,7 +338,7 @@ fn a_call_that_gives_other_results_leaves_nothing() {
 }
 
 #[test]
-fn attributes_of_unregistered_ops_have_one_form() {
+fn attributes_of_unregistered_ops_must_be_canonical() {
     use sapwood_ptir::{Attr, Name, OpKey, OpParts};
     let mut builder = GraphBuilder::new("f", &Registry::builtin());
     let mut g = PtirGraph::new(&mut builder);
@@ -417,7 +417,7 @@ fn snippets() {
     let text = fails(&[("x", &x), ("k", &x)], &[("axis", "7")]);
     assert!(text.to_string().contains("`axes` is 7, out of range for rank 1"), "{text}");
     assert_eq!(format!("{:?}", g.function()), before);
-    // Both branches use a value of the snippet; the second does not fit.
+    // Both branches use a value of the snippet; the second branch does not fit.
     static BRANCHES: Snippet = ptir_snippet!(
         "func @b(%p: bool[], %m: f32[?N], %n: f32[?M]) -> f32[?N] {
            %e = exp %m : f32[?N]

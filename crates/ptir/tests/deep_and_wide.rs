@@ -1,8 +1,8 @@
-//! Depth and width are harmless: a million levels, a million operands, on a small stack.
+//! Deep and wide programs: a million levels, a million operands, on a small stack.
 
 use sapwood_ptir::structural::{self, Mode};
 use sapwood_ptir::{
-    Function, ParseOptions, Program, from_json, parse, parse_options, to_json, verify,
+    Function, ParseOptions, Program, from_json, parse, parse_with_options, to_json, verify,
 };
 use sapwood_testing::{cases, on_small_stack};
 
@@ -45,7 +45,7 @@ fn a_million_levels_of_regions() {
         }
         let json = to_json(&program);
         assert!(to_json(&from_json(&json).unwrap()) == json);
-        // Erasing the outermost takes all with it.
+        // Erasing the outermost instruction erases all others.
         let mut f = f.clone();
         let first = f.first_inst(f.body()).unwrap();
         let (value, x) = (f.value_of(first).unwrap(), f.params()[1]);
@@ -69,7 +69,7 @@ fn a_million_instructions_in_a_chain() {
             assert!(structural::equal(&program, &program, mode));
             let _ = structural::hash(&program, mode);
         }
-        let per_inst = program.functions()[0].memory() as f64 / N as f64;
+        let per_inst = program.functions()[0].memory_bytes() as f64 / N as f64;
         assert!(per_inst <= 250.0, "{per_inst} bytes per instruction");
     });
 }
@@ -113,19 +113,19 @@ fn deep_brackets_are_refused_in_time() {
 #[test]
 fn many_inserts_at_one_place_stay_ordered() {
     use sapwood_ptir::prelude::*;
-    use sapwood_ptir::{InstSpec, OpParts, Place};
+    use sapwood_ptir::{InsertPoint, InstSpec, OpParts};
     let mut f = Function::new("f", Registry::builtin());
     let x = f.push_param(f.body(), &TensorSpec::scalar(DataType::F32).into());
     let mut parts = OpParts::new(Exp::key());
     parts.operands.push(x);
-    let spec: InstSpec = f.resolve(&parts).unwrap();
-    let mut last = f.insert(Place::End(f.body()), &spec).unwrap();
+    let spec: InstSpec = f.resolve_parts(&parts).unwrap();
+    let mut last = f.insert(InsertPoint::End(f.body()), &spec).unwrap();
     let anchor = last;
     for i in 0..200_000 {
         let place = match i % 3 {
-            0 => Place::Before(last),
-            1 => Place::After(anchor),
-            _ => Place::Start(f.body()),
+            0 => InsertPoint::Before(last),
+            1 => InsertPoint::After(anchor),
+            _ => InsertPoint::Start(f.body()),
         };
         last = f.insert(place, &spec).unwrap();
     }
@@ -145,7 +145,7 @@ fn a_million_problems_are_counted_in_time() {
     let wide = vec!["1"; 1000].join(", ");
     let message =
         parse(&format!("ptir 1\nfunc @f(%x: f32[{wide}]) {{ return }}")).unwrap_err().to_string();
-    assert!(message.contains("at most 255 dims, this one 1000"), "{message}");
+    assert!(message.contains("at most 255 dims, found 1000"), "{message}");
 }
 
 #[test]
@@ -160,13 +160,13 @@ fn a_huge_text_is_read_or_refused_in_bounded_memory() {
         }
         text + end
     };
-    // One literal of all the bytes is read.
+    // One literal with all the bytes is read.
     let digits = (size - head.len()) / 8 * 8;
     let mut text = format!("{head}%a = constant hex \"");
     (0..digits / 8).for_each(|i| text += &format!("{i:08x}"));
     text += &format!("\" : f32[{}] return %x }}", digits / 8);
     assert_eq!(parse(&text).unwrap().num_insts(), 2);
-    // What takes many times the memory of its text is refused, with nothing said of what was not read.
+    // A text that takes many times its own memory is refused, without errors about the parts that were not read.
     for (piece, end) in [
         ("{", ""),
         ("d.a(){", ""),
@@ -176,7 +176,7 @@ fn a_huge_text_is_read_or_refused_in_bounded_memory() {
     ] {
         let text = fill(piece, end);
         let options = ParseOptions::new().memory(size as u64);
-        let problems = parse_options(&text, &options).unwrap_err();
+        let problems = parse_with_options(&text, &options).unwrap_err();
         let limit = format!("reading this takes more than {size} bytes of memory");
         assert!(problems.iter().any(|p| p.message == limit), "{piece}: {problems}");
     }

@@ -1,14 +1,14 @@
-//! What `diff` shows of two programs can be told apart by reading it.
+//! The two lines of each difference that `diff` prints are different texts.
 
 use std::collections::BTreeSet;
 
 use sapwood_ptir::structural::{Change, Difference, Mode, diff, equal};
-use sapwood_ptir::testing::{Config, random_program};
+use sapwood_ptir::testing::{RandomProgramConfig, random_program};
 use sapwood_ptir::{Program, parse};
 use sapwood_testing::cases;
 
-// Lines of one kind, each with its function; ends of bodies go with their bodies.
-fn texts(
+// Returns the printed lines of one kind, each with its function, without terminators.
+fn printed_lines(
     found: &[Difference],
     change: &Change,
     side: fn(&Difference) -> &String,
@@ -26,15 +26,15 @@ fn check(seed: u64, a: &Program, b: &Program, mode: Mode) {
         let Difference { before, after, .. } = difference;
         assert_ne!(before, after, "seed {seed}, {mode:?}: {difference}\n{a}{b}");
     }
-    let erased = texts(&found, &Change::Erased, |d| &d.before);
-    let inserted = texts(&found, &Change::Inserted, |d| &d.after);
+    let erased = printed_lines(&found, &Change::Erased, |d| &d.before);
+    let inserted = printed_lines(&found, &Change::Inserted, |d| &d.after);
     let both: Vec<&String> = erased.intersection(&inserted).collect();
     assert!(both.is_empty(), "seed {seed}, {mode:?}: {both:?}\n{a}{b}");
 }
 
 #[test]
-fn no_line_stands_for_itself() {
-    let config = Config { insts: 20, ..Config::default() };
+fn no_line_replaces_an_equal_line() {
+    let config = RandomProgramConfig { insts: 20, ..RandomProgramConfig::default() };
     for seed in 0..u64::from(cases(300, 20_000)) {
         let a = parse(&random_program(seed, &config).to_string()).unwrap();
         let b = parse(&random_program(seed + 1, &config).to_string()).unwrap();
@@ -43,7 +43,7 @@ fn no_line_stands_for_itself() {
     }
 }
 
-// Names that mean something else, and constants that are there twice.
+// Value names with another meaning, and constants that occur twice.
 #[test]
 fn renumbered_values_and_equal_constants() {
     let ops = ["exp %x", "neg %x", "tanh %x", "constant 1.0"];

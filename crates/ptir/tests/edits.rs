@@ -1,25 +1,25 @@
-//! Random edits: indices stay those of a fresh build, refused edits change nothing, order of independent instructions
-//! does not matter to data flow.
+//! Random edits: indices agree with a rebuilt index, refused edits change nothing, and comparison by data flow ignores
+//! the order of independent instructions.
 
 use sapwood_ptir::structural::{self, Mode};
-use sapwood_ptir::testing::{Config, Rng, random_program};
+use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_program};
 use sapwood_ptir::{
-    BodyId, EditError, Function, InstId, InstSpec, Place, Program, TensorLiteral, ValueId, parse,
-    verify_function,
+    BodyId, EditError, Function, InsertPoint, InstId, InstSpec, Program, TensorLiteral, ValueId,
+    parse, verify_function,
 };
 use sapwood_testing::cases;
 use sapwood_types::Span;
 use smallvec::SmallVec;
 
-fn random_place(f: &Function, rng: &mut Rng) -> Place {
+fn random_place(f: &Function, rng: &mut Rng) -> InsertPoint {
     let insts: Vec<InstId> = f.walk().collect();
     let at = insts[rng.below(insts.len())];
     let body: BodyId = f.body_of(at).unwrap();
     match rng.below(4) {
-        0 => Place::Before(at),
-        1 => Place::After(at),
-        2 => Place::Start(body),
-        _ => Place::End(body),
+        0 => InsertPoint::Before(at),
+        1 => InsertPoint::After(at),
+        2 => InsertPoint::Start(body),
+        _ => InsertPoint::End(body),
     }
 }
 
@@ -32,7 +32,7 @@ fn random_edit(f: &mut Function, rng: &mut Rng) -> Result<(), String> {
     let place = random_place(f, rng);
     let refused = |e: EditError| e.to_string();
     match rng.below(9) {
-        8 => take_over(f, rng, inst).map_err(refused),
+        8 => replace_taking_regions(f, rng, inst).map_err(refused),
         0 => f.erase(inst).map_err(refused),
         1 | 2 => f.move_inst(inst, place).map_err(refused),
         3 => {
@@ -61,8 +61,8 @@ fn random_edit(f: &mut Function, rng: &mut Rng) -> Result<(), String> {
     }
 }
 
-// Another instruction with some of the regions, in some order, takes the place of one.
-fn take_over(f: &mut Function, rng: &mut Rng, inst: InstId) -> Result<(), EditError> {
+// Replaces an instruction by another one that takes over some of its regions, in some order.
+fn replace_taking_regions(f: &mut Function, rng: &mut Rng, inst: InstId) -> Result<(), EditError> {
     let mut regions: SmallVec<[BodyId; 2]> = f.regions(inst).into();
     if regions.is_empty() {
         return Ok(());
@@ -90,10 +90,10 @@ fn take_over(f: &mut Function, rng: &mut Rng, inst: InstId) -> Result<(), EditEr
 }
 
 #[test]
-fn indices_stay_those_of_a_fresh_build() {
+fn indices_agree_with_a_rebuilt_index() {
     let mut done = 0u32;
     for seed in 0..u64::from(cases(300, 20_000)) {
-        let program = random_program(seed, &Config::default());
+        let program = random_program(seed, &RandomProgramConfig::default());
         let mut rng = Rng::new(seed);
         let mut f: Function = (*program.functions()[1]).clone();
         for step in 0..40 {
@@ -108,7 +108,7 @@ fn indices_stay_those_of_a_fresh_build() {
             }
             f.check_indices().unwrap_or_else(|e| panic!("seed {seed} step {step}: {e}\n{f:?}"));
         }
-        // No edit breaks definition before use.
+        // Every edit keeps definitions before their uses.
         if let Err(problems) = verify_function(&f) {
             let broken = problems.iter().find(|p| p.message.contains("not defined before"));
             assert!(broken.is_none(), "seed {seed}: {problems}\n{f:?}");
@@ -117,12 +117,12 @@ fn indices_stay_those_of_a_fresh_build() {
     assert!(done > 1000, "{done}");
 }
 
-// Labels and the order of uses may differ; everything that can be seen may not.
+// Labels and the order of uses may differ; everything visible from outside must be equal.
 #[test]
-fn edits_under_a_journal_can_be_taken_back() {
+fn edits_in_a_journal_can_be_rolled_back() {
     let mut done = 0usize;
     for seed in 0..u64::from(cases(300, 20_000)) {
-        let program = random_program(seed, &Config::default());
+        let program = random_program(seed, &RandomProgramConfig::default());
         let mut rng = Rng::new(seed);
         let mut f: Function = (*program.functions()[1]).clone();
         for round in 0..6 {
@@ -134,9 +134,9 @@ fn edits_under_a_journal_can_be_taken_back() {
             }
             done += f.journal_len();
             if rng.one_in(3) {
-                f.keep_edits();
+                f.commit_journal();
             } else {
-                f.take_back_edits();
+                f.rollback_journal();
                 assert_eq!(format!("{f:?}"), before, "seed {seed} round {round}");
             }
             assert!(!f.has_journal());
@@ -146,7 +146,7 @@ fn edits_under_a_journal_can_be_taken_back() {
     assert!(done > 1000, "{done}");
 }
 
-// Swaps neighbours that do not depend on each other.
+// Swaps neighbouring instructions that do not depend on each other.
 fn shuffle(f: &mut Function, rng: &mut Rng) {
     for _ in 0..60 {
         let insts: Vec<InstId> = f.walk().collect();
@@ -155,15 +155,15 @@ fn shuffle(f: &mut Function, rng: &mut Rng) {
         if f.is_ordered(inst) && f.is_ordered(next) {
             continue;
         }
-        let _ = f.move_inst(inst, Place::After(next));
+        let _ = f.move_inst(inst, InsertPoint::After(next));
     }
 }
 
 #[test]
-fn order_and_names_do_not_matter_to_data_flow() {
+fn comparison_by_data_flow_ignores_order_and_names() {
     let mut differ = 0;
     for seed in 0..u64::from(cases(400, 20_000)) {
-        let program = random_program(seed, &Config::default());
+        let program = random_program(seed, &RandomProgramConfig::default());
         let mut rng = Rng::new(seed);
         let mut other = program.clone();
         for f in program.functions() {
@@ -180,7 +180,7 @@ fn order_and_names_do_not_matter_to_data_flow() {
         }
         assert_eq!(structural::hash(&program, mode), structural::hash(&other, mode), "seed {seed}");
         assert!(structural::diff(&program, &other, mode).is_empty());
-        parts_are_equal(&program, &other, mode);
+        assert_parts_equal(&program, &other, mode);
         differ += usize::from(!structural::equal(&program, &other, Mode::Ordered));
         let ordered = structural::diff(&program, &other, Mode::Ordered);
         assert_eq!(
@@ -196,7 +196,7 @@ fn order_and_names_do_not_matter_to_data_flow() {
 fn differences_depend_on_the_text_alone() {
     let mut compared = 0;
     for seed in 0..u64::from(cases(300, 10_000)) {
-        let program = random_program(seed, &Config::default());
+        let program = random_program(seed, &RandomProgramConfig::default());
         let mut rng = Rng::new(seed);
         let mut other = program.clone();
         for f in program.functions() {
@@ -208,7 +208,7 @@ fn differences_depend_on_the_text_alone() {
                 let _ = random_edit(g, &mut rng);
             }
         }
-        // What was read has names that are all different, and other numbers.
+        // The parsed program has unique names and other numbers.
         let read = |p: &Program| parse(&p.to_string());
         let (Ok(before), Ok(after)) = (read(&program), read(&other)) else { continue };
         for mode in [Mode::Ordered, Mode::DataFlow] {
@@ -223,7 +223,7 @@ fn differences_depend_on_the_text_alone() {
     assert!(compared > 100, "{compared}");
 }
 
-// The differences of two programs, and of their regions one by one.
+// Returns the differences between two programs, and between their regions one by one.
 fn all_differences(a: &Program, b: &Program, mode: Mode) -> String {
     let regions = |f: &Function| -> Vec<BodyId> {
         f.walk().flat_map(|inst| f.regions(inst).to_vec()).collect()
@@ -238,8 +238,8 @@ fn all_differences(a: &Program, b: &Program, mode: Mode) -> String {
     found.iter().map(|d| format!("{d}\n")).collect()
 }
 
-// Every body and instruction of one program equals its like in the other, and hashes alike.
-fn parts_are_equal(left: &Program, right: &Program, mode: Mode) {
+// Asserts that every body and instruction of one program equals its counterpart in the other and has the same hash.
+fn assert_parts_equal(left: &Program, right: &Program, mode: Mode) {
     for f in left.functions() {
         let g = right.function(f.name()).unwrap();
         for inst in f.walk() {
@@ -265,18 +265,18 @@ fn parts_are_equal(left: &Program, right: &Program, mode: Mode) {
 #[test]
 fn parts_equal_themselves_and_their_copies() {
     for seed in 0..u64::from(cases(200, 10_000)) {
-        let program = random_program(seed, &Config::default());
+        let program = random_program(seed, &RandomProgramConfig::default());
         for mode in [Mode::Ordered, Mode::DataFlow] {
-            parts_are_equal(&program, &program, mode);
+            assert_parts_equal(&program, &program, mode);
             let mut copy = program.clone();
             program.functions().iter().for_each(|f| copy.replace((**f).clone()));
-            parts_are_equal(&program, &copy, mode);
+            assert_parts_equal(&program, &copy, mode);
         }
     }
 }
 
 #[test]
-fn hashes_are_the_same_everywhere() {
+fn hashes_are_stable_across_platforms_and_versions() {
     let program = parse(
         "ptir 1\nfunc @f(%x: f32[?N, 4]) -> f32[?N] { %y = reduce_sum %x {axes = [1]} : f32[?N] return %y }",
     )
@@ -287,7 +287,7 @@ fn hashes_are_the_same_everywhere() {
     )
     .unwrap();
     assert_eq!(structural::hash(&renamed, Mode::DataFlow).to_string(), hash(Mode::DataFlow));
-    // Golden: these change only with `HASH_VERSION`.
+    // Expected hashes: they change only with `HASH_VERSION`.
     assert_eq!(
         [hash(Mode::Ordered), hash(Mode::DataFlow)],
         ["443c1d26fcbf119c6b4c0c60a91f5cf7", "16c538c7446c28a819df88c202547ad8"]

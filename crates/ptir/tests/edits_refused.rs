@@ -1,8 +1,8 @@
-//! Edits that would break nesting or the order of definitions and uses, each by name.
+//! Refused edits: those that would break nesting or the order of definitions and uses.
 
 use sapwood_ptir::ops::{Constant, Neg, Yield};
 use sapwood_ptir::{
-    AttrList, BodyId, EditError, Function, InstId, InstSpec, Op, OpKey, Place, Registry,
+    AttrList, BodyId, EditError, Function, InsertPoint, InstId, InstSpec, Op, OpKey, Registry,
     TensorLiteral, TensorType, ValueId, ValueType, parse,
 };
 use sapwood_types::{DataType, Span};
@@ -22,12 +22,12 @@ fn spec(key: OpKey, operands: &[ValueId], regions: &[BodyId], results: usize) ->
     }
 }
 
-fn neg(f: &mut Function, place: Place, operand: ValueId) -> Result<ValueId, EditError> {
+fn neg(f: &mut Function, place: InsertPoint, operand: ValueId) -> Result<ValueId, EditError> {
     let inst = f.insert(place, &spec(Neg::key(), &[operand], &[], 1))?;
     Ok(f.value_of(inst).unwrap())
 }
 
-fn owner(f: &mut Function, place: Place, regions: &[BodyId]) -> Result<InstId, EditError> {
+fn owner(f: &mut Function, place: InsertPoint, regions: &[BodyId]) -> Result<InstId, EditError> {
     f.insert(place, &spec(OpKey::of("test.region"), &[], regions, 0))
 }
 
@@ -35,8 +35,8 @@ fn empty() -> Function {
     Function::new("f", Registry::builtin())
 }
 
-/// The edit is refused and nothing changed.
-fn refused<T: std::fmt::Debug>(
+/// Asserts that an edit is refused and changes nothing.
+fn assert_refused<T: std::fmt::Debug>(
     f: &mut Function,
     edit: impl FnOnce(&mut Function) -> Result<T, EditError>,
 ) -> EditError {
@@ -49,15 +49,15 @@ fn refused<T: std::fmt::Debug>(
 }
 
 #[test]
-fn a_region_is_not_put_into_itself() {
+fn a_region_is_not_inserted_into_itself() {
     let mut f = empty();
     let body = f.new_body([]);
-    let error = refused(&mut f, |f| owner(f, Place::End(body), &[body]));
+    let error = assert_refused(&mut f, |f| owner(f, InsertPoint::End(body), &[body]));
     assert_eq!(error, EditError::IntoItself);
 
     let inner = f.new_body([]);
-    owner(&mut f, Place::End(body), &[inner]).unwrap();
-    let error = refused(&mut f, |f| owner(f, Place::End(inner), &[body]));
+    owner(&mut f, InsertPoint::End(body), &[inner]).unwrap();
+    let error = assert_refused(&mut f, |f| owner(f, InsertPoint::End(inner), &[body]));
     assert_eq!(error, EditError::IntoItself);
 }
 
@@ -66,8 +66,8 @@ fn a_detached_body_is_not_inlined_into_itself() {
     let mut f = empty();
     let outer = f.new_body([]);
     let inner = f.new_body([]);
-    owner(&mut f, Place::End(outer), &[inner]).unwrap();
-    let error = refused(&mut f, |f| f.inline_body(outer, &[], Place::Start(inner)));
+    owner(&mut f, InsertPoint::End(outer), &[inner]).unwrap();
+    let error = assert_refused(&mut f, |f| f.inline_body(outer, &[], InsertPoint::Start(inner)));
     assert_eq!(error, EditError::IntoItself);
 }
 
@@ -76,7 +76,7 @@ fn the_body_of_the_function_is_not_inlined() {
     let mut f = empty();
     let other = f.new_body([]);
     let own = f.body();
-    let error = refused(&mut f, |f| f.inline_body(own, &[], Place::Start(other)));
+    let error = assert_refused(&mut f, |f| f.inline_body(own, &[], InsertPoint::Start(other)));
     assert_eq!(error, EditError::Attached(own));
 }
 
@@ -85,11 +85,11 @@ fn bodies_that_used_each_others_values_are_not_attached_out_of_order() {
     let mut f = empty();
     let x = f.push_param(f.body(), &scalar());
     let (outer, inner) = (f.new_body([]), f.new_body([]));
-    let hidden = neg(&mut f, Place::End(inner), x).unwrap();
-    neg(&mut f, Place::End(outer), hidden).unwrap();
-    owner(&mut f, Place::End(outer), &[inner]).unwrap();
+    let hidden = neg(&mut f, InsertPoint::End(inner), x).unwrap();
+    neg(&mut f, InsertPoint::End(outer), hidden).unwrap();
+    owner(&mut f, InsertPoint::End(outer), &[inner]).unwrap();
     let own = f.body();
-    let error = refused(&mut f, |f| owner(f, Place::End(own), &[outer]));
+    let error = assert_refused(&mut f, |f| owner(f, InsertPoint::End(own), &[outer]));
     assert_eq!(error, EditError::NotAvailable { value: hidden, user: "neg" });
 }
 
@@ -98,14 +98,14 @@ fn a_body_whose_values_another_uses_is_not_dropped() {
     let mut f = empty();
     let x = f.push_param(f.body(), &scalar());
     let (defines, uses) = (f.new_body([]), f.new_body([]));
-    let value = neg(&mut f, Place::End(defines), x).unwrap();
-    neg(&mut f, Place::End(uses), value).unwrap();
-    let error = refused(&mut f, |f| f.drop_body(defines));
+    let value = neg(&mut f, InsertPoint::End(defines), x).unwrap();
+    neg(&mut f, InsertPoint::End(uses), value).unwrap();
+    let error = assert_refused(&mut f, |f| f.drop_body(defines));
     assert!(matches!(error, EditError::StillUsed { value: v, uses: 1, .. } if v == value));
 
     let own = f.body();
-    let holder = owner(&mut f, Place::End(own), &[defines]).unwrap();
-    let error = refused(&mut f, |f| f.erase(holder));
+    let holder = owner(&mut f, InsertPoint::End(own), &[defines]).unwrap();
+    let error = assert_refused(&mut f, |f| f.erase(holder));
     assert!(matches!(error, EditError::StillUsed { value: v, .. } if v == value));
 
     f.drop_body(uses).unwrap();
@@ -114,38 +114,38 @@ fn a_body_whose_values_another_uses_is_not_dropped() {
 }
 
 #[test]
-fn constants_asked_for_at_the_start_are_one() {
+fn constants_requested_at_the_start_are_shared() {
     let mut f = empty();
-    let start = Place::Start(f.body());
+    let start = InsertPoint::Start(f.body());
     let one = TensorLiteral::scalar(1f32);
     let first = f.constant(&one, start, Span::unknown());
     let second = f.constant(&one, start, Span::unknown());
     assert_eq!(first, second);
     let constant = f.inst_of(first).unwrap();
     assert!(f.is::<Constant>(constant));
-    neg(&mut f, Place::After(constant), first).unwrap();
+    neg(&mut f, InsertPoint::After(constant), first).unwrap();
     f.check_indices().unwrap();
 }
 
 #[test]
-fn operands_that_become_fewer_leave_their_room() {
+fn slots_of_removed_operands_are_reused() {
     let mut f = empty();
     let x = f.push_param(f.body(), &scalar());
     let own = f.body();
     let many = vec![x; 1000];
-    let user = f.insert(Place::End(own), &spec(Yield::key(), &many, &[], 0)).unwrap();
-    let before = f.memory();
+    let user = f.insert(InsertPoint::End(own), &spec(Yield::key(), &many, &[], 0)).unwrap();
+    let before = f.memory_bytes();
     for len in (0..1000).rev() {
         f.set_operands(user, &many[..len]).unwrap();
         assert_eq!(f.uses(x).count(), len);
     }
     f.check_indices().unwrap();
-    assert!(f.memory() < before + 16_000, "{} after {before}", f.memory());
+    assert!(f.memory_bytes() < before + 16_000, "{} after {before}", f.memory_bytes());
 }
 
 #[test]
 fn regions_nested_deeply_are_inlined_one_by_one() {
-    // Outermost first, as a driver does: linear, or this would not end.
+    // Outermost first, as a driver does. With quadratic cost this would not finish.
     let depth = 200_000;
     let mut text = String::from("ptir 1\nfunc @f(%p: bool[], %x: f32[]) -> f32[] {\n");
     for i in 0..depth {
@@ -161,7 +161,7 @@ fn regions_nested_deeply_are_inlined_one_by_one() {
     let mut inlined = 0;
     while let Some(cond) = at {
         let body = f.regions(cond)[0];
-        let yielded = f.inline_body(body, &[], Place::Before(cond)).unwrap();
+        let yielded = f.inline_body(body, &[], InsertPoint::Before(cond)).unwrap();
         assert_eq!(yielded.len(), 1);
         inlined += 1;
         at = f.prev_inst(cond).filter(|&i| !f.regions(i).is_empty());
@@ -179,7 +179,7 @@ fn the_second_region_is_inlined_before_its_owner() {
     .unwrap();
     let mut f = (*program.functions()[0]).clone();
     let cond = f.inst_of(f.results()[0]).unwrap();
-    let yielded = f.inline_body(f.regions(cond)[1], &[], Place::Before(cond)).unwrap();
+    let yielded = f.inline_body(f.regions(cond)[1], &[], InsertPoint::Before(cond)).unwrap();
     f.check_indices().unwrap();
     f.replace_all_uses(f.value_of(cond).unwrap(), yielded[0]).unwrap();
     f.erase(cond).unwrap();
@@ -212,7 +212,7 @@ fn renaming_a_function_keeps_names_unique() {
 }
 
 #[test]
-fn a_tuple_that_shares_its_parts_is_refused_before_it_is_walked() {
+fn an_exponential_shared_tuple_is_refused_in_bounded_time() {
     use sapwood_ptir::prelude::*;
     let mut builder = GraphBuilder::new("f", &Registry::builtin());
     let mut g = PtirGraph::new(&mut builder);

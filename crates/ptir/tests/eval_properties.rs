@@ -1,7 +1,7 @@
 //! Properties of evaluation: every random program gives results or a specific error, the same in two runs, and folding never fails.
 
 use sapwood_ptir::eval::{self, EvalError, Fault, FoldLimits, Prepared, RunOptions, Tensor, Value};
-use sapwood_ptir::testing::{Config, Rng, random_literal, random_program};
+use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_literal, random_program};
 use sapwood_ptir::{Dim, Program, TensorLiteral, TensorType, ValueType};
 use sapwood_testing::cases;
 
@@ -49,7 +49,7 @@ fn texts(values: &[Value]) -> Vec<String> {
 }
 
 // Runs all functions of a program and returns the number that ran to the end.
-fn check(seed: u64, config: &Config) -> usize {
+fn check(seed: u64, config: &RandomProgramConfig) -> usize {
     let program = random_program(seed, config);
     let mut ended = 0;
     for function in program.functions() {
@@ -113,7 +113,7 @@ fn has_open_dims(f: &sapwood_ptir::Function) -> bool {
 fn programs_run_to_results_or_to_an_error_with_a_name() {
     let mut ended = 0;
     for seed in 0..u64::from(cases(600, 40_000)) {
-        ended += check(seed, &Config { insts: 12, ..Config::default() });
+        ended += check(seed, &RandomProgramConfig { insts: 12, ..RandomProgramConfig::default() });
     }
     assert!(ended > 0);
 }
@@ -125,7 +125,11 @@ fn every_op_with_an_evaluation_runs() {
         if def.name == "custom_call" {
             continue;
         }
-        let config = Config { only: vec![def.name], insts: 3, ..Config::default() };
+        let config = RandomProgramConfig {
+            only: vec![def.name],
+            insts: 3,
+            ..RandomProgramConfig::default()
+        };
         let ended: usize = (0..u64::from(cases(60, 2_000))).map(|seed| check(seed, &config)).sum();
         assert!(ended > 0, "no program with `{}` ran to the end", def.name);
     }

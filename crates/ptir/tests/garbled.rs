@@ -1,10 +1,10 @@
-//! Garbled programs are read or refused, never a panic; what is read prints to text that reads back.
+//! Garbled programs never cause a panic: they are read or refused, and programs that are read print to text that reads back.
 
-use sapwood_ptir::testing::{Config, Rng, random_program};
+use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_program};
 use sapwood_ptir::{from_json, parse, to_json};
 use sapwood_testing::cases;
 
-// Deletes, doubles, swaps and overwrites pieces, cut at borders of words as often as not.
+// Deletes, duplicates, swaps and overwrites pieces of a text, half of the time at word boundaries.
 fn garble(text: &str, rng: &mut Rng) -> String {
     let mut pieces: Vec<&str> = if rng.one_in(2) {
         text.split_inclusive([' ', '\n', '"', ':']).collect()
@@ -49,11 +49,14 @@ fn garble(text: &str, rng: &mut Rng) -> String {
 }
 
 #[test]
-fn text_and_json() {
+fn garbled_text_and_json_never_panic() {
     let (mut read, mut refused) = (0u32, 0u32);
     for seed in 0..u64::from(cases(4000, 200_000)) {
         let mut rng = Rng::new(seed);
-        let program = random_program(seed % 500, &Config { insts: 8, ..Config::default() });
+        let program = random_program(
+            seed % 500,
+            &RandomProgramConfig { insts: 8, ..RandomProgramConfig::default() },
+        );
         let text = garble(&program.to_string(), &mut rng);
         match parse(&text) {
             Ok(program) => {

@@ -1,15 +1,17 @@
-//! Golden files: what the text form reads and prints, what the verifier says, what differs, what ops compute.
+//! Golden files of the text form, the verifier, the diff and the evaluation of ops.
 
 use std::process::ExitCode;
 
 use sapwood_ptir::structural::{self, Mode};
 use sapwood_ptir::testing::{compare_all, read_values, run_values, write_value};
-use sapwood_ptir::{ParseOptions, Program, Registry, from_json, parse, parse_options, to_json};
+use sapwood_ptir::{
+    ParseOptions, Program, Registry, from_json, parse, parse_with_options, to_json,
+};
 use sapwood_testing::golden::{Case, Failure, Kind, Runner};
 use sapwood_testing::repository;
 
 fn read(text: &str) -> Result<Program, Failure> {
-    parse_options(text, &ParseOptions::new().comments(true))
+    parse_with_options(text, &ParseOptions::new().comments(true))
         .map_err(|p| Failure::new(p.to_string()))
 }
 
@@ -33,7 +35,7 @@ fn reads_back(_: &Case, output: &str) -> Result<(), Failure> {
     }
 }
 
-// Each problem with line and column, counted from the first line of the program.
+// Lists the problems with line and column, counted from the first line of the program.
 fn verify(case: &Case) -> Result<String, Failure> {
     let Err(problems) = parse(&case.program) else {
         return Err(Failure::new("the program is accepted"));
@@ -52,7 +54,7 @@ fn verify(case: &Case) -> Result<String, Failure> {
     Ok(out)
 }
 
-// The functions @left and @right of one program.
+// Lists the differences between the functions @left and @right of one program.
 fn diff(case: &Case) -> Result<String, Failure> {
     let program = parse(&case.program).map_err(|p| Failure::new(p.to_string()))?;
     let side = |name: &str| {
@@ -78,7 +80,7 @@ fn diff(case: &Case) -> Result<String, Failure> {
     Ok(out.join("\n"))
 }
 
-// Runs @f on the `//<` lines of the program.
+// Runs @f on the inputs in the `//<` lines of the program.
 fn run(case: &Case) -> Result<String, Failure> {
     let inputs = case.program.lines().filter_map(|line| line.strip_prefix("//< "));
     match run_values(&case.program, &read_values(inputs)?) {

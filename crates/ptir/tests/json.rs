@@ -1,4 +1,4 @@
-//! What the JSON reader refuses, and how.
+//! Errors of the JSON reader.
 
 use sapwood_ptir::{from_json, parse, to_json};
 
@@ -21,15 +21,15 @@ fn changed(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn versions() {
+fn unsupported_versions_are_refused() {
     let message = changed("\"version\":1", "\"version\":7");
-    assert!(message.contains("version 7") && message.contains("versions 1 to 1"), "{message}");
+    assert!(message.contains("version 7") && message.contains("expected 1 to 1"), "{message}");
     assert!(changed("\"version\":1", "\"version\":0").contains("version 0"));
     assert!(changed("\"format\":\"ptir\"", "\"format\":\"other\"").contains("`other`"));
 }
 
 #[test]
-fn malformed_json_has_its_place() {
+fn malformed_json_is_reported_with_its_position() {
     assert!(refused("{\n  \"format\": ptir").contains(":2:"));
     assert!(refused("").contains("not a PTIR program"));
     assert!(refused("[1, 2").contains("not a PTIR program"));
@@ -40,7 +40,7 @@ fn malformed_json_has_its_place() {
 }
 
 #[test]
-fn broken_tables_are_named() {
+fn inconsistent_tables_are_reported_by_path() {
     for (from, to, words) in [
         ("\"types\":[\"bool[]\"", "\"types\":[\"bowl[]\"", "functions[0].types[0]"),
         ("\"results\":[1]", "\"results\":[9]", "type 9 is out of range, there are 2"),

@@ -1,22 +1,22 @@
-//! Every bit pattern of every small type survives text; literals have one form.
+//! Literals: every bit pattern of the small types survives a text round trip, and equal literals have one form.
 
-use sapwood_ptir::{Attr, TensorLiteral, from_json, parse, print_options, to_json};
+use sapwood_ptir::{Attr, TensorLiteral, from_json, parse, print_with_options, to_json};
 use sapwood_types::DataType;
 
 fn round_trip(dtype: DataType, bytes: &[u8]) {
     let size = dtype.byte_size();
-    // In chunks that print as lists, not as hexadecimal.
+    // In chunks that are printed as lists, not as one hexadecimal string.
     for chunk in bytes.chunks(200 * size) {
         let n = (chunk.len() / size) as u64;
         let literal = TensorLiteral::new(dtype, &[n], chunk).unwrap();
         let mut f = sapwood_ptir::Function::new("f", sapwood_ptir::Registry::builtin());
-        let place = sapwood_ptir::Place::End(f.body());
+        let place = sapwood_ptir::InsertPoint::End(f.body());
         let value = f.constant(&literal, place, sapwood_types::Span::unknown());
         f.set_result_types(&[literal.ty().into()]);
         let mut parts = sapwood_ptir::OpParts::new(sapwood_ptir::OpKey::of("return"));
         parts.operands.push(value);
-        let spec = f.resolve(&parts).unwrap();
-        f.insert(sapwood_ptir::Place::End(f.body()), &spec).unwrap();
+        let spec = f.resolve_parts(&parts).unwrap();
+        f.insert(sapwood_ptir::InsertPoint::End(f.body()), &spec).unwrap();
         let text = format!("ptir 1\n\n{f:?}");
         let program = parse(&text).unwrap_or_else(|p| panic!("{p}\n{text}"));
         let g = &program.functions()[0];
@@ -60,7 +60,7 @@ fn equal_elements_are_a_splat_however_written() {
     let splat = TensorLiteral::splat(DataType::F32, &[3], &1.5f32.to_le_bytes()).unwrap();
     assert_eq!(dense, splat);
     assert!(dense.as_splat().is_some());
-    // 0.0 and -0.0 have other bits.
+    // 0.0 and -0.0 have different bits.
     assert!(TensorLiteral::from_slice(&[2], &[0.0f32, -0.0]).unwrap().as_splat().is_none());
     assert!(
         TensorLiteral::new(DataType::F32, &[3], &[0; 11])
@@ -77,7 +77,7 @@ fn equal_elements_are_a_splat_however_written() {
 fn elided_literals_are_refused_by_name() {
     let text = "ptir 1\nfunc @f() -> i32[3] { %a = constant [1, 2, 3] : i32[3] return %a }";
     let program = parse(text).unwrap();
-    let short = print_options(&program, &sapwood_ptir::PrintOptions::new().elide_above(2));
+    let short = print_with_options(&program, &sapwood_ptir::PrintOptions::new().elide_above(2));
     assert!(short.contains("constant ... : i32[3]"), "{short}");
     assert!(parse(&short).unwrap_err().to_string().contains("elided"));
 }

@@ -1,20 +1,20 @@
-//! The verifier refuses every kind of mutation and names the right instruction.
+//! The verifier rejects every mutation and names the right instruction.
 
 use std::collections::BTreeMap;
 
-use sapwood_ptir::testing::{Config, MUTATIONS, Rng, random_program};
-use sapwood_ptir::{InstId, ParseOptions, Program, parse_options, verify};
+use sapwood_ptir::testing::{MUTATIONS, RandomProgramConfig, Rng, random_program};
+use sapwood_ptir::{InstId, ParseOptions, Program, parse_with_options, verify};
 use sapwood_testing::cases;
 
-// Through text, so that every instruction has its line.
+// Builds the program from text, so that every instruction has a line of its own.
 fn program(seed: u64) -> Program {
-    let config = Config { insts: 40, ..Config::default() };
+    let config = RandomProgramConfig { insts: 40, ..RandomProgramConfig::default() };
     let text = random_program(seed, &config).to_string();
-    parse_options(&text, &ParseOptions::new().file("random.ptir")).unwrap()
+    parse_with_options(&text, &ParseOptions::new().file("random.ptir")).unwrap()
 }
 
 #[test]
-fn every_kind_is_refused_where_it_is() {
+fn every_mutation_is_reported_at_its_instruction() {
     assert!(MUTATIONS.len() >= 40, "{}", MUTATIONS.len());
     let mut applied: BTreeMap<&str, u32> = BTreeMap::new();
     for seed in 0..u64::from(cases(400, 10_000)) {
@@ -36,7 +36,7 @@ fn every_kind_is_refused_where_it_is() {
                     panic!(
                         "seed {seed}: {} of {:?} is accepted\n{changed}",
                         mutation.name,
-                        g_inst(&changed, f.name(), named)
+                        describe_inst(&changed, f.name(), named)
                     );
                 };
                 let found = problems.iter().any(|p| p.span.begin_line() == line);
@@ -54,6 +54,6 @@ fn every_kind_is_refused_where_it_is() {
     }
 }
 
-fn g_inst(program: &Program, f: sapwood_ptir::Name, inst: InstId) -> String {
+fn describe_inst(program: &Program, f: sapwood_ptir::Name, inst: InstId) -> String {
     program.function(f).map_or(String::new(), |f| sapwood_ptir::print_inst(f, inst))
 }

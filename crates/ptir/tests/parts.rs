@@ -17,7 +17,7 @@ fn function(program: &Program) -> &Function {
     &program.functions()[0]
 }
 
-// The n-th instruction with regions, and its first region.
+// Returns the n-th instruction with regions, and its first region.
 fn cond(f: &Function, n: usize) -> (InstId, BodyId) {
     let inst = f.walk().filter(|&i| !f.regions(i).is_empty()).nth(n).unwrap();
     (inst, f.regions(inst)[0])
@@ -28,7 +28,7 @@ fn op(f: &Function, n: usize) -> InstId {
 }
 
 #[test]
-fn in_one_function_a_capture_stands_for_itself() {
+fn in_one_function_a_capture_is_only_equal_to_itself() {
     let program = program(
         "%a = exp %x : f32[4]
          %b = exp %y : f32[4]
@@ -104,7 +104,7 @@ fn single_instructions() {
 }
 
 #[test]
-fn bodies_by_data_flow_do_not_see_order() {
+fn bodies_compared_by_data_flow_ignore_order() {
     let left = program(
         "%c = cond %p () { %n = neg %x : f32[4] %m = abs %y : f32[4] %s = sub %n, %m : f32[4] yield %s } () { yield %x } : f32[4]",
     );
@@ -123,7 +123,7 @@ fn bodies_by_data_flow_do_not_see_order() {
 }
 
 #[test]
-fn named_dims_of_one_function_are_themselves() {
+fn named_dims_of_one_function_are_only_equal_to_themselves() {
     let text = "ptir 1\nfunc @f(%a: f32[?A], %b: f32[?B]) { %x = neg %a : f32[?A] %y = neg %b : f32[?B] return }";
     let program = parse(text).unwrap();
     let renamed = parse(&text.replace("?A", "?N")).unwrap();

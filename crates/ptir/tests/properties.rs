@@ -1,11 +1,11 @@
-//! Properties of random programs.
+//! Properties of random programs: text and JSON round trips, hashes, verification.
 
 use sapwood_ptir::structural::{self, Mode};
-use sapwood_ptir::testing::{Config, random_program};
+use sapwood_ptir::testing::{RandomProgramConfig, random_program};
 use sapwood_ptir::{Registry, from_json, parse, to_json, verify};
 use sapwood_testing::cases;
 
-fn check(seed: u64, config: &Config) -> usize {
+fn check(seed: u64, config: &RandomProgramConfig) -> usize {
     let program = random_program(seed, config);
     let text = program.to_string();
     for f in program.functions() {
@@ -44,14 +44,18 @@ fn check(seed: u64, config: &Config) -> usize {
 #[test]
 fn programs_survive_text_and_json() {
     for seed in 0..u64::from(cases(1500, 60_000)) {
-        check(seed, &Config::default());
+        check(seed, &RandomProgramConfig::default());
     }
 }
 
 #[test]
 fn every_op_is_generated() {
     for def in Registry::builtin().defs().filter(|d| !d.terminator) {
-        let config = Config { only: vec![def.name], insts: 6, ..Config::default() };
+        let config = RandomProgramConfig {
+            only: vec![def.name],
+            insts: 6,
+            ..RandomProgramConfig::default()
+        };
         let mut found = 0;
         for seed in 0..u64::from(cases(12, 400)) {
             check(seed, &config);

@@ -1,12 +1,12 @@
-//! `docs/reference/ops.md` is what the tables say. `BLESS=1` writes it anew.
+//! `docs/reference/ops.md` is up to date with the op tables. `BLESS=1` writes it.
 
-use sapwood_ptir::{Registry, reference};
+use sapwood_ptir::{Registry, ops_reference_page};
 use sapwood_testing::repository;
 
 #[test]
-fn the_reference_of_ops_is_fresh() {
+fn the_reference_page_of_ops_is_up_to_date() {
     let path = repository().join("docs/reference/ops.md");
-    let expected = reference(&Registry::builtin());
+    let expected = ops_reference_page(&Registry::builtin());
     if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
         std::fs::write(&path, &expected).unwrap();
     }

@@ -2,7 +2,7 @@
 
 use sapwood_ptir::Registry;
 use sapwood_ptir::eval::{self, RunOptions, Value};
-use sapwood_ptir::testing::{Config, Rng, random_inputs, random_program};
+use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_inputs, random_program};
 
 /// Of the results of the programs below. It changes when what an op computes changes, or the random programs do; then
 /// it is to be looked at which of the two it was.
@@ -29,7 +29,10 @@ fn mix_value(hash: &mut u64, value: &Value) {
 fn two_hundred_programs_have_a_golden_hash() {
     let registry = Registry::builtin();
     let evaluated = registry.defs().filter(|d| !d.terminator && d.name != "custom_call");
-    let config = Config { only: evaluated.map(|d| d.name).collect(), ..Config::default() };
+    let config = RandomProgramConfig {
+        only: evaluated.map(|d| d.name).collect(),
+        ..RandomProgramConfig::default()
+    };
     let (mut hash, mut done, mut seed) = (0xcbf2_9ce4_8422_2325, 0, 0);
     while done < PROGRAMS {
         assert!(seed < 20 * PROGRAMS as u64, "only {done} of {seed} programs ran");

@@ -1,12 +1,12 @@
-//! The text form where golden files do not reach: other encodings, literals beside the text, hostile names.
+//! Cases of the text form that golden files cannot contain: encodings, external literals, hostile names.
 
 use std::sync::{Arc, Mutex};
 
 use sapwood_ptir::structural::{self, Mode};
-use sapwood_ptir::testing::{Config, random_program};
+use sapwood_ptir::testing::{RandomProgramConfig, random_program};
 use sapwood_ptir::{
-    MAX_ATTR_DEPTH, ParseOptions, external_bytes, from_json, parse, parse_options, print_beside,
-    to_json,
+    MAX_ATTR_DEPTH, ParseOptions, external_bytes, from_json, parse, parse_with_options,
+    print_with_external, to_json,
 };
 use sapwood_testing::cases;
 
@@ -14,7 +14,7 @@ const TEXT: &str =
     "ptir 1\n\nfunc @f(%x: f32[4]) -> f32[4] {\n  %y = neg %x : f32[4]\n  return %y\n}\n";
 
 #[test]
-fn a_byte_order_mark_is_no_part_of_the_text() {
+fn a_byte_order_mark_is_skipped() {
     let program = parse(&format!("\u{feff}{TEXT}")).unwrap();
     assert_eq!(program.to_string(), TEXT);
     let json = to_json(&program);
@@ -25,7 +25,7 @@ fn a_byte_order_mark_is_no_part_of_the_text() {
     assert!(parse(&TEXT.replace("neg", "\u{feff}neg")).is_err());
 }
 
-fn beside(bytes: Vec<u8>) -> ParseOptions {
+fn options_with_external(bytes: Vec<u8>) -> ParseOptions {
     ParseOptions::new().external(move |file, offset, length| match file {
         "side.bin" => external_bytes(&bytes, offset, length).map(<[u8]>::to_vec),
         _ => Err("no such file".into()),
@@ -33,36 +33,36 @@ fn beside(bytes: Vec<u8>) -> ParseOptions {
 }
 
 #[test]
-fn literals_beside_the_text_read_back() {
+fn external_literals_read_back() {
     let mut kept = 0;
     for seed in 0..u64::from(cases(300, 20_000)) {
-        let program = random_program(seed, &Config::default());
-        let (text, bytes) = print_beside(&program, "side.bin", 1);
+        let program = random_program(seed, &RandomProgramConfig::default());
+        let (text, bytes) = print_with_external(&program, "side.bin", 1);
         kept += usize::from(!bytes.is_empty());
-        let again = parse_options(&text, &beside(bytes.clone()))
+        let again = parse_with_options(&text, &options_with_external(bytes.clone()))
             .unwrap_or_else(|p| panic!("seed {seed}: {p}\n{text}"));
         assert!(structural::equal(&program, &again, Mode::Ordered), "seed {seed}");
         assert_eq!(again.to_string(), program.to_string(), "seed {seed}");
-        assert_eq!(print_beside(&again, "side.bin", 1), (text, bytes), "seed {seed}");
+        assert_eq!(print_with_external(&again, "side.bin", 1), (text, bytes), "seed {seed}");
     }
     assert!(kept > 30, "{kept}");
 }
 
 #[test]
-fn the_same_literal_is_kept_once() {
+fn equal_external_literals_are_stored_once() {
     let program = parse(
         "ptir 1 func @f(%x: i32[3]) -> i32[3] { %a = add %x, [1, 2, 3]:i32[3] : i32[3] %b = demo.op %a {k = literal([1, 2, 3] : i32[3]), w = literal(7 : i32[9])} : i32[3] return %b }",
     )
     .unwrap();
-    let (text, bytes) = print_beside(&program, "side.bin", 2);
+    let (text, bytes) = print_with_external(&program, "side.bin", 2);
     assert_eq!(bytes, [1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]);
     assert_eq!(text.matches("external(\"side.bin\", 0, 12)").count(), 2, "{text}");
     assert!(text.contains("literal(7 : i32[9])"), "{text}");
-    assert!(parse_options(&text, &beside(bytes)).is_ok());
+    assert!(parse_with_options(&text, &options_with_external(bytes)).is_ok());
 }
 
 #[test]
-fn what_is_not_beside_the_text_is_an_error() {
+fn missing_external_bytes_are_an_error() {
     let asked = Arc::new(Mutex::new(0));
     let count = asked.clone();
     let bytes = [0u8; 16];
@@ -76,56 +76,60 @@ fn what_is_not_beside_the_text_is_an_error() {
     });
     let message = |literal: &str, ty: &str| {
         let text = format!("ptir 1 func @f() {{ %a = constant {literal} : {ty} return }}");
-        parse_options(&text, &options).unwrap_err().to_string()
+        parse_with_options(&text, &options).unwrap_err().to_string()
     };
     for (literal, ty, expected) in [
-        (r#"external("side.bin", 8, 12)"#, "i32[3]", "12 bytes from byte 8 on, but there are 16"),
+        (
+            r#"external("side.bin", 8, 12)"#,
+            "i32[3]",
+            "expected 12 bytes from byte 8 on, but the file has 16",
+        ),
         (r#"external("other.bin", 0, 12)"#, "i32[3]", "the literal in `other.bin`: no such file"),
-        (r#"external("short.bin", 0, 12)"#, "i32[3]", "12 bytes were asked for, 3 came"),
-        (r#"external("side.bin", 0, 8)"#, "i32[3]", "its type needs 12 bytes, 8 are named"),
+        (r#"external("short.bin", 0, 12)"#, "i32[3]", "expected 12 bytes, the resolver returned 3"),
+        (r#"external("side.bin", 0, 8)"#, "i32[3]", "its type needs 12 bytes, found 8"),
         (
             r#"external("side.bin", 18446744073709551615, 12)"#,
             "i32[3]",
-            "no file has 12 bytes from byte 18446744073709551615 on",
+            "12 bytes from byte 18446744073709551615 on exceed the largest file size",
         ),
-        (r#"external("side.bin", 0, 99999999999999999999)"#, "i32[3]", "is no number of bytes"),
-        (r#"external("side.bin", -1, 12)"#, "i32[3]", "-1 is no number of bytes"),
+        (r#"external("side.bin", 0, 99999999999999999999)"#, "i32[3]", "is not a number of bytes"),
+        (r#"external("side.bin", -1, 12)"#, "i32[3]", "-1 is not a number of bytes"),
         (r#"external("side.bin", 0)"#, "i32[3]", "expected `,`, found `)`"),
         (r#"external(side, 0, 12)"#, "i32[3]", "expected the name of a file in quotes"),
         (
             r#"external("side.bin", 0, 12)"#,
             "i32[9223372036854775807]",
-            "its type needs too many bytes, 12 are named",
+            "its type needs too many bytes, found 12",
         ),
         (r#"external("side.bin", 0, 12)"#, "i32[?]", "a literal needs known dims"),
-        (r#"external("side.bin", 0, 4000000000000)"#, "i32[1000000000000]", "but there are 16"),
+        (r#"external("side.bin", 0, 4000000000000)"#, "i32[1000000000000]", "but the file has 16"),
     ] {
         let found = message(literal, ty);
         assert!(found.contains(expected), "{literal}: {found}");
     }
-    // What cannot be right is not asked for.
+    // The resolver is not called for a range that cannot be right.
     assert_eq!(*asked.lock().unwrap(), 4);
     let none = parse("ptir 1 func @f() { %a = constant external(\"w\", 0, 4) : i32[1] return }");
     assert!(none.unwrap_err().to_string().contains("nothing was given to find it"));
 }
 
 #[test]
-fn wild_numbers_cost_little() {
+fn large_value_numbers_cost_little() {
     let mut text = String::from("ptir 1\n");
     for i in 0..20_000 {
         text += &format!("func @f{i}(%4194303: f32[]) -> f32[] {{ return %4194303 }}\n");
     }
     assert_eq!(parse(&text).unwrap().functions().len(), 20_000);
-    // Every number is the same value wherever it stands.
+    // A number is the same value at every use.
     let text = "ptir 1 func @f(%9999999: f32[], %70: f32[]) -> f32[] { %71 = add %70, %9999999 : f32[] return %71 }";
     parse(text).unwrap();
-    // A number of one function means nothing in the next.
+    // A number of one function is undefined in the next.
     let two = "ptir 1 func @f(%7: f32[]) { return } func @g() -> f32[] { return %7 }";
     assert!(parse(two).unwrap_err().to_string().contains("%7 is not defined"));
 }
 
 #[test]
-fn quoted_dims_may_hold_brackets() {
+fn quoted_dims_may_contain_brackets() {
     let text = "ptir 1\n\nfunc @f(%x: f32[?\"a]b\"], %y: f32[?\"a]c\"]) -> f32[?\"a]b\"] {\n  %0 = neg %x : f32[?\"a]b\"]\n  %1 = neg %y : f32[?\"a]c\"]\n  return %0\n}\n";
     assert_eq!(parse(text).unwrap().to_string(), text);
 }
@@ -138,7 +142,7 @@ fn an_unclosed_string_keeps_the_lines() {
 }
 
 #[test]
-fn dictionaries_as_deep_as_they_may_be() {
+fn dictionaries_nested_to_the_limit() {
     for open in ["{k = ", "["] {
         let close = if open == "[" { "]" } else { "}" };
         let nested = |n: usize| {

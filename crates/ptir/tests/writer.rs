@@ -1,4 +1,4 @@
-//! Functions written in bulk: what fits together is taken, anything else is refused and changes nothing.
+//! Bulk construction of functions: instructions that fit are appended, others are refused and change nothing.
 
 use sapwood_ptir::ops::{Add, Cond, Exp, Reduce, Return, Yield};
 use sapwood_ptir::{
@@ -63,29 +63,35 @@ fn bodies_that_do_not_fit_are_refused() {
     };
     let (open, ended) = (writer.new_body(), writer.new_body());
     end(&mut writer, ended, pred);
-    let not_ended = Err(format!("{open} is not a body with an end"));
+    let not_ended = Err(format!("{open} is not a body with a terminator"));
     assert_eq!(cond(&mut writer, ended, open), not_ended);
     assert_eq!(cond(&mut writer, ended, ended), Err(format!("{ended} is already a region")));
-    assert_eq!(cond(&mut writer, ended, body), Err(format!("{body} is not a body with an end")));
+    assert_eq!(
+        cond(&mut writer, ended, body),
+        Err(format!("{body} is not a body with a terminator"))
+    );
     end(&mut writer, open, pred);
     assert_eq!(cond(&mut writer, ended, open), Ok(()));
     assert_eq!(cond(&mut writer, ended, open), Err(format!("{ended} is already a region")));
     let late = Yield { values: [pred].into_iter().collect() }.into_parts();
     let error = writer.append(open, &late, NOWHERE).unwrap_err();
-    assert_eq!(error.message, format!("{open} is ended, nothing goes after its end"));
+    assert_eq!(
+        error.message,
+        format!("{open} has a terminator, so no instruction can be appended")
+    );
 }
 
 #[test]
-fn what_is_wrong_as_a_whole_is_found_at_the_end() {
-    // A region that nobody took.
+fn finish_reports_problems_of_the_whole_function() {
+    // A body that is not a region of any instruction.
     let (mut first, body) = writer();
     let x = first.param(body, &scalar(DataType::I64));
     let region = first.new_body();
     end(&mut first, region, x);
     ret(&mut first, x);
     let problems = first.finish(&[scalar(DataType::I64)]).unwrap_err();
-    assert!(problems.to_string().contains("is a region of no instruction"), "{problems}");
-    // A value of a region, used outside.
+    assert!(problems.to_string().contains("is not a region of an instruction"), "{problems}");
+    // A value of a region, used outside of it.
     let (mut second, body) = writer();
     let pred = second.param(body, &scalar(DataType::Bool));
     let x = second.param(body, &scalar(DataType::I64));
@@ -97,14 +103,14 @@ fn what_is_wrong_as_a_whole_is_found_at_the_end() {
     second.append(body, &Cond { pred, then, otherwise }.into_parts(), NOWHERE).unwrap();
     ret(&mut second, inside);
     let problems = second.finish(&[scalar(DataType::I64)]).unwrap_err();
-    assert!(problems.to_string().contains("is not defined before it on every way"), "{problems}");
-    // No end.
+    assert!(problems.to_string().contains("does not dominate this use"), "{problems}");
+    // No terminator.
     let problems = writer().0.finish(&[]).unwrap_err();
     assert!(problems.to_string().contains("must end in `return`"), "{problems}");
 }
 
 #[test]
-fn what_changes_after_it_was_inferred_is_found_at_the_end() {
+fn finish_reports_bodies_changed_after_inference() {
     let (mut writer, body) = writer();
     let pred = writer.param(body, &scalar(DataType::Bool));
     let [then, otherwise] = [0, 1].map(|_| {
@@ -116,14 +122,14 @@ fn what_changes_after_it_was_inferred_is_found_at_the_end() {
     let cond = writer.append(body, &cond, NOWHERE).unwrap();
     let result = writer.function().value_of(cond).unwrap();
     ret(&mut writer, result);
-    // Branches take nothing.
+    // Branches take no parameters.
     writer.param(then, &scalar(DataType::Bool));
     let problems = writer.finish(&[scalar(DataType::Bool)]).unwrap_err();
     assert!(problems.to_string().contains("cond: "), "{problems}");
 }
 
 #[test]
-fn a_region_that_failed_leaves_nothing() {
+fn a_discarded_region_leaves_nothing() {
     let mut writer = FunctionWriter::new("f", &Registry::builtin());
     let ty = ValueType::from(TensorType::new(DataType::F32, [4u64]));
     let body = writer.function().body();
@@ -134,7 +140,7 @@ fn a_region_that_failed_leaves_nothing() {
     let nested = writer.new_body();
     let values = writer.function().inst_results(y).collect();
     writer.append(nested, &Yield { values }.into_parts(), Span::unknown()).unwrap();
-    writer.abandon(region);
+    writer.discard_body(region);
     writer
         .append(body, &Return { values: [x].into_iter().collect() }.into_parts(), Span::unknown())
         .unwrap();
@@ -144,7 +150,7 @@ fn a_region_that_failed_leaves_nothing() {
 }
 
 #[test]
-fn an_instruction_is_repeated_with_operands_of_the_same_types() {
+fn append_like_takes_operands_of_the_same_types() {
     let (mut writer, body) = writer();
     let (f32, i32) = (scalar(DataType::F32), scalar(DataType::I32));
     let (x, n) = (writer.param(body, &f32), writer.param(body, &i32));
@@ -159,7 +165,11 @@ fn an_instruction_is_repeated_with_operands_of_the_same_types() {
     let second = writer.append_like(body, first, &[y, x], NOWHERE).unwrap();
     let z = writer.function().value_of(second).unwrap();
     ret(&mut writer, z);
-    assert_eq!(writer.append_like(body, first, &[x, x], NOWHERE), None, "the body is ended");
+    assert_eq!(
+        writer.append_like(body, first, &[x, x], NOWHERE),
+        None,
+        "the body has a terminator"
+    );
     let function = writer.finish(std::slice::from_ref(&f32)).unwrap();
     assert_eq!(
         print_function(&function),
@@ -167,12 +177,12 @@ fn an_instruction_is_repeated_with_operands_of_the_same_types() {
          %3 = add %2, %0 : f32[]\n  return %3\n}\n"
     );
 
-    // In another function, too.
+    // From another function, too.
     let mut other = FunctionWriter::new("g", &Registry::builtin());
     let body = other.function().body();
     let (k, v) = (other.param(body, &i32), other.param(body, &f32));
-    assert_eq!(other.append_like_in(body, &function, first, &[k, v], NOWHERE), None);
-    let sum = other.append_like_in(body, &function, first, &[v, v], NOWHERE).unwrap();
+    assert_eq!(other.append_like_from(body, &function, first, &[k, v], NOWHERE), None);
+    let sum = other.append_like_from(body, &function, first, &[v, v], NOWHERE).unwrap();
     let sum = other.function().value_of(sum).unwrap();
     ret(&mut other, sum);
     let text = print_function(&other.finish(&[f32]).unwrap());
@@ -180,7 +190,7 @@ fn an_instruction_is_repeated_with_operands_of_the_same_types() {
 }
 
 #[test]
-fn small_regions_are_repeated_with_their_instruction() {
+fn append_like_copies_small_regions() {
     let (mut writer, body) = writer();
     let f32 = scalar(DataType::F32);
     let tensor = ValueType::from(TensorType::new(DataType::F32, [4u64]));
@@ -211,9 +221,9 @@ fn small_regions_are_repeated_with_their_instruction() {
 }
 
 #[test]
-fn instructions_with_known_types_are_taken_if_inference_says_the_same() {
+fn append_typed_accepts_types_that_inference_gives() {
     let (mut writer, body) = writer();
-    let [float, int] = [DataType::F32, DataType::I32].map(|d| writer.type_id(&scalar(d)));
+    let [float, int] = [DataType::F32, DataType::I32].map(|d| writer.intern_type(&scalar(d)));
     let x = writer.param_typed(body, float);
     let reshape = sapwood_ptir::ops::Reshape::key();
     let refused = [
@@ -242,15 +252,15 @@ fn instructions_with_known_types_are_taken_if_inference_says_the_same() {
 }
 
 #[test]
-fn values_of_another_region_are_found_at_the_end_whichever_way_they_are_used() {
+fn finish_reports_values_of_another_region_on_every_append_path() {
     let (mut writer, body) = writer();
-    let float = writer.type_id(&scalar(DataType::F32));
+    let float = writer.intern_type(&scalar(DataType::F32));
     let pred = writer.param(body, &scalar(DataType::Bool));
     let x = writer.param_typed(body, float);
     let mut inner = x;
     let [then, otherwise] = [0, 1].map(|_| {
         let region = writer.new_body();
-        // The second time this is a value of the first region.
+        // In the second iteration this is a value of the first region.
         let sum = writer.append_typed(region, Add::key(), [], &[inner, x], &[float], NOWHERE);
         inner = writer.function().value_of(sum.unwrap()).unwrap();
         writer.append_typed(region, Yield::key(), [], &[inner], &[], NOWHERE).unwrap();
@@ -261,15 +271,15 @@ fn values_of_another_region_are_found_at_the_end_whichever_way_they_are_used() {
     let result = writer.function().value_of(cond).unwrap();
     ret(&mut writer, result);
     let problems = writer.finish(&[scalar(DataType::F32)]).unwrap_err().to_string();
-    assert!(problems.contains("operand 0 is not defined before it"), "{problems}");
+    assert!(problems.contains("operand 0 does not dominate this use"), "{problems}");
 }
 
 #[test]
-fn instructions_with_regions_are_taken_if_inference_says_the_same() {
+fn append_interned_accepts_types_that_inference_gives() {
     let (mut writer, body) = writer();
     let tensor = ValueType::from(TensorType::new(DataType::F32, [4u64]));
     let [vector, float, int] =
-        [tensor, scalar(DataType::F32), scalar(DataType::I32)].map(|ty| writer.type_id(&ty));
+        [tensor, scalar(DataType::F32), scalar(DataType::I32)].map(|ty| writer.intern_type(&ty));
     let (x, init) = (writer.param_typed(body, vector), writer.param_typed(body, float));
     let region = |writer: &mut FunctionWriter, ty, ended: bool| {
         let region = writer.new_body();
@@ -280,26 +290,26 @@ fn instructions_with_regions_are_taken_if_inference_says_the_same() {
         region
     };
     let axes = |writer: &mut FunctionWriter, axis: i64| {
-        (Reduce::key(), writer.attr_list([Attr::Ints([axis].into_iter().collect())]))
+        (Reduce::key(), writer.intern_attrs([Attr::Ints([axis].into_iter().collect())]))
     };
     let (kind, wrong) = (axes(&mut writer, 0), axes(&mut writer, 1));
     let add = |writer: &mut FunctionWriter, kind, operands: &[_], region, ty| {
-        writer.append_numbered(body, kind, operands, &[region], &[ty], NOWHERE)
+        writer.append_interned(body, kind, operands, &[region], &[ty], NOWHERE)
     };
     for _ in 0..2 {
         let open = region(&mut writer, float, false);
-        assert_eq!(add(&mut writer, kind, &[x, init], open, float), None, "it has no end");
+        assert_eq!(add(&mut writer, kind, &[x, init], open, float), None, "it has no terminator");
         let ints = region(&mut writer, int, true);
         assert_eq!(add(&mut writer, kind, &[x, init], ints, float), None, "it takes integers");
         let fine = region(&mut writer, float, true);
-        assert_eq!(add(&mut writer, wrong, &[x, init], fine, float), None, "there is no axis 1");
+        assert_eq!(add(&mut writer, wrong, &[x, init], fine, float), None, "axis 1 does not exist");
         assert_eq!(add(&mut writer, kind, &[x, init], fine, vector), None, "it gives a scalar");
         assert_eq!(add(&mut writer, kind, &[x], fine, float), None, "an operand is missing");
-        let none = writer.append_numbered(body, kind, &[x, init], &[], &[float], NOWHERE);
+        let none = writer.append_interned(body, kind, &[x, init], &[], &[float], NOWHERE);
         assert_eq!(none, None, "a region is missing");
         assert!(add(&mut writer, kind, &[x, init], fine, float).is_some());
         assert_eq!(add(&mut writer, kind, &[x, init], fine, float), None, "it is a region already");
-        writer.abandon(open);
+        writer.discard_body(open);
     }
     ret(&mut writer, init);
     let function = writer.finish_typed(vec![float]).unwrap();
@@ -308,26 +318,26 @@ fn instructions_with_regions_are_taken_if_inference_says_the_same() {
 }
 
 #[test]
-fn what_is_known_of_one_type_is_what_inference_says_of_another() {
+fn cached_inference_agrees_with_inference_for_other_types() {
     let registry = Registry::builtin();
     let shapes: [&[Dim]; 4] =
         [&[], &[Dim::Known(2), Dim::Known(3)], &[Dim::Unknown], &[Dim::Known(0)]];
     let (mut taken, mut refused) = (0, 0);
     for def in registry.defs().filter(|def| !def.terminator) {
-        // Twice: what the first said of scalars is known then.
+        // Twice: the second time, the results for scalars are cached.
         for (dtype, count) in DataType::ALL.into_iter().flat_map(|d| [1, 2, 3, 2].map(|n| (d, n))) {
             for dims in shapes {
                 let (mut writer, body) = writer();
                 let ty: ValueType =
                     TensorType { dtype, dims: dims.iter().copied().collect() }.into();
-                let id = writer.type_id(&ty);
+                let id = writer.intern_type(&ty);
                 let operands: Vec<ValueId> = (0..count).map(|_| writer.param(body, &ty)).collect();
                 let parts = OpParts {
                     key: def.key,
                     attrs: Default::default(),
                     operands: operands.iter().copied().collect(),
                     regions: Default::default(),
-                    given: vec![ty.clone()],
+                    declared_types: vec![ty.clone()],
                 };
                 let fast =
                     writer.append_typed(body, def.key, [], &operands, &[id], NOWHERE).is_some();
@@ -335,7 +345,7 @@ fn what_is_known_of_one_type_is_what_inference_says_of_another() {
                     let f = writer.function();
                     f.inst_results(inst).map(|v| f.type_id(v)).eq([id])
                 });
-                // Attributes that are left out are filled in the slow way only.
+                // Only the slow path fills in omitted attributes.
                 if def.attrs.is_empty() {
                     assert_eq!(fast, slow, "{} of {count} of type {ty}", def.name);
                 } else {
@@ -349,7 +359,7 @@ fn what_is_known_of_one_type_is_what_inference_says_of_another() {
 }
 
 #[test]
-fn what_is_known_of_built_in_ops_is_not_of_ops_made_from_them() {
+fn cached_inference_of_built_in_ops_does_not_apply_to_ops_derived_from_them() {
     let ranked = OpDef::new("rows", "test", &[], |cx| match cx.tensor(0)?.rank() {
         2 => cx.same_as(0),
         rank => Err(OpError::new(format!("rank {rank}, expected 2"))),
@@ -365,7 +375,7 @@ fn what_is_known_of_built_in_ops_is_not_of_ops_made_from_them() {
     let body = writer.function().body();
     let types = [[2u64, 3].as_slice(), &[2, 3, 4]].map(|shape| {
         let ty = TensorType::new(DataType::F32, shape.iter().copied());
-        writer.type_id(&ty.into())
+        writer.intern_type(&ty.into())
     });
     let values = types.map(|ty| writer.param_typed(body, ty));
     let mut append = |key, i: usize| {
@@ -377,16 +387,16 @@ fn what_is_known_of_built_in_ops_is_not_of_ops_made_from_them() {
 }
 
 #[test]
-fn what_was_abandoned_says_nothing_of_what_is_right() {
+fn discarded_instructions_do_not_count_in_the_inference_cache() {
     let key = sapwood_ptir::ops::Transpose::key();
     let attrs = || [Attr::Ints([0].into_iter().collect())];
     let (mut writer, main) = writer();
     for n in 1..=64u64 {
-        let ty = writer.type_id(&TensorType::new(DataType::F32, [n]).into());
+        let ty = writer.intern_type(&TensorType::new(DataType::F32, [n]).into());
         let body = writer.new_body();
         let x = writer.param_typed(body, ty);
         assert!(writer.append_typed(body, key, attrs(), &[x], &[ty], NOWHERE).is_some());
-        writer.abandon(body);
+        writer.discard_body(body);
         assert_eq!(writer.append_typed(main, key, attrs(), &[], &[ty], NOWHERE), None, "{n}");
     }
 }

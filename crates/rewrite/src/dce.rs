@@ -15,7 +15,7 @@ pub fn eliminate_dead_code_with<'a>(
     function: &'a mut Function,
     listener: Option<&'a mut dyn Listener>,
 ) -> usize {
-    let order: Vec<InstId> = function.walk_completed().collect();
+    let order: Vec<InstId> = function.walk_post_order().collect();
     let mut rw = ProgramRewriter::new(function);
     if let Some(listener) = listener {
         rw.listen(listener);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use sapwood_ptir::ops::{Abs, Add, Ceil, Cos, Exp, Floor, Log, Mul, Neg, Sin, Sqrt, Tan, Tanh};
-use sapwood_ptir::{InstId, Op, Place, Program, Value, parse};
+use sapwood_ptir::{InsertPoint, InstId, Op, Program, Value, parse};
 use sapwood_rewrite::{
     GreedyConfig, GreedyStats, OpRewritePattern, OpView, Pattern, PatternFn, PatternId, PatternSet,
     ProblemKind, ProgramRewriter, Rewrite, Roots, StepLog, Unary, apply_patterns_and_fold_greedily,
@@ -654,7 +654,7 @@ fn the_result_is_a_function_of_the_printed_program() {
     let (l, r) = (rw.operands(mul)[0], rw.operands(mul)[1]);
     let mut parts = sapwood_ptir::OpParts::new(Mul::key());
     parts.operands.extend([l, r]);
-    let new = rw.insert_parts(Place::After(mul), &parts).unwrap();
+    let new = rw.insert_parts(InsertPoint::After(mul), &parts).unwrap();
     let value = rw.value_of(new).unwrap();
     let old = rw.value_of(mul).unwrap();
     rw.replace_all_uses(old, value).unwrap();

@@ -62,11 +62,11 @@ fn scan(
     let ty = std::slice::from_ref(v[0].ty());
     let body = g.region(ty, |g, args| Ok::<_, GraphError>(vec![step(g, &args[0])?]))?;
     let results: PtirResults = g.record(sapwood_ptir::ops::Scan {
-        args: [g.own(&v[0])?].into_iter().collect(),
+        args: [g.value_id(&v[0])?].into_iter().collect(),
         carried: 1.into(),
         length: Some(3.into()),
         reverse: false,
-        body: g.own_region(&body)?,
+        body: g.region_id(&body)?,
     })?;
     Ok(vec![results.into_value()?])
 }

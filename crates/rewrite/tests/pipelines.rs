@@ -2,7 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
-use sapwood_ptir::testing::{Config, random_program};
+use sapwood_ptir::testing::{RandomProgramConfig, random_program};
 use sapwood_ptir::{Program, parse};
 use sapwood_rewrite::{
     DEFAULT_PIPELINE, GreedyConfig, OpRef, PASSES, Pass, PassContext, PassError, PassInfo,
@@ -285,7 +285,7 @@ fn tuples_itself(_: OpRef, rw: &mut Rewrite<'_>) -> Option<sapwood_ptir::Value> 
 
 #[test]
 fn many_functions_come_out_the_same_on_any_number_of_threads() {
-    let config = Config { functions: 40, ..Config::default() };
+    let config = RandomProgramConfig { functions: 40, ..RandomProgramConfig::default() };
     let program = random_program(7, &config);
     let run = |threads| {
         let mut program = program.clone();

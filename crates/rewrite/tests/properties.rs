@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use sapwood_ptir::eval::{Float, Native};
 use sapwood_ptir::ops::{Scan, While};
 use sapwood_ptir::structural::{self, Mode};
-use sapwood_ptir::testing::{Config, Rng, random_program};
+use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_program};
 use sapwood_ptir::{
     Attr, Function, InstId, Program, Registry, TensorLiteral, ValueDef, ValueId, parse, verify,
     with_float,
@@ -123,7 +123,8 @@ fn quarter(n: u64) {
     let seeds = u64::from(cases(2_000, 200_000));
     for seed in (0..seeds).filter(|seed| seed % 4 == n) {
         let insts = if seed % 3 == 0 { 60 } else { 24 };
-        let program = random_program(seed, &Config { insts, ..Config::default() });
+        let program =
+            random_program(seed, &RandomProgramConfig { insts, ..RandomProgramConfig::default() });
         changes += check(&pipelines, seed, &program, &mut runs);
     }
     assert!(changes > 500 && runs > 500, "{changes} changes, {runs} runs");
@@ -188,7 +189,7 @@ fn firings(programs: impl Iterator<Item = Program>, count: &mut BTreeMap<String,
 fn every_shipped_pattern_fires_twenty_times() {
     let library = Library::read();
     let mut count = BTreeMap::new();
-    firings((0..500).map(|seed| random_program(seed, &Config::default())), &mut count);
+    firings((0..500).map(|seed| random_program(seed, &RandomProgramConfig::default())), &mut count);
     firings((0..12_000).map(|n| library.soup(&mut Rng::new(n), n as usize)), &mut count);
     let shipped: usize = canonicalize::LISTS.iter().map(|list| list.entries.len()).sum();
     assert_eq!(count.len(), shipped);
@@ -249,7 +250,8 @@ fn random_programs_have_every_op_and_every_special_number() {
     let mut seen: BTreeMap<&'static str, usize> = BTreeMap::new();
     for seed in 0..2_000 {
         let insts = if seed % 3 == 0 { 60 } else { 24 };
-        let program = random_program(seed, &Config { insts, ..Config::default() });
+        let program =
+            random_program(seed, &RandomProgramConfig { insts, ..RandomProgramConfig::default() });
         for f in program.functions() {
             f.walk().for_each(|inst| note(f, inst, &mut seen));
         }

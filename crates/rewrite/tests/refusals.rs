@@ -1,10 +1,10 @@
 //! Every edit with every kind of op: a refused edit leaves the function unchanged.
 
 use sapwood_ptir::ops::{Add, Cond, Constant, CustomCall, Neg, Return, Tuple, While, Yield};
-use sapwood_ptir::testing::{Config, Rng, random_program};
+use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_program};
 use sapwood_ptir::{
-    BodyId, Function, InstId, Op, OpParts, Place, ResultTypes, TensorLiteral, TensorType, Value,
-    ValueId, Values, parse,
+    BodyId, Function, InsertPoint, InstId, Op, OpParts, ResultTypes, TensorLiteral, TensorType,
+    Value, ValueId, Values, parse,
 };
 use sapwood_rewrite::{Listener, ProgramRewriter, RewriteError};
 use sapwood_testing::cases;
@@ -96,7 +96,7 @@ fn parts_of(f: &Function, inst: InstId) -> OpParts {
     parts.attrs = f.attrs(inst).iter().cloned().collect();
     parts.operands = f.operands(inst).iter().copied().collect();
     parts.regions = f.regions(inst).iter().copied().collect();
-    parts.given = f.inst_results(inst).map(|v| f.value_type(v).clone()).collect();
+    parts.declared_types = f.inst_results(inst).map(|v| f.value_type(v).clone()).collect();
     parts
 }
 
@@ -105,7 +105,12 @@ fn random_edit(f: &Function, ids: &Ids, rng: &mut Rng) -> (String, Edit) {
     let (inst, at) = (ids.insts[rng.below(ids.insts.len())], ids.insts[rng.below(ids.insts.len())]);
     let (v, w) = (ids.values[rng.below(ids.values.len())], ids.values[rng.below(ids.values.len())]);
     let body = ids.bodies[rng.below(ids.bodies.len())];
-    let place = [Place::Before(at), Place::After(at), Place::Start(body), Place::End(body)];
+    let place = [
+        InsertPoint::Before(at),
+        InsertPoint::After(at),
+        InsertPoint::Start(body),
+        InsertPoint::End(body),
+    ];
     let place = place[rng.below(4)];
     let live: Vec<InstId> = ids.insts.iter().copied().filter(|&i| f.is_live(i)).collect();
     let like = live[rng.below(live.len())];
@@ -250,7 +255,7 @@ fn states(f: &Function) -> Vec<Function> {
             let mut rw = ProgramRewriter::new(&mut detached);
             let mut parts = OpParts::new(Tuple::key());
             parts.operands.push(inner);
-            rw.insert_parts(Place::End(body), &parts).unwrap();
+            rw.insert_parts(InsertPoint::End(body), &parts).unwrap();
             states.push(detached);
         }
     }
@@ -285,7 +290,7 @@ fn refused_edits_of_every_kind_of_op_change_nothing() {
 fn refused_edits_of_random_programs_change_nothing() {
     let (mut no, mut yes) = (0, 0);
     for seed in 0..u64::from(cases(30, 1_000)) {
-        let program = random_program(seed, &Config::default());
+        let program = random_program(seed, &RandomProgramConfig::default());
         for f in program.functions() {
             let (more_no, more_yes) = check(f, 60, &mut Rng::new(seed));
             (no, yes) = (no + more_no, yes + more_yes);

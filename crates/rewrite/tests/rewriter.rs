@@ -1,10 +1,10 @@
 //! The rewriter: the effects of edits, and the edits it refuses.
 
 use sapwood_ptir::ops::{Add, Cond, Exp, Neg, Reshape, Yield};
-use sapwood_ptir::testing::{Config, Rng, random_program};
+use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_program};
 use sapwood_ptir::{
-    BodyId, EditError, Function, InstId, Op, OpParts, Place, Program, TensorLiteral, TensorType,
-    Value, ValueId, parse,
+    BodyId, EditError, Function, InsertPoint, InstId, Op, OpParts, Program, TensorLiteral,
+    TensorType, Value, ValueId, parse,
 };
 use sapwood_rewrite::{
     GreedyConfig, Listener, Pattern, PatternSet, ProgramRewriter, Rewrite, RewriteError, Roots,
@@ -92,7 +92,7 @@ fn random_edit(rw: &mut ProgramRewriter<'_>, rng: &mut Rng) -> Result<(), Rewrit
         3 => rw.set_operand(inst, rng.below(3), value),
         4 => rw.set_operands(inst, &[value, other]),
         5 => rw.insert_before(at, Add { lhs: value, rhs: other }).map(|_| ()),
-        6 => rw.move_inst(inst, Place::After(at)),
+        6 => rw.move_inst(inst, InsertPoint::After(at)),
         7 => {
             let attrs = rw.function().attrs(at).clone();
             rw.set_attrs(inst, &attrs)
@@ -105,7 +105,7 @@ fn random_edit(rw: &mut ProgramRewriter<'_>, rng: &mut Rng) -> Result<(), Rewrit
                 if rw.function().body_owner(body).is_some() && params == 0 {
                     return Ok(());
                 }
-                rw.inline_body(body, &args, Place::Before(at)).map(|_| ())
+                rw.inline_body(body, &args, InsertPoint::Before(at)).map(|_| ())
             }
             None => Ok(()),
         },
@@ -134,7 +134,7 @@ impl Listener for Count {
 fn a_refused_edit_changes_nothing() {
     let (mut refused, mut done) = (0, 0);
     for seed in 0..u64::from(cases(200, 20_000)) {
-        let program = random_program(seed, &Config::default());
+        let program = random_program(seed, &RandomProgramConfig::default());
         let mut rng = Rng::new(seed);
         let mut f: Function = (*program.functions()[1]).clone();
         for step in 0..30 {
@@ -161,7 +161,7 @@ fn a_refused_edit_changes_nothing() {
 fn edits_that_are_not_refused_keep_the_function_valid() {
     let mut done = 0;
     for seed in 0..u64::from(cases(300, 20_000)) {
-        let program = random_program(seed, &Config::default());
+        let program = random_program(seed, &RandomProgramConfig::default());
         let mut rng = Rng::new(seed + 1_000_000);
         let mut f: Function = (*program.functions()[1]).clone();
         for step in 0..30 {
@@ -260,7 +260,7 @@ fn a_use_before_its_definition_is_refused() {
     assert!(rw.insert_before(ret, Neg { input: n }).is_err());
     assert!(rw.set_operand(exp, 0, e).is_err());
     assert!(rw.replace_all_uses(x, e).is_err());
-    assert!(rw.move_inst(exp, Place::Before(ret)).is_err());
+    assert!(rw.move_inst(exp, InsertPoint::Before(ret)).is_err());
     assert_eq!(p.to_string(), NESTED);
 }
 
@@ -411,7 +411,7 @@ impl Pattern for Hoists {
     fn match_and_rewrite(&self, root: InstId, rw: &mut ProgramRewriter<'_>) -> bool {
         let f = rw.function();
         match f.body_of(root).and_then(|b| f.body_owner(b)) {
-            Some(owner) => rw.move_inst(root, Place::Before(owner)).is_ok(),
+            Some(owner) => rw.move_inst(root, InsertPoint::Before(owner)).is_ok(),
             None => false,
         }
     }
@@ -425,7 +425,7 @@ fn a_move_is_a_change() {
     let mut count = Count::default();
     let mut rw = ProgramRewriter::new(f);
     rw.listen(&mut count);
-    rw.move_inst(neg, Place::Before(cond)).unwrap();
+    rw.move_inst(neg, InsertPoint::Before(cond)).unwrap();
     assert_eq!(count.0, 1);
 
     // Once it is outside, it replaces the ones that follow.

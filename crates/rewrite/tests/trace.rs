@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use sapwood_ptir::testing::{Config, random_program};
+use sapwood_ptir::testing::{RandomProgramConfig, random_program};
 use sapwood_ptir::{Function, InstId, Program, parse};
 use sapwood_rewrite::{
     CsePass, FixpointPass, Pass, PassContext, PassError, PassManager, RunReport,
@@ -90,7 +90,7 @@ fn traced(pipeline: &str, program: &mut Program) -> (Counts, RunReport) {
 fn every_rewrite_fold_and_erasure_is_an_event() {
     let (mut rewrites, mut folds, mut merges) = (0, 0, 0);
     for seed in 0..u64::from(cases(150, 5_000)) {
-        let before = random_program(seed, &Config::default());
+        let before = random_program(seed, &RandomProgramConfig::default());
         for pipeline in ["simplify", "canonicalize,cse,dce", "fixpoint(canonicalize,cse)"] {
             let mut program = before.clone();
             let (counts, report) = traced(pipeline, &mut program);
@@ -113,7 +113,7 @@ fn every_rewrite_fold_and_erasure_is_an_event() {
 #[test]
 fn a_trace_changes_nothing() {
     for seed in 0..u64::from(cases(50, 1_000)) {
-        let before = random_program(seed, &Config::default());
+        let before = random_program(seed, &RandomProgramConfig::default());
         let (mut with, mut without) = (before.clone(), before);
         traced("simplify", &mut with);
         PassManager::parse("simplify").unwrap().run(&mut without).unwrap();

@@ -198,7 +198,7 @@ impl RhsEmitter<'_, '_, '_> {
             let entries =
                 entries.map(|(name, t)| Some((*name, resolve_attr(t, self.f, self.bound)?)));
             parts.attrs.push(Attr::dict(entries.collect::<Option<_>>()?));
-            parts.given = self.output_types(number, right)?;
+            parts.declared_types = self.output_types(number, right)?;
             let pure = parts.attrs.first().and_then(|a| a.get("pure").cloned());
             self.ordered |= pure != Some(Attr::Bool(true));
             return self.emit(&parts);
@@ -211,13 +211,14 @@ impl RhsEmitter<'_, '_, '_> {
                 Some((_, term)) => match resolve_attr(term, self.f, self.bound)? {
                     // An optional attribute that is absent stays absent.
                     Attr::Unit if row.default == Some(Attr::Unit) => Attr::Unit,
-                    attr => row.kind.accept(attr)?,
+                    attr => row.kind.coerce(attr)?,
                 },
                 None => row.default.clone().unwrap_or(Attr::Unit),
             });
         }
         if stated {
-            parts.given = self.declared_types(op, number, right, &parts, def.elementwise)?;
+            parts.declared_types =
+                self.declared_types(op, number, right, &parts, def.elementwise)?;
         }
         self.ordered |= def.effects.resolve(def, &parts.attrs) == Effects::Ordered;
         self.emit(&parts)

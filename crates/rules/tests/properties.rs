@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use sapwood_ptir::eval::{self, RunOptions, Tensor, Value};
 use sapwood_ptir::structural::{Mode, first_mismatch};
-use sapwood_ptir::testing::{Config, Rng, random_inputs, random_program};
+use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_inputs, random_program};
 use sapwood_ptir::{
-    Function, InstId, InstSpec, Name, Op, ParseOptions, Place, Program, Registry, ValueId, parse,
-    parse_options, verify,
+    Function, InsertPoint, InstId, InstSpec, Name, Op, ParseOptions, Program, Registry, ValueId,
+    parse, parse_with_options, verify,
 };
 use sapwood_rewrite::inline_calls;
 use sapwood_rules::{
@@ -100,7 +100,7 @@ fn read_pattern(text: &str) -> Option<(PatternGraph, Arc<Function>)> {
     let source = Source::new("p.ptir", text);
     let pattern = patterns_from(&source, &Registry::builtin()).ok()?.pop()?;
     let options = ParseOptions::new().verify(false).open_attributes(true);
-    Some((pattern, parse_options(text, &options).ok()?.functions()[0].clone()))
+    Some((pattern, parse_with_options(text, &options).ok()?.functions()[0].clone()))
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn cut(f: &Function, root: InstId, depth: usize) -> Option<PatternGraph> {
             result_types: f.inst_results(inst).map(|v| f.value_type(v).clone()).collect(),
             span: Span::unknown(),
         };
-        let made = p.insert(Place::End(p.body()), &spec).ok()?;
+        let made = p.insert(InsertPoint::End(p.body()), &spec).ok()?;
         map.extend(f.inst_results(inst).zip(p.inst_results(made).collect::<Vec<_>>()));
     }
     let outputs: Vec<ValueId> = f.inst_results(*insts.last()?).map(|v| map[&v]).collect();
@@ -256,7 +256,7 @@ fn cut(f: &Function, root: InstId, depth: usize) -> Option<PatternGraph> {
         result_types: Default::default(),
         span: Span::unknown(),
     };
-    p.insert(Place::End(p.body()), &ret).ok()?;
+    p.insert(InsertPoint::End(p.body()), &ret).ok()?;
     pattern_of(&Arc::new(p), Name::new("cut")).ok()
 }
 
@@ -264,7 +264,7 @@ fn cut(f: &Function, root: InstId, depth: usize) -> Option<PatternGraph> {
 fn what_is_cut_out_of_a_program_is_found_in_it() {
     let (mut found_all, mut calls, mut ran) = (0, 0, 0);
     for seed in 0..u64::from(sapwood_testing::cases(400, 20_000)) {
-        let program = random_program(seed, &Config::default());
+        let program = random_program(seed, &RandomProgramConfig::default());
         let mut rng = Rng::new(seed);
         let f = &program.functions()[rng.below(program.functions().len())];
         let insts: Vec<InstId> = f

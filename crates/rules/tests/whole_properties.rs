@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use sapwood_ptir::testing::Rng;
 use sapwood_ptir::{
-    Function, InstId, ParseOptions, Program, Registry, parse, parse_options, verify,
+    Function, InstId, ParseOptions, Program, Registry, parse, parse_with_options, verify,
 };
 use sapwood_rules::{
     ExtractOptions, FindOptions, IllegalMatch, PatternGraph, Rule, Vocabulary, extract,
@@ -69,7 +69,7 @@ fn pattern(text: &str) -> Option<(PatternGraph, Arc<Function>)> {
     let text = format!("ptir 1\n{name}({}) ->{body}", params.join(", "));
     let graph = patterns_from(&Source::new("p.ptir", &*text), &Registry::builtin()).ok()?.pop()?;
     let options = ParseOptions::new().verify(false).open_attributes(true);
-    Some((graph, parse_options(&text, &options).ok()?.functions()[0].clone()))
+    Some((graph, parse_with_options(&text, &options).ok()?.functions()[0].clone()))
 }
 
 #[test]

@@ -7,7 +7,7 @@ use sapwood_check::{NumberTolerance, elements_as_f64};
 use sapwood_ptir::eval::{
     self, DataType, EvalCx, Evaluate, Kernels, Results, RunOptions, Tensor, Value,
 };
-use sapwood_ptir::testing::{Config, Rng, random_program};
+use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_program};
 use sapwood_ptir::{OpKey, Registry, TensorType, ValueType};
 
 use sapwood_runtime::{FastKernels, Tolerance};
@@ -241,7 +241,7 @@ fn check(
 fn random_programs_agree_at_every_op() {
     let compared = Arc::new(AtomicUsize::new(0));
     let only = FastKernels::ops().iter().map(|(key, _)| key.name()).collect();
-    let config = Config { only, ..Config::default() };
+    let config = RandomProgramConfig { only, ..RandomProgramConfig::default() };
     for seed in 0..u64::from(cases(400, 20_000)) {
         let program = random_program(seed, &config);
         let Some(f) = program.functions().last() else { continue };

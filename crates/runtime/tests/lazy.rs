@@ -248,7 +248,7 @@ fn effects_are_refused() {
                     None => Attr::Unit,
                 });
             }
-            parts.given = vec![TensorType::new(DataType::F32, [1u64]).into()];
+            parts.declared_types = vec![TensorType::new(DataType::F32, [1u64]).into()];
             let made = PtirGraph::new(ctx).record_parts(&parts)?;
             Ok::<_, Error>(made.into_value()?.id())
         })
@@ -287,9 +287,9 @@ fn regions_are_taken_along_at_any_depth() {
         let then = branch(graph)?;
         let other = graph.region::<GraphError>(&[], |_, _| Ok(vec![x.clone()]))?;
         let results: PtirResults = graph.record(Cond {
-            pred: graph.own(yes)?,
-            then: graph.own_region(&then)?,
-            otherwise: graph.own_region(&other)?,
+            pred: graph.value_id(yes)?,
+            then: graph.region_id(&then)?,
+            otherwise: graph.region_id(&other)?,
         })?;
         results.into_value()
     }

@@ -362,7 +362,7 @@ impl<'a> TypeCache<'a> {
     ) -> Result<TypeId, String> {
         match self.cached_id(c, n, writer) {
             Some(id) => Ok(id),
-            None => self.read_uncached(c).map(|ty| writer.type_id(&ty)),
+            None => self.read_uncached(c).map(|ty| writer.intern_type(&ty)),
         }
     }
 
@@ -378,7 +378,7 @@ impl<'a> TypeCache<'a> {
         let known = &mut self.entries[i];
         let id = match known.id {
             Some((of, id)) if of == n => id,
-            _ => writer.type_id(&known.ty),
+            _ => writer.intern_type(&known.ty),
         };
         known.id = Some((n, id));
         Some((id, &known.ty))

@@ -9,7 +9,7 @@ use sapwood_types::Source;
 fn read(name: &str, text: &str) -> Program {
     let source = Source::new(name, text);
     let mut program = sapwood_stablehlo::read(&source).unwrap().program;
-    program.quote(&source);
+    program.set_quoted_source(&source);
     program
 }
 

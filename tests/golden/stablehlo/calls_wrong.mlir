@@ -8,7 +8,7 @@ func.func @again(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = call @again(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
-//> error: call: there is no function @missing
+//> error: call: unknown function @missing
 //>  --> stablehlo::calls_wrong:2:8
 //>   |
 //> 2 |   %0 = call @missing(%x) : (tensor<4xf32>) -> tensor<4xf32>

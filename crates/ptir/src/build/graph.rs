@@ -1,4 +1,4 @@
-//! The function under construction and the graph that records into it.
+//! The function under construction, and the graph that records instructions into it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,14 +8,14 @@ use sapwood_types::{Span, counted};
 use super::results::{FromResults, PtirResults};
 use super::snippet::SnippetError;
 use super::value::PtirValue;
-use crate::func::{EditError, Function, Place};
+use crate::func::{EditError, Function, InsertPoint};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::Name;
 use crate::op::{Op, OpError, OpParts, Registry};
 use crate::types::ValueType;
 
-/// Why a builder call was refused. The graph is as it was before the call.
+/// The reason why a builder call was refused. The graph is unchanged.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GraphError {
@@ -24,7 +24,7 @@ pub enum GraphError {
     Op {
         /// The op.
         op: &'static str,
-        /// What does not fit.
+        /// The mismatch.
         error: OpError,
     },
     /// The value belongs to another graph.
@@ -39,40 +39,40 @@ pub enum GraphError {
     /// A value has the wrong type.
     #[error("expected {expected}, found {found}")]
     Type {
-        /// What is needed.
+        /// The required type.
         expected: String,
-        /// What was given.
+        /// The type that was passed.
         found: String,
     },
-    /// A type is beyond a limit: too many dims, too large an extent, tuples too deep.
+    /// A type exceeds a limit: it has too many dims, too large an extent, or tuples nested too deep.
     #[error("{0}")]
     Limit(String),
-    /// There are more or fewer values than needed.
+    /// The number of values differs from the expected number.
     #[error("expected {}, found {found}", counted(*.expected, "value"))]
     Count {
-        /// How many are needed.
+        /// The expected number.
         expected: usize,
-        /// How many there are.
+        /// The number of values passed.
         found: usize,
     },
-    /// A literal could not be made.
+    /// A literal could not be built.
     #[error(transparent)]
     Literal(#[from] crate::literal::LiteralError),
-    /// The op has a table, but the registry of the builder does not.
+    /// The op is defined, but not in the registry of this builder.
     #[error(
         "{0} is not in the registry of this builder; give `GraphBuilder::new` one that has it: `registry.with(table)`"
     )]
     NotRegistered(&'static str),
-    /// A snippet could not be used.
+    /// A snippet could not be recorded.
     #[error(transparent)]
     Snippet(#[from] SnippetError),
 }
 
-fn check_limits(ty: &ValueType) -> Result<(), GraphError> {
+fn check_type_limits(ty: &ValueType) -> Result<(), GraphError> {
     ty.check_limits().map_err(GraphError::Limit)
 }
 
-/// A function under construction.
+/// A builder of one function, into which a [`PtirGraph`] records instructions.
 pub struct GraphBuilder {
     function: Function,
     id: u64,
@@ -80,7 +80,7 @@ pub struct GraphBuilder {
 }
 
 impl GraphBuilder {
-    /// An empty function of this name.
+    /// Creates a builder of an empty function with this name.
     #[must_use]
     pub fn new(name: impl Into<Name>, registry: &Arc<Registry>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -89,37 +89,37 @@ impl GraphBuilder {
         Self { function, id: NEXT.fetch_add(1, Ordering::Relaxed), cursor }
     }
 
-    /// Adds a parameter.
+    /// Adds a parameter to the function.
     pub fn parameter(&mut self, name: &str, ty: impl Into<ValueType>) -> ValueId {
         let value = self.function.push_param(self.function.body(), &ty.into());
         self.function.set_hint(value, name);
         value
     }
 
-    /// The function as far as it is built.
+    /// Returns the function built so far.
     #[must_use]
     pub fn function(&self) -> &Function {
         &self.function
     }
 
-    /// Ends the function with a `return` of these values.
+    /// Ends the function with a `return` of these values and returns it.
     ///
     /// # Errors
-    /// If one is not available at the end of the function, or the type of a parameter is beyond a limit
+    /// If a value is not available at the end of the function, or the type of a parameter exceeds a limit
     /// ([`MAX_EXTENT`](crate::MAX_EXTENT), [`MAX_RANK`](crate::MAX_RANK)).
     pub fn finish(mut self, results: &[ValueId]) -> Result<Function, GraphError> {
         for &param in self.function.params() {
-            check_limits(self.function.value_type(param))?;
+            check_type_limits(self.function.value_type(param))?;
         }
-        drop_unowned(&mut self.function, 1);
+        drop_unowned_bodies(&mut self.function, 1);
         let mut parts = OpParts::new(crate::ops::Return::key());
         parts.operands.extend_from_slice(results);
         let spec = self
             .function
-            .resolve(&parts)
+            .resolve_parts(&parts)
             .map_err(|error| GraphError::Op { op: "return", error })?;
         let body = self.function.body();
-        self.function.insert(Place::End(body), &spec)?;
+        self.function.insert(InsertPoint::End(body), &spec)?;
         let types: Vec<ValueType> =
             results.iter().map(|&v| self.function.value_type(v).clone()).collect();
         self.function.set_result_types(&types);
@@ -127,12 +127,12 @@ impl GraphBuilder {
     }
 }
 
-/// Records instructions into a [`GraphBuilder`].
+/// A graph that records instructions into a [`GraphBuilder`].
 pub struct PtirGraph<'a> {
     builder: &'a mut GraphBuilder,
 }
 
-/// A region under construction: a body that is to become part of an instruction.
+/// A region under construction: a body that will become a region of an instruction.
 #[derive(Clone, Debug)]
 pub struct PtirRegion {
     body: BodyId,
@@ -140,15 +140,15 @@ pub struct PtirRegion {
 }
 
 impl<'a> PtirGraph<'a> {
-    /// Wraps a builder.
+    /// Creates a graph that records into a builder.
     pub fn new(builder: &'a mut GraphBuilder) -> Self {
         Self { builder }
     }
 
-    /// Names a value of the function and gives a handle to it, if it has the type.
+    /// Names a value of the function and returns a handle to it, if it has the expected type.
     ///
     /// # Errors
-    /// If there is no such value, its type differs, or the type is beyond a limit.
+    /// If the value does not exist, its type differs, or the type exceeds a limit.
     pub fn import_spec(
         &mut self,
         name: &str,
@@ -156,7 +156,7 @@ impl<'a> PtirGraph<'a> {
         spec: impl Into<ValueType>,
     ) -> Result<PtirValue, GraphError> {
         let spec = spec.into();
-        check_limits(&spec)?;
+        check_type_limits(&spec)?;
         let value = self.import(id)?;
         if !value.ty.compatible(&spec) {
             return Err(GraphError::Type {
@@ -168,10 +168,10 @@ impl<'a> PtirGraph<'a> {
         Ok(value)
     }
 
-    /// A handle to a value of the function.
+    /// Returns a handle to a value of the function.
     ///
     /// # Errors
-    /// If there is no such value.
+    /// If the value does not exist.
     pub fn import(&self, id: ValueId) -> Result<PtirValue, GraphError> {
         if !self.builder.function.is_live_value(id) {
             return Err(EditError::NoValue(id).into());
@@ -179,31 +179,31 @@ impl<'a> PtirGraph<'a> {
         Ok(self.handle(id))
     }
 
-    /// Adds a parameter to the function and gives a handle to it.
+    /// Adds a parameter to the function and returns a handle to it.
     pub fn parameter(&mut self, name: &str, ty: impl Into<ValueType>) -> PtirValue {
         let id = self.builder.parameter(name, ty);
         self.handle(id)
     }
 
-    /// The value of a literal: one constant per literal and function.
+    /// Returns the value of a literal. A function has one `constant` instruction per literal.
     pub fn literal(&mut self, literal: &TensorLiteral) -> PtirValue {
-        let place = Place::End(self.builder.cursor);
+        let place = InsertPoint::End(self.builder.cursor);
         let id = self.builder.function.constant(literal, place, Span::unknown());
         self.handle(id)
     }
 
-    /// The function as far as it is built.
+    /// Returns the function built so far.
     #[must_use]
     pub fn function(&self) -> &Function {
         &self.builder.function
     }
 
-    /// Names a value for the text form.
+    /// Sets the name that the text form prints for a value.
     ///
     /// # Errors
-    /// If it belongs to another graph.
+    /// If the value belongs to another graph.
     pub fn name(&mut self, value: &PtirValue, name: &str) -> Result<(), GraphError> {
-        let id = self.own(value)?;
+        let id = self.value_id(value)?;
         self.builder.function.set_hint(id, name);
         Ok(())
     }
@@ -211,28 +211,30 @@ impl<'a> PtirGraph<'a> {
     /// Records an op: infers its result types and appends the instruction.
     ///
     /// # Errors
-    /// If anything does not fit. Then the graph is as it was, except that regions made for the op are gone.
+    /// If operands, attributes or regions do not fit the op. The graph is then unchanged, except that the regions
+    /// built for the op are dropped.
     pub fn record<T: Op, R: FromResults>(&mut self, op: T) -> Result<R, GraphError> {
         if self.function().registry().get(T::key()).is_none() {
             let parts = op.into_parts();
             self.drop_regions(&parts);
             return Err(GraphError::NotRegistered(parts.key.name()));
         }
-        let undo = self.checkpoint();
+        let undo = self.snapshot();
         let results = self.record_parts(&op.into_parts())?;
         R::from_results(results).inspect_err(|_| self.rollback(undo))
     }
 
-    /// Records an instruction of any op, unregistered ones included.
+    /// Records an instruction of any op, registered or not.
     ///
     /// # Errors
-    /// If anything does not fit. Then the graph is as it was, except that regions made for the op are gone.
+    /// If operands, attributes or regions do not fit the op. The graph is then unchanged, except that the regions
+    /// built for the op are dropped.
     pub fn record_parts(&mut self, parts: &OpParts) -> Result<PtirResults, GraphError> {
         let function = &mut self.builder.function;
         let made = function
-            .resolve(parts)
+            .resolve_parts(parts)
             .map_err(|error| GraphError::Op { op: parts.key.name(), error })
-            .and_then(|spec| Ok(function.insert(Place::End(self.builder.cursor), &spec)?));
+            .and_then(|spec| Ok(function.insert(InsertPoint::End(self.builder.cursor), &spec)?));
         let inst = match made {
             Ok(inst) => inst,
             Err(error) => {
@@ -244,8 +246,8 @@ impl<'a> PtirGraph<'a> {
         Ok(PtirResults(results.into_iter().map(|v| self.handle(v)).collect()))
     }
 
-    // The regions that were made for an instruction that is not. One that another region still uses stays until that
-    // one is gone, at the latest when the function is finished.
+    // Drops the regions that were built for an instruction that was refused. A region whose values another region
+    // still uses is kept until that one is dropped, at the latest when the function is finished.
     fn drop_regions(&mut self, parts: &OpParts) {
         let function = &mut self.builder.function;
         for &body in parts.regions.iter().rev() {
@@ -255,17 +257,18 @@ impl<'a> PtirGraph<'a> {
         }
     }
 
-    /// Builds a region: `build` gets its parameters and gives what it yields. Values of the graph may be used inside.
+    /// Builds a region. `build` receives the region's parameters and returns the values to yield; it may use values
+    /// of the enclosing graph.
     ///
     /// # Errors
-    /// If `build` fails; then nothing is left of the region.
+    /// If `build` fails; the region is then dropped.
     pub fn region<E: From<GraphError>>(
         &mut self,
         params: &[ValueType],
         build: impl FnOnce(&mut PtirGraph<'_>, &[PtirValue]) -> Result<Vec<PtirValue>, E>,
     ) -> Result<PtirRegion, E> {
-        params.iter().try_for_each(check_limits)?;
-        let undo = self.checkpoint();
+        params.iter().try_for_each(check_type_limits)?;
+        let undo = self.snapshot();
         let body = self.builder.function.new_body(params);
         let outer = std::mem::replace(&mut self.builder.cursor, body);
         let args: Vec<PtirValue> = self
@@ -279,7 +282,7 @@ impl<'a> PtirGraph<'a> {
         let result = build(&mut inner, &args).and_then(|yielded| {
             let mut parts = OpParts::new(crate::ops::Yield::key());
             for value in &yielded {
-                parts.operands.push(inner.own(value)?);
+                parts.operands.push(inner.value_id(value)?);
             }
             inner.record_parts(&parts)?;
             Ok(())
@@ -294,11 +297,11 @@ impl<'a> PtirGraph<'a> {
         }
     }
 
-    /// The id of a value, if it belongs to this graph.
+    /// Returns the id of a value that belongs to this graph.
     ///
     /// # Errors
-    /// If it does not.
-    pub fn own(&self, value: &PtirValue) -> Result<ValueId, GraphError> {
+    /// If the value belongs to another graph.
+    pub fn value_id(&self, value: &PtirValue) -> Result<ValueId, GraphError> {
         if value.graph == self.builder.id {
             Ok(value.id)
         } else {
@@ -306,11 +309,11 @@ impl<'a> PtirGraph<'a> {
         }
     }
 
-    /// The id of a region, if it belongs to this graph.
+    /// Returns the id of a region that belongs to this graph.
     ///
     /// # Errors
-    /// If it does not.
-    pub fn own_region(&self, region: &PtirRegion) -> Result<BodyId, GraphError> {
+    /// If the region belongs to another graph.
+    pub fn region_id(&self, region: &PtirRegion) -> Result<BodyId, GraphError> {
         if region.graph == self.builder.id {
             Ok(region.body)
         } else {
@@ -318,25 +321,25 @@ impl<'a> PtirGraph<'a> {
         }
     }
 
-    // What is there now, so that what is recorded from here on can be taken back.
-    pub(super) fn checkpoint(&self) -> Checkpoint {
+    // Takes a snapshot, so that everything recorded afterwards can be rolled back.
+    pub(super) fn snapshot(&self) -> GraphSnapshot {
         let function = &self.builder.function;
-        Checkpoint {
+        GraphSnapshot {
             last: function.last_inst(self.builder.cursor),
             insts: function.inst_capacity(),
             bodies: function.body_capacity(),
         }
     }
 
-    pub(super) fn rollback(&mut self, to: Checkpoint) {
+    pub(super) fn rollback(&mut self, to: GraphSnapshot) {
         let function = &mut self.builder.function;
-        drop_unowned(function, to.bodies);
+        drop_unowned_bodies(function, to.bodies);
         while let Some(last) =
             function.last_inst(self.builder.cursor).filter(|l| Some(*l) != to.last)
         {
             function.erase_unchecked(last);
         }
-        // Constants of literals stand at the start of the function.
+        // Constants of literals are at the start of the function.
         for inst in (to.insts..function.inst_capacity()).rev().map(InstId::new) {
             if function.is_live(inst) && function.body_of(inst) == Some(function.body()) {
                 function.erase_unchecked(inst);
@@ -349,16 +352,17 @@ impl<'a> PtirGraph<'a> {
     }
 }
 
-/// The state of a graph before a helper of several steps.
+/// A snapshot of a graph before a helper that records several instructions.
 #[derive(Clone, Copy)]
-pub(super) struct Checkpoint {
+pub(super) struct GraphSnapshot {
     last: Option<InstId>,
     insts: usize,
     bodies: usize,
 }
 
-// Bodies from this number on that belong to no instruction, the newest first: a body may use values of older ones.
-fn drop_unowned(function: &mut Function, from: usize) {
+// Drops the bodies with an index of at least `from` that belong to no instruction, newest first: a body may use
+// values of older ones.
+fn drop_unowned_bodies(function: &mut Function, from: usize) {
     for body in (from..function.body_capacity()).rev().map(BodyId::new) {
         if function.is_live_body(body) && function.body_owner(body).is_none() {
             let _ = function.drop_body(body);
@@ -366,9 +370,9 @@ fn drop_unowned(function: &mut Function, from: usize) {
     }
 }
 
-/// What the generated builder methods on graphs need of their receiver.
+/// The receiver of the generated builder methods on graphs.
 pub trait AsGraph {
-    /// The graph.
+    /// Returns the graph.
     fn as_graph(&mut self) -> PtirGraph<'_>;
 }
 

@@ -1,4 +1,4 @@
-//! The builder: a graph that records instructions, values that carry their types, snippets.
+//! The builder API: a graph that records instructions, values that carry their types, and snippets.
 
 mod graph;
 mod helpers;

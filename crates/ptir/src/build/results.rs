@@ -1,4 +1,4 @@
-//! What a recorded instruction or snippet gives back.
+//! The results that recording an instruction or a snippet returns.
 
 use super::graph::GraphError;
 use super::value::PtirValue;
@@ -8,10 +8,10 @@ use super::value::PtirValue;
 pub struct PtirResults(pub(super) Vec<PtirValue>);
 
 impl PtirResults {
-    /// The only result.
+    /// Returns the only result.
     ///
     /// # Errors
-    /// If there is another number of them.
+    /// If the number of results is not one.
     pub fn into_value(self) -> Result<PtirValue, GraphError> {
         let count = self.0.len();
         let mut values = self.0.into_iter();
@@ -21,10 +21,10 @@ impl PtirResults {
         }
     }
 
-    /// One of several results.
+    /// Returns one of several results.
     ///
     /// # Errors
-    /// If there are not so many.
+    /// If the index is out of range.
     pub fn tuple_element(&self, index: usize) -> Result<PtirValue, GraphError> {
         self.0
             .get(index)
@@ -32,31 +32,31 @@ impl PtirResults {
             .ok_or(GraphError::Count { expected: index + 1, found: self.0.len() })
     }
 
-    /// How many there are.
+    /// Returns the number of results.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no results.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// All of them.
+    /// Returns all results.
     #[must_use]
     pub fn values(&self) -> &[PtirValue] {
         &self.0
     }
 }
 
-/// The form in which a builder method returns results.
+/// A form in which a builder method returns results.
 pub trait FromResults: Sized {
-    /// Takes the results, of which there are as many as the op's table says.
+    /// Converts the results, whose number follows from the op's definition.
     ///
     /// # Errors
-    /// If there is another number of them.
+    /// If the number of results does not fit.
     fn from_results(results: PtirResults) -> Result<Self, GraphError>;
 }
 

@@ -1,4 +1,4 @@
-//! Snippets: PTIR text with placeholders, used like a function of the builder.
+//! Snippets: PTIR text with placeholders that a builder records like a function call.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,44 +12,45 @@ use super::value::PtirValue;
 use crate::func::Function;
 use crate::ids::{BodyId, ValueId};
 use crate::op::{OpParts, Registry};
-use crate::text::{ParseOptions, parse_options};
+use crate::text::{ParseOptions, parse_with_options};
 use crate::types::ValueType;
-use crate::verify::{bind, substitute};
+use crate::verify::{bind_dims, substitute_dims};
 
-/// Why a snippet could not be used. The graph is as it was.
+/// The reason why a snippet could not be recorded. The graph is unchanged.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SnippetError {
-    /// A `{{name}}` of the text has no text given for it.
+    /// No text was passed for a `{{name}}` placeholder.
     #[error("placeholder `{{{{{0}}}}}` is not bound")]
     UnboundPlaceholder(String),
-    /// A text was given for a placeholder that is not there.
+    /// A text was passed for a placeholder that the snippet does not have.
     #[error("the snippet has no placeholder `{{{{{0}}}}}`")]
     UnknownPlaceholder(String),
-    /// A parameter of the function has no value given for it.
+    /// No value was passed for a parameter.
     #[error("parameter `%{0}` is not bound")]
     UnboundParameter(String),
-    /// A value was given for a parameter that is not there.
+    /// A value was passed for a parameter that the snippet does not have.
     #[error("the snippet has no parameter `%{0}`")]
     UnknownParameter(String),
-    /// A value has another type than its parameter.
+    /// A value has a type that its parameter does not accept.
     #[error("parameter `%{name}`: {why}")]
     Type {
         /// The parameter.
         name: String,
-        /// What does not fit.
+        /// The mismatch.
         why: String,
     },
-    /// The text is no program of one function.
-    #[error("a snippet has one function, this one has {0}")]
+    /// The text is not a program of one function.
+    #[error("a snippet has exactly one function, found {0}")]
     Functions(usize),
-    /// The text cannot be read.
+    /// The text cannot be parsed.
     #[error("{0}")]
     Text(String),
 }
 
 /// PTIR text with `{{name}}` placeholders: one function whose parameters are bound to values and whose placeholders
-/// are bound to text (numbers, lists, types). Parsed at first use, once for each set of texts.
+/// are replaced by text (numbers, lists, types). The text is parsed at first use, once for each set of replacement
+/// texts.
 ///
 /// ```
 /// use sapwood_ptir::prelude::*;
@@ -72,12 +73,12 @@ pub enum SnippetError {
 /// ```
 pub struct Snippet {
     text: &'static str,
-    parsed: Mutex<Option<Cache>>,
+    parsed: Mutex<Option<ParsedSnippets>>,
 }
 
-type Cache = HashMap<(Vec<(String, String)>, usize), Arc<Function>, FxBuildHasher>;
+type ParsedSnippets = HashMap<(Vec<(String, String)>, usize), Arc<Function>, FxBuildHasher>;
 
-/// A snippet from text: `static S: Snippet = ptir_snippet!("func @f…");`.
+/// Builds a snippet from text: `static S: Snippet = ptir_snippet!("func @f…");`.
 #[macro_export]
 macro_rules! ptir_snippet {
     ($text:expr) => {
@@ -85,8 +86,8 @@ macro_rules! ptir_snippet {
     };
 }
 
-/// Records a snippet at once: `ptir!(graph, "func @f(%x: f32[]) …", x = &value)`, with placeholders as
-/// `; name = "text"`.
+/// Builds and records a snippet: `ptir!(graph, "func @f(%x: f32[]) …", x = &value)`. Placeholders follow as `; name =
+/// "text"`.
 #[macro_export]
 macro_rules! ptir {
     ($graph:expr, $text:expr $(, $param:ident = $value:expr)* $(; $($hole:ident = $with:expr),*)?) => {{
@@ -96,7 +97,7 @@ macro_rules! ptir {
 }
 
 impl Snippet {
-    /// A snippet; nothing is parsed yet.
+    /// Creates a snippet without parsing its text.
     #[must_use]
     pub const fn new(text: &'static str) -> Self {
         Self { text, parsed: Mutex::new(None) }
@@ -105,7 +106,8 @@ impl Snippet {
     /// Appends the instructions of the snippet to the graph.
     ///
     /// # Errors
-    /// If a name is not bound or not there, types clash, or the text cannot be read. The graph is left as it was.
+    /// If a parameter or placeholder is unbound or unknown, a type does not fit, or the text cannot be parsed. The
+    /// graph is then unchanged.
     pub fn record(
         &self,
         graph: &mut PtirGraph<'_>,
@@ -116,12 +118,12 @@ impl Snippet {
         let mut bound = HashMap::default();
         let mut map: HashMap<ValueId, PtirValue, FxBuildHasher> = HashMap::default();
         for (name, value) in params {
-            graph.own(value)?;
+            graph.value_id(value)?;
             let Some(&param) = function.params().iter().find(|&&p| function.hint(p) == Some(name))
             else {
                 return Err(SnippetError::UnknownParameter((*name).into()).into());
             };
-            bind(function.value_type(param), value.ty(), &mut bound)
+            bind_dims(function.value_type(param), value.ty(), &mut bound)
                 .map_err(|why| SnippetError::Type { name: (*name).into(), why })?;
             map.insert(param, (*value).clone());
         }
@@ -129,9 +131,15 @@ impl Snippet {
             let name = function.hint(param).map_or_else(|| param.to_string(), Into::into);
             return Err(SnippetError::UnboundParameter(name).into());
         }
-        let undo = graph.checkpoint();
-        let copied =
-            copy_body(graph, &function, function.body(), &mut map, &|ty| substitute(ty, &bound), 0);
+        let undo = graph.snapshot();
+        let copied = copy_body(
+            graph,
+            &function,
+            function.body(),
+            &mut map,
+            &|ty| substitute_dims(ty, &bound),
+            0,
+        );
         let results = match copied {
             Ok(results) => results,
             Err(error) => {
@@ -156,10 +164,10 @@ impl Snippet {
         if let Some(function) = cache.get(&key) {
             return Ok(function.clone());
         }
-        let text = fill(self.text, holes)?;
+        let text = substitute_placeholders(self.text, holes)?;
         let options = ParseOptions::new().file("<snippet>").registry(registry);
         let problem = |problems: Diagnostics| SnippetError::Text(problems.to_string());
-        let program = parse_options(&format!("ptir 1 {text}"), &options).map_err(problem)?;
+        let program = parse_with_options(&format!("ptir 1 {text}"), &options).map_err(problem)?;
         let [function] = program.functions() else {
             return Err(SnippetError::Functions(program.functions().len()));
         };
@@ -168,8 +176,8 @@ impl Snippet {
     }
 }
 
-// Puts the texts in the place of the placeholders.
-fn fill(text: &str, holes: &[(&str, &str)]) -> Result<String, SnippetError> {
+// Replaces the placeholders by their texts.
+fn substitute_placeholders(text: &str, holes: &[(&str, &str)]) -> Result<String, SnippetError> {
     let mut out = String::with_capacity(text.len());
     let mut used = vec![false; holes.len()];
     let mut rest = text;
@@ -195,7 +203,8 @@ fn fill(text: &str, holes: &[(&str, &str)]) -> Result<String, SnippetError> {
 
 const MAX_SNIPPET_DEPTH: usize = 64;
 
-// Copies the instructions of a body and gives what its terminator yields. Regions of snippets nest a few levels.
+// Copies the instructions of a body and returns the values that its terminator yields. Recurses into regions, up to
+// [`MAX_SNIPPET_DEPTH`].
 fn copy_body(
     graph: &mut PtirGraph<'_>,
     from: &Function,
@@ -231,9 +240,9 @@ fn copy_body(
                 }
                 copy_body(g, from, region, map, subst, depth + 1)
             })?;
-            parts.regions.push(graph.own_region(&made)?);
+            parts.regions.push(graph.region_id(&made)?);
         }
-        parts.given = from.inst_results(inst).map(|v| subst(from.value_type(v))).collect();
+        parts.declared_types = from.inst_results(inst).map(|v| subst(from.value_type(v))).collect();
         let results = graph.record_parts(&parts)?;
         for (old, new) in from.inst_results(inst).zip(results.values()) {
             if let Some(hint) = from.hint(old) {

@@ -1,4 +1,4 @@
-//! A value of a graph under construction.
+//! Values of a graph under construction.
 
 use sapwood_types::DataType;
 
@@ -6,7 +6,7 @@ use super::graph::GraphError;
 use crate::ids::ValueId;
 use crate::types::{Dim, TensorType, ValueType};
 
-/// A value of a graph, with its type. A handle: cloning it copies no data.
+/// A value of a graph, with its type. Cloning a handle copies no data.
 #[derive(Clone, Debug)]
 pub struct PtirValue {
     pub(super) id: ValueId,
@@ -15,22 +15,22 @@ pub struct PtirValue {
 }
 
 impl PtirValue {
-    /// Its id in the function.
+    /// Returns the id of the value in the function.
     #[must_use]
     pub fn id(&self) -> ValueId {
         self.id
     }
 
-    /// Its type.
+    /// Returns the type.
     #[must_use]
     pub fn ty(&self) -> &ValueType {
         &self.ty
     }
 
-    /// Its type as a tensor.
+    /// Returns the tensor type.
     ///
     /// # Errors
-    /// If it is a tuple or a token.
+    /// If the value is a tuple or a token.
     pub fn tensor(&self) -> Result<&TensorType, GraphError> {
         self.ty.as_tensor().ok_or_else(|| GraphError::Type {
             expected: "a tensor".into(),
@@ -38,28 +38,28 @@ impl PtirValue {
         })
     }
 
-    /// Its element type; `None` for a tuple or a token.
+    /// Returns the element type, or `None` for a tuple or a token.
     #[must_use]
     pub fn dtype(&self) -> Option<DataType> {
         self.ty.as_tensor().map(|t| t.dtype)
     }
 
-    /// The number of its dims; zero for a tuple or a token.
+    /// Returns the number of dims, zero for a tuple or a token.
     #[must_use]
     pub fn rank(&self) -> usize {
         self.dims().len()
     }
 
-    /// Its dims; none for a tuple or a token.
+    /// Returns the dims, an empty slice for a tuple or a token.
     #[must_use]
     pub fn dims(&self) -> &[Dim] {
         self.ty.as_tensor().map_or(&[], |t| &t.dims)
     }
 }
 
-/// What the generated builder methods on values need of their receiver.
+/// The receiver of the generated builder methods on values.
 pub trait AsValue {
-    /// The value.
+    /// Returns the value.
     fn as_value(&self) -> &PtirValue;
 }
 

@@ -1,5 +1,5 @@
-//! Building a function in bulk, for what translates whole programs: instructions are appended body by body and put in
-//! order once, at the end, so that the cost is linear however deep regions nest.
+//! Bulk construction of functions, for translators of whole programs: instructions are appended body by body and
+//! labelled once at the end, so the cost is linear however deep regions nest.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use sapwood_types::{DataType, Diagnostic, Diagnostics, Span};
 use smallvec::SmallVec;
 
 use crate::attr::{Attr, AttrList};
-use crate::func::{Function, PARAM_BIT, Place, RawInst, ValueDef};
+use crate::func::{Function, InsertPoint, PARAM_BIT, RawInst, ValueDef};
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::Name;
@@ -15,11 +15,11 @@ use crate::op::{InferCx, Op as _, OpDef, OpError, OpKey, OpParts, Registry, infe
 use crate::ops::Constant;
 use crate::types::ValueType;
 
-/// How many instructions the regions of an instruction may have for [`FunctionWriter::append_like`] to repeat them.
-const MAX_REPEATED: usize = 8;
+/// The largest number of instructions in regions that [`FunctionWriter::append_like`] copies.
+const MAX_REPEATED_INSTS: usize = 8;
 
-/// A function under construction, without the safety net of [`PtirGraph`](crate::PtirGraph): whether a value is
-/// available where it is used is only checked by [`finish`](Self::finish).
+/// A function under construction that checks less than a [`PtirGraph`](crate::PtirGraph): only
+/// [`finish`](Self::finish) checks that every value is available where it is used.
 ///
 /// ```
 /// use sapwood_ptir::prelude::*;
@@ -40,37 +40,38 @@ const MAX_REPEATED: usize = 8;
 pub struct FunctionWriter {
     function: Function,
     last_constant: Option<InstId>,
-    // A body was changed after inference saw it.
+    // True if a body was changed after inference read its signature.
     stale: bool,
-    fitted: Fitted,
-    // Instructions of which it is not known yet that their operands are available where they stand.
-    unproved: Vec<InstId>,
+    inference_cache: InferenceCache,
+    // Instructions whose operands are not yet known to be available at their position.
+    unchecked: Vec<InstId>,
 }
 
-/// Instructions that inference found right, by what it sees of them: one that is like another in this is as right.
+/// A cache of instructions that inference accepted, keyed by the inputs of inference: an instruction with the same
+/// op, attributes and types needs no second inference.
 ///
-/// A table of a power of two, in which a later instruction takes the place of an earlier one.
-struct Fitted(Vec<InstId>);
+/// A direct-mapped table whose size is a power of two; a later instruction replaces an earlier one in the same slot.
+struct InferenceCache(Vec<InstId>);
 
-/// How many are kept in mind at least and at most.
-const FITTED: [usize; 2] = [16, 256];
+/// The smallest and the largest size of the cache.
+const INFERENCE_CACHE_SIZE: [usize; 2] = [16, 256];
 
-impl Fitted {
-    // Where an instruction like this one would be.
+impl InferenceCache {
+    // Returns the slot of instructions with these inputs.
     #[inline]
     fn slot(&self, f: &Function, raw: &RawInst<'_>) -> usize {
-        let hash = mix(raw.key.index() as u64, raw.attrs.index());
+        let hash = mix_hash(raw.key.index() as u64, raw.attrs.index());
         let ty = |v: &ValueId| f.values[v.index()].ty;
         let types = raw.operands.iter().map(ty).chain(raw.types.iter().copied());
-        let hash = types.fold(hash, |hash, ty| mix(hash, ty.index()));
+        let hash = types.fold(hash, |hash, ty| mix_hash(hash, ty.index()));
         (hash >> 32) as usize & (self.0.len() - 1)
     }
 
     #[inline]
-    fn has(&self, slot: usize, f: &Function, raw: &RawInst<'_>) -> bool {
+    fn contains(&self, slot: usize, f: &Function, raw: &RawInst<'_>) -> bool {
         let Some(like) = self.0[slot].some() else { return false };
         let data = &f.insts[like.index()];
-        // One that was abandoned has lost its operands.
+        // A discarded instruction has lost its operands.
         if !data.live
             || data.key != raw.key
             || data.attrs != raw.attrs
@@ -84,66 +85,68 @@ impl Fitted {
         let same = |(&a, &b): (&ValueId, &ValueId)| ty(a) == ty(b);
         f.operands(like).iter().zip(raw.operands).all(same)
             && raw.types.iter().zip(data.results as usize..).all(|(&t, v)| f.values[v].ty == t)
-            && f.regions(like).iter().zip(raw.regions).all(|(&a, &b)| same_signature(f, a, b))
+            && f.regions(like).iter().zip(raw.regions).all(|(&a, &b)| same_body_signature(f, a, b))
     }
 }
 
-// Whether two bodies take and yield values of the same types.
-fn same_signature(f: &Function, a: BodyId, b: BodyId) -> bool {
-    let same = |a: &[ValueId], b: &[ValueId]| alike(a, b, |a, b| f.type_id(a) == f.type_id(b));
+// Returns whether two bodies have parameters and results of the same types.
+fn same_body_signature(f: &Function, a: BodyId, b: BodyId) -> bool {
+    let same = |a: &[ValueId], b: &[ValueId]| all_pairs(a, b, |a, b| f.type_id(a) == f.type_id(b));
     same(f.body_params(a), f.body_params(b)) && same(f.body_results(a), f.body_results(b))
 }
 
-// A hash of one more word.
+// Adds a word to a hash.
 #[inline]
-fn mix(hash: u64, word: usize) -> u64 {
+fn mix_hash(hash: u64, word: usize) -> u64 {
     (hash ^ word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 impl FunctionWriter {
-    /// An empty function of this name.
+    /// Creates a writer of an empty function with this name.
     #[must_use]
     pub fn new(name: impl Into<Name>, registry: &Arc<Registry>) -> Self {
-        Self::with_room(name, registry, 0)
+        Self::with_capacity(name, registry, 0)
     }
 
-    /// An empty function of this name with room for so many instructions.
+    /// Creates a writer of an empty function with capacity for `insts` instructions.
     #[must_use]
-    pub fn with_room(name: impl Into<Name>, registry: &Arc<Registry>, insts: usize) -> Self {
-        let kept = insts.next_power_of_two().clamp(FITTED[0], FITTED[1]);
+    pub fn with_capacity(name: impl Into<Name>, registry: &Arc<Registry>, insts: usize) -> Self {
+        let cache_size =
+            insts.next_power_of_two().clamp(INFERENCE_CACHE_SIZE[0], INFERENCE_CACHE_SIZE[1]);
         Self {
-            function: Function::with_room(name.into(), registry.clone(), insts),
+            function: Function::with_capacity(name.into(), registry.clone(), insts),
             last_constant: None,
             stale: false,
-            fitted: Fitted(vec![InstId::NONE; kept]),
-            unproved: Vec::new(),
+            inference_cache: InferenceCache(vec![InstId::NONE; cache_size]),
+            unchecked: Vec::new(),
         }
     }
 
-    /// The function as far as it is written. Its order keys are not: "before" and "dominates" mean nothing yet.
+    /// Returns the function written so far. Its instructions are not labelled yet, so order and dominance queries are
+    /// meaningless.
     #[must_use]
     pub fn function(&self) -> &Function {
         &self.function
     }
 
-    /// Says where the function was written.
+    /// Sets the source span of the function.
     pub fn set_span(&mut self, span: Span) {
         self.function.set_span(span);
     }
 
-    /// Names a value.
+    /// Sets the name of a value.
     pub fn set_hint(&mut self, value: ValueId, name: &str) {
         self.function.set_hint(value, name);
     }
 
-    /// A body without parameters that is to become a region of an instruction.
+    /// Creates a body without parameters that will become a region of an instruction.
     pub fn new_body(&mut self) -> BodyId {
         self.function.create_body()
     }
 
-    /// Drops a body that is to become nothing, and all bodies made after it that are regions of no instruction: what is
-    /// left when building a region fails halfway. A body that is a region stays.
-    pub fn abandon(&mut self, body: BodyId) {
+    /// Drops a body that will not become a region, and all later bodies that are regions of no instruction. For
+    /// callers whose construction of a region failed halfway. A body that is already a region is kept.
+    pub fn discard_body(&mut self, body: BodyId) {
         let f = &mut self.function;
         for body in (body.index()..f.body_capacity()).rev().map(BodyId::new) {
             if body != f.body() && f.is_live_body(body) && f.body_owner(body).is_none() {
@@ -158,23 +161,23 @@ impl FunctionWriter {
         self.param_typed(body, ty)
     }
 
-    /// Adds a parameter of a type with this [number](Self::type_id) to a body.
+    /// Adds a parameter to a body, with the [id](Self::intern_type) of its type.
     pub fn param_typed(&mut self, body: BodyId, ty: TypeId) -> ValueId {
         self.stale |= self.function.bodies[body.index()].owner.some().is_some();
         self.function.push_param_id(body, ty)
     }
 
-    /// The number that values of this type have here.
-    pub fn type_id(&mut self, ty: &ValueType) -> TypeId {
+    /// Returns the id of a type in this function.
+    pub fn intern_type(&mut self, ty: &ValueType) -> TypeId {
         self.function.types.intern(ty)
     }
 
-    /// The value of a literal: a `constant` at the start of the function, one for each literal.
+    /// Returns the value of a literal: a `constant` at the start of the function, one per literal.
     pub fn constant(&mut self, literal: &TensorLiteral, span: Span) -> ValueId {
         let count = self.function.inst_capacity();
         let place = match self.last_constant {
-            Some(last) => Place::After(last),
-            None => Place::Start(self.function.body()),
+            Some(last) => InsertPoint::After(last),
+            None => InsertPoint::Start(self.function.body()),
         };
         let value = self.function.constant_unlabelled(literal, span, place, |_, _| true);
         if self.function.inst_capacity() > count {
@@ -183,34 +186,34 @@ impl FunctionWriter {
         value
     }
 
-    /// Infers the result types of an instruction and appends it to a body. Bodies that it takes as regions must be
-    /// ended; nothing is appended to a body that is.
+    /// Infers the result types of an instruction and appends it to a body. The bodies that become its regions must
+    /// have terminators; the body that it is appended to must not.
     ///
     /// # Errors
-    /// If operands, attributes or regions do not fit. Then nothing is changed.
+    /// If operands, attributes or regions do not fit the op. The function is then unchanged.
     pub fn append(&mut self, body: BodyId, parts: &OpParts, span: Span) -> Result<InstId, OpError> {
         self.check_open(body)?;
         self.check_regions(&parts.regions)?;
         let f = &self.function;
-        // Most attributes have the form that is kept: then nothing is made for them.
+        // Most attributes are already in canonical form; then nothing is allocated for them.
         let checked: AttrList;
         let attrs = match f.registry().get(parts.key) {
-            Some(def) if def.holds(&parts.attrs) => &parts.attrs[..],
+            Some(def) if def.has_canonical_attrs(&parts.attrs) => &parts.attrs[..],
             def => {
                 if def.is_none() {
                     crate::verify::check_unregistered(parts.key.name())?;
                 }
-                checked = f.checked_attrs(parts)?;
+                checked = f.normalize_attrs(parts)?;
                 &checked
             }
         };
         let value_type = |v| f.is_live_value(v).then(|| f.value_type(v));
-        let region_sig = |b| f.is_live_body(b).then(|| f.region_sig(b));
-        let inferred = f.infer_parts(parts, attrs, value_type, region_sig)?;
+        let region_signature = |b| f.is_live_body(b).then(|| f.region_signature(b));
+        let inferred = f.infer_parts(parts, attrs, value_type, region_signature)?;
         let f = &mut self.function;
         let mut types: SmallVec<[TypeId; 2]> = SmallVec::new();
         for ty in &inferred {
-            // Many results have the type of an operand, which is found faster.
+            // Many results have the type of an operand, whose id is found without hashing.
             let like = parts.operands.iter().rev().find(|v| f.value_type(**v) == ty);
             types.push(match like {
                 Some(value) => f.type_id(*value),
@@ -220,16 +223,17 @@ impl FunctionWriter {
         let attrs = f.attrs.intern_slice(attrs);
         let (operands, regions) = (&parts.operands[..], &parts.regions[..]);
         let raw = RawInst { key: parts.key, attrs, operands, regions, types: &types, span };
-        let inst = put(f, body, &raw);
-        self.unproved.push(inst);
+        let inst = push_inst(f, body, &raw);
+        self.unchecked.push(inst);
         Ok(inst)
     }
 
-    /// Appends an instruction without regions whose result types are known by their [numbers](Self::type_id). Less is
-    /// made for it than for [`append`](Self::append), and one that is like another is not inferred again.
+    /// Appends an instruction without regions whose result types are known by [id](Self::intern_type). It allocates
+    /// less than [`append`](Self::append), and an instruction with the inference inputs of an earlier one is not
+    /// inferred again.
     ///
-    /// `None` if the body is ended, the attributes are not in the form in which they are kept, operands and attributes do
-    /// not fit, or inference gives other types. Then nothing is changed, and `append` says why.
+    /// Returns `None`, and changes nothing, if the body has a terminator, the attributes are not in canonical form,
+    /// operands or attributes do not fit, or inference gives other types. `append` then reports the reason.
     #[inline]
     pub fn append_typed<const N: usize>(
         &mut self,
@@ -241,28 +245,28 @@ impl FunctionWriter {
         span: Span,
     ) -> Option<InstId> {
         let attrs = self.function.attrs.intern_array(attrs);
-        self.append_kind(body, &RawInst { key, attrs, operands, regions: &[], types, span })
+        self.append_raw(body, &RawInst { key, attrs, operands, regions: &[], types, span })
     }
 
-    /// The number that lists of these attributes have here, for [`append_numbered`](Self::append_numbered).
-    pub fn attr_list<const N: usize>(&mut self, attrs: [Attr; N]) -> AttrId {
+    /// Returns the id of an attribute list in this function, for [`append_interned`](Self::append_interned).
+    pub fn intern_attrs<const N: usize>(&mut self, attrs: [Attr; N]) -> AttrId {
         self.function.attrs.intern_array(attrs)
     }
 
-    /// The same for a list of any length.
-    pub fn attr_slice(&mut self, attrs: &[Attr]) -> AttrId {
+    /// Returns the id of an attribute list of any length.
+    pub fn intern_attr_slice(&mut self, attrs: &[Attr]) -> AttrId {
         self.function.attrs.intern_slice(attrs)
     }
 
-    /// The same for a list of another function, which both have then.
-    pub fn shared_attrs(&mut self, attrs: &AttrList) -> AttrId {
+    /// Returns the id of an attribute list of another function. Both functions then share the list.
+    pub fn intern_shared_attrs(&mut self, attrs: &AttrList) -> AttrId {
         self.function.attrs.intern(attrs)
     }
 
-    /// The same as [`append_typed`](Self::append_typed) with the [number](Self::attr_list) of the attributes, and with
-    /// regions.
+    /// Appends an instruction like [`append_typed`](Self::append_typed), but takes the [id](Self::intern_attrs) of
+    /// its attributes, and regions.
     #[inline]
-    pub fn append_numbered(
+    pub fn append_interned(
         &mut self,
         body: BodyId,
         (key, attrs): (OpKey, AttrId),
@@ -271,10 +275,10 @@ impl FunctionWriter {
         types: &[TypeId],
         span: Span,
     ) -> Option<InstId> {
-        self.append_kind(body, &RawInst { key, attrs, operands, regions, types, span })
+        self.append_raw(body, &RawInst { key, attrs, operands, regions, types, span })
     }
 
-    fn append_kind(&mut self, body: BodyId, raw: &RawInst<'_>) -> Option<InstId> {
+    fn append_raw(&mut self, body: BodyId, raw: &RawInst<'_>) -> Option<InstId> {
         if !raw.regions.is_empty() {
             self.check_regions(raw.regions).ok()?;
         }
@@ -282,7 +286,7 @@ impl FunctionWriter {
         if !is_open(f, body) {
             return None;
         }
-        // What stands before it in its own body is available.
+        // Values defined earlier in the same body are available.
         let mut near = raw.regions.is_empty();
         let mut one_type = near && raw.types.len() == 1;
         for &value in raw.operands {
@@ -297,36 +301,36 @@ impl FunctionWriter {
                 return None;
             }
         }
-        let dtype = if one_type { dtype_alone(f, raw) } else { None };
+        let dtype = if one_type { sole_result_dtype(f, raw) } else { None };
         let def = f.registry().get(raw.key)?;
-        let known = dtype.is_some_and(|dtype| def.keeps(dtype, raw.operands.len()));
-        let slot = if known { None } else { Some(self.fitted.slot(f, raw)) };
+        let known = dtype.is_some_and(|dtype| def.preserves_type(dtype, raw.operands.len()));
+        let slot = if known { None } else { Some(self.inference_cache.slot(f, raw)) };
         if let Some(slot) = slot
-            && !self.fitted.has(slot, f, raw)
+            && !self.inference_cache.contains(slot, f, raw)
         {
-            if !fits(f, def, raw) {
+            if !inference_agrees(f, def, raw) {
                 return None;
             }
             if let Some(dtype) = dtype {
-                def.kept_once(dtype);
+                def.record_type_preserved(dtype);
             }
         }
-        let inst = put(f, body, raw);
+        let inst = push_inst(f, body, raw);
         if let Some(slot) = slot {
-            self.fitted.0[slot] = inst;
+            self.inference_cache.0[slot] = inst;
         }
         if !near {
-            self.unproved.push(inst);
+            self.unchecked.push(inst);
         }
         Some(inst)
     }
 
-    // Bodies that are to become regions of one instruction: ended, and regions of none.
+    // Checks that bodies can become the regions of one instruction: they have terminators and no owner.
     fn check_regions(&self, regions: &[BodyId]) -> Result<(), OpError> {
         let f = &self.function;
         for (i, &region) in regions.iter().enumerate() {
             if !f.is_live_body(region) || region == f.body() || f.terminator(region).is_none() {
-                return Err(OpError::new(format!("{region} is not a body with an end")));
+                return Err(OpError::new(format!("{region} is not a body with a terminator")));
             }
             if f.body_owner(region).is_some() || regions[..i].contains(&region) {
                 return Err(OpError::new(format!("{region} is already a region")));
@@ -341,16 +345,16 @@ impl FunctionWriter {
             return Ok(());
         }
         Err(OpError::new(match f.is_live_body(body) {
-            true => format!("{body} is ended, nothing goes after its end"),
+            true => format!("{body} has a terminator, so no instruction can be appended"),
             false => format!("{body} is not a body of this function"),
         }))
     }
 
-    /// Appends an instruction like one that was appended before: op, attributes, result types and regions are the same,
-    /// operands are these. What inference sees is the same, so it is not run again.
+    /// Appends an instruction with the op, attributes, result types and regions of an earlier instruction, and with
+    /// other operands. The inputs of inference are the same, so inference does not run again.
     ///
-    /// `None` if the operands are not of the types of those of the other one, the body is ended, or the regions are more
-    /// than a few instructions that use nothing from around them. Then nothing is changed.
+    /// Returns `None`, and changes nothing, if the types of the operands differ from those of the earlier
+    /// instruction, the body has a terminator, or the regions contain more than a few instructions or capture values.
     pub fn append_like(
         &mut self,
         body: BodyId,
@@ -365,7 +369,7 @@ impl FunctionWriter {
         let data = f.insts.get(like.index()).filter(|data| data.live)?;
         let (key, attrs, results) = (data.key, data.attrs, data.result_len as usize);
         let same = |a, b| f.is_live_value(a) && f.type_id(a) == f.type_id(b);
-        if !alike(operands, f.operands(like), same) {
+        if !all_pairs(operands, f.operands(like), same) {
             return None;
         }
         let regions = match f.regions(like).is_empty() {
@@ -376,14 +380,14 @@ impl FunctionWriter {
         let mut types: SmallVec<[TypeId; 4]> = SmallVec::with_capacity(results);
         f.inst_results(like).for_each(|v| types.push(f.type_id(v)));
         let raw = RawInst { key, attrs, operands, regions: &regions, types: &types, span };
-        let inst = put(f, body, &raw);
-        self.unproved.push(inst);
+        let inst = push_inst(f, body, &raw);
+        self.unchecked.push(inst);
         Some(inst)
     }
 
-    /// The same as [`append_like`](Self::append_like) for an instruction of another function that was verified. It must
-    /// have no regions.
-    pub fn append_like_in(
+    /// Appends an instruction like [`append_like`](Self::append_like), from an instruction of another, verified
+    /// function. That instruction must not have regions.
+    pub fn append_like_from(
         &mut self,
         body: BodyId,
         other: &Function,
@@ -400,7 +404,7 @@ impl FunctionWriter {
             return None;
         }
         let same = |a, b| f.is_live_value(a) && f.value_type(a) == other.value_type(b);
-        if !alike(operands, other.operands(like), same) {
+        if !all_pairs(operands, other.operands(like), same) {
             return None;
         }
         let mut types: SmallVec<[TypeId; 4]> = SmallVec::new();
@@ -410,15 +414,15 @@ impl FunctionWriter {
         let attrs = f.attrs.intern(other.attrs(like));
         let key = other.op_key(like);
         let raw = RawInst { key, attrs, operands, regions: &[], types: &types, span };
-        let inst = put(f, body, &raw);
-        self.unproved.push(inst);
+        let inst = push_inst(f, body, &raw);
+        self.unchecked.push(inst);
         Some(inst)
     }
 
-    // Copies of small regions that use nothing from around them.
+    // Copies small regions that capture no values.
     fn repeat_regions(&mut self, like: InstId, span: Span) -> Option<SmallVec<[BodyId; 2]>> {
         let f = &self.function;
-        let mut left = MAX_REPEATED;
+        let mut left = MAX_REPEATED_INSTS;
         for &region in f.regions(like) {
             for inst in f.body_insts(region) {
                 left = left.checked_sub(1)?;
@@ -452,47 +456,47 @@ impl FunctionWriter {
             let (key, attrs) = (f.op_key(inst), f.attr_id(inst));
             let raw =
                 RawInst { key, attrs, operands: &operands, regions: &[], types: &types, span };
-            let copy = put(f, body, &raw);
+            let copy = push_inst(f, body, &raw);
             map.extend(f.inst_results(inst).zip(f.inst_results(copy)));
             at = f.next_inst(inst);
         }
         body
     }
 
-    /// The function, put in order and verified: what [`append`](Self::append) saw of each instruction is not looked at
-    /// again, where values are available and how bodies end is. `results` are the types that it states.
+    /// Labels and verifies the function and returns it. The checks of [`append`](Self::append) are not repeated;
+    /// availability of values and the terminators of bodies are checked. `results` are the declared result types.
     ///
     /// # Errors
-    /// With all problems found.
+    /// If the function is invalid, with all problems found.
     pub fn finish(mut self, results: &[ValueType]) -> Result<Function, Diagnostics> {
         let results = results.iter().map(|ty| self.function.types.intern(ty)).collect();
         self.finish_typed(results)
     }
 
-    /// The same with the [numbers](Self::type_id) of the types of results.
+    /// Finishes the function like [`finish`](Self::finish), with the [ids](Self::intern_type) of the result types.
     ///
     /// # Errors
-    /// With all problems found.
+    /// If the function is invalid, with all problems found.
     pub fn finish_typed(mut self, results: Vec<TypeId>) -> Result<Function, Diagnostics> {
         let f = &mut self.function;
         let loose = (1..f.body_capacity())
             .map(BodyId::new)
             .find(|&b| f.is_live_body(b) && f.body_owner(b).is_none());
         if let Some(body) = loose {
-            let message = format!("{body} of @{} is a region of no instruction", f.name());
+            let message = format!("{body} of @{} is not a region of an instruction", f.name());
             return Err(Diagnostic::error(f.span(), message).into());
         }
         f.set_result_ids(results);
-        f.renumber(f.body());
+        f.relabel_body(f.body());
         match self.stale {
             true => crate::verify::verify_function(f)?,
-            false => crate::verify::verify_written(f, &self.unproved)?,
+            false => crate::verify::verify_appended(f, &self.unchecked)?,
         }
         Ok(self.function)
     }
 }
 
-// Whether a body exists and has no end yet.
+// Returns whether a body exists and has no terminator yet.
 #[inline]
 fn is_open(f: &Function, body: BodyId) -> bool {
     let Some(data) = f.bodies.get(body.index()).filter(|data| data.live) else { return false };
@@ -500,16 +504,16 @@ fn is_open(f: &Function, body: BodyId) -> bool {
     !data.last.some().is_some_and(ends)
 }
 
-// Makes an instruction, the last one of a body.
+// Creates an instruction at the end of a body.
 #[inline]
-fn put(f: &mut Function, body: BodyId, raw: &RawInst<'_>) -> InstId {
+fn push_inst(f: &mut Function, body: BodyId, raw: &RawInst<'_>) -> InstId {
     let inst = f.create_raw(raw);
     f.link_last(inst, body);
     inst
 }
 
-// Whether there are as many operands as others, each the same as the other in its place.
-fn alike(
+// Returns whether two operand lists have the same length and `same` holds for each pair.
+fn all_pairs(
     operands: &[ValueId],
     others: &[ValueId],
     same: impl Fn(ValueId, ValueId) -> bool,
@@ -517,24 +521,24 @@ fn alike(
     operands.len() == others.len() && operands.iter().zip(others).all(|(&a, &b)| same(a, b))
 }
 
-// The element type of the only result of an instruction without attributes.
+// Returns the element type of the only result of an instruction without attributes.
 #[inline]
-fn dtype_alone(f: &Function, raw: &RawInst<'_>) -> Option<DataType> {
+fn sole_result_dtype(f: &Function, raw: &RawInst<'_>) -> Option<DataType> {
     let tensor = f.types.get(*raw.types.first()?).as_tensor()?;
     f.attrs.get(raw.attrs).is_empty().then_some(tensor.dtype)
 }
 
-// Whether inference gives these result types.
-fn fits(f: &Function, def: &OpDef, raw: &RawInst<'_>) -> bool {
+// Returns whether inference gives the declared result types.
+fn inference_agrees(f: &Function, def: &OpDef, raw: &RawInst<'_>) -> bool {
     let attrs = &f.attrs.get(raw.attrs)[..];
-    // A constant is of the type of what it holds.
+    // A constant has the type of its literal.
     if let ([Attr::Literal(literal)], [], &[ty]) = (attrs, raw.operands, raw.types)
         && raw.key == Constant::key()
     {
         let tensor = f.types.get(ty).as_tensor();
-        return raw.regions.is_empty() && tensor.is_some_and(|ty| literal.is_of(ty));
+        return raw.regions.is_empty() && tensor.is_some_and(|ty| literal.has_type(ty));
     }
-    if !def.holds(attrs) {
+    if !def.has_canonical_attrs(attrs) {
         return false;
     }
     let mut cx = InferCx {
@@ -542,10 +546,10 @@ fn fits(f: &Function, def: &OpDef, raw: &RawInst<'_>) -> bool {
         attrs,
         operands: SmallVec::new(),
         regions: SmallVec::new(),
-        given: SmallVec::new(),
+        declared_types: SmallVec::new(),
     };
     raw.operands.iter().for_each(|&v| cx.operands.push(f.value_type(v)));
-    raw.types.iter().for_each(|&ty| cx.given.push(f.types.get(ty)));
-    raw.regions.iter().for_each(|&b| cx.regions.push(f.region_sig(b)));
-    infer_checked(&cx).is_ok_and(|inferred| inferred.iter().eq(cx.given.iter().copied()))
+    raw.types.iter().for_each(|&ty| cx.declared_types.push(f.types.get(ty)));
+    raw.regions.iter().for_each(|&b| cx.regions.push(f.region_signature(b)));
+    infer_checked(&cx).is_ok_and(|inferred| inferred.iter().eq(cx.declared_types.iter().copied()))
 }

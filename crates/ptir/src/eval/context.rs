@@ -266,7 +266,7 @@ impl<'a> EvalCx<'a> {
     /// Returns the index range of the operands of a group.
     #[must_use]
     pub fn group(&self, name: &str) -> Range<usize> {
-        self.def.group(name, self.args.len())
+        self.def.operand_range(name, self.args.len())
     }
 
     fn table(&self) -> InferCx<'a> {
@@ -275,7 +275,7 @@ impl<'a> EvalCx<'a> {
             attrs: self.attrs,
             operands: SmallVec::new(),
             regions: SmallVec::new(),
-            given: SmallVec::new(),
+            declared_types: SmallVec::new(),
         }
     }
 

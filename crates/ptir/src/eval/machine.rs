@@ -515,8 +515,8 @@ fn concrete_types(
         def,
         attrs: f.attrs(step.inst),
         operands: types.iter().collect(),
-        regions: f.regions(step.inst).iter().map(|&b| f.region_sig(b)).collect(),
-        given: stated.iter().collect(),
+        regions: f.regions(step.inst).iter().map(|&b| f.region_signature(b)).collect(),
+        declared_types: stated.iter().collect(),
     })?;
     let join = |(index, (found, expected)): (usize, (ValueType, ValueType))| {
         meet_types(&found, &expected).ok_or_else(|| Fault::Result {
@@ -534,7 +534,7 @@ fn meet_types(a: &ValueType, b: &ValueType) -> Option<ValueType> {
             if x.dtype != y.dtype || x.rank() != y.rank() {
                 return None;
             }
-            let dims = x.dims.iter().zip(&y.dims).map(|(p, q)| p.meet(*q));
+            let dims = x.dims.iter().zip(&y.dims).map(|(p, q)| p.unify(*q));
             let dims = dims.collect::<Option<_>>()?;
             Some(ValueType::Tensor(crate::types::TensorType { dtype: x.dtype, dims }))
         }

@@ -489,7 +489,7 @@ impl fmt::Display for Value {
                     crate::text::write_literal(
                         &mut text,
                         &literal,
-                        &mut crate::text::LongLiterals::Written,
+                        &mut crate::text::LongLiteralMode::Written,
                     );
                     write!(f, "{text} : ")?;
                 }

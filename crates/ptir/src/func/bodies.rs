@@ -1,27 +1,27 @@
 //! Edits of bodies: parameters, detaching, inlining.
 
-use super::journal::Undo;
-use super::{BodyData, EditError, Function, Place};
+use super::journal::UndoEntry;
+use super::{BodyData, EditError, Function, InsertPoint};
 use crate::ids::{BodyId, InstId, TypeId, ValueId};
 use crate::op::OpKey;
 use crate::types::ValueType;
 
 impl Function {
-    /// A body that belongs to no instruction yet, for [`InstSpec::regions`](super::InstSpec::regions).
+    /// Creates a body that belongs to no instruction yet, for [`InstSpec::regions`](super::InstSpec::regions).
     pub fn new_body<'a>(&mut self, params: impl IntoIterator<Item = &'a ValueType>) -> BodyId {
         let body = self.create_body();
         self.detached += 1;
         self.init_root_labels(body);
-        self.note(|_| Undo::NewBody(body));
+        self.record_undo(|_| UndoEntry::NewBody(body));
         for ty in params {
             self.push_param(body, ty);
         }
         body
     }
 
-    /// How many bodies belong to no instruction; the function's own does not count.
+    /// Returns the number of bodies that belong to no instruction. The function's own body does not count.
     #[must_use]
-    pub fn detached_bodies(&self) -> usize {
+    pub fn num_detached_bodies(&self) -> usize {
         self.detached as usize
     }
 
@@ -31,7 +31,7 @@ impl Function {
         body
     }
 
-    /// Adds a parameter at the end of a body's list. For the function's own body this changes its signature.
+    /// Adds a parameter to a body. For the function's own body this changes the function's signature.
     pub fn push_param(&mut self, body: BodyId, ty: &ValueType) -> ValueId {
         let ty = self.types.intern(ty);
         self.push_param_id(body, ty)
@@ -41,22 +41,22 @@ impl Function {
         let index = self.bodies[body.index()].params.len() as u32;
         let value = self.new_param_value(ty, body.index() as u32, index);
         self.bodies[body.index()].params.push(value);
-        self.note(|_| Undo::PushedParam(body));
+        self.record_undo(|_| UndoEntry::PushedParam(body));
         value
     }
 
     /// Removes an unused parameter of a body.
     ///
     /// # Errors
-    /// If it is used or not there.
+    /// If the parameter is used or does not exist.
     pub fn remove_param(&mut self, body: BodyId, index: usize) -> Result<(), EditError> {
         self.remove_params(body, &[index])
     }
 
-    /// Removes unused parameters of a body, by their places in the list as it is now.
+    /// Removes unused parameters of a body. `indices` are their positions before the removal.
     ///
     /// # Errors
-    /// If one is used or not there.
+    /// If a parameter is used or does not exist.
     pub fn remove_params(&mut self, body: BodyId, indices: &[usize]) -> Result<(), EditError> {
         if !self.is_live_body(body) {
             return Err(EditError::NoBody(body));
@@ -73,7 +73,10 @@ impl Function {
             }
             stays[index] = false;
         }
-        self.note(|f| Undo::Params { body, old: f.bodies[body.index()].params.clone() });
+        self.record_undo(|f| UndoEntry::Params {
+            body,
+            old: f.bodies[body.index()].params.clone(),
+        });
         let mut stays = stays.into_iter();
         self.bodies[body.index()].params.retain(|_| stays.next().unwrap_or(true));
         self.renumber_params(body);
@@ -86,13 +89,16 @@ impl Function {
         }
     }
 
-    /// Takes the regions from an instruction, which must then be erased; they become detached bodies.
+    /// Detaches the regions of an instruction, which must then be erased, and returns them.
     ///
     /// # Errors
-    /// If the instruction is gone.
+    /// If the instruction does not exist.
     pub fn take_regions(&mut self, inst: InstId) -> Result<Vec<BodyId>, EditError> {
         self.check_inst(inst)?;
-        self.note(|f| Undo::TookRegions { inst, count: f.insts[inst.index()].region_len });
+        self.record_undo(|f| UndoEntry::TookRegions {
+            inst,
+            count: f.insts[inst.index()].region_len,
+        });
         Ok(self.detach_regions(inst))
     }
 
@@ -102,15 +108,15 @@ impl Function {
         self.detached += bodies.len() as u32;
         for &body in &bodies {
             self.bodies[body.index()].owner = InstId::NONE;
-            self.renumber(body);
+            self.relabel_body(body);
         }
         bodies
     }
 
-    /// Drops a detached body and all it contains.
+    /// Drops a detached body and its contents.
     ///
     /// # Errors
-    /// If the body is a region of an instruction or the function's own, or another body uses a value of it.
+    /// If the body is a region of an instruction or the function's own body, or another body uses one of its values.
     pub fn drop_body(&mut self, body: BodyId) -> Result<(), EditError> {
         if !self.is_live_body(body) {
             return Err(EditError::NoBody(body));
@@ -122,12 +128,12 @@ impl Function {
             self.check_contained(&[body])?;
         }
         self.discard_body(body);
-        self.note(|_| Undo::DroppedBody(body));
+        self.record_undo(|_| UndoEntry::DroppedBody(body));
         self.detached -= 1;
         Ok(())
     }
 
-    /// Erases what a body contains, and the body, unchecked.
+    /// Erases a body and its contents without checks.
     pub(crate) fn discard_body(&mut self, body: BodyId) {
         let insts: Vec<InstId> = self.body_insts(body).collect();
         for inst in insts.into_iter().rev() {
@@ -136,17 +142,19 @@ impl Function {
         self.bodies[body.index()].live = false;
     }
 
-    /// Moves the instructions of a region to `place`, its parameters replaced by `args`, and gives the values it
-    /// yielded. The terminator is dropped. Right before the instruction that owns the body this costs O(instructions
-    /// moved, and what is in other regions of the owner); elsewhere O(what is moved, nested instructions included).
+    /// Moves the instructions of a region to `place`, replaces its parameters by `args`, and returns the values that
+    /// it yielded. The terminator is dropped.
+    ///
+    /// Right before the owner of the body, the cost is proportional to the moved instructions and the contents of the
+    /// owner's other regions; elsewhere, to the moved instructions including nested ones.
     ///
     /// # Errors
-    /// If the arguments do not fit or are not available there, or the body is the function's own.
+    /// If the arguments do not fit or are not available at `place`, or the body is the function's own.
     pub fn inline_body(
         &mut self,
         body: BodyId,
         args: &[ValueId],
-        place: Place,
+        place: InsertPoint,
     ) -> Result<Vec<ValueId>, EditError> {
         if !self.is_live_body(body) {
             return Err(EditError::NoBody(body));
@@ -154,7 +162,11 @@ impl Function {
         if body == self.body() {
             return Err(EditError::Attached(body));
         }
-        self.check_place(place, false, self.insts.first().map_or(OpKey::of("return"), |i| i.key))?;
+        self.check_insert_point(
+            place,
+            false,
+            self.insts.first().map_or(OpKey::of("return"), |i| i.key),
+        )?;
         let params = self.body_params(body).to_vec();
         if params.len() != args.len() {
             return Err(EditError::Count { expected: params.len(), found: args.len() });
@@ -168,17 +180,18 @@ impl Function {
                 });
             }
         }
-        let target = self.place_body(place);
+        let target = self.insert_point_body(place);
         let owner = self.body_owner(body);
         let into_itself = match owner {
             Some(owner) => target == body || self.is_body_inside(target, owner),
-            None => self.tree_root(target) == body,
+            None => self.root_body(target) == body,
         };
         if into_itself {
             return Err(EditError::IntoItself);
         }
-        // What a region uses from outside is available before its owner, and its labels lie right before the owner's.
-        let before_owner = owner.filter(|&owner| place == Place::Before(owner));
+        // Captured values are available before the owner of a region, and the region's labels are right before the
+        // owner's label.
+        let before_owner = owner.filter(|&owner| place == InsertPoint::Before(owner));
         if before_owner.is_none() {
             self.check_captures(body, place)?;
         }
@@ -197,7 +210,7 @@ impl Function {
                 Some(_) => self.relink(inst, at),
                 None => self.relocate(inst, at),
             }
-            at = Place::After(inst);
+            at = InsertPoint::After(inst);
         }
         if let Some(owner) = before_owner {
             self.label_inserted(owner);

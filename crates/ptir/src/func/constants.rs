@@ -1,65 +1,67 @@
-//! Constants: at the start of a function, one per literal.
+//! Constants: one `constant` instruction per literal, at the start of the function.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_types::Span;
 use smallvec::SmallVec;
 
-use super::journal::Undo;
-use super::{EditError, Function, InstSpec, Place, RawInst};
+use super::journal::UndoEntry;
+use super::{EditError, Function, InsertPoint, InstSpec, RawInst};
 use crate::attr::{Attr, AttrList};
 use crate::ids::{AttrId, InstId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::op::Op;
 use crate::types::ValueType;
 
-/// The instruction that stands for each literal. A literal has one type, but for names that dims have; so there is a place
-/// for one type per literal, and what is found there is near to what was made at the same time.
+/// The `constant` instruction of each literal. A literal nearly always has one type (only named dims can give it a
+/// second one), so the table has one direct slot per literal. Literals created at the same time are near each other
+/// in memory.
 #[derive(Clone, Default)]
 pub(super) struct ConstantTable {
-    first: Vec<(TypeId, InstId)>,
-    more: HashMap<(AttrId, TypeId), InstId, FxBuildHasher>,
+    by_literal: Vec<(TypeId, InstId)>,
+    other_types: HashMap<(AttrId, TypeId), InstId, FxBuildHasher>,
 }
 
 impl ConstantTable {
     fn get(&self, key: (AttrId, TypeId)) -> Option<InstId> {
-        match self.first.get(key.0.index()) {
+        match self.by_literal.get(key.0.index()) {
             Some(&(ty, inst)) if ty == key.1 => inst.some(),
-            _ if self.more.is_empty() => None,
-            _ => self.more.get(&key).copied(),
+            _ if self.other_types.is_empty() => None,
+            _ => self.other_types.get(&key).copied(),
         }
     }
 
     fn insert(&mut self, key: (AttrId, TypeId), inst: InstId) {
-        if self.first.len() <= key.0.index() {
-            self.first.resize(key.0.index() + 1, (key.1, InstId::NONE));
+        if self.by_literal.len() <= key.0.index() {
+            self.by_literal.resize(key.0.index() + 1, (key.1, InstId::NONE));
         }
-        let slot = &mut self.first[key.0.index()];
+        let slot = &mut self.by_literal[key.0.index()];
         if slot.0 == key.1 || slot.1.is_none() {
             *slot = (key.1, inst);
         } else {
-            self.more.insert(key, inst);
+            self.other_types.insert(key, inst);
         }
     }
 
     fn clear(&mut self) {
-        self.first.clear();
-        self.more.clear();
+        self.by_literal.clear();
+        self.other_types.clear();
     }
 }
 
 impl Function {
-    /// The value of a literal, for use at a place: a `constant` at the start of the function, the same one for the
-    /// same literal. The start of the function's own body lies before its constants: what uses the value goes after it.
-    pub fn constant(&mut self, literal: &TensorLiteral, at: Place, span: Span) -> ValueId {
+    /// Returns the value of a literal for use at a place: a `constant` at the start of the function, shared by all
+    /// uses of the literal. The start of the function's own body is before its constants, so an instruction that uses
+    /// the value must be inserted after it.
+    pub fn constant(&mut self, literal: &TensorLiteral, at: InsertPoint, span: Span) -> ValueId {
         let count = self.insts.len();
-        let start = Place::Start(self.body());
+        let start = InsertPoint::Start(self.body());
         let value = self.constant_unlabelled(literal, span, start, |f, known| {
             at == start || f.check_available(known, at, "constant").is_ok()
         });
         if self.insts.len() > count {
             self.label_inserted(InstId::new(count));
-            self.note(|_| Undo::Inserted(InstId::new(count)));
+            self.record_undo(|_| UndoEntry::Inserted(InstId::new(count)));
         }
         value
     }
@@ -68,7 +70,7 @@ impl Function {
         &mut self,
         literal: &TensorLiteral,
         span: Span,
-        place: Place,
+        place: InsertPoint,
         usable: impl FnOnce(&Self, ValueId) -> bool,
     ) -> ValueId {
         let attrs: AttrList = [Attr::Literal(literal.clone())].into();
@@ -99,12 +101,13 @@ impl Function {
         ValueId::new(self.insts[inst.index()].results as usize)
     }
 
-    /// What tells the constants of this function apart: the numbers of literal and type.
+    /// Returns the key that identifies a constant in this function: the interned literal and its type.
     pub fn constant_key(&mut self, literal: &TensorLiteral) -> (AttrId, TypeId) {
         (self.literal_id(literal), self.types.intern(&literal.ty().into()))
     }
 
-    /// The same where the literal has most likely the type of a value, which is faster.
+    /// Returns the [`constant_key`](Self::constant_key) of a literal that probably has the type of `value`, which is
+    /// faster.
     pub fn constant_key_like(
         &mut self,
         literal: &TensorLiteral,
@@ -121,18 +124,18 @@ impl Function {
         self.attrs.intern_array([Attr::Literal(literal.clone())])
     }
 
-    /// Makes the `constant` instruction that stands for a literal from now on. `key` is what
-    /// [`constant_key`](Self::constant_key) gave for it.
+    /// Inserts a `constant` instruction and registers it as the constant of its literal. `key` is the
+    /// [`constant_key`](Self::constant_key) of the literal.
     ///
     /// # Errors
-    /// If there is no such place, or `key` is that of no literal.
+    /// If `place` does not exist, or `key` is not the key of a literal.
     pub fn insert_constant(
         &mut self,
-        place: Place,
+        place: InsertPoint,
         key: (AttrId, TypeId),
     ) -> Result<InstId, EditError> {
         let op = crate::ops::Constant::key();
-        self.check_place(place, false, op)?;
+        self.check_insert_point(place, false, op)?;
         self.check_literal(key)?;
         let inst = self.create_raw(&RawInst {
             key: op,
@@ -144,7 +147,7 @@ impl Function {
         });
         self.link(inst, place);
         self.label_inserted(inst);
-        self.note(|_| Undo::Inserted(inst));
+        self.record_undo(|_| UndoEntry::Inserted(inst));
         self.constants.insert(key, inst);
         Ok(inst)
     }
@@ -157,26 +160,26 @@ impl Function {
         }
     }
 
-    /// Makes an instruction with one result, and without regions, the `constant` that stands for a literal from now on, at
-    /// another place. It keeps its result; its operands are used no more. This cannot be taken back: no journal may be
-    /// open.
+    /// Converts an instruction with one result and no regions into the registered `constant` of a literal, and moves
+    /// it to another place. Its result is kept; its operands are released. This edit cannot be rolled back, so no
+    /// journal may be open.
     ///
     /// # Errors
-    /// If it is no such instruction, `key` is not that of a literal of the type of its result, there is no such place, a
-    /// use would come before it, or a journal is open.
-    pub fn turn_into_constant(
+    /// If the instruction has regions or not exactly one result, `key` is not the key of a literal of its result
+    /// type, `place` does not exist, a use would precede the instruction, or a journal is open.
+    pub fn convert_to_constant(
         &mut self,
         inst: InstId,
-        place: Place,
+        place: InsertPoint,
         key: (AttrId, TypeId),
     ) -> Result<(), EditError> {
         self.check_inst(inst)?;
         let op = crate::ops::Constant::key();
-        self.check_place(place, false, op)?;
+        self.check_insert_point(place, false, op)?;
         self.check_literal(key)?;
         let data = &self.insts[inst.index()];
         let one = data.region_len == 0 && data.result_len == 1;
-        let near = matches!(place, Place::Before(at) | Place::After(at) if at == inst);
+        let near = matches!(place, InsertPoint::Before(at) | InsertPoint::After(at) if at == inst);
         if !one
             || near
             || self.has_journal()
@@ -184,11 +187,11 @@ impl Function {
         {
             return Err(EditError::NoLiteral);
         }
-        // Further up in the same body or in one around it, it can be seen from where it stood.
-        let (target, home) = (self.place_body(place), data.parent);
-        let at = self.label(self.place_mark(place));
+        // Earlier in the same body, or in an enclosing body, it is visible from its old position.
+        let (target, home) = (self.insert_point_body(place), data.parent);
+        let at = self.label(self.mark_before_point(place));
         if at >= data.label
-            || self.tree_root(target) != self.tree_root(home)
+            || self.root_body(target) != self.root_body(home)
             || !self.encloses(target, inst)
         {
             return Err(EditError::NotAvailable {
@@ -205,9 +208,9 @@ impl Function {
         Ok(())
     }
 
-    /// The `constant` instruction that stands for a literal, if one was remembered and is still there.
+    /// Returns the registered `constant` instruction of a literal, if it still exists.
     #[must_use]
-    pub fn known_constant(&self, key: (AttrId, TypeId)) -> Option<InstId> {
+    pub fn find_constant(&self, key: (AttrId, TypeId)) -> Option<InstId> {
         let inst = self.constants.get(key)?;
         let value = self.is_live(inst).then(|| self.value_of(inst)).flatten()?;
         let same = self.is::<crate::ops::Constant>(inst)
@@ -215,16 +218,16 @@ impl Function {
         same.then_some(inst)
     }
 
-    /// Makes a `constant` instruction the one that stands for its literal.
-    pub fn remember_constant(&mut self, inst: InstId) {
+    /// Registers a `constant` instruction as the constant of its literal.
+    pub fn register_constant(&mut self, inst: InstId) {
         if let Some(value) = self.value_of(inst).filter(|_| self.is::<crate::ops::Constant>(inst)) {
             let key = (self.attr_id(inst), self.type_id(value));
             self.constants.insert(key, inst);
         }
     }
 
-    /// Forgets which instructions stand for literals. The instructions stay.
-    pub fn forget_constants(&mut self) {
+    /// Clears the table of constants. The instructions are kept.
+    pub fn clear_constants(&mut self) {
         self.constants.clear();
     }
 }

@@ -1,18 +1,18 @@
-//! Edits of a function. Each checks first and changes nothing if it refuses.
+//! Edits of a function. Every edit checks its arguments first and changes nothing if it is refused.
 
 use sapwood_types::{Span, counted};
 use smallvec::SmallVec;
 
-use super::journal::Undo;
+use super::journal::UndoEntry;
 use super::{Function, InstData, ValueDef};
 use crate::attr::AttrList;
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::op::OpKey;
 use crate::types::ValueType;
 
-/// Where an instruction goes.
+/// A position at which an instruction can be inserted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum InsertPoint {
     /// Right before an instruction.
     Before(InstId),
     /// Right after an instruction.
@@ -23,12 +23,15 @@ pub enum Place {
     End(BodyId),
 }
 
-/// An instruction to be made.
+/// An instruction to be inserted, after inference: attributes in canonical form and all result types known.
+///
+/// [`OpParts`](crate::OpParts) describes an instruction before inference, and `RawInst` one whose attributes and
+/// types are interned.
 #[derive(Clone, Debug)]
 pub struct InstSpec {
     /// Its op.
     pub key: OpKey,
-    /// Its attributes, in the order of the op's table.
+    /// Its attributes, in the order in which the op's definition lists them.
     pub attrs: AttrList,
     /// Its operands.
     pub operands: SmallVec<[ValueId; 4]>,
@@ -36,11 +39,14 @@ pub struct InstSpec {
     pub regions: SmallVec<[BodyId; 2]>,
     /// The types of its results.
     pub result_types: SmallVec<[ValueType; 1]>,
-    /// Where it was written.
+    /// Its source span.
     pub span: Span,
 }
 
-/// An instruction to be made, types and attributes interned already.
+/// An instruction to be inserted whose attributes and types are already interned in the function.
+///
+/// The last of the three forms of a new instruction: [`OpParts`](crate::OpParts) (before inference), [`InstSpec`]
+/// (after inference, by value), and this one (by id, borrowed).
 pub(crate) struct RawInst<'a> {
     pub(crate) key: OpKey,
     pub(crate) attrs: AttrId,
@@ -50,23 +56,23 @@ pub(crate) struct RawInst<'a> {
     pub(crate) span: Span,
 }
 
-/// Why an edit was refused.
+/// The reason why an edit was refused. The function is unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditError {
     /// The instruction was erased or belongs to another function.
     #[error("{0} is not an instruction of this function")]
     NoInst(InstId),
-    /// The value is gone or belongs to another function.
+    /// The value no longer exists or belongs to another function.
     #[error("{0} is not a value of this function")]
     NoValue(ValueId),
-    /// The body is gone or belongs to another function.
+    /// The body no longer exists or belongs to another function.
     #[error("{0} is not a body of this function")]
     NoBody(BodyId),
-    /// The body is owned by another instruction already.
+    /// The body is already a region of an instruction.
     #[error("{0} is already a region of an instruction")]
     Attached(BodyId),
-    /// The value is not defined where it would be used.
+    /// The value is not available at the place of its use.
     #[error("{value} is not available where `{user}` would use it")]
     NotAvailable {
         /// The value.
@@ -81,43 +87,46 @@ pub enum EditError {
         op: &'static str,
         /// The result or parameter that is used.
         value: ValueId,
-        /// How often.
+        /// The number of its uses.
         uses: usize,
     },
-    /// The types differ.
-    #[error("a value of type {found} cannot stand for one of type {expected}")]
+    /// The types of a value and of its replacement differ.
+    #[error("a value of type {found} cannot replace one of type {expected}")]
     Type {
         /// The type of the value to be replaced.
         expected: Box<ValueType>,
         /// The type of the replacement.
         found: Box<ValueType>,
     },
-    /// A terminator must be the last of its body and stays there.
-    #[error("`{0}` ends its body: nothing goes after it, and it cannot be moved or erased")]
+    /// A terminator must stay the last instruction of its body.
+    #[error(
+        "`{0}` is a terminator: no instruction may follow it, and it cannot be moved or erased"
+    )]
     Terminator(&'static str),
-    /// A constant is made of a literal and its type.
-    #[error("these are not the numbers of a literal and its type")]
+    /// The key passed for a constant is not that of a literal and its type.
+    #[error("the key is not that of a literal and its type")]
     NoLiteral,
-    /// The place lies inside of what is to be put there.
-    #[error("an instruction or body cannot be put into its own region")]
+    /// The insertion point is inside the instruction or body to be inserted.
+    #[error("an instruction or body cannot be inserted into its own region")]
     IntoItself,
-    /// The number of values does not fit.
+    /// The number of values differs from the expected number.
     #[error("expected {}, found {found}", counted(*.expected, "value"))]
     Count {
-        /// How many are needed.
+        /// The expected number.
         expected: usize,
-        /// How many were given.
+        /// The number of values passed.
         found: usize,
     },
 }
 
 impl Function {
-    /// Makes an instruction and inserts it. Its operands must be available there; types are not inferred here.
+    /// Inserts an instruction. Its operands must be available there. Result types are taken from `spec`, not
+    /// inferred.
     ///
     /// # Errors
     /// If the place, an operand or a region does not exist or does not fit.
-    pub fn insert(&mut self, place: Place, spec: &InstSpec) -> Result<InstId, EditError> {
-        self.check_place(
+    pub fn insert(&mut self, place: InsertPoint, spec: &InstSpec) -> Result<InstId, EditError> {
+        self.check_insert_point(
             place,
             self.registry().get(spec.key).is_some_and(|d| d.terminator),
             spec.key,
@@ -135,7 +144,7 @@ impl Function {
             {
                 return Err(EditError::Attached(body));
             }
-            if self.tree_root(self.place_body(place)) == body {
+            if self.root_body(self.insert_point_body(place)) == body {
                 return Err(EditError::IntoItself);
             }
             self.check_captures(body, place)?;
@@ -144,13 +153,14 @@ impl Function {
         self.detached -= spec.regions.len() as u32;
         self.link(inst, place);
         self.label_inserted(inst);
-        self.note(|_| Undo::Inserted(inst));
+        self.record_undo(|_| UndoEntry::Inserted(inst));
         Ok(inst)
     }
 
-    // Every value used in a body and defined outside of it is available at `place`; those defined inside are defined
-    // before their uses, which two detached bodies that used each other's values and were joined need not have been.
-    pub(super) fn check_captures(&self, body: BodyId, place: Place) -> Result<(), EditError> {
+    // Checks that every value that a body captures is available at `place`, and that values defined inside are
+    // defined before their uses. The latter can fail for two detached bodies that used each other's values before
+    // they were joined.
+    pub(super) fn check_captures(&self, body: BodyId, place: InsertPoint) -> Result<(), EditError> {
         for inst in self.walk_body(body) {
             for &value in self.operands(inst) {
                 let home = match self.value_def(value) {
@@ -160,10 +170,10 @@ impl Function {
                 let (outer, inner) = (&self.bodies[body.index()], &self.bodies[home.index()]);
                 let inside = outer.enter <= inner.enter
                     && inner.enter < outer.exit
-                    && self.tree_root(home) == self.tree_root(body);
+                    && self.root_body(home) == self.root_body(body);
                 if !inside {
                     self.check_available(value, place, self.op_name(inst))?;
-                } else if !self.available_to(value, inst) {
+                } else if !self.is_available_to(value, inst) {
                     return Err(EditError::NotAvailable { value, user: self.op_name(inst) });
                 }
             }
@@ -171,7 +181,7 @@ impl Function {
         Ok(())
     }
 
-    // What is defined inside of these bodies is used only inside of them. Only detached bodies can use it from elsewhere.
+    // Checks that the values defined inside these bodies are used only inside. Only detached bodies can violate this.
     pub(super) fn check_contained(&self, bodies: &[BodyId]) -> Result<(), EditError> {
         for &body in bodies {
             let results = self.walk_body(body).flat_map(|inst| self.inst_results(inst));
@@ -190,7 +200,7 @@ impl Function {
         Ok(())
     }
 
-    // Makes an instruction that stands nowhere yet. Nothing is checked.
+    // Creates an instruction that is in no body yet, without checks.
     pub(crate) fn create(&mut self, spec: &InstSpec) -> InstId {
         let types: SmallVec<[TypeId; 2]> =
             spec.result_types.iter().map(|ty| self.types.intern(ty)).collect();
@@ -240,7 +250,7 @@ impl Function {
         inst
     }
 
-    /// Puts an instruction that stands nowhere at the end of a body.
+    /// Appends an instruction that is in no body to the end of a body.
     #[inline]
     pub(crate) fn link_last(&mut self, inst: InstId, body: BodyId) {
         let data = &mut self.bodies[body.index()];
@@ -254,18 +264,18 @@ impl Function {
         (data.parent, data.prev) = (body, prev);
     }
 
-    pub(crate) fn link(&mut self, inst: InstId, place: Place) {
+    pub(crate) fn link(&mut self, inst: InstId, place: InsertPoint) {
         let (body, prev, next) = match place {
-            Place::Before(at) => {
+            InsertPoint::Before(at) => {
                 let data = &self.insts[at.index()];
                 (data.parent, data.prev, at)
             }
-            Place::After(at) => {
+            InsertPoint::After(at) => {
                 let data = &self.insts[at.index()];
                 (data.parent, at, data.next)
             }
-            Place::Start(body) => (body, InstId::NONE, self.bodies[body.index()].first),
-            Place::End(body) => return self.link_last(inst, body),
+            InsertPoint::Start(body) => (body, InstId::NONE, self.bodies[body.index()].first),
+            InsertPoint::End(body) => return self.link_last(inst, body),
         };
         let data = &mut self.insts[inst.index()];
         (data.parent, data.prev, data.next) = (body, prev, next);
@@ -293,10 +303,10 @@ impl Function {
         }
     }
 
-    /// Removes an instruction and its regions. None of its results may be used.
+    /// Erases an instruction and its regions. Its results must be unused.
     ///
     /// # Errors
-    /// If a result is used, or the instruction is a terminator or gone.
+    /// If a result is used, or the instruction is a terminator or does not exist.
     pub fn erase(&mut self, inst: InstId) -> Result<(), EditError> {
         self.check_erasable(inst)?;
         if let Some(value) = self.inst_results(inst).find(|&v| !self.unused(v)) {
@@ -310,10 +320,10 @@ impl Function {
         Ok(())
     }
 
-    /// Checks that an instruction can be erased once nothing uses its results.
+    /// Checks that an instruction could be erased if its results were unused.
     ///
     /// # Errors
-    /// If it is a terminator or gone, or a detached body uses what is defined in its regions.
+    /// If it is a terminator or does not exist, or a detached body uses a value defined in its regions.
     pub fn check_erasable(&self, inst: InstId) -> Result<(), EditError> {
         self.check_inst(inst)?;
         if self.op_def(inst).is_some_and(|def| def.terminator) {
@@ -327,18 +337,18 @@ impl Function {
 
     pub(crate) fn erase_unchecked(&mut self, inst: InstId) {
         if self.has_journal() {
-            self.lie_down(inst);
+            self.erase_undoably(inst);
         } else {
-            self.erase_for_good(inst);
+            self.erase_permanently(inst);
         }
     }
 
-    pub(super) fn erase_for_good(&mut self, inst: InstId) {
+    pub(super) fn erase_permanently(&mut self, inst: InstId) {
         if self.regions(inst).is_empty() {
             if self.body_of(inst).is_some() {
                 self.unlink(inst);
             }
-            self.kill(inst);
+            self.free_inst(inst);
             return;
         }
         let mut bodies: Vec<BodyId> = self.regions(inst).to_vec();
@@ -348,7 +358,7 @@ impl Function {
             let insts: SmallVec<[InstId; 8]> = self.body_insts(body).collect();
             for nested in insts {
                 bodies.extend_from_slice(self.regions(nested));
-                self.kill(nested);
+                self.free_inst(nested);
             }
             let data = &mut self.bodies[body.index()];
             (data.live, data.first, data.last) = (false, InstId::NONE, InstId::NONE);
@@ -357,10 +367,10 @@ impl Function {
         if self.body_of(inst).is_some() {
             self.unlink(inst);
         }
-        self.kill(inst);
+        self.free_inst(inst);
     }
 
-    fn kill(&mut self, inst: InstId) {
+    fn free_inst(&mut self, inst: InstId) {
         self.free_operands(inst);
         let data = &mut self.insts[inst.index()];
         data.live = false;
@@ -369,7 +379,7 @@ impl Function {
         self.set_comment(inst, None);
     }
 
-    /// Makes every use of `from` a use of `to`, the results of bodies included.
+    /// Replaces every use of `from` by `to`, including uses by terminators.
     ///
     /// # Errors
     /// If the types differ or `to` is not available at one of the uses.
@@ -385,12 +395,12 @@ impl Function {
                 found: Box::new(self.value_type(to).clone()),
             });
         }
-        // What is available to an instruction is available to all that use its results.
+        // A value available to an instruction is available to all users of its results.
         let before = match self.value_def(from) {
-            ValueDef::Result(def, _) => self.detached == 0 && self.available_to(to, def),
+            ValueDef::Result(def, _) => self.detached == 0 && self.is_available_to(to, def),
             ValueDef::Param(..) => false,
         };
-        if !before && let Some(bad) = self.uses(from).find(|u| !self.available_to(to, u.user)) {
+        if !before && let Some(bad) = self.uses(from).find(|u| !self.is_available_to(to, u.user)) {
             return Err(EditError::NotAvailable { value: to, user: self.op_name(bad.user) });
         }
         self.replace_all_uses_unchecked(from, to);
@@ -408,9 +418,9 @@ impl Function {
                 return;
             }
             let user = self.use_links[slot as usize].user;
-            self.note(|f| {
+            self.record_undo(|f| {
                 let index = slot - f.insts[user.index()].operands;
-                Undo::Operand { inst: user, index, old: from }
+                UndoEntry::Operand { inst: user, index, old: from }
             });
             self.unlink_use(slot);
             self.operand_pool[slot as usize] = to;
@@ -418,10 +428,10 @@ impl Function {
         }
     }
 
-    /// Replaces one operand.
+    /// Replaces one operand of an instruction.
     ///
     /// # Errors
-    /// If there is no such operand, or the value is not available.
+    /// If the operand does not exist, or the value is not available.
     pub fn set_operand(
         &mut self,
         inst: InstId,
@@ -434,13 +444,13 @@ impl Function {
         if index >= count {
             return Err(EditError::Count { expected: count, found: index + 1 });
         }
-        if !self.available_to(value, inst) {
+        if !self.is_available_to(value, inst) {
             return Err(EditError::NotAvailable { value, user: self.op_name(inst) });
         }
         let slot = self.insts[inst.index()].operands + index as u32;
-        self.note(|f| {
+        self.record_undo(|f| {
             let old = f.operand_pool[slot as usize];
-            Undo::Operand { inst, index: index as u32, old }
+            UndoEntry::Operand { inst, index: index as u32, old }
         });
         self.unlink_use(slot);
         self.operand_pool[slot as usize] = value;
@@ -448,7 +458,7 @@ impl Function {
         Ok(())
     }
 
-    /// Replaces all operands; their number may change.
+    /// Replaces all operands of an instruction; their number may change.
     ///
     /// # Errors
     /// If a value is not available.
@@ -456,11 +466,11 @@ impl Function {
         self.check_inst(inst)?;
         for &value in operands {
             self.check_value(value)?;
-            if !self.available_to(value, inst) {
+            if !self.is_available_to(value, inst) {
                 return Err(EditError::NotAvailable { value, user: self.op_name(inst) });
             }
         }
-        self.note(|f| Undo::Operands { inst, old: f.operands(inst).into() });
+        self.record_undo(|f| UndoEntry::Operands { inst, old: f.operands(inst).into() });
         self.set_operands_unchecked(inst, operands);
         Ok(())
     }
@@ -476,24 +486,24 @@ impl Function {
         (data.operands, data.operand_len) = (start, operands.len() as u32);
     }
 
-    /// Replaces the attributes. They are not checked here; the verifier and the builder do.
+    /// Replaces the attributes of an instruction without checking them; the verifier and the builder do.
     ///
     /// # Errors
-    /// If the instruction is gone.
+    /// If the instruction does not exist.
     pub fn set_attrs(&mut self, inst: InstId, attrs: &AttrList) -> Result<(), EditError> {
         self.check_inst(inst)?;
-        self.note(|f| Undo::Attrs { inst, old: f.attr_id(inst) });
+        self.record_undo(|f| UndoEntry::Attrs { inst, old: f.attr_id(inst) });
         self.insts[inst.index()].attrs = self.attrs.intern(attrs);
         Ok(())
     }
 
-    /// Restates the type of a value.
+    /// Replaces the type of a value.
     ///
     /// # Errors
-    /// If the value is gone.
+    /// If the value does not exist.
     pub fn set_type(&mut self, value: ValueId, ty: &ValueType) -> Result<(), EditError> {
         self.check_value(value)?;
-        self.note(|f| Undo::Type { value, old: f.type_id(value) });
+        self.record_undo(|f| UndoEntry::Type { value, old: f.type_id(value) });
         self.values[value.index()].ty = self.types.intern(ty);
         Ok(())
     }
@@ -501,23 +511,23 @@ impl Function {
     /// Moves an instruction with its regions to another place.
     ///
     /// # Errors
-    /// If an operand is not available there, or a use would come before it.
-    pub fn move_inst(&mut self, inst: InstId, place: Place) -> Result<(), EditError> {
+    /// If an operand is not available there, or a use would precede the instruction.
+    pub fn move_inst(&mut self, inst: InstId, place: InsertPoint) -> Result<(), EditError> {
         self.check_inst(inst)?;
-        self.check_place(place, false, self.op_key(inst))?;
+        self.check_insert_point(place, false, self.op_key(inst))?;
         if self.op_def(inst).is_some_and(|def| def.terminator) {
             return Err(EditError::Terminator(self.op_name(inst)));
         }
-        if matches!(place, Place::Before(at) | Place::After(at) if at == inst) {
+        if matches!(place, InsertPoint::Before(at) | InsertPoint::After(at) if at == inst) {
             return Ok(());
         }
-        let mark = self.place_mark(place);
+        let mark = self.mark_before_point(place);
         let at = self.label(mark);
         if self.regions(inst).iter().any(|b| {
             let body = &self.bodies[b.index()];
             body.enter <= at
                 && at < body.exit
-                && self.tree_root(*b) == self.tree_root(self.place_body(place))
+                && self.root_body(*b) == self.root_body(self.insert_point_body(place))
         }) {
             return Err(EditError::IntoItself);
         }
@@ -534,15 +544,16 @@ impl Function {
                 }
             }
         }
-        let target = self.place_body(place);
-        // After the move the instruction's label lies right behind `mark`.
+        let target = self.insert_point_body(place);
+        // After the move, the instruction's label is right after `mark`.
         let sees = |user: InstId| {
             let (user, body) = (&self.insts[user.index()], &self.bodies[target.index()]);
             user.label > at
                 && user.label < body.exit
-                && self.tree_root(user.parent) == self.tree_root(target)
+                && self.root_body(user.parent) == self.root_body(target)
         };
-        // Whoever uses it sees what it sees itself: moving it up costs the same however many they are.
+        // Every user of the instruction sees the values that the instruction sees, so the cost of moving it up does
+        // not depend on the number of users.
         if !sees(inst) {
             for value in self.inst_results(inst) {
                 if let Some(u) = self.uses(value).find(|u| !sees(u.user)) {
@@ -554,16 +565,16 @@ impl Function {
         Ok(())
     }
 
-    pub(super) fn relocate(&mut self, inst: InstId, place: Place) {
+    pub(super) fn relocate(&mut self, inst: InstId, place: InsertPoint) {
         self.relink(inst, place);
         self.label_inserted(inst);
     }
 
-    // Labels stay as they are; the caller sees to them.
-    pub(super) fn relink(&mut self, inst: InstId, place: Place) {
-        self.note(|f| {
+    // Moves an instruction without changing labels, which is left to the caller.
+    pub(super) fn relink(&mut self, inst: InstId, place: InsertPoint) {
+        self.record_undo(|f| {
             let data = &f.insts[inst.index()];
-            Undo::Moved { inst, parent: data.parent, prev: data.prev }
+            UndoEntry::Moved { inst, parent: data.parent, prev: data.prev }
         });
         self.unlink(inst);
         self.link(inst, place);
@@ -577,7 +588,7 @@ impl Function {
         let at = self.bodies[body.index()].enter;
         self.regions(owner).iter().any(|r| {
             let region = &self.bodies[r.index()];
-            region.enter <= at && at < region.exit && self.tree_root(*r) == self.tree_root(body)
+            region.enter <= at && at < region.exit && self.root_body(*r) == self.root_body(body)
         })
     }
 }

@@ -1,17 +1,17 @@
-//! Edits that can be taken back: while a journal is open, every edit notes its inverse.
+//! The undo journal: while it is open, every edit records its inverse.
 //!
-//! Instructions that are erased meanwhile keep their operands and regions until the journal is closed, so that they can
-//! stand up again. Ids are never reused either way.
+//! Erased instructions keep their operands and regions until the journal is closed, so that they can be restored. Ids
+//! are never reused, whether the edits are committed or rolled back.
 
 use sapwood_types::Span;
 use smallvec::SmallVec;
 
-use super::{Function, Place};
+use super::{Function, InsertPoint};
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 
 /// The inverse of one edit.
 #[derive(Clone)]
-pub(crate) enum Undo {
+pub(crate) enum UndoEntry {
     Inserted(InstId),
     Erased { inst: InstId, parent: BodyId, prev: InstId, comment: Option<Box<str>> },
     Operand { inst: InstId, index: u32, old: ValueId },
@@ -24,7 +24,7 @@ pub(crate) enum Undo {
     PushedParam(BodyId),
     Params { body: BodyId, old: SmallVec<[ValueId; 2]> },
     TookRegions { inst: InstId, count: u32 },
-    // `to` was inserted and took over regions; those that `from` had.
+    // `to` was inserted and took over regions of `from`; `had` are the regions that `from` had before.
     TookOver { from: InstId, to: InstId, had: SmallVec<[BodyId; 2]> },
     Hint { value: ValueId, old: u32 },
     Span { inst: InstId, old: Span },
@@ -32,36 +32,36 @@ pub(crate) enum Undo {
 }
 
 impl Function {
-    /// Starts to note how to take back what follows. One journal at a time: an open one goes on.
+    /// Starts to record the inverse of every edit. If a journal is already open, it continues.
     pub fn open_journal(&mut self) {
         self.journal.get_or_insert_with(Vec::new);
     }
 
-    /// Whether a journal is open.
+    /// Returns whether a journal is open.
     #[must_use]
     #[inline]
     pub fn has_journal(&self) -> bool {
         self.journal.is_some()
     }
 
-    /// How many edits the open journal has.
+    /// Returns the number of edits in the open journal.
     #[must_use]
     pub fn journal_len(&self) -> usize {
         self.journal.as_ref().map_or(0, Vec::len)
     }
 
-    /// Keeps what was done since the journal was opened, and closes it.
-    pub fn keep_edits(&mut self) {
+    /// Keeps the edits made since the journal was opened, and closes the journal.
+    pub fn commit_journal(&mut self) {
         let Some(journal) = self.journal.take() else { return };
         for entry in journal {
-            if let Undo::Erased { inst, .. } = entry {
+            if let UndoEntry::Erased { inst, .. } = entry {
                 self.release_erased(inst);
             }
         }
     }
 
-    /// Takes back what was done since the journal was opened, and closes it.
-    pub fn take_back_edits(&mut self) {
+    /// Undoes the edits made since the journal was opened, and closes the journal.
+    pub fn rollback_journal(&mut self) {
         let Some(journal) = self.journal.take() else { return };
         for entry in journal.into_iter().rev() {
             self.undo(entry);
@@ -69,65 +69,65 @@ impl Function {
     }
 
     #[inline]
-    pub(crate) fn note(&mut self, entry: impl FnOnce(&Self) -> Undo) {
+    pub(crate) fn record_undo(&mut self, entry: impl FnOnce(&Self) -> UndoEntry) {
         if self.journal.is_some() {
             let entry = entry(self);
             self.journal.get_or_insert_with(Vec::new).push(entry);
         }
     }
 
-    fn undo(&mut self, entry: Undo) {
+    fn undo(&mut self, entry: UndoEntry) {
         match entry {
-            Undo::Inserted(inst) => {
+            UndoEntry::Inserted(inst) => {
                 if self.insts[inst.index()].region_len > 0 {
                     self.detach_regions(inst);
                 }
-                self.erase_for_good(inst);
+                self.erase_permanently(inst);
             }
-            Undo::Erased { inst, parent, prev, comment } => {
-                self.stand_up(inst, parent, prev, comment.as_deref());
+            UndoEntry::Erased { inst, parent, prev, comment } => {
+                self.restore_erased(inst, parent, prev, comment.as_deref());
             }
-            Undo::Operand { inst, index, old } => {
+            UndoEntry::Operand { inst, index, old } => {
                 let slot = self.insts[inst.index()].operands + index;
                 self.unlink_use(slot);
                 self.operand_pool[slot as usize] = old;
                 self.link_use(slot, inst);
             }
-            Undo::Operands { inst, old } => self.set_operands_unchecked(inst, &old),
-            Undo::Attrs { inst, old } => self.insts[inst.index()].attrs = old,
-            Undo::Type { value, old } => self.values[value.index()].ty = old,
-            Undo::Moved { inst, parent, prev } => {
+            UndoEntry::Operands { inst, old } => self.set_operands_unchecked(inst, &old),
+            UndoEntry::Attrs { inst, old } => self.insts[inst.index()].attrs = old,
+            UndoEntry::Type { value, old } => self.values[value.index()].ty = old,
+            UndoEntry::Moved { inst, parent, prev } => {
                 self.unlink(inst);
-                self.link(inst, place_after(parent, prev));
+                self.link(inst, point_after(parent, prev));
                 self.label_inserted(inst);
             }
-            Undo::NewBody(body) => {
+            UndoEntry::NewBody(body) => {
                 self.bodies[body.index()].live = false;
                 self.detached -= 1;
             }
-            Undo::DroppedBody(body) => {
+            UndoEntry::DroppedBody(body) => {
                 self.bodies[body.index()].live = true;
                 self.detached += 1;
             }
-            Undo::PushedParam(body) => drop(self.bodies[body.index()].params.pop()),
-            Undo::Params { body, old } => {
+            UndoEntry::PushedParam(body) => drop(self.bodies[body.index()].params.pop()),
+            UndoEntry::Params { body, old } => {
                 self.bodies[body.index()].params = old;
                 self.renumber_params(body);
             }
-            Undo::TookRegions { inst, count } => self.attach_regions_again(inst, count),
-            Undo::TookOver { from, to, had } => {
+            UndoEntry::TookRegions { inst, count } => self.reattach_regions(inst, count),
+            UndoEntry::TookOver { from, to, had } => {
                 self.insts[to.index()].region_len = 0;
                 self.set_regions(from, &had);
-                self.erase_for_good(to);
+                self.erase_permanently(to);
                 self.label_inserted(from);
             }
-            Undo::Hint { value, old } => self.values[value.index()].hint = old,
-            Undo::Span { inst, old } => self.spans[inst.index()] = old,
-            Undo::Comment { inst, old } => self.set_comment(inst, old.as_deref()),
+            UndoEntry::Hint { value, old } => self.values[value.index()].hint = old,
+            UndoEntry::Span { inst, old } => self.spans[inst.index()] = old,
+            UndoEntry::Comment { inst, old } => self.set_comment(inst, old.as_deref()),
         }
     }
 
-    fn attach_regions_again(&mut self, inst: InstId, count: u32) {
+    fn reattach_regions(&mut self, inst: InstId, count: u32) {
         self.insts[inst.index()].region_len = count;
         self.detached -= count;
         for (slot, body) in self.regions(inst).to_vec().into_iter().enumerate() {
@@ -137,7 +137,7 @@ impl Function {
         self.label_inserted(inst);
     }
 
-    // The instructions below the regions of one, and the bodies.
+    // Returns the instructions and bodies nested in the regions of an instruction.
     fn nested(&self, inst: InstId) -> (Vec<InstId>, Vec<BodyId>) {
         let mut insts = Vec::new();
         let mut bodies = self.regions(inst).to_vec();
@@ -152,12 +152,12 @@ impl Function {
         (insts, bodies)
     }
 
-    // Erases so that it can be taken back: operands, regions and links inside stay as they are.
-    pub(super) fn lie_down(&mut self, inst: InstId) {
+    // Erases an instruction so that the edit can be undone: operands, regions and the links inside are kept.
+    pub(super) fn erase_undoably(&mut self, inst: InstId) {
         let comment = self.comment(inst).map(Into::into);
-        self.note(|f| {
+        self.record_undo(|f| {
             let data = &f.insts[inst.index()];
-            Undo::Erased { inst, parent: data.parent, prev: data.prev, comment }
+            UndoEntry::Erased { inst, parent: data.parent, prev: data.prev, comment }
         });
         let (nested, bodies) = self.nested(inst);
         for &each in nested.iter().chain([&inst]) {
@@ -176,7 +176,13 @@ impl Function {
         }
     }
 
-    fn stand_up(&mut self, inst: InstId, parent: BodyId, prev: InstId, comment: Option<&str>) {
+    fn restore_erased(
+        &mut self,
+        inst: InstId,
+        parent: BodyId,
+        prev: InstId,
+        comment: Option<&str>,
+    ) {
         let (nested, bodies) = self.nested(inst);
         for body in bodies {
             self.bodies[body.index()].live = true;
@@ -190,13 +196,13 @@ impl Function {
             }
         }
         if parent.some().is_some() {
-            self.link(inst, place_after(parent, prev));
+            self.link(inst, point_after(parent, prev));
             self.label_inserted(inst);
         }
         self.set_comment(inst, comment);
     }
 
-    // What an erased instruction still held is free now.
+    // Frees the operands and bodies that an erased instruction still holds.
     fn release_erased(&mut self, inst: InstId) {
         let (nested, bodies) = self.nested(inst);
         for &each in nested.iter().chain([&inst]) {
@@ -211,6 +217,6 @@ impl Function {
     }
 }
 
-fn place_after(parent: BodyId, prev: InstId) -> Place {
-    prev.some().map_or(Place::Start(parent), Place::After)
+fn point_after(parent: BodyId, prev: InstId) -> InsertPoint {
+    prev.some().map_or(InsertPoint::Start(parent), InsertPoint::After)
 }

@@ -1,16 +1,16 @@
-//! One function: its arenas and what can be read from them.
+//! Functions: their arenas and the queries on them.
 //!
-//! Two halves: *what* is computed (instructions, operands, types, attributes) and *in what order* (links between
-//! instructions and bodies, labels). Edits are in `edit`, labels in `order`, consistency checks in `check`.
+//! The data has two halves: the computation (instructions, operands, types, attributes) and its order (links between
+//! instructions and bodies, labels). Edits are in `edit`, labels in `order`, consistency checks in `consistency`.
 
 mod bodies;
-mod check;
+mod consistency;
 mod constants;
 mod edit;
+mod insert_point;
 mod journal;
 mod names;
 mod order;
-mod place;
 mod regions;
 mod uses;
 mod walk;
@@ -22,22 +22,22 @@ use rustc_hash::FxBuildHasher;
 use sapwood_types::{Source, Span};
 use smallvec::SmallVec;
 
-use crate::attr::{Attr, AttrList, AttrTable};
+use crate::attr::{Attr, AttrInterner, AttrList};
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
-use crate::name::{Name, StrTable};
+use crate::name::{Name, StrInterner};
 use crate::op::{EffectRule, Effects, Op, OpDef, OpKey, Registry};
-use crate::types::{TypeTable, ValueType};
+use crate::types::{TypeInterner, ValueType};
 
 pub(crate) use edit::RawInst;
-pub use edit::{EditError, InstSpec, Place};
+pub use edit::{EditError, InsertPoint, InstSpec};
 pub(crate) use names::{anonymous_number, is_anonymous};
-pub(crate) use order::Mark;
+pub(crate) use order::OrderMark;
 pub use uses::{Use, Uses};
-pub use walk::{BodyInsts, Walk, WalkCompleted};
+pub use walk::{BodyInsts, PostOrderWalk, PreOrderWalk};
 
 /// A function: parameters, one body, result types. Cloning copies the arenas; a [`Program`](crate::Program) shares
-/// functions and clones one only when it is changed.
+/// its functions and clones one only when it is changed.
 #[derive(Clone)]
 pub struct Function {
     name: Name,
@@ -46,28 +46,28 @@ pub struct Function {
     span: Span,
     registry: Arc<Registry>,
     pub(crate) insts: Vec<InstData>,
-    // Beside the instructions: few who look at those want to know where they were written.
+    // Separate from the instructions, because few readers of an instruction need its span.
     pub(crate) spans: Vec<Span>,
     pub(crate) values: Vec<ValueData>,
     pub(crate) bodies: Vec<BodyData>,
     pub(crate) operand_pool: Vec<ValueId>,
     pub(crate) use_links: Vec<uses::UseLink>,
-    pub(crate) free_operands: [Vec<u32>; uses::FREE_LISTS],
+    pub(crate) free_operands: [Vec<u32>; uses::NUM_FREE_LISTS],
     pub(crate) region_pool: Vec<BodyId>,
-    pub(crate) types: TypeTable,
-    pub(crate) attrs: AttrTable,
-    pub(crate) hints: StrTable,
-    // Whether numbers are among them, as they were written.
+    pub(crate) types: TypeInterner,
+    pub(crate) attrs: AttrInterner,
+    pub(crate) hints: StrInterner,
+    // True if the names include numbers, kept as they were written.
     pub(crate) numbered: bool,
-    // The text it was read from, if messages are to quote it.
-    pub(crate) quoted: Option<Arc<Quoted>>,
+    // The source text that messages quote, if there is one.
+    pub(crate) quoted: Option<Arc<QuotedSource>>,
     result_types: Vec<TypeId>,
     pub(crate) live: usize,
     pub(crate) detached: u32,
     constants: constants::ConstantTable,
     comments: HashMap<InstId, Box<str>, FxBuildHasher>,
     leading: Option<Box<str>>,
-    pub(crate) journal: Option<Vec<journal::Undo>>,
+    pub(crate) journal: Option<Vec<journal::UndoEntry>>,
 }
 
 #[derive(Clone)]
@@ -90,18 +90,19 @@ pub(crate) struct InstData {
 #[derive(Clone)]
 pub(crate) struct ValueData {
     pub(crate) ty: TypeId,
-    // Instruction, or body with the high bit of `index` set.
+    // The defining instruction, or the body if the high bit of `index` is set.
     pub(crate) def: u32,
     pub(crate) index: u32,
     pub(crate) first_use: u32,
     pub(crate) hint: u32,
 }
 
-/// For how many types and lists of attributes room is made in advance: most are written many times.
-const MOST_KINDS: usize = 28;
+/// The number of types and of attribute lists for which memory is reserved in advance. Functions have few distinct
+/// ones.
+const PREALLOCATED_TYPES: usize = 28;
 
-/// For how many parameters room is made in advance.
-const PARAMS: usize = 12;
+/// The number of parameters for which memory is reserved in advance.
+const PREALLOCATED_PARAMS: usize = 12;
 
 pub(crate) const PARAM_BIT: u32 = 1 << 31;
 pub(crate) const NO_HINT: u32 = u32::MAX;
@@ -111,7 +112,7 @@ pub(crate) struct BodyData {
     pub(crate) enter: u64,
     pub(crate) exit: u64,
     pub(crate) owner: InstId,
-    // Which region of its owner this is.
+    // The position of this body among the regions of its owner.
     pub(crate) slot: u32,
     pub(crate) first: InstId,
     pub(crate) last: InstId,
@@ -119,13 +120,13 @@ pub(crate) struct BodyData {
     pub(crate) live: bool,
 }
 
-/// A text of another language that a function was read from, and the function as it was read.
-pub(crate) struct Quoted {
+/// The source text in another language that a function was read from, and the function as it was read.
+pub(crate) struct QuotedSource {
     pub(crate) source: Source,
     pub(crate) original: Arc<Function>,
 }
 
-/// Where a value comes from.
+/// The definition of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValueDef {
     /// The n-th result of an instruction.
@@ -135,16 +136,16 @@ pub enum ValueDef {
 }
 
 impl Function {
-    /// An empty function: no parameters, no instructions, no results.
+    /// Creates an empty function: no parameters, no instructions, no results.
     #[must_use]
     pub fn new(name: impl Into<Name>, registry: Arc<Registry>) -> Self {
-        Self::with_room(name.into(), registry, 0)
+        Self::with_capacity(name.into(), registry, 0)
     }
 
-    /// An empty function with room for so many instructions, with a result and two operands each, half of them with
-    /// names, and for some parameters.
-    pub(crate) fn with_room(name: Name, registry: Arc<Registry>, insts: usize) -> Self {
-        let kinds = insts.div_ceil(2).min(MOST_KINDS);
+    /// Creates an empty function with capacity for `insts` instructions, each with one result and two operands and
+    /// half of them named, and for some parameters.
+    pub(crate) fn with_capacity(name: Name, registry: Arc<Registry>, insts: usize) -> Self {
+        let kinds = insts.div_ceil(2).min(PREALLOCATED_TYPES);
         let mut function = Self {
             name,
             extracted_from: None,
@@ -153,15 +154,15 @@ impl Function {
             registry,
             insts: Vec::with_capacity(insts),
             spans: Vec::with_capacity(insts),
-            values: Vec::with_capacity(insts + insts / 4 + PARAMS),
+            values: Vec::with_capacity(insts + insts / 4 + PREALLOCATED_PARAMS),
             bodies: Vec::new(),
             operand_pool: Vec::with_capacity(2 * insts),
             use_links: Vec::with_capacity(2 * insts),
             free_operands: Default::default(),
             region_pool: Vec::new(),
-            types: TypeTable::with_room(kinds),
-            attrs: AttrTable::with_room(kinds),
-            hints: StrTable::with_room(insts.div_ceil(2)),
+            types: TypeInterner::with_capacity(kinds),
+            attrs: AttrInterner::with_capacity(kinds),
+            hints: StrInterner::with_capacity(insts.div_ceil(2)),
             numbered: false,
             quoted: None,
             result_types: Vec::new(),
@@ -177,14 +178,14 @@ impl Function {
         function
     }
 
-    /// Its name, without the `@`.
+    /// Returns the name, without the `@`.
     #[must_use]
     pub fn name(&self) -> Name {
         self.name
     }
 
-    /// The function under another name. Calls elsewhere keep the old one; [`Program::rename`](crate::Program::rename)
-    /// renames one that is part of a program.
+    /// Renames the function. Calls elsewhere keep the old name; [`Program::rename`](crate::Program::rename) renames a
+    /// function of a program.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<Name>) -> Self {
         self.set_name(name);
@@ -195,70 +196,71 @@ impl Function {
         self.name = name.into();
     }
 
-    /// The pattern this function was extracted by, if it was: `{extracted_from = "softmax"}` in the text. Such functions
-    /// exist for their callers alone. Comparison leaves it aside, as it does spans.
+    /// Returns the name of the pattern that extracted this function, if one did: `{extracted_from = "softmax"}` in
+    /// the text. Such functions are only called from this program. Structural comparison ignores this name, as it
+    /// ignores spans.
     #[must_use]
     pub fn extracted_from(&self) -> Option<Name> {
         self.extracted_from
     }
 
-    /// Says by which pattern this function was extracted.
+    /// Sets the name of the pattern that extracted this function.
     pub fn set_extracted_from(&mut self, pattern: Option<Name>) {
         self.extracted_from = pattern;
     }
 
-    /// Whether only this program may call the function, so that a pass may remove it when nothing calls it any more.
-    /// True after [`set_private`](Self::set_private), `{private = true}` in the text, and of every function that was
-    /// extracted. Comparison leaves it aside, as it does spans.
+    /// Returns whether only this program may call the function, so that a pass may remove it when nothing calls it
+    /// any more. True after [`set_private`](Self::set_private), for `{private = true}` in the text, and for every
+    /// extracted function. Structural comparison ignores it, as it ignores spans.
     #[must_use]
     pub fn is_private(&self) -> bool {
         self.private || self.extracted_from.is_some()
     }
 
-    /// Makes the function private or public. A function that was extracted is private in any case.
+    /// Makes the function private or public. An extracted function is always private.
     pub fn set_private(&mut self, private: bool) {
         self.private = private;
     }
 
-    /// Where it was written.
+    /// Returns the source span of the function.
     #[must_use]
     pub fn span(&self) -> Span {
         self.span
     }
 
-    /// Says where it was written.
+    /// Sets the source span of the function.
     pub fn set_span(&mut self, span: Span) {
         self.span = span;
     }
 
-    /// The ops this function may contain.
+    /// Returns the registry of the ops that this function may contain.
     #[must_use]
     #[inline]
     pub fn registry(&self) -> &Arc<Registry> {
         &self.registry
     }
 
-    /// Its own body.
+    /// Returns the function's own body.
     #[must_use]
     #[inline]
     pub fn body(&self) -> BodyId {
         BodyId::new(0)
     }
 
-    /// Its parameters.
+    /// Returns the parameters.
     #[must_use]
     #[inline]
     pub fn params(&self) -> &[ValueId] {
         self.body_params(self.body())
     }
 
-    /// The types it states for its results.
+    /// Returns the declared types of the results.
     #[must_use]
     pub fn result_types(&self) -> SmallVec<[&ValueType; 4]> {
         self.result_types.iter().map(|&t| self.types.get(t)).collect()
     }
 
-    /// States the types of its results.
+    /// Sets the declared types of the results.
     pub fn set_result_types<'a>(&mut self, types: impl IntoIterator<Item = &'a ValueType>) {
         self.result_types = types.into_iter().map(|t| self.types.intern(t)).collect();
     }
@@ -271,48 +273,49 @@ impl Function {
         self.result_types = types;
     }
 
-    /// The values it returns: the operands of its terminator. Empty while there is none.
+    /// Returns the values that the function returns: the operands of its terminator, or none while there is no
+    /// terminator.
     #[must_use]
     pub fn results(&self) -> &[ValueId] {
         self.terminator(self.body()).map_or(&[], |t| self.operands(t))
     }
 
-    /// Number of instructions in it, those of regions included.
+    /// Returns the number of instructions, including those in regions.
     #[must_use]
     #[inline]
     pub fn num_insts(&self) -> usize {
         self.live
     }
 
-    /// One more than the largest index any [`InstId`] of this function has. For side tables.
+    /// Returns one more than the largest index of an [`InstId`] of this function. For side tables.
     #[must_use]
     #[inline]
     pub fn inst_capacity(&self) -> usize {
         self.insts.len()
     }
 
-    /// One more than the largest index any [`ValueId`] of this function has. For side tables.
+    /// Returns one more than the largest index of a [`ValueId`] of this function. For side tables.
     #[must_use]
     #[inline]
     pub fn value_capacity(&self) -> usize {
         self.values.len()
     }
 
-    /// One more than the largest index any [`BodyId`] of this function has. For side tables.
+    /// Returns one more than the largest index of a [`BodyId`] of this function. For side tables.
     #[must_use]
     #[inline]
     pub fn body_capacity(&self) -> usize {
         self.bodies.len()
     }
 
-    /// Whether the instruction exists: it was made here and not erased.
+    /// Returns whether an instruction exists: it was created here and not erased.
     #[must_use]
     #[inline]
     pub fn is_live(&self, inst: InstId) -> bool {
         self.insts.get(inst.index()).is_some_and(|data| data.live)
     }
 
-    /// Whether the value exists: its instruction or body does.
+    /// Returns whether a value exists: its instruction or body does.
     #[must_use]
     #[inline]
     pub fn is_live_value(&self, value: ValueId) -> bool {
@@ -326,74 +329,75 @@ impl Function {
             .is_some_and(|b| b.live && b.params.get(index) == Some(&value))
     }
 
-    /// Whether the body exists.
+    /// Returns whether a body exists.
     #[must_use]
     pub fn is_live_body(&self, body: BodyId) -> bool {
         self.bodies.get(body.index()).is_some_and(|data| data.live)
     }
 
-    /// The key of its op.
+    /// Returns the key of an instruction's op.
     #[must_use]
     #[inline]
     pub fn op_key(&self, inst: InstId) -> OpKey {
         self.insts[inst.index()].key
     }
 
-    /// The name of its op.
+    /// Returns the name of an instruction's op.
     #[must_use]
     pub fn op_name(&self, inst: InstId) -> &'static str {
         self.op_key(inst).name()
     }
 
-    /// The definition of its op; `None` if it is not registered.
+    /// Returns the definition of an instruction's op, or `None` if the op is not registered.
     #[must_use]
     #[inline]
     pub fn op_def(&self, inst: InstId) -> Option<&OpDef> {
         self.registry.get(self.op_key(inst))
     }
 
-    /// Whether its op is `T`.
+    /// Returns whether an instruction's op is `T`.
     #[must_use]
     #[inline]
     pub fn is<T: Op>(&self, inst: InstId) -> bool {
         self.op_key(inst) == T::key()
     }
 
-    /// The instruction as a `T`, if it is one: operands, regions and attributes by name.
+    /// Returns an instruction as a `T`, if its op is `T`: operands, regions and attributes as named fields.
     #[must_use]
     #[inline]
     pub fn view<T: Op>(&self, inst: InstId) -> Option<T> {
         if self.is::<T>(inst) { T::read(self, inst) } else { None }
     }
 
-    /// The instruction that defines `value`, as a `T`, if it is one.
+    /// Returns the instruction that defines `value` as a `T`, if its op is `T`.
     #[must_use]
     #[inline]
     pub fn def<T: Op>(&self, value: ValueId) -> Option<T> {
         self.view(self.inst_of(value)?)
     }
 
-    /// The attributes, in the order of the op's table; one dictionary for an unregistered op.
+    /// Returns the attributes of an instruction, in the order in which the op's definition lists them. An
+    /// unregistered op has one dictionary.
     #[must_use]
     #[inline]
     pub fn attrs(&self, inst: InstId) -> &AttrList {
         self.attrs.get(self.insts[inst.index()].attrs)
     }
 
-    /// The interned number of the attribute list: equal lists of one function have equal numbers.
+    /// Returns the interned id of an instruction's attribute list. Equal lists of one function have equal ids.
     #[must_use]
     #[inline]
     pub fn attr_id(&self, inst: InstId) -> AttrId {
         self.insts[inst.index()].attrs
     }
 
-    /// The attribute list with this number.
+    /// Returns the attribute list with this id.
     #[must_use]
     pub fn attrs_by_id(&self, id: AttrId) -> &AttrList {
         self.attrs.get(id)
     }
 
-    /// One attribute by name.
+    /// Returns one attribute of an instruction by name.
     #[must_use]
     pub fn attr(&self, inst: InstId, name: &str) -> Option<&Attr> {
         match self.op_def(inst) {
@@ -402,7 +406,7 @@ impl Function {
         }
     }
 
-    /// The operands.
+    /// Returns the operands of an instruction.
     #[must_use]
     #[inline]
     pub fn operands(&self, inst: InstId) -> &[ValueId] {
@@ -410,7 +414,7 @@ impl Function {
         &self.operand_pool[data.operands as usize..(data.operands + data.operand_len) as usize]
     }
 
-    /// The regions.
+    /// Returns the regions of an instruction.
     #[must_use]
     #[inline]
     pub fn regions(&self, inst: InstId) -> &[BodyId] {
@@ -418,7 +422,7 @@ impl Function {
         &self.region_pool[data.regions as usize..(data.regions + data.region_len) as usize]
     }
 
-    /// The results.
+    /// Returns the results of an instruction.
     #[inline]
     pub fn inst_results(
         &self,
@@ -428,7 +432,7 @@ impl Function {
         (data.results as usize..(data.results + data.result_len) as usize).map(ValueId::new)
     }
 
-    /// The n-th result.
+    /// Returns the n-th result of an instruction.
     #[must_use]
     #[inline]
     pub fn result(&self, inst: InstId, n: usize) -> Option<ValueId> {
@@ -436,69 +440,69 @@ impl Function {
         (n < data.result_len as usize).then(|| ValueId::new(data.results as usize + n))
     }
 
-    /// The first result.
+    /// Returns the first result of an instruction.
     #[must_use]
     #[inline]
     pub fn value_of(&self, inst: InstId) -> Option<ValueId> {
         self.result(inst, 0)
     }
 
-    /// Where it was written.
+    /// Returns the source span of an instruction.
     #[must_use]
     #[inline]
     pub fn inst_span(&self, inst: InstId) -> Span {
         self.spans[inst.index()]
     }
 
-    /// Says where it was written.
+    /// Sets the source span of an instruction.
     pub fn set_inst_span(&mut self, inst: InstId, span: Span) {
-        self.note(|f| journal::Undo::Span { inst, old: f.spans[inst.index()] });
+        self.record_undo(|f| journal::UndoEntry::Span { inst, old: f.spans[inst.index()] });
         self.spans[inst.index()] = span;
     }
 
-    /// The body it stands in; `None` while it is not inserted.
+    /// Returns the body that contains an instruction, or `None` while it is in no body.
     #[must_use]
     #[inline]
     pub fn body_of(&self, inst: InstId) -> Option<BodyId> {
         self.insts[inst.index()].parent.some()
     }
 
-    /// The instruction after it in its body.
+    /// Returns the next instruction in the same body.
     #[must_use]
     #[inline]
     pub fn next_inst(&self, inst: InstId) -> Option<InstId> {
         self.insts[inst.index()].next.some()
     }
 
-    /// The instruction before it in its body.
+    /// Returns the previous instruction in the same body.
     #[must_use]
     #[inline]
     pub fn prev_inst(&self, inst: InstId) -> Option<InstId> {
         self.insts[inst.index()].prev.some()
     }
 
-    /// The type of a value.
+    /// Returns the type of a value.
     #[must_use]
     #[inline]
     pub fn value_type(&self, value: ValueId) -> &ValueType {
         self.types.get(self.values[value.index()].ty)
     }
 
-    /// The interned number of a value's type: equal types of one function have equal numbers.
+    /// Returns the interned id of a value's type. Equal types of one function have equal ids.
     #[must_use]
     #[inline]
     pub fn type_id(&self, value: ValueId) -> TypeId {
         self.values[value.index()].ty
     }
 
-    /// The type with this number.
+    /// Returns the type with this id.
     #[must_use]
     #[inline]
     pub fn type_by_id(&self, id: TypeId) -> &ValueType {
         self.types.get(id)
     }
 
-    /// Where a value comes from.
+    /// Returns the definition of a value.
     #[must_use]
     #[inline]
     pub fn value_def(&self, value: ValueId) -> ValueDef {
@@ -510,7 +514,7 @@ impl Function {
         }
     }
 
-    /// The instruction that defines a value; `None` for a parameter.
+    /// Returns the instruction that defines a value, or `None` for a parameter.
     #[must_use]
     #[inline]
     pub fn inst_of(&self, value: ValueId) -> Option<InstId> {
@@ -520,7 +524,7 @@ impl Function {
         }
     }
 
-    /// The literal a value is, if its instruction is a `constant`.
+    /// Returns the literal of a value that a `constant` defines.
     #[must_use]
     #[inline]
     pub fn constant_of(&self, value: ValueId) -> Option<&TensorLiteral> {
@@ -531,59 +535,60 @@ impl Function {
         self.attrs(inst).first()?.as_literal()
     }
 
-    /// The parameters of a body.
+    /// Returns the parameters of a body.
     #[must_use]
     #[inline]
     pub fn body_params(&self, body: BodyId) -> &[ValueId] {
         &self.bodies[body.index()].params
     }
 
-    /// The instruction that owns a body; `None` for the function's own and for detached ones.
+    /// Returns the instruction that owns a body, or `None` for the function's own body and for detached bodies.
     #[must_use]
     #[inline]
     pub fn body_owner(&self, body: BodyId) -> Option<InstId> {
         self.bodies[body.index()].owner.some()
     }
 
-    /// The first instruction of a body.
+    /// Returns the first instruction of a body.
     #[must_use]
     pub fn first_inst(&self, body: BodyId) -> Option<InstId> {
         self.bodies[body.index()].first.some()
     }
 
-    /// The last instruction of a body.
+    /// Returns the last instruction of a body.
     #[must_use]
     pub fn last_inst(&self, body: BodyId) -> Option<InstId> {
         self.bodies[body.index()].last.some()
     }
 
-    /// The instruction a body ends in, if that is a terminator.
+    /// Returns the terminator of a body, if its last instruction is one.
     #[must_use]
     pub fn terminator(&self, body: BodyId) -> Option<InstId> {
         self.last_inst(body).filter(|&last| self.op_def(last).is_some_and(|def| def.terminator))
     }
 
-    /// The values a body yields or returns: the operands of its terminator.
+    /// Returns the values that a body yields or returns: the operands of its terminator.
     #[must_use]
     pub fn body_results(&self, body: BodyId) -> &[ValueId] {
         self.terminator(body).map_or(&[], |t| self.operands(t))
     }
 
-    /// The instructions of a body, in order, without those of nested regions.
+    /// Iterates over the instructions of a body in order, without those in nested regions.
     #[must_use]
     pub fn body_insts(&self, body: BodyId) -> BodyInsts<'_> {
         BodyInsts::new(self, body)
     }
 
-    /// All instructions of the function in the order of the text: an instruction stands before those of its regions.
+    /// Iterates over all instructions in the order of the text (pre-order): an instruction comes before those in its
+    /// regions.
     #[must_use]
-    pub fn walk(&self) -> Walk<'_> {
+    pub fn walk(&self) -> PreOrderWalk<'_> {
         self.walk_body(self.body())
     }
 
-    /// All instructions of the function in no order: the arena is looked through faster than the body is walked.
+    /// Iterates over all instructions in no particular order. Scanning the arena is faster than walking the bodies.
     pub(crate) fn insts_unordered(&self) -> impl Iterator<Item = InstId> {
-        // What stands in a detached body is not of the function.
+        // Instructions of detached bodies do not belong to the function.
         let whole = self.detached == 0;
         let of = |(i, data): (usize, &InstData)| {
             (data.live && !data.parent.is_none()).then(|| InstId::new(i))
@@ -593,27 +598,27 @@ impl Function {
         arena.iter().enumerate().filter_map(of).chain(walked.into_iter().flatten())
     }
 
-    /// All instructions of the function in the order they complete: those of its regions stand before an instruction.
-    /// This is the order of [`cmp_order`](Self::cmp_order).
+    /// Iterates over all instructions in post-order: an instruction comes after those in its regions. This is the
+    /// order of [`cmp_order`](Self::cmp_order).
     #[must_use]
-    pub fn walk_completed(&self) -> WalkCompleted<'_> {
-        WalkCompleted::new(self)
+    pub fn walk_post_order(&self) -> PostOrderWalk<'_> {
+        PostOrderWalk::new(self)
     }
 
-    /// All instructions below a body in the order of the text.
+    /// Iterates over all instructions in and below a body in the order of the text.
     #[must_use]
-    pub fn walk_body(&self, body: BodyId) -> Walk<'_> {
-        Walk::new(self, body)
+    pub fn walk_body(&self, body: BodyId) -> PreOrderWalk<'_> {
+        PreOrderWalk::new(self, body)
     }
 
-    /// Whether an instruction may not be merged, dropped, duplicated or crossed, because of its op or of one in its
-    /// regions; the terminators of these do not count.
+    /// Returns whether an instruction must not be merged, dropped, duplicated or reordered, because of its own op or
+    /// of an op in its regions. The terminators of its regions do not count.
     #[must_use]
     pub fn is_ordered(&self, inst: InstId) -> bool {
         if self.own_effects(inst) == Effects::Ordered {
             return true;
         }
-        // What ends a region belongs to it, not to the order of effects around it.
+        // The terminator of a region does not affect the order of effects around the region.
         self.regions(inst).iter().any(|&body| {
             self.walk_body(body).any(|nested| {
                 self.own_effects(nested) == Effects::Ordered
@@ -622,7 +627,7 @@ impl Function {
         })
     }
 
-    /// The effects of the instruction itself, its regions left aside.
+    /// Returns the effects of an instruction itself, without those of its regions.
     #[must_use]
     #[inline]
     pub fn own_effects(&self, inst: InstId) -> Effects {
@@ -638,9 +643,9 @@ impl Function {
         }
     }
 
-    /// Bytes held by the arenas and tables, spare capacity included.
+    /// Returns the number of bytes that the arenas and tables occupy, including spare capacity.
     #[must_use]
-    pub fn memory(&self) -> usize {
+    pub fn memory_bytes(&self) -> usize {
         self.insts.capacity() * size_of::<InstData>()
             + self.spans.capacity() * size_of::<Span>()
             + self.values.capacity() * size_of::<ValueData>()

@@ -1,11 +1,11 @@
-//! What values are called, and what is said about instructions: nothing that is computed depends on it.
+//! Names of values and comments on instructions. No computation depends on them.
 
-use super::journal::Undo;
+use super::journal::UndoEntry;
 use super::{Function, NO_HINT};
 use crate::ids::{InstId, ValueId};
 
 impl Function {
-    /// The name it was written with, if it had one. A number is no name.
+    /// Returns the name of a value, if it has one. A number is not a name.
     #[must_use]
     pub fn hint(&self, value: ValueId) -> Option<&str> {
         let hint = self.values[value.index()].hint;
@@ -13,9 +13,9 @@ impl Function {
         (!self.numbered || !is_anonymous(name)).then_some(name)
     }
 
-    /// Names a value. Printing makes names unique; a name that is not an identifier is changed into one.
+    /// Sets the name of a value. The printer makes names unique and turns a name that is not an identifier into one.
     pub fn set_hint(&mut self, value: ValueId, name: &str) {
-        // Most names start with a letter, and no number does.
+        // Most names start with a letter, which no number does.
         let numeric = name.as_bytes().first().is_some_and(u8::is_ascii_digit);
         let usable = !name.is_empty()
             && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.')
@@ -29,47 +29,47 @@ impl Function {
                 .collect();
             if clean.is_empty() || is_anonymous(&clean) { None } else { self.hints.intern(&clean) }
         };
-        self.note(|f| Undo::Hint { value, old: f.values[value.index()].hint });
+        self.record_undo(|f| UndoEntry::Hint { value, old: f.values[value.index()].hint });
         self.values[value.index()].hint = hint.unwrap_or(NO_HINT);
     }
 
-    /// Names a value as another one is named.
+    /// Copies the name of one value to another.
     pub fn copy_hint(&mut self, from: ValueId, to: ValueId) {
-        self.note(|f| Undo::Hint { value: to, old: f.values[to.index()].hint });
+        self.record_undo(|f| UndoEntry::Hint { value: to, old: f.values[to.index()].hint });
         self.values[to.index()].hint = self.values[from.index()].hint;
     }
 
-    /// The comment lines that stood before an instruction.
+    /// Returns the comment lines before an instruction.
     #[must_use]
     pub fn comment(&self, inst: InstId) -> Option<&str> {
         self.comments.get(&inst).map(|c| &**c)
     }
 
-    /// Puts comment lines before an instruction.
+    /// Sets the comment lines before an instruction.
     pub fn set_comment(&mut self, inst: InstId, comment: Option<&str>) {
         if comment.is_none() && self.comments.is_empty() {
             return;
         }
-        self.note(|f| Undo::Comment { inst, old: f.comment(inst).map(Into::into) });
+        self.record_undo(|f| UndoEntry::Comment { inst, old: f.comment(inst).map(Into::into) });
         match comment {
             Some(text) => self.comments.insert(inst, text.into()),
             None => self.comments.remove(&inst),
         };
     }
 
-    /// The comment lines that stood before the function.
+    /// Returns the comment lines before the function.
     #[must_use]
     pub fn leading_comment(&self) -> Option<&str> {
         self.leading.as_deref()
     }
 
-    /// Puts comment lines before the function.
+    /// Sets the comment lines before the function.
     pub fn set_leading_comment(&mut self, comment: Option<&str>) {
         self.leading = comment.map(Into::into);
     }
 }
 
-/// Whether a name is one the printer gives to unnamed values: a number without leading zeros.
+/// Returns whether a name is one that the printer gives to unnamed values: a number without leading zeros.
 pub(crate) fn is_anonymous(name: &str) -> bool {
     anonymous_number(name).is_some()
 }

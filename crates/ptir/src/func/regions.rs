@@ -1,28 +1,28 @@
-//! Regions that go from one instruction to the next without being looked at.
+//! Transfer of regions from one instruction to another without visiting their contents.
 
 use smallvec::SmallVec;
 
-use super::journal::Undo;
-use super::{EditError, Function, InstSpec, Mark, Place};
+use super::journal::UndoEntry;
+use super::{EditError, Function, InsertPoint, InstSpec, OrderMark};
 use crate::ids::{BodyId, InstId};
 
 impl Function {
-    /// Makes an instruction right before another one and gives it regions of that one, which must be erased next.
+    /// Inserts an instruction right before `from` and transfers regions of `from` to it. `from` must be erased next.
     ///
-    /// What is inside keeps its place in the program, so this costs O(regions) if they keep their order, O(what is in the
-    /// smaller one) if two change places, and otherwise O(what is in all).
+    /// The contents of the regions keep their positions. The cost is O(regions) if they keep their order, O(the
+    /// smaller region) if two are swapped, and otherwise O(the contents of all).
     ///
     /// # Errors
-    /// If an operand is not available there, or a region is not one of `from`.
+    /// If an operand is not available there, or a region does not belong to `from`.
     pub fn insert_with_regions_of(
         &mut self,
         from: InstId,
         spec: &InstSpec,
     ) -> Result<InstId, EditError> {
         self.check_inst(from)?;
-        let place = Place::Before(from);
+        let place = InsertPoint::Before(from);
         let terminator = self.registry().get(spec.key).is_some_and(|d| d.terminator);
-        self.check_place(place, terminator, spec.key)?;
+        self.check_insert_point(place, terminator, spec.key)?;
         for &value in &spec.operands {
             self.check_available(value, place, spec.key.name())?;
         }
@@ -45,11 +45,11 @@ impl Function {
             self.set_regions(from, &left);
             self.label_inserted(from);
         }
-        self.note(|_| Undo::TookOver { from, to: inst, had });
+        self.record_undo(|_| UndoEntry::TookOver { from, to: inst, had });
         Ok(inst)
     }
 
-    // Gives an instruction regions, not more than it had when it was made.
+    // Sets the regions of an instruction. There may be at most the number that it was created with.
     pub(super) fn set_regions(&mut self, inst: InstId, regions: &[BodyId]) {
         let start = self.insts[inst.index()].regions as usize;
         self.insts[inst.index()].region_len = regions.len() as u32;
@@ -60,14 +60,14 @@ impl Function {
         }
     }
 
-    // Labels an instruction whose regions stood, as `had` says, right before the next instruction.
+    // Labels an instruction whose regions were, in the order `had`, right before the next instruction.
     fn label_with_regions(&mut self, inst: InstId, next: InstId, had: &[BodyId]) {
         let regions: SmallVec<[BodyId; 2]> = SmallVec::from_slice(self.regions(inst));
         let mut rest = had.iter();
         let in_order = regions.iter().all(|b| rest.any(|h| h == b));
         let done = match (&regions[..], had) {
-            (&[.., last], _) if in_order => self.label_between(Mark::Exit(last), inst, next),
-            (&[a, b], [_, _]) => self.label_exchanged(a, b, inst, next),
+            (&[.., last], _) if in_order => self.label_between(OrderMark::Exit(last), inst, next),
+            (&[a, b], [_, _]) => self.label_swapped_regions(a, b, inst, next),
             _ => false,
         };
         if !done {
@@ -75,41 +75,41 @@ impl Function {
         }
     }
 
-    // Whether there was room for the label.
-    fn label_between(&mut self, before: Mark, inst: InstId, next: InstId) -> bool {
-        let room = self.room(before, Mark::Inst(next), 1);
+    // Labels an instruction between two marks. Returns whether a label was free.
+    fn label_between(&mut self, before: OrderMark, inst: InstId, next: InstId) -> bool {
+        let room = self.labels_between(before, OrderMark::Inst(next), 1);
         if let Some((low, step)) = room {
             self.insts[inst.index()].label = low + step;
         }
         room.is_some()
     }
 
-    // The regions `a` and `b` of an instruction stood the other way round: the smaller one gets new labels.
-    fn label_exchanged(&mut self, a: BodyId, b: BodyId, inst: InstId, next: InstId) -> bool {
+    // Labels an instruction whose regions `a` and `b` were swapped: the smaller region gets new labels.
+    fn label_swapped_regions(&mut self, a: BodyId, b: BodyId, inst: InstId, next: InstId) -> bool {
         let smaller = self.smaller_body(a, b);
-        let marks = self.body_marks(smaller);
+        let marks = self.count_body_marks(smaller);
         let (before, after, first) = if smaller == b {
-            (Mark::Exit(a), Mark::Inst(next), Mark::Enter(b))
+            (OrderMark::Exit(a), OrderMark::Inst(next), OrderMark::Enter(b))
         } else {
-            (self.mark_before(inst), Mark::Enter(b), Mark::Enter(a))
+            (self.mark_before(inst), OrderMark::Enter(b), OrderMark::Enter(a))
         };
-        let Some((low, step)) = self.room(before, after, marks + 1) else { return false };
-        self.assign(first, Mark::Exit(smaller), low, step);
-        self.label_between(Mark::Exit(b), inst, next)
+        let Some((low, step)) = self.labels_between(before, after, marks + 1) else { return false };
+        self.assign_labels(first, OrderMark::Exit(smaller), low, step);
+        self.label_between(OrderMark::Exit(b), inst, next)
     }
 
-    fn body_marks(&self, body: BodyId) -> u64 {
+    fn count_body_marks(&self, body: BodyId) -> u64 {
         let mut count = 1;
-        let mut at = Some(Mark::Enter(body));
-        while at != Some(Mark::Exit(body)) {
+        let mut at = Some(OrderMark::Enter(body));
+        while at != Some(OrderMark::Exit(body)) {
             count += 1;
             at = at.and_then(|mark| self.next_mark(mark));
         }
         count
     }
 
-    /// The one of two bodies that contains less, the second if they contain the same number of instructions. O(what is in
-    /// that one).
+    /// Returns the body with fewer instructions, or the second if the numbers are equal. O(instructions of that
+    /// body).
     #[must_use]
     pub fn smaller_body(&self, a: BodyId, b: BodyId) -> BodyId {
         let (mut first, mut second) = (self.walk_body(a), self.walk_body(b));

@@ -1,9 +1,9 @@
-//! Uses of values: a doubly linked list through the operands, so that adding and removing one is O(1).
+//! Uses of values: a doubly linked list through the operands, so that adding and removing a use is O(1).
 
 use super::{Function, NO_HINT, PARAM_BIT, ValueData};
 use crate::ids::{InstId, TypeId, ValueId};
 
-pub(crate) const FREE_LISTS: usize = 9;
+pub(crate) const NUM_FREE_LISTS: usize = 9;
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
@@ -13,16 +13,16 @@ pub(crate) struct UseLink {
     pub(crate) next: u32,
 }
 
-/// One use of a value: which operand of which instruction.
+/// A use of a value: one operand of one instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Use {
     /// The instruction that uses the value.
     pub user: InstId,
-    /// Which of its operands.
+    /// The position of the operand.
     pub index: usize,
 }
 
-/// The uses of one value, latest made first.
+/// The uses of one value, most recent first.
 #[derive(Clone)]
 pub struct Uses<'a> {
     function: &'a Function,
@@ -46,14 +46,14 @@ impl Iterator for Uses<'_> {
 }
 
 impl Function {
-    /// The uses of a value, one entry per use, in no order that means anything.
+    /// Returns the uses of a value, one entry per use, in no meaningful order.
     #[must_use]
     #[inline]
     pub fn uses(&self, value: ValueId) -> Uses<'_> {
         Uses { function: self, next: self.values[value.index()].first_use }
     }
 
-    /// The instructions that use a value, one entry per use, in program order.
+    /// Returns the instructions that use a value, one entry per use, in program order.
     #[must_use]
     pub fn users_of(&self, value: ValueId) -> Vec<InstId> {
         let mut uses: Vec<Use> = self.uses(value).collect();
@@ -61,14 +61,14 @@ impl Function {
         uses.into_iter().map(|u| u.user).collect()
     }
 
-    /// Whether nothing uses a value.
+    /// Returns whether a value has no uses.
     #[must_use]
     #[inline]
     pub fn unused(&self, value: ValueId) -> bool {
         self.values[value.index()].first_use == NONE
     }
 
-    /// Whether exactly one operand is this value.
+    /// Returns whether a value has exactly one use.
     #[must_use]
     #[inline]
     pub fn one_use(&self, value: ValueId) -> bool {
@@ -76,7 +76,7 @@ impl Function {
         first != NONE && self.use_links[first as usize].next == NONE
     }
 
-    /// Whether exactly one instruction uses this value, once or more. Stops at the second.
+    /// Returns whether exactly one instruction uses a value, once or several times. Stops at the second user.
     #[must_use]
     pub fn one_user(&self, value: ValueId) -> bool {
         let mut uses = self.uses(value);
@@ -84,7 +84,7 @@ impl Function {
         uses.all(|u| u.user == first.user)
     }
 
-    /// Whether no result of an instruction is used.
+    /// Returns whether no result of an instruction is used.
     #[must_use]
     #[inline]
     pub fn results_unused(&self, inst: InstId) -> bool {
@@ -126,7 +126,7 @@ impl Function {
         }
     }
 
-    // Puts all uses of one value in front of those of another.
+    // Prepends all uses of one value to those of another.
     pub(super) fn move_uses(&mut self, from: ValueId, to: ValueId) {
         let first = std::mem::replace(&mut self.values[from.index()].first_use, NONE);
         let (mut slot, mut last) = (first, NONE);
@@ -145,11 +145,12 @@ impl Function {
         }
     }
 
-    // Room for `operands` in the pool, linked as uses by `user`.
+    // Allocates operands in the pool and links them as uses by `user`.
     #[inline]
     pub(crate) fn alloc_operands(&mut self, user: InstId, operands: &[ValueId]) -> u32 {
         let len = operands.len();
-        let reused = if len < FREE_LISTS && len > 0 { self.free_operands[len].pop() } else { None };
+        let reused =
+            if len < NUM_FREE_LISTS && len > 0 { self.free_operands[len].pop() } else { None };
         let Some(start) = reused else { return self.push_operands(user, operands) };
         self.operand_pool[start as usize..start as usize + len].copy_from_slice(operands);
         for slot in start..start + len as u32 {
@@ -158,7 +159,7 @@ impl Function {
         start
     }
 
-    // The same at the end of the pool.
+    // Appends operands to the pool and links them as uses by `user`.
     #[inline]
     fn push_operands(&mut self, user: InstId, operands: &[ValueId]) -> u32 {
         let start = self.operand_pool.len() as u32;
@@ -174,7 +175,8 @@ impl Function {
         start
     }
 
-    // Writes operands over those there are, which are not fewer; what is left over can be used again.
+    // Overwrites the operands of an instruction, which has at least this number of them. The remaining slots become
+    // free.
     pub(crate) fn shrink_operands(&mut self, inst: InstId, operands: &[ValueId]) -> u32 {
         let data = &self.insts[inst.index()];
         let (start, before) = (data.operands, data.operand_len);
@@ -188,7 +190,7 @@ impl Function {
         }
         let mut left = start + len;
         while left < start + before {
-            let run = (start + before - left).min(FREE_LISTS as u32 - 1);
+            let run = (start + before - left).min(NUM_FREE_LISTS as u32 - 1);
             self.free_operands[run as usize].push(left);
             left += run;
         }
@@ -203,18 +205,18 @@ impl Function {
         for slot in start..start + len {
             self.unlink_use(slot);
         }
-        self.keep_free(start, len);
+        self.push_free_slots(start, len);
     }
 
-    // Gives back the room of operands whose uses are unlinked already.
+    // Frees the slots of operands whose uses are already unlinked.
     pub(super) fn release_operands(&mut self, inst: InstId) {
         let data = &mut self.insts[inst.index()];
         let (start, len) = (data.operands, std::mem::take(&mut data.operand_len));
-        self.keep_free(start, len);
+        self.push_free_slots(start, len);
     }
 
-    fn keep_free(&mut self, start: u32, len: u32) {
-        if len > 0 && (len as usize) < FREE_LISTS {
+    fn push_free_slots(&mut self, start: u32, len: u32) {
+        if len > 0 && (len as usize) < NUM_FREE_LISTS {
             self.free_operands[len as usize].push(start);
         }
     }

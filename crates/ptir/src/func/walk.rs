@@ -1,9 +1,9 @@
-//! Walks over instructions: of one body, of all regions, in the order of the text and in the order of completion.
+//! Iterators over instructions: of one body, and of nested regions in pre-order and post-order.
 
-use super::{Function, Mark};
+use super::{Function, OrderMark};
 use crate::ids::{BodyId, InstId};
 
-/// The instructions of one body.
+/// An iterator over the instructions of one body.
 #[derive(Clone)]
 pub struct BodyInsts<'a> {
     function: &'a Function,
@@ -26,21 +26,22 @@ impl Iterator for BodyInsts<'_> {
     }
 }
 
-/// The instructions of a body and of all regions below it. Needs no memory, however deep they nest.
+/// An iterator over the instructions in and below a body, in the order of the text (pre-order). Uses constant memory,
+/// however deep regions nest.
 #[derive(Clone)]
-pub struct Walk<'a> {
+pub struct PreOrderWalk<'a> {
     function: &'a Function,
     root: BodyId,
     next: InstId,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> PreOrderWalk<'a> {
     pub(super) fn new(function: &'a Function, root: BodyId) -> Self {
         Self { function, root, next: function.bodies[root.index()].first }
     }
 }
 
-impl Iterator for Walk<'_> {
+impl Iterator for PreOrderWalk<'_> {
     type Item = InstId;
 
     fn next(&mut self) -> Option<InstId> {
@@ -52,38 +53,39 @@ impl Iterator for Walk<'_> {
             return Some(inst);
         }
         let nested = f.regions(inst).iter().find_map(|b| f.bodies[b.index()].first.some());
-        self.next = nested.or_else(|| f.after(inst, self.root)).unwrap_or(InstId::NONE);
+        self.next =
+            nested.or_else(|| f.next_after_subtree(inst, self.root)).unwrap_or(InstId::NONE);
         Some(inst)
     }
 }
 
-/// The instructions of a function in the order they complete. Needs no memory, however deep regions nest.
+/// An iterator over the instructions of a function in post-order. Uses constant memory, however deep regions nest.
 #[derive(Clone)]
-pub struct WalkCompleted<'a> {
+pub struct PostOrderWalk<'a> {
     function: &'a Function,
-    at: Option<Mark>,
+    at: Option<OrderMark>,
 }
 
-impl<'a> WalkCompleted<'a> {
+impl<'a> PostOrderWalk<'a> {
     pub(super) fn new(function: &'a Function) -> Self {
-        Self { function, at: Some(Mark::Enter(function.body())) }
+        Self { function, at: Some(OrderMark::Enter(function.body())) }
     }
 }
 
-impl Iterator for WalkCompleted<'_> {
+impl Iterator for PostOrderWalk<'_> {
     type Item = InstId;
 
     fn next(&mut self) -> Option<InstId> {
-        if let Some(Mark::Inst(inst)) = self.at
+        if let Some(OrderMark::Inst(inst)) = self.at
             && let Some(next) = self.function.insts[inst.index()].next.some()
             && self.function.insts[next.index()].region_len == 0
         {
-            self.at = Some(Mark::Inst(next));
+            self.at = Some(OrderMark::Inst(next));
             return Some(next);
         }
         loop {
             self.at = self.function.next_mark(self.at?);
-            if let Some(Mark::Inst(inst)) = self.at {
+            if let Some(OrderMark::Inst(inst)) = self.at {
                 return Some(inst);
             }
         }
@@ -91,8 +93,8 @@ impl Iterator for WalkCompleted<'_> {
 }
 
 impl Function {
-    // The instruction that follows `inst` and all its regions, within `root`.
-    fn after(&self, mut inst: InstId, root: BodyId) -> Option<InstId> {
+    // Returns the instruction that follows `inst` and all its regions, within `root`.
+    fn next_after_subtree(&self, mut inst: InstId, root: BodyId) -> Option<InstId> {
         loop {
             let data = &self.insts[inst.index()];
             if let Some(next) = data.next.some() {

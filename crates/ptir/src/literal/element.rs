@@ -1,4 +1,4 @@
-//! One element: from Rust numbers, from decimal and hexadecimal text, and back.
+//! Elements of literals: conversion from Rust numbers and from decimal and hexadecimal text, and back.
 
 use std::fmt::Write;
 
@@ -8,13 +8,13 @@ use smallvec::SmallVec;
 
 use crate::eval::narrow;
 
-type Bytes = SmallVec<[u8; 16]>;
+type ElementBytes = SmallVec<[u8; 16]>;
 
 /// A Rust number that can be an element of a literal.
 pub trait Element: Copy {
-    /// Its element type.
+    /// The element type.
     const DTYPE: DataType;
-    /// Appends its bytes, little-endian.
+    /// Appends the bytes of the element, little-endian.
     fn write(self, bytes: &mut Vec<u8>);
 }
 
@@ -38,8 +38,9 @@ impl Element for bool {
     }
 }
 
-/// The element of an integer type or bool with this value; `None` if it does not fit or the type is another.
-pub(crate) fn int_element(dtype: DataType, n: i128) -> Option<Bytes> {
+/// Converts an integer to an element of an integer type or bool. Returns `None` if it does not fit or the type is
+/// another.
+pub(crate) fn int_element(dtype: DataType, n: i128) -> Option<ElementBytes> {
     if dtype.is_bool() {
         return (n == 0 || n == 1).then(|| SmallVec::from_slice(&[n as u8]));
     }
@@ -47,9 +48,9 @@ pub(crate) fn int_element(dtype: DataType, n: i128) -> Option<Bytes> {
     (min <= n && n <= max).then(|| SmallVec::from_slice(&n.to_le_bytes()[..dtype.byte_size()]))
 }
 
-/// The element of a float type nearest to this value, or of a complex type with it as real part. `None` if a finite
-/// value does not fit, or the type is another.
-pub(crate) fn float_element(dtype: DataType, x: f64) -> Option<Bytes> {
+/// Rounds a float to the nearest element of a float type, or of a complex type with imaginary part zero. Returns
+/// `None` if a finite value does not fit, or the type is another.
+pub(crate) fn float_element(dtype: DataType, x: f64) -> Option<ElementBytes> {
     let fits = |finite: bool| finite || !x.is_finite();
     if x.is_nan() && !dtype.is_complex() {
         return canonical_nan(dtype);
@@ -68,7 +69,7 @@ pub(crate) fn float_element(dtype: DataType, x: f64) -> Option<Bytes> {
             let y = bf16::from_bits(narrow::BF16.narrow(x));
             fits(y.is_finite()).then(|| SmallVec::from_slice(&y.to_le_bytes()))?
         }
-        DataType::F8E4M3Fn | DataType::F8E5M2 => SmallVec::from_slice(&[f8_from(dtype, x)?]),
+        DataType::F8E4M3Fn | DataType::F8E5M2 => SmallVec::from_slice(&[round_to_f8(dtype, x)?]),
         DataType::C64 | DataType::C128 => {
             let part = dtype.complex_part()?;
             let mut bytes = float_element(part, x)?;
@@ -80,8 +81,8 @@ pub(crate) fn float_element(dtype: DataType, x: f64) -> Option<Bytes> {
     })
 }
 
-/// The NaN that is written `nan`: positive, quiet, no payload.
-fn canonical_nan(dtype: DataType) -> Option<Bytes> {
+/// Returns the NaN that is written `nan`: positive, quiet, without payload.
+fn canonical_nan(dtype: DataType) -> Option<ElementBytes> {
     let bytes: &[u8] = match dtype {
         DataType::F64 => &[0, 0, 0, 0, 0, 0, 0xf8, 0x7f],
         DataType::F32 => &[0, 0, 0xc0, 0x7f],
@@ -94,9 +95,9 @@ fn canonical_nan(dtype: DataType) -> Option<Bytes> {
     Some(SmallVec::from_slice(bytes))
 }
 
-/// The element with these bits, given as hexadecimal digits, most significant first. `None` if the number of digits is
-/// not that of the type.
-pub(crate) fn bits_element(dtype: DataType, digits: &str) -> Option<Bytes> {
+/// Reads an element from the hexadecimal digits of its bits, most significant first. Returns `None` if the number of
+/// digits does not fit the type.
+pub(crate) fn bits_element(dtype: DataType, digits: &str) -> Option<ElementBytes> {
     if digits.len() != dtype.byte_size() * 2 || !digits.is_ascii() {
         return None;
     }
@@ -104,7 +105,7 @@ pub(crate) fn bits_element(dtype: DataType, digits: &str) -> Option<Bytes> {
     (0..dtype.byte_size()).rev().map(byte).collect()
 }
 
-/// Writes an element so that reading it gives the same bits.
+/// Writes an element so that reading it back gives the same bits.
 pub(crate) fn write_element(out: &mut String, dtype: DataType, bytes: &[u8]) {
     match dtype {
         DataType::Bool => out.push_str(if bytes == [0] { "false" } else { "true" }),
@@ -162,7 +163,7 @@ fn write_float(out: &mut String, dtype: DataType, bytes: &[u8]) {
     };
 }
 
-/// The number that an element of a float type is.
+/// Returns the value of an element of a float type.
 pub(crate) fn float_value(dtype: DataType, bytes: &[u8]) -> f64 {
     let array = |n: usize| -> [u8; 8] {
         let mut all = [0; 8];
@@ -191,8 +192,9 @@ fn f8_value(dtype: DataType, byte: u8) -> f64 {
     }
 }
 
-// The nearest of all, halves to the even bit pattern. What rounds beyond the largest finite number does not fit.
-fn f8_from(dtype: DataType, x: f64) -> Option<u8> {
+// Rounds to the nearest element, ties to the even bit pattern. Returns `None` if the result exceeds the largest
+// finite number.
+fn round_to_f8(dtype: DataType, x: f64) -> Option<u8> {
     if x.is_infinite() && dtype == DataType::F8E4M3Fn {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Literals: the elements of a tensor, shared and in one form.
+//! Tensor literals, stored in shared memory and in canonical form.
 
 mod element;
 
@@ -7,63 +7,63 @@ use std::sync::Arc;
 use sapwood_types::DataType;
 use smallvec::SmallVec;
 
-use crate::types::{Dim, MAX_RANK, TensorType};
+use crate::types::{MAX_RANK, TensorType};
 
 pub use element::Element;
 #[cfg(feature = "testing")]
 pub(crate) use element::float_value;
 pub(crate) use element::{bits_element, float_element, int_element, write_element};
 
-/// A tensor written out. If all elements have the same bits only one is kept, however it was made; bytes are
-/// little-endian and shared.
+/// A tensor constant. If all elements have the same bits, only one element is stored, however the literal was built.
+/// Bytes are little-endian and shared between clones.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TensorLiteral {
     dtype: DataType,
     shape: SmallVec<[u64; 4]>,
-    data: Data,
+    data: LiteralData,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Data {
-    // Zero beyond the element.
+enum LiteralData {
+    // The bytes after the element are zero.
     Splat([u8; 16]),
     Dense(Arc<[u8]>),
 }
 
-/// Why a literal could not be made.
+/// The reason why a literal could not be built.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LiteralError {
-    /// The number of bytes does not fit.
+    /// The number of bytes does not fit the type.
     #[error("{ty} needs {expected} bytes, found {found}")]
     Length {
         /// The type.
         ty: Box<TensorType>,
-        /// Bytes needed.
+        /// The number of bytes required.
         expected: u64,
-        /// Bytes given.
+        /// The number of bytes passed.
         found: usize,
     },
-    /// There are more elements than can be counted.
+    /// The number of elements exceeds 63 bits.
     #[error("{0} has more elements than fit in 63 bits")]
     TooLarge(Box<TensorType>),
-    /// There are more dims than a tensor may have.
-    #[error("a tensor has at most {MAX_RANK} dims, this literal {0}")]
+    /// The rank exceeds the limit.
+    #[error("a tensor has at most {MAX_RANK} dims, found {0}")]
     Rank(usize),
-    /// The bits of an element stand for no value of the type.
-    #[error("element {index} has the byte {byte:#04x}, which is no {dtype}")]
+    /// The bits of an element do not represent a value of the type.
+    #[error("element {index} has the byte {byte:#04x}, which is not a valid {dtype}")]
     Bits {
-        /// Which element.
+        /// The position of the element.
         index: usize,
-        /// Its byte.
+        /// The byte.
         byte: u8,
         /// The element type.
         dtype: DataType,
     },
     /// A dim is not known.
-    #[error("a literal needs known dims, {0} has others")]
+    #[error("a literal needs known dims, found {0}")]
     Unknown(Box<TensorType>),
-    /// A number does not fit the element type.
+    /// A number is out of range for the element type.
     #[error("{number} does not fit {dtype}")]
     Range {
         /// The number.
@@ -74,10 +74,10 @@ pub enum LiteralError {
 }
 
 impl TensorLiteral {
-    /// From the bytes of all elements, row-major, little-endian.
+    /// Builds a literal from the bytes of all elements, row-major and little-endian.
     ///
     /// # Errors
-    /// If there are too many or too few, or one is no value of the type.
+    /// If the number of bytes does not fit the type, or an element is not a value of the type.
     pub fn new(dtype: DataType, shape: &[u64], bytes: &[u8]) -> Result<Self, LiteralError> {
         check_rank(shape)?;
         let ty = TensorType::new(dtype, shape.iter().copied());
@@ -94,17 +94,17 @@ impl TensorLiteral {
         let first = bytes.get(..size);
         let data = match first {
             Some(first) if bytes.chunks_exact(size).all(|e| e == first) => {
-                Data::Splat(widen(first))
+                LiteralData::Splat(pad_to_16_bytes(first))
             }
-            _ => Data::Dense(bytes.into()),
+            _ => LiteralData::Dense(bytes.into()),
         };
         Ok(Self { dtype, shape: SmallVec::from_slice(shape), data })
     }
 
-    /// From the bytes of one element, repeated.
+    /// Builds a literal that repeats one element.
     ///
     /// # Errors
-    /// If the element has the wrong length or is no value of the type, or there are too many elements.
+    /// If the element has the wrong length or is not a value of the type, or there are too many elements.
     pub fn splat(dtype: DataType, shape: &[u64], element: &[u8]) -> Result<Self, LiteralError> {
         check_rank(shape)?;
         let ty = TensorType::new(dtype, shape.iter().copied());
@@ -123,15 +123,15 @@ impl TensorLiteral {
             Some(_) => Ok(Self {
                 dtype,
                 shape: SmallVec::from_slice(shape),
-                data: Data::Splat(widen(element)),
+                data: LiteralData::Splat(pad_to_16_bytes(element)),
             }),
         }
     }
 
-    /// From Rust numbers.
+    /// Builds a literal from Rust numbers.
     ///
     /// # Errors
-    /// If their number does not fit the shape.
+    /// If the number of elements does not fit the shape.
     pub fn from_slice<T: Element>(shape: &[u64], elements: &[T]) -> Result<Self, LiteralError> {
         let mut bytes = Vec::with_capacity(size_of_val(elements));
         for element in elements {
@@ -140,17 +140,21 @@ impl TensorLiteral {
         Self::new(T::DTYPE, shape, &bytes)
     }
 
-    /// A scalar from a Rust number.
+    /// Builds a scalar from a Rust number.
     pub fn scalar<T: Element>(element: T) -> Self {
         let mut bytes = Vec::with_capacity(16);
         element.write(&mut bytes);
-        Self { dtype: T::DTYPE, shape: SmallVec::new(), data: Data::Splat(widen(&bytes)) }
+        Self {
+            dtype: T::DTYPE,
+            shape: SmallVec::new(),
+            data: LiteralData::Splat(pad_to_16_bytes(&bytes)),
+        }
     }
 
-    /// A number in any element type, repeated over a shape; floats are rounded to nearest even.
+    /// Builds a literal that repeats a number in any element type; floats are rounded to nearest even.
     ///
     /// # Errors
-    /// If the number does not fit the element type.
+    /// If the number is out of range for the element type.
     pub fn filled(dtype: DataType, shape: &[u64], number: f64) -> Result<Self, LiteralError> {
         let element = if dtype.is_integer() || dtype.is_bool() {
             (number.fract() == 0.0).then(|| int_element(dtype, number as i128)).flatten()
@@ -162,38 +166,31 @@ impl TensorLiteral {
         Self::splat(dtype, shape, &element)
     }
 
-    /// Its element type.
+    /// Returns the element type.
     #[must_use]
     pub fn dtype(&self) -> DataType {
         self.dtype
     }
 
-    /// Its extents.
+    /// Returns the extents.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// Its type.
+    /// Returns the type of the literal.
     #[must_use]
     pub fn ty(&self) -> TensorType {
         TensorType::new(self.dtype, self.shape.iter().copied())
     }
 
-    /// Whether that is its type.
-    #[must_use]
-    pub fn is_of(&self, ty: &TensorType) -> bool {
-        let shape = self.shape.iter().map(|&extent| Dim::Known(extent));
-        ty.dtype == self.dtype && ty.dims.iter().copied().eq(shape)
-    }
-
-    /// Number of elements.
+    /// Returns the number of elements.
     #[must_use]
     pub fn num_elements(&self) -> u64 {
         self.shape.iter().fold(1, |product: u64, &n| product.saturating_mul(n))
     }
 
-    /// Whether this is its type.
+    /// Returns whether `ty` is the type of the literal.
     #[must_use]
     pub fn has_type(&self, ty: &TensorType) -> bool {
         self.dtype == ty.dtype
@@ -201,32 +198,32 @@ impl TensorLiteral {
             && self.shape.iter().zip(&ty.dims).all(|(&n, dim)| dim.known() == Some(n))
     }
 
-    /// The same with another element in place of the one that all elements are. `None` if they are not all the same.
+    /// Returns a splat literal with another element. Returns `None` if this literal is not a splat.
     pub(crate) fn with_splat(&self, bits: u128) -> Option<Self> {
         self.as_splat()?;
-        let data = Data::Splat(bits.to_le_bytes());
+        let data = LiteralData::Splat(bits.to_le_bytes());
         Some(Self { dtype: self.dtype, shape: self.shape.clone(), data })
     }
 
-    /// The bytes of the element that all elements are, if they are.
+    /// Returns the bytes of the repeated element, if the literal is a splat.
     #[must_use]
     pub fn as_splat(&self) -> Option<&[u8]> {
         match &self.data {
-            Data::Splat(bytes) => Some(&bytes[..self.dtype.byte_size()]),
-            Data::Dense(_) => None,
+            LiteralData::Splat(bytes) => Some(&bytes[..self.dtype.byte_size()]),
+            LiteralData::Dense(_) => None,
         }
     }
 
-    /// The bytes that are kept: all, or those of one element if it is a splat.
+    /// Returns the stored bytes: of all elements, or of one element if the literal is a splat.
     #[must_use]
     pub fn stored_bytes(&self) -> &[u8] {
         match &self.data {
-            Data::Splat(bytes) => &bytes[..self.dtype.byte_size()],
-            Data::Dense(bytes) => bytes,
+            LiteralData::Splat(bytes) => &bytes[..self.dtype.byte_size()],
+            LiteralData::Dense(bytes) => bytes,
         }
     }
 
-    /// The bytes of one element, counted in row-major order.
+    /// Returns the bytes of one element, by its row-major position.
     #[must_use]
     pub fn element(&self, index: u64) -> Option<&[u8]> {
         if index >= self.num_elements() {
@@ -234,15 +231,15 @@ impl TensorLiteral {
         }
         let size = self.dtype.byte_size();
         match &self.data {
-            Data::Splat(bytes) => Some(&bytes[..size]),
-            Data::Dense(bytes) => {
+            LiteralData::Splat(bytes) => Some(&bytes[..size]),
+            LiteralData::Dense(bytes) => {
                 let at = usize::try_from(index).ok()? * size;
                 bytes.get(at..at + size)
             }
         }
     }
 
-    /// The same elements under other extents.
+    /// Returns a literal with the same elements and other extents.
     ///
     /// # Errors
     /// If the number of elements differs.
@@ -258,13 +255,13 @@ impl TensorLiteral {
         Ok(Self { dtype: self.dtype, shape: SmallVec::from_slice(shape), data: self.data.clone() })
     }
 
-    /// Whether all elements are zero; -0 is not.
+    /// Returns whether all elements are zero. Negative zero does not count as zero.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.as_splat().is_some_and(|bytes| bytes.iter().all(|&b| b == 0))
     }
 
-    /// Whether all elements are one.
+    /// Returns whether all elements are one.
     #[must_use]
     pub fn is_one(&self) -> bool {
         let one = int_element(self.dtype, 1).or_else(|| float_element(self.dtype, 1.0));
@@ -276,7 +273,7 @@ fn check_rank(shape: &[u64]) -> Result<(), LiteralError> {
     if shape.len() > MAX_RANK { Err(LiteralError::Rank(shape.len())) } else { Ok(()) }
 }
 
-fn widen(element: &[u8]) -> [u8; 16] {
+fn pad_to_16_bytes(element: &[u8]) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..element.len()].copy_from_slice(element);
     bytes

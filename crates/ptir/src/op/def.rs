@@ -1,4 +1,4 @@
-//! The run-time description of an op: what its row in a table says.
+//! The run-time definition of an op, built from its row in an op table.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,26 +12,26 @@ use super::key::OpKey;
 use crate::attr::{Attr, AttrField, AttrKind};
 use crate::eval::{EvalCx, EvalResult, Evaluate};
 
-/// Whether an op may be merged, dropped, duplicated and moved.
+/// The effects of an op: whether its instructions may be merged, dropped, duplicated and moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effects {
-    /// Yes: its results depend on nothing but its operands, attributes and regions.
+    /// They may: the results depend only on the operands, attributes and regions.
     Pure,
-    /// No: it keeps its place among the other ordered ones.
+    /// They may not: they keep their order among the other ordered instructions.
     Ordered,
 }
 
-/// How the effects of an op follow from its attributes.
+/// The rule by which the effects of an instruction follow from its attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EffectRule {
-    /// Always the same.
+    /// Equal effects for all instructions of the op.
     Always(Effects),
     /// Ordered unless this attribute is `false`.
     UnlessFalse(&'static str),
 }
 
 impl EffectRule {
-    /// The effects of an instruction with these attributes.
+    /// Returns the effects of an instruction with these attributes.
     #[must_use]
     pub fn resolve(self, def: &OpDef, attrs: &[Attr]) -> Effects {
         match self {
@@ -47,14 +47,14 @@ impl EffectRule {
     }
 }
 
-/// How many values or regions an operand stands for.
+/// The number of values or regions that an operand of an op stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OperandKind {
     /// One value.
     One,
-    /// One value or none; at most one such operand, and none that is variadic beside it.
+    /// One value or none. An op has at most one such operand, and then no variadic ones.
     Optional,
-    /// Any number of values. Several of these in one op have the same length.
+    /// Any number of values. If an op has several variadic operands, they have the same length.
     Variadic,
     /// One region.
     Region,
@@ -62,49 +62,49 @@ pub enum OperandKind {
     Regions,
 }
 
-/// An operand or region of an op.
+/// An operand or region in the definition of an op.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OperandDef {
     /// Its name.
     pub name: &'static str,
-    /// How many it stands for.
+    /// The number of values or regions it stands for.
     pub kind: OperandKind,
 }
 
-/// An attribute of an op.
+/// An attribute in the definition of an op.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AttrDef {
     /// Its name.
     pub name: &'static str,
-    /// What it may be.
+    /// The values it may have.
     pub kind: AttrKind,
-    /// What it is when it is not written.
+    /// Its value when it is omitted; `None` if it is required.
     pub default: Option<Attr>,
-    /// What it means.
+    /// Its documentation.
     pub doc: String,
 }
 
 impl AttrDef {
-    /// An attribute whose field has the type `T`.
+    /// Creates the definition of an attribute whose field has the type `T`.
     #[must_use]
     pub fn new<T: AttrField>(name: &'static str, default: Option<Attr>, doc: &[&str]) -> Self {
         let absent = (T::OPTIONAL || T::KIND == AttrKind::ResultType).then_some(Attr::Unit);
-        Self { name, kind: T::KIND, default: default.or(absent), doc: join(doc) }
+        Self { name, kind: T::KIND, default: default.or(absent), doc: join_doc_lines(doc) }
     }
 }
 
-/// How many results an op has.
+/// The number of results of an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ResultCount {
     /// None.
     None,
     /// One.
     One,
-    /// As many as inference says.
+    /// The number that inference returns.
     Many,
 }
 
-/// Built-in ops that the evaluator runs itself, because they decide what runs next.
+/// A built-in op that the evaluator runs itself, because it decides which instructions run next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "each is the op of this name")]
 pub enum Control {
@@ -117,39 +117,39 @@ pub enum Control {
     CustomCall,
 }
 
-type Infer = dyn Fn(&InferCx<'_>) -> InferResult + Send + Sync;
+type InferFn = dyn Fn(&InferCx<'_>) -> InferResult + Send + Sync;
 
 const _: () = assert!(DataType::ALL.len() <= 32, "each has a bit");
 
-fn bit(dtype: DataType) -> u32 {
+fn dtype_bit(dtype: DataType) -> u32 {
     1 << dtype.code()
 }
 
-/// What is known of the element types for which a result has the type that all operands have.
+/// The element types for which the result is known to have the type that all operands share.
 #[derive(Default)]
-struct Kept {
-    // Whether inference looks at nothing but the element type of operands of one type.
-    learns: bool,
-    // A bit for each element type that inference was asked about and said yes.
-    known: AtomicU32,
+struct TypePreservingDtypes {
+    // True if the element type decides, if all operands have one type: inference then reads nothing else.
+    dtype_decides: bool,
+    // One bit for each element type for which inference returned the operands' type.
+    known_dtypes: AtomicU32,
 }
 
-// A copy may be changed: nothing is known of it.
-impl Clone for Kept {
+// A clone may be changed, so nothing is known about it yet.
+impl Clone for TypePreservingDtypes {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-/// The description of an op. Made by [`ops!`](crate::ops!) from a row of a table, or by hand for ops that are only
+/// The definition of an op. Built by [`ops!`](crate::ops!) from a row of a table, or by hand for ops that are only
 /// known at run time.
 #[derive(Clone)]
 pub struct OpDef {
-    /// Its name, `dialect.name` for ops that are not built in.
+    /// Its name; `dialect.name` for ops that are not built in.
     pub name: &'static str,
-    /// Its number.
+    /// Its key.
     pub key: OpKey,
-    /// The family it is documented with.
+    /// The family under which the reference page lists it.
     pub family: &'static str,
     /// Its documentation.
     pub doc: String,
@@ -159,29 +159,29 @@ pub struct OpDef {
     pub regions: Vec<OperandDef>,
     /// Its attributes, in order.
     pub attrs: Vec<AttrDef>,
-    /// How many results it has.
+    /// The number of its results.
     pub results: ResultCount,
     /// Its effects.
     pub effects: EffectRule,
-    /// Whether its first two operands may be swapped.
+    /// True if its first two operands may be swapped.
     pub commutative: bool,
-    /// Whether it ends a body.
+    /// True if it is a terminator.
     pub terminator: bool,
-    /// Whether it is applied to each element alone: all operands and the result have the same dims.
+    /// True if it is elementwise: all operands and the result have the same dims, and each element is computed alone.
     pub elementwise: bool,
-    /// Whether constant folding may replace it.
+    /// True if constant folding may replace it.
     pub foldable: bool,
-    /// The attribute that is written right after the name, without its own: `call @f %x`.
-    pub inline: Option<usize>,
-    /// Which of the evaluator's own ops it is.
+    /// The attribute that the text form writes right after the name, without its own name: `call @f %x`.
+    pub leading_attr: Option<usize>,
+    /// The op of the evaluator that it is, if the evaluator runs it itself.
     pub control: Option<Control>,
-    infer: Arc<Infer>,
+    infer: Arc<InferFn>,
     evaluate: Option<Arc<Evaluate>>,
-    kept: Kept,
+    type_preserving: TypePreservingDtypes,
 }
 
 impl OpDef {
-    /// An op without operands, regions and attributes, with one result, pure.
+    /// Creates the definition of a pure op with one result and without operands, regions and attributes.
     pub fn new(
         name: &'static str,
         family: &'static str,
@@ -191,18 +191,18 @@ impl OpDef {
         Self::with_inference(name, family, doc, Arc::new(infer))
     }
 
-    // The part of `new` that does not depend on the type of `infer`: compiled once.
+    // The part of `new` that does not depend on the type of `infer`, so that it is compiled once.
     fn with_inference(
         name: &'static str,
         family: &'static str,
         doc: &[&str],
-        infer: Arc<Infer>,
+        infer: Arc<InferFn>,
     ) -> Self {
         Self {
             name,
             key: OpKey::of(name),
             family,
-            doc: join(doc),
+            doc: join_doc_lines(doc),
             operands: Vec::new(),
             regions: Vec::new(),
             attrs: Vec::new(),
@@ -212,11 +212,11 @@ impl OpDef {
             terminator: false,
             elementwise: false,
             foldable: true,
-            inline: None,
+            leading_attr: None,
             control: None,
             infer,
             evaluate: None,
-            kept: Kept::default(),
+            type_preserving: TypePreservingDtypes::default(),
         }
     }
 
@@ -245,64 +245,64 @@ impl OpDef {
         self
     }
 
-    /// It is never merged, dropped, duplicated or crossed.
+    /// Marks the op as ordered: its instructions are never merged, dropped, duplicated or reordered.
     #[must_use]
     pub fn ordered(mut self) -> Self {
         self.effects = EffectRule::Always(Effects::Ordered);
         self
     }
 
-    /// It is ordered unless this attribute is `false`.
+    /// Marks the op as ordered unless this attribute is `false`.
     #[must_use]
     pub fn ordered_unless_false(mut self, attr: &'static str) -> Self {
         self.effects = EffectRule::UnlessFalse(attr);
         self
     }
 
-    /// Its first two operands may be swapped.
+    /// Marks the op as commutative: its first two operands may be swapped.
     #[must_use]
     pub fn commutative(mut self) -> Self {
         self.commutative = true;
         self
     }
 
-    /// It ends a body.
+    /// Marks the op as a terminator.
     #[must_use]
     pub fn terminator(mut self) -> Self {
         self.terminator = true;
         self
     }
 
-    /// It is applied to each element alone: all operands and the result have the same dims. The laws of the rewriter for
-    /// elementwise ops hold for it.
+    /// Marks the op as elementwise: all operands and the result have the same dims, and each element is computed
+    /// alone. The rewrites for elementwise ops then apply to it.
     #[must_use]
     pub fn elementwise(mut self) -> Self {
         self.elementwise = true;
         self
     }
 
-    /// Constant folding leaves it alone.
+    /// Excludes the op from constant folding.
     #[must_use]
     pub fn opaque(mut self) -> Self {
         self.foldable = false;
         self
     }
 
-    /// This attribute is written right after the name.
+    /// Selects the attribute that the text form writes right after the name.
     #[must_use]
-    pub fn inline(mut self, attr: &str) -> Self {
-        self.inline = self.attrs.iter().position(|a| a.name == attr);
+    pub fn leading_attr(mut self, attr: &str) -> Self {
+        self.leading_attr = self.attrs.iter().position(|a| a.name == attr);
         self
     }
 
-    /// The evaluator runs it itself.
+    /// Marks the op as one that the evaluator runs itself.
     #[must_use]
     pub(crate) fn control(mut self, control: Control) -> Self {
         self.control = Some(control);
         self
     }
 
-    /// What it computes.
+    /// Sets the function that computes the op.
     #[must_use]
     pub fn eval(
         mut self,
@@ -312,22 +312,22 @@ impl OpDef {
         self
     }
 
-    /// Whether these attributes are its own in the form in which they are kept.
+    /// Returns whether these are the op's attributes, in canonical form.
     #[must_use]
-    pub fn holds(&self, attrs: &[Attr]) -> bool {
+    pub fn has_canonical_attrs(&self, attrs: &[Attr]) -> bool {
         let one = |(attr, row): (&Attr, &AttrDef)| {
-            row.kind.holds(attr) || (*attr == Attr::Unit && row.default == Some(Attr::Unit))
+            row.kind.matches(attr) || (*attr == Attr::Unit && row.default == Some(Attr::Unit))
         };
         attrs.len() == self.attrs.len() && attrs.iter().zip(&self.attrs).all(one)
     }
 
-    /// What it computes; `None` if it does not say.
+    /// Returns the function that computes the op, or `None` if there is none.
     #[must_use]
     pub fn evaluation(&self) -> Option<&Arc<Evaluate>> {
         self.evaluate.as_ref()
     }
 
-    /// Runs inference.
+    /// Infers the result types of an instruction.
     ///
     /// # Errors
     /// If operands, attributes or regions do not fit.
@@ -335,31 +335,33 @@ impl OpDef {
         (self.infer)(cx)
     }
 
-    /// It is built in, and if it is applied to each element alone inference looks at nothing but the element type of operands
-    /// of one type.
+    /// Marks the op as built in. For a built-in elementwise op, inference reads only the element type if all operands
+    /// have one type.
     pub(super) fn built_in(mut self) -> Self {
         let single = self.operands.iter().all(|operand| operand.kind == OperandKind::One);
         let plain = self.attrs.is_empty() && self.regions.is_empty() && single;
-        self.kept.learns = self.elementwise && plain;
+        self.type_preserving.dtype_decides = self.elementwise && plain;
         self
     }
 
-    /// Whether so many operands of one type with these elements are known to give a result of that type, whatever its
-    /// dims.
+    /// Returns whether `operands` operands of one type with these elements are known to give a result of that type,
+    /// whatever its dims.
     #[inline]
-    pub(crate) fn keeps(&self, dtype: DataType, operands: usize) -> bool {
-        let known = self.kept.known.load(Ordering::Relaxed) & bit(dtype) != 0;
-        known && operands == self.operands.len()
+    pub(crate) fn preserves_type(&self, dtype: DataType, operands: usize) -> bool {
+        let known_dtypes =
+            self.type_preserving.known_dtypes.load(Ordering::Relaxed) & dtype_bit(dtype) != 0;
+        known_dtypes && operands == self.operands.len()
     }
 
-    /// Inference gave the type that all operands have, with these elements.
-    pub(crate) fn kept_once(&self, dtype: DataType) {
-        if self.kept.learns {
-            self.kept.known.fetch_or(bit(dtype), Ordering::Relaxed);
+    /// Records that inference returned the type that all operands have, for these elements.
+    pub(crate) fn record_type_preserved(&self, dtype: DataType) {
+        if self.type_preserving.dtype_decides {
+            self.type_preserving.known_dtypes.fetch_or(dtype_bit(dtype), Ordering::Relaxed);
         }
     }
 
-    /// How many values each variadic operand stands for when there are `total`, or `None` if they cannot be divided.
+    /// Returns the number of values of each variadic operand when there are `total` values, or `None` if they cannot
+    /// be divided evenly.
     #[must_use]
     pub fn variadic_len(&self, total: usize) -> Option<usize> {
         let (mut single, mut optional, mut groups) = (0, 0, 0);
@@ -379,9 +381,9 @@ impl OpDef {
         }
     }
 
-    /// Where the operands of this name stand when there are `total`.
+    /// Returns the positions of the values of the operand with this name when there are `total` values.
     #[must_use]
-    pub fn group(&self, name: &str, total: usize) -> Range<usize> {
+    pub fn operand_range(&self, name: &str, total: usize) -> Range<usize> {
         let len = self.variadic_len(total).unwrap_or(0);
         let mut at = 0;
         for operand in &self.operands {
@@ -399,9 +401,9 @@ impl OpDef {
         at..at
     }
 
-    /// How many operands it takes, in words.
+    /// Describes the number of operands in words, for messages.
     #[must_use]
-    pub fn arity(&self) -> String {
+    pub fn describe_arity(&self) -> String {
         let single = self.operands.iter().filter(|o| o.kind == OperandKind::One).count();
         let optional = self.operands.iter().filter(|o| o.kind == OperandKind::Optional).count();
         match self.operands.iter().filter(|o| o.kind == OperandKind::Variadic).count() {
@@ -414,7 +416,7 @@ impl OpDef {
         }
     }
 
-    /// Whether it may have this many regions.
+    /// Returns whether the op may have this number of regions.
     #[must_use]
     pub fn accepts_regions(&self, count: usize) -> bool {
         let single = self.regions.iter().filter(|r| r.kind == OperandKind::Region).count();
@@ -428,7 +430,7 @@ impl fmt::Debug for OpDef {
     }
 }
 
-pub(crate) fn join(doc: &[&str]) -> String {
+pub(crate) fn join_doc_lines(doc: &[&str]) -> String {
     let lines: Vec<&str> = doc.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
     lines.join("\n").trim().to_owned()
 }

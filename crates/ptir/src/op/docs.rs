@@ -1,4 +1,4 @@
-//! The reference of ops, made from the tables.
+//! Generation of the reference page of ops from their definitions.
 
 use std::fmt::Write;
 
@@ -6,39 +6,54 @@ use super::def::{EffectRule, Effects, OpDef, OperandDef, OperandKind, ResultCoun
 use super::registry::Registry;
 use crate::attr::{Attr, AttrKind};
 
-const COMPUTING: &str = "
+const COMPUTATION_RULES: &str = "
 ## How elements are computed
 
-- Integers wrap; `i4` and `u4` at four bits.
-- `f32` and `f64` follow IEEE 754 and round to nearest even; nothing is fused or reordered. `f16`, `bf16` and the 8-bit
-  floats are computed as `f32` (functions such as `exp` as `f64`) and rounded to nearest even.
-- Functions such as `exp` come from one implementation in Rust, the same on every machine. Those of `f32` and of narrower
-  floats are computed as `f64` and rounded; those of `c64` with 64-bit parts.
-- Every NaN that is computed is positive, quiet and has no payload. Ops that move elements keep their bits.
-- Sums and products over many elements take them one after the other, in the order the op says.
+- Integers wrap; `i4` and `u4` wrap at four bits.
+- `f32` and `f64` follow IEEE 754 and round to nearest even. No operations are fused or reordered. `f16`, `bf16` and the
+  8-bit floats are computed as `f32` (functions such as `exp` as `f64`) and rounded to nearest even.
+- Functions such as `exp` have one implementation in Rust, which gives the same result on every machine. For `f32` and
+  narrower floats they are computed as `f64` and rounded; for `c64` they are computed with 64-bit parts.
+- Every computed NaN is positive, quiet and without payload. Ops that only move elements keep their bits.
+- Sums and products of many elements are computed one element after the other, in the order that the op defines.
 
-`run` may use faster kernels. They may differ from this only so far, for `n` elements that are summed or multiplied and `eps`
-the distance from 1 to the next number of the accumulation type; which NaN it is never counts:
+The default backend of `run` may use faster kernels. Their results may differ by at most the following bounds. Here `n` is
+the number of elements that are summed or multiplied, and `eps` is the distance from 1 to the next number of the
+accumulation type. NaNs are not distinguished.
 
-| ops | how far |
+| ops | bound |
 | --- | --- |
-| on integers and bools; those that move, choose, compare or convert; `add`, `sub`, `mul`, `div`, `rem`, `neg`, `abs`, `sign`, `min`, `max`, `sqrt` and rounding of floats; `rng_bits`, `rng_uniform` | not at all |
-| other functions of one or two floats | 4 units of the last place, 1 for 16-bit and 8-bit floats |
-| functions of complex numbers, `mul` and `div` included | 16 units of the last place of the larger part |
+| ops on integers and bools; ops that move, select, compare or convert elements; `add`, `sub`, `mul`, `div`, `rem`, `neg`, `abs`, `sign`, `min`, `max`, `sqrt` and rounding of floats; `rng_bits`, `rng_uniform` | equal |
+| other functions of one or two floats | 4 units in the last place; 1 for 16-bit and 8-bit floats |
+| functions of complex numbers, including `mul` and `div` | 16 units in the last place of the larger part |
 | sums of products or of elements (`reduce_sum`, `dot_general`, `convolution`, `reduce_window`, `fft`) | `n * eps` times the sum of the absolute values |
-| `reduce_prod` | `2 * n * eps` of the product |
-| `cholesky`, `triangular_solve` | a residual of `8 * n * eps` times the norms of what is multiplied |
+| `reduce_prod` | `2 * n * eps` times the product |
+| `cholesky`, `triangular_solve` | a residual of `8 * n * eps` times the norms of the factors |
 ";
 
-/// The page `docs/reference/ops.md`: every op by family, with operands, attributes and semantics.
+/// The properties that the ops of a family share, by the name of the family.
+const FAMILY_NOTES: [(&str, &str); 3] = [
+    (
+        "unary",
+        "Elementwise ops of one operand. Unless documented otherwise, the result has the type of the operand, and NaN \
+         gives NaN.\nWhere overflow gives infinity, `f8e4m3fn`, which has no infinity, gives NaN.",
+    ),
+    (
+        "binary",
+        "Elementwise ops of two operands. Unless documented otherwise, both operands and the result have the same type.",
+    ),
+    ("control", "Control flow and terminators. Regions may use values of the enclosing bodies."),
+];
+
+/// Returns the text of `docs/reference/ops.md`: every op by family, with its operands, attributes and semantics.
 #[must_use]
-pub fn reference(registry: &Registry) -> String {
+pub fn ops_reference_page(registry: &Registry) -> String {
     let mut out = String::from(
-        "# Ops\n\nMade from the doc comments of the op tables; do not edit. Every op is total: what it says about \
-         division by zero, overflow, NaN,\nout-of-bounds and empty inputs holds on every machine. Broadcasting and type \
-         promotion are never implicit.\n",
+        "# Ops\n\nGenerated from the doc comments of the op tables; do not edit.\n\nEvery op is total: its results for \
+         division by zero, overflow, NaN, out-of-bounds indices and empty inputs are defined,\nand are the same on every \
+         machine. Broadcasting and type promotion are never implicit.\n",
     );
-    out.push_str(COMPUTING);
+    out.push_str(COMPUTATION_RULES);
     let mut families: Vec<&str> = Vec::new();
     for def in registry.defs() {
         if !families.contains(&def.family) {
@@ -47,6 +62,9 @@ pub fn reference(registry: &Registry) -> String {
     }
     for family in families {
         let _ = write!(out, "\n## {family}\n");
+        if let Some((_, notes)) = FAMILY_NOTES.iter().find(|(name, _)| *name == family) {
+            let _ = write!(out, "\n{notes}\n");
+        }
         for def in registry.defs().filter(|d| d.family == family) {
             write_op(&mut out, def);
         }
@@ -82,7 +100,7 @@ fn write_op(out: &mut String, def: &OpDef) {
     for (flag, name) in [
         (def.commutative, "commutative"),
         (def.elementwise, "elementwise"),
-        (def.terminator, "ends a body"),
+        (def.terminator, "terminator"),
         (!def.foldable, "never folded"),
     ] {
         if flag {
@@ -97,14 +115,18 @@ fn write_op(out: &mut String, def: &OpDef) {
     if rows.is_empty() {
         return;
     }
-    out.push_str("\n| attribute | | default | |\n| --- | --- | --- | --- |\n");
+    out.push_str("\n| attribute | value | default | meaning |\n| --- | --- | --- | --- |\n");
     for row in rows {
         let default = match &row.default {
-            None => "needed".into(),
+            None => "required".into(),
             Some(Attr::Unit) => String::new(),
             Some(attr) => {
                 let mut text = String::new();
-                crate::text::write_attr(&mut text, attr, &mut crate::text::LongLiterals::Written);
+                crate::text::write_attr(
+                    &mut text,
+                    attr,
+                    &mut crate::text::LongLiteralMode::Written,
+                );
                 format!("`{text}`")
             }
         };

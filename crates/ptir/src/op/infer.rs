@@ -1,4 +1,4 @@
-//! What inference sees of an instruction, and how it complains.
+//! The context and the errors of type inference.
 
 use std::fmt;
 
@@ -10,23 +10,23 @@ use crate::attr::Attr;
 use crate::name::Name;
 use crate::types::{Dim, TensorType, ValueType};
 
-/// Why an instruction does not fit together. Becomes a diagnostic at the instruction's place.
+/// The reason why operands, attributes or regions do not fit an op. It becomes a diagnostic at the instruction.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct OpError {
-    /// What is wrong, with both numbers.
+    /// The mismatch, with the found and the expected number or type.
     pub message: String,
-    /// What would be right.
+    /// A correction, if one is known.
     pub help: Option<String>,
 }
 
 impl OpError {
-    /// A complaint.
+    /// Creates an error with this message.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), help: None }
     }
 
-    /// Says what would be right.
+    /// Adds a correction to the error.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -34,22 +34,22 @@ impl OpError {
     }
 }
 
-/// The types of results.
-pub type Types = SmallVec<[ValueType; 1]>;
+/// The inferred types of the results.
+pub type InferredTypes = SmallVec<[ValueType; 1]>;
 
-/// What inference gives.
-pub type InferResult = Result<Types, OpError>;
+/// The outcome of inference.
+pub type InferResult = Result<InferredTypes, OpError>;
 
 /// The signature of a region.
 #[derive(Clone, Debug, Default)]
-pub struct RegionSig<'a> {
+pub struct RegionSignature<'a> {
     /// Types of its parameters.
     pub params: SmallVec<[&'a ValueType; 4]>,
-    /// Types of what it yields; `None` while it has no terminator.
+    /// The types of the values it yields; `None` while it has no terminator.
     pub results: Option<SmallVec<[&'a ValueType; 4]>>,
 }
 
-/// What inference sees: operand types, attributes, region signatures, and the result types that were stated.
+/// The inputs of inference: operand types, attributes, region signatures, and the declared result types.
 #[derive(Debug)]
 pub struct InferCx<'a> {
     /// The op.
@@ -59,23 +59,23 @@ pub struct InferCx<'a> {
     /// The types of its operands.
     pub operands: SmallVec<[&'a ValueType; 4]>,
     /// The signatures of its regions.
-    pub regions: SmallVec<[RegionSig<'a>; 0]>,
-    /// The result types that were stated, if any.
-    pub given: SmallVec<[&'a ValueType; 2]>,
+    pub regions: SmallVec<[RegionSignature<'a>; 0]>,
+    /// The declared result types, if any.
+    pub declared_types: SmallVec<[&'a ValueType; 2]>,
 }
 
 impl<'a> InferCx<'a> {
-    /// The type of an operand.
+    /// Returns the type of an operand.
     ///
     /// # Errors
-    /// If there is no such operand.
+    /// If the operand does not exist.
     pub fn operand(&self, index: usize) -> Result<&'a ValueType, OpError> {
         self.operands.get(index).copied().ok_or_else(|| {
             OpError::new(format!("operand {index} is missing, there are {}", self.operands.len()))
         })
     }
 
-    /// The type of an operand that must be a tensor.
+    /// Returns the type of an operand that must be a tensor.
     ///
     /// # Errors
     /// If it is a tuple or a token.
@@ -85,7 +85,7 @@ impl<'a> InferCx<'a> {
             .ok_or_else(|| OpError::new(format!("operand {index} is {ty}, expected a tensor")))
     }
 
-    /// The types of all operands, which must be tensors.
+    /// Returns the types of all operands, which must be tensors.
     ///
     /// # Errors
     /// If one is a tuple or a token.
@@ -93,24 +93,24 @@ impl<'a> InferCx<'a> {
         (0..self.operands.len()).map(|i| self.tensor(i)).collect()
     }
 
-    /// Where the operands of a variadic group stand.
+    /// Returns the positions of the values of a variadic operand.
     #[must_use]
-    pub fn group(&self, name: &str) -> std::ops::Range<usize> {
-        self.def.group(name, self.operands.len())
+    pub fn operand_range(&self, name: &str) -> std::ops::Range<usize> {
+        self.def.operand_range(name, self.operands.len())
     }
 
-    /// The result is of the same type as an operand.
+    /// Infers one result with the type of an operand.
     ///
     /// # Errors
-    /// If there is no such operand.
+    /// If the operand does not exist.
     pub fn same_as(&self, index: usize) -> InferResult {
         Ok(smallvec![self.operand(index)?.clone()])
     }
 
-    /// An attribute by name.
+    /// Returns an attribute by name.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the op has no such attribute.
     pub fn attr(&self, name: &str) -> Result<&'a Attr, OpError> {
         let index = self.def.attrs.iter().position(|a| a.name == name);
         index
@@ -118,37 +118,37 @@ impl<'a> InferCx<'a> {
             .ok_or_else(|| OpError::new(format!("attribute `{name}` is missing")))
     }
 
-    /// An integer attribute.
+    /// Returns an integer attribute.
     ///
     /// # Errors
-    /// If it is missing.
+    /// If the attribute is missing or not an integer.
     pub fn int(&self, name: &str) -> Result<i64, OpError> {
-        self.attr(name)?.as_int().ok_or_else(|| self.wrong(name, "an integer"))
+        self.attr(name)?.as_int().ok_or_else(|| self.wrong_kind(name, "an integer"))
     }
 
-    /// A bool attribute.
+    /// Returns a bool attribute.
     ///
     /// # Errors
-    /// If it is missing.
+    /// If the attribute is missing or not a bool.
     pub fn bool(&self, name: &str) -> Result<bool, OpError> {
         match self.attr(name)? {
             Attr::Bool(b) => Ok(*b),
-            _ => Err(self.wrong(name, "a bool")),
+            _ => Err(self.wrong_kind(name, "a bool")),
         }
     }
 
-    /// A list of integers.
+    /// Returns an attribute that is a list of integers.
     ///
     /// # Errors
-    /// If it is missing.
+    /// If the attribute is missing or not a list of integers.
     pub fn ints(&self, name: &str) -> Result<&'a [i64], OpError> {
-        self.attr(name)?.as_ints().ok_or_else(|| self.wrong(name, "a list of integers"))
+        self.attr(name)?.as_ints().ok_or_else(|| self.wrong_kind(name, "a list of integers"))
     }
 
-    /// A list of integers, or `default` copies of one number when the attribute is left out.
+    /// Returns an attribute that is a list of `len` integers, or `len` copies of `default` if it is omitted.
     ///
     /// # Errors
-    /// If it has another length.
+    /// If the list has another length.
     pub fn ints_or(
         &self,
         name: &str,
@@ -162,20 +162,20 @@ impl<'a> InferCx<'a> {
                 let found = counted(list.len(), "entry");
                 Err(OpError::new(format!("`{name}` has {found}, expected {len}")))
             }
-            _ => Err(self.wrong(name, "a list of integers")),
+            _ => Err(self.wrong_kind(name, "a list of integers")),
         }
     }
 
-    /// Pairs of integers, or zeros when the attribute is left out.
+    /// Returns an attribute that is a list of pairs of integers, or zeros if it is omitted.
     ///
     /// # Errors
-    /// If it has another length.
+    /// If the list has another length.
     pub fn pairs_or_zero(&self, name: &str, len: usize) -> Result<Vec<[i64; 2]>, OpError> {
         let rows = match self.attr(name)? {
             Attr::Unit => return Ok(vec![[0, 0]; len]),
             Attr::Ints(list) if list.is_empty() => &[][..],
             Attr::List(rows) => rows,
-            _ => return Err(self.wrong(name, "a list of pairs")),
+            _ => return Err(self.wrong_kind(name, "a list of pairs")),
         };
         if rows.len() != len {
             let found = counted(rows.len(), "pair");
@@ -185,79 +185,81 @@ impl<'a> InferCx<'a> {
         rows.iter()
             .map(pair)
             .collect::<Option<_>>()
-            .ok_or_else(|| self.wrong(name, "a list of pairs"))
+            .ok_or_else(|| self.wrong_kind(name, "a list of pairs"))
     }
 
-    /// A word.
+    /// Returns an attribute that is a word.
     ///
     /// # Errors
-    /// If it is missing.
+    /// If the attribute is missing or not a word.
     pub fn word(&self, name: &str) -> Result<&'static str, OpError> {
-        self.attr(name)?.as_word().ok_or_else(|| self.wrong(name, "a word"))
+        self.attr(name)?.as_word().ok_or_else(|| self.wrong_kind(name, "a word"))
     }
 
-    /// A function.
+    /// Returns an attribute that is a function.
     ///
     /// # Errors
-    /// If it is missing.
+    /// If the attribute is missing or not a function.
     pub fn func(&self, name: &str) -> Result<Name, OpError> {
         match self.attr(name)? {
             Attr::Func(f) => Ok(*f),
-            _ => Err(self.wrong(name, "a function")),
+            _ => Err(self.wrong_kind(name, "a function")),
         }
     }
 
-    /// An element type, if it is given.
+    /// Returns an attribute that is an element type, or `None` if it is omitted.
     ///
     /// # Errors
-    /// If it is something else.
+    /// If the attribute is something else.
     pub fn dtype(&self, name: &str) -> Result<Option<DataType>, OpError> {
         match self.attr(name)? {
             Attr::Type(t) => Ok(Some(*t)),
             Attr::Unit => Ok(None),
-            _ => Err(self.wrong(name, "an element type")),
+            _ => Err(self.wrong_kind(name, "an element type")),
         }
     }
 
-    fn wrong(&self, name: &str, expected: &str) -> OpError {
+    fn wrong_kind(&self, name: &str, expected: &str) -> OpError {
         OpError::new(format!("attribute `{name}` must be {expected}"))
     }
 
-    /// The stated type of the only result.
+    /// Returns the declared type of the only result.
     ///
     /// # Errors
-    /// If none was stated.
-    pub fn stated(&self) -> Result<&'a ValueType, OpError> {
-        match &self.given[..] {
+    /// If there is not exactly one declared type.
+    pub fn declared_type(&self) -> Result<&'a ValueType, OpError> {
+        match &self.declared_types[..] {
             [ty] => Ok(ty),
-            given => {
-                Err(OpError::new(format!("one result type must be stated, found {}", given.len())))
-            }
+            declared_types => Err(OpError::new(format!(
+                "expected one declared result type, found {}",
+                declared_types.len()
+            ))),
         }
     }
 
-    /// The stated type of the only result, which must be a tensor.
+    /// Returns the declared type of the only result, which must be a tensor.
     ///
     /// # Errors
-    /// If none was stated or it is not a tensor.
-    pub fn stated_tensor(&self) -> Result<&'a TensorType, OpError> {
-        let ty = self.stated()?;
-        ty.as_tensor()
-            .ok_or_else(|| OpError::new(format!("the result is stated as {ty}, expected a tensor")))
+    /// If there is not exactly one declared type, or it is not a tensor.
+    pub fn declared_tensor_type(&self) -> Result<&'a TensorType, OpError> {
+        let ty = self.declared_type()?;
+        ty.as_tensor().ok_or_else(|| {
+            OpError::new(format!("the declared result type is {ty}, expected a tensor"))
+        })
     }
 
-    /// An integer attribute that must be an axis of a tensor of this rank.
+    /// Returns an integer attribute that must be an axis of a tensor of this rank.
     ///
     /// # Errors
-    /// If it is out of range.
+    /// If the axis is out of range.
     pub fn axis(&self, name: &str, rank: usize) -> Result<usize, OpError> {
         check_axis(name, self.int(name)?, rank)
     }
 
-    /// A list of different axes of a tensor of this rank.
+    /// Returns an attribute that is a list of distinct axes of a tensor of this rank.
     ///
     /// # Errors
-    /// If one is out of range or stands twice.
+    /// If an axis is out of range or repeated.
     pub fn axes(&self, name: &str, rank: usize) -> Result<SmallVec<[usize; 4]>, OpError> {
         let list = self.ints(name)?;
         let mut axes = SmallVec::new();
@@ -265,27 +267,27 @@ impl<'a> InferCx<'a> {
         for &axis in list {
             let axis = check_axis(name, axis, rank)?;
             if std::mem::replace(&mut seen[axis], true) {
-                return Err(OpError::new(format!("axis {axis} stands twice in `{name}` {list:?}")));
+                return Err(OpError::new(format!("axis {axis} is repeated in `{name}` {list:?}")));
             }
             axes.push(axis);
         }
         Ok(axes)
     }
 
-    /// The signature of a region.
+    /// Returns the signature of a region.
     ///
     /// # Errors
-    /// If there is no such region.
-    pub fn region(&self, index: usize) -> Result<&RegionSig<'a>, OpError> {
+    /// If the region does not exist.
+    pub fn region(&self, index: usize) -> Result<&RegionSignature<'a>, OpError> {
         self.regions.get(index).ok_or_else(|| {
             OpError::new(format!("region {index} is missing, there are {}", self.regions.len()))
         })
     }
 
-    /// Checks that a region takes these parameters and gives its results.
+    /// Checks the parameter types of a region and returns the types that it yields.
     ///
     /// # Errors
-    /// If the parameters differ or there is no terminator.
+    /// If the parameters differ or the region has no terminator.
     pub fn check_region(
         &self,
         index: usize,
@@ -310,10 +312,10 @@ impl<'a> InferCx<'a> {
         sig.results.as_ref().ok_or_else(|| OpError::new(format!("region `{name}` has no `yield`")))
     }
 
-    /// Checks what a region yields.
+    /// Checks the types that a region yields.
     ///
     /// # Errors
-    /// If number or types differ.
+    /// If their number or types differ.
     pub fn check_yield(
         &self,
         index: usize,
@@ -343,10 +345,10 @@ impl<'a> InferCx<'a> {
     }
 }
 
-/// Checks an axis against a rank.
+/// Checks that an axis is within a rank.
 ///
 /// # Errors
-/// If it is out of range.
+/// If the axis is out of range.
 pub fn check_axis(name: &str, axis: i64, rank: usize) -> Result<usize, OpError> {
     usize::try_from(axis)
         .ok()
@@ -354,10 +356,11 @@ pub fn check_axis(name: &str, axis: i64, rank: usize) -> Result<usize, OpError> 
         .ok_or_else(|| OpError::new(format!("`{name}` is {axis}, out of range for rank {rank}")))
 }
 
-/// The dim of two operands that must be the same number.
+/// Returns the more specific of two dims that must be equal.
 ///
 /// # Errors
-/// If they clash.
-pub fn meet(what: impl fmt::Display, a: Dim, b: Dim) -> Result<Dim, OpError> {
-    a.meet(b).ok_or_else(|| OpError::new(format!("{what} is {a} on one side and {b} on the other")))
+/// If they are different known numbers.
+pub fn unify_dims(what: impl fmt::Display, a: Dim, b: Dim) -> Result<Dim, OpError> {
+    a.unify(b)
+        .ok_or_else(|| OpError::new(format!("{what} is {a} on one side and {b} on the other")))
 }

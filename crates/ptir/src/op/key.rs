@@ -1,4 +1,4 @@
-//! The number of an op: one per name, the same for the whole process.
+//! The interned key of an op: one per name and process.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,8 +7,8 @@ use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-/// An op, by name: comparing two is comparing two integers. Numbers are given out in order of first use and mean
-/// nothing outside this process; hashes and files use names.
+/// The key of an op name. Comparing two keys compares two integers. Keys are numbered in order of first use and mean
+/// nothing outside the process; hashes and files use names.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct OpKey(u32);
 
@@ -25,7 +25,7 @@ pub(crate) fn hold() -> RwLockWriteGuard<'static, Option<Table>> {
 }
 
 impl OpKey {
-    /// The key of the op with this name, registered or not.
+    /// Returns the key of the op with this name, registered or not.
     #[must_use]
     pub fn of(name: &str) -> Self {
         if let Some(table) = &*TABLE.read().unwrap_or_else(PoisonError::into_inner)
@@ -46,14 +46,14 @@ impl OpKey {
         Self(id)
     }
 
-    /// The name.
+    /// Returns the name of the op.
     #[must_use]
     pub fn name(self) -> &'static str {
         let guard = TABLE.read().unwrap_or_else(PoisonError::into_inner);
         guard.as_ref().and_then(|t| t.names.get(self.0 as usize).copied()).unwrap_or("")
     }
 
-    /// Its number in this process, for side tables.
+    /// Returns the index of the key in this process, for side tables.
     #[must_use]
     #[inline]
     pub fn index(self) -> usize {

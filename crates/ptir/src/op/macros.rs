@@ -1,6 +1,6 @@
-//! The table macro.
+//! The macro that defines tables of ops.
 
-/// Defines ops: one row each, and everything about the op follows from it.
+/// Defines ops: one row per op, from which everything about the op follows.
 ///
 /// ```
 /// use sapwood_ptir::eval::{self, RunOptions, Tensor};
@@ -35,15 +35,16 @@
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A row reads: builder method, Rust type, name; operands and regions (`Value`, `Values`, `OptValue`, `Body`,
-/// `Bodies`); attributes with optional defaults (any [`AttrField`](crate::AttrField)); results (`none`, `one`, `many`);
-/// flags (methods of [`OpDef`](crate::OpDef): `commutative`, `elementwise`, `ordered`, `terminator`, `opaque`,
-/// `inline("attr")`); the inference function; and `eval =` what it computes, a function of an
-/// [`EvalCx`](crate::eval::EvalCx), which may be left out: then it cannot be run. Ops whose result type cannot be inferred have a field of type
+/// A row consists of the builder method, the Rust type and the name of the op; its operands and regions (`Value`,
+/// `Values`, `OptValue`, `Body`, `Bodies`); its attributes, with optional defaults (any
+/// [`AttrField`](crate::AttrField)); its results (`none`, `one`, `many`); its flags (methods of
+/// [`OpDef`](crate::OpDef): `commutative`, `elementwise`, `ordered`, `terminator`, `opaque`, `leading_attr("attr")`);
+/// the inference function; and, after `eval =`, the function of an [`EvalCx`](crate::eval::EvalCx) that computes it.
+/// An op without such a function cannot be run. An op whose result type cannot be inferred has a field of type
 /// [`ResultType`](crate::ResultType).
 ///
-/// The header names the function that gives the table for [`Registry::with`](crate::Registry::with), and the traits
-/// with the builder methods: on values when the first operand is a `Value`, on the graph otherwise.
+/// The header names the function that returns the table for [`Registry::with`](crate::Registry::with), and the traits
+/// with the builder methods. A method is on values if the first operand is a `Value`, and on the graph otherwise.
 #[macro_export]
 macro_rules! ops {
     (
@@ -94,7 +95,7 @@ macro_rules! ops {
 
                 #[allow(unused_mut, unused_variables)]
                 fn read(function: &$crate::Function, inst: $crate::InstId) -> Option<Self> {
-                    let mut reader = $crate::OpReader::new(function, inst)?;
+                    let mut reader = $crate::OpFieldReader::new(function, inst)?;
                     $(let $o = <$oty as $crate::OperandField>::read(&mut reader)?;)*
                     $(let $a = reader.attr::<$aty>()?;)*
                     Some(Self { $($o,)* $($a,)* })
@@ -147,7 +148,7 @@ macro_rules! ops {
         #[doc = concat!("Records `", $name, "`; see [`", stringify!($Op), "`].")]
         ///
         /// # Errors
-        /// If operands or attributes do not fit; the graph is left as it was.
+        /// If operands or attributes do not fit; the graph is then unchanged.
         #[allow(clippy::too_many_arguments)]
         fn $method(
             &self,
@@ -169,7 +170,7 @@ macro_rules! ops {
         #[doc = concat!("Records `", $name, "`; see [`", stringify!($Op), "`].")]
         ///
         /// # Errors
-        /// If operands or attributes do not fit; the graph is left as it was.
+        /// If operands or attributes do not fit; the graph is then unchanged.
         #[allow(clippy::too_many_arguments)]
         fn $method(
             &mut self,

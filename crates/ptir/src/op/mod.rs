@@ -17,8 +17,10 @@ use crate::ids::{BodyId, InstId, ValueId};
 use crate::types::ValueType;
 
 pub use def::{AttrDef, Control, EffectRule, Effects, OpDef, OperandDef, OperandKind, ResultCount};
-pub use docs::reference;
-pub use infer::{InferCx, InferResult, OpError, RegionSig, Types, check_axis, meet};
+pub use docs::ops_reference_page;
+pub use infer::{
+    InferCx, InferResult, InferredTypes, OpError, RegionSignature, check_axis, unify_dims,
+};
 pub use key::{OpKey, OpKeyCell};
 pub use registry::{Registry, RegistryError};
 
@@ -33,35 +35,37 @@ pub type Body = BodyId;
 /// Any number of regions.
 pub type Bodies = SmallVec<[BodyId; 2]>;
 
-/// An op as a Rust type: operands, regions and attributes by name. Made by [`ops!`](crate::ops!).
+/// An op as a Rust type, with operands, regions and attributes as named fields. Implemented by [`ops!`](crate::ops!).
 pub trait Op: Clone + Sized {
-    /// Its number.
+    /// Returns the key of the op.
     fn key() -> OpKey;
-    /// Its row of the table.
+    /// Returns the definition of the op.
     fn def() -> OpDef;
-    /// The instruction as this op; it must have this key. `None` if it is malformed.
+    /// Reads an instruction, which must have this key, as this op. Returns `None` if the instruction is malformed.
     fn read(function: &Function, inst: InstId) -> Option<Self>;
-    /// The op as an instruction to be made.
+    /// Converts the op to an instruction to be inserted.
     fn into_parts(self) -> OpParts;
 }
 
-/// An instruction to be made, before inference.
+/// An instruction to be inserted, before inference.
+///
+/// [`Function::resolve_parts`] infers the result types and gives an [`InstSpec`], which can be inserted.
 #[derive(Clone, Debug)]
 pub struct OpParts {
     /// Its op.
     pub key: OpKey,
-    /// Its attributes, in the order of the table.
+    /// Its attributes, in the order in which the op's definition lists them.
     pub attrs: SmallVec<[Attr; 4]>,
     /// Its operands.
     pub operands: SmallVec<[ValueId; 4]>,
     /// Its regions: detached bodies.
     pub regions: SmallVec<[BodyId; 2]>,
-    /// The result types that are stated rather than inferred.
-    pub given: Vec<ValueType>,
+    /// The declared result types, if the op does not infer them.
+    pub declared_types: Vec<ValueType>,
 }
 
 impl OpParts {
-    /// An instruction without anything.
+    /// Creates an instruction without operands, attributes and regions.
     #[must_use]
     pub fn new(key: OpKey) -> Self {
         Self {
@@ -69,33 +73,33 @@ impl OpParts {
             attrs: SmallVec::new(),
             operands: SmallVec::new(),
             regions: SmallVec::new(),
-            given: Vec::new(),
+            declared_types: Vec::new(),
         }
     }
 
     /// Adds the next attribute.
     pub fn push_attr<T: AttrField>(&mut self, field: &T) {
         self.attrs.push(field.to_attr());
-        if let Some(types) = field.given_types() {
-            self.given = types;
+        if let Some(types) = field.declared_types() {
+            self.declared_types = types;
         }
     }
 }
 
-/// A Rust type that can be an operand or region of an op.
+/// A Rust type that can be an operand or region field of an op.
 pub trait OperandField: Sized {
-    /// How many it stands for.
+    /// The number of values or regions it stands for.
     const KIND: OperandKind;
-    /// What builder methods take for it.
+    /// The argument type of the builder methods.
     type Arg<'a>;
-    /// Checks that the argument belongs to the graph.
+    /// Converts a builder argument, after checking that it belongs to the graph.
     ///
     /// # Errors
-    /// If it belongs to another.
+    /// If the argument belongs to another graph.
     fn from_arg(arg: Self::Arg<'_>, graph: &PtirGraph<'_>) -> Result<Self, GraphError>;
-    /// The next operand of an instruction.
-    fn read(reader: &mut OpReader<'_>) -> Option<Self>;
-    /// Adds the operand.
+    /// Reads the next operand or region of an instruction.
+    fn read(reader: &mut OpFieldReader<'_>) -> Option<Self>;
+    /// Adds the operand or region to an instruction to be inserted.
     fn write(self, parts: &mut OpParts);
 }
 
@@ -103,9 +107,9 @@ impl OperandField for Value {
     const KIND: OperandKind = OperandKind::One;
     type Arg<'a> = &'a PtirValue;
     fn from_arg(arg: &PtirValue, graph: &PtirGraph<'_>) -> Result<Self, GraphError> {
-        graph.own(arg)
+        graph.value_id(arg)
     }
-    fn read(reader: &mut OpReader<'_>) -> Option<Self> {
+    fn read(reader: &mut OpFieldReader<'_>) -> Option<Self> {
         reader.values(1)?.first().copied()
     }
     fn write(self, parts: &mut OpParts) {
@@ -117,9 +121,9 @@ impl OperandField for OptValue {
     const KIND: OperandKind = OperandKind::Optional;
     type Arg<'a> = Option<&'a PtirValue>;
     fn from_arg(arg: Option<&PtirValue>, graph: &PtirGraph<'_>) -> Result<Self, GraphError> {
-        arg.map(|v| graph.own(v)).transpose()
+        arg.map(|v| graph.value_id(v)).transpose()
     }
-    fn read(reader: &mut OpReader<'_>) -> Option<Self> {
+    fn read(reader: &mut OpFieldReader<'_>) -> Option<Self> {
         let len = reader.variadic;
         Some(reader.values(len)?.first().copied())
     }
@@ -132,9 +136,9 @@ impl OperandField for Values {
     const KIND: OperandKind = OperandKind::Variadic;
     type Arg<'a> = &'a [PtirValue];
     fn from_arg(arg: &[PtirValue], graph: &PtirGraph<'_>) -> Result<Self, GraphError> {
-        arg.iter().map(|v| graph.own(v)).collect()
+        arg.iter().map(|v| graph.value_id(v)).collect()
     }
-    fn read(reader: &mut OpReader<'_>) -> Option<Self> {
+    fn read(reader: &mut OpFieldReader<'_>) -> Option<Self> {
         let len = reader.variadic;
         Some(SmallVec::from_slice(reader.values(len)?))
     }
@@ -147,9 +151,9 @@ impl OperandField for Body {
     const KIND: OperandKind = OperandKind::Region;
     type Arg<'a> = PtirRegion;
     fn from_arg(arg: PtirRegion, graph: &PtirGraph<'_>) -> Result<Self, GraphError> {
-        graph.own_region(&arg)
+        graph.region_id(&arg)
     }
-    fn read(reader: &mut OpReader<'_>) -> Option<Self> {
+    fn read(reader: &mut OpFieldReader<'_>) -> Option<Self> {
         reader.regions(1)?.first().copied()
     }
     fn write(self, parts: &mut OpParts) {
@@ -161,9 +165,9 @@ impl OperandField for Bodies {
     const KIND: OperandKind = OperandKind::Regions;
     type Arg<'a> = Vec<PtirRegion>;
     fn from_arg(arg: Vec<PtirRegion>, graph: &PtirGraph<'_>) -> Result<Self, GraphError> {
-        arg.iter().map(|r| graph.own_region(r)).collect()
+        arg.iter().map(|r| graph.region_id(r)).collect()
     }
-    fn read(reader: &mut OpReader<'_>) -> Option<Self> {
+    fn read(reader: &mut OpFieldReader<'_>) -> Option<Self> {
         let rest = reader.regions.len();
         Some(SmallVec::from_slice(reader.regions(rest)?))
     }
@@ -172,8 +176,8 @@ impl OperandField for Bodies {
     }
 }
 
-/// Reads the fields of an op from an instruction, one after the other.
-pub struct OpReader<'a> {
+/// A reader of the fields of an op from an instruction, one after the other.
+pub struct OpFieldReader<'a> {
     function: &'a Function,
     inst: InstId,
     operands: &'a [ValueId],
@@ -182,8 +186,9 @@ pub struct OpReader<'a> {
     variadic: usize,
 }
 
-impl<'a> OpReader<'a> {
-    /// Starts reading. `None` if the op is not registered or the operands cannot be divided.
+impl<'a> OpFieldReader<'a> {
+    /// Starts reading an instruction. Returns `None` if its op is not registered or the operands cannot be divided
+    /// among the fields.
     #[must_use]
     pub fn new(function: &'a Function, inst: InstId) -> Option<Self> {
         let def = function.op_def(inst)?;
@@ -210,10 +215,10 @@ impl<'a> OpReader<'a> {
         Some(taken)
     }
 
-    /// The next attribute.
+    /// Reads the next attribute.
     pub fn attr<T: AttrField>(&mut self) -> Option<T> {
         let attr = self.attrs.next()?;
-        // Only such a field is more than its attribute.
+        // Only such a field needs more than its attribute.
         if T::KIND != AttrKind::ResultType {
             return T::from_attr(attr, &[]);
         }
@@ -225,16 +230,16 @@ impl<'a> OpReader<'a> {
 }
 
 impl Function {
-    /// Checks an instruction before it is made: number of operands and regions, form of the attributes; then infers
-    /// its result types.
+    /// Checks the number of operands and regions and the form of the attributes of an instruction to be inserted, and
+    /// infers its result types.
     ///
     /// # Errors
-    /// If anything does not fit. Nothing is changed.
-    pub fn resolve(&self, parts: &OpParts) -> Result<InstSpec, OpError> {
-        let attrs = self.checked_attrs(parts)?;
+    /// If operands, attributes or regions do not fit the op.
+    pub fn resolve_parts(&self, parts: &OpParts) -> Result<InstSpec, OpError> {
+        let attrs = self.normalize_attrs(parts)?;
         let value_type = |v| self.is_live_value(v).then(|| self.value_type(v));
-        let region_sig = |b| self.is_live_body(b).then(|| self.region_sig(b));
-        let result_types = self.infer_parts(parts, &attrs, value_type, region_sig)?;
+        let region_signature = |b| self.is_live_body(b).then(|| self.region_signature(b));
+        let result_types = self.infer_parts(parts, &attrs, value_type, region_signature)?;
         Ok(InstSpec {
             key: parts.key,
             attrs,
@@ -245,11 +250,11 @@ impl Function {
         })
     }
 
-    /// The attributes of an instruction to be made, in the form its op keeps them in.
+    /// Converts the attributes of an instruction to be inserted to canonical form.
     ///
     /// # Errors
-    /// If one has the wrong form or their number differs.
-    pub fn checked_attrs(&self, parts: &OpParts) -> Result<AttrList, OpError> {
+    /// If an attribute has the wrong form or their number differs.
+    pub fn normalize_attrs(&self, parts: &OpParts) -> Result<AttrList, OpError> {
         if let Some(def) = self.registry().get(parts.key) {
             return check_attrs(def, &parts.attrs);
         }
@@ -263,17 +268,17 @@ impl Function {
         }
     }
 
-    /// The result types of an instruction to be made. Its operands and regions need not exist yet: the two functions
-    /// give the types of those that may be used. `attrs` are its [`checked_attrs`](Self::checked_attrs).
+    /// Infers the result types of an instruction to be inserted. Its operands and regions need not exist yet: the two
+    /// functions return their types. `attrs` are its [normalized attributes](Self::normalize_attrs).
     ///
     /// # Errors
-    /// If anything does not fit.
+    /// If operands, attributes or regions do not fit the op.
     pub fn infer_parts<'a>(
         &'a self,
         parts: &'a OpParts,
         attrs: &'a [Attr],
         value_type: impl Fn(ValueId) -> Option<&'a ValueType>,
-        region_sig: impl Fn(BodyId) -> Option<RegionSig<'a>>,
+        region_signature: impl Fn(BodyId) -> Option<RegionSignature<'a>>,
     ) -> InferResult {
         let mut operands: SmallVec<[&'a ValueType; 4]> = SmallVec::new();
         for &value in &parts.operands {
@@ -281,29 +286,29 @@ impl Function {
             let missing = || OpError::new(format!("{value} is not a value of this function"));
             operands.push(ty.ok_or_else(missing)?);
         }
-        let mut regions: SmallVec<[RegionSig<'a>; 0]> = SmallVec::new();
+        let mut regions: SmallVec<[RegionSignature<'a>; 0]> = SmallVec::new();
         for &body in &parts.regions {
-            let sig = region_sig(body);
+            let sig = region_signature(body);
             let missing = || OpError::new(format!("{body} is not a body of this function"));
             regions.push(sig.ok_or_else(missing)?);
         }
         let Some(def) = self.registry().get(parts.key) else {
-            check_limits(&parts.given)?;
-            return Ok(parts.given.iter().cloned().collect());
+            check_type_limits(&parts.declared_types)?;
+            return Ok(parts.declared_types.iter().cloned().collect());
         };
-        let given = parts.given.iter().collect();
-        infer_checked(&InferCx { def, attrs, operands, regions, given })
+        let declared_types = parts.declared_types.iter().collect();
+        infer_checked(&InferCx { def, attrs, operands, regions, declared_types })
     }
 
-    /// Infers the result types of an instruction that exists. Unregistered ops give what they state.
+    /// Infers the result types of an instruction. For an unregistered op they are the declared types.
     ///
     /// # Errors
     /// If operands, attributes or regions do not fit.
     pub fn infer(&self, inst: InstId) -> InferResult {
-        let mut given: SmallVec<[&ValueType; 2]> = SmallVec::new();
-        self.inst_results(inst).for_each(|v| given.push(self.value_type(v)));
+        let mut declared_types: SmallVec<[&ValueType; 2]> = SmallVec::new();
+        self.inst_results(inst).for_each(|v| declared_types.push(self.value_type(v)));
         let Some(def) = self.op_def(inst) else {
-            return Ok(given.into_iter().cloned().collect());
+            return Ok(declared_types.into_iter().cloned().collect());
         };
         let mut operands = SmallVec::new();
         self.operands(inst).iter().for_each(|&v| operands.push(self.value_type(v)));
@@ -311,16 +316,16 @@ impl Function {
             def,
             attrs: self.attrs(inst),
             operands,
-            regions: self.regions(inst).iter().map(|&b| self.region_sig(b)).collect(),
-            given,
+            regions: self.regions(inst).iter().map(|&b| self.region_signature(b)).collect(),
+            declared_types,
         };
         infer_checked(&cx)
     }
 
-    /// The types a body takes and yields.
+    /// Returns the types of the parameters and the yielded values of a body.
     #[must_use]
-    pub fn region_sig(&self, body: BodyId) -> RegionSig<'_> {
-        RegionSig {
+    pub fn region_signature(&self, body: BodyId) -> RegionSignature<'_> {
+        RegionSignature {
             params: self.body_params(body).iter().map(|&v| self.value_type(v)).collect(),
             results: self
                 .terminator(body)
@@ -329,15 +334,19 @@ impl Function {
     }
 }
 
-fn check_limits(types: &[ValueType]) -> Result<(), OpError> {
+fn check_type_limits(types: &[ValueType]) -> Result<(), OpError> {
     types.iter().try_for_each(ValueType::check_limits).map_err(OpError::new)
 }
 
-// Arity first, so that inference functions can rely on it.
+// Checks the number of operands and regions first, so that inference functions can rely on it.
 pub(crate) fn infer_checked(cx: &InferCx<'_>) -> InferResult {
     let def = cx.def;
     if def.variadic_len(cx.operands.len()).is_none() {
-        return Err(OpError::new(format!("expected {}, found {}", def.arity(), cx.operands.len())));
+        return Err(OpError::new(format!(
+            "expected {}, found {}",
+            def.describe_arity(),
+            cx.operands.len()
+        )));
     }
     if !def.accepts_regions(cx.regions.len()) {
         return Err(OpError::new(format!(
@@ -359,14 +368,14 @@ pub(crate) fn infer_checked(cx: &InferCx<'_>) -> InferResult {
             counted(expected, "result")
         )));
     }
-    check_limits(&types)?;
+    check_type_limits(&types)?;
     Ok(types)
 }
 
-/// Brings attributes into the form the table asks for.
+/// Converts a list of attributes to the canonical form that the op's definition requires.
 ///
 /// # Errors
-/// If one has the wrong form or their number differs.
+/// If an attribute has the wrong form or their number differs.
 pub fn check_attrs(def: &OpDef, attrs: &[Attr]) -> Result<AttrList, OpError> {
     if attrs.len() != def.attrs.len() {
         return Err(OpError::new(format!(
@@ -385,7 +394,7 @@ pub fn check_attrs(def: &OpDef, attrs: &[Attr]) -> Result<AttrList, OpError> {
         if row.kind == AttrKind::ResultType {
             return Ok(Attr::Unit);
         }
-        row.kind.accept(attr.clone()).ok_or_else(|| {
+        row.kind.coerce(attr.clone()).ok_or_else(|| {
             OpError::new(format!(
                 "attribute `{}` must be {}, found {}",
                 row.name,

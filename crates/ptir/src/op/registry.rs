@@ -1,4 +1,4 @@
-//! The set of ops a program may contain.
+//! Registries: the sets of ops that programs may contain.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -9,7 +9,7 @@ use rustc_hash::FxBuildHasher;
 use super::def::OpDef;
 use super::key::OpKey;
 
-/// An immutable set of ops. It travels with programs and functions.
+/// An immutable set of ops, shared by programs and functions.
 #[derive(Clone, Default)]
 pub struct Registry {
     by_key: Vec<Option<Arc<OpDef>>>,
@@ -17,31 +17,31 @@ pub struct Registry {
     order: Vec<OpKey>,
 }
 
-/// Why an op cannot be added.
+/// The reason why an op cannot be registered.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
-    /// There is one with this name.
+    /// An op with this name is already registered.
     #[error("op `{0}` is registered twice")]
     Duplicate(&'static str),
-    /// The name could not be read back.
+    /// The text form could not read the name back.
     #[error(
-        "`{0}` cannot be the name of an op: it must be a word of letters, digits, `_` and `.`, and none that the text form uses"
+        "`{0}` cannot be the name of an op: it must be a word of letters, digits, `_` and `.`, and not a reserved word of the text form"
     )]
     Name(&'static str),
 }
 
-/// Words that stand for something else where the text form may have the name of an op.
-const RESERVED: [&str; 8] = ["true", "false", "nan", "inf", "hex", "func", "ptir", "elided"];
+/// Words with another meaning where the text form expects the name of an op.
+const RESERVED_WORDS: [&str; 8] = ["true", "false", "nan", "inf", "hex", "func", "ptir", "elided"];
 
 impl Registry {
-    /// The built-in ops.
+    /// Returns the registry of the built-in ops.
     #[must_use]
     pub fn builtin() -> Arc<Self> {
         static BUILTIN: OnceLock<Arc<Registry>> = OnceLock::new();
         let make = || {
             let mut registry = Self::default();
-            for def in crate::ops::all() {
+            for def in crate::ops::builtin_op_defs() {
                 registry.add(def.built_in());
             }
             Arc::new(registry)
@@ -49,17 +49,17 @@ impl Registry {
         BUILTIN.get_or_init(make).clone()
     }
 
-    /// These ops and more.
+    /// Returns a registry of these ops and more.
     ///
     /// # Errors
-    /// If a name is taken, or is no word of the text form.
+    /// If a name is already registered, or is not a word of the text form.
     pub fn with(&self, defs: impl IntoIterator<Item = OpDef>) -> Result<Arc<Self>, RegistryError> {
         let mut registry = self.clone();
         for def in defs {
             if registry.get(def.key).is_some() {
                 return Err(RegistryError::Duplicate(def.name));
             }
-            if !crate::text::is_word(def.name) || RESERVED.contains(&def.name) {
+            if !crate::text::is_word(def.name) || RESERVED_WORDS.contains(&def.name) {
                 return Err(RegistryError::Name(def.name));
             }
             registry.add(def);
@@ -72,26 +72,26 @@ impl Registry {
         if self.by_key.len() <= key.index() {
             self.by_key.resize(key.index() + 1, None);
         }
-        debug_assert!(self.by_key[key.index()].is_none(), "op `{}` stands in two tables", def.name);
+        debug_assert!(self.by_key[key.index()].is_none(), "op `{}` is in two tables", def.name);
         self.by_name.insert(def.name, key);
         self.order.push(key);
         self.by_key[key.index()] = Some(Arc::new(def));
     }
 
-    /// The definition of an op.
+    /// Returns the definition of an op by its key.
     #[must_use]
     #[inline]
     pub fn get(&self, key: OpKey) -> Option<&OpDef> {
         self.by_key.get(key.index())?.as_deref()
     }
 
-    /// The definition of the op with this name.
+    /// Returns the definition of an op by its name.
     #[must_use]
     pub fn by_name(&self, name: &str) -> Option<&OpDef> {
         self.get(*self.by_name.get(name)?)
     }
 
-    /// All definitions, in the order of the tables.
+    /// Iterates over all definitions, in the order of the tables.
     pub fn defs(&self) -> impl Iterator<Item = &OpDef> {
         self.order.iter().filter_map(|&key| self.get(key))
     }

@@ -1,4 +1,4 @@
-//! Calls, tuples, tokens, barriers.
+//! Calls, tuples, tokens and barriers.
 
 use sapwood_types::counted;
 
@@ -13,63 +13,64 @@ use std::sync::Arc;
 crate::ops! {
     family "call", table call_ops, values CallValueOps, graph CallGraphOps;
 
-    /// Runs a function of the program. Named dims of its signature are bound by the arguments. The verifier checks the
-    /// signature and that functions do not call themselves. Ordered unless `has_side_effect` is false, which the verifier
-    /// allows only where nothing ordered can be reached from the function.
+    /// Calls a function of the program. The arguments bind the named dims of its signature. The verifier checks the
+    /// signature and refuses recursion. A call is ordered unless `has_side_effect` is false, which the verifier
+    /// accepts only if no ordered instruction can be reached from the function.
     op call Call "call" (args: Values) {
-        /// The function.
+        /// The function to call.
         callee: Name,
-        /// Whether it may do more than compute its results.
+        /// True if the call may have effects beyond its results.
         has_side_effect: bool = true,
         /// Types of the results.
         types: ResultTypes,
-    } -> many [inline("callee"), ordered_unless_false("has_side_effect"), control(Control::Call)] = given;
+    } -> many [leading_attr("callee"), ordered_unless_false("has_side_effect"), control(Control::Call)] = infer_as_declared;
 
-    /// Something this system does not know. Ordered unless `has_side_effect` is false; never folded.
+    /// Calls a function that this system does not know. The call is ordered unless `has_side_effect` is false, and is
+    /// never folded.
     op custom_call CustomCall "custom_call" (args: Values) {
-        /// What is called.
+        /// The name of the external function.
         target: Arc<str>,
-        /// Anything the target wants to know.
+        /// Data for the external function.
         config: Option<Arc<str>>,
-        /// Whether it does more than compute its results.
+        /// True if the call has effects beyond its results.
         has_side_effect: bool = true,
         /// Types of the results.
         types: ResultTypes,
-    } -> many [inline("target"), ordered_unless_false("has_side_effect"), opaque, control(Control::CustomCall)] = given;
+    } -> many [leading_attr("target"), ordered_unless_false("has_side_effect"), opaque, control(Control::CustomCall)] = infer_as_declared;
 
-    /// A tuple of values.
-    op tuple Tuple "tuple" (elements: Values) {} -> one [] = tuple, eval = k::tuple;
+    /// Builds a tuple of its operands.
+    op tuple Tuple "tuple" (elements: Values) {} -> one [] = infer_tuple, eval = k::tuple;
 
-    /// One element of a tuple.
+    /// Extracts one element of a tuple.
     op get_tuple_element GetTupleElement "get_tuple_element" (input: Value) {
-        /// Which one.
+        /// Position of the element.
         index: Int,
-    } -> one [] = get_tuple_element, eval = k::get_tuple_element;
+    } -> one [] = infer_get_tuple_element, eval = k::get_tuple_element;
 
-    /// A token that is ready when all its operands are.
-    op after_all AfterAll "after_all" (tokens: Values) {} -> one [opaque] = after_all, eval = k::after_all;
+    /// Returns a token that is ready when all its operands are.
+    op after_all AfterAll "after_all" (tokens: Values) {} -> one [opaque] = infer_after_all, eval = k::after_all;
 
-    /// Its operands, unchanged, but nothing is folded or moved across.
-    op optimization_barrier OptimizationBarrier "optimization_barrier" (values: Values) {} -> many [opaque] = barrier, eval = k::optimization_barrier;
+    /// Returns its operands unchanged. No rewrite folds or moves instructions across a barrier.
+    op optimization_barrier OptimizationBarrier "optimization_barrier" (values: Values) {} -> many [opaque] = infer_barrier, eval = k::optimization_barrier;
 
-    /// A value of a type that is not known more closely: the operand, seen with other dims. Known dims that clash when run
-    /// are an error.
+    /// Returns its operand with another declared type, whose dims may be more or less precise. Known dims that differ
+    /// when the program runs are an error.
     op refine Refine "refine" (input: Value) {
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = refine, eval = k::refine;
+    } -> one [] = infer_refine, eval = k::refine;
 }
 
-fn given(cx: &InferCx<'_>) -> InferResult {
-    Ok(cx.given.iter().map(|&t| t.clone()).collect())
+fn infer_as_declared(cx: &InferCx<'_>) -> InferResult {
+    Ok(cx.declared_types.iter().map(|&t| t.clone()).collect())
 }
 
-fn tuple(cx: &InferCx<'_>) -> InferResult {
+fn infer_tuple(cx: &InferCx<'_>) -> InferResult {
     let elements: Arc<[ValueType]> = cx.operands.iter().map(|&t| t.clone()).collect();
     Ok(SmallVec::from_iter([ValueType::Tuple(elements)]))
 }
 
-fn get_tuple_element(cx: &InferCx<'_>) -> InferResult {
+fn infer_get_tuple_element(cx: &InferCx<'_>) -> InferResult {
     let ty = cx.operand(0)?;
     let Some(elements) = ty.as_tuple() else {
         return Err(OpError::new(format!("the operand is {ty}, expected a tuple")));
@@ -84,7 +85,7 @@ fn get_tuple_element(cx: &InferCx<'_>) -> InferResult {
     }
 }
 
-fn after_all(cx: &InferCx<'_>) -> InferResult {
+fn infer_after_all(cx: &InferCx<'_>) -> InferResult {
     match cx.operands.iter().position(|&t| *t != ValueType::Token) {
         None => Ok(SmallVec::from_iter([ValueType::Token])),
         Some(i) => {
@@ -93,12 +94,12 @@ fn after_all(cx: &InferCx<'_>) -> InferResult {
     }
 }
 
-fn barrier(cx: &InferCx<'_>) -> InferResult {
+fn infer_barrier(cx: &InferCx<'_>) -> InferResult {
     Ok(cx.operands.iter().map(|&t| t.clone()).collect())
 }
 
-fn refine(cx: &InferCx<'_>) -> InferResult {
-    let (input, ty) = (cx.operand(0)?, cx.stated()?);
+fn infer_refine(cx: &InferCx<'_>) -> InferResult {
+    let (input, ty) = (cx.operand(0)?, cx.declared_type()?);
     if !input.compatible(ty) {
         return Err(OpError::new(format!("the operand is {input}, which cannot be {ty}")));
     }

@@ -1,33 +1,35 @@
-//! Conversion between element types.
+//! Conversions between element types.
 
-use super::support::one;
+use super::support::one_result;
 use crate::attr::ResultType;
 use crate::eval::kernels::cast as k;
-use crate::op::{InferCx, InferResult, OpError, Value, meet};
+use crate::op::{InferCx, InferResult, OpError, Value, unify_dims};
 use crate::types::{Dim, Dims, TensorType};
 
 crate::ops! {
     family "cast", table cast_ops, values CastValueOps, graph CastGraphOps;
 
-    /// Converts elements to the element type of the result. Floats to integers round towards zero and saturate, NaN gives
-    /// zero; integers to narrower integers wrap; to floats rounds to nearest even, overflow gives infinity (NaN in
-    /// f8e4m3fn), and integers are rounded once; to bool is "not zero" (NaN is true); bool gives 0 and 1; complex to any
-    /// other type, bool too, drops the imaginary part, and any other to complex makes it 0. NaN stays NaN between floats.
+    /// Converts elements to the element type of the result. Float to integer rounds towards zero and saturates; NaN
+    /// gives zero. Integer to narrower integer wraps. Conversion to a float rounds to nearest even, an integer only
+    /// once; overflow gives infinity (NaN in f8e4m3fn). Conversion to bool is true for every nonzero value, NaN
+    /// included; bool gives 0 and 1. Complex to any other type, bool included, drops the imaginary part; any other
+    /// type to complex sets it to 0. NaN stays NaN between float types.
     op cast Cast "cast" (input: Value) {
-        /// Type of the result: the operand's dims.
+        /// Type of the result; its dims are those of the operand.
         ty: ResultType,
-    } -> one [elementwise] = cast, eval = k::eval;
+    } -> one [elementwise] = infer_cast, eval = k::eval;
 
-    /// Reads the bits as another element type. If widths differ, the result has one more or one less innermost axis that
-    /// holds the parts, least significant first. A bool is one bit. Complex numbers change width only into each other.
+    /// Reinterprets the bits of elements as another element type. If the widths differ, the result has one more or
+    /// one fewer innermost axis, which holds the parts, least significant first. A bool has one bit. Complex numbers
+    /// change width only to other complex numbers.
     op bitcast Bitcast "bitcast" (input: Value) {
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = bitcast, eval = k::bitcast;
+    } -> one [] = infer_bitcast, eval = k::bitcast;
 }
 
-fn cast(cx: &InferCx<'_>) -> InferResult {
-    let (input, ty) = (cx.tensor(0)?, cx.stated_tensor()?);
+fn infer_cast(cx: &InferCx<'_>) -> InferResult {
+    let (input, ty) = (cx.tensor(0)?, cx.declared_tensor_type()?);
     if input.rank() != ty.rank() {
         return Err(OpError::new(format!(
             "the operand has rank {}, the result {}",
@@ -37,13 +39,13 @@ fn cast(cx: &InferCx<'_>) -> InferResult {
     }
     let mut dims = Dims::new();
     for (axis, (&a, &b)) in input.dims.iter().zip(&ty.dims).enumerate() {
-        dims.push(meet(format_args!("axis {axis}"), a, b)?);
+        dims.push(unify_dims(format_args!("axis {axis}"), a, b)?);
     }
-    one(TensorType { dtype: ty.dtype, dims })
+    one_result(TensorType { dtype: ty.dtype, dims })
 }
 
-fn bitcast(cx: &InferCx<'_>) -> InferResult {
-    let (input, ty) = (cx.tensor(0)?, cx.stated_tensor()?);
+fn infer_bitcast(cx: &InferCx<'_>) -> InferResult {
+    let (input, ty) = (cx.tensor(0)?, cx.declared_tensor_type()?);
     let (from, to) = (input.dtype.bit_width(), ty.dtype.bit_width());
     if from != to && input.dtype.is_complex() != ty.dtype.is_complex() {
         return Err(OpError::new(format!(
@@ -72,5 +74,5 @@ fn bitcast(cx: &InferCx<'_>) -> InferResult {
             }
         }
     }
-    one(TensorType { dtype: ty.dtype, dims })
+    one_result(TensorType { dtype: ty.dtype, dims })
 }

@@ -1,13 +1,13 @@
-//! Comparison and choice.
+//! Comparison and selection.
 
-use super::support::{Class, meet_dims, one, same_dtype, same_types};
+use super::support::{DtypeClass, check_same_dtype, infer_same_types, one_result, unify_dim_lists};
 use crate::eval::kernels::compare as k;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use crate::types::TensorType;
 use sapwood_types::DataType;
 
 crate::attr_enum! {
-    /// What a comparison asks.
+    /// The relation that a comparison tests.
     pub enum Direction {
         /// `lhs == rhs`
         Eq = "eq",
@@ -25,11 +25,11 @@ crate::attr_enum! {
 }
 
 crate::attr_enum! {
-    /// How floats are compared.
+    /// The order in which floats are compared.
     pub enum CompareOrder {
-        /// As IEEE 754 compares: NaN differs from everything, -0 equals 0.
+        /// The order of IEEE 754: NaN is unequal to everything, -0 equals 0.
         Partial = "partial",
-        /// By sign and magnitude of the bits: -NaN < -infinity < … < -0 < 0 < … < NaN.
+        /// The total order by sign and magnitude of the bits: -NaN < -infinity < … < -0 < 0 < … < NaN.
         Total = "total",
     }
 }
@@ -37,25 +37,26 @@ crate::attr_enum! {
 crate::ops! {
     family "compare", table compare_ops, values CompareValueOps, graph CompareGraphOps;
 
-    /// Compares elements; the result is bool. With NaN everything is false but `ne`, unless `order` is `total`. `false` is
-    /// below `true`. Complex numbers have only `eq` and `ne`.
+    /// Compares elements; the result is bool. A comparison with NaN is false, except `ne`, unless `order` is `total`.
+    /// `false` is less than `true`. Complex numbers support only `eq` and `ne`.
     op compare Compare "compare" (lhs: Value, rhs: Value) {
-        /// What is asked.
+        /// The relation to test.
         direction: Direction,
-        /// How floats are compared.
+        /// The order of floats.
         order: CompareOrder = CompareOrder::Partial,
-    } -> one [elementwise] = compare, eval = k::compare;
+    } -> one [elementwise] = infer_compare, eval = k::compare;
 
-    /// `on_true` where `pred`, `on_false` elsewhere, bits unchanged. `pred` is a bool tensor of the same dims or a bool scalar.
-    op select Select "select" (pred: Value, on_true: Value, on_false: Value) {} -> one [elementwise] = select, eval = k::select;
+    /// Selects elements: `on_true` where `pred` is true, `on_false` elsewhere, bits unchanged. `pred` is a bool
+    /// tensor of the same dims, or a bool scalar.
+    op select Select "select" (pred: Value, on_true: Value, on_false: Value) {} -> one [elementwise] = infer_select, eval = k::select;
 
-    /// `min(max(input, low), high)`: NaN if one is NaN, `high` if `low` is above it. Bounds are scalars or have the dims of
-    /// the input.
-    op clamp Clamp "clamp" (low: Value, input: Value, high: Value) {} -> one [elementwise] = clamp, eval = k::clamp;
+    /// Limits elements to a range: `min(max(input, low), high)`. The result is NaN if any of the three is NaN, and
+    /// `high` if `low` is greater than `high`. Bounds are scalars or have the dims of the input.
+    op clamp Clamp "clamp" (low: Value, input: Value, high: Value) {} -> one [elementwise] = infer_clamp, eval = k::clamp;
 }
 
-fn compare(cx: &InferCx<'_>) -> InferResult {
-    let types = same_types(cx, Class::ANY)?;
+fn infer_compare(cx: &InferCx<'_>) -> InferResult {
+    let types = infer_same_types(cx, DtypeClass::ANY)?;
     let Some(ty) = types[0].as_tensor() else { return Ok(types) };
     let direction = cx.word("direction")?;
     if ty.dtype.is_complex() && !matches!(direction, "eq" | "ne") {
@@ -71,29 +72,29 @@ fn compare(cx: &InferCx<'_>) -> InferResult {
             ty.dtype
         )));
     }
-    one(ty.with_dtype(DataType::Bool))
+    one_result(ty.with_dtype(DataType::Bool))
 }
 
-fn select(cx: &InferCx<'_>) -> InferResult {
+fn infer_select(cx: &InferCx<'_>) -> InferResult {
     let (pred, a, b) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
-    Class::BOOL.check("`pred`", pred.dtype)?;
-    same_dtype(1, a, 2, b)?;
-    let mut dims = meet_dims(1, &a.dims, 2, &b.dims)?;
+    DtypeClass::BOOL.check("`pred`", pred.dtype)?;
+    check_same_dtype(1, a, 2, b)?;
+    let mut dims = unify_dim_lists(1, &a.dims, 2, &b.dims)?;
     if pred.rank() > 0 {
-        dims = meet_dims(0, &pred.dims, 1, &dims)?;
+        dims = unify_dim_lists(0, &pred.dims, 1, &dims)?;
     }
-    one(TensorType { dtype: a.dtype, dims })
+    one_result(TensorType { dtype: a.dtype, dims })
 }
 
-fn clamp(cx: &InferCx<'_>) -> InferResult {
+fn infer_clamp(cx: &InferCx<'_>) -> InferResult {
     let (low, input, high) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
-    Class::FLOAT_INT.check("the input", input.dtype)?;
+    DtypeClass::FLOAT_INT.check("the input", input.dtype)?;
     let mut dims = input.dims.clone();
     for (i, bound) in [(0, low), (2, high)] {
-        same_dtype(1, input, i, bound)?;
+        check_same_dtype(1, input, i, bound)?;
         if bound.rank() > 0 {
-            dims = meet_dims(1, &dims, i, &bound.dims)?;
+            dims = unify_dim_lists(1, &dims, i, &bound.dims)?;
         }
     }
-    one(TensorType { dtype: input.dtype, dims })
+    one_result(TensorType { dtype: input.dtype, dims })
 }

@@ -1,6 +1,6 @@
-//! Values out of nothing: `constant`, `iota`.
+//! Ops without operands: `constant`, `iota`.
 
-use super::support::{Class, one};
+use super::support::{DtypeClass, one_result};
 use crate::attr::{Attr, Int, ResultType};
 use crate::eval::kernels::constant as k;
 use crate::literal::TensorLiteral;
@@ -10,37 +10,37 @@ use crate::types::Dim;
 crate::ops! {
     family "constant", table constant_ops, values ConstantValueOps, graph ConstantGraphOps;
 
-    /// A literal. The type says its shape: `constant 1.0 : f32[64]` is a splat.
+    /// Returns a literal. The declared type gives its shape: `constant 1.0 : f32[64]` is a splat.
     op constant Constant "constant" () {
         /// The elements.
         value: TensorLiteral,
-    } -> one [inline("value"), control(Control::Constant)] = constant;
+    } -> one [leading_attr("value"), control(Control::Constant)] = infer_constant;
 
-    /// Counts along an axis: the element at index `i` of that axis is `i`, converted as `cast` converts. Integers wrap.
-    /// Its extents are known or named: nothing else would say what `?` is.
+    /// Counts along an axis: the element at index `i` of that axis is `i`, converted as by `cast`. Integers wrap. The
+    /// extents must be known or named; an unknown extent `?` could not be determined.
     op iota Iota "iota" () {
-        /// The axis that counts.
+        /// The axis along which elements count.
         axis: Int,
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = iota, eval = k::iota;
+    } -> one [] = infer_iota, eval = k::iota;
 }
 
-fn constant(cx: &InferCx<'_>) -> InferResult {
+fn infer_constant(cx: &InferCx<'_>) -> InferResult {
     match cx.attr("value")? {
-        Attr::Literal(literal) => one(literal.ty()),
+        Attr::Literal(literal) => one_result(literal.ty()),
         _ => Err(OpError::new("`value` must be a literal")),
     }
 }
 
-fn iota(cx: &InferCx<'_>) -> InferResult {
-    let ty = cx.stated_tensor()?;
-    Class::NUMBER.check("the result", ty.dtype)?;
+fn infer_iota(cx: &InferCx<'_>) -> InferResult {
+    let ty = cx.declared_tensor_type()?;
+    DtypeClass::NUMBER.check("the result", ty.dtype)?;
     cx.axis("axis", ty.rank())?;
     if let Some(axis) = ty.dims.iter().position(|&d| d == Dim::Unknown) {
         return Err(OpError::new(format!(
-            "axis {axis} of the result is ?, and nothing says its extent"
+            "axis {axis} of the result is ?, but nothing determines its extent"
         )));
     }
-    one(ty.clone())
+    one_result(ty.clone())
 }

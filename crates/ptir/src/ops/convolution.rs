@@ -1,9 +1,11 @@
 //! Convolution.
 
-use super::support::{Class, Window, check_accumulate, check_least, one, same_dtype};
+use super::support::{
+    DtypeClass, WindowShape, check_accumulate_dtype, check_at_least, check_same_dtype, one_result,
+};
 use crate::attr::{Axes, Int, Pairs};
 use crate::eval::kernels;
-use crate::op::{InferCx, InferResult, OpError, Value, meet};
+use crate::op::{InferCx, InferResult, OpError, Value, unify_dims};
 use crate::types::{Dim, Dims, TensorType};
 use sapwood_types::DataType;
 use smallvec::SmallVec;
@@ -11,60 +13,61 @@ use smallvec::SmallVec;
 crate::ops! {
     family "convolution", table convolution_ops, values ConvolutionValueOps, graph ConvolutionGraphOps;
 
-    /// Slides a kernel over the spatial axes of the input and sums products over the window and the input features. The
-    /// kernel is not flipped unless `reversal` says so. Padding, and what lies between elements that `input_dilation` draws
-    /// apart, are zeros that take part (times an infinite kernel they give NaN); a window larger than the padded input
-    /// gives an empty result. Accumulation as in `dot_general`, over the window in row-major order, features inside.
+    /// Slides a kernel over the spatial axes of the input and sums products over the window and the input features.
+    /// The kernel is flipped only along the axes that `reversal` selects. Padding, and the gaps between elements that
+    /// `input_dilation` inserts, are zeros that take part in the sums (multiplied by an infinite kernel element they
+    /// give NaN). A window larger than the padded input gives an empty result. Sums are accumulated as in
+    /// `dot_general`, over the window in row-major order, with features innermost.
     op convolution Convolution "convolution" (input: Value, kernel: Value) {
-        /// Axes of the input: batch, feature, then the spatial ones.
+        /// Axes of the input: batch, feature, then the spatial axes.
         input_dims: Axes,
-        /// Axes of the kernel: input feature, output feature, then the spatial ones.
+        /// Axes of the kernel: input feature, output feature, then the spatial axes.
         kernel_dims: Axes,
-        /// Axes of the result: batch, feature, then the spatial ones.
+        /// Axes of the result: batch, feature, then the spatial axes.
         output_dims: Axes,
-        /// Step per spatial axis; all 1 if left out.
+        /// Step per spatial axis; 1 by default.
         strides: Option<Axes>,
-        /// Padding per spatial axis, negative to crop; none if left out.
+        /// Padding before and after each spatial axis, negative to crop; none by default.
         pads: Option<Pairs>,
-        /// Distance of neighbouring input elements; all 1 if left out.
+        /// Distance between neighbouring input elements; 1 by default.
         input_dilation: Option<Axes>,
-        /// Distance of neighbouring kernel elements; all 1 if left out.
+        /// Distance between neighbouring kernel elements; 1 by default.
         kernel_dilation: Option<Axes>,
-        /// 1 for spatial axes along which the kernel is flipped; none if left out.
+        /// 1 for each spatial axis along which the kernel is flipped; none by default.
         reversal: Option<Axes>,
-        /// Groups of features.
+        /// Number of feature groups.
         feature_groups: Int = Int(1),
-        /// Groups of batches.
+        /// Number of batch groups.
         batch_groups: Int = Int(1),
-        /// Type of products and sums.
+        /// Type in which products and sums are computed.
         accumulate: Option<DataType>,
-    } -> one [] = convolution, eval = kernels::convolution::convolution;
+    } -> one [] = infer_convolution, eval = kernels::convolution::convolution;
 }
 
-fn layout(cx: &InferCx<'_>, name: &str, rank: usize) -> Result<SmallVec<[usize; 4]>, OpError> {
+fn axis_layout(cx: &InferCx<'_>, name: &str, rank: usize) -> Result<SmallVec<[usize; 4]>, OpError> {
     let axes = cx.axes(name, rank)?;
     if axes.len() != rank {
-        return Err(OpError::new(format!("`{name}` names {} axes of {rank}", axes.len())));
+        return Err(OpError::new(format!("`{name}` has {} axes, expected {rank}", axes.len())));
     }
     Ok(axes)
 }
 
-fn divide(what: &str, d: Dim, by: i64) -> Result<Dim, OpError> {
+fn divide_dim(what: &str, d: Dim, by: i64) -> Result<Dim, OpError> {
     match d {
         Dim::Known(n) if n % by as u64 == 0 => Ok(Dim::Known(n / by as u64)),
         Dim::Known(n) => {
-            Err(OpError::new(format!("{what} is {n}, which {by} groups do not divide")))
+            Err(OpError::new(format!("{what} is {n}, which is not divisible by {by} groups")))
         }
         Dim::Named(_) | Dim::Unknown if by == 1 => Ok(d),
         Dim::Named(_) | Dim::Unknown => Ok(Dim::Unknown),
     }
 }
 
-fn convolution(cx: &InferCx<'_>) -> InferResult {
+fn infer_convolution(cx: &InferCx<'_>) -> InferResult {
     let (input, kernel) = (cx.tensor(0)?, cx.tensor(1)?);
-    same_dtype(0, input, 1, kernel)?;
-    Class::NUMBER.check("the input", input.dtype)?;
-    check_accumulate(cx, input.dtype)?;
+    check_same_dtype(0, input, 1, kernel)?;
+    DtypeClass::NUMBER.check("the input", input.dtype)?;
+    check_accumulate_dtype(cx, input.dtype)?;
     let rank = input.rank();
     if rank < 2 || kernel.rank() != rank {
         return Err(OpError::new(format!(
@@ -73,9 +76,9 @@ fn convolution(cx: &InferCx<'_>) -> InferResult {
         )));
     }
     let (id, kd, od) = (
-        layout(cx, "input_dims", rank)?,
-        layout(cx, "kernel_dims", rank)?,
-        layout(cx, "output_dims", rank)?,
+        axis_layout(cx, "input_dims", rank)?,
+        axis_layout(cx, "kernel_dims", rank)?,
+        axis_layout(cx, "output_dims", rank)?,
     );
     let spatial = rank - 2;
     let strides = cx.ints_or("strides", 1, spatial)?;
@@ -87,22 +90,22 @@ fn convolution(cx: &InferCx<'_>) -> InferResult {
         return Err(OpError::new(format!("`reversal` has the entry {bad}, expected 0 or 1")));
     }
     let (fg, bg) = (cx.int("feature_groups")?, cx.int("batch_groups")?);
-    check_least("feature_groups", &[fg], 1)?;
-    check_least("batch_groups", &[bg], 1)?;
+    check_at_least("feature_groups", &[fg], 1)?;
+    check_at_least("batch_groups", &[bg], 1)?;
     if fg > 1 && bg > 1 {
         return Err(OpError::new(format!(
             "`feature_groups` is {fg} and `batch_groups` is {bg}, one must be 1"
         )));
     }
-    let features = divide("the input feature axis", input.dims[id[1]], fg)?;
-    meet("the number of input features per group", features, kernel.dims[kd[0]])?;
-    let batch = divide("the batch axis", input.dims[id[0]], bg)?;
+    let features = divide_dim("the input feature axis", input.dims[id[1]], fg)?;
+    unify_dims("the number of input features per group", features, kernel.dims[kd[0]])?;
+    let batch = divide_dim("the batch axis", input.dims[id[0]], bg)?;
     let out_features = kernel.dims[kd[1]];
-    divide("the output feature axis", out_features, fg)?;
-    divide("the output feature axis", out_features, bg)?;
-    check_least("strides", &strides, 1)?;
-    check_least("input_dilation", &base, 1)?;
-    check_least("kernel_dilation", &dilation, 1)?;
+    divide_dim("the output feature axis", out_features, fg)?;
+    divide_dim("the output feature axis", out_features, bg)?;
+    check_at_least("strides", &strides, 1)?;
+    check_at_least("input_dilation", &base, 1)?;
+    check_at_least("kernel_dilation", &dilation, 1)?;
     let mut sizes: SmallVec<[i64; 4]> = SmallVec::new();
     let mut known = true;
     for &axis in &kd[2..] {
@@ -113,14 +116,14 @@ fn convolution(cx: &InferCx<'_>) -> InferResult {
     }
     let space: Dims = id[2..].iter().map(|&a| input.dims[a]).collect();
     let space = if known {
-        Window {
+        WindowShape {
             size: &sizes,
             strides: &strides,
             pads: &pads,
             base_dilation: &base,
             window_dilation: &dilation,
         }
-        .dims(&space)?
+        .output_dims(&space)?
     } else {
         SmallVec::from_elem(Dim::Unknown, spatial)
     };
@@ -130,5 +133,5 @@ fn convolution(cx: &InferCx<'_>) -> InferResult {
     for (&axis, d) in od[2..].iter().zip(space) {
         dims[axis] = d;
     }
-    one(TensorType { dtype: input.dtype, dims })
+    one_result(TensorType { dtype: input.dtype, dims })
 }

@@ -1,19 +1,20 @@
-//! Contraction.
+//! Contraction of two tensors.
 
-use super::support::{Class, check_accumulate, one};
+use super::support::{DtypeClass, check_accumulate_dtype, one_result};
 use crate::attr::Axes;
 use crate::eval::kernels;
-use crate::op::{InferCx, InferResult, OpError, Value, meet};
+use crate::op::{InferCx, InferResult, OpError, Value, unify_dims};
 use crate::types::{Dims, TensorType};
 use sapwood_types::{DataType, counted};
 
 crate::ops! {
     family "dot", table dot_ops, values DotValueOps, graph DotGraphOps;
 
-    /// Sums products over the contracted axes, for each index of the batch axes. The result has the batch axes, then the
-    /// free axes of `lhs`, then those of `rhs`. Products and sums are taken in `accumulate` (f32 for narrower floats if left
-    /// out), in row-major order of the contracted indices, starting from zero, and converted to `out` at the end. Integers
-    /// wrap; of bools the sum is or, the product and. An empty contraction gives zero.
+    /// Sums products over the contracted axes, for each index of the batch axes. The result has the batch axes, then
+    /// the free axes of `lhs`, then those of `rhs`. Products and sums are computed in the type `accumulate` (by
+    /// default f32 for narrower floats), in row-major order of the contracted indices, starting from zero, and
+    /// converted to `out` at the end. Integers wrap; for bools, the sum is the or and the product is the and. A
+    /// contraction over no elements gives zero.
     op dot_general_axes DotGeneral "dot_general" (lhs: Value, rhs: Value) {
         /// Batch axes of `lhs`, paired with those of `rhs`.
         lhs_batch: Axes = Axes::default(),
@@ -23,14 +24,14 @@ crate::ops! {
         lhs_contract: Axes = Axes::default(),
         /// Contracted axes of `rhs`.
         rhs_contract: Axes = Axes::default(),
-        /// Type of products and sums.
+        /// Type in which products and sums are computed.
         accumulate: Option<DataType>,
-        /// Element type of the result; that of the operands if left out.
+        /// Element type of the result; by default that of the operands.
         out: Option<DataType>,
-    } -> one [] = dot_general, eval = kernels::dot::dot_general;
+    } -> one [] = infer_dot_general, eval = kernels::dot::dot_general;
 }
 
-fn dot_general(cx: &InferCx<'_>) -> InferResult {
+fn infer_dot_general(cx: &InferCx<'_>) -> InferResult {
     let (lhs, rhs) = (cx.tensor(0)?, cx.tensor(1)?);
     if lhs.dtype != rhs.dtype {
         return Err(OpError::new(format!(
@@ -39,8 +40,8 @@ fn dot_general(cx: &InferCx<'_>) -> InferResult {
         ))
         .with_help("promotion is never implicit; insert a `cast`"));
     }
-    Class::ANY.check("lhs", lhs.dtype)?;
-    check_accumulate(cx, lhs.dtype)?;
+    DtypeClass::ANY.check("lhs", lhs.dtype)?;
+    check_accumulate_dtype(cx, lhs.dtype)?;
     let (lb, rb) = (cx.axes("lhs_batch", lhs.rank())?, cx.axes("rhs_batch", rhs.rank())?);
     let (lc, rc) = (cx.axes("lhs_contract", lhs.rank())?, cx.axes("rhs_contract", rhs.rank())?);
     for (what, l, r) in [("batch", &lb, &rb), ("contract", &lc, &rc)] {
@@ -61,14 +62,18 @@ fn dot_general(cx: &InferCx<'_>) -> InferResult {
     }
     let mut dims = Dims::new();
     for (&l, &r) in lb.iter().zip(&rb) {
-        dims.push(meet(
+        dims.push(unify_dims(
             format_args!("batch axis {l} of lhs and {r} of rhs"),
             lhs.dims[l],
             rhs.dims[r],
         )?);
     }
     for (&l, &r) in lc.iter().zip(&rc) {
-        meet(format_args!("contracted axis {l} of lhs and {r} of rhs"), lhs.dims[l], rhs.dims[r])?;
+        unify_dims(
+            format_args!("contracted axis {l} of lhs and {r} of rhs"),
+            lhs.dims[l],
+            rhs.dims[r],
+        )?;
     }
     dims.extend(
         (0..lhs.rank()).filter(|a| !lb.contains(a) && !lc.contains(a)).map(|a| lhs.dims[a]),
@@ -83,5 +88,5 @@ fn dot_general(cx: &InferCx<'_>) -> InferResult {
             lhs.dtype
         )));
     }
-    one(TensorType { dtype, dims })
+    one_result(TensorType { dtype, dims })
 }

@@ -1,9 +1,12 @@
-//! Reading and writing slices at computed places.
+//! Reads and writes of slices at computed positions.
 
-use super::support::{Class, check_least, check_len, check_reducer, meet_dims, one, same_dtype};
+use super::support::{
+    DtypeClass, check_at_least, check_one_per_axis, check_reducer, check_same_dtype, one_result,
+    unify_dim_lists,
+};
 use crate::attr::{Axes, Int};
 use crate::eval::kernels;
-use crate::op::{Body, InferCx, InferResult, OpError, Value, Values, meet};
+use crate::op::{Body, InferCx, InferResult, OpError, Value, Values, unify_dims};
 use crate::types::{Dim, Dims, TensorType, ValueType};
 use sapwood_types::{DataType, counted};
 use smallvec::SmallVec;
@@ -11,69 +14,71 @@ use smallvec::SmallVec;
 crate::ops! {
     family "gather", table gather_ops, values GatherValueOps, graph GatherGraphOps;
 
-    /// Reads one slice of the input per index vector. The vectors lie along `index_vector_dim` of `indices` (each index is
-    /// one if that is the rank). Starts are clamped so that every slice lies inside the input. The result has the batch
-    /// axes of `indices`, and at `offset_dims` the axes of the slices that are neither collapsed nor batch axes.
+    /// Reads one slice of the input per index vector. The index vectors are along axis `index_vector_dim` of
+    /// `indices`; if that is the rank of `indices`, each index is a vector of its own. Starts are clamped so that
+    /// every slice is inside the input. The result has the batch axes of `indices` and, at `offset_dims`, the axes of
+    /// the slices that are neither collapsed nor batch axes.
     op gather Gather "gather" (input: Value, indices: Value) {
-        /// Axes of the result that run over a slice, increasing.
+        /// Axes of the result that run over a slice, in increasing order.
         offset_dims: Axes,
-        /// Axes of the slices, of extent one, that are left out, increasing.
+        /// Axes of extent one that the result omits from the slices, in increasing order.
         collapsed_dims: Axes = Axes::default(),
-        /// Batch axes of the input, increasing.
+        /// Batch axes of the input, in increasing order.
         input_batch_dims: Axes = Axes::default(),
         /// Batch axes of the indices, paired with those of the input.
         index_batch_dims: Axes = Axes::default(),
-        /// For each entry of an index vector, the axis of the input it starts.
+        /// For each entry of an index vector, the axis of the input whose start it gives.
         start_index_map: Axes,
-        /// The axis of `indices` along which the vectors lie.
+        /// The axis of `indices` that holds the index vectors.
         index_vector_dim: Int,
         /// Extents of a slice, one per axis of the input.
         slice_sizes: Axes,
-    } -> one [] = gather, eval = kernels::gather::gather;
+    } -> one [] = infer_gather, eval = kernels::gather::gather;
 
-    /// Combines updates into copies of the inputs, one slice per index vector; the inverse of `gather`. Elements that would
-    /// fall outside are left out, the rest of their slice is not. The region takes the current elements, then the updates, all scalars, and yields the new
-    /// elements; updates come in row-major order.
+    /// Combines updates into copies of the inputs, one slice per index vector; the inverse of `gather`. Elements of
+    /// an update that would be outside the input are ignored; the rest of the slice is used. The region takes the
+    /// current elements, then the updates, all scalars, and yields the new elements. Updates are applied in row-major
+    /// order.
     op scatter Scatter "scatter" (inputs: Values, indices: Value, updates: Values, body: Body) {
-        /// Axes of the updates that run over a slice, increasing.
+        /// Axes of the updates that run over a slice, in increasing order.
         update_window_dims: Axes,
-        /// Axes of the input, of extent one in a slice, that the updates leave out, increasing.
+        /// Axes of the input, of extent one in a slice, that the updates omit, in increasing order.
         inserted_window_dims: Axes = Axes::default(),
-        /// Batch axes of the input, increasing.
+        /// Batch axes of the input, in increasing order.
         input_batch_dims: Axes = Axes::default(),
         /// Batch axes of the indices, paired with those of the input.
         index_batch_dims: Axes = Axes::default(),
-        /// For each entry of an index vector, the axis of the input it starts.
+        /// For each entry of an index vector, the axis of the input whose start it gives.
         scatter_dims: Axes,
-        /// The axis of `indices` along which the vectors lie.
+        /// The axis of `indices` that holds the index vectors.
         index_vector_dim: Int,
-    } -> many [] = scatter, eval = kernels::gather::scatter;
+    } -> many [] = infer_scatter, eval = kernels::gather::scatter;
 }
 
-fn increasing(name: &str, axes: &[usize]) -> Result<(), OpError> {
+fn check_increasing(name: &str, axes: &[usize]) -> Result<(), OpError> {
     if axes.windows(2).all(|w| w[0] < w[1]) {
         return Ok(());
     }
     Err(OpError::new(format!("`{name}` {axes:?} is not increasing")))
 }
 
-struct Indices {
+struct IndexLayout {
     // Dims of `indices` without the vector axis.
     batch: Dims,
     input_batch: SmallVec<[usize; 4]>,
 }
 
-// What gather and scatter have in common: where the index vectors lie and which axes they start.
-fn indices(
+// Checks the attributes that gather and scatter share: the axis of the index vectors and the axes that they start.
+fn check_index_layout(
     cx: &InferCx<'_>,
     input: &TensorType,
     at: usize,
     map: &str,
     window: &[usize],
     left_out: &str,
-) -> Result<(Indices, SmallVec<[usize; 4]>), OpError> {
+) -> Result<(IndexLayout, SmallVec<[usize; 4]>), OpError> {
     let indices = cx.tensor(at)?;
-    Class::INT.check("`indices`", indices.dtype)?;
+    DtypeClass::INT.check("`indices`", indices.dtype)?;
     let vector = cx.int("index_vector_dim")?;
     let Some(vector) = usize::try_from(vector).ok().filter(|&v| v <= indices.rank()) else {
         return Err(OpError::new(format!(
@@ -91,7 +96,7 @@ fn indices(
     }
     let input_batch = cx.axes("input_batch_dims", input.rank())?;
     let index_batch = cx.axes("index_batch_dims", indices.rank())?;
-    increasing("input_batch_dims", &input_batch)?;
+    check_increasing("input_batch_dims", &input_batch)?;
     if input_batch.len() != index_batch.len() {
         return Err(OpError::new(format!(
             "`input_batch_dims` has {}, `index_batch_dims` has {}",
@@ -103,14 +108,14 @@ fn indices(
         if j == vector {
             return Err(OpError::new(format!("batch axis {j} of the indices is the vector axis")));
         }
-        meet(
+        unify_dims(
             format_args!("batch axis {i} of the input and {j} of the indices"),
             input.dims[i],
             indices.dims[j],
         )?;
     }
     let dropped = cx.axes(left_out, input.rank())?;
-    increasing(left_out, &dropped)?;
+    check_increasing(left_out, &dropped)?;
     for &axis in &dropped {
         if input_batch.contains(&axis) {
             return Err(OpError::new(format!("axis {axis} is a batch axis and in `{left_out}`")));
@@ -121,7 +126,7 @@ fn indices(
     }
     if window.len() + dropped.len() + input_batch.len() != input.rank() {
         return Err(OpError::new(format!(
-            "{} window axes, {} left out and {} batch axes do not make the rank {}",
+            "{} window axes, {} left out and {} batch axes do not add up to the rank {}",
             window.len(),
             dropped.len(),
             input_batch.len(),
@@ -130,21 +135,22 @@ fn indices(
     }
     let batch =
         indices.dims.iter().enumerate().filter(|(a, _)| *a != vector).map(|(_, &d)| d).collect();
-    Ok((Indices { batch, input_batch }, dropped))
+    Ok((IndexLayout { batch, input_batch }, dropped))
 }
 
-fn gather(cx: &InferCx<'_>) -> InferResult {
+fn infer_gather(cx: &InferCx<'_>) -> InferResult {
     let input = cx.tensor(0)?;
     let count = cx.ints("offset_dims")?.len();
     let index_rank = cx.tensor(1)?.rank();
     let at_vector = (cx.int("index_vector_dim")? as u64) < index_rank as u64;
     let rank = count + index_rank - usize::from(at_vector);
     let offsets = cx.axes("offset_dims", rank)?;
-    increasing("offset_dims", &offsets)?;
-    let (found, collapsed) = indices(cx, input, 1, "start_index_map", &offsets, "collapsed_dims")?;
+    check_increasing("offset_dims", &offsets)?;
+    let (found, collapsed) =
+        check_index_layout(cx, input, 1, "start_index_map", &offsets, "collapsed_dims")?;
     let sizes = cx.ints("slice_sizes")?;
-    check_len("slice_sizes", sizes.len(), input.rank())?;
-    check_least("slice_sizes", sizes, 0)?;
+    check_one_per_axis("slice_sizes", sizes.len(), input.rank())?;
+    check_at_least("slice_sizes", sizes, 0)?;
     for (axis, (&size, &d)) in sizes.iter().zip(&input.dims).enumerate() {
         if let Dim::Known(n) = d
             && size as u64 > n
@@ -166,11 +172,11 @@ fn gather(cx: &InferCx<'_>) -> InferResult {
     let dims: Dims = (0..rank)
         .filter_map(|a| if offsets.contains(&a) { slice.next() } else { batch.next() })
         .collect();
-    one(TensorType { dtype: input.dtype, dims })
+    one_result(TensorType { dtype: input.dtype, dims })
 }
 
-fn scatter(cx: &InferCx<'_>) -> InferResult {
-    let (inputs, updates) = (cx.group("inputs"), cx.group("updates"));
+fn infer_scatter(cx: &InferCx<'_>) -> InferResult {
+    let (inputs, updates) = (cx.operand_range("inputs"), cx.operand_range("updates"));
     if inputs.is_empty() {
         return Err(OpError::new("at least one input is needed"));
     }
@@ -181,16 +187,16 @@ fn scatter(cx: &InferCx<'_>) -> InferResult {
     let mut dtypes: Vec<DataType> = Vec::new();
     for (i, u) in inputs.zip(updates) {
         let (input, update) = (cx.tensor(i)?, cx.tensor(u)?);
-        same_dtype(i, input, u, update)?;
-        dims = meet_dims(0, &dims, i, &input.dims)?;
-        update_dims = meet_dims(at + 1, &update_dims, u, &update.dims)?;
+        check_same_dtype(i, input, u, update)?;
+        dims = unify_dim_lists(0, &dims, i, &input.dims)?;
+        update_dims = unify_dim_lists(at + 1, &update_dims, u, &update.dims)?;
         dtypes.push(input.dtype);
     }
     let input = TensorType { dtype: first.dtype, dims };
     let window = cx.axes("update_window_dims", update_dims.len())?;
-    increasing("update_window_dims", &window)?;
+    check_increasing("update_window_dims", &window)?;
     let (found, inserted) =
-        indices(cx, &input, at, "scatter_dims", &window, "inserted_window_dims")?;
+        check_index_layout(cx, &input, at, "scatter_dims", &window, "inserted_window_dims")?;
     if window.len() + found.batch.len() != update_dims.len() {
         return Err(OpError::new(format!(
             "the updates have rank {}, expected {} window axes and {} index axes",
@@ -213,7 +219,7 @@ fn scatter(cx: &InferCx<'_>) -> InferResult {
                 )));
             }
         } else if let Some(&expected) = batch.next() {
-            meet(format_args!("axis {axis} of the updates and the indices"), d, expected)?;
+            unify_dims(format_args!("axis {axis} of the updates and the indices"), d, expected)?;
         }
     }
     check_reducer(cx, 0, &dtypes)?;

@@ -1,14 +1,14 @@
-//! Linear algebra and transforms.
+//! Linear algebra and Fourier transforms.
 
-use super::support::{Class, one, same_dtype};
+use super::support::{DtypeClass, check_same_dtype, one_result};
 use crate::attr::Axes;
 use crate::eval::kernels;
-use crate::op::{InferCx, InferResult, OpError, Value, meet};
+use crate::op::{InferCx, InferResult, OpError, Value, unify_dims};
 use crate::types::{Dim, TensorType};
 use sapwood_types::{DataType, counted};
 
 crate::attr_enum! {
-    /// How the matrix of `triangular_solve` is used.
+    /// The form in which `triangular_solve` uses its matrix.
     pub enum TransposeKind {
         /// As it is.
         None = "none",
@@ -20,13 +20,13 @@ crate::attr_enum! {
 }
 
 crate::attr_enum! {
-    /// Which Fourier transform.
+    /// The kind of a Fourier transform.
     pub enum FftKind {
         /// Complex to complex, forward.
         Fft = "fft",
         /// Complex to complex, inverse, divided by the number of points.
         Ifft = "ifft",
-        /// Real to complex, the non-redundant half.
+        /// Real to complex; gives the non-redundant half.
         Rfft = "rfft",
         /// The inverse of `rfft`.
         Irfft = "irfft",
@@ -36,72 +36,75 @@ crate::attr_enum! {
 crate::ops! {
     family "linalg", table linalg_ops, values LinalgValueOps, graph LinalgGraphOps;
 
-    /// Solves `a x = b` (or `x a = b`) for `x`, where `a` is triangular; leading axes are batches. Entries of the other
-    /// triangle are not read. A zero on the diagonal divides by zero as floats do. Up to 128 rows by the inverse of `a`, as
-    /// XLA does; above, and for right sides which that does not solve up to rounding, by substitution, sums in order of the
-    /// index. Floats narrower than f32 are computed as f32 and rounded at the end.
+    /// Solves `a x = b` (or `x a = b`) for `x`, where `a` is triangular; leading axes are batches. The other triangle
+    /// of `a` is not read. A zero on the diagonal divides by zero as floats do. Systems of up to 128 rows are solved
+    /// with the inverse of `a`, as in XLA; larger systems, and right sides that the inverse does not solve up to
+    /// rounding, by substitution, with sums in order of the index. Floats narrower than f32 are computed as f32 and
+    /// rounded at the end.
     op triangular_solve TriangularSolve "triangular_solve" (a: Value, b: Value) {
-        /// `a x = b` if true, `x a = b` otherwise.
+        /// True to solve `a x = b`; otherwise `x a = b`.
         left_side: bool = true,
-        /// Which triangle is read.
+        /// True if the lower triangle is read; otherwise the upper one.
         lower: bool = true,
-        /// Whether the diagonal is taken as ones and not read.
+        /// True if the diagonal is assumed to be ones and not read.
         unit_diagonal: bool = false,
-        /// How `a` is used.
+        /// The form in which `a` is used.
         transpose: TransposeKind = TransposeKind::None,
-    } -> one [] = triangular_solve, eval = kernels::linalg::triangular_solve;
+    } -> one [] = infer_triangular_solve, eval = kernels::linalg::triangular_solve;
 
-    /// The triangular `l` with `l l* = a` (or `l* l`), leading axes are batches; the other triangle of `a` is not read and
-    /// is zero in the result. Imaginary parts of the diagonal are not read. If `a` is not positive definite, the triangle is NaN
-    /// from the first bad column on (row, if it is the upper one). Floats narrower than f32 are computed as f32.
+    /// Computes the triangular `l` with `l l* = a` (or `l* l = a`); leading axes are batches. The other triangle of
+    /// `a` is not read and is zero in the result. Imaginary parts of the diagonal are not read. If `a` is not
+    /// positive definite, the triangle is NaN from the first failing column on (from the first failing row for an
+    /// upper triangle). Floats narrower than f32 are computed as f32.
     op cholesky Cholesky "cholesky" (a: Value) {
-        /// Which triangle is read and written.
+        /// True if the lower triangle is read and written; otherwise the upper one.
         lower: bool = true,
-    } -> one [] = cholesky, eval = kernels::linalg::cholesky;
+    } -> one [] = infer_cholesky, eval = kernels::linalg::cholesky;
 
-    /// A discrete Fourier transform over the last axes, one to three of them. An empty axis gives an empty result. Computed in
-    /// 64 bits and rounded at the end; `irfft` does not read the imaginary parts of elements that are their own mirror image.
+    /// Computes a discrete Fourier transform over the last one to three axes. An empty axis gives an empty result.
+    /// Results are computed in 64 bits and rounded at the end. `irfft` does not read the imaginary parts of elements
+    /// that are their own mirror image.
     op fft Fft "fft" (input: Value) {
-        /// Which transform.
+        /// The kind of transform.
         kind: FftKind,
         /// Number of points per transformed axis.
         lengths: Axes,
-    } -> one [] = fft, eval = kernels::fft::fft;
+    } -> one [] = infer_fft, eval = kernels::fft::fft;
 }
 
-fn square(what: &str, t: &TensorType) -> Result<(), OpError> {
-    Class::FLOAT_COMPLEX.check(what, t.dtype)?;
+fn check_square(what: &str, t: &TensorType) -> Result<(), OpError> {
+    DtypeClass::FLOAT_COMPLEX.check(what, t.dtype)?;
     let rank = t.rank();
     if rank < 2 {
         return Err(OpError::new(format!("{what} has rank {rank}, expected at least 2")));
     }
-    meet(format_args!("the last two axes of {what}"), t.dims[rank - 2], t.dims[rank - 1])?;
+    unify_dims(format_args!("the last two axes of {what}"), t.dims[rank - 2], t.dims[rank - 1])?;
     Ok(())
 }
 
-fn triangular_solve(cx: &InferCx<'_>) -> InferResult {
+fn infer_triangular_solve(cx: &InferCx<'_>) -> InferResult {
     let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
-    square("`a`", a)?;
-    same_dtype(0, a, 1, b)?;
+    check_square("`a`", a)?;
+    check_same_dtype(0, a, 1, b)?;
     if a.rank() != b.rank() {
         return Err(OpError::new(format!("`a` has rank {}, `b` has rank {}", a.rank(), b.rank())));
     }
     let rank = a.rank();
     let mut dims = b.dims.clone();
     for axis in 0..rank - 2 {
-        dims[axis] = meet(format_args!("batch axis {axis}"), a.dims[axis], b.dims[axis])?;
+        dims[axis] = unify_dims(format_args!("batch axis {axis}"), a.dims[axis], b.dims[axis])?;
     }
     let axis = if cx.bool("left_side")? { rank - 2 } else { rank - 1 };
-    dims[axis] = meet(format_args!("axis {axis}"), b.dims[axis], a.dims[rank - 1])?;
-    one(TensorType { dtype: a.dtype, dims })
+    dims[axis] = unify_dims(format_args!("axis {axis}"), b.dims[axis], a.dims[rank - 1])?;
+    one_result(TensorType { dtype: a.dtype, dims })
 }
 
-fn cholesky(cx: &InferCx<'_>) -> InferResult {
-    square("`a`", cx.tensor(0)?)?;
+fn infer_cholesky(cx: &InferCx<'_>) -> InferResult {
+    check_square("`a`", cx.tensor(0)?)?;
     cx.same_as(0)
 }
 
-fn fft(cx: &InferCx<'_>) -> InferResult {
+fn infer_fft(cx: &InferCx<'_>) -> InferResult {
     let input = cx.tensor(0)?;
     let lengths = cx.ints("lengths")?;
     let (n, rank) = (lengths.len(), input.rank());
@@ -111,7 +114,7 @@ fn fft(cx: &InferCx<'_>) -> InferResult {
             counted(n, "entry")
         )));
     }
-    super::support::check_least("lengths", lengths, 0)?;
+    super::support::check_at_least("lengths", lengths, 0)?;
     let kind = cx.word("kind")?;
     let (from, to) = match (kind, input.dtype) {
         ("fft" | "ifft", d) if d.is_complex() => (d, d),
@@ -121,7 +124,7 @@ fn fft(cx: &InferCx<'_>) -> InferResult {
         ("irfft", DataType::C128) => (DataType::C128, DataType::F64),
         (_, d) => {
             let expected = if kind == "rfft" { "f32 or f64" } else { "c64 or c128" };
-            return Err(OpError::new(format!("{kind} of {d}, expected {expected}")));
+            return Err(OpError::new(format!("{kind} takes {expected}, found {d}")));
         }
     };
     let _ = from;
@@ -139,5 +142,5 @@ fn fft(cx: &InferCx<'_>) -> InferResult {
         }
         dims[axis] = if kind == "rfft" && last { half } else { Dim::Known(length as u64) };
     }
-    one(TensorType { dtype: to, dims })
+    one_result(TensorType { dtype: to, dims })
 }

@@ -39,9 +39,9 @@ pub use window::*;
 
 use crate::op::OpDef;
 
-/// The tables of all families.
+/// Returns the definitions of all built-in ops, in the order of the families.
 #[must_use]
-pub fn all() -> Vec<OpDef> {
+pub fn builtin_op_defs() -> Vec<OpDef> {
     [
         constant_ops(),
         unary_ops(),

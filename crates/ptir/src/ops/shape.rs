@@ -1,93 +1,95 @@
-//! Ops that move elements and compute none.
+//! Ops that move elements without computing.
 
-use super::support::{check_least, check_len, dim, one, same_dtype};
+use super::support::{
+    check_at_least, check_one_per_axis, check_same_dtype, checked_dim, one_result,
+};
 use crate::attr::{Axes, Int, ResultType};
 use crate::eval::kernels::shape as k;
-use crate::op::{InferCx, InferResult, OpError, Value, Values, check_axis, meet};
+use crate::op::{InferCx, InferResult, OpError, Value, Values, check_axis, unify_dims};
 use crate::types::{Dim, Dims, ElementCount, TensorType};
 use sapwood_types::DataType;
 
 crate::ops! {
     family "shape", table shape_ops, values ShapeValueOps, graph ShapeGraphOps;
 
-    /// The same elements in row-major order under other dims. The number of elements stays. At most one dim of the result
-    /// is `?`: the number of elements says what it is, 0 if there are none.
+    /// Arranges the elements, in row-major order, under other dims. The number of elements must stay the same. At
+    /// most one dim of the result may be `?`; it follows from the number of elements, and is 0 if there are none.
     op reshape Reshape "reshape" (input: Value) {
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = reshape, eval = k::reshape;
+    } -> one [] = infer_reshape, eval = k::reshape;
 
     /// Permutes axes: axis `i` of the result is axis `perm[i]` of the operand.
     op transpose Transpose "transpose" (input: Value) {
         /// A permutation of the axes.
         perm: Axes,
-    } -> one [] = transpose, eval = k::transpose;
+    } -> one [] = infer_transpose, eval = k::transpose;
 
-    /// Repeats along new leading axes and along axes of extent one, axes aligned at the right. A result dim `?` has the
-    /// extent of the operand's, which must not be known or missing.
+    /// Repeats the operand along new leading axes and along axes of extent one; axes are aligned at the right. A
+    /// result dim `?` has the extent of the corresponding operand dim, which must exist and must not be known.
     op broadcast_to BroadcastTo "broadcast_to" (input: Value) {
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = broadcast_to, eval = k::broadcast_to;
+    } -> one [] = infer_broadcast_to, eval = k::broadcast_to;
 
-    /// Repeats along the axes of the result that `dims` does not name, and along operand axes of extent one. A result dim
-    /// `?` has the extent of the operand's, which must not be known or missing.
+    /// Repeats the operand along the result axes that `dims` does not name, and along operand axes of extent one. A
+    /// result dim `?` has the extent of the corresponding operand dim, which must exist and must not be known.
     op broadcast_in_dim BroadcastInDim "broadcast_in_dim" (input: Value) {
-        /// For each axis of the operand, the axis of the result it becomes; increasing or not, all different.
+        /// For each axis of the operand, the corresponding axis of the result; all different, in any order.
         dims: Axes,
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = broadcast_in_dim, eval = k::broadcast_in_dim;
+    } -> one [] = infer_broadcast_in_dim, eval = k::broadcast_in_dim;
 
-    /// Every `strides[i]`-th element from `starts[i]` up to but not including `limits[i]`, for each axis.
+    /// Extracts, for each axis, every `strides[i]`-th element from `starts[i]` up to but not including `limits[i]`.
     op slice Slice "slice" (input: Value) {
         /// First index per axis.
         starts: Axes,
         /// One past the last index per axis.
         limits: Axes,
-        /// Step per axis, at least 1; all 1 if left out.
+        /// Step per axis, at least 1; 1 by default.
         strides: Option<Axes>,
-    } -> one [] = slice, eval = k::slice;
+    } -> one [] = infer_slice, eval = k::slice;
 
-    /// Joins tensors along an axis; the other dims agree.
+    /// Concatenates tensors along an axis; the other dims must be equal.
     op concat Concat "concat" (inputs: Values) {
-        /// The axis.
+        /// The axis to concatenate along.
         axis: Int,
-    } -> one [] = concat, eval = k::concat;
+    } -> one [] = infer_concat, eval = k::concat;
 
-    /// Surrounds the operand with `value`. Negative `low` and `high` remove elements; `interior` elements go between each
-    /// two neighbours. A dim that would be negative is refused.
+    /// Surrounds the operand with `value`. Negative `low` and `high` remove elements; `interior` elements are
+    /// inserted between each two neighbours. A result dim must not be negative.
     op pad Pad "pad" (input: Value, value: Value) {
-        /// Elements added before, per axis.
+        /// Number of elements added before, per axis.
         low: Axes,
-        /// Elements added after, per axis.
+        /// Number of elements added after, per axis.
         high: Axes,
-        /// Elements added between, per axis, at least 0; none if left out.
+        /// Number of elements added between neighbours, per axis, at least 0; none by default.
         interior: Option<Axes>,
-    } -> one [] = pad, eval = k::pad;
+    } -> one [] = infer_pad, eval = k::pad;
 
-    /// Reverses the order along axes.
+    /// Reverses the order of elements along axes.
     op reverse Reverse "reverse" (input: Value) {
-        /// The axes, all different.
+        /// The axes to reverse, all different.
         axes: Axes,
-    } -> one [] = reverse, eval = k::reverse;
+    } -> one [] = infer_reverse, eval = k::reverse;
 
-    /// The extent of an axis, as an i32 scalar. Extents above 2^31 - 1 wrap.
+    /// Returns the extent of an axis as an i32 scalar. Extents above 2^31 - 1 wrap.
     op get_dimension_size GetDimensionSize "get_dimension_size" (input: Value) {
         /// The axis.
         axis: Int,
-    } -> one [] = get_dimension_size, eval = k::get_dimension_size;
+    } -> one [] = infer_get_dimension_size, eval = k::get_dimension_size;
 }
 
-fn reshape(cx: &InferCx<'_>) -> InferResult {
-    let (input, ty) = (cx.tensor(0)?, cx.stated_tensor()?);
+fn infer_reshape(cx: &InferCx<'_>) -> InferResult {
+    let (input, ty) = (cx.tensor(0)?, cx.declared_tensor_type()?);
     if input.dtype != ty.dtype {
         return Err(OpError::new(format!(
             "the operand has element type {}, the result {}",
             input.dtype, ty.dtype
         )));
     }
-    // Two counts beyond 64 bits cannot be told apart, so neither is taken for the other.
+    // Two counts beyond 64 bits cannot be compared, so they are not considered equal.
     let fine = match (input.element_count(), ty.element_count()) {
         (ElementCount::TooMany, _) | (_, ElementCount::TooMany) => false,
         (ElementCount::Known(a), ElementCount::Known(b)) => a == b,
@@ -102,20 +104,23 @@ fn reshape(cx: &InferCx<'_>) -> InferResult {
     let open = ty.dims.iter().filter(|&&d| d == Dim::Unknown).count();
     if open > 1 && ty.dims != input.dims {
         return Err(OpError::new(format!(
-            "{open} dims of {ty} are ?, at most one can be found out"
+            "{open} dims of {ty} are ?, at most one can be inferred"
         )));
     }
-    one(ty.clone())
+    one_result(ty.clone())
 }
 
-fn transpose(cx: &InferCx<'_>) -> InferResult {
+fn infer_transpose(cx: &InferCx<'_>) -> InferResult {
     let input = cx.tensor(0)?;
-    check_len("perm", cx.ints("perm")?.len(), input.rank())?;
+    check_one_per_axis("perm", cx.ints("perm")?.len(), input.rank())?;
     let perm = cx.axes("perm", input.rank())?;
-    one(TensorType { dtype: input.dtype, dims: perm.iter().map(|&a| input.dims[a]).collect() })
+    one_result(TensorType {
+        dtype: input.dtype,
+        dims: perm.iter().map(|&a| input.dims[a]).collect(),
+    })
 }
 
-// Whether an operand dim may be repeated to a result dim.
+// Checks that an operand dim may be repeated to a result dim.
 fn check_repeat(axis: usize, from: Dim, to: Dim) -> Result<(), OpError> {
     if from == Dim::Known(1) || from.compatible(to) {
         return Ok(());
@@ -123,19 +128,22 @@ fn check_repeat(axis: usize, from: Dim, to: Dim) -> Result<(), OpError> {
     Err(OpError::new(format!("axis {axis} of the operand is {from}, which cannot become {to}")))
 }
 
-// What no operand dim says must be stated.
-fn check_stated(ty: &TensorType, from: impl Fn(usize) -> Option<Dim>) -> Result<(), OpError> {
+// Checks that a result dim is `?` only where an operand dim determines it.
+fn check_no_unknown_dims(
+    ty: &TensorType,
+    from: impl Fn(usize) -> Option<Dim>,
+) -> Result<(), OpError> {
     for (axis, &dim) in ty.dims.iter().enumerate() {
         if dim == Dim::Unknown && from(axis).is_none_or(|d| d.known().is_some()) {
             return Err(OpError::new(format!(
-                "axis {axis} of the result is ?, and nothing says its extent"
+                "axis {axis} of the result is ?, but nothing determines its extent"
             )));
         }
     }
     Ok(())
 }
 
-fn check_same_dtype(input: &TensorType, ty: &TensorType) -> Result<(), OpError> {
+fn check_result_dtype(input: &TensorType, ty: &TensorType) -> Result<(), OpError> {
     if input.dtype == ty.dtype {
         return Ok(());
     }
@@ -145,9 +153,9 @@ fn check_same_dtype(input: &TensorType, ty: &TensorType) -> Result<(), OpError> 
     )))
 }
 
-fn broadcast_to(cx: &InferCx<'_>) -> InferResult {
-    let (input, ty) = (cx.tensor(0)?, cx.stated_tensor()?);
-    check_same_dtype(input, ty)?;
+fn infer_broadcast_to(cx: &InferCx<'_>) -> InferResult {
+    let (input, ty) = (cx.tensor(0)?, cx.declared_tensor_type()?);
+    check_result_dtype(input, ty)?;
     let Some(extra) = ty.rank().checked_sub(input.rank()) else {
         return Err(OpError::new(format!(
             "rank {} cannot be broadcast to rank {}",
@@ -158,31 +166,31 @@ fn broadcast_to(cx: &InferCx<'_>) -> InferResult {
     for (axis, &d) in input.dims.iter().enumerate() {
         check_repeat(axis, d, ty.dims[axis + extra])?;
     }
-    check_stated(ty, |axis| Some(input.dims[axis.checked_sub(extra)?]))?;
-    one(ty.clone())
+    check_no_unknown_dims(ty, |axis| Some(input.dims[axis.checked_sub(extra)?]))?;
+    one_result(ty.clone())
 }
 
-fn broadcast_in_dim(cx: &InferCx<'_>) -> InferResult {
-    let (input, ty) = (cx.tensor(0)?, cx.stated_tensor()?);
-    check_same_dtype(input, ty)?;
-    check_len("dims", cx.ints("dims")?.len(), input.rank())?;
+fn infer_broadcast_in_dim(cx: &InferCx<'_>) -> InferResult {
+    let (input, ty) = (cx.tensor(0)?, cx.declared_tensor_type()?);
+    check_result_dtype(input, ty)?;
+    check_one_per_axis("dims", cx.ints("dims")?.len(), input.rank())?;
     let axes = cx.axes("dims", ty.rank())?;
     for (axis, &to) in axes.iter().enumerate() {
         check_repeat(axis, input.dims[axis], ty.dims[to])?;
     }
-    check_stated(ty, |axis| Some(input.dims[axes.iter().position(|&to| to == axis)?]))?;
-    one(ty.clone())
+    check_no_unknown_dims(ty, |axis| Some(input.dims[axes.iter().position(|&to| to == axis)?]))?;
+    one_result(ty.clone())
 }
 
-fn slice(cx: &InferCx<'_>) -> InferResult {
+fn infer_slice(cx: &InferCx<'_>) -> InferResult {
     let input = cx.tensor(0)?;
     let rank = input.rank();
     let (starts, limits) = (cx.ints("starts")?, cx.ints("limits")?);
-    check_len("starts", starts.len(), rank)?;
-    check_len("limits", limits.len(), rank)?;
+    check_one_per_axis("starts", starts.len(), rank)?;
+    check_one_per_axis("limits", limits.len(), rank)?;
     let strides = cx.ints_or("strides", 1, rank)?;
-    check_least("strides", &strides, 1)?;
-    check_least("starts", starts, 0)?;
+    check_at_least("strides", &strides, 1)?;
+    check_at_least("starts", starts, 0)?;
     let mut dims = Dims::new();
     for axis in 0..rank {
         let (start, limit) = (starts[axis], limits[axis]);
@@ -200,12 +208,12 @@ fn slice(cx: &InferCx<'_>) -> InferResult {
         }
         let size = (i128::from(limit) - i128::from(start) + i128::from(strides[axis]) - 1)
             / i128::from(strides[axis]);
-        dims.push(dim("a dim of the result", size)?);
+        dims.push(checked_dim("a dim of the result", size)?);
     }
-    one(TensorType { dtype: input.dtype, dims })
+    one_result(TensorType { dtype: input.dtype, dims })
 }
 
-fn concat(cx: &InferCx<'_>) -> InferResult {
+fn infer_concat(cx: &InferCx<'_>) -> InferResult {
     let inputs = cx.tensors()?;
     let Some((first, rest)) = inputs.split_first() else {
         return Err(OpError::new("at least one operand is needed"));
@@ -214,7 +222,7 @@ fn concat(cx: &InferCx<'_>) -> InferResult {
     let mut dims = first.dims.clone();
     for (i, other) in rest.iter().enumerate() {
         let i = i + 1;
-        same_dtype(0, first, i, other)?;
+        check_same_dtype(0, first, i, other)?;
         if other.rank() != first.rank() {
             return Err(OpError::new(format!(
                 "operand 0 has rank {}, operand {i} has rank {}",
@@ -226,30 +234,30 @@ fn concat(cx: &InferCx<'_>) -> InferResult {
             *d = if a == axis {
                 match (*d, other.dims[a]) {
                     (Dim::Known(x), Dim::Known(y)) => {
-                        dim("the joined axis", i128::from(x) + i128::from(y))?
+                        checked_dim("the joined axis", i128::from(x) + i128::from(y))?
                     }
                     _ => Dim::Unknown,
                 }
             } else {
-                meet(format_args!("axis {a} of operands 0 and {i}"), *d, other.dims[a])?
+                unify_dims(format_args!("axis {a} of operands 0 and {i}"), *d, other.dims[a])?
             };
         }
     }
-    one(TensorType { dtype: first.dtype, dims })
+    one_result(TensorType { dtype: first.dtype, dims })
 }
 
-fn pad(cx: &InferCx<'_>) -> InferResult {
+fn infer_pad(cx: &InferCx<'_>) -> InferResult {
     let (input, value) = (cx.tensor(0)?, cx.tensor(1)?);
-    same_dtype(0, input, 1, value)?;
+    check_same_dtype(0, input, 1, value)?;
     if value.rank() != 0 {
         return Err(OpError::new(format!("`value` has rank {}, expected a scalar", value.rank())));
     }
     let rank = input.rank();
     let (low, high) = (cx.ints("low")?, cx.ints("high")?);
-    check_len("low", low.len(), rank)?;
-    check_len("high", high.len(), rank)?;
+    check_one_per_axis("low", low.len(), rank)?;
+    check_one_per_axis("high", high.len(), rank)?;
     let interior = cx.ints_or("interior", 0, rank)?;
-    check_least("interior", &interior, 0)?;
+    check_at_least("interior", &interior, 0)?;
     let mut dims = Dims::new();
     for axis in 0..rank {
         let Dim::Known(n) = input.dims[axis] else {
@@ -262,17 +270,17 @@ fn pad(cx: &InferCx<'_>) -> InferResult {
             + i128::from(low[axis])
             + i128::from(high[axis])
             + (n - 1).max(0) * i128::from(interior[axis]);
-        dims.push(dim(&format!("axis {axis} of the result"), size)?);
+        dims.push(checked_dim(&format!("axis {axis} of the result"), size)?);
     }
-    one(TensorType { dtype: input.dtype, dims })
+    one_result(TensorType { dtype: input.dtype, dims })
 }
 
-fn reverse(cx: &InferCx<'_>) -> InferResult {
+fn infer_reverse(cx: &InferCx<'_>) -> InferResult {
     cx.axes("axes", cx.tensor(0)?.rank())?;
     cx.same_as(0)
 }
 
-fn get_dimension_size(cx: &InferCx<'_>) -> InferResult {
+fn infer_get_dimension_size(cx: &InferCx<'_>) -> InferResult {
     check_axis("axis", cx.int("axis")?, cx.tensor(0)?.rank())?;
-    one(TensorType::scalar(DataType::I32))
+    one_result(TensorType::scalar(DataType::I32))
 }

@@ -1,7 +1,7 @@
-//! Sorting and picking the largest.
+//! Sorting and top-k selection.
 
 use super::compare::CompareOrder;
-use super::support::{Class, dim, meet_dims};
+use super::support::{DtypeClass, checked_dim, unify_dim_lists};
 use crate::attr::Int;
 use crate::eval::kernels;
 use crate::op::{Body, InferCx, InferResult, OpError, Value, Values};
@@ -11,35 +11,35 @@ use sapwood_types::DataType;
 crate::ops! {
     family "sort", table sort_ops, values SortValueOps, graph SortGraphOps;
 
-    /// The `k` largest elements along the last axis, largest first, and their indices as i32; equals in order of index (-0
-    /// equals 0), NaN counts as largest. If `order` is `total`, as `compare` orders them then: -0 below 0, NaN above or
-    /// below all by its sign.
+    /// Finds the `k` largest elements along the last axis, largest first, and their indices as i32. Equal elements
+    /// (-0 equals 0) are ordered by index, and NaN counts as the largest. If `order` is `total`, elements are ordered
+    /// as by `compare`: -0 is smaller than 0, and NaN is the largest or the smallest by its sign.
     op top_k TopK "top_k" (input: Value) {
-        /// How many; at most the extent of the last axis.
+        /// Number of elements, at most the extent of the last axis.
         k: Int,
-        /// How floats are compared.
+        /// The order of floats.
         order: CompareOrder = CompareOrder::Partial,
-    } -> many [] = top_k, eval = kernels::sort::top_k;
+    } -> many [] = infer_top_k, eval = kernels::sort::top_k;
 
-    /// Sorts several tensors of the same dims together along an axis. The region takes two scalars of each input, those of
-    /// the left element at the even positions, and yields whether left goes before right. With a comparator that is no
-    /// strict weak order the result is some permutation, the same on every machine.
+    /// Sorts several tensors of the same dims together along an axis. The region takes two scalars of each input,
+    /// with those of the left element at the even positions, and yields whether the left element comes first. If the
+    /// comparator is not a strict weak order, the result is some permutation, the same on every machine.
     op sort Sort "sort" (inputs: Values, comparator: Body) {
-        /// The axis.
+        /// The axis to sort along.
         axis: Int,
-        /// Whether equals keep their order.
+        /// True if equal elements keep their order.
         stable: bool = true,
-    } -> many [] = sort, eval = kernels::sort::sort;
+    } -> many [] = infer_sort, eval = kernels::sort::sort;
 }
 
-fn top_k(cx: &InferCx<'_>) -> InferResult {
+fn infer_top_k(cx: &InferCx<'_>) -> InferResult {
     let input = cx.tensor(0)?;
-    Class::REAL_BOOL.check("the operand", input.dtype)?;
+    DtypeClass::REAL_BOOL.check("the operand", input.dtype)?;
     let Some(&last) = input.dims.last() else {
         return Err(OpError::new("the operand has rank 0, expected at least 1"));
     };
     let k = cx.int("k")?;
-    let size = dim("`k`", i128::from(k))?;
+    let size = checked_dim("`k`", i128::from(k))?;
     if let Dim::Known(n) = last
         && k as u64 > n
     {
@@ -53,7 +53,7 @@ fn top_k(cx: &InferCx<'_>) -> InferResult {
     Ok([values, indices].into_iter().map(ValueType::Tensor).collect())
 }
 
-fn sort(cx: &InferCx<'_>) -> InferResult {
+fn infer_sort(cx: &InferCx<'_>) -> InferResult {
     let inputs = cx.tensors()?;
     let Some(first) = inputs.first() else {
         return Err(OpError::new("at least one operand is needed"));
@@ -62,7 +62,7 @@ fn sort(cx: &InferCx<'_>) -> InferResult {
     let mut dims = first.dims.clone();
     let mut params: Vec<ValueType> = Vec::new();
     for (i, input) in inputs.iter().enumerate() {
-        dims = meet_dims(0, &dims, i, &input.dims)?;
+        dims = unify_dim_lists(0, &dims, i, &input.dims)?;
         let element: ValueType = TensorType::scalar(input.dtype).into();
         params.extend([element.clone(), element]);
     }

@@ -1,4 +1,4 @@
-//! What the inference functions of several families share.
+//! Helpers that the inference functions of several families share.
 
 use sapwood_types::{DataType, counted};
 use smallvec::{SmallVec, smallvec};
@@ -6,11 +6,11 @@ use smallvec::{SmallVec, smallvec};
 use crate::op::{InferCx, InferResult, OpError};
 use crate::types::{Dim, Dims, MAX_EXTENT, TensorType, ValueType};
 
-/// Sets of element types, for checks.
+/// A set of element types, for checks.
 #[derive(Clone, Copy)]
-pub(super) struct Class(u8, &'static str);
+pub(super) struct DtypeClass(u8, &'static str);
 
-impl Class {
+impl DtypeClass {
     pub(super) const FLOAT: Self = Self(1, "floats");
     pub(super) const BOOL: Self = Self(8, "bool");
     pub(super) const INT: Self = Self(4, "integers");
@@ -21,7 +21,7 @@ impl Class {
     pub(super) const REAL_BOOL: Self = Self(13, "floats, integers and bool");
     pub(super) const ANY: Self = Self(15, "any element type");
 
-    fn has(self, dtype: DataType) -> bool {
+    fn contains(self, dtype: DataType) -> bool {
         let bit = if dtype.is_float() {
             1
         } else if dtype.is_complex() {
@@ -35,26 +35,26 @@ impl Class {
     }
 
     pub(super) fn check(self, what: &str, dtype: DataType) -> Result<(), OpError> {
-        if self.has(dtype) {
+        if self.contains(dtype) {
             return Ok(());
         }
         Err(OpError::new(format!("{what} has element type {dtype}, expected {}", self.1)))
     }
 }
 
-pub(super) fn one(ty: TensorType) -> InferResult {
+pub(super) fn one_result(ty: TensorType) -> InferResult {
     Ok(smallvec![ValueType::Tensor(ty)])
 }
 
-/// The result has the type of the only operand, whose elements are of `class`.
-pub(super) fn unary(cx: &InferCx<'_>, class: Class) -> InferResult {
+/// Infers one result with the type of the only operand, whose element type must be in `class`.
+pub(super) fn infer_unary(cx: &InferCx<'_>, class: DtypeClass) -> InferResult {
     let input = cx.tensor(0)?;
     class.check("the operand", input.dtype)?;
     cx.same_as(0)
 }
 
-/// All operands have the same type up to dims that are not known; so has the result.
-pub(super) fn same_types(cx: &InferCx<'_>, class: Class) -> InferResult {
+/// Infers one result with the type that all operands share, up to unknown dims.
+pub(super) fn infer_same_types(cx: &InferCx<'_>, class: DtypeClass) -> InferResult {
     let first = cx.tensor(0)?;
     class.check("operand 0", first.dtype)?;
     let mut dims: Option<Dims> = None;
@@ -63,17 +63,17 @@ pub(super) fn same_types(cx: &InferCx<'_>, class: Class) -> InferResult {
         if other.dims == first.dims && other.dtype == first.dtype {
             continue;
         }
-        same_dtype(0, first, i, other)?;
+        check_same_dtype(0, first, i, other)?;
         let known = dims.as_ref().unwrap_or(&first.dims);
-        dims = Some(meet_dims(0, known, i, &other.dims)?);
+        dims = Some(unify_dim_lists(0, known, i, &other.dims)?);
     }
     match dims {
         None => cx.same_as(0),
-        Some(dims) => one(TensorType { dtype: first.dtype, dims }),
+        Some(dims) => one_result(TensorType { dtype: first.dtype, dims }),
     }
 }
 
-pub(super) fn same_dtype(
+pub(super) fn check_same_dtype(
     i: usize,
     a: &TensorType,
     j: usize,
@@ -89,7 +89,7 @@ pub(super) fn same_dtype(
     .with_help("promotion is never implicit; insert a `cast`"))
 }
 
-pub(super) fn meet_dims(i: usize, a: &[Dim], j: usize, b: &[Dim]) -> Result<Dims, OpError> {
+pub(super) fn unify_dim_lists(i: usize, a: &[Dim], j: usize, b: &[Dim]) -> Result<Dims, OpError> {
     if a.len() != b.len() {
         return Err(OpError::new(format!(
             "operand {i} has rank {}, operand {j} has rank {}",
@@ -100,7 +100,7 @@ pub(super) fn meet_dims(i: usize, a: &[Dim], j: usize, b: &[Dim]) -> Result<Dims
     }
     let mut dims = Dims::new();
     for (axis, (&x, &y)) in a.iter().zip(b).enumerate() {
-        let dim = x.meet(y).ok_or_else(|| {
+        let dim = x.unify(y).ok_or_else(|| {
             OpError::new(format!("axis {axis} is {x} in operand {i} and {y} in operand {j}"))
                 .with_help("broadcasting is never implicit; insert a `broadcast_to`")
         })?;
@@ -109,12 +109,12 @@ pub(super) fn meet_dims(i: usize, a: &[Dim], j: usize, b: &[Dim]) -> Result<Dims
     Ok(dims)
 }
 
-/// Checks that an operand is a scalar of a class.
-pub(super) fn scalar(
+/// Checks that an operand is a scalar of an element type in `class`, and returns that type.
+pub(super) fn check_scalar(
     cx: &InferCx<'_>,
     index: usize,
     what: &str,
-    class: Class,
+    class: DtypeClass,
 ) -> Result<DataType, OpError> {
     let ty = cx.tensor(index)?;
     if ty.rank() != 0 {
@@ -125,7 +125,7 @@ pub(super) fn scalar(
 }
 
 /// Checks that a list has one entry per axis.
-pub(super) fn check_len(name: &str, found: usize, rank: usize) -> Result<(), OpError> {
+pub(super) fn check_one_per_axis(name: &str, found: usize, rank: usize) -> Result<(), OpError> {
     if found == rank {
         return Ok(());
     }
@@ -133,8 +133,8 @@ pub(super) fn check_len(name: &str, found: usize, rank: usize) -> Result<(), OpE
     Err(OpError::new(format!("`{name}` has {found}, but the operand has rank {rank}")))
 }
 
-/// Checks that every entry is at least `least`.
-pub(super) fn check_least(name: &str, list: &[i64], least: i64) -> Result<(), OpError> {
+/// Checks that every entry of a list is at least `least`.
+pub(super) fn check_at_least(name: &str, list: &[i64], least: i64) -> Result<(), OpError> {
     match list.iter().find(|&&n| n < least) {
         Some(n) => {
             Err(OpError::new(format!("`{name}` has the entry {n}, expected at least {least}")))
@@ -143,8 +143,8 @@ pub(super) fn check_least(name: &str, list: &[i64], least: i64) -> Result<(), Op
     }
 }
 
-/// A number as a dim.
-pub(super) fn dim(what: &str, n: i128) -> Result<Dim, OpError> {
+/// Converts a number to a dim.
+pub(super) fn checked_dim(what: &str, n: i128) -> Result<Dim, OpError> {
     u64::try_from(n)
         .ok()
         .filter(|&n| n <= MAX_EXTENT)
@@ -152,8 +152,8 @@ pub(super) fn dim(what: &str, n: i128) -> Result<Dim, OpError> {
         .ok_or_else(|| OpError::new(format!("{what} would be {n}")))
 }
 
-/// The accumulation type of a reduction or contraction, checked.
-pub(super) fn check_accumulate(cx: &InferCx<'_>, dtype: DataType) -> Result<(), OpError> {
+/// Checks the accumulation type of a reduction or contraction.
+pub(super) fn check_accumulate_dtype(cx: &InferCx<'_>, dtype: DataType) -> Result<(), OpError> {
     let Some(acc) = cx.dtype("accumulate")? else { return Ok(()) };
     let fits = (dtype.is_float() && acc.is_float()
         || dtype.is_integer() && acc.is_integer()
@@ -165,8 +165,8 @@ pub(super) fn check_accumulate(cx: &InferCx<'_>, dtype: DataType) -> Result<(), 
     Err(OpError::new(format!("`accumulate` is {acc}, which cannot hold sums of {dtype}")))
 }
 
-/// Windows over a tensor: the dims after sliding. All lists have one entry per axis.
-pub(super) struct Window<'a> {
+/// The windows that slide over a tensor. All lists have one entry per axis.
+pub(super) struct WindowShape<'a> {
     pub(super) size: &'a [i64],
     pub(super) strides: &'a [i64],
     pub(super) pads: &'a [[i64; 2]],
@@ -174,11 +174,11 @@ pub(super) struct Window<'a> {
     pub(super) window_dilation: &'a [i64],
 }
 
-impl Window<'_> {
-    pub(super) fn dims(&self, input: &[Dim]) -> Result<Dims, OpError> {
-        check_least("strides", self.strides, 1)?;
-        check_least("base_dilation", self.base_dilation, 1)?;
-        check_least("window_dilation", self.window_dilation, 1)?;
+impl WindowShape<'_> {
+    pub(super) fn output_dims(&self, input: &[Dim]) -> Result<Dims, OpError> {
+        check_at_least("strides", self.strides, 1)?;
+        check_at_least("base_dilation", self.base_dilation, 1)?;
+        check_at_least("window_dilation", self.window_dilation, 1)?;
         let mut dims = Dims::new();
         for (axis, &d) in input.iter().enumerate() {
             let Dim::Known(n) = d else {
@@ -200,7 +200,7 @@ impl Window<'_> {
             } else {
                 (padded - window) / i128::from(self.strides[axis]) + 1
             };
-            dims.push(dim("a dim of the result", steps)?);
+            dims.push(checked_dim("a dim of the result", steps)?);
         }
         Ok(dims)
     }
@@ -218,13 +218,14 @@ pub(super) fn check_reducer(
     cx.check_yield(region, results, &scalars)
 }
 
-/// The inputs and inits of a variadic reduction: equal dims, scalar inits of the same element types.
-pub(super) fn reduction_inputs<'a>(
+/// Checks the inputs and initial values of a variadic reduction: equal dims, and scalar initial values of the same
+/// element types.
+pub(super) fn check_reduction_inputs<'a>(
     cx: &InferCx<'a>,
     inputs: &str,
     inits: &str,
 ) -> Result<(SmallVec<[&'a TensorType; 4]>, Dims), OpError> {
-    let (ins, starts) = (cx.group(inputs), cx.group(inits));
+    let (ins, starts) = (cx.operand_range(inputs), cx.operand_range(inits));
     if ins.is_empty() {
         return Err(OpError::new("at least one input is needed"));
     }
@@ -233,14 +234,14 @@ pub(super) fn reduction_inputs<'a>(
     let mut types = SmallVec::new();
     for (i, s) in ins.zip(starts) {
         let (input, init) = (cx.tensor(i)?, cx.tensor(s)?);
-        dims = meet_dims(0, &dims, i, &input.dims)?;
+        dims = unify_dim_lists(0, &dims, i, &input.dims)?;
         if init.rank() != 0 {
             return Err(OpError::new(format!(
                 "init operand {s} has rank {}, expected a scalar",
                 init.rank()
             )));
         }
-        same_dtype(i, input, s, init)?;
+        check_same_dtype(i, input, s, init)?;
         types.push(input);
     }
     Ok((types, dims))

@@ -1,7 +1,7 @@
-//! Elementwise ops of one operand. The result has the operand's type unless said otherwise. NaN gives NaN unless said
-//! otherwise. Where overflow gives infinity, f8e4m3fn, which has none, gives NaN.
+//! Elementwise ops of one operand. Unless documented otherwise, the result has the type of the operand, and NaN gives
+//! NaN. Where overflow gives infinity, f8e4m3fn, which has no infinity, gives NaN.
 
-use super::support::{Class, one, unary};
+use super::support::{DtypeClass, infer_unary, one_result};
 use crate::attr::Int;
 use crate::eval::kernels::unary as k;
 use crate::op::{InferCx, InferResult, OpError, Value};
@@ -10,160 +10,167 @@ use sapwood_types::DataType;
 crate::ops! {
     family "unary", table unary_ops, values UnaryValueOps, graph UnaryGraphOps;
 
-    /// `-x`. Integers wrap (the smallest stays itself, unsigned are negated modulo 2^n); floats flip the sign bit, NaN stays NaN.
-    op neg Neg "neg" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::NUMBER), eval = k::neg;
+    /// Negates its operand. Integers wrap: the smallest signed integer gives itself, and unsigned integers are
+    /// negated modulo 2^n. For floats, the sign bit is flipped; NaN stays NaN.
+    op neg Neg "neg" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::NUMBER), eval = k::neg;
 
-    /// The absolute value. The smallest signed integer stays itself; NaN stays NaN. Of a complex number the modulus, with
-    /// the element type of its parts; infinite if a part is, else NaN if a part is.
-    op abs Abs "abs" (input: Value) {} -> one [elementwise] = abs, eval = k::abs;
+    /// Computes the absolute value. The smallest signed integer gives itself; NaN stays NaN. For complex numbers, the
+    /// result is the modulus, with the element type of the parts; it is infinite if either part is, and otherwise NaN
+    /// if either part is.
+    op abs Abs "abs" (input: Value) {} -> one [elementwise] = infer_abs, eval = k::abs;
 
-    /// -1, 0 or 1. Floats keep the sign of zero and give NaN for NaN; a complex number is divided by
-    /// its modulus, zero for zero: an infinite part becomes NaN, a finite one beside it zero.
-    op sign Sign "sign" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::NUMBER), eval = k::sign;
+    /// Computes the sign: -1, 0 or 1. Floats keep the sign of zero, and NaN gives NaN. A complex number is divided by
+    /// its modulus, and zero gives zero; an infinite part becomes NaN, and a finite part next to an infinite one
+    /// becomes zero.
+    op sign Sign "sign" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::NUMBER), eval = k::sign;
 
-    /// The largest whole number not above. NaN, infinities and -0 stay.
-    op floor Floor "floor" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::floor;
+    /// Rounds down to a whole number. NaN, infinities and -0 are unchanged.
+    op floor Floor "floor" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT), eval = k::floor;
 
-    /// The smallest whole number not below. NaN, infinities and -0 stay.
-    op ceil Ceil "ceil" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::ceil;
+    /// Rounds up to a whole number. NaN, infinities and -0 are unchanged.
+    op ceil Ceil "ceil" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT), eval = k::ceil;
 
-    /// The nearest whole number, halves away from zero. NaN, infinities and -0 stay.
-    op round_away RoundAway "round_away" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::round_away;
+    /// Rounds to the nearest whole number, ties away from zero. NaN, infinities and -0 are unchanged.
+    op round_away RoundAway "round_away" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT), eval = k::round_away;
 
-    /// The nearest whole number, halves to even. NaN, infinities and -0 stay.
-    op round_even RoundEven "round_even" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::round_even;
+    /// Rounds to the nearest whole number, ties to even. NaN, infinities and -0 are unchanged.
+    op round_even RoundEven "round_even" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT), eval = k::round_even;
 
-    /// `e^x`. Overflow gives infinity, underflow zero; NaN for NaN. Of a complex number with real part -infinity
-    /// zero, whatever the imaginary part.
-    op exp Exp "exp" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::exp;
+    /// Computes `e^x`. Overflow gives infinity and underflow gives zero; NaN gives NaN. A complex number with real
+    /// part -infinity gives zero, whatever its imaginary part.
+    op exp Exp "exp" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::exp;
 
-    /// `e^x - 1`, exact near zero. Overflow gives infinity; NaN for NaN.
-    op expm1 Expm1 "expm1" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::expm1;
+    /// Computes `e^x - 1`, accurately near zero. Overflow gives infinity; NaN gives NaN.
+    op expm1 Expm1 "expm1" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::expm1;
 
-    /// The natural logarithm. Of zero -infinity, of negative floats NaN; the principal branch for complex numbers.
-    op log Log "log" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::log;
+    /// Computes the natural logarithm. Zero gives -infinity, and negative floats give NaN. Complex numbers use the
+    /// principal branch.
+    op log Log "log" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::log;
 
-    /// `log(1 + x)`, exact near zero. Of -1 -infinity, below NaN.
-    op log1p Log1p "log1p" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::log1p;
+    /// Computes `log(1 + x)`, accurately near zero. -1 gives -infinity, and smaller floats give NaN.
+    op log1p Log1p "log1p" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::log1p;
 
-    /// The square root, correctly rounded for floats. Of negative floats NaN, of -0 -0; the principal branch for complex numbers.
-    op sqrt Sqrt "sqrt" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::sqrt;
+    /// Computes the square root, correctly rounded for floats. Negative floats give NaN, and -0 gives -0. Complex
+    /// numbers use the principal branch.
+    op sqrt Sqrt "sqrt" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::sqrt;
 
-    /// `1 / sqrt(x)`. Of 0 infinity, of -0 -infinity, of negative floats NaN.
-    op rsqrt Rsqrt "rsqrt" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::rsqrt;
+    /// Computes `1 / sqrt(x)`. 0 gives infinity, -0 gives -infinity, and negative floats give NaN.
+    op rsqrt Rsqrt "rsqrt" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::rsqrt;
 
-    /// The cube root, with the sign of its operand; the principal branch for complex numbers. NaN and infinities stay.
-    op cbrt Cbrt "cbrt" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::cbrt;
+    /// Computes the cube root, with the sign of the operand. NaN and infinities are unchanged. Complex numbers use
+    /// the principal branch.
+    op cbrt Cbrt "cbrt" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::cbrt;
 
-    /// The sine. Of infinities NaN.
-    op sin Sin "sin" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::sin;
+    /// Computes the sine. Infinities give NaN.
+    op sin Sin "sin" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::sin;
 
-    /// The cosine. Of infinities NaN.
-    op cos Cos "cos" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::cos;
+    /// Computes the cosine. Infinities give NaN.
+    op cos Cos "cos" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::cos;
 
-    /// The tangent. Of infinities NaN.
-    op tan Tan "tan" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::tan;
+    /// Computes the tangent. Infinities give NaN.
+    op tan Tan "tan" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::tan;
 
-    /// The inverse sine. Outside [-1, 1] NaN; the principal branch for complex numbers.
-    op asin Asin "asin" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::asin;
+    /// Computes the inverse sine. Floats outside [-1, 1] give NaN. Complex numbers use the principal branch.
+    op asin Asin "asin" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::asin;
 
-    /// The inverse cosine. Outside [-1, 1] NaN; the principal branch for complex numbers.
-    op acos Acos "acos" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::acos;
+    /// Computes the inverse cosine. Floats outside [-1, 1] give NaN. Complex numbers use the principal branch.
+    op acos Acos "acos" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::acos;
 
-    /// The inverse tangent. Of infinities plus or minus pi/2.
-    op atan Atan "atan" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::atan;
+    /// Computes the inverse tangent. Infinities give plus or minus pi/2.
+    op atan Atan "atan" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::atan;
 
-    /// The hyperbolic sine. Overflow gives infinity.
-    op sinh Sinh "sinh" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::sinh;
+    /// Computes the hyperbolic sine. Overflow gives infinity.
+    op sinh Sinh "sinh" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::sinh;
 
-    /// The hyperbolic cosine. Overflow gives infinity.
-    op cosh Cosh "cosh" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::cosh;
+    /// Computes the hyperbolic cosine. Overflow gives infinity.
+    op cosh Cosh "cosh" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::cosh;
 
-    /// The hyperbolic tangent. Of infinities plus or minus 1.
-    op tanh Tanh "tanh" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::tanh;
+    /// Computes the hyperbolic tangent. Infinities give plus or minus 1.
+    op tanh Tanh "tanh" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::tanh;
 
-    /// The inverse hyperbolic sine. Infinities stay.
-    op asinh Asinh "asinh" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::asinh;
+    /// Computes the inverse hyperbolic sine. Infinities are unchanged.
+    op asinh Asinh "asinh" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::asinh;
 
-    /// The inverse hyperbolic cosine. Below 1 NaN; the principal branch for complex numbers.
-    op acosh Acosh "acosh" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::acosh;
+    /// Computes the inverse hyperbolic cosine. Floats below 1 give NaN. Complex numbers use the principal branch.
+    op acosh Acosh "acosh" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::acosh;
 
-    /// The inverse hyperbolic tangent. Of 1 and -1 the infinities, outside NaN.
-    op atanh Atanh "atanh" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::atanh;
+    /// Computes the inverse hyperbolic tangent. 1 and -1 give the infinities, and floats outside [-1, 1] give NaN.
+    op atanh Atanh "atanh" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::atanh;
 
-    /// `1 / (1 + e^-x)`. 0 and 1 at the infinities.
-    op logistic Logistic "logistic" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::logistic;
+    /// Computes the logistic function `1 / (1 + e^-x)`. It is 0 and 1 at the infinities.
+    op logistic Logistic "logistic" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT_COMPLEX), eval = k::logistic;
 
-    /// The error function. -1 and 1 at the infinities.
-    op erf Erf "erf" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::erf;
+    /// Computes the error function. It is -1 and 1 at the infinities.
+    op erf Erf "erf" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT), eval = k::erf;
 
-    /// `1 - erf(x)`, exact for large `x`. 2 and 0 at the infinities.
-    op erfc Erfc "erfc" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::erfc;
+    /// Computes `1 - erf(x)`, accurately for large `x`. It is 2 and 0 at the infinities.
+    op erfc Erfc "erfc" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT), eval = k::erfc;
 
-    /// The inverse of `erf`. Of 1 and -1 the infinities, outside NaN.
-    op erf_inv ErfInv "erf_inv" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::erf_inv;
+    /// Computes the inverse of `erf`. 1 and -1 give the infinities, and floats outside [-1, 1] give NaN.
+    op erf_inv ErfInv "erf_inv" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT), eval = k::erf_inv;
 
-    /// The logarithm of the absolute value of the gamma function. Infinity at zero, at negative whole numbers and at the infinities.
-    op lgamma Lgamma "lgamma" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::lgamma;
+    /// Computes the logarithm of the absolute value of the gamma function. It is infinity at zero, at negative whole
+    /// numbers and at both infinities.
+    op lgamma Lgamma "lgamma" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT), eval = k::lgamma;
 
-    /// The derivative of `lgamma`. NaN at negative whole numbers and at -infinity, -infinity at 0, infinity at -0 and at
-    /// infinity.
-    op digamma Digamma "digamma" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::digamma;
+    /// Computes the derivative of `lgamma`. It is NaN at negative whole numbers and at -infinity, -infinity at 0, and
+    /// infinity at -0 and at infinity.
+    op digamma Digamma "digamma" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT), eval = k::digamma;
 
-    /// The modified Bessel function of order one times `e^-|x|`. Zero at the infinities.
-    op bessel_i1e BesselI1e "bessel_i1e" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::bessel_i1e;
+    /// Computes the modified Bessel function of order one times `e^-|x|`. It is zero at the infinities.
+    op bessel_i1e BesselI1e "bessel_i1e" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::FLOAT), eval = k::bessel_i1e;
 
-    /// Logical not of bools, bitwise not of integers.
-    op not Not "not" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::INT_BOOL), eval = k::not;
+    /// Computes the logical not of bools, or the bitwise not of integers.
+    op not Not "not" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::INT_BOOL), eval = k::not;
 
-    /// The number of one bits, in the operand's type.
-    op popcnt Popcnt "popcnt" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::INT), eval = k::popcnt;
+    /// Counts the one bits. The result has the operand's type.
+    op popcnt Popcnt "popcnt" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::INT), eval = k::popcnt;
 
-    /// The number of leading zero bits; the width for zero.
-    op clz Clz "clz" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::INT), eval = k::clz;
+    /// Counts the leading zero bits. Zero gives the bit width.
+    op clz Clz "clz" (input: Value) {} -> one [elementwise] = |cx| infer_unary(cx, DtypeClass::INT), eval = k::clz;
 
-    /// Whether an element is neither infinite nor NaN, as bool.
-    op is_finite IsFinite "is_finite" (input: Value) {} -> one [elementwise] = is_finite, eval = k::is_finite;
+    /// Tests whether an element is neither infinite nor NaN; the result is bool.
+    op is_finite IsFinite "is_finite" (input: Value) {} -> one [elementwise] = infer_is_finite, eval = k::is_finite;
 
-    /// The real part; a float is its own.
-    op real Real "real" (input: Value) {} -> one [elementwise] = part, eval = k::real;
+    /// Returns the real part. A float is its own real part.
+    op real Real "real" (input: Value) {} -> one [elementwise] = infer_part, eval = k::real;
 
-    /// The imaginary part; zero for a float.
-    op imag Imag "imag" (input: Value) {} -> one [elementwise] = part, eval = k::imag;
+    /// Returns the imaginary part. For a float it is zero.
+    op imag Imag "imag" (input: Value) {} -> one [elementwise] = infer_part, eval = k::imag;
 
-    /// Rounds to a float with fewer bits and back, halves to even. What is too large becomes infinity (NaN in f8e4m3fn),
-    /// what is below the smallest normal number zero with its sign. NaN stays NaN, but without mantissa bits, where there is
-    /// no NaN, it becomes infinity. As many bits as the type has, or more, change nothing: then numbers below the smallest
-    /// normal one stay too.
+    /// Rounds to a float format with fewer bits and back, ties to even. Values that are too large become infinity
+    /// (NaN in f8e4m3fn); values below the smallest normal number become zero with their sign. NaN stays NaN, except
+    /// that a format without mantissa bits has no NaN: there it becomes infinity. If the format has at least the bits
+    /// of the type, nothing changes, and values below the smallest normal number are kept too.
     op reduce_precision ReducePrecision "reduce_precision" (input: Value) {
-        /// Bits of the exponent, at least 1.
+        /// Number of exponent bits, at least 1.
         exponent_bits: Int,
-        /// Bits of the fraction, at least 0.
+        /// Number of fraction bits, at least 0.
         mantissa_bits: Int,
-    } -> one [elementwise] = reduce_precision, eval = k::reduce_precision;
+    } -> one [elementwise] = infer_reduce_precision, eval = k::reduce_precision;
 }
 
-fn abs(cx: &InferCx<'_>) -> InferResult {
-    Class::NUMBER.check("the operand", cx.tensor(0)?.dtype)?;
-    part(cx)
+fn infer_abs(cx: &InferCx<'_>) -> InferResult {
+    DtypeClass::NUMBER.check("the operand", cx.tensor(0)?.dtype)?;
+    infer_part(cx)
 }
 
-fn part(cx: &InferCx<'_>) -> InferResult {
+fn infer_part(cx: &InferCx<'_>) -> InferResult {
     let input = cx.tensor(0)?;
     match input.dtype.complex_part() {
-        Some(dtype) => one(input.with_dtype(dtype)),
+        Some(dtype) => one_result(input.with_dtype(dtype)),
         None if cx.def.name == "abs" => cx.same_as(0),
-        None => unary(cx, Class::FLOAT_COMPLEX),
+        None => infer_unary(cx, DtypeClass::FLOAT_COMPLEX),
     }
 }
 
-fn is_finite(cx: &InferCx<'_>) -> InferResult {
+fn infer_is_finite(cx: &InferCx<'_>) -> InferResult {
     let input = cx.tensor(0)?;
-    Class::FLOAT.check("the operand", input.dtype)?;
-    one(input.with_dtype(DataType::Bool))
+    DtypeClass::FLOAT.check("the operand", input.dtype)?;
+    one_result(input.with_dtype(DataType::Bool))
 }
 
-fn reduce_precision(cx: &InferCx<'_>) -> InferResult {
+fn infer_reduce_precision(cx: &InferCx<'_>) -> InferResult {
     let (exponent, mantissa) = (cx.int("exponent_bits")?, cx.int("mantissa_bits")?);
     if !(1..=64).contains(&exponent) {
         return Err(OpError::new(format!("`exponent_bits` is {exponent}, expected 1 to 64")));
@@ -171,5 +178,5 @@ fn reduce_precision(cx: &InferCx<'_>) -> InferResult {
     if !(0..=64).contains(&mantissa) {
         return Err(OpError::new(format!("`mantissa_bits` is {mantissa}, expected 0 to 64")));
     }
-    unary(cx, Class::FLOAT)
+    infer_unary(cx, DtypeClass::FLOAT)
 }

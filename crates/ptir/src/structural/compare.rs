@@ -1,83 +1,83 @@
-//! The comparison itself: one walk over both sides with a bijection of values, bodies and named dims.
+//! Comparison of two functions or parts: one walk over both sides with a bijection of values, bodies and named dims.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::Mode;
 use super::location::{Location, Mismatch, Reason};
-use super::scope::{Inside, Scope, Table, ordered, roots};
+use super::scope::{IndexTable, Scope, ScopeMembership, comparison_roots, ordered_flags};
 use crate::attr::Attr;
 use crate::func::{Function, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::name::Name;
-use crate::text::LongLiterals;
+use crate::text::LongLiteralMode;
 use crate::types::{Dim, ValueType};
 
 const NONE: u32 = u32::MAX;
 
-pub(super) struct Comparison<'a> {
+pub(super) struct FunctionComparer<'a> {
     a: &'a Function,
     b: &'a Function,
     scopes: (Scope, Scope),
     mode: Mode,
-    // Two parts of one function: what is outside of them stands for itself.
-    same: bool,
-    inside: (Inside, Inside),
-    // By index: the partner on the other side.
-    insts: Table<u32>,
-    insts_back: Table<u32>,
-    bodies: Table<u32>,
-    dims: Pairing<Name>,
-    outside: Pairing<ValueId>,
+    // True if both sides are parts of one function, where a value from outside is only equal to itself.
+    same_function: bool,
+    inside: (ScopeMembership, ScopeMembership),
+    // By index: the counterpart on the other side.
+    insts: IndexTable<u32>,
+    insts_back: IndexTable<u32>,
+    bodies: IndexTable<u32>,
+    dims: Bijection<Name>,
+    outside: Bijection<ValueId>,
 }
 
-/// A bijection that grows.
-struct Pairing<T> {
+/// A bijection that is extended pair by pair.
+struct Bijection<T> {
     to: HashMap<T, T, FxBuildHasher>,
     from: HashMap<T, T, FxBuildHasher>,
 }
 
-impl<T: Copy + Eq + std::hash::Hash> Pairing<T> {
+impl<T: Copy + Eq + std::hash::Hash> Bijection<T> {
     fn new() -> Self {
         Self { to: HashMap::default(), from: HashMap::default() }
     }
 
-    // Whether both stand for each other, which they do from now on if nothing speaks against it.
+    // Pairs two elements unless either is already paired. Returns whether they are now each other's counterparts.
     fn pair(&mut self, x: T, y: T) -> bool {
         *self.to.entry(x).or_insert(y) == y && *self.from.entry(y).or_insert(x) == x
     }
 }
 
-type Found = Result<(), Box<Mismatch>>;
+type CompareResult = Result<(), Box<Mismatch>>;
 
-enum Task {
+enum CompareTask {
     Values(InstId, InstId, usize),
     Body(BodyId, BodyId),
 }
 
-impl<'a> Comparison<'a> {
+impl<'a> FunctionComparer<'a> {
     pub(super) fn new(
         (a, left): (&'a Function, Scope),
         (b, right): (&'a Function, Scope),
         mode: Mode,
     ) -> Self {
-        let (whole_a, whole_b) = (left.is_whole(a), right.is_whole(b));
+        let (whole_a, whole_b) = (left.is_whole_function(a), right.is_whole_function(b));
         Self {
             a,
             b,
             scopes: (left, right),
             mode,
-            same: std::ptr::eq(a, b) && !(whole_a && whole_b),
-            inside: (Inside::new(a, left), Inside::new(b, right)),
-            insts: Table::new(whole_a, a.inst_capacity(), NONE),
-            insts_back: Table::new(whole_b, b.inst_capacity(), NONE),
-            bodies: Table::new(whole_a, a.body_capacity(), NONE),
-            dims: Pairing::new(),
-            outside: Pairing::new(),
+            same_function: std::ptr::eq(a, b) && !(whole_a && whole_b),
+            inside: (ScopeMembership::new(a, left), ScopeMembership::new(b, right)),
+            insts: IndexTable::new(whole_a, a.inst_capacity(), NONE),
+            insts_back: IndexTable::new(whole_b, b.inst_capacity(), NONE),
+            bodies: IndexTable::new(whole_a, a.body_capacity(), NONE),
+            dims: Bijection::new(),
+            outside: Bijection::new(),
         }
     }
 
-    pub(super) fn functions(mut self) -> Found {
+    pub(super) fn compare_functions(mut self) -> CompareResult {
         let (a, b) = (self.a, self.b);
         if a.name() != b.name() {
             let (left, right) = (format!("@{}", a.name()), format!("@{}", b.name()));
@@ -92,52 +92,52 @@ impl<'a> Comparison<'a> {
         let at =
             || (Location::function(a).field("results"), Location::function(b).field("results"));
         if left.len() != right.len() {
-            return Err(length(at(), "results", left.len(), right.len()));
+            return Err(length_mismatch(at(), "results", left.len(), right.len()));
         }
         for (&x, &y) in left.iter().zip(&right) {
-            self.same_type(x, y, at)?;
+            self.compare_type(x, y, at)?;
         }
-        self.paired(&[(a.body(), b.body())])
+        self.compare_paired_bodies(&[(a.body(), b.body())])
     }
 
-    pub(super) fn bodies(mut self, left: BodyId, right: BodyId) -> Found {
+    pub(super) fn compare_bodies(mut self, left: BodyId, right: BodyId) -> CompareResult {
         self.pair_bodies(left, right)?;
-        self.paired(&[(left, right)])
+        self.compare_paired_bodies(&[(left, right)])
     }
 
-    pub(super) fn insts(mut self, left: InstId, right: InstId) -> Found {
-        self.same_inst(left, right)?;
+    pub(super) fn compare_insts(mut self, left: InstId, right: InstId) -> CompareResult {
+        self.compare_inst(left, right)?;
         let operands = self.a.operands(left).iter().zip(self.b.operands(right));
         for (n, (&u, &v)) in operands.enumerate() {
-            if !self.bound(u, v) {
-                return Err(self.binding(left, right, n));
+            if !self.values_paired(u, v) {
+                return Err(self.binding_mismatch(left, right, n));
             }
         }
         let regions = self.a.regions(left).iter().zip(self.b.regions(right));
         let regions: Vec<(BodyId, BodyId)> = regions.map(|(&x, &y)| (x, y)).collect();
-        self.paired(&regions)
+        self.compare_paired_bodies(&regions)
     }
 
-    fn paired(&mut self, bodies: &[(BodyId, BodyId)]) -> Found {
+    fn compare_paired_bodies(&mut self, bodies: &[(BodyId, BodyId)]) -> CompareResult {
         match self.mode {
-            Mode::Ordered => bodies.iter().try_for_each(|&(x, y)| self.ordered(x, y)),
-            Mode::DataFlow => self.data_flow(bodies),
+            Mode::Ordered => bodies.iter().try_for_each(|&(x, y)| self.compare_in_order(x, y)),
+            Mode::DataFlow => self.compare_data_flow(bodies),
         }
     }
 
-    // Both lists in the order of the text, in step.
-    fn ordered(&mut self, left: BodyId, right: BodyId) -> Found {
+    // Compares the instructions of two bodies pairwise, in the order of the text.
+    fn compare_in_order(&mut self, left: BodyId, right: BodyId) -> CompareResult {
         let (mut xs, mut ys) = (self.a.walk_body(left), self.b.walk_body(right));
         loop {
             match (xs.next(), ys.next()) {
                 (None, None) => return Ok(()),
                 (Some(x), Some(y)) => {
-                    self.same_inst(x, y)?;
-                    self.same_place(x, y)?;
+                    self.compare_inst(x, y)?;
+                    self.compare_parent_body(x, y)?;
                     for n in 0..self.a.operands(x).len() {
                         let (u, v) = (self.a.operands(x)[n], self.b.operands(y)[n]);
-                        if !self.bound(u, v) {
-                            return Err(self.binding(x, y, n));
+                        if !self.values_paired(u, v) {
+                            return Err(self.binding_mismatch(x, y, n));
                         }
                     }
                 }
@@ -159,32 +159,41 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    // From terminators and ordered effects inwards.
-    fn data_flow(&mut self, bodies: &[(BodyId, BodyId)]) -> Found {
-        let ordered_a = ordered(self.a, self.scopes.0);
-        let ordered_b = ordered(self.b, self.scopes.1);
-        let mut tasks: Vec<Task> = bodies.iter().rev().map(|&(x, y)| Task::Body(x, y)).collect();
+    // Compares two bodies from their terminators and ordered instructions backwards to the operands.
+    fn compare_data_flow(&mut self, bodies: &[(BodyId, BodyId)]) -> CompareResult {
+        let ordered_a = ordered_flags(self.a, self.scopes.0);
+        let ordered_b = ordered_flags(self.b, self.scopes.1);
+        let mut tasks: Vec<CompareTask> =
+            bodies.iter().rev().map(|&(x, y)| CompareTask::Body(x, y)).collect();
         while let Some(task) = tasks.pop() {
             match task {
-                Task::Body(x, y) => {
-                    let (xs, ys) = (roots(self.a, x, &ordered_a), roots(self.b, y, &ordered_b));
+                CompareTask::Body(x, y) => {
+                    let (xs, ys) = (
+                        comparison_roots(self.a, x, &ordered_a),
+                        comparison_roots(self.b, y, &ordered_b),
+                    );
                     for (&i, &j) in xs.iter().zip(&ys) {
-                        self.meet(i, j, &mut tasks)?;
+                        self.compare_and_queue(i, j, &mut tasks)?;
                     }
                     if xs.len() != ys.len() {
                         let at = (Location::body(self.a, x), Location::body(self.b, y));
-                        return Err(length(at, "ordered instructions", xs.len(), ys.len()));
+                        return Err(length_mismatch(
+                            at,
+                            "ordered instructions",
+                            xs.len(),
+                            ys.len(),
+                        ));
                     }
                 }
-                Task::Values(x, y, n) => {
+                CompareTask::Values(x, y, n) => {
                     let Some(&u) = self.a.operands(x).get(n) else { continue };
                     let v = self.b.operands(y)[n];
-                    tasks.push(Task::Values(x, y, n + 1));
-                    if self.bound(u, v) {
+                    tasks.push(CompareTask::Values(x, y, n + 1));
+                    if self.values_paired(u, v) {
                         continue;
                     }
-                    if !self.inside.0.has(self.a, u) || !self.inside.1.has(self.b, v) {
-                        return Err(self.binding(x, y, n));
+                    if !self.inside.0.contains(self.a, u) || !self.inside.1.contains(self.b, v) {
+                        return Err(self.binding_mismatch(x, y, n));
                     }
                     match (self.a.value_def(u), self.b.value_def(v)) {
                         (ValueDef::Result(i, p), ValueDef::Result(j, q)) if p == q => {
@@ -193,11 +202,11 @@ impl<'a> Comparison<'a> {
                                 && !ordered_a.get(i.index())
                                 && !ordered_b.get(j.index());
                             if !fresh {
-                                return Err(self.binding(x, y, n));
+                                return Err(self.binding_mismatch(x, y, n));
                             }
-                            self.meet(i, j, &mut tasks)?;
+                            self.compare_and_queue(i, j, &mut tasks)?;
                         }
-                        _ => return Err(self.binding(x, y, n)),
+                        _ => return Err(self.binding_mismatch(x, y, n)),
                     }
                 }
             }
@@ -205,21 +214,26 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    fn meet(&mut self, x: InstId, y: InstId, tasks: &mut Vec<Task>) -> Found {
+    fn compare_and_queue(
+        &mut self,
+        x: InstId,
+        y: InstId,
+        tasks: &mut Vec<CompareTask>,
+    ) -> CompareResult {
         if self.insts.get(x.index()) == y.index() as u32 {
             return Ok(());
         }
-        self.same_inst(x, y)?;
-        self.same_place(x, y)?;
+        self.compare_inst(x, y)?;
+        self.compare_parent_body(x, y)?;
         for (&r, &s) in self.a.regions(x).iter().zip(self.b.regions(y)).rev() {
-            tasks.push(Task::Body(r, s));
+            tasks.push(CompareTask::Body(r, s));
         }
-        tasks.push(Task::Values(x, y, 0));
+        tasks.push(CompareTask::Values(x, y, 0));
         Ok(())
     }
 
-    // Op, attributes, numbers and types; binds the results and the parameters of regions.
-    fn same_inst(&mut self, x: InstId, y: InstId) -> Found {
+    // Compares op, attributes, counts and types, and pairs the instructions and the parameters of their regions.
+    fn compare_inst(&mut self, x: InstId, y: InstId) -> CompareResult {
         let (a, b) = (self.a, self.b);
         let at = || (Location::inst(a, x), Location::inst(b, y));
         let mismatch = |reason: Reason| {
@@ -230,7 +244,7 @@ impl<'a> Comparison<'a> {
             return mismatch(Reason::Op { left: a.op_name(x), right: b.op_name(y) });
         }
         if a.attrs(x) != b.attrs(y) {
-            let (name, left, right) = differing_attr(a, x, b, y);
+            let (name, left, right) = first_differing_attr(a, x, b, y);
             return mismatch(Reason::Attribute { name, left, right });
         }
         for (what, left, right) in [
@@ -239,11 +253,11 @@ impl<'a> Comparison<'a> {
             ("results", a.inst_results(x).len(), b.inst_results(y).len()),
         ] {
             if left != right {
-                return Err(length(at(), what, left, right));
+                return Err(length_mismatch(at(), what, left, right));
             }
         }
         for (n, (u, v)) in a.inst_results(x).zip(b.inst_results(y)).enumerate() {
-            self.same_type(a.value_type(u), b.value_type(v), || {
+            self.compare_type(a.value_type(u), b.value_type(v), || {
                 let (left, right) = at();
                 (left.field("results").index(n), right.field("results").index(n))
             })?;
@@ -256,7 +270,7 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    fn same_place(&self, x: InstId, y: InstId) -> Found {
+    fn compare_parent_body(&self, x: InstId, y: InstId) -> CompareResult {
         let (left, right) = (self.a.body_of(x), self.b.body_of(y));
         let fine = match (left, right) {
             (Some(left), Some(right)) => self.bodies.get(left.index()) == right.index() as u32,
@@ -273,17 +287,17 @@ impl<'a> Comparison<'a> {
         }))
     }
 
-    fn pair_bodies(&mut self, left: BodyId, right: BodyId) -> Found {
+    fn pair_bodies(&mut self, left: BodyId, right: BodyId) -> CompareResult {
         let (a, b) = (self.a, self.b);
         self.bodies.set(left.index(), right.index() as u32);
         let (xs, ys) = (a.body_params(left), b.body_params(right));
         let at =
             || (Location::body(a, left).field("params"), Location::body(b, right).field("params"));
         if xs.len() != ys.len() {
-            return Err(length(at(), "parameters", xs.len(), ys.len()));
+            return Err(length_mismatch(at(), "parameters", xs.len(), ys.len()));
         }
         for (n, (&u, &v)) in xs.iter().zip(ys).enumerate() {
-            self.same_type(a.value_type(u), b.value_type(v), || {
+            self.compare_type(a.value_type(u), b.value_type(v), || {
                 let (left, right) = at();
                 (left.index(n), right.index(n))
             })?;
@@ -291,10 +305,10 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    fn bound(&mut self, u: ValueId, v: ValueId) -> bool {
-        match (self.inside.0.has(self.a, u), self.inside.1.has(self.b, v)) {
+    fn values_paired(&mut self, u: ValueId, v: ValueId) -> bool {
+        match (self.inside.0.contains(self.a, u), self.inside.1.contains(self.b, v)) {
             (true, true) => {}
-            (false, false) if self.same => return u == v,
+            (false, false) if self.same_function => return u == v,
             (false, false) => {
                 let (a, b) = (self.a, self.b);
                 return self.types_match(a.value_type(u), b.value_type(v))
@@ -313,12 +327,12 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    fn same_type(
+    fn compare_type(
         &mut self,
         x: &ValueType,
         y: &ValueType,
         at: impl Fn() -> (Location, Location),
-    ) -> Found {
+    ) -> CompareResult {
         if self.types_match(x, y) {
             return Ok(());
         }
@@ -336,7 +350,9 @@ impl<'a> Comparison<'a> {
                 x.dtype == y.dtype
                     && x.rank() == y.rank()
                     && x.dims.iter().zip(&y.dims).all(|(&d, &e)| match (d, e) {
-                        (Dim::Named(d), Dim::Named(e)) if !self.same => self.dims.pair(d, e),
+                        (Dim::Named(d), Dim::Named(e)) if !self.same_function => {
+                            self.dims.pair(d, e)
+                        }
                         _ => d == e,
                     })
             }
@@ -348,7 +364,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    fn binding(&self, x: InstId, y: InstId, n: usize) -> Box<Mismatch> {
+    fn binding_mismatch(&self, x: InstId, y: InstId, n: usize) -> Box<Mismatch> {
         let name = |f: &Function, value: ValueId| crate::text::InstPrinter::new(f).value(value);
         let at = |f: &Function, inst: InstId| Location::inst(f, inst).field("operands").index(n);
         Box::new(Mismatch {
@@ -362,7 +378,7 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn length(
+fn length_mismatch(
     (left, right): (Location, Location),
     what: &'static str,
     x: usize,
@@ -371,8 +387,8 @@ fn length(
     Box::new(Mismatch { left, right, reason: Reason::Length { what, left: x, right: y } })
 }
 
-/// The first attribute that differs, as text.
-pub(super) fn differing_attr(
+/// Returns the name of the first attribute that differs, and both values as text.
+pub(super) fn first_differing_attr(
     a: &Function,
     x: InstId,
     b: &Function,
@@ -381,7 +397,7 @@ pub(super) fn differing_attr(
     let show = |attr: Option<&Attr>| {
         let mut out = String::new();
         match attr {
-            Some(attr) => crate::text::write_attr(&mut out, attr, &mut LongLiterals::Elided(16)),
+            Some(attr) => crate::text::write_attr(&mut out, attr, &mut LongLiteralMode::Elided(16)),
             None => out.push_str("nothing"),
         }
         out
@@ -404,7 +420,7 @@ pub(super) fn differing_attr(
     let name = differs.unwrap_or_else(|| "attributes".into());
     let (left, right) = (show(a.attr(x, &name)), show(b.attr(y, &name)));
     if left == right {
-        // Elided alike: the bits differ somewhere in the middle.
+        // Both values are elided to the same text: their bits differ somewhere in the middle.
         return (name, format!("{left} (other bits)"), right);
     }
     (name, left, right)

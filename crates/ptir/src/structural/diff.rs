@@ -1,4 +1,4 @@
-//! All differences of two programs, once it is known which instruction stands for which (`pairing.rs`).
+//! The list of all differences between two programs. `pairing.rs` decides which instructions correspond.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -8,10 +8,10 @@ use rustc_hash::FxBuildHasher;
 use sapwood_structural::Hash128;
 use sapwood_types::counted;
 
-use super::compare::differing_attr;
+use super::compare::first_differing_attr;
 use super::location::Mismatch;
-use super::pairing::{Names, names};
-use super::scope::{Inside, Scope, Table, captures, ordered};
+use super::pairing::{ValueNames, shared_value_names};
+use super::scope::{IndexTable, Scope, ScopeMembership, captured_values, ordered_flags};
 use super::{Mode, first_mismatch_bodies, first_mismatch_functions, first_mismatch_insts};
 use crate::func::{Function, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
@@ -20,43 +20,44 @@ use crate::program::Program;
 use crate::text::InstPrinter;
 use crate::types::{Dim, ValueType, type_list};
 
-/// Among how many values one is looked for by its name, so that a loop that carries many costs no more for each.
-const MOST_NAMED: usize = 4096;
+/// The number of values among which a counterpart is searched by name, so that loops with many carried values cost no
+/// more per value.
+const MAX_NAME_CANDIDATES: usize = 4096;
 
-/// How many definitions are added to two lines that read the same, until they do not.
-const MOST_DEFINITIONS: usize = 16;
+/// The number of definitions appended to two lines that print the same, until they differ.
+const MAX_DEFINITIONS_SHOWN: usize = 16;
 
-/// What became of a place of the left program in the right one.
+/// The kind of a difference between the left and the right program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change {
     /// A function or instruction is only on the right.
     Inserted,
     /// A function or instruction is only on the left.
     Erased,
-    /// Another op stands in its place.
+    /// The instruction has another op.
     Replaced,
     /// An attribute differs.
     Attribute(String),
     /// An operand is another value.
     Operand(usize),
-    /// A stated type differs.
+    /// A declared type differs.
     Type,
     /// The parameters of a region differ.
     Region(usize),
-    /// It stands elsewhere among the others. By data flow this counts for ordered effects only.
+    /// The position among the other instructions differs. By data flow this counts only for ordered instructions.
     Moved,
     /// The signature of the function differs.
     Signature,
-    /// A value is computed once on one side and several times on the other, or other users share it.
+    /// A value is computed once on one side and several times on the other, or is shared by other users.
     Sharing,
 }
 
-/// One difference.
+/// A difference between two programs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
     /// The function.
     pub function: Name,
-    /// What happened.
+    /// The kind of difference.
     pub change: Change,
     /// The instruction on the left.
     pub left: Option<InstId>,
@@ -91,7 +92,8 @@ impl fmt::Display for Difference {
     }
 }
 
-/// All differences of two programs, functions matched by name. None if and only if they are equal in this mode.
+/// Returns all differences between two programs; functions are matched by name. The list is empty if and only if the
+/// programs are equal in this mode.
 #[must_use]
 pub fn diff(a: &Program, b: &Program, mode: Mode) -> Vec<Difference> {
     let mut all = Vec::new();
@@ -127,7 +129,8 @@ pub fn diff(a: &Program, b: &Program, mode: Mode) -> Vec<Difference> {
     all
 }
 
-/// All differences of two functions. None if and only if they are equal in this mode, their names aside.
+/// Returns all differences between two functions. The list is empty if and only if they are equal in this mode, apart
+/// from their names.
 #[must_use]
 pub fn diff_functions(a: &Function, b: &Function, mode: Mode) -> Vec<Difference> {
     let renamed;
@@ -143,7 +146,7 @@ pub fn diff_functions(a: &Function, b: &Function, mode: Mode) -> Vec<Difference>
     diff_scopes((a, whole(a)), (b, whole(b)), mode, first_mismatch_functions(a, b, mode))
 }
 
-/// All differences of two bodies. None if and only if they are equal in this mode.
+/// Returns all differences between two bodies. The list is empty if and only if they are equal in this mode.
 #[must_use]
 pub fn diff_bodies(
     (a, left): (&Function, BodyId),
@@ -154,7 +157,8 @@ pub fn diff_bodies(
     diff_scopes((a, Scope::Body(left)), (b, Scope::Body(right)), mode, first)
 }
 
-/// All differences of two instructions and what is in their regions. None if and only if they are equal in this mode.
+/// Returns all differences between two instructions and their regions. The list is empty if and only if they are
+/// equal in this mode.
 #[must_use]
 pub fn diff_insts(
     (a, left): (&Function, InstId),
@@ -172,11 +176,11 @@ fn diff_scopes(
     first: Option<Mismatch>,
 ) -> Vec<Difference> {
     let Some(first) = first else { return Vec::new() };
-    let mut matching = Matching::new(a, b, mode);
+    let mut matching = InstMatching::new(a, b, mode);
     matching.pair_all();
-    let mut found = matching.report();
+    let mut found = matching.differences();
     if found.is_empty() {
-        // Equal piece by piece but not as a whole: how values are shared differs.
+        // Equal piece by piece but not as a whole: values are shared differently.
         found.push(Difference {
             function: a.0.name(),
             change: Change::Sharing,
@@ -189,47 +193,47 @@ fn diff_scopes(
     found
 }
 
-pub(super) struct Matching<'a> {
+pub(super) struct InstMatching<'a> {
     pub(super) a: &'a Function,
     pub(super) b: &'a Function,
     pub(super) scopes: (Scope, Scope),
-    pub(super) inside: (Inside, Inside),
+    pub(super) inside: (ScopeMembership, ScopeMembership),
     pub(super) mode: Mode,
-    pub(super) to: Table<Option<InstId>>,
-    pub(super) from: Table<Option<InstId>>,
+    pub(super) to: IndexTable<Option<InstId>>,
+    pub(super) from: IndexTable<Option<InstId>>,
     pub(super) live_a: Vec<InstId>,
     pub(super) live_b: Vec<InstId>,
-    pub(super) names: (Names, Names),
+    pub(super) names: (ValueNames, ValueNames),
     pub(super) outside: HashMap<ValueId, ValueId, FxBuildHasher>,
-    // By instruction: the hash of what it computes.
-    pub(super) hashes: (Table<Hash128>, Table<Hash128>),
+    // By instruction: the hash of the value that it computes.
+    pub(super) hashes: (IndexTable<Hash128>, IndexTable<Hash128>),
 }
 
-impl<'a> Matching<'a> {
+impl<'a> InstMatching<'a> {
     fn new(
         (a, left): (&'a Function, Scope),
         (b, right): (&'a Function, Scope),
         mode: Mode,
     ) -> Self {
-        let (live_a, live_b) = (considered(a, left, mode), considered(b, right, mode));
-        let (us, vs) = (captures(a, left, mode), captures(b, right, mode));
-        let names = names((a, left, &live_a, &us), (b, right, &live_b, &vs));
-        let none = || Table::new(false, 0, Hash128::default());
+        let (live_a, live_b) = (insts_to_compare(a, left, mode), insts_to_compare(b, right, mode));
+        let (us, vs) = (captured_values(a, left, mode), captured_values(b, right, mode));
+        let names = shared_value_names((a, left, &live_a, &us), (b, right, &live_b, &vs));
+        let none = || IndexTable::new(false, 0, Hash128::default());
         let mut matching = Self {
             a,
             b,
             scopes: (left, right),
-            inside: (Inside::new(a, left), Inside::new(b, right)),
+            inside: (ScopeMembership::new(a, left), ScopeMembership::new(b, right)),
             mode,
-            to: Table::new(left.is_whole(a), a.inst_capacity(), None),
-            from: Table::new(right.is_whole(b), b.inst_capacity(), None),
+            to: IndexTable::new(left.is_whole_function(a), a.inst_capacity(), None),
+            from: IndexTable::new(right.is_whole_function(b), b.inst_capacity(), None),
             live_a,
             live_b,
-            outside: pair_outside((a, us), (b, vs), &names),
+            outside: pair_captures((a, us), (b, vs), &names),
             names,
             hashes: (none(), none()),
         };
-        matching.hashes = matching.make_hashes();
+        matching.hashes = matching.compute_hashes();
         matching
     }
 
@@ -238,12 +242,12 @@ impl<'a> Matching<'a> {
         self.from.set(y.index(), Some(x));
     }
 
-    pub(super) fn free(&self, x: InstId, y: InstId) -> bool {
+    pub(super) fn both_unpaired(&self, x: InstId, y: InstId) -> bool {
         self.to.get(x.index()).is_none() && self.from.get(y.index()).is_none()
     }
 
-    /// The value on the right that stands for one on the left.
-    pub(super) fn image(&self, value: ValueId) -> Option<ValueId> {
+    /// Returns the value on the right that corresponds to a value on the left.
+    pub(super) fn counterpart(&self, value: ValueId) -> Option<ValueId> {
         if let Some(&other) = self.outside.get(&value) {
             return Some(other);
         }
@@ -254,25 +258,26 @@ impl<'a> Matching<'a> {
                 if a.inst_results(inst).len() == b.inst_results(other).len() {
                     return b.result(other, n);
                 }
-                self.same_name(value, b.inst_results(other))
+                self.find_by_name(value, b.inst_results(other))
             }
             ValueDef::Param(body, n) => {
-                let params = b.body_params(self.body_image(body)?);
+                let params = b.body_params(self.body_counterpart(body)?);
                 if a.body_params(body).len() == params.len() {
                     return params.get(n).copied();
                 }
-                self.same_name(value, params.iter().copied())
+                self.find_by_name(value, params.iter().copied())
             }
         }
     }
 
-    // Of lists of other lengths, such as those of a loop that carries less: by name, among the first ones.
-    fn same_name(&self, u: ValueId, list: impl Iterator<Item = ValueId>) -> Option<ValueId> {
+    // Finds a counterpart by name among the first values of a list. For lists of different lengths, such as those of
+    // a loop that carries fewer values.
+    fn find_by_name(&self, u: ValueId, list: impl Iterator<Item = ValueId>) -> Option<ValueId> {
         let name = self.names.0.of(u)?;
-        list.take(MOST_NAMED).find(|&v| self.names.1.of(v) == Some(name))
+        list.take(MAX_NAME_CANDIDATES).find(|&v| self.names.1.of(v) == Some(name))
     }
 
-    pub(super) fn body_image(&self, body: BodyId) -> Option<BodyId> {
+    pub(super) fn body_counterpart(&self, body: BodyId) -> Option<BodyId> {
         if let (Scope::Body(left), Scope::Body(right)) = self.scopes
             && left == body
         {
@@ -283,10 +288,10 @@ impl<'a> Matching<'a> {
         self.b.regions(self.to.get(owner.index())?).get(slot).copied()
     }
 
-    fn report(&self) -> Vec<Difference> {
+    fn differences(&self) -> Vec<Difference> {
         let (a, b) = (self.a, self.b);
         let (mut left, mut right) = (InstPrinter::new(a), InstPrinter::new(b));
-        let mut found: Vec<Difference> = self.signature().into_iter().collect();
+        let mut found: Vec<Difference> = self.signature_difference().into_iter().collect();
         let entry = |change, left, right, before, after| Difference {
             function: a.name(),
             change,
@@ -295,18 +300,18 @@ impl<'a> Matching<'a> {
             before,
             after,
         };
-        let moved = self.moved();
+        let moved = self.find_moved();
         for &x in &self.live_a {
             let Some(y) = self.to.get(x.index()) else {
                 found.push(entry(Change::Erased, Some(x), None, left.print(x), String::new()));
                 continue;
             };
-            let mut changes = self.changes(x, y);
+            let mut changes = self.inst_changes(x, y);
             if changes.is_empty() && moved.get(x.index()) {
                 changes.push(Change::Moved);
             }
             for change in changes {
-                let (before, after) = self.shown(&change, (x, &mut left), (y, &mut right));
+                let (before, after) = self.render_change(&change, (x, &mut left), (y, &mut right));
                 found.push(entry(change, Some(x), Some(y), before, after));
             }
         }
@@ -316,8 +321,8 @@ impl<'a> Matching<'a> {
         found
     }
 
-    // Both instructions as text. Lines that read the same and mean something else are told apart by more text.
-    fn shown(
+    // Prints both instructions of a change. If they print the same, text that shows the difference is appended.
+    fn render_change(
         &self,
         change: &Change,
         (x, left): (InstId, &mut InstPrinter<'a>),
@@ -334,35 +339,35 @@ impl<'a> Matching<'a> {
                 let (a, b) = (self.a, self.b);
                 let mut operands =
                     a.operands(x).get(*n).copied().zip(b.operands(y).get(*n).copied());
-                for _ in 0..MOST_DEFINITIONS {
+                for _ in 0..MAX_DEFINITIONS_SHOWN {
                     let Some((u, v)) = operands.filter(|_| before == after) else { break };
-                    before += &format!(" where {}", definition(a, u, left));
-                    after += &format!(" where {}", definition(b, v, right));
+                    before += &format!(" where {}", describe_definition(a, u, left));
+                    after += &format!(" where {}", describe_definition(b, v, right));
                     operands = a.inst_of(u).zip(b.inst_of(v)).and_then(|(i, j)| {
                         let pairs = a.operands(i).iter().zip(b.operands(j));
                         let mut pairs = pairs.map(|(&u, &v)| (u, v));
-                        pairs.find(|&(u, v)| !self.same_value(u, v))
+                        pairs.find(|&(u, v)| !self.values_match(u, v))
                     });
                 }
             }
             // Regions are elided.
             Change::Region(n) => {
-                before += &params_of_region(self.a, x, *n);
-                after += &params_of_region(self.b, y, *n);
+                before += &describe_region_params(self.a, x, *n);
+                after += &describe_region_params(self.b, y, *n);
             }
-            // Not every op shows the types of its results.
+            // Some ops do not print the types of their results.
             Change::Type => {
-                before += &format!(" of type {}", types_of_results(self.a, x));
-                after += &format!(" of type {}", types_of_results(self.b, y));
+                before += &format!(" of type {}", describe_result_types(self.a, x));
+                after += &format!(" of type {}", describe_result_types(self.b, y));
             }
             _ => {}
         }
         (before, after)
     }
 
-    // Whether two values stand for each other, or by data flow compute the same.
-    fn same_value(&self, u: ValueId, v: ValueId) -> bool {
-        if self.image(u) == Some(v) {
+    // Returns whether two values correspond or, by data flow, compute the same.
+    fn values_match(&self, u: ValueId, v: ValueId) -> bool {
+        if self.counterpart(u) == Some(v) {
             return true;
         }
         let (a, b) = (self.a, self.b);
@@ -370,18 +375,18 @@ impl<'a> Matching<'a> {
         else {
             return false;
         };
-        let place = a.body_of(i).and_then(|body| self.body_image(body));
+        let place = a.body_of(i).and_then(|body| self.body_counterpart(body));
         self.mode == Mode::DataFlow
             && p == q
-            && self.inside.0.has(a, u)
-            && self.inside.1.has(b, v)
+            && self.inside.0.contains(a, u)
+            && self.inside.1.contains(b, v)
             && self.hashes.0.get(i.index()) == self.hashes.1.get(j.index())
             && place.is_some()
             && place == b.body_of(j)
     }
 
-    // Parameters and results of the functions, or parameters of the bodies.
-    fn signature(&self) -> Option<Difference> {
+    // Returns the difference between the signatures of the functions, or between the parameters of the bodies.
+    fn signature_difference(&self) -> Option<Difference> {
         let (Scope::Body(left), Scope::Body(right)) = self.scopes else { return None };
         let all = |f: &'a Function, body: BodyId| {
             let params: Vec<&ValueType> =
@@ -390,7 +395,8 @@ impl<'a> Matching<'a> {
             (params, results)
         };
         let (x, y) = (all(self.a, left), all(self.b, right));
-        let open = |types: &[&ValueType]| types.iter().map(|t| open_dims(t)).collect::<Vec<_>>();
+        let open =
+            |types: &[&ValueType]| types.iter().map(|t| erase_dim_names(t)).collect::<Vec<_>>();
         if (open(&x.0), open(&x.1)) == (open(&y.0), open(&y.1)) {
             return None;
         }
@@ -408,24 +414,25 @@ impl<'a> Matching<'a> {
         })
     }
 
-    // How two instructions that were matched differ.
-    fn changes(&self, x: InstId, y: InstId) -> Vec<Change> {
+    // Lists the differences between two paired instructions.
+    fn inst_changes(&self, x: InstId, y: InstId) -> Vec<Change> {
         let (a, b) = (self.a, self.b);
         if a.op_key(x) != b.op_key(y) {
             return vec![Change::Replaced];
         }
         let mut changes = Vec::new();
         if a.attrs(x) != b.attrs(y) {
-            changes.push(Change::Attribute(differing_attr(a, x, b, y).0));
+            changes.push(Change::Attribute(first_differing_attr(a, x, b, y).0));
         }
         let (us, vs) = (a.operands(x), b.operands(y));
         let slot = (0..us.len().max(vs.len())).find(|&n| match (us.get(n), vs.get(n)) {
-            (Some(&u), Some(&v)) => !self.same_value(u, v),
+            (Some(&u), Some(&v)) => !self.values_match(u, v),
             _ => true,
         });
         changes.extend(slot.map(Change::Operand));
-        let same =
-            |u: ValueId, v: ValueId| open_dims(a.value_type(u)) == open_dims(b.value_type(v));
+        let same = |u: ValueId, v: ValueId| {
+            erase_dim_names(a.value_type(u)) == erase_dim_names(b.value_type(v))
+        };
         let (rs, ss) = (a.inst_results(x), b.inst_results(y));
         if rs.len() != ss.len() || !rs.zip(ss).all(|(u, v)| same(u, v)) {
             changes.push(Change::Type);
@@ -442,17 +449,21 @@ impl<'a> Matching<'a> {
         changes
     }
 
-    // Matched instructions that are not on a longest common way through both lists, or are in other bodies.
-    fn moved(&self) -> Table<bool> {
-        let mut position =
-            Table::new(self.scopes.1.is_whole(self.b), self.b.inst_capacity(), usize::MAX);
+    // Marks the paired instructions that are not on a longest common subsequence of both lists, or are in other
+    // bodies.
+    fn find_moved(&self) -> IndexTable<bool> {
+        let mut position = IndexTable::new(
+            self.scopes.1.is_whole_function(self.b),
+            self.b.inst_capacity(),
+            usize::MAX,
+        );
         for (at, &y) in self.live_b.iter().enumerate() {
             position.set(y.index(), at);
         }
-        // By data flow only ordered effects have a place among the others.
+        // By data flow, only ordered instructions have a position among the others.
         let counts = match self.mode {
-            Mode::Ordered => Table::new(false, 0, true),
-            Mode::DataFlow => ordered(self.a, self.scopes.0),
+            Mode::Ordered => IndexTable::new(false, 0, true),
+            Mode::DataFlow => ordered_flags(self.a, self.scopes.0),
         };
         let own = |x: InstId| matches!(self.scopes.0, Scope::Inst(inst) if inst == x);
         let pairs: Vec<(InstId, usize)> = self
@@ -473,8 +484,8 @@ impl<'a> Matching<'a> {
                 tails[at] = i;
             }
         }
-        let whole = self.scopes.0.is_whole(self.a);
-        let mut moved = Table::new(whole, self.a.inst_capacity(), false);
+        let whole = self.scopes.0.is_whole_function(self.a);
+        let mut moved = IndexTable::new(whole, self.a.inst_capacity(), false);
         for (x, _) in &pairs {
             moved.set(x.index(), true);
         }
@@ -484,9 +495,9 @@ impl<'a> Matching<'a> {
             at = before[at];
         }
         for &(x, _) in &pairs {
-            let home = self.a.body_of(x).and_then(|body| self.body_image(body));
-            let there = self.to.get(x.index()).and_then(|y| self.b.body_of(y));
-            if home != there {
+            let expected_body = self.a.body_of(x).and_then(|body| self.body_counterpart(body));
+            let found_body = self.to.get(x.index()).and_then(|y| self.b.body_of(y));
+            if expected_body != found_body {
                 moved.set(x.index(), true);
             }
         }
@@ -494,20 +505,20 @@ impl<'a> Matching<'a> {
     }
 }
 
-// What a region of an instruction takes.
-fn params_of_region(f: &Function, inst: InstId, n: usize) -> String {
+// Describes the parameters of a region of an instruction.
+fn describe_region_params(f: &Function, inst: InstId, n: usize) -> String {
     let Some(&body) = f.regions(inst).get(n) else { return format!(" without region {n}") };
     let types: Vec<&ValueType> = f.body_params(body).iter().map(|&v| f.value_type(v)).collect();
     format!(" where region {n} takes ({})", type_list(types))
 }
 
-fn types_of_results(f: &Function, inst: InstId) -> String {
+fn describe_result_types(f: &Function, inst: InstId) -> String {
     let types: Vec<&ValueType> = f.inst_results(inst).map(|v| f.value_type(v)).collect();
     format!("({})", type_list(types))
 }
 
-// Where a value comes from: the instruction that computes it, or its place among parameters.
-fn definition(f: &Function, value: ValueId, printer: &mut InstPrinter<'_>) -> String {
+// Describes the definition of a value: the instruction that computes it, or its position among parameters.
+fn describe_definition(f: &Function, value: ValueId, printer: &mut InstPrinter<'_>) -> String {
     match f.value_def(value) {
         ValueDef::Result(inst, _) => format!("`{}`", printer.print(inst)),
         ValueDef::Param(body, n) if body == f.body() => {
@@ -517,17 +528,17 @@ fn definition(f: &Function, value: ValueId, printer: &mut InstPrinter<'_>) -> St
     }
 }
 
-// Named dims are renamed freely, so their names are no difference.
-pub(super) fn open_dims(ty: &ValueType) -> ValueType {
+// Replaces named dims by unknown ones. Named dims may be renamed, so their names are not a difference.
+pub(super) fn erase_dim_names(ty: &ValueType) -> ValueType {
     ty.map_dims(&mut |dim| if matches!(dim, Dim::Named(_)) { Dim::Unknown } else { dim })
 }
 
-// Which value from outside on the right stands for one on the left: itself in one function; else one of the same name and
-// type, or the next of the same type.
-fn pair_outside(
+// Pairs the captured values of both sides. In one function a value is paired with itself; otherwise with a value of
+// the same name and type, or with the next one of the same type.
+fn pair_captures(
     (a, us): (&Function, Vec<ValueId>),
     (b, vs): (&Function, Vec<ValueId>),
-    (left, right): &(Names, Names),
+    (left, right): &(ValueNames, ValueNames),
 ) -> HashMap<ValueId, ValueId, FxBuildHasher> {
     if std::ptr::eq(a, b) {
         return us.into_iter().map(|u| (u, u)).collect();
@@ -535,13 +546,13 @@ fn pair_outside(
     let mut named: HashMap<(u32, ValueType), ValueId, FxBuildHasher> = HashMap::default();
     for &v in &vs {
         if let Some(name) = right.of(v) {
-            named.insert((name, open_dims(b.value_type(v))), v);
+            named.insert((name, erase_dim_names(b.value_type(v))), v);
         }
     }
     let mut pairs: HashMap<ValueId, ValueId, FxBuildHasher> = HashMap::default();
     for &u in &us {
         if let Some(name) = left.of(u)
-            && let Some(v) = named.remove(&(name, open_dims(a.value_type(u))))
+            && let Some(v) = named.remove(&(name, erase_dim_names(a.value_type(u))))
         {
             pairs.insert(u, v);
         }
@@ -549,11 +560,12 @@ fn pair_outside(
     let taken: HashSet<ValueId, FxBuildHasher> = pairs.values().copied().collect();
     let mut rest: HashMap<ValueType, VecDeque<ValueId>, FxBuildHasher> = HashMap::default();
     for v in vs.into_iter().filter(|v| !taken.contains(v)) {
-        rest.entry(open_dims(b.value_type(v))).or_default().push_back(v);
+        rest.entry(erase_dim_names(b.value_type(v))).or_default().push_back(v);
     }
     for u in us {
         if !pairs.contains_key(&u)
-            && let Some(v) = rest.get_mut(&open_dims(a.value_type(u))).and_then(VecDeque::pop_front)
+            && let Some(v) =
+                rest.get_mut(&erase_dim_names(a.value_type(u))).and_then(VecDeque::pop_front)
         {
             pairs.insert(u, v);
         }
@@ -561,15 +573,15 @@ fn pair_outside(
     pairs
 }
 
-// All instructions, or those that something depends on.
-fn considered(f: &Function, scope: Scope, mode: Mode) -> Vec<InstId> {
+// Returns all instructions of a scope or, by data flow, those that an effect or a terminator depends on.
+fn insts_to_compare(f: &Function, scope: Scope, mode: Mode) -> Vec<InstId> {
     if mode == Mode::Ordered {
         return scope.walk(f).collect();
     }
-    let inside = Inside::new(f, scope);
-    let mut live = ordered(f, scope);
+    let inside = ScopeMembership::new(f, scope);
+    let mut live = ordered_flags(f, scope);
     let mut queue: Vec<InstId> = scope.walk(f).filter(|i| live.get(i.index())).collect();
-    let mark = |inst: InstId, live: &mut Table<bool>, queue: &mut Vec<InstId>| {
+    let mark = |inst: InstId, live: &mut IndexTable<bool>, queue: &mut Vec<InstId>| {
         if !live.set(inst.index(), true) {
             queue.push(inst);
         }
@@ -582,7 +594,7 @@ fn considered(f: &Function, scope: Scope, mode: Mode) -> Vec<InstId> {
     }
     while let Some(inst) = queue.pop() {
         for &v in f.operands(inst) {
-            if let Some(def) = f.inst_of(v).filter(|_| inside.has(f, v)) {
+            if let Some(def) = f.inst_of(v).filter(|_| inside.contains(f, v)) {
                 mark(def, &mut live, &mut queue);
             }
         }

@@ -1,38 +1,38 @@
-//! Hashes that equal programs share: 128 bits, the same in every process.
+//! Structural hashes: 128 bits, the same for equal programs and in every process.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_structural::{Hash128, Mixer};
 
 use super::Mode;
-use super::scope::{Scope, Table, captures, ordered};
+use super::scope::{IndexTable, Scope, captured_values, ordered_flags};
 use crate::attr::Attr;
-use crate::func::{Function, Mark, ValueDef};
+use crate::func::{Function, OrderMark, ValueDef};
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::name::Name;
 use crate::op::OpKey;
 use crate::program::Program;
 use crate::types::{Dim, ValueType};
 
-/// The version of the definition of the hash. It changes whenever the hash of any program changes.
+/// The version of the hash definition. It changes whenever the hash of any program changes.
 pub const HASH_VERSION: u64 = 2;
 
-const PROGRAM: u64 = 1;
-const FUNCTION: u64 = 2;
-const BODY: u64 = 3;
-const INST: u64 = 4;
-const PARAM: u64 = 5;
-const RESULT: u64 = 6;
-const TYPE: u64 = 7;
-const ATTRS: u64 = 8;
-const OUTSIDE: u64 = 9;
+const TAG_PROGRAM: u64 = 1;
+const TAG_FUNCTION: u64 = 2;
+const TAG_BODY: u64 = 3;
+const TAG_INST: u64 = 4;
+const TAG_PARAM: u64 = 5;
+const TAG_RESULT: u64 = 6;
+const TAG_TYPE: u64 = 7;
+const TAG_ATTRS: u64 = 8;
+const TAG_OUTSIDE: u64 = 9;
 
-// A mixer for things of one kind; other kinds with the same content hash otherwise.
-const fn mixer(kind: u64) -> Mixer {
+// Returns a mixer for objects of one kind. Objects of different kinds with the same content hash differently.
+const fn tagged_mixer(kind: u64) -> Mixer {
     Mixer::new(HASH_VERSION << 32 | kind)
 }
 
-/// The hash of a program. Programs that are equal in a mode have the same hash in it.
+/// Returns the structural hash of a program. Programs that are equal in a mode have the same hash in it.
 #[must_use]
 pub fn hash(program: &Program, mode: Mode) -> Hash128 {
     let mut hashes: Vec<Hash128> =
@@ -40,72 +40,74 @@ pub fn hash(program: &Program, mode: Mode) -> Hash128 {
     if mode == Mode::DataFlow {
         hashes.sort_unstable();
     }
-    let start = mixer(PROGRAM).absorb(hashes.len() as u64, 0);
+    let start = tagged_mixer(TAG_PROGRAM).absorb(hashes.len() as u64, 0);
     hashes.into_iter().fold(start, Mixer::absorb_hash).finish()
 }
 
-/// The hash of a function, its name included.
+/// Returns the structural hash of a function, including its name.
 #[must_use]
 pub fn hash_function(f: &Function, mode: Mode) -> Hash128 {
-    let mut hashing = Hashing::new(f, Scope::Body(f.body()), mode);
+    let mut hashing = FunctionHasher::new(f, Scope::Body(f.body()), mode);
     let results = f.result_types();
-    let mut mixer =
-        mixer(FUNCTION).absorb_bytes(f.name().as_str().as_bytes()).absorb(results.len() as u64, 0);
+    let mut mixer = tagged_mixer(TAG_FUNCTION)
+        .absorb_bytes(f.name().as_str().as_bytes())
+        .absorb(results.len() as u64, 0);
     for ty in results {
-        mixer = mixer.absorb_hash(hashing.fresh_type(ty));
+        mixer = mixer.absorb_hash(hashing.hash_type_uncached(ty));
     }
-    mixer.absorb_hash(hashing.body(f.body())).finish()
+    mixer.absorb_hash(hashing.hash_body(f.body())).finish()
 }
 
-/// The hash of a body. Bodies that are equal in a mode, in one function or in two, have the same hash in it: values from
-/// outside count by the order in which they are met.
+/// Returns the structural hash of a body. Bodies that are equal in a mode, in one function or in two, have the same
+/// hash in it: captured values count by the order in which they are encountered.
 #[must_use]
 pub fn hash_body(f: &Function, body: BodyId, mode: Mode) -> Hash128 {
-    Hashing::new(f, Scope::Body(body), mode).body(body)
+    FunctionHasher::new(f, Scope::Body(body), mode).hash_body(body)
 }
 
-/// The hash of an instruction with its regions: op, attributes, types. Operands count as values from outside of a body
-/// do.
+/// Returns the structural hash of an instruction with its regions: op, attributes, types. Operands count like the
+/// captured values of a body.
 #[must_use]
 pub fn hash_inst(f: &Function, inst: InstId, mode: Mode) -> Hash128 {
-    let mut hashing = Hashing::new(f, Scope::Inst(inst), mode);
-    let regions: Vec<Hash128> = f.regions(inst).iter().map(|&b| hashing.body(b)).collect();
-    let mut mixer = hashing.inst_head(inst, &regions);
+    let mut hashing = FunctionHasher::new(f, Scope::Inst(inst), mode);
+    let regions: Vec<Hash128> = f.regions(inst).iter().map(|&b| hashing.hash_body(b)).collect();
+    let mut mixer = hashing.mix_inst_without_operands(inst, &regions);
     for &operand in f.operands(inst) {
-        mixer = mixer.absorb_hash(hashing.value(operand));
+        mixer = mixer.absorb_hash(hashing.hash_value(operand));
     }
     mixer.finish()
 }
 
-/// By index: the data-flow hash of what each instruction of a function computes; zero for ids that are not in use.
+/// Returns, by instruction index, the data-flow hash of the value that each instruction of a function computes; zero
+/// for unused ids.
 #[must_use]
 pub fn inst_hashes(f: &Function) -> Vec<Hash128> {
-    let mut hashing = Hashing::new(f, Scope::Body(f.body()), Mode::DataFlow);
-    hashing.body(f.body());
+    let mut hashing = FunctionHasher::new(f, Scope::Body(f.body()), Mode::DataFlow);
+    hashing.hash_body(f.body());
     (0..f.inst_capacity()).map(|i| hashing.insts.get(i)).collect()
 }
 
-/// As [`inst_hashes`], for the instructions of a scope; values from outside have the numbers given.
+/// Returns hashes like [`inst_hashes`] for the instructions of a scope, with given numbers for captured values.
 pub(super) fn scope_hashes(
     f: &Function,
     scope: Scope,
     outside: HashMap<ValueId, u64, FxBuildHasher>,
-) -> Table<Hash128> {
-    let mut hashing = Hashing::new(f, scope, Mode::DataFlow);
+) -> IndexTable<Hash128> {
+    let mut hashing = FunctionHasher::new(f, scope, Mode::DataFlow);
     hashing.outside = outside;
     for body in scope.bodies(f) {
-        hashing.body(body);
+        hashing.hash_body(body);
     }
     hashing.insts
 }
 
-struct Hashing<'a> {
+struct FunctionHasher<'a> {
     f: &'a Function,
     mode: Mode,
-    effects: Table<bool>,
-    insts: Table<Hash128>,
-    // By body: how many bodies stand around it, counted from the outermost of the scope.
-    depths: Table<u64>,
+    effects: IndexTable<bool>,
+    insts: IndexTable<Hash128>,
+    // By body: the number of enclosing bodies, counted from the outermost body of the scope.
+    depths: IndexTable<u64>,
     position: u64,
     outside: HashMap<ValueId, u64, FxBuildHasher>,
     types: HashMap<TypeId, Hash128, FxBuildHasher>,
@@ -113,24 +115,24 @@ struct Hashing<'a> {
     dims: HashMap<Name, u64, FxBuildHasher>,
 }
 
-impl<'a> Hashing<'a> {
+impl<'a> FunctionHasher<'a> {
     fn new(f: &'a Function, scope: Scope, mode: Mode) -> Self {
-        let whole = scope.is_whole(f);
+        let whole = scope.is_whole_function(f);
         let mut dims = HashMap::default();
         if whole {
-            f.params().iter().for_each(|&param| number_dims(f.value_type(param), &mut dims));
+            f.params().iter().for_each(|&param| collect_named_dims(f.value_type(param), &mut dims));
         }
         let effects = match mode {
-            Mode::Ordered => Table::new(false, 0, true),
-            Mode::DataFlow => ordered(f, scope),
+            Mode::Ordered => IndexTable::new(false, 0, true),
+            Mode::DataFlow => ordered_flags(f, scope),
         };
-        let outside = captures(f, scope, mode).into_iter().zip(0..).collect();
+        let outside = captured_values(f, scope, mode).into_iter().zip(0..).collect();
         Self {
             f,
             mode,
             effects,
-            insts: Table::new(whole, f.inst_capacity(), Hash128::default()),
-            depths: Table::new(whole, f.body_capacity(), u64::MAX),
+            insts: IndexTable::new(whole, f.inst_capacity(), Hash128::default()),
+            depths: IndexTable::new(whole, f.body_capacity(), u64::MAX),
             position: 0,
             outside,
             types: HashMap::default(),
@@ -139,25 +141,27 @@ impl<'a> Hashing<'a> {
         }
     }
 
-    // Along the sequence of marks: every instruction after its operands and regions, without recursion.
-    fn body(&mut self, root: BodyId) -> Hash128 {
+    // Follows the sequence of order marks, which visits every instruction after its operands and regions, without
+    // recursion.
+    fn hash_body(&mut self, root: BodyId) -> Hash128 {
         let f = self.f;
         let mut bodies: HashMap<BodyId, Mixer, FxBuildHasher> = HashMap::default();
         let mut done: HashMap<BodyId, Hash128, FxBuildHasher> = HashMap::default();
         let mut depth = 0u64;
-        let mut at = Mark::Enter(root);
+        let mut at = OrderMark::Enter(root);
         loop {
             match at {
-                Mark::Enter(body) => {
+                OrderMark::Enter(body) => {
                     self.depths.set(body.index(), depth);
                     depth += 1;
-                    let mut mixer = mixer(BODY).absorb(f.body_params(body).len() as u64, 0);
+                    let mut mixer =
+                        tagged_mixer(TAG_BODY).absorb(f.body_params(body).len() as u64, 0);
                     for &param in f.body_params(body) {
-                        mixer = mixer.absorb_hash(self.ty(f.type_id(param)));
+                        mixer = mixer.absorb_hash(self.hash_type(f.type_id(param)));
                     }
                     bodies.insert(body, mixer);
                 }
-                Mark::Exit(body) => {
+                OrderMark::Exit(body) => {
                     depth -= 1;
                     let hash = bodies.remove(&body).map_or(Hash128::default(), Mixer::finish);
                     if body == root {
@@ -165,8 +169,8 @@ impl<'a> Hashing<'a> {
                     }
                     done.insert(body, hash);
                 }
-                Mark::Inst(inst) => {
-                    let hash = self.inst(inst, &mut done);
+                OrderMark::Inst(inst) => {
+                    let hash = self.hash_inst(inst, &mut done);
                     let counts = self.effects.get(inst.index())
                         || f.op_def(inst).is_some_and(|d| d.terminator);
                     if counts && let Some(mixer) = f.body_of(inst).and_then(|b| bodies.get_mut(&b))
@@ -182,7 +186,7 @@ impl<'a> Hashing<'a> {
         }
     }
 
-    fn inst(
+    fn hash_inst(
         &mut self,
         inst: InstId,
         done: &mut HashMap<BodyId, Hash128, FxBuildHasher>,
@@ -190,56 +194,57 @@ impl<'a> Hashing<'a> {
         let f = self.f;
         let regions = f.regions(inst).iter().map(|b| done.remove(b).unwrap_or_default());
         let regions: Vec<Hash128> = regions.collect();
-        let mut mixer = self.inst_head(inst, &regions);
+        let mut mixer = self.mix_inst_without_operands(inst, &regions);
         for &operand in f.operands(inst) {
-            mixer = mixer.absorb_hash(self.value(operand));
+            mixer = mixer.absorb_hash(self.hash_value(operand));
         }
         let hash = mixer.finish();
-        // In a list an instruction is known by its position, otherwise by what it computes.
+        // In ordered mode an instruction is identified by its position, otherwise by the value that it computes.
         self.position += 1;
-        let known = match self.mode {
+        let identity = match self.mode {
             Mode::Ordered => Hash128 { hi: 0, lo: self.position },
             Mode::DataFlow => hash,
         };
-        self.insts.set(inst.index(), known);
+        self.insts.set(inst.index(), identity);
         hash
     }
 
-    // Everything but the operands.
-    fn inst_head(&mut self, inst: InstId, regions: &[Hash128]) -> Mixer {
+    // Mixes everything but the operands.
+    fn mix_inst_without_operands(&mut self, inst: InstId, regions: &[Hash128]) -> Mixer {
         let f = self.f;
-        let mut mixer = mixer(INST)
-            .absorb_hash(self.op_and_attrs(inst))
+        let mut mixer = tagged_mixer(TAG_INST)
+            .absorb_hash(self.hash_op_and_attrs(inst))
             .absorb(f.operands(inst).len() as u64, f.inst_results(inst).len() as u64);
         for result in f.inst_results(inst) {
-            mixer = mixer.absorb_hash(self.ty(f.type_id(result)));
+            mixer = mixer.absorb_hash(self.hash_type(f.type_id(result)));
         }
         mixer = mixer.absorb(regions.len() as u64, 0);
         regions.iter().fold(mixer, |mixer, &region| mixer.absorb_hash(region))
     }
 
-    fn value(&mut self, value: ValueId) -> Hash128 {
+    fn hash_value(&mut self, value: ValueId) -> Hash128 {
         if let Some(&number) = self.outside.get(&value) {
-            let ty = self.ty(self.f.type_id(value));
-            return mixer(OUTSIDE).absorb(number, 0).absorb_hash(ty).finish();
+            let ty = self.hash_type(self.f.type_id(value));
+            return tagged_mixer(TAG_OUTSIDE).absorb(number, 0).absorb_hash(ty).finish();
         }
         match self.f.value_def(value) {
-            ValueDef::Result(inst, n) => {
-                mixer(RESULT).absorb_hash(self.insts.get(inst.index())).absorb(n as u64, 0).finish()
-            }
+            ValueDef::Result(inst, n) => tagged_mixer(TAG_RESULT)
+                .absorb_hash(self.insts.get(inst.index()))
+                .absorb(n as u64, 0)
+                .finish(),
             ValueDef::Param(body, n) => {
-                mixer(PARAM).absorb(self.depths.get(body.index()), n as u64).finish()
+                tagged_mixer(TAG_PARAM).absorb(self.depths.get(body.index()), n as u64).finish()
             }
         }
     }
 
-    fn op_and_attrs(&mut self, inst: InstId) -> Hash128 {
+    fn hash_op_and_attrs(&mut self, inst: InstId) -> Hash128 {
         let f = self.f;
         let key = (f.op_key(inst), f.attr_id(inst));
         if let Some(&hash) = self.attrs.get(&key) {
             return hash;
         }
-        let start = mixer(ATTRS)
+        let start = tagged_mixer(TAG_ATTRS)
             .absorb_bytes(key.0.name().as_bytes())
             .absorb(f.attrs(inst).len() as u64, 0);
         let hash = f.attrs(inst).iter().fold(start, mix_attr).finish();
@@ -247,17 +252,17 @@ impl<'a> Hashing<'a> {
         hash
     }
 
-    fn ty(&mut self, id: TypeId) -> Hash128 {
+    fn hash_type(&mut self, id: TypeId) -> Hash128 {
         if let Some(&hash) = self.types.get(&id) {
             return hash;
         }
-        let hash = self.fresh_type(self.f.type_by_id(id));
+        let hash = self.hash_type_uncached(self.f.type_by_id(id));
         self.types.insert(id, hash);
         hash
     }
 
-    fn fresh_type(&self, ty: &ValueType) -> Hash128 {
-        self.mix_type(mixer(TYPE), ty).finish()
+    fn hash_type_uncached(&self, ty: &ValueType) -> Hash128 {
+        self.mix_type(tagged_mixer(TAG_TYPE), ty).finish()
     }
 
     fn mix_type(&self, mixer: Mixer, ty: &ValueType) -> Mixer {
@@ -267,7 +272,7 @@ impl<'a> Hashing<'a> {
                 let start = mixer.absorb(1, u64::from(t.dtype.code())).absorb(t.rank() as u64, 0);
                 t.dims.iter().fold(start, |mixer, dim| match dim {
                     Dim::Unknown => mixer.absorb(0, 0),
-                    // Symbols of the signature count by their number, so that renaming changes nothing.
+                    // Named dims of the signature count by their number, so that renaming does not change the hash.
                     Dim::Named(name) => {
                         mixer.absorb(1, self.dims.get(name).copied().unwrap_or(u64::MAX))
                     }
@@ -282,7 +287,7 @@ impl<'a> Hashing<'a> {
     }
 }
 
-fn number_dims(ty: &ValueType, dims: &mut HashMap<Name, u64, FxBuildHasher>) {
+fn collect_named_dims(ty: &ValueType, dims: &mut HashMap<Name, u64, FxBuildHasher>) {
     match ty {
         ValueType::Tensor(t) => {
             for dim in &t.dims {
@@ -292,12 +297,12 @@ fn number_dims(ty: &ValueType, dims: &mut HashMap<Name, u64, FxBuildHasher>) {
                 }
             }
         }
-        ValueType::Tuple(elements) => elements.iter().for_each(|e| number_dims(e, dims)),
+        ValueType::Tuple(elements) => elements.iter().for_each(|e| collect_named_dims(e, dims)),
         ValueType::Token => {}
     }
 }
 
-// The first word says which kind of attribute follows.
+// Mixes an attribute. The first word identifies the kind of attribute.
 fn mix_attr(mixer: Mixer, attr: &Attr) -> Mixer {
     match attr {
         Attr::Unit => mixer.absorb(0, 0),

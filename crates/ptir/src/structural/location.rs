@@ -1,4 +1,4 @@
-//! Where and why two programs differ.
+//! The location and the reason of a mismatch.
 
 use std::fmt;
 
@@ -10,21 +10,21 @@ use crate::ids::{BodyId, InstId};
 use crate::name::Name;
 use crate::text::print_inst;
 
-/// A place in a program, such as `@f.body[3].operands[1]`.
+/// A location in a program, such as `@f.body[3].operands[1]`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Location {
     /// The function.
     pub function: Name,
-    /// The way from the function to the place.
+    /// The path from the function to the location.
     pub path: NodePath,
-    /// Where it was written.
+    /// The source span.
     pub span: Span,
-    /// What stands there, abridged.
+    /// The function, instruction or body at the location, as abridged text.
     pub shown: String,
 }
 
 impl Location {
-    /// The place of a function.
+    /// Returns the location of a function.
     #[must_use]
     pub fn function(f: &Function) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl Location {
         }
     }
 
-    /// The place of an instruction.
+    /// Returns the location of an instruction.
     #[must_use]
     pub fn inst(f: &Function, inst: InstId) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Location {
         }
     }
 
-    /// The place of a body.
+    /// Returns the location of a body.
     #[must_use]
     pub fn body(f: &Function, body: BodyId) -> Self {
         match f.body_owner(body) {
@@ -58,13 +58,13 @@ impl Location {
         }
     }
 
-    /// A field of what stands here.
+    /// Returns the location of a field of this location.
     #[must_use]
     pub fn field(self, name: &str) -> Self {
         self.step(PathStep::Field(name.into()))
     }
 
-    /// An element of what stands here.
+    /// Returns the location of an element of this location.
     #[must_use]
     pub fn index(self, index: usize) -> Self {
         self.step(PathStep::Index(index))
@@ -76,7 +76,7 @@ impl Location {
     }
 }
 
-// From the function inwards: the position in each body on the way.
+// Returns the path from the function to an instruction: its position in each enclosing body.
 fn inst_path(f: &Function, inst: InstId) -> NodePath {
     let mut steps = Vec::new();
     let mut at = inst;
@@ -103,58 +103,58 @@ impl fmt::Display for Location {
     }
 }
 
-/// Why two places differ.
+/// The reason why two locations differ.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reason {
-    /// Other ops.
+    /// The ops differ.
     Op {
-        /// On the left.
+        /// The left side.
         left: &'static str,
-        /// On the right.
+        /// The right side.
         right: &'static str,
     },
     /// An attribute differs.
     Attribute {
         /// Its name.
         name: String,
-        /// On the left.
+        /// The left side.
         left: String,
-        /// On the right.
+        /// The right side.
         right: String,
     },
     /// A type differs.
     Type {
-        /// On the left.
+        /// The left side.
         left: String,
-        /// On the right.
+        /// The right side.
         right: String,
     },
-    /// There are more of something on one side.
+    /// The numbers of something differ.
     Length {
-        /// Of what.
+        /// The things that were counted.
         what: &'static str,
-        /// On the left.
+        /// The left side.
         left: usize,
-        /// On the right.
+        /// The right side.
         right: usize,
     },
-    /// Two values that are used alike were not defined alike.
+    /// Two values that are used in the same place have definitions that do not correspond.
     Binding {
         /// The value on the left.
         left: String,
         /// The value on the right.
         right: String,
     },
-    /// A name that counts differs.
+    /// A name that is compared differs.
     Name {
-        /// On the left.
+        /// The left side.
         left: String,
-        /// On the right.
+        /// The right side.
         right: String,
     },
-    /// Something is there on one side only.
+    /// Something exists on one side only.
     Missing {
-        /// Whether it is on the left.
+        /// True if it exists on the left side.
         on_left: bool,
     },
 }
@@ -173,7 +173,7 @@ impl fmt::Display for Reason {
                 write!(f, "{left} {what} on the left, {right} on the right")
             }
             Self::Binding { left, right } => {
-                write!(f, "{left} on the left and {right} on the right do not stand for each other")
+                write!(f, "{left} on the left and {right} on the right do not correspond")
             }
             Self::Name { left, right } => {
                 write!(f, "name {left} on the left, {right} on the right")
@@ -184,14 +184,14 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The first difference of two programs.
+/// The first difference between two programs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Mismatch {
-    /// Where on the left.
+    /// The location on the left.
     pub left: Location,
-    /// Where on the right.
+    /// The location on the right.
     pub right: Location,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 

@@ -1,15 +1,15 @@
-//! Structural comparison of programs: values are variables bound where they are defined, bodies and functions are
-//! scopes, spans and names of values are ignored, named dims are renamed consistently.
+//! Structural comparison of programs. Values are variables bound where they are defined; bodies and functions are
+//! scopes. Spans and value names are ignored, and named dims may be renamed consistently.
 //!
-//! Two modes: [`Mode::Ordered`] compares instruction lists as they stand; [`Mode::DataFlow`] compares from the
-//! terminators and the ordered effects inwards, so that the order of independent instructions and dead pure ones do not
-//! matter.
+//! There are two modes. [`Mode::Ordered`] compares instruction lists in their order. [`Mode::DataFlow`] compares from
+//! the terminators and the ordered instructions backwards, so that the order of independent instructions and dead
+//! pure instructions do not matter.
 //!
-//! Each verb works on programs, functions, bodies and single instructions. A body or an instruction sees values from
-//! outside of it: captures, operands. Two parts of one function see the same values, so there a value from outside, and a
-//! named dim, stands for itself. Parts of two functions, a copy included, have none in common: there values from outside are paired
-//! one to one, of the same type, in the order in which they are met. Hashes count them by that order, so what is equal
-//! either way has the same hash.
+//! Each function here has variants for programs, functions, bodies and single instructions. A body or an instruction
+//! uses values from outside of it: captures, operands. Two parts of one function see the same values, so there a
+//! value from outside, or a named dim, is only equal to itself. Parts of two functions, a copy included, share no
+//! values: values from outside are paired one to one, by type, in the order in which they are encountered. Hashes
+//! number them in that order, so parts that are equal either way have the same hash.
 
 mod compare;
 mod diff;
@@ -21,47 +21,48 @@ mod scope;
 use crate::func::Function;
 use crate::ids::{BodyId, InstId};
 use crate::program::Program;
-use compare::Comparison;
+use compare::FunctionComparer;
 use scope::Scope;
 
 pub use diff::{Change, Difference, diff, diff_bodies, diff_functions, diff_insts};
 pub use hash::{HASH_VERSION, hash, hash_body, hash_function, hash_inst, inst_hashes};
 pub use location::{Location, Mismatch, Reason};
 
-/// What counts as the same.
+/// The equivalence that a comparison uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// Lists as they stand.
+    /// Instructions are compared in their order.
     Ordered,
-    /// What is computed, in whatever order independent instructions stand; functions in whatever order too.
+    /// Instructions are compared by data flow: the order of independent instructions, and of functions, does not
+    /// matter.
     DataFlow,
 }
 
-/// Whether two programs are the same up to renaming.
+/// Returns whether two programs are equal up to renaming.
 #[must_use]
 pub fn equal(a: &Program, b: &Program, mode: Mode) -> bool {
     first_mismatch(a, b, mode).is_none()
 }
 
-/// Whether two functions are the same up to renaming; their own names count.
+/// Returns whether two functions are equal up to renaming. The names of the functions count.
 #[must_use]
 pub fn equal_functions(a: &Function, b: &Function, mode: Mode) -> bool {
     first_mismatch_functions(a, b, mode).is_none()
 }
 
-/// Whether two bodies are the same up to renaming.
+/// Returns whether two bodies are equal up to renaming.
 #[must_use]
 pub fn equal_bodies(a: (&Function, BodyId), b: (&Function, BodyId), mode: Mode) -> bool {
     first_mismatch_bodies(a, b, mode).is_none()
 }
 
-/// Whether two instructions with their regions are the same up to renaming.
+/// Returns whether two instructions with their regions are equal up to renaming.
 #[must_use]
 pub fn equal_insts(a: (&Function, InstId), b: (&Function, InstId), mode: Mode) -> bool {
     first_mismatch_insts(a, b, mode).is_none()
 }
 
-/// Where two programs first differ, and why.
+/// Returns the first mismatch between two programs.
 #[must_use]
 pub fn first_mismatch(a: &Program, b: &Program, mode: Mode) -> Option<Mismatch> {
     let (left, right) = (a.functions(), b.functions());
@@ -84,14 +85,14 @@ pub fn first_mismatch(a: &Program, b: &Program, mode: Mode) -> Option<Mismatch> 
     extra.map(|f| Mismatch::missing(f, false))
 }
 
-/// Where two functions first differ, and why.
+/// Returns the first mismatch between two functions.
 #[must_use]
 pub fn first_mismatch_functions(a: &Function, b: &Function, mode: Mode) -> Option<Mismatch> {
     let (left, right) = ((a, Scope::Body(a.body())), (b, Scope::Body(b.body())));
-    Comparison::new(left, right, mode).functions().err().map(|found| *found)
+    FunctionComparer::new(left, right, mode).compare_functions().err().map(|found| *found)
 }
 
-/// Where two bodies first differ, and why.
+/// Returns the first mismatch between two bodies.
 #[must_use]
 pub fn first_mismatch_bodies(
     (a, left): (&Function, BodyId),
@@ -99,10 +100,13 @@ pub fn first_mismatch_bodies(
     mode: Mode,
 ) -> Option<Mismatch> {
     let sides = ((a, Scope::Body(left)), (b, Scope::Body(right)));
-    Comparison::new(sides.0, sides.1, mode).bodies(left, right).err().map(|found| *found)
+    FunctionComparer::new(sides.0, sides.1, mode)
+        .compare_bodies(left, right)
+        .err()
+        .map(|found| *found)
 }
 
-/// Where two instructions with their regions differ, and why.
+/// Returns the first mismatch between two instructions with their regions.
 #[must_use]
 pub fn first_mismatch_insts(
     (a, left): (&Function, InstId),
@@ -110,5 +114,8 @@ pub fn first_mismatch_insts(
     mode: Mode,
 ) -> Option<Mismatch> {
     let sides = ((a, Scope::Inst(left)), (b, Scope::Inst(right)));
-    Comparison::new(sides.0, sides.1, mode).insts(left, right).err().map(|found| *found)
+    FunctionComparer::new(sides.0, sides.1, mode)
+        .compare_insts(left, right)
+        .err()
+        .map(|found| *found)
 }

@@ -1,4 +1,4 @@
-//! What is compared or hashed: a body or one instruction, and how it sees the values from outside of it.
+//! The scope of a comparison or hash, a body or one instruction, and the values that it captures.
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
@@ -9,7 +9,7 @@ use crate::func::{Function, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::op::Effects;
 
-/// A part of a function.
+/// The part of a function that is compared or hashed.
 #[derive(Clone, Copy)]
 pub(super) enum Scope {
     Body(BodyId),
@@ -17,11 +17,11 @@ pub(super) enum Scope {
 }
 
 impl Scope {
-    pub(super) fn is_whole(self, f: &Function) -> bool {
+    pub(super) fn is_whole_function(self, f: &Function) -> bool {
         matches!(self, Self::Body(body) if body == f.body())
     }
 
-    /// The bodies right below it.
+    /// Returns the outermost bodies of the scope.
     pub(super) fn bodies(self, f: &Function) -> SmallVec<[BodyId; 2]> {
         match self {
             Self::Body(body) => SmallVec::from_slice(&[body]),
@@ -29,7 +29,7 @@ impl Scope {
         }
     }
 
-    /// All instructions in it, in the order of the text.
+    /// Iterates over all instructions of the scope, in the order of the text.
     pub(super) fn walk(self, f: &Function) -> impl Iterator<Item = InstId> + '_ {
         let own = match self {
             Self::Body(_) => None,
@@ -38,7 +38,7 @@ impl Scope {
         own.into_iter().chain(self.bodies(f).into_iter().flat_map(|b| f.walk_body(b)))
     }
 
-    fn holds(self, f: &Function, body: BodyId) -> bool {
+    fn contains_directly(self, f: &Function, body: BodyId) -> bool {
         match self {
             Self::Body(root) => root == body,
             Self::Inst(inst) => f.body_owner(body) == Some(inst),
@@ -46,14 +46,14 @@ impl Scope {
     }
 }
 
-/// Something for each index: a list for a whole function, a map for a part of one, so that small parts of large
-/// functions cost little.
-pub(super) enum Table<T> {
+/// A table by index: a list for a whole function, a map for a part of one, so that small parts of large functions
+/// cost little.
+pub(super) enum IndexTable<T> {
     Dense(Vec<T>, T),
     Sparse(HashMap<usize, T, FxBuildHasher>, T),
 }
 
-impl<T: Copy> Table<T> {
+impl<T: Copy> IndexTable<T> {
     pub(super) fn new(whole: bool, len: usize, default: T) -> Self {
         if whole {
             Self::Dense(vec![default; len], default)
@@ -80,15 +80,15 @@ impl<T: Copy> Table<T> {
     }
 }
 
-/// Which values come from outside of a scope.
-pub(super) struct Inside {
-    // Nothing: the scope is the whole function, and nothing is outside.
+/// The membership of values in a scope.
+pub(super) struct ScopeMembership {
+    // The bodies of the scope; `None` if it is the whole function, which contains every value.
     bodies: Option<HashSet<BodyId, FxBuildHasher>>,
 }
 
-impl Inside {
+impl ScopeMembership {
     pub(super) fn new(f: &Function, scope: Scope) -> Self {
-        if scope.is_whole(f) {
+        if scope.is_whole_function(f) {
             return Self { bodies: None };
         }
         let mut bodies: HashSet<BodyId, FxBuildHasher> = scope.bodies(f).into_iter().collect();
@@ -96,7 +96,7 @@ impl Inside {
         Self { bodies: Some(bodies) }
     }
 
-    pub(super) fn has(&self, f: &Function, value: ValueId) -> bool {
+    pub(super) fn contains(&self, f: &Function, value: ValueId) -> bool {
         let Some(bodies) = &self.bodies else { return true };
         match f.value_def(value) {
             ValueDef::Param(body, _) => bodies.contains(&body),
@@ -105,9 +105,10 @@ impl Inside {
     }
 }
 
-/// By index: whether an instruction is ordered, by itself or because of one in its regions. Terminators are not.
-pub(super) fn ordered(f: &Function, scope: Scope) -> Table<bool> {
-    let mut flags = Table::new(scope.is_whole(f), f.inst_capacity(), false);
+/// Returns, by index, whether an instruction is ordered, by itself or because of one in its regions. Terminators are
+/// not.
+pub(super) fn ordered_flags(f: &Function, scope: Scope) -> IndexTable<bool> {
+    let mut flags = IndexTable::new(scope.is_whole_function(f), f.inst_capacity(), false);
     for inst in scope.walk(f) {
         let terminator = f.op_def(inst).is_some_and(|d| d.terminator);
         if terminator || f.own_effects(inst) != Effects::Ordered {
@@ -118,83 +119,97 @@ pub(super) fn ordered(f: &Function, scope: Scope) -> Table<bool> {
             if flags.set(i.index(), true) {
                 break;
             }
-            let body = f.body_of(i).filter(|&b| !scope.holds(f, b));
+            let body = f.body_of(i).filter(|&b| !scope.contains_directly(f, b));
             at = body.and_then(|b| f.body_owner(b));
         }
     }
     flags
 }
 
-/// What a body is compared by: its ordered instructions, then its terminator.
-pub(super) fn roots(f: &Function, body: BodyId, ordered: &Table<bool>) -> Vec<InstId> {
+/// Returns the instructions from which a body is compared by data flow: its ordered instructions, then its
+/// terminator.
+pub(super) fn comparison_roots(
+    f: &Function,
+    body: BodyId,
+    ordered: &IndexTable<bool>,
+) -> Vec<InstId> {
     let effects = f.body_insts(body).filter(|i| ordered.get(i.index()));
     let mut list: Vec<InstId> = effects.collect();
     list.extend(f.terminator(body));
     list
 }
 
-/// The values from outside, in the order in which a walk meets them that only depends on what equal scopes share.
-pub(super) fn captures(f: &Function, scope: Scope, mode: Mode) -> Vec<ValueId> {
-    if scope.is_whole(f) {
+/// Returns the values captured by a scope, in an order that is the same for equal scopes.
+pub(super) fn captured_values(f: &Function, scope: Scope, mode: Mode) -> Vec<ValueId> {
+    if scope.is_whole_function(f) {
         return Vec::new();
     }
-    let mut walk =
-        CaptureWalk { f, inside: Inside::new(f, scope), seen: HashSet::default(), met: Vec::new() };
+    let mut walk = CaptureCollector {
+        f,
+        inside: ScopeMembership::new(f, scope),
+        seen: HashSet::default(),
+        captured: Vec::new(),
+    };
     match mode {
         Mode::Ordered => {
             let operands = scope.walk(f).flat_map(|inst| f.operands(inst));
-            operands.for_each(|&value| walk.meet(value));
+            operands.for_each(|&value| walk.visit(value));
         }
-        Mode::DataFlow => walk.data_flow(scope),
+        Mode::DataFlow => walk.collect_by_data_flow(scope),
     }
-    walk.met
+    walk.captured
 }
 
-struct CaptureWalk<'a> {
+struct CaptureCollector<'a> {
     f: &'a Function,
-    inside: Inside,
+    inside: ScopeMembership,
     seen: HashSet<ValueId, FxBuildHasher>,
-    met: Vec<ValueId>,
+    captured: Vec<ValueId>,
 }
 
-impl CaptureWalk<'_> {
-    fn meet(&mut self, value: ValueId) {
-        if !self.inside.has(self.f, value) && self.seen.insert(value) {
-            self.met.push(value);
+impl CaptureCollector<'_> {
+    fn visit(&mut self, value: ValueId) {
+        if !self.inside.contains(self.f, value) && self.seen.insert(value) {
+            self.captured.push(value);
         }
     }
 
-    // From the roots inwards, depth first.
-    fn data_flow(&mut self, scope: Scope) {
-        enum Task {
+    // Visits values depth first, from the comparison roots backwards.
+    fn collect_by_data_flow(&mut self, scope: Scope) {
+        enum CaptureTask {
             Body(BodyId),
             Inst(InstId),
             Operand(InstId, usize),
         }
         let f = self.f;
-        let effects = ordered(f, scope);
+        let effects = ordered_flags(f, scope);
         let mut done: HashSet<InstId, FxBuildHasher> = HashSet::default();
-        let mut tasks: Vec<Task> = match scope {
-            Scope::Body(body) => vec![Task::Body(body)],
-            Scope::Inst(inst) => vec![Task::Inst(inst)],
+        let mut tasks: Vec<CaptureTask> = match scope {
+            Scope::Body(body) => vec![CaptureTask::Body(body)],
+            Scope::Inst(inst) => vec![CaptureTask::Inst(inst)],
         };
         while let Some(task) = tasks.pop() {
             match task {
-                Task::Body(body) => {
-                    tasks.extend(roots(f, body, &effects).into_iter().rev().map(Task::Inst));
+                CaptureTask::Body(body) => {
+                    tasks.extend(
+                        comparison_roots(f, body, &effects)
+                            .into_iter()
+                            .rev()
+                            .map(CaptureTask::Inst),
+                    );
                 }
-                Task::Inst(inst) => {
+                CaptureTask::Inst(inst) => {
                     if done.insert(inst) {
-                        tasks.extend(f.regions(inst).iter().rev().map(|&b| Task::Body(b)));
-                        tasks.push(Task::Operand(inst, 0));
+                        tasks.extend(f.regions(inst).iter().rev().map(|&b| CaptureTask::Body(b)));
+                        tasks.push(CaptureTask::Operand(inst, 0));
                     }
                 }
-                Task::Operand(inst, n) => {
+                CaptureTask::Operand(inst, n) => {
                     let Some(&value) = f.operands(inst).get(n) else { continue };
-                    tasks.push(Task::Operand(inst, n + 1));
-                    self.meet(value);
-                    if let Some(def) = f.inst_of(value).filter(|_| self.inside.has(f, value)) {
-                        tasks.push(Task::Inst(def));
+                    tasks.push(CaptureTask::Operand(inst, n + 1));
+                    self.visit(value);
+                    if let Some(def) = f.inst_of(value).filter(|_| self.inside.contains(f, value)) {
+                        tasks.push(CaptureTask::Inst(def));
                     }
                 }
             }

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::literals::{random_attr, random_literal};
 use crate::attr::Attr;
-use crate::func::{Function, Place};
+use crate::func::{Function, InsertPoint};
 use crate::ids::{BodyId, ValueId};
 use crate::name::Name;
 use crate::op::{Op, OpKey, OpParts, Registry};
@@ -15,36 +15,40 @@ use crate::program::Program;
 use crate::types::{Dim, Dims, TensorType, ValueType};
 use sapwood_types::Rng;
 
-/// What a random program is like.
+/// The parameters of random programs.
 #[derive(Clone, Debug)]
-pub struct Config {
-    /// How many functions.
+pub struct RandomProgramConfig {
+    /// The number of functions.
     pub functions: usize,
-    /// How many instructions each function aims at.
+    /// The approximate number of instructions of each function.
     pub insts: usize,
-    /// Only these ops, if any are named, each as often as it is named. Others still appear where one is needed for an
-    /// operand.
+    /// The ops to use, each as often as it is listed; all ops if empty. Other ops still appear where an operand needs
+    /// one.
     pub only: Vec<&'static str>,
-    /// Whether each function returns all that nothing uses.
+    /// True if each function returns all unused values.
     pub return_unused: bool,
 }
 
-impl Default for Config {
+impl Default for RandomProgramConfig {
     fn default() -> Self {
         Self { functions: 2, insts: 24, only: Vec::new(), return_unused: false }
     }
 }
 
-/// A random program that verifies: the same one for the same seed.
+/// Generates a random program that verifies. The same seed gives the same program.
 #[must_use]
-pub fn random_program(seed: u64, config: &Config) -> Program {
-    random_program_by(&mut Rng::new(seed), config, Program::new(Registry::builtin()))
+pub fn random_program(seed: u64, config: &RandomProgramConfig) -> Program {
+    add_random_functions(&mut Rng::new(seed), config, Program::new(Registry::builtin()))
 }
 
-/// A program with random functions more, which may call those that are there. Their names are `f0` and so on; if one has
-/// such a name, it stays the only one of that name.
+/// Adds random functions to a program, which may call the existing ones. Their names are `f0` and so on; a function
+/// whose name is taken is not added.
 #[must_use]
-pub fn random_program_by(rng: &mut Rng, config: &Config, mut program: Program) -> Program {
+pub fn add_random_functions(
+    rng: &mut Rng,
+    config: &RandomProgramConfig,
+    mut program: Program,
+) -> Program {
     let registry = program.registry().clone();
     let names: Vec<&'static str> = if config.only.is_empty() {
         registry.defs().filter(|d| !d.terminator).map(|d| d.name).chain(["demo.thing"]).collect()
@@ -52,14 +56,14 @@ pub fn random_program_by(rng: &mut Rng, config: &Config, mut program: Program) -
         config.only.clone()
     };
     for n in 0..config.functions {
-        let function = Generator::new(rng, &format!("f{n}"), &registry, &program, &names)
+        let function = ProgramGenerator::new(rng, &format!("f{n}"), &registry, &program, &names)
             .function(config.insts, config.return_unused);
         let _ = program.add(function);
     }
     program
 }
 
-pub(super) struct Generator<'a> {
+pub(super) struct ProgramGenerator<'a> {
     pub(super) rng: &'a mut Rng,
     pub(super) f: Function,
     pub(super) program: &'a Program,
@@ -69,7 +73,7 @@ pub(super) struct Generator<'a> {
     pub(super) depth: usize,
 }
 
-pub(super) const NUMBERS: &[DataType] = &[
+pub(super) const NUMERIC_DTYPES: &[DataType] = &[
     DataType::F32,
     DataType::I32,
     DataType::F64,
@@ -91,7 +95,7 @@ pub(super) const NUMBERS: &[DataType] = &[
     DataType::U32,
 ];
 
-impl<'a> Generator<'a> {
+impl<'a> ProgramGenerator<'a> {
     fn new(
         rng: &'a mut Rng,
         name: &str,
@@ -106,15 +110,15 @@ impl<'a> Generator<'a> {
 
     fn function(mut self, insts: usize, return_unused: bool) -> Function {
         for _ in 0..1 + self.rng.below(3) {
-            let ty = self.tensor_type();
-            self.param(&ty.into());
+            let ty = self.random_tensor_type();
+            self.add_param(&ty.into());
         }
         let mut tries = 0;
         while self.f.num_insts() < insts && tries < insts * 4 {
             tries += 1;
-            self.any_op();
+            self.emit_random_op();
         }
-        let values = self.visible();
+        let values = self.visible_values();
         let mut results: SmallVec<[ValueId; 4]> =
             (0..self.rng.below(4)).filter_map(|_| self.rng.pick(&values)).collect();
         if return_unused {
@@ -128,28 +132,30 @@ impl<'a> Generator<'a> {
         self.f
     }
 
-    pub(super) fn any_op(&mut self) {
+    pub(super) fn emit_random_op(&mut self) {
         if let Some(name) = self.rng.pick(self.names) {
-            self.op(name);
+            self.emit_op(name);
         }
     }
 
-    /// Tries to add an instruction of this op. Operands are made as needed.
-    pub(super) fn op(&mut self, name: &'static str) -> Option<()> {
-        let parts = if name == "demo.thing" { self.unregistered() } else { self.parts(name)? };
+    /// Tries to add an instruction of this op; operands are generated as needed.
+    pub(super) fn emit_op(&mut self, name: &'static str) -> Option<()> {
+        let parts =
+            if name == "demo.thing" { self.unregistered_parts() } else { self.random_parts(name)? };
         self.emit(&parts).map(|_| ())
     }
 
-    fn unregistered(&mut self) -> OpParts {
+    fn unregistered_parts(&mut self) -> OpParts {
         let mut parts = OpParts::new(OpKey::of("demo.thing"));
         let entries = (0..self.rng.below(4))
             .map(|i| (Name::new(["k", "pure", "m n", "z"][i]), random_attr(self.rng, 0)));
         parts.attrs.push(Attr::dict(entries.collect()));
-        let values = self.visible();
+        let values = self.visible_values();
         parts.operands = (0..self.rng.below(3)).filter_map(|_| self.rng.pick(&values)).collect();
-        parts.given = (0..self.rng.below(3)).map(|_| ValueType::from(self.tensor_type())).collect();
+        parts.declared_types =
+            (0..self.rng.below(3)).map(|_| ValueType::from(self.random_tensor_type())).collect();
         if self.depth < 3 && self.rng.one_in(4) {
-            let ty = self.tensor_type();
+            let ty = self.random_tensor_type();
             let body = self
                 .region(&[ty.into()], |g, args| vec![args[0], g.rng.pick(args).unwrap_or(args[0])]);
             parts.regions.extend(body);
@@ -160,8 +166,11 @@ impl<'a> Generator<'a> {
     /// Adds an instruction if it fits.
     pub(super) fn emit(&mut self, parts: &OpParts) -> Option<SmallVec<[ValueId; 2]>> {
         let (body, _) = *self.scopes.last().map(|(b, v)| (*b, v.len())).as_ref()?;
-        let inserted =
-            self.f.resolve(parts).ok().and_then(|spec| self.f.insert(Place::End(body), &spec).ok());
+        let inserted = self
+            .f
+            .resolve_parts(parts)
+            .ok()
+            .and_then(|spec| self.f.insert(InsertPoint::End(body), &spec).ok());
         let Some(inst) = inserted else {
             for &region in &parts.regions {
                 if self.f.body_owner(region).is_none() {
@@ -183,12 +192,12 @@ impl<'a> Generator<'a> {
         Some(results)
     }
 
-    /// All values that may be used here.
-    pub(super) fn visible(&self) -> Vec<ValueId> {
+    /// Returns all values that may be used at the current place.
+    pub(super) fn visible_values(&self) -> Vec<ValueId> {
         self.scopes.iter().flat_map(|(_, values)| values.iter().copied()).collect()
     }
 
-    fn param(&mut self, ty: &ValueType) -> ValueId {
+    fn add_param(&mut self, ty: &ValueType) -> ValueId {
         let value = self.f.push_param(self.f.body(), ty);
         if self.rng.one_in(2) {
             self.f.set_hint(value, ["p", "x", "q"][self.rng.below(3)]);
@@ -197,10 +206,10 @@ impl<'a> Generator<'a> {
         value
     }
 
-    /// A value of exactly this type: one that is there, a constant, or a new parameter of the function.
+    /// Returns a value of exactly this type: an existing one, a constant, or a new parameter of the function.
     pub(super) fn value(&mut self, ty: &ValueType) -> ValueId {
         let fitting: Vec<ValueId> =
-            self.visible().into_iter().filter(|&v| self.f.value_type(v) == ty).collect();
+            self.visible_values().into_iter().filter(|&v| self.f.value_type(v) == ty).collect();
         if !self.rng.one_in(4)
             && let Some(value) = self.rng.pick(&fitting)
         {
@@ -211,7 +220,8 @@ impl<'a> Generator<'a> {
             && let Some(literal) = random_literal(self.rng, tensor)
         {
             if self.rng.one_in(2) {
-                let here = Place::End(self.scopes.last().map_or(self.f.body(), |(body, _)| *body));
+                let here =
+                    InsertPoint::End(self.scopes.last().map_or(self.f.body(), |(body, _)| *body));
                 return self.f.constant(&literal, here, sapwood_types::Span::unknown());
             }
             let mut parts = OpParts::new(crate::ops::Constant::key());
@@ -220,20 +230,20 @@ impl<'a> Generator<'a> {
                 return results[0];
             }
         }
-        self.param(ty)
+        self.add_param(ty)
     }
 
-    /// A value that is a tensor of some type.
+    /// Returns a value of a tensor type.
     pub(super) fn tensor(&mut self, ty: TensorType) -> ValueId {
         self.value(&ty.into())
     }
 
-    /// A scalar of an element type.
+    /// Returns a scalar of an element type.
     pub(super) fn scalar(&mut self, dtype: DataType) -> ValueId {
         self.tensor(TensorType::scalar(dtype))
     }
 
-    /// A region over these parameters; `build` gives what it yields. Inside, values from outside may be used.
+    /// Builds a region with these parameters; `build` returns the values to yield and may use values from outside.
     pub(super) fn region(
         &mut self,
         params: &[ValueType],
@@ -256,12 +266,16 @@ impl<'a> Generator<'a> {
         Some(body)
     }
 
-    pub(super) fn dtype(&mut self) -> DataType {
-        if self.rng.one_in(8) { DataType::Bool } else { NUMBERS[self.rng.below(NUMBERS.len())] }
+    pub(super) fn random_dtype(&mut self) -> DataType {
+        if self.rng.one_in(8) {
+            DataType::Bool
+        } else {
+            NUMERIC_DTYPES[self.rng.below(NUMERIC_DTYPES.len())]
+        }
     }
 
-    /// Dims with names and unknowns among them.
-    pub(super) fn dims(&mut self) -> Dims {
+    /// Returns random dims, some of them named or unknown.
+    pub(super) fn random_dims(&mut self) -> Dims {
         let rank = self.rng.below(4);
         let dim = |rng: &mut Rng| match rng.below(12) {
             0 => Dim::Named(Name::new("N")),
@@ -273,18 +287,18 @@ impl<'a> Generator<'a> {
         (0..rank).map(|_| dim(self.rng)).collect()
     }
 
-    /// Known dims of at least this rank.
-    pub(super) fn known_dims(&mut self, least: usize) -> Vec<u64> {
+    /// Returns random known dims of at least this rank.
+    pub(super) fn random_known_dims(&mut self, least: usize) -> Vec<u64> {
         let rank = least + self.rng.below(3);
         (0..rank).map(|_| self.rng.below(4) as u64 + 1).collect()
     }
 
-    pub(super) fn tensor_type(&mut self) -> TensorType {
-        TensorType { dtype: self.dtype(), dims: self.dims() }
+    pub(super) fn random_tensor_type(&mut self) -> TensorType {
+        TensorType { dtype: self.random_dtype(), dims: self.random_dims() }
     }
 
-    pub(super) fn known_type(&mut self, least: usize) -> TensorType {
-        let dims = self.known_dims(least);
-        TensorType::new(self.dtype(), dims)
+    pub(super) fn random_known_type(&mut self, least: usize) -> TensorType {
+        let dims = self.random_known_dims(least);
+        TensorType::new(self.random_dtype(), dims)
     }
 }

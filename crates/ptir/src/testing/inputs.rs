@@ -1,4 +1,4 @@
-//! Random inputs for functions.
+//! Random inputs of functions.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use crate::literal::TensorLiteral;
 use crate::types::{Dim, TensorType, ValueType};
 use sapwood_types::Rng;
 
-/// Random tensors for the parameters of a function; named and unknown dims get small extents, the same name the same one.
-/// `None` if a parameter is no tensor or too large.
+/// Generates random tensors for the parameters of a function. Named and unknown dims get small extents, equal names
+/// equal extents. Returns `None` if a parameter is not a tensor or too large.
 #[must_use]
 pub fn random_inputs(rng: &mut Rng, function: &Function) -> Option<Vec<TensorLiteral>> {
     let mut extents = BTreeMap::new();

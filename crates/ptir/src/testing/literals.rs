@@ -1,4 +1,4 @@
-//! Random literals and dictionary attributes.
+//! Random literals and attributes.
 
 use sapwood_types::DataType;
 
@@ -8,8 +8,9 @@ use crate::name::Name;
 use crate::types::TensorType;
 use sapwood_types::Rng;
 
-/// A literal of a type with known dims: small and extreme numbers (zeros of both signs, infinities, NaN, denormals), random
-/// bits, NaNs with payloads included; often a splat. `None` if it has 65,536 elements or more.
+/// Generates a literal of a type with known dims: small and extreme numbers (zeros of both signs, infinities, NaN,
+/// denormals) and random bits, including NaNs with payloads; often a splat. Returns `None` if the type has 65,536
+/// elements or more.
 #[must_use]
 pub fn random_literal(rng: &mut Rng, ty: &TensorType) -> Option<TensorLiteral> {
     let shape = ty.known_shape()?;
@@ -54,7 +55,7 @@ pub fn random_literal(rng: &mut Rng, ty: &TensorType) -> Option<TensorLiteral> {
     TensorLiteral::new(ty.dtype, &shape, &bytes).ok()
 }
 
-// A number that laws are about, or the bits that are there.
+// Writes a number for which algebraic laws have special cases, or leaves the bits unchanged.
 fn special_float(rng: &mut Rng, dtype: DataType, bytes: &mut [u8]) {
     let number = match rng.below(12) {
         0 => 0.0,
@@ -64,7 +65,7 @@ fn special_float(rng: &mut Rng, dtype: DataType, bytes: &mut [u8]) {
         4 => f64::INFINITY,
         5 => f64::NEG_INFINITY,
         6 => f64::NAN,
-        // The smallest number there is, and about the largest that is no normal one.
+        // The smallest positive number, and roughly the largest subnormal number.
         7 | 8 => {
             let mut small = vec![0; bytes.len()];
             small[0] = 1;
@@ -80,7 +81,7 @@ fn special_float(rng: &mut Rng, dtype: DataType, bytes: &mut [u8]) {
     }
 }
 
-/// Any attribute, for unregistered ops.
+/// Generates any attribute, for unregistered ops.
 pub(super) fn random_attr(rng: &mut Rng, depth: usize) -> Attr {
     match rng.below(if depth > 3 { 9 } else { 12 }) {
         0 => Attr::Bool(rng.one_in(2)),

@@ -1,4 +1,4 @@
-//! Random programs and their mutations, for property tests, and expected values. Only with the feature `testing`.
+//! Random programs and mutations for property tests, and expected values. Only with the feature `testing`.
 
 mod generate;
 mod inputs;
@@ -8,11 +8,11 @@ mod regions;
 mod tensors;
 mod values;
 
-pub use generate::{Config, random_program, random_program_by};
+pub use generate::{RandomProgramConfig, add_random_functions, random_program};
 pub use inputs::random_inputs;
 pub use literals::random_literal;
 pub use mutate::{MUTATIONS, Mutation};
 pub use sapwood_types::Rng;
 pub use values::{
-    Difference, Tolerance, compare, compare_all, read_values, run_values, write_value,
+    Tolerance, ValueDifference, compare, compare_all, read_values, run_values, write_value,
 };

@@ -1,67 +1,68 @@
-//! Operands and attributes for the ops without regions.
+//! Random operands and attributes for the ops without regions.
 
 use sapwood_types::DataType;
 
-use super::generate::Generator;
+use super::generate::ProgramGenerator;
 use crate::attr::{Attr, Ints, Pairs};
 use crate::op::{OpKey, OpParts};
 use crate::types::{Dim, TensorType, ValueType};
 use crate::{AttrField, ValueId};
 
-pub(super) fn ints(list: impl IntoIterator<Item = usize>) -> Attr {
+pub(super) fn ints_attr(list: impl IntoIterator<Item = usize>) -> Attr {
     Attr::Ints(list.into_iter().map(|n| n as i64).collect())
 }
 
 const NONE: Attr = Attr::Unit;
 
-impl Generator<'_> {
-    /// An instruction of this op that probably fits; `None` if nothing could be made.
-    pub(super) fn parts(&mut self, name: &'static str) -> Option<OpParts> {
+impl ProgramGenerator<'_> {
+    /// Builds an instruction of this op that probably fits. Returns `None` if none could be built.
+    pub(super) fn random_parts(&mut self, name: &'static str) -> Option<OpParts> {
         let registry = self.f.registry().clone();
         let def = registry.by_name(name)?;
         let mut parts = OpParts::new(def.key);
-        let (operands, attrs, given): (Vec<ValueId>, Vec<Attr>, Vec<ValueType>) = match def.family {
-            "unary" => self.unary(name)?,
-            "binary" => self.binary(name)?,
-            "compare" => self.comparison(name)?,
-            "shape" => self.shape(name)?,
-            "constant" | "cast" | "call" | "rng" | "dynamic" | "linalg" | "dot" => {
-                self.plain(name)?
-            }
-            "reduce" if name != "reduce" => self.reduction(name)?,
-            "sort" if name == "top_k" => {
-                let mut ty = self.known_type(1);
-                ty.dtype = self.real();
-                let last = ty.dims.last().and_then(|d| d.known()).unwrap_or(0) as usize;
-                let k = self.rng.below(last + 1);
-                let order = if self.rng.below(2) == 0 { "partial" } else { "total" };
-                (vec![self.tensor(ty)], vec![Attr::Int(k as i64), Attr::word(order)], vec![])
-            }
-            "gather" if name == "gather" => self.gather(),
-            "convolution" => self.convolution(),
-            _ => return self.with_regions(name),
-        };
+        let (operands, attrs, declared_types): (Vec<ValueId>, Vec<Attr>, Vec<ValueType>) =
+            match def.family {
+                "unary" => self.unary_parts(name)?,
+                "binary" => self.binary_parts(name)?,
+                "compare" => self.comparison_parts(name)?,
+                "shape" => self.shape_parts(name)?,
+                "constant" | "cast" | "call" | "rng" | "dynamic" | "linalg" | "dot" => {
+                    self.other_parts(name)?
+                }
+                "reduce" if name != "reduce" => self.reduction_parts(name)?,
+                "sort" if name == "top_k" => {
+                    let mut ty = self.random_known_type(1);
+                    ty.dtype = self.real_dtype();
+                    let last = ty.dims.last().and_then(|d| d.known()).unwrap_or(0) as usize;
+                    let k = self.rng.below(last + 1);
+                    let order = if self.rng.below(2) == 0 { "partial" } else { "total" };
+                    (vec![self.tensor(ty)], vec![Attr::Int(k as i64), Attr::word(order)], vec![])
+                }
+                "gather" if name == "gather" => self.gather_parts(),
+                "convolution" => self.convolution_parts(),
+                _ => return self.parts_with_regions(name),
+            };
         parts.operands.extend(operands);
         parts.attrs.extend(attrs);
-        parts.given = given;
+        parts.declared_types = declared_types;
         Some(parts)
     }
 
-    pub(super) fn real(&mut self) -> DataType {
+    pub(super) fn real_dtype(&mut self) -> DataType {
         loop {
-            let dtype = self.dtype();
+            let dtype = self.random_dtype();
             if !dtype.is_complex() {
                 return dtype;
             }
         }
     }
 
-    // An element type the op takes, found by asking its inference.
-    fn accepted(&mut self, name: &str, operands: usize) -> Option<TensorType> {
+    // Returns an element type that the op accepts, found by running its inference.
+    fn accepted_type(&mut self, name: &str, operands: usize) -> Option<TensorType> {
         let registry = self.f.registry().clone();
         let def = registry.by_name(name)?;
         for _ in 0..40 {
-            let ty = self.tensor_type();
+            let ty = self.random_tensor_type();
             let value_type = ValueType::from(ty.clone());
             let attrs: Vec<Attr> =
                 def.attrs.iter().map(|a| a.default.clone().unwrap_or(Attr::Int(5))).collect();
@@ -70,7 +71,7 @@ impl Generator<'_> {
                 attrs: &attrs,
                 operands: (0..operands).map(|_| &value_type).collect(),
                 regions: Default::default(),
-                given: Default::default(),
+                declared_types: Default::default(),
             };
             if def.infer(&cx).is_ok() {
                 return Some(ty);
@@ -79,8 +80,11 @@ impl Generator<'_> {
         None
     }
 
-    fn unary(&mut self, name: &'static str) -> Option<(Vec<ValueId>, Vec<Attr>, Vec<ValueType>)> {
-        let ty = self.accepted(name, 1)?;
+    fn unary_parts(
+        &mut self,
+        name: &'static str,
+    ) -> Option<(Vec<ValueId>, Vec<Attr>, Vec<ValueType>)> {
+        let ty = self.accepted_type(name, 1)?;
         let attrs = if name == "reduce_precision" {
             vec![Attr::Int(1 + self.rng.below(10) as i64), Attr::Int(self.rng.below(20) as i64)]
         } else {
@@ -89,16 +93,19 @@ impl Generator<'_> {
         Some((vec![self.tensor(ty)], attrs, vec![]))
     }
 
-    fn binary(&mut self, name: &'static str) -> Option<(Vec<ValueId>, Vec<Attr>, Vec<ValueType>)> {
-        let ty = self.accepted(name, 2)?;
-        Some((vec![self.tensor(ty.clone()), self.tensor(ty)], vec![], vec![]))
-    }
-
-    fn comparison(
+    fn binary_parts(
         &mut self,
         name: &'static str,
     ) -> Option<(Vec<ValueId>, Vec<Attr>, Vec<ValueType>)> {
-        let mut ty = self.tensor_type();
+        let ty = self.accepted_type(name, 2)?;
+        Some((vec![self.tensor(ty.clone()), self.tensor(ty)], vec![], vec![]))
+    }
+
+    fn comparison_parts(
+        &mut self,
+        name: &'static str,
+    ) -> Option<(Vec<ValueId>, Vec<Attr>, Vec<ValueType>)> {
+        let mut ty = self.random_tensor_type();
         Some(match name {
             "compare" => {
                 let words = if ty.dtype.is_complex() {
@@ -132,8 +139,11 @@ impl Generator<'_> {
         })
     }
 
-    fn shape(&mut self, name: &'static str) -> Option<(Vec<ValueId>, Vec<Attr>, Vec<ValueType>)> {
-        let ty = self.known_type(1);
+    fn shape_parts(
+        &mut self,
+        name: &'static str,
+    ) -> Option<(Vec<ValueId>, Vec<Attr>, Vec<ValueType>)> {
+        let ty = self.random_known_type(1);
         let (rank, shape) = (ty.rank(), ty.known_shape()?);
         let input = self.tensor(ty.clone());
         Some(match name {
@@ -151,7 +161,7 @@ impl Generator<'_> {
                 for i in (1..rank).rev() {
                     perm.swap(i, self.rng.below(i + 1));
                 }
-                (vec![input], vec![ints(perm)], vec![])
+                (vec![input], vec![ints_attr(perm)], vec![])
             }
             "broadcast_to" => {
                 let mut dims: Vec<u64> = vec![2; self.rng.below(2)];
@@ -163,7 +173,7 @@ impl Generator<'_> {
                     shape.iter().map(|&n| if n == 1 { 4 } else { n }).collect();
                 let extra = self.rng.below(2);
                 dims.splice(0..0, vec![5; extra]);
-                let axes = ints((0..rank).map(|a| a + extra));
+                let axes = ints_attr((0..rank).map(|a| a + extra));
                 (vec![input], vec![axes, NONE], vec![TensorType::new(ty.dtype, dims).into()])
             }
             "slice" => {
@@ -177,9 +187,9 @@ impl Generator<'_> {
                 let strides = if self.rng.one_in(2) {
                     NONE
                 } else {
-                    ints((0..rank).map(|_| 1 + self.rng.below(3)))
+                    ints_attr((0..rank).map(|_| 1 + self.rng.below(3)))
                 };
-                (vec![input], vec![ints(starts), ints(limits), strides], vec![])
+                (vec![input], vec![ints_attr(starts), ints_attr(limits), strides], vec![])
             }
             "concat" => {
                 let count = self.rng.below(3);
@@ -202,38 +212,41 @@ impl Generator<'_> {
                 let interior = if self.rng.one_in(2) {
                     NONE
                 } else {
-                    ints((0..rank).map(|_| self.rng.below(2)))
+                    ints_attr((0..rank).map(|_| self.rng.below(2)))
                 };
                 (vec![input, self.scalar(ty.dtype)], vec![low, high, interior], vec![])
             }
             "reverse" => {
                 let axes: Vec<usize> = (0..rank).filter(|_| self.rng.one_in(2)).collect();
-                (vec![input], vec![ints(axes)], vec![])
+                (vec![input], vec![ints_attr(axes)], vec![])
             }
             _ => (vec![input], vec![Attr::Int(self.rng.below(rank) as i64)], vec![]),
         })
     }
 
-    fn plain(&mut self, name: &'static str) -> Option<(Vec<ValueId>, Vec<Attr>, Vec<ValueType>)> {
+    fn other_parts(
+        &mut self,
+        name: &'static str,
+    ) -> Option<(Vec<ValueId>, Vec<Attr>, Vec<ValueType>)> {
         let float = [DataType::F32, DataType::F64, DataType::C64][self.rng.below(3)];
         Some(match name {
             "constant" => {
-                let ty = self.known_type(0);
+                let ty = self.random_known_type(0);
                 let literal = super::literals::random_literal(self.rng, &ty)?;
                 (vec![], vec![Attr::Literal(literal)], vec![])
             }
             "iota" => {
-                let mut ty = self.known_type(1);
+                let mut ty = self.random_known_type(1);
                 ty.dtype = [DataType::I32, DataType::F32, DataType::U64][self.rng.below(3)];
                 (vec![], vec![Attr::Int(self.rng.below(ty.rank()) as i64), NONE], vec![ty.into()])
             }
             "cast" => {
-                let ty = self.tensor_type();
-                let to = ty.with_dtype(self.dtype());
+                let ty = self.random_tensor_type();
+                let to = ty.with_dtype(self.random_dtype());
                 (vec![self.tensor(ty)], vec![NONE], vec![to.into()])
             }
             "bitcast" => {
-                let ty = TensorType { dtype: DataType::I32, dims: self.dims() };
+                let ty = TensorType { dtype: DataType::I32, dims: self.random_dims() };
                 let targets = [DataType::F32, DataType::U16, DataType::I8, DataType::Bool];
                 let mut to = ty.with_dtype(targets[self.rng.below(4)]);
                 if to.dtype.bit_width() < 32 {
@@ -257,25 +270,25 @@ impl Generator<'_> {
                     target.params().iter().map(|&p| close(target.value_type(p))).collect();
                 let args = args.iter().map(|ty| self.value(ty)).collect();
                 let results = target.result_types().into_iter().map(close).collect();
-                let effects =
-                    self.program.with_effects().contains(&target.name()) || self.rng.one_in(2);
+                let effects = self.program.functions_with_effects().contains(&target.name())
+                    || self.rng.one_in(2);
                 (args, vec![Attr::Func(target.name()), Attr::Bool(effects), NONE], results)
             }
             "custom_call" => {
-                let values = self.visible();
+                let values = self.visible_values();
                 let args = (0..self.rng.below(3)).filter_map(|_| self.rng.pick(&values)).collect();
                 let config = if self.rng.one_in(2) { NONE } else { Attr::Str("a=\"1\"".into()) };
                 let attrs =
                     vec![Attr::Str("do it".into()), config, Attr::Bool(self.rng.one_in(2)), NONE];
-                let mut given: Vec<ValueType> =
-                    (0..self.rng.below(3)).map(|_| self.tensor_type().into()).collect();
+                let mut declared_types: Vec<ValueType> =
+                    (0..self.rng.below(3)).map(|_| self.random_tensor_type().into()).collect();
                 if self.rng.one_in(3) {
-                    given.push(ValueType::Token);
+                    declared_types.push(ValueType::Token);
                 }
-                (args, attrs, given)
+                (args, attrs, declared_types)
             }
             "tuple" | "optimization_barrier" => {
-                let values = self.visible();
+                let values = self.visible_values();
                 let fits = |f: &crate::Function, v: ValueId| f.value_type(v).depth() < 4;
                 let args = (0..self.rng.below(4))
                     .filter_map(|_| self.rng.pick(&values))
@@ -284,14 +297,14 @@ impl Generator<'_> {
             }
             "get_tuple_element" => {
                 let tuples: Vec<ValueId> = self
-                    .visible()
+                    .visible_values()
                     .into_iter()
                     .filter(|&v| self.f.value_type(v).as_tuple().is_some_and(|t| !t.is_empty()))
                     .collect();
                 let input = match self.rng.pick(&tuples) {
                     Some(input) => input,
                     None => {
-                        let element = ValueType::from(self.tensor_type());
+                        let element = ValueType::from(self.random_tensor_type());
                         self.value(&ValueType::Tuple([element, ValueType::Token].into()))
                     }
                 };
@@ -304,7 +317,7 @@ impl Generator<'_> {
                 (tokens, vec![], vec![])
             }
             "refine" => {
-                let ty = self.tensor_type();
+                let ty = self.random_tensor_type();
                 let mut to = ty.clone();
                 to.dims.iter_mut().for_each(|d| {
                     if *d == Dim::Unknown {
@@ -316,22 +329,22 @@ impl Generator<'_> {
             "rng_bits" | "rng_uniform" | "rng_normal" => {
                 let state = self.tensor(TensorType::new(DataType::U64, [2u64]));
                 let dtype = if name == "rng_bits" { DataType::U32 } else { DataType::F32 };
-                let shape = self.known_dims(0);
+                let shape = self.random_known_dims(0);
                 (
                     vec![state],
-                    vec![Attr::Type(dtype), ints(shape.into_iter().map(|n| n as usize))],
+                    vec![Attr::Type(dtype), ints_attr(shape.into_iter().map(|n| n as usize))],
                     vec![],
                 )
             }
             "dynamic_slice" | "dynamic_update_slice" => {
-                let ty = self.known_type(0);
+                let ty = self.random_known_type(0);
                 let shape = ty.known_shape()?;
                 let sizes: Vec<u64> =
                     shape.iter().map(|&n| self.rng.below(n as usize + 1) as u64).collect();
                 let mut operands = vec![self.tensor(ty.clone())];
                 let mut attrs = vec![];
                 if name == "dynamic_slice" {
-                    attrs.push(ints(sizes.iter().map(|&n| n as usize)));
+                    attrs.push(ints_attr(sizes.iter().map(|&n| n as usize)));
                 } else {
                     operands.push(self.tensor(TensorType::new(ty.dtype, sizes)));
                 }
@@ -367,17 +380,18 @@ impl Generator<'_> {
                     _ => (DataType::C128, n),
                 };
                 let input = self.tensor(TensorType::new(dtype, [2, last]));
-                (vec![input], vec![Attr::word(kind), ints([n as usize])], vec![])
+                (vec![input], vec![Attr::word(kind), ints_attr([n as usize])], vec![])
             }
             "dot_general" => {
-                let dtype = self.dtype();
-                let (b, m, k, n) = (self.dim(), self.dim(), self.dim(), self.dim());
+                let dtype = self.random_dtype();
+                let (b, m, k, n) =
+                    (self.random_dim(), self.random_dim(), self.random_dim(), self.random_dim());
                 let lhs = self.tensor(TensorType::new(dtype, [b, m, k]));
                 let rhs = self.tensor(TensorType::new(dtype, [n, k, b]));
                 let acc = if dtype == DataType::F16 { Attr::Type(DataType::F32) } else { NONE };
                 (
                     vec![lhs, rhs],
-                    vec![ints([0]), ints([2]), ints([2]), ints([1]), acc, NONE],
+                    vec![ints_attr([0]), ints_attr([2]), ints_attr([2]), ints_attr([1]), acc, NONE],
                     vec![],
                 )
             }
@@ -385,7 +399,7 @@ impl Generator<'_> {
         })
     }
 
-    fn dim(&mut self) -> Dim {
+    fn random_dim(&mut self) -> Dim {
         match self.rng.below(6) {
             0 => Dim::Named(crate::Name::new("B")),
             1 => Dim::Unknown,
@@ -393,16 +407,16 @@ impl Generator<'_> {
         }
     }
 
-    fn reduction(
+    fn reduction_parts(
         &mut self,
         name: &'static str,
     ) -> Option<(Vec<ValueId>, Vec<Attr>, Vec<ValueType>)> {
-        let mut ty = self.tensor_type();
+        let mut ty = self.random_tensor_type();
         ty.dtype = match name {
             "reduce_and" | "reduce_or" | "reduce_xor" => {
                 [DataType::Bool, DataType::I32][self.rng.below(2)]
             }
-            _ => self.real(),
+            _ => self.real_dtype(),
         };
         let keep = Attr::Bool(self.rng.one_in(2));
         if name.starts_with("arg") {
@@ -418,33 +432,33 @@ impl Generator<'_> {
             ));
         }
         let axes: Vec<usize> = (0..ty.rank()).filter(|_| self.rng.one_in(2)).collect();
-        let mut attrs = vec![ints(axes), keep];
+        let mut attrs = vec![ints_attr(axes), keep];
         if matches!(name, "reduce_sum" | "reduce_prod") {
             attrs.push(if ty.dtype == DataType::Bf16 { Attr::Type(DataType::F32) } else { NONE });
         }
         Some((vec![self.tensor(ty)], attrs, vec![]))
     }
 
-    fn gather(&mut self) -> (Vec<ValueId>, Vec<Attr>, Vec<ValueType>) {
-        // Rows of a matrix at a vector of indices.
+    fn gather_parts(&mut self) -> (Vec<ValueId>, Vec<Attr>, Vec<ValueType>) {
+        // Rows of a matrix, selected by a vector of indices.
         let (n, m, k) =
             (1 + self.rng.below(4) as u64, 1 + self.rng.below(4) as u64, self.rng.below(4) as u64);
-        let dtype = self.dtype();
+        let dtype = self.random_dtype();
         let input = self.tensor(TensorType::new(dtype, [n, m]));
         let indices = self.tensor(TensorType::new(DataType::I64, [k, 1]));
         let attrs = vec![
-            ints([1]),
-            ints([0]),
-            ints([]),
-            ints([]),
-            ints([0]),
+            ints_attr([1]),
+            ints_attr([0]),
+            ints_attr([]),
+            ints_attr([]),
+            ints_attr([0]),
             Attr::Int(1),
-            ints([1, m as usize]),
+            ints_attr([1, m as usize]),
         ];
         (vec![input, indices], attrs, vec![])
     }
 
-    fn convolution(&mut self) -> (Vec<ValueId>, Vec<Attr>, Vec<ValueType>) {
+    fn convolution_parts(&mut self) -> (Vec<ValueId>, Vec<Attr>, Vec<ValueType>) {
         let mut size = || 1 + self.rng.below(5) as u64;
         let (n, c, h, w, o, kh, kw) = (size(), size(), size(), size(), size(), size(), size());
         let dtype = [DataType::F32, DataType::I8, DataType::C64][self.rng.below(3)];
@@ -454,14 +468,14 @@ impl Generator<'_> {
         let some = |attr: Attr, yes: bool| if yes { attr } else { NONE };
         let (s, p, d) = (self.rng.one_in(2), self.rng.one_in(2), self.rng.one_in(2));
         let attrs = vec![
-            ints([0, 3, 1, 2]),
-            ints([2, 3, 0, 1]),
-            ints([0, 3, 1, 2]),
-            some(ints([2, 1]), s),
+            ints_attr([0, 3, 1, 2]),
+            ints_attr([2, 3, 0, 1]),
+            ints_attr([0, 3, 1, 2]),
+            some(ints_attr([2, 1]), s),
             some(pads, p),
-            some(ints([1, 2]), d),
+            some(ints_attr([1, 2]), d),
             NONE,
-            some(ints([0, 1]), s),
+            some(ints_attr([0, 1]), s),
             Attr::Int(1),
             Attr::Int(1),
             NONE,
@@ -470,6 +484,6 @@ impl Generator<'_> {
     }
 }
 
-pub(super) fn key(name: &str) -> OpKey {
+pub(super) fn op_key(name: &str) -> OpKey {
     OpKey::of(name)
 }

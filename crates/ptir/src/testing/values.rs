@@ -1,4 +1,4 @@
-//! Expected values: written down, read, and compared within a tolerance.
+//! Expected values: written, read, and compared within a tolerance.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,20 +10,21 @@ use crate::eval::{self, RunOptions, Value};
 use crate::literal::{TensorLiteral, float_value};
 use crate::parse;
 
-/// How far values may be from the expected ones. Integers and bools never may.
+/// The allowed distance between found and expected values. Integers and bools must be equal.
 ///
-/// Written `0` (the same bits, but for which NaN), `2 ulp` (units in the last place of the expected number), `4 ulp of 1`
-/// (the same, but numbers below 1 count as 1) or `16 eps of the largest` (parts of the largest expected element, one eps
-/// being an ulp of 1). After `, complex ` stands what holds for complex numbers, if that is something else; an ulp of a
-/// complex number is one of its larger part, but in `2 ulp of each part` each part counts on its own.
+/// Written `0` (equal bits, except that all NaNs are equal), `2 ulp` (units in the last place of the expected
+/// number), `4 ulp of 1` (as before, but numbers below 1 count as 1) or `16 eps of the largest` (fractions of the
+/// largest expected element; one eps is an ulp of 1). A separate tolerance for complex numbers may follow after `,
+/// complex `. An ulp of a complex number is one of its larger part; in `2 ulp of each part`, each part counts on its
+/// own.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tolerance {
-    real: Limit,
-    complex: Limit,
+    real: ErrorBound,
+    complex: ErrorBound,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Limit {
+enum ErrorBound {
     Exact,
     Ulp(f64),
     UlpOfPart(f64),
@@ -32,8 +33,8 @@ enum Limit {
 }
 
 impl Tolerance {
-    /// The same bits, but for which NaN.
-    pub const EXACT: Self = Self { real: Limit::Exact, complex: Limit::Exact };
+    /// Equal bits, except that all NaNs are equal.
+    pub const EXACT: Self = Self { real: ErrorBound::Exact, complex: ErrorBound::Exact };
 }
 
 impl FromStr for Tolerance {
@@ -44,7 +45,7 @@ impl FromStr for Tolerance {
     }
 }
 
-impl FromStr for Limit {
+impl FromStr for ErrorBound {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let mut words = text.split_whitespace();
@@ -57,44 +58,44 @@ impl FromStr for Limit {
             (Some(n), "ulp of 1") => Ok(Self::UlpOfOne(n)),
             (Some(n), "eps of the largest") => Ok(Self::OfLargest(n)),
             _ => Err(format!(
-                "`{text}` is no tolerance, expected one such as `0`, `2 ulp`, `2 ulp of each part`, `4 ulp of 1` or `16 eps of the largest`"
+                "invalid tolerance `{text}`; expected one such as `0`, `2 ulp`, `2 ulp of each part`, `4 ulp of 1` or `16 eps of the largest`"
             )),
         }
     }
 }
 
-/// A place where two tensors differ by more than the tolerance.
+/// A position at which two tensors differ by more than the tolerance.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Difference {
+pub struct ValueDifference {
     what: String,
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for ValueDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.what)
     }
 }
 
-/// Compares what came out with what is expected.
+/// Compares a found value with the expected one.
 ///
 /// # Errors
-/// The first element that is too far off, and by how much; or that the types differ.
+/// If the types differ, or with the first element that exceeds the tolerance, and by how much.
 pub fn compare(
     found: &TensorLiteral,
     expected: &TensorLiteral,
     tolerance: &Tolerance,
-) -> Result<(), Difference> {
+) -> Result<(), ValueDifference> {
     if found.ty() != expected.ty() {
         let what = format!("the type is {}, expected {}", found.ty(), expected.ty());
-        return Err(Difference { what });
+        return Err(ValueDifference { what });
     }
     let dtype = expected.dtype();
-    let scale = largest(expected);
+    let scale = largest_magnitude(expected);
     let (count, mut off) = (expected.num_elements(), 0u64);
     let mut first = None;
     for index in 0..count {
         let (Some(a), Some(b)) = (found.element(index), expected.element(index)) else { continue };
-        if let Some(by) = too_far(dtype, a, b, tolerance, scale) {
+        if let Some(by) = excess_error(dtype, a, b, tolerance, scale) {
             off += 1;
             first.get_or_insert_with(|| {
                 let shown = |bytes| {
@@ -108,12 +109,12 @@ pub fn compare(
     }
     match first {
         None => Ok(()),
-        Some(what) => Err(Difference { what: format!("{what} ({off} of {count} differ)") }),
+        Some(what) => Err(ValueDifference { what: format!("{what} ({off} of {count} differ)") }),
     }
 }
 
-// By how much an element is too far off, in words.
-fn too_far(
+// Describes by how much an element exceeds the tolerance.
+fn excess_error(
     dtype: DataType,
     found: &[u8],
     expected: &[u8],
@@ -133,25 +134,27 @@ fn too_far(
         bytes.chunks(size).map(|part| float_value(parts, part)).collect()
     };
     let (found, expected) = (values(found), values(expected));
-    // An ulp is one of the larger part.
+    // An ulp of a complex number is one of its larger part.
     let size = expected.iter().copied().filter(|x| x.is_finite()).map(f64::abs).fold(0.0, f64::max);
     for (&a, &b) in found.iter().zip(&expected) {
         if a.is_nan() && b.is_nan() {
             continue;
         }
         let unit = match limit {
-            Limit::Exact | Limit::Ulp(_) => ulp(parts, size),
-            Limit::UlpOfPart(_) => ulp(parts, b.abs()),
-            Limit::UlpOfOne(_) => ulp(parts, size.max(1.0)),
-            Limit::OfLargest(_) => ulp(parts, 1.0) * scale,
+            ErrorBound::Exact | ErrorBound::Ulp(_) => ulp_at(parts, size),
+            ErrorBound::UlpOfPart(_) => ulp_at(parts, b.abs()),
+            ErrorBound::UlpOfOne(_) => ulp_at(parts, size.max(1.0)),
+            ErrorBound::OfLargest(_) => ulp_at(parts, 1.0) * scale,
         };
         let fine = match limit {
-            Limit::Exact => a.to_bits() == b.to_bits(),
-            Limit::Ulp(n) | Limit::UlpOfPart(n) => {
+            ErrorBound::Exact => a.to_bits() == b.to_bits(),
+            ErrorBound::Ulp(n) | ErrorBound::UlpOfPart(n) => {
                 (a - b).abs() <= n * unit && (a != b || a.to_bits() == b.to_bits())
                     || a.to_bits() == b.to_bits()
             }
-            Limit::UlpOfOne(n) | Limit::OfLargest(n) => a == b || (a - b).abs() <= n * unit,
+            ErrorBound::UlpOfOne(n) | ErrorBound::OfLargest(n) => {
+                a == b || (a - b).abs() <= n * unit
+            }
         };
         if !fine {
             return Some(format!(", off by {:.3e} units of {unit:e}", (a - b).abs() / unit));
@@ -160,8 +163,8 @@ fn too_far(
     None
 }
 
-// The largest magnitude of a finite part of an element.
-fn largest(literal: &TensorLiteral) -> f64 {
+// Returns the largest magnitude of a finite part of an element.
+fn largest_magnitude(literal: &TensorLiteral) -> f64 {
     let dtype = literal.dtype();
     let part = dtype.complex_part().unwrap_or(dtype);
     if !part.is_float() {
@@ -171,8 +174,8 @@ fn largest(literal: &TensorLiteral) -> f64 {
     parts.map(|p| float_value(part, p).abs()).filter(|x| x.is_finite()).fold(0.0, f64::max)
 }
 
-// The distance of neighbouring floats at a magnitude.
-fn ulp(dtype: DataType, x: f64) -> f64 {
+// Returns the distance between neighbouring floats at a magnitude.
+fn ulp_at(dtype: DataType, x: f64) -> f64 {
     let (fraction, least) = match dtype {
         DataType::F64 => (52, -1022),
         DataType::F32 => (23, -126),
@@ -182,21 +185,21 @@ fn ulp(dtype: DataType, x: f64) -> f64 {
         _ => (3, -6),
     };
     let exponent = ((x.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(least);
-    // In two steps: the power alone may be too small to be reached as a reciprocal.
+    // In two steps: the power alone may be too small for its reciprocal to be finite.
     2f64.powi(exponent) * 2f64.powi(-fraction)
 }
 
 /// Reads literals with their types, one per line: `[1.0, nan] : f32[2]`.
 ///
 /// # Errors
-/// What is wrong with the text, in words.
+/// If a line is not a literal with its type.
 pub fn read_values<'a>(
     lines: impl IntoIterator<Item = &'a str>,
 ) -> Result<Vec<TensorLiteral>, String> {
     let mut values = Vec::new();
     for line in lines {
         let Some((_, ty)) = line.rsplit_once(" : ") else {
-            return Err(format!("`{line}` is no literal with its type"));
+            return Err(format!("`{line}` is not a literal with its type"));
         };
         let text =
             format!("ptir 1\n\nfunc @f() -> {ty} {{\n  %r = constant {line}\n  return %r\n}}");
@@ -205,23 +208,23 @@ pub fn read_values<'a>(
             let first = f.body_insts(f.body()).next()?;
             f.attrs(first).iter().find_map(Attr::as_literal).cloned()
         });
-        values.push(literal.ok_or_else(|| format!("`{line}` is no literal"))?);
+        values.push(literal.ok_or_else(|| format!("`{line}` is not a literal"))?);
     }
     Ok(values)
 }
 
-/// Writes a literal with its type, as [`read_values`] reads it.
+/// Writes a literal with its type, in the form that [`read_values`] reads.
 #[must_use]
 pub fn write_value(value: &TensorLiteral) -> String {
     let mut text = String::new();
-    crate::text::write_literal(&mut text, value, &mut crate::text::LongLiterals::Written);
+    crate::text::write_literal(&mut text, value, &mut crate::text::LongLiteralMode::Written);
     format!("{text} : {}", value.ty())
 }
 
 /// Runs the function `f` of a program, on one thread and on two.
 ///
 /// # Errors
-/// What went wrong, in words; also if the number of threads shows in the bits of the results.
+/// If the program fails, or the results differ between one and two threads.
 pub fn run_values(program: &str, inputs: &[TensorLiteral]) -> Result<Vec<TensorLiteral>, String> {
     let program = parse(program).map_err(|problems| problems.to_string())?;
     let values: Result<Vec<Value>, _> = inputs.iter().map(Value::try_from).collect();
@@ -230,20 +233,20 @@ pub fn run_values(program: &str, inputs: &[TensorLiteral]) -> Result<Vec<TensorL
         let options = RunOptions { threads, ..RunOptions::default() };
         let results =
             eval::run(&program, "f", &values, &options).map_err(|e| format!("error: {e}"))?;
-        let literal = |v: &Value| v.to_literal().ok_or_else(|| format!("{v} is no tensor"));
+        let literal = |v: &Value| v.to_literal().ok_or_else(|| format!("{v} is not a tensor"));
         results.iter().map(literal).collect()
     };
     let results = run(1)?;
     if run(2)? != results {
-        return Err("two threads give other bits than one".into());
+        return Err("two threads give other bits than one thread".into());
     }
     Ok(results)
 }
 
-/// Compares all results with what is expected.
+/// Compares all results with the expected ones.
 ///
 /// # Errors
-/// Which result differs, and where.
+/// With the first result that differs, and its first difference.
 pub fn compare_all(
     found: &[TensorLiteral],
     expected: &[TensorLiteral],

@@ -6,10 +6,10 @@ use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
 use sapwood_types::DataType;
 
-use super::external::LongLiterals;
-use super::lexer::{Kind, is_word, read_string, write_string};
+use super::external::LongLiteralMode;
+use super::lexer::{TokenKind, is_word, read_string, write_string};
 use super::literal::write_literal;
-use super::parser::{Parser, Stop, cost};
+use super::parser::{ErrorReported, Parser, memory_cost};
 use crate::attr::{Attr, Ints, MAX_ATTR_DEPTH};
 use crate::name::Name;
 
@@ -23,7 +23,7 @@ pub(super) fn write_name(out: &mut String, name: &str) {
 }
 
 /// Writes an attribute.
-pub(crate) fn write_attr(out: &mut String, attr: &Attr, long: &mut LongLiterals<'_>) {
+pub(crate) fn write_attr(out: &mut String, attr: &Attr, long: &mut LongLiteralMode<'_>) {
     match attr {
         Attr::Unit => out.push_str("none"),
         Attr::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
@@ -94,7 +94,7 @@ pub(crate) fn write_attr(out: &mut String, attr: &Attr, long: &mut LongLiterals<
     }
 }
 
-// A word that reads back as a word and not as something else.
+// Returns whether a word reads back as a word and not as another attribute.
 fn is_plain_word(text: &str) -> bool {
     is_word(text)
         && !matches!(text, "true" | "false" | "nan" | "inf" | "none" | "word" | "literal")
@@ -109,53 +109,53 @@ fn push_int(out: &mut String, n: i64) {
 }
 
 impl Parser<'_> {
-    /// Any attribute. Nesting is bounded, so recursion is harmless.
-    pub(super) fn attr(&mut self, depth: usize) -> Result<Attr, Stop> {
+    /// Reads any attribute. Nesting is bounded, so recursion is harmless.
+    pub(super) fn attr(&mut self, depth: usize) -> Result<Attr, ErrorReported> {
         if depth > MAX_ATTR_DEPTH {
-            return Err(self.stop(format!("attributes nest at most {MAX_ATTR_DEPTH} deep")));
+            return Err(self.report(format!("attributes nest at most {MAX_ATTR_DEPTH} deep")));
         }
-        self.spend(cost::ATTR);
+        self.charge_memory(memory_cost::ATTR);
         let token = self.token;
         let text = self.lexer.text(token);
         let attr = match token.kind {
-            Kind::Int => match text.parse::<i64>() {
+            TokenKind::Int => match text.parse::<i64>() {
                 Ok(n) => Attr::Int(n),
-                Err(_) => return Err(self.stop(format!("{text} does not fit a 64-bit integer"))),
+                Err(_) => return Err(self.report(format!("{text} does not fit a 64-bit integer"))),
             },
-            Kind::Float => match text {
+            TokenKind::Float => match text {
                 "-inf" => Attr::float(f64::NEG_INFINITY),
                 "-nan" => {
                     let help = "write `nan`, or the bits: `0xfff8000000000000`".into();
                     let message = "a NaN is written without a sign".into();
-                    return Err(self.stop_help(message, help));
+                    return Err(self.report_with_help(message, help));
                 }
                 _ => match text.parse::<f64>() {
                     Ok(x) if x.is_finite() => Attr::float(x),
-                    _ => return Err(self.stop(format!("{text} does not fit f64"))),
+                    _ => return Err(self.report(format!("{text} does not fit f64"))),
                 },
             },
-            Kind::Hex => match u64::from_str_radix(&text[2..], 16) {
+            TokenKind::Hex => match u64::from_str_radix(&text[2..], 16) {
                 Ok(bits) if text.len() == 18 => Attr::float(f64::from_bits(bits)),
                 _ => {
-                    return Err(self.stop(format!(
+                    return Err(self.report(format!(
                         "the bits of a float need 16 digits, found {}",
                         text.len() - 2
                     )));
                 }
             },
-            Kind::Str => Attr::Str(self.string_of(text)?.into()),
-            Kind::Func => Attr::Func(self.func_name(text)?),
-            Kind::Punct(b'[') => {
-                self.bump();
-                // Most lists are of integers only.
+            TokenKind::Str => Attr::Str(self.string_of(text)?.into()),
+            TokenKind::Func => Attr::Func(self.func_name(text)?),
+            TokenKind::Punct(b'[') => {
+                self.advance();
+                // Most lists contain only integers.
                 let mut ints = Ints::new();
-                while self.token.kind == Kind::Int {
+                while self.token.kind == TokenKind::Int {
                     let Ok(n) = self.lexer.text(self.token).parse::<i64>() else { break };
                     ints.push(n);
-                    self.spend(cost::INT);
-                    self.bump();
+                    self.charge_memory(memory_cost::INT);
+                    self.advance();
                     if !self.eat(b',') && !self.at(b']') {
-                        return Err(self.expected("`,` or `]`"));
+                        return Err(self.report_expected("`,` or `]`"));
                     }
                 }
                 if self.eat(b']') {
@@ -165,24 +165,24 @@ impl Parser<'_> {
                 while !self.at(b']') {
                     items.push(self.attr(depth + 1)?);
                     if !self.eat(b',') && !self.at(b']') {
-                        return Err(self.expected("`,` or `]`"));
+                        return Err(self.report_expected("`,` or `]`"));
                     }
                 }
-                self.bump();
+                self.advance();
                 return Ok(Attr::list(items));
             }
-            Kind::Punct(b'{') => {
-                self.bump();
+            TokenKind::Punct(b'{') => {
+                self.advance();
                 self.braces += 1;
                 let mut entries: Vec<(Name, Attr)> = Vec::new();
                 let mut seen: HashSet<Name, FxBuildHasher> = HashSet::default();
                 while !self.at(b'}') {
                     let token = self.token;
                     let key = self.key()?;
-                    self.spend(cost::KEY);
+                    self.charge_memory(memory_cost::KEY);
                     let twice = !seen.insert(key);
                     if twice {
-                        let _ = self.stop_at(token, format!("`{key}` is given twice"));
+                        let _ = self.report_at(token, format!("`{key}` is given twice"));
                     }
                     self.expect(b'=')?;
                     let attr = self.attr(depth + 1)?;
@@ -190,21 +190,21 @@ impl Parser<'_> {
                         entries.push((key, attr));
                     }
                     if !self.eat(b',') && !self.at(b'}') {
-                        return Err(self.expected("`,` or `}`"));
+                        return Err(self.report_expected("`,` or `}`"));
                     }
                 }
-                self.bump();
+                self.advance();
                 self.braces -= 1;
                 return Ok(Attr::dict(entries));
             }
-            Kind::Word => match text {
+            TokenKind::Word => match text {
                 "true" => Attr::Bool(true),
                 "false" => Attr::Bool(false),
                 "nan" => Attr::float(f64::NAN),
                 "inf" => Attr::float(f64::INFINITY),
                 "none" => Attr::Unit,
                 "literal" => {
-                    self.bump();
+                    self.advance();
                     self.expect(b'(')?;
                     let range = self.skip_literal()?;
                     self.expect(b':')?;
@@ -214,12 +214,12 @@ impl Parser<'_> {
                     return Ok(Attr::Literal(literal));
                 }
                 "word" => {
-                    self.bump();
-                    if self.token.kind != Kind::Str {
+                    self.advance();
+                    if self.token.kind != TokenKind::Str {
                         return Ok(Attr::word("word"));
                     }
                     let text = self.string_of(self.lexer.text(self.token))?;
-                    self.bump();
+                    self.advance();
                     return Ok(Attr::word(&text));
                 }
                 _ => match text.parse::<DataType>() {
@@ -227,29 +227,29 @@ impl Parser<'_> {
                     _ => Attr::word(text),
                 },
             },
-            _ => return Err(self.expected("an attribute")),
+            _ => return Err(self.report_expected("an attribute")),
         };
-        self.bump();
+        self.advance();
         Ok(attr)
     }
 
-    /// The key of an entry.
-    pub(super) fn key(&mut self) -> Result<Name, Stop> {
+    /// Reads the key of a dictionary entry.
+    pub(super) fn key(&mut self) -> Result<Name, ErrorReported> {
         let text = self.lexer.text(self.token);
         let name = match self.token.kind {
-            Kind::Word => Name::new(text),
-            Kind::Str => Name::new(&self.string_of(text)?),
-            _ => return Err(self.expected("the name of an attribute")),
+            TokenKind::Word => Name::new(text),
+            TokenKind::Str => Name::new(&self.string_of(text)?),
+            _ => return Err(self.report_expected("the name of an attribute")),
         };
-        self.bump();
+        self.advance();
         Ok(name)
     }
 
-    pub(super) fn string_of(&mut self, quoted: &str) -> Result<String, Stop> {
-        read_string(quoted).map_err(|why| self.stop(why))
+    pub(super) fn string_of(&mut self, quoted: &str) -> Result<String, ErrorReported> {
+        read_string(quoted).map_err(|why| self.report(why))
     }
 
-    pub(super) fn func_name(&mut self, text: &str) -> Result<Name, Stop> {
+    pub(super) fn func_name(&mut self, text: &str) -> Result<Name, ErrorReported> {
         let name = &text[1..];
         Ok(if name.starts_with('"') { Name::new(&self.string_of(name)?) } else { Name::new(name) })
     }

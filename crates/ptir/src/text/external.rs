@@ -1,5 +1,5 @@
-//! Literals kept beside the text: `external("weights.bin", 4096, 1024)` stands for 1024 bytes from byte 4096 on of a file
-//! that the text names. Nothing here opens files: printing gives the bytes, reading asks for them.
+//! External literals: `external("weights.bin", 4096, 1024)` stands for 1024 bytes, from byte 4096 on, of the file
+//! that the text names. This module opens no files: printing returns the bytes, reading calls a resolver for them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,35 +10,35 @@ use rustc_hash::FxBuildHasher;
 use super::lexer::write_string;
 use crate::literal::TensorLiteral;
 
-/// What printing does with literals of many elements.
-pub(crate) enum LongLiterals<'a> {
-    /// Writes them.
+/// The treatment of literals with many elements by the printer.
+pub(crate) enum LongLiteralMode<'a> {
+    /// Writes them in full.
     Written,
-    /// Writes `...` for more elements than this.
+    /// Writes `...` for literals with more elements than this.
     Elided(u64),
-    /// Puts them into a table beside the text.
-    Beside(&'a mut SideTable),
+    /// Writes them as `external(…)` and collects their bytes.
+    External(&'a mut ExternalTable),
 }
 
-/// The bytes of literals that were left out of a text.
-pub(crate) struct SideTable {
+/// The bytes of the literals that a text refers to as `external(…)`.
+pub(crate) struct ExternalTable {
     pub(super) file: String,
     pub(super) above: u64,
     pub(super) bytes: Vec<u8>,
-    // Where each one starts; the same literal is kept once.
-    known: HashMap<TensorLiteral, u64, FxBuildHasher>,
+    // The offset of each literal; equal literals are stored once.
+    offsets: HashMap<TensorLiteral, u64, FxBuildHasher>,
 }
 
-impl SideTable {
+impl ExternalTable {
     pub(super) fn new(file: &str, above: u64) -> Self {
-        Self { file: file.into(), above, bytes: Vec::new(), known: HashMap::default() }
+        Self { file: file.into(), above, bytes: Vec::new(), offsets: HashMap::default() }
     }
 
     pub(super) fn write(&mut self, out: &mut String, literal: &TensorLiteral) {
         let length = literal.stored_bytes().len();
         let bytes = &mut self.bytes;
-        let offset = *self.known.entry(literal.clone()).or_insert_with(|| {
-            // Aligned for every element type.
+        let offset = *self.offsets.entry(literal.clone()).or_insert_with(|| {
+            // Offsets are aligned for every element type.
             bytes.resize(bytes.len().next_multiple_of(16), 0);
             let offset = bytes.len() as u64;
             bytes.extend_from_slice(literal.stored_bytes());
@@ -50,50 +50,55 @@ impl SideTable {
     }
 }
 
-type Resolve = dyn Fn(&str, u64, u64) -> Result<Vec<u8>, String> + Send + Sync;
+type ResolveExternal = dyn Fn(&str, u64, u64) -> Result<Vec<u8>, String> + Send + Sync;
 
-/// Finds the bytes that a text names.
+/// A function that finds the bytes of an external literal.
 #[derive(Clone)]
-pub(super) struct Resolver(pub(super) Arc<Resolve>);
+pub(super) struct ExternalResolver(pub(super) Arc<ResolveExternal>);
 
-impl fmt::Debug for Resolver {
+impl fmt::Debug for ExternalResolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Resolver")
+        f.write_str("ExternalResolver")
     }
 }
 
-/// The part of a file's bytes that a text names: what a function given to
-/// [`ParseOptions::external`](crate::ParseOptions::external) usually answers.
+/// Returns the part of a file's bytes that a text refers to. A function passed to
+/// [`ParseOptions::external`](crate::ParseOptions::external) can return this.
 ///
 /// # Errors
-/// If the bytes end before it does.
+/// If the part is not within the bytes.
 pub fn external_bytes(bytes: &[u8], offset: u64, length: u64) -> Result<&[u8], String> {
     let range = usize::try_from(offset).ok().zip(usize::try_from(length).ok());
     range.and_then(|(start, length)| bytes.get(start..start.checked_add(length)?)).ok_or_else(
-        || format!("{length} bytes from byte {offset} on, but there are {}", bytes.len()),
+        || {
+            format!(
+                "expected {length} bytes from byte {offset} on, but the file has {}",
+                bytes.len()
+            )
+        },
     )
 }
 
-// The bytes of one literal, whose type says how many there must be.
-pub(super) fn fetch(
-    resolver: Option<&Resolver>,
+// Returns the bytes of one literal, whose number follows from its type.
+pub(super) fn fetch_external(
+    resolver: Option<&ExternalResolver>,
     file: &str,
     (offset, length): (u64, u64),
     expected: Option<u64>,
 ) -> Result<Vec<u8>, String> {
     if expected != Some(length) {
         let expected = expected.map_or("too many".into(), |n| n.to_string());
-        return Err(format!("its type needs {expected} bytes, {length} are named"));
+        return Err(format!("its type needs {expected} bytes, found {length}"));
     }
     if offset.checked_add(length).is_none() {
-        return Err(format!("no file has {length} bytes from byte {offset} on"));
+        return Err(format!("{length} bytes from byte {offset} on exceed the largest file size"));
     }
     let Some(resolver) = resolver else {
-        return Err("it is kept beside the text, and nothing was given to find it".into());
+        return Err("it is external, and no resolver for external literals was given".into());
     };
     let bytes = (resolver.0)(file, offset, length)?;
     if bytes.len() as u64 != length {
-        return Err(format!("{length} bytes were asked for, {} came", bytes.len()));
+        return Err(format!("expected {length} bytes, the resolver returned {}", bytes.len()));
     }
     Ok(bytes)
 }

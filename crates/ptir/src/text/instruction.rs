@@ -1,71 +1,71 @@
-//! Reads instructions: results, op, operands, attributes, types.
+//! Parsing of instructions: results, op, operands, attributes, regions, types.
 
 use sapwood_types::{DataType, Span, counted, did_you_mean};
 use smallvec::SmallVec;
 
-use super::external::LongLiterals;
-use super::lexer::{Kind, Token};
+use super::external::LongLiteralMode;
+use super::lexer::{Token, TokenKind};
 use super::literal::LiteralRange;
 use super::names::ScopedName;
-use super::parser::{Parser, Stop, cost};
+use super::parser::{ErrorReported, Parser, memory_cost};
 use crate::attr::{Attr, AttrKind};
-use crate::func::{Place, RawInst};
+use crate::func::{InsertPoint, RawInst};
 use crate::ids::{BodyId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::op::{OpDef, OpKey, OperandKind, ResultCount};
 use crate::types::ValueType;
 
-/// The op of instructions whose own is not known.
+/// The op of instructions whose own op is unknown.
 pub(super) const UNKNOWN_OP: &str = "unknown";
 
-/// An instruction as far as it is read.
-pub(super) struct Pending {
+/// An instruction that is being read.
+pub(super) struct PendingInst {
     start: Token,
     results: SmallVec<[(ScopedName, Token); 1]>,
     key: OpKey,
-    attrs: Attrs,
+    attrs: PendingAttrs,
     operands: SmallVec<[ValueId; 4]>,
     regions: SmallVec<[BodyId; 2]>,
     pub(super) body: BodyId,
     comment: Option<String>,
-    // Something of it is wrong; only what is around it is checked further.
+    // True if part of the instruction is wrong; then only its surroundings are checked further.
     pub(super) broken: bool,
-    // The list of operands is not what was meant.
+    // True if the operands could not be read completely.
     operands_lost: bool,
-    // No `=` followed the results: they may have been something else.
-    unsure: bool,
+    // True if no `=` followed the results, so that they may have been something else.
+    results_unconfirmed: bool,
     // The type of the last operand, if that is a literal and nothing follows.
     literal_type: Option<TypeId>,
 }
 
 /// Attributes as written, before the result type is known.
-struct Attrs {
+struct PendingAttrs {
     list: Vec<Attr>,
     literal: Option<(usize, LiteralRange)>,
 }
 
 impl Parser<'_> {
-    /// The head of an instruction: results, op, operands, attributes. What cannot be read is passed over, so that the
-    /// next token belongs to its regions or types, or to what comes after it.
-    pub(super) fn instruction(&mut self, body: BodyId) -> Pending {
+    /// Reads the head of an instruction: results, op, operands, attributes. Unreadable parts are skipped, so that the
+    /// next token belongs to its regions or types, or follows it.
+    pub(super) fn instruction(&mut self, body: BodyId) -> PendingInst {
         self.braces = 0;
-        let mut pending = Pending {
+        let mut pending = PendingInst {
             start: self.token,
             results: SmallVec::new(),
             key: self.unknown,
-            attrs: Attrs { list: Vec::new(), literal: None },
+            attrs: PendingAttrs { list: Vec::new(), literal: None },
             operands: SmallVec::new(),
             regions: SmallVec::new(),
             body,
             comment: self.take_comments(),
             broken: false,
             operands_lost: false,
-            unsure: false,
+            results_unconfirmed: false,
             literal_type: None,
         };
-        match self.head(&mut pending) {
-            Ok(()) => self.settle(&mut pending),
-            Err(Stop) => {
+        match self.inst_head(&mut pending) {
+            Ok(()) => self.check_operands_end(&mut pending),
+            Err(ErrorReported) => {
                 pending.broken = true;
                 pending.operands_lost = true;
                 self.resume();
@@ -74,34 +74,34 @@ impl Parser<'_> {
         pending
     }
 
-    fn head(&mut self, pending: &mut Pending) -> Result<(), Stop> {
-        while self.token.kind == Kind::Value {
+    fn inst_head(&mut self, pending: &mut PendingInst) -> Result<(), ErrorReported> {
+        while self.token.kind == TokenKind::Value {
             let token = self.token;
             pending.results.push((self.scoped_name(token), token));
-            self.spend(cost::VALUE);
-            self.bump();
+            self.charge_memory(memory_cost::VALUE);
+            self.advance();
             if !self.eat(b',') {
                 break;
             }
         }
         if !pending.results.is_empty() && !self.eat(b'=') {
-            pending.unsure = true;
+            pending.results_unconfirmed = true;
             pending.broken = true;
             let known = pending.results.iter().all(|&(name, _)| self.is_defined(name));
-            let stop = if known && self.token.kind != Kind::Word {
+            let stop = if known && self.token.kind != TokenKind::Word {
                 let text = self.lexer.text(pending.start);
                 let message = format!("expected an instruction, found `{text}`");
                 let help = "operands are separated by commas".into();
-                self.stop_at_help(pending.start, message, help)
+                self.report_at_with_help(pending.start, message, help)
             } else {
-                self.expected("`=`")
+                self.report_expected("`=`")
             };
-            if self.token.kind != Kind::Word || self.starts_function() {
+            if self.token.kind != TokenKind::Word || self.starts_function() {
                 return Err(stop);
             }
         }
-        if self.token.kind != Kind::Word {
-            return Err(self.expected("the name of an op"));
+        if self.token.kind != TokenKind::Word {
+            return Err(self.report_expected("the name of an op"));
         }
         let options = self.options;
         let name = self.lexer.text(self.token);
@@ -114,12 +114,12 @@ impl Parser<'_> {
         } else {
             pending.key = def.map_or_else(|| OpKey::of(name), |d| d.key);
         }
-        self.bump();
-        if unknown && matches!(self.token.kind, Kind::Func | Kind::Str) {
-            self.bump();
+        self.advance();
+        if unknown && matches!(self.token.kind, TokenKind::Func | TokenKind::Str) {
+            self.advance();
         }
         let inline = match def {
-            Some(def) => self.inline(def, pending)?,
+            Some(def) => self.leading_attr(def, pending)?,
             None => None,
         };
         self.operands(def, pending)?;
@@ -127,7 +127,7 @@ impl Parser<'_> {
     }
 
     fn unknown_op(&mut self, name: &str) {
-        // Beyond the limit nobody reads suggestions, and they cost more than the rest.
+        // Beyond the limit no suggestions are shown, and they cost more than the rest.
         let near = if self.problems.dropped() > 0 {
             None
         } else {
@@ -138,16 +138,20 @@ impl Parser<'_> {
             None => "ops that are not registered are written `dialect.name`".into(),
         };
         let name: String = name.chars().take(80).collect();
-        let _ = self.stop_help(format!("unknown op `{name}`"), help);
+        let _ = self.report_with_help(format!("unknown op `{name}`"), help);
     }
 
-    // The attribute that is written right after the name.
-    fn inline(&mut self, def: &OpDef, pending: &mut Pending) -> Result<Option<Attr>, Stop> {
-        let Some(index) = def.inline else { return Ok(None) };
+    // Reads the attribute that is written right after the name.
+    fn leading_attr(
+        &mut self,
+        def: &OpDef,
+        pending: &mut PendingInst,
+    ) -> Result<Option<Attr>, ErrorReported> {
+        let Some(index) = def.leading_attr else { return Ok(None) };
         if def.attrs[index].kind == AttrKind::Literal {
-            if self.token.kind == Kind::Dots {
-                let _ = self.stop("this literal was elided when it was printed (`...`)");
-                self.bump();
+            if self.token.kind == TokenKind::Dots {
+                let _ = self.report("this literal was elided when it was printed (`...`)");
+                self.advance();
                 pending.broken = true;
                 return Ok(Some(Attr::Unit));
             }
@@ -156,75 +160,79 @@ impl Parser<'_> {
         }
         let token = self.token;
         let attr = self.attr(0)?;
-        Ok(Some(self.accept(def, index, attr, token, pending)))
+        Ok(Some(self.coerce_attr(def, index, attr, token, pending)))
     }
 
-    fn operands(&mut self, def: Option<&OpDef>, pending: &mut Pending) -> Result<(), Stop> {
+    fn operands(
+        &mut self,
+        def: Option<&OpDef>,
+        pending: &mut PendingInst,
+    ) -> Result<(), ErrorReported> {
         let may_be_none = def.is_none_or(|d| d.variadic_len(0).is_some());
         let mut first = true;
         loop {
             pending.literal_type = None;
             match self.token.kind {
-                // The results of the next instruction may follow one without operands.
-                Kind::Value
+                // After an op without operands, the results of the next instruction may follow.
+                TokenKind::Value
                     if first
                         && (may_be_none || self.token.line > self.last_end.0)
                         && self.starts_results() =>
                 {
                     return Ok(());
                 }
-                Kind::Value
+                TokenKind::Value
                     if !first && self.token.line > self.last_end.0 && self.starts_results() =>
                 {
-                    return Err(self.expected("an operand"));
+                    return Err(self.report_expected("an operand"));
                 }
-                Kind::Value => {
-                    let value = self.use_value(self.token);
+                TokenKind::Value => {
+                    let value = self.resolve_use(self.token);
                     pending.operands.push(value);
-                    self.bump();
+                    self.advance();
                 }
-                Kind::Int | Kind::Float | Kind::Hex | Kind::Punct(b'[') => {
+                TokenKind::Int | TokenKind::Float | TokenKind::Hex | TokenKind::Punct(b'[') => {
                     self.literal_operand(pending)?;
                 }
-                Kind::Punct(b'(') if self.starts_complex() => self.literal_operand(pending)?,
-                Kind::Word if self.literal_word() => self.literal_operand(pending)?,
-                Kind::Hole => {
-                    let _ = self.expected("an operand");
-                    pending.operands.push(self.poison());
-                    self.bump();
+                TokenKind::Punct(b'(') if self.starts_complex() => self.literal_operand(pending)?,
+                TokenKind::Word if self.literal_word() => self.literal_operand(pending)?,
+                TokenKind::Placeholder => {
+                    let _ = self.report_expected("an operand");
+                    pending.operands.push(self.poison_value());
+                    self.advance();
                 }
                 _ if first => return Ok(()),
-                _ => return Err(self.expected("an operand")),
+                _ => return Err(self.report_expected("an operand")),
             }
             first = false;
-            self.spend(cost::OPERAND);
+            self.charge_memory(memory_cost::OPERAND);
             if !self.eat(b',') {
                 return Ok(());
             }
         }
     }
 
-    // What follows must be regions, types or the end of the instruction.
-    pub(super) fn settle(&mut self, pending: &mut Pending) {
+    // Checks that regions, types or the end of the instruction follow.
+    pub(super) fn check_operands_end(&mut self, pending: &mut PendingInst) {
         let fine = match self.token.kind {
-            Kind::Punct(b':' | b'(' | b'}') | Kind::End => true,
-            Kind::Punct(b'{') => !self.opens_attributes(),
-            // Without results the next instruction says what is wrong with it.
+            TokenKind::Punct(b':' | b'(' | b'}') | TokenKind::End => true,
+            TokenKind::Punct(b'{') => !self.opens_attributes(),
+            // Without results, the next instruction reports the error.
             _ if pending.results.is_empty() => true,
-            Kind::Word => !self.is_type_word(),
-            Kind::Value => self.starts_results(),
+            TokenKind::Word => !self.is_type_word(),
+            TokenKind::Value => self.starts_results(),
             _ => false,
         };
         if fine {
             return;
         }
         pending.broken = true;
-        if self.token.kind == Kind::Value {
+        if self.token.kind == TokenKind::Value {
             let help = "operands are separated by commas".into();
-            let _ = self.expected_help("`:` and the types of the results", help);
+            let _ = self.report_expected_with_help("`:` and the types of the results", help);
             pending.operands_lost = true;
         } else {
-            let _ = self.expected("`:` and the types of the results");
+            let _ = self.report_expected("`:` and the types of the results");
         }
         if !self.is_type_word() {
             self.resume();
@@ -234,18 +242,18 @@ impl Parser<'_> {
     fn is_type_word(&self) -> bool {
         self.word().is_some_and(|word| match word {
             "token" => true,
-            "tuple" => self.lexer.ahead().next().kind == Kind::Punct(b'<'),
+            "tuple" => self.lexer.lookahead().next().kind == TokenKind::Punct(b'<'),
             _ => word.parse::<DataType>().is_ok(),
         })
     }
 
-    // A parenthesis before a number is a complex literal; before anything else it opens a region.
+    // Returns whether a parenthesis starts a complex literal, as it does before a number; otherwise it opens a region.
     fn starts_complex(&self) -> bool {
         let mut ahead = self.lexer.clone();
         let next = ahead.next();
         match next.kind {
-            Kind::Int | Kind::Float | Kind::Hex => true,
-            Kind::Word => matches!(ahead.text(next), "nan" | "inf"),
+            TokenKind::Int | TokenKind::Float | TokenKind::Hex => true,
+            TokenKind::Word => matches!(ahead.text(next), "nan" | "inf"),
             _ => false,
         }
     }
@@ -254,35 +262,35 @@ impl Parser<'_> {
         matches!(self.word(), Some("true" | "false" | "nan" | "inf" | "hex" | "external"))
     }
 
-    fn literal_operand(&mut self, pending: &mut Pending) -> Result<(), Stop> {
+    fn literal_operand(&mut self, pending: &mut PendingInst) -> Result<(), ErrorReported> {
         let token = self.token;
         let range = self.skip_literal()?;
         if !self.at(b':') {
-            let _ = self.expected_help(
+            let _ = self.report_expected_with_help(
                 "`:` and a type",
                 "a literal operand carries its type: `1.0:f32[4]`".into(),
             );
-            pending.operands.push(self.poison());
+            pending.operands.push(self.poison_value());
             return Ok(());
         }
-        self.bump();
+        self.advance();
         let ty = self.tensor_type()?;
         let value = match self.literal(&range, &ty) {
             Ok(literal) => self.literal_constant(&literal, token),
-            Err(Stop) => self.poison(),
+            Err(ErrorReported) => self.poison_value(),
         };
         pending.operands.push(value);
         pending.literal_type = Some(self.function.types.intern(&ValueType::Tensor(ty)));
         Ok(())
     }
 
-    // Constants of literals stand at the start, in the order in which they are met.
+    // Constants of literals are at the start of the function, in the order in which they are read.
     fn literal_constant(&mut self, literal: &TensorLiteral, token: Token) -> ValueId {
         let span = token.span(self.options.file);
         let count = self.function.inst_capacity();
         let place = match self.last_literal {
-            Some(last) => Place::After(last),
-            None => Place::Start(self.function.body()),
+            Some(last) => InsertPoint::After(last),
+            None => InsertPoint::Start(self.function.body()),
         };
         let value = self.function.constant_unlabelled(literal, span, place, |_, _| true);
         if self.function.inst_capacity() > count {
@@ -292,20 +300,20 @@ impl Parser<'_> {
     }
 
     /// Opens the next region of an instruction, if there is one.
-    pub(super) fn open_region(&mut self, pending: &mut Pending) -> Option<BodyId> {
+    pub(super) fn open_region(&mut self, pending: &mut PendingInst) -> Option<BodyId> {
         loop {
             let bare = self.at(b'{') && !self.opens_attributes();
             if !self.at(b'(') && !bare {
                 return None;
             }
-            self.spend(cost::REGION);
+            self.charge_memory(memory_cost::REGION);
             let region = self.function.create_body();
             self.open.resize(region.index() + 1, false);
             self.open[region.index()] = true;
             pending.regions.push(region);
             if bare {
-                let help = "a region states its parameters, `() { … }` if it has none".into();
-                let _ = self.expected_help("`(`", help);
+                let help = "a region declares its parameters, `() { … }` if it has none".into();
+                let _ = self.report_expected_with_help("`(`", help);
                 self.unread.params.insert(region);
             } else {
                 self.params(region);
@@ -324,8 +332,8 @@ impl Parser<'_> {
         &mut self,
         def: Option<&OpDef>,
         inline: Option<Attr>,
-        pending: &mut Pending,
-    ) -> Result<(), Stop> {
+        pending: &mut PendingInst,
+    ) -> Result<(), ErrorReported> {
         let written = self.at(b'{') && (!self.has_regions(def) || self.opens_attributes());
         let Some(def) = def else {
             let dict = if written { self.attr(0)? } else { Attr::dict(Vec::new()) };
@@ -336,32 +344,32 @@ impl Parser<'_> {
             return Ok(());
         }
         let mut list: SmallVec<[Option<Attr>; 4]> = SmallVec::from_elem(None, def.attrs.len());
-        if let (Some(index), Some(attr)) = (def.inline, inline) {
+        if let (Some(index), Some(attr)) = (def.leading_attr, inline) {
             list[index] = Some(attr);
         }
         let open = self.token;
         if written {
-            self.bump();
+            self.advance();
             self.braces += 1;
             while !self.at(b'}') {
                 self.attribute(def, &mut list, pending)?;
                 if !self.eat(b',') && !self.at(b'}') {
-                    return Err(self.expected("`,` or `}`"));
+                    return Err(self.report_expected("`,` or `}`"));
                 }
             }
-            self.bump();
+            self.advance();
             self.braces -= 1;
         }
         for (row, attr) in def.attrs.iter().zip(list) {
             let unit = self.options.open_attributes.then_some(Attr::Unit);
             match attr.or(unit).or_else(|| row.default.clone()) {
                 Some(attr) => pending.attrs.list.push(attr),
-                // One that has no place here may be it, misspelt.
+                // An unknown attribute may be the missing one, misspelt.
                 None if pending.broken => {}
                 None => {
                     let help = format!("it must be {}", row.kind.describe());
                     let message = format!("{} needs the attribute `{}`", def.name, row.name);
-                    let _ = self.stop_at_help(open, message, help);
+                    let _ = self.report_at_with_help(open, message, help);
                     pending.broken = true;
                 }
             }
@@ -373,30 +381,30 @@ impl Parser<'_> {
         def.is_none_or(|d| !d.regions.is_empty())
     }
 
-    // One `name = value`.
+    // Reads one `name = value`.
     fn attribute(
         &mut self,
         def: &OpDef,
         list: &mut [Option<Attr>],
-        pending: &mut Pending,
-    ) -> Result<(), Stop> {
+        pending: &mut PendingInst,
+    ) -> Result<(), ErrorReported> {
         let text = self.lexer.text(self.token);
-        if !matches!(self.token.kind, Kind::Word | Kind::Str) {
-            return Err(self.expected("the name of an attribute"));
+        if !matches!(self.token.kind, TokenKind::Word | TokenKind::Str) {
+            return Err(self.report_expected("the name of an attribute"));
         }
         let index = def.attrs.iter().position(|a| a.name == text && a.kind != AttrKind::ResultType);
         let twice = index.is_some_and(|i| list[i].is_some());
         if index.is_none() {
             self.unknown_attribute(def, text);
         } else if twice {
-            let _ = self.stop(format!("`{text}` is given twice"));
+            let _ = self.report(format!("`{text}` is given twice"));
         }
-        self.bump();
+        self.advance();
         self.expect(b'=')?;
         let token = self.token;
         let attr = self.attr(0)?;
         match index.filter(|_| !twice) {
-            Some(index) => list[index] = Some(self.accept(def, index, attr, token, pending)),
+            Some(index) => list[index] = Some(self.coerce_attr(def, index, attr, token, pending)),
             None => pending.broken = true,
         }
         Ok(())
@@ -410,26 +418,27 @@ impl Parser<'_> {
             None => format!("its attributes are: {}", names.collect::<Vec<_>>().join(", ")),
         };
         let text: String = text.chars().take(80).collect();
-        let _ = self.stop_help(format!("{} has no attribute `{text}`", def.name), help);
+        let _ = self.report_with_help(format!("{} has no attribute `{text}`", def.name), help);
     }
 
-    // The attribute in the form of the table. One that does not fit is reported and breaks the instruction.
-    fn accept(
+    // Converts an attribute to the form that the op's definition requires. One that does not fit is reported and
+    // marks the instruction as broken.
+    fn coerce_attr(
         &mut self,
         def: &OpDef,
         index: usize,
         attr: Attr,
         token: Token,
-        pending: &mut Pending,
+        pending: &mut PendingInst,
     ) -> Attr {
         let row = &def.attrs[index];
         if attr == Attr::Unit && row.default == Some(Attr::Unit) {
             return attr;
         }
         let shown = attr.clone();
-        row.kind.accept(attr).unwrap_or_else(|| {
+        row.kind.coerce(attr).unwrap_or_else(|| {
             let mut word = String::new();
-            super::write_attr(&mut word, &shown, &mut LongLiterals::Elided(8));
+            super::write_attr(&mut word, &shown, &mut LongLiteralMode::Elided(8));
             let message = format!(
                 "attribute `{}` of {} must be {}, found {} `{word}`",
                 row.name,
@@ -437,21 +446,21 @@ impl Parser<'_> {
                 row.kind.describe(),
                 shown.describe()
             );
-            let _ = self.stop_at(token, message);
+            let _ = self.report_at(token, message);
             pending.broken = true;
             Attr::Unit
         })
     }
 
-    /// After the closing brace of a region: another region, the types, or the end.
-    pub(super) fn after_region(&mut self, pending: &mut Pending) {
+    /// Continues after the closing brace of a region: another region, the types, or the end.
+    pub(super) fn after_region(&mut self, pending: &mut PendingInst) {
         self.braces = 0;
         pending.literal_type = None;
-        self.settle(pending);
+        self.check_operands_end(pending);
     }
 
-    /// The result types, and the instruction itself.
-    pub(super) fn complete(&mut self, pending: &mut Pending) {
+    /// Reads the result types and creates the instruction.
+    pub(super) fn finish_inst(&mut self, pending: &mut PendingInst) {
         let mut types: SmallVec<[TypeId; 2]> = SmallVec::new();
         let mut complete = true;
         if self.at(b':') || (pending.broken && self.is_type_word()) {
@@ -467,16 +476,16 @@ impl Parser<'_> {
             self.check_counts(def, pending, types.len());
         }
         self.constant_value(pending, &types);
-        self.make(pending, &types);
+        self.create_inst(pending, &types);
     }
 
-    // A list of types. Gives whether all of it could be read.
+    // Reads a list of types. Returns whether all of it could be read.
     fn types(&mut self, types: &mut SmallVec<[TypeId; 2]>) -> bool {
         let mut complete = true;
         loop {
             match self.interned_type() {
                 Ok(ty) => types.push(ty),
-                Err(Stop) => {
+                Err(ErrorReported) => {
                     complete = false;
                     types.clear();
                     if !self.at(b',') {
@@ -497,11 +506,11 @@ impl Parser<'_> {
         }
     }
 
-    // There are as many types as results.
+    // Checks that there is one type per result.
     fn check_types(
         &mut self,
         def: Option<&OpDef>,
-        pending: &mut Pending,
+        pending: &mut PendingInst,
         types: &mut SmallVec<[TypeId; 2]>,
     ) {
         if types.len() == pending.results.len() {
@@ -510,44 +519,44 @@ impl Parser<'_> {
         let names = pending.results.len();
         if let Some(def) = def.filter(|d| d.results == ResultCount::None) {
             let what = match (names, types.len()) {
-                (0, 1) => "1 type is stated".to_owned(),
-                (0, n) => format!("{n} types are stated"),
+                (0, 1) => "1 type is declared".to_owned(),
+                (0, n) => format!("{n} types are declared"),
                 (1, _) => "1 is named".to_owned(),
                 (n, _) => format!("{n} are named"),
             };
             let message = format!("{} has no results, but {what}", def.name);
-            let _ = self.stop_at(pending.start, message);
+            let _ = self.report_at(pending.start, message);
         } else if let (0, Some(ty)) = (types.len(), pending.literal_type) {
             if pending.broken && pending.key == self.unknown && names == 1 {
-                // Of an op that is not known nobody can say whose type it is.
+                // For an unknown op, the owner of the type is not known either.
                 types.push(ty);
                 return;
             }
             let ty = self.function.type_by_id(ty);
             let help = format!("write the type of the literal and that of the result: `:{ty} : …`");
             let message = format!(
-                "{} states no type for its result; the type {ty} is that of the literal before it",
+                "{} declares no type for its result; the type {ty} belongs to the literal before it",
                 pending.key
             );
-            let _ = self.stop_at_help(pending.start, message, help);
+            let _ = self.report_at_with_help(pending.start, message, help);
         } else if !(pending.broken && types.is_empty()) {
             let message = format!(
-                "{} names {} but states {}",
+                "{} names {} but declares {}",
                 pending.key,
                 counted(names, "result"),
                 counted(types.len(), "type")
             );
-            let _ = self.stop_at(pending.start, message);
+            let _ = self.report_at(pending.start, message);
         }
         pending.broken = true;
     }
 
-    fn check_counts(&mut self, def: &OpDef, pending: &mut Pending, results: usize) {
+    fn check_counts(&mut self, def: &OpDef, pending: &mut PendingInst, results: usize) {
         let found = pending.operands.len();
         let regions = pending.regions.len();
         let mut wrong = None;
         if !pending.operands_lost && def.variadic_len(found).is_none() {
-            wrong = Some(format!("takes {}, found {found}", def.arity()));
+            wrong = Some(format!("takes {}, found {found}", def.describe_arity()));
         } else if !(def.accepts_regions(regions) || pending.broken && regions == 0) {
             let least = def.regions.iter().filter(|r| r.kind == OperandKind::Region).count();
             wrong = Some(format!("takes {}, found {regions}", counted(least, "region")));
@@ -557,17 +566,17 @@ impl Parser<'_> {
             wrong = Some(format!("has no results, but {results} are named"));
         }
         if let Some(wrong) = wrong {
-            let _ = self.stop_at(pending.start, format!("{} {wrong}", def.name));
+            let _ = self.report_at(pending.start, format!("{} {wrong}", def.name));
             pending.broken = true;
         }
     }
 
-    // The literal of a constant, which needs the type.
-    fn constant_value(&mut self, pending: &mut Pending, types: &[TypeId]) {
+    // Reads the literal of a constant, which needs the type.
+    fn constant_value(&mut self, pending: &mut PendingInst, types: &[TypeId]) {
         let Some((index, range)) = pending.attrs.literal.clone() else { return };
         let Some(&ty) = types.first() else { return };
         let Some(ty) = self.function.type_by_id(ty).as_tensor().cloned() else {
-            let _ = self.stop_at(pending.start, "a constant is a tensor".into());
+            let _ = self.report_at(pending.start, "a constant is a tensor".into());
             pending.broken = true;
             return;
         };
@@ -577,11 +586,14 @@ impl Parser<'_> {
         }
     }
 
-    /// Puts the instruction into the function. One that is broken still defines its results, as far as their types are
-    /// known; the verifier is told to leave it alone.
-    pub(super) fn make(&mut self, pending: &mut Pending, types: &[TypeId]) {
+    /// Adds the instruction to the function. A broken instruction still defines its results, as far as their types
+    /// are known; the verifier skips it.
+    pub(super) fn create_inst(&mut self, pending: &mut PendingInst, types: &[TypeId]) {
         let unknown = pending.broken && pending.key == self.unknown;
-        if unknown && pending.regions.is_empty() && (pending.unsure || pending.results.is_empty()) {
+        if unknown
+            && pending.regions.is_empty()
+            && (pending.results_unconfirmed || pending.results.is_empty())
+        {
             self.unread.bodies.insert(pending.body);
             for &(name, token) in &pending.results {
                 self.define_unless_known(name, token);
@@ -598,7 +610,7 @@ impl Parser<'_> {
         } else {
             types.len()
         };
-        self.spend(cost::INST);
+        self.charge_memory(memory_cost::INST);
         let types = &types[..types.len().min(named)];
         let list = std::mem::take(&mut pending.attrs.list);
         let list = if pending.broken { Vec::new() } else { list };
@@ -611,7 +623,7 @@ impl Parser<'_> {
             types,
             span: self.inst_span(pending),
         });
-        self.function.link(inst, Place::End(pending.body));
+        self.function.link(inst, InsertPoint::End(pending.body));
         if let Some(comment) = &pending.comment {
             self.function.set_comment(inst, Some(comment));
         }
@@ -623,18 +635,18 @@ impl Parser<'_> {
         }
         for (n, &(name, token)) in pending.results.iter().enumerate() {
             match self.function.result(inst, n) {
-                Some(value) if !pending.unsure => self.define(name, token, value),
-                _ if pending.unsure => self.define_unless_known(name, token),
+                Some(value) if !pending.results_unconfirmed => self.define(name, token, value),
+                _ if pending.results_unconfirmed => self.define_unless_known(name, token),
                 _ => {
-                    let poison = self.poison();
+                    let poison = self.poison_value();
                     self.define(name, token, poison);
                 }
             }
         }
     }
 
-    // The whole of it, or its first character if it has regions.
-    fn inst_span(&self, pending: &Pending) -> Span {
+    // Returns the span of the whole instruction, or of its first character if it has regions.
+    fn inst_span(&self, pending: &PendingInst) -> Span {
         let start = pending.start;
         let (line, column) = if pending.regions.is_empty() {
             self.last_end

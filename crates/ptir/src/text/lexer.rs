@@ -1,9 +1,9 @@
-//! Tokens of the text form.
+//! The lexer of the text form.
 
 use sapwood_types::{FileId, Span};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     Word,
     /// `%name`
     Value,
@@ -24,15 +24,15 @@ pub(crate) enum Kind {
     /// `...`
     Dots,
     /// `{{name}}`, only in snippets.
-    Hole,
-    /// Something no token starts with.
+    Placeholder,
+    /// A character that starts no token.
     Bad,
     End,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
     // Texts of four gigabytes and more are refused before they are read.
     pub(crate) start: u32,
     pub(crate) end: u32,
@@ -47,7 +47,7 @@ pub(crate) struct Lexer<'a> {
     at: usize,
     end: usize,
     line: u32,
-    // Where columns of the current line were last counted, and what the column was there.
+    // The position at which columns of the current line were last counted, and the column there.
     counted: usize,
     column: u32,
     ascii: bool,
@@ -62,7 +62,7 @@ pub(crate) fn is_word_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_' || b == b'.'
 }
 
-/// Whether a text is one word of the text form.
+/// Returns whether a text is one word of the text form.
 pub(crate) fn is_word(text: &str) -> bool {
     text.as_bytes().first().is_some_and(|&b| is_word_start(b))
         && text.bytes().all(is_word_byte)
@@ -71,7 +71,7 @@ pub(crate) fn is_word(text: &str) -> bool {
 
 impl<'a> Lexer<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        // A byte order mark is no part of the text.
+        // A byte order mark is not part of the text.
         let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         Self {
             text,
@@ -86,34 +86,34 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Bytes of the whole text.
+    /// Returns the length of the whole text in bytes.
     pub(crate) fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// Reads nothing more.
-    pub(crate) fn finish(&mut self) {
+    /// Skips the rest of the text.
+    pub(crate) fn skip_to_end(&mut self) {
         self.end = self.at;
     }
 
-    /// A second reader at the same place, to look ahead.
-    pub(crate) fn ahead(&self) -> Self {
+    /// Returns a second lexer at the same position, for lookahead.
+    pub(crate) fn lookahead(&self) -> Self {
         Self { comments: None, ..*self }
     }
 
-    /// The tokens between two that were read before.
-    pub(crate) fn within(&self, first: Token, end: usize) -> Self {
+    /// Returns a lexer of the tokens between two positions that were read before.
+    pub(crate) fn sub_lexer(&self, first: Token, end: usize) -> Self {
         Self {
             at: first.start as usize,
             end,
             line: first.line,
             counted: first.start as usize,
             column: first.column,
-            ..self.ahead()
+            ..self.lookahead()
         }
     }
 
-    /// The text of a tensor type that starts at a token, if it is short and in one line: up to its `]`.
+    /// Returns the text of a tensor type that starts at a token, up to its `]`, if it is short and on one line.
     pub(crate) fn tensor_text(&self, token: Token) -> Option<&'a str> {
         if !self.ascii {
             return None;
@@ -125,14 +125,14 @@ impl<'a> Lexer<'a> {
         if rest[open] != b'[' {
             return None;
         }
-        // Names in quotes may hold anything.
+        // Quoted names may contain any character.
         let end =
             open + rest[open..].iter().position(|&b| matches!(b, b']' | b'\n' | b'/' | b'"'))?;
         (rest[end] == b']').then(|| &self.text[start..=start + end])
     }
 
-    /// Goes on reading at a later place of the same line.
-    pub(crate) fn jump(&mut self, at: usize) {
+    /// Continues at a later position of the same line.
+    pub(crate) fn continue_at(&mut self, at: usize) {
         self.at = at;
     }
 
@@ -181,62 +181,64 @@ impl<'a> Lexer<'a> {
         let start = self.at;
         let column = self.column_at(start);
         let line = self.line;
-        let kind = if start >= self.end { Kind::End } else { self.scan() };
+        let kind = if start >= self.end { TokenKind::End } else { self.scan() };
         Token { kind, start: start as u32, end: self.at as u32, line, column }
     }
 
-    fn scan(&mut self) -> Kind {
+    fn scan(&mut self) -> TokenKind {
         let first = self.bytes[self.at];
         match first {
             b'%' => {
                 self.at += 1;
                 let start = self.at;
                 self.take_while(is_word_byte);
-                if self.at == start { Kind::Bad } else { Kind::Value }
+                if self.at == start { TokenKind::Bad } else { TokenKind::Value }
             }
             b'@' => {
                 self.at += 1;
                 if self.bytes.get(self.at) == Some(&b'"') {
-                    return if self.string() { Kind::Func } else { Kind::Bad };
+                    return if self.string() { TokenKind::Func } else { TokenKind::Bad };
                 }
                 let start = self.at;
                 self.take_while(is_word_byte);
-                if self.at == start { Kind::Bad } else { Kind::Func }
+                if self.at == start { TokenKind::Bad } else { TokenKind::Func }
             }
-            b'{' if self.bytes.get(self.at + 1) == Some(&b'{') && self.hole() => Kind::Hole,
+            b'{' if self.bytes.get(self.at + 1) == Some(&b'{') && self.placeholder() => {
+                TokenKind::Placeholder
+            }
             b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'<' | b'>' | b',' | b':' | b'=' => {
                 self.at += 1;
-                Kind::Punct(first)
+                TokenKind::Punct(first)
             }
             b'?' => {
                 self.at += 1;
-                Kind::Question
+                TokenKind::Question
             }
             b'"' => {
                 if self.string() {
-                    Kind::Str
+                    TokenKind::Str
                 } else {
-                    Kind::Bad
+                    TokenKind::Bad
                 }
             }
             b'-' if self.bytes.get(self.at + 1) == Some(&b'>') => {
                 self.at += 2;
-                Kind::Arrow
+                TokenKind::Arrow
             }
             b'.' if self.bytes[self.at..self.end].starts_with(b"...") => {
                 self.at += 3;
-                Kind::Dots
+                TokenKind::Dots
             }
             b'-' | b'0'..=b'9' => self.number(),
             _ if is_word_start(first) => {
                 self.take_while(is_word_byte);
-                Kind::Word
+                TokenKind::Word
             }
             _ => {
-                // A whole character, so that tokens never split one.
+                // Takes a whole character, so that tokens never split one.
                 let width = self.text[self.at..].chars().next().map_or(1, char::len_utf8);
                 self.at = (self.at + width).min(self.end);
-                Kind::Bad
+                TokenKind::Bad
             }
         }
     }
@@ -247,7 +249,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn hole(&mut self) -> bool {
+    fn placeholder(&mut self) -> bool {
         let mut at = self.at + 2;
         while at < self.end && is_word_byte(self.bytes[at]) {
             at += 1;
@@ -259,31 +261,31 @@ impl<'a> Lexer<'a> {
         false
     }
 
-    fn number(&mut self) -> Kind {
+    fn number(&mut self) -> TokenKind {
         if self.bytes[self.at] == b'-' {
             self.at += 1;
             // `-inf`, `-nan`
             if self.at < self.end && is_word_start(self.bytes[self.at]) {
                 self.take_while(is_word_byte);
-                return Kind::Float;
+                return TokenKind::Float;
             }
         }
         if self.bytes[self.at..self.end].starts_with(b"0x") {
             self.at += 2;
             self.take_while(|b| b.is_ascii_hexdigit());
-            return Kind::Hex;
+            return TokenKind::Hex;
         }
         let start = self.at;
         self.take_while(|b| b.is_ascii_digit());
         if self.at == start {
-            return Kind::Bad;
+            return TokenKind::Bad;
         }
-        let mut kind = Kind::Int;
+        let mut kind = TokenKind::Int;
         if self.at < self.end
             && self.bytes[self.at] == b'.'
             && self.bytes.get(self.at + 1) != Some(&b'.')
         {
-            kind = Kind::Float;
+            kind = TokenKind::Float;
             self.at += 1;
             self.take_while(|b| b.is_ascii_digit());
         }
@@ -295,13 +297,13 @@ impl<'a> Lexer<'a> {
             if at < self.end && self.bytes[at].is_ascii_digit() {
                 self.at = at;
                 self.take_while(|b| b.is_ascii_digit());
-                kind = Kind::Float;
+                kind = TokenKind::Float;
             }
         }
         kind
     }
 
-    // From the opening quote to behind the closing one. Strings do not span lines.
+    // Reads from the opening quote to after the closing one. Strings do not span lines.
     fn string(&mut self) -> bool {
         self.at += 1;
         while self.at < self.end {
@@ -327,7 +329,7 @@ impl Token {
     }
 }
 
-/// Writes text in quotes.
+/// Writes a text in quotes.
 pub(crate) fn write_string(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
@@ -344,7 +346,7 @@ pub(crate) fn write_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// The text between quotes; an error says which escape is unknown.
+/// Returns the text between quotes; an error names the unknown escape.
 pub(crate) fn read_string(quoted: &str) -> Result<String, String> {
     let inner = quoted.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(quoted);
     if !inner.contains('\\') {
@@ -368,7 +370,7 @@ pub(crate) fn read_string(quoted: &str) -> Result<String, String> {
                 let Some((digits, after)) = code else { return Err("unknown escape `\\u`".into()) };
                 match u32::from_str_radix(digits, 16).ok().and_then(char::from_u32) {
                     Some(c) => out.push(c),
-                    None => return Err(format!("`\\u{{{digits}}}` is no character")),
+                    None => return Err(format!("`\\u{{{digits}}}` is not a character")),
                 }
                 chars = after.chars();
             }

@@ -1,22 +1,22 @@
-//! Literals in the text form: a splat, nested lists, or hexadecimal for exact bits.
+//! Literals in the text form: a splat, nested lists, or hexadecimal digits for exact bits.
 
 use sapwood_types::{DataType, counted};
 use smallvec::SmallVec;
 
-use super::external::{LongLiterals, Resolver, fetch};
-use super::lexer::{Kind, Lexer, Token, read_string};
-use super::parser::{Parser, Stop};
+use super::external::{ExternalResolver, LongLiteralMode, fetch_external};
+use super::lexer::{Lexer, Token, TokenKind, read_string};
+use super::parser::{ErrorReported, Parser};
 use crate::literal::{TensorLiteral, bits_element, float_element, int_element, write_element};
 use crate::types::TensorType;
 
-/// Above this many elements a literal is written as one string of hexadecimal digits.
-const HEX_ABOVE: u64 = 256;
+/// The largest number of elements that a literal lists; a larger one is written as one string of hexadecimal digits.
+const MAX_LISTED_ELEMENTS: u64 = 256;
 
 /// Writes a literal without its type.
 pub(crate) fn write_literal(
     out: &mut String,
     literal: &TensorLiteral,
-    long: &mut LongLiterals<'_>,
+    long: &mut LongLiteralMode<'_>,
 ) {
     let dtype = literal.dtype();
     if let Some(element) = literal.as_splat() {
@@ -25,17 +25,17 @@ pub(crate) fn write_literal(
     }
     let count = literal.num_elements();
     match long {
-        LongLiterals::Elided(above) if count > *above => {
+        LongLiteralMode::Elided(above) if count > *above => {
             out.push_str("...");
             return;
         }
-        LongLiterals::Beside(table) if count > table.above => {
+        LongLiteralMode::External(table) if count > table.above => {
             table.write(out, literal);
             return;
         }
         _ => {}
     }
-    if count > HEX_ABOVE {
+    if count > MAX_LISTED_ELEMENTS {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         out.push_str("hex \"");
         out.reserve(2 * literal.stored_bytes().len());
@@ -52,7 +52,7 @@ pub(crate) fn write_literal(
     }
     let shape = literal.shape();
     let rank = shape.len();
-    // How many elements each level of brackets spans.
+    // The number of elements that each level of brackets spans.
     let mut spans: SmallVec<[u64; 4]> = SmallVec::from_elem(1, rank);
     for axis in (0..rank).rev() {
         spans[axis] = shape[axis] * spans.get(axis + 1).copied().unwrap_or(1);
@@ -67,7 +67,7 @@ pub(crate) fn write_literal(
     }
 }
 
-/// The tokens of a literal, read when its type is known.
+/// The tokens of a literal, which are read when its type is known.
 #[derive(Clone)]
 pub(super) struct LiteralRange {
     first: Token,
@@ -75,104 +75,105 @@ pub(super) struct LiteralRange {
 }
 
 impl Parser<'_> {
-    /// Passes over a literal.
-    pub(super) fn skip_literal(&mut self) -> Result<LiteralRange, Stop> {
+    /// Skips a literal.
+    pub(super) fn skip_literal(&mut self) -> Result<LiteralRange, ErrorReported> {
         let first = self.token;
         let mut depth = 0usize;
         loop {
             let end = self.token.end as usize;
             match self.token.kind {
-                Kind::Punct(b'[' | b'(') => depth += 1,
-                Kind::Punct(b']' | b')') if depth > 0 => depth -= 1,
-                Kind::Punct(b',') if depth > 0 => {}
-                Kind::Dots => {
-                    return Err(self.stop("this literal was elided when it was printed (`...`)"));
+                TokenKind::Punct(b'[' | b'(') => depth += 1,
+                TokenKind::Punct(b']' | b')') if depth > 0 => depth -= 1,
+                TokenKind::Punct(b',') if depth > 0 => {}
+                TokenKind::Dots => {
+                    return Err(self.report("this literal was elided when it was printed (`...`)"));
                 }
-                Kind::Word if self.lexer.text(self.token) == "hex" => {
-                    self.bump();
+                TokenKind::Word if self.lexer.text(self.token) == "hex" => {
+                    self.advance();
                     let end = self.token.end as usize;
-                    if self.token.kind != Kind::Str {
-                        return Err(self.expected("digits in quotes"));
+                    if self.token.kind != TokenKind::Str {
+                        return Err(self.report_expected("digits in quotes"));
                     }
-                    self.bump();
+                    self.advance();
                     return Ok(LiteralRange { first, end });
                 }
-                Kind::Word if self.lexer.text(self.token) == "external" => {
+                TokenKind::Word if self.lexer.text(self.token) == "external" => {
                     return self.skip_external(first);
                 }
-                Kind::Int | Kind::Float | Kind::Hex | Kind::Word => {}
-                _ => return Err(self.expected("a literal")),
+                TokenKind::Int | TokenKind::Float | TokenKind::Hex | TokenKind::Word => {}
+                _ => return Err(self.report_expected("a literal")),
             }
-            self.bump();
+            self.advance();
             if depth == 0 {
                 return Ok(LiteralRange { first, end });
             }
         }
     }
 
-    // `external("file", offset, length)`
-    fn skip_external(&mut self, first: Token) -> Result<LiteralRange, Stop> {
-        const PARTS: [(Kind, &str); 7] = [
-            (Kind::Punct(b'('), "`(`"),
-            (Kind::Str, "the name of a file in quotes"),
-            (Kind::Punct(b','), "`,`"),
-            (Kind::Int, "the first byte"),
-            (Kind::Punct(b','), "`,`"),
-            (Kind::Int, "the number of bytes"),
-            (Kind::Punct(b')'), "`)`"),
+    // Skips `external("file", offset, length)`.
+    fn skip_external(&mut self, first: Token) -> Result<LiteralRange, ErrorReported> {
+        const PARTS: [(TokenKind, &str); 7] = [
+            (TokenKind::Punct(b'('), "`(`"),
+            (TokenKind::Str, "the name of a file in quotes"),
+            (TokenKind::Punct(b','), "`,`"),
+            (TokenKind::Int, "the first byte"),
+            (TokenKind::Punct(b','), "`,`"),
+            (TokenKind::Int, "the number of bytes"),
+            (TokenKind::Punct(b')'), "`)`"),
         ];
-        self.bump();
+        self.advance();
         let mut end = self.token.end as usize;
         for (kind, what) in PARTS {
             if self.token.kind != kind {
-                return Err(self.expected(what));
+                return Err(self.report_expected(what));
             }
             end = self.token.end as usize;
-            self.bump();
+            self.advance();
         }
         Ok(LiteralRange { first, end })
     }
 
-    /// Reads a literal that was passed over.
+    /// Reads a literal that was skipped.
     pub(super) fn literal(
         &mut self,
         range: &LiteralRange,
         ty: &TensorType,
-    ) -> Result<TensorLiteral, Stop> {
-        // No more elements than the type has, nor than could be written: two characters each at least.
+    ) -> Result<TensorLiteral, ErrorReported> {
+        // Memory is reserved for at most the elements of the type, and for at most the elements that the text could
+        // contain, with two characters each.
         let written = (range.end - range.first.start as usize) as u64 / 2 + 1;
         let elements = ty.num_elements().unwrap_or(0).min(written);
-        self.spend(3 * elements.saturating_mul(ty.dtype.byte_size() as u64));
-        if self.exhausted {
-            return Err(Stop);
+        self.charge_memory(3 * elements.saturating_mul(ty.dtype.byte_size() as u64));
+        if self.out_of_memory {
+            return Err(ErrorReported);
         }
-        let lexer = self.lexer.within(range.first, range.end);
+        let lexer = self.lexer.sub_lexer(range.first, range.end);
         let external = self.options.external.as_ref();
-        match (Reader { lexer, token: range.first, ty, external }).read() {
+        match (LiteralReader { lexer, token: range.first, ty, external }).read() {
             Ok(literal) => Ok(literal),
-            Err((token, message)) => Err(self.stop_at(token, message)),
+            Err((token, message)) => Err(self.report_at(token, message)),
         }
     }
 }
 
-struct Reader<'a, 't> {
+struct LiteralReader<'a, 't> {
     lexer: Lexer<'a>,
     token: Token,
     ty: &'t TensorType,
-    external: Option<&'t Resolver>,
+    external: Option<&'t ExternalResolver>,
 }
 
-type Complaint = (Token, String);
+type LiteralProblem = (Token, String);
 
-impl Reader<'_, '_> {
-    fn read(mut self) -> Result<TensorLiteral, Complaint> {
+impl LiteralReader<'_, '_> {
+    fn read(mut self) -> Result<TensorLiteral, LiteralProblem> {
         let (first, dtype) = (self.token, self.ty.dtype);
         let Some(shape) = self.ty.known_shape() else {
-            return Err((first, format!("a literal needs known dims, {} has others", self.ty)));
+            return Err((first, format!("a literal needs known dims, found {}", self.ty)));
         };
-        self.bump();
-        if self.token.kind == Kind::Word && self.text() == "hex" {
-            self.bump();
+        self.advance();
+        if self.token.kind == TokenKind::Word && self.text() == "hex" {
+            self.advance();
             let digits = self.text();
             let digits = &digits.as_bytes()[1..digits.len() - 1];
             let expected =
@@ -190,15 +191,15 @@ impl Reader<'_, '_> {
                 .map(|p| Some((digit(p[0])? << 4 | digit(p[1])?) as u8))
                 .collect();
             let Some(bytes) = bytes else {
-                return Err((self.token, "only hex digits may stand here".into()));
+                return Err((self.token, "expected only hex digits in the string".into()));
             };
             return TensorLiteral::new(dtype, &shape, &bytes).map_err(|e| (first, e.to_string()));
         }
-        if self.token.kind == Kind::Word && self.text() == "external" {
+        if self.token.kind == TokenKind::Word && self.text() == "external" {
             let bytes = self.external_bytes()?;
             return TensorLiteral::new(dtype, &shape, &bytes).map_err(|e| (first, e.to_string()));
         }
-        if self.token.kind != Kind::Punct(b'[') {
+        if self.token.kind != TokenKind::Punct(b'[') {
             let element = self.element()?;
             return TensorLiteral::splat(dtype, &shape, &element)
                 .map_err(|e| (first, e.to_string()));
@@ -207,49 +208,49 @@ impl Reader<'_, '_> {
         TensorLiteral::new(dtype, &shape, &bytes).map_err(|e| (first, e.to_string()))
     }
 
-    fn external_bytes(&mut self) -> Result<Vec<u8>, Complaint> {
+    fn external_bytes(&mut self) -> Result<Vec<u8>, LiteralProblem> {
         let first = self.token;
-        // The parts stand in this order, as it was passed over.
+        // The parts are in this order, as checked when they were skipped.
         let mut part = |skip: usize| {
-            (0..skip).for_each(|_| self.bump());
+            (0..skip).for_each(|_| self.advance());
             (self.token, self.lexer.text(self.token))
         };
         let ((name_at, name), (offset_at, offset), (length_at, length)) =
             (part(2), part(2), part(2));
         let file = read_string(name).map_err(|why| (name_at, why))?;
         let number = |at: Token, text: &str| {
-            text.parse::<u64>().map_err(|_| (at, format!("{text} is no number of bytes")))
+            text.parse::<u64>().map_err(|_| (at, format!("{text} is not a number of bytes")))
         };
         let range = (number(offset_at, offset)?, number(length_at, length)?);
         let size = self.ty.dtype.byte_size() as u64;
         let expected = self.ty.num_elements().and_then(|n| n.checked_mul(size));
-        fetch(self.external, &file, range, expected)
+        fetch_external(self.external, &file, range, expected)
             .map_err(|why| (first, format!("the literal in `{file}`: {why}")))
     }
 
-    // Nested lists as deep as the rank, without recursion.
-    fn list(&mut self, shape: &[u64]) -> Result<Vec<u8>, Complaint> {
+    // Reads nested lists, as deep as the rank, without recursion.
+    fn list(&mut self, shape: &[u64]) -> Result<Vec<u8>, LiteralProblem> {
         let mut bytes = Vec::new();
         let mut counts: SmallVec<[u64; 4]> = SmallVec::new();
-        // An empty tensor may be written as `[]` whatever its rank.
+        // An empty tensor may be written as `[]`, whatever its rank.
         let empty = shape.contains(&0);
         loop {
             let level = counts.len();
             match self.token.kind {
-                Kind::Punct(b'[') => {
+                TokenKind::Punct(b'[') => {
                     if level == shape.len() {
                         return Err((
                             self.token,
                             format!("{} has rank {}, the lists nest deeper", self.ty, shape.len()),
                         ));
                     }
-                    self.bump();
+                    self.advance();
                     counts.push(0);
-                    if self.token.kind != Kind::Punct(b']') {
+                    if self.token.kind != TokenKind::Punct(b']') {
                         continue;
                     }
                 }
-                Kind::Punct(b']') if level > 0 => {}
+                TokenKind::Punct(b']') if level > 0 => {}
                 _ => {
                     if level != shape.len() {
                         let message = format!(
@@ -268,13 +269,13 @@ impl Reader<'_, '_> {
             // After an element or an opening bracket: separators and closing brackets.
             loop {
                 match self.token.kind {
-                    Kind::Punct(b',') => {
-                        self.bump();
+                    TokenKind::Punct(b',') => {
+                        self.advance();
                         break;
                     }
-                    Kind::Punct(b']') => {
+                    TokenKind::Punct(b']') => {
                         let Some(count) = counts.pop() else {
-                            return Err((self.token, "a `]` too many".into()));
+                            return Err((self.token, "unmatched `]`".into()));
                         };
                         let level = counts.len();
                         let short = empty && bytes.is_empty() && count == 0;
@@ -286,7 +287,7 @@ impl Reader<'_, '_> {
                             );
                             return Err((self.token, message));
                         }
-                        self.bump();
+                        self.advance();
                         match counts.last_mut() {
                             Some(outer) => *outer += 1,
                             None => return Ok(bytes),
@@ -298,61 +299,61 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn element(&mut self) -> Result<SmallVec<[u8; 16]>, Complaint> {
+    fn element(&mut self) -> Result<SmallVec<[u8; 16]>, LiteralProblem> {
         let dtype = self.ty.dtype;
-        if self.token.kind == Kind::Punct(b'(')
+        if self.token.kind == TokenKind::Punct(b'(')
             && let Some(part) = dtype.complex_part()
         {
-            self.bump();
+            self.advance();
             let mut bytes = self.number(part)?;
-            if self.token.kind != Kind::Punct(b',') {
+            if self.token.kind != TokenKind::Punct(b',') {
                 return Err((self.token, "expected `,` and the imaginary part".into()));
             }
-            self.bump();
+            self.advance();
             bytes.extend(self.number(part)?);
-            if self.token.kind != Kind::Punct(b')') {
+            if self.token.kind != TokenKind::Punct(b')') {
                 return Err((self.token, "expected `)`".into()));
             }
-            self.bump();
+            self.advance();
             return Ok(bytes);
         }
         self.number(dtype)
     }
 
-    fn number(&mut self, dtype: DataType) -> Result<SmallVec<[u8; 16]>, Complaint> {
+    fn number(&mut self, dtype: DataType) -> Result<SmallVec<[u8; 16]>, LiteralProblem> {
         let token = self.token;
         let text = self.text();
         let bytes = match token.kind {
-            Kind::Word => match text {
+            TokenKind::Word => match text {
                 "true" if dtype.is_bool() => int_element(dtype, 1),
                 "false" if dtype.is_bool() => int_element(dtype, 0),
                 "nan" => float_element(dtype, f64::NAN),
                 "inf" => float_element(dtype, f64::INFINITY),
                 _ => None,
             },
-            Kind::Int if dtype.is_bool() => None,
-            Kind::Int if dtype.is_integer() => {
+            TokenKind::Int if dtype.is_bool() => None,
+            TokenKind::Int if dtype.is_integer() => {
                 text.parse().ok().and_then(|n| int_element(dtype, n))
             }
-            Kind::Float if text == "-nan" && !dtype.is_integer() && !dtype.is_bool() => {
+            TokenKind::Float if text == "-nan" && !dtype.is_integer() && !dtype.is_bool() => {
                 let digits = 2 * dtype.byte_size();
                 let message = format!(
                     "a NaN is written without a sign: `nan`, or its bits, `0x` and {digits} digits"
                 );
                 return Err((token, message));
             }
-            Kind::Float if text == "-inf" => float_element(dtype, f64::NEG_INFINITY),
-            Kind::Float | Kind::Int if dtype == DataType::F32 => text
+            TokenKind::Float if text == "-inf" => float_element(dtype, f64::NEG_INFINITY),
+            TokenKind::Float | TokenKind::Int if dtype == DataType::F32 => text
                 .parse::<f32>()
                 .ok()
                 .filter(|x| x.is_finite())
                 .map(|x| SmallVec::from_slice(&x.to_le_bytes())),
-            Kind::Float | Kind::Int => text
+            TokenKind::Float | TokenKind::Int => text
                 .parse()
                 .ok()
                 .filter(|x: &f64| x.is_finite())
                 .and_then(|x| float_element(dtype, x)),
-            Kind::Hex => {
+            TokenKind::Hex => {
                 let digits = &text[2..];
                 if digits.len() != 2 * dtype.byte_size() {
                     let expected = 2 * dtype.byte_size();
@@ -371,7 +372,7 @@ impl Reader<'_, '_> {
         let Some(bytes) = bytes else {
             return Err((token, format!("{text} does not fit {dtype}")));
         };
-        self.bump();
+        self.advance();
         Ok(bytes)
     }
 
@@ -379,7 +380,7 @@ impl Reader<'_, '_> {
         self.lexer.text(self.token)
     }
 
-    fn bump(&mut self) {
+    fn advance(&mut self) {
         self.token = self.lexer.next();
     }
 }

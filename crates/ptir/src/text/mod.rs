@@ -1,4 +1,4 @@
-//! The text form: one way to write a program, read and printed here.
+//! The text form of programs: parser and printer.
 
 mod attrs;
 mod external;
@@ -13,15 +13,16 @@ mod recover;
 mod types;
 
 pub(crate) use attrs::write_attr;
-pub(crate) use external::LongLiterals;
+pub(crate) use external::LongLiteralMode;
 pub use external::external_bytes;
 pub(crate) use lexer::{is_word, write_string};
 pub(crate) use literal::write_literal;
-pub use parser::{ParseOptions, parse, parse_options, parse_with};
+pub use parser::{ParseOptions, parse, parse_with, parse_with_options};
 pub use printer::{
-    InstPrinter, PrintOptions, print, print_beside, print_function, print_inst, print_options,
+    InstPrinter, PrintOptions, print, print_function, print_inst, print_with_external,
+    print_with_options,
 };
 pub(crate) use types::parse_type_text;
 
-/// The version of the text form that is written. Older ones are read, newer ones refused.
+/// The version of the text form that is written. Older versions are read, newer ones are refused.
 pub const TEXT_VERSION: u64 = 1;

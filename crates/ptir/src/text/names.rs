@@ -1,9 +1,9 @@
-//! Names of values while a function is read: what is defined, where, and what is missing.
+//! Value names during parsing: their definitions, scopes and missing definitions.
 
 use sapwood_types::{Diagnostic, did_you_mean};
 
 use super::lexer::Token;
-use super::parser::{Parser, cost};
+use super::parser::{Parser, memory_cost};
 use crate::func::anonymous_number;
 use crate::ids::{BodyId, ValueId};
 
@@ -14,48 +14,48 @@ pub(super) enum ScopedName {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Slot {
-    // NONE: not defined. Poison if its definition could not be read.
+pub(super) struct NameSlot {
+    // `NONE` if the name is not defined, poison if its definition could not be read.
     value: ValueId,
     line: u32,
-    // A use without a definition before it was noted.
+    // True if a use before the definition was noted.
     missing: bool,
-    // The function it belongs to; of another one it says nothing.
+    // The function to which the slot belongs; for another function it counts as undefined.
     function: u32,
 }
 
-pub(super) const UNDEFINED: Slot =
-    Slot { value: ValueId::NONE, line: 0, missing: false, function: 0 };
+pub(super) const UNDEFINED_NAME: NameSlot =
+    NameSlot { value: ValueId::NONE, line: 0, missing: false, function: 0 };
 
 impl Parser<'_> {
     pub(super) fn scoped_name(&mut self, token: Token) -> ScopedName {
         let name = &self.lexer.text(token)[1..];
         match anonymous_number(name) {
-            // Numbers are dense in printed text; a wild one is kept as a hint rather than in a huge table. The table is
-            // made once for all functions.
+            // Numbers are dense in printed text. A very large number is kept as a hint rather than in a huge table,
+            // which is allocated once for all functions.
             Some(n) if n < 1 << 22 && (n as usize) < self.lexer.len() => ScopedName::Number(n),
             _ => {
                 let known = self.function.hints.len();
                 let hint = self.function.hints.intern(name).unwrap_or(0);
                 if self.function.hints.len() > known {
-                    self.spend(cost::NAME + name.len() as u64);
+                    self.charge_memory(memory_cost::NAME + name.len() as u64);
                 }
                 ScopedName::Hint(hint)
             }
         }
     }
 
-    fn slot(&mut self, name: ScopedName) -> &mut Slot {
+    fn slot(&mut self, name: ScopedName) -> &mut NameSlot {
         let (table, index) = match name {
             ScopedName::Hint(h) => (&mut self.by_hint, h as usize),
             ScopedName::Number(n) => (&mut self.by_number, n as usize),
         };
         if table.len() <= index {
-            table.resize(index + 1, UNDEFINED);
+            table.resize(index + 1, UNDEFINED_NAME);
         }
         let slot = &mut table[index];
         if slot.function != self.function_number {
-            *slot = Slot { function: self.function_number, ..UNDEFINED };
+            *slot = NameSlot { function: self.function_number, ..UNDEFINED_NAME };
         }
         slot
     }
@@ -70,19 +70,19 @@ impl Parser<'_> {
                 format!("{text} is defined twice"),
             );
             self.problems.push(error.with_note(note));
-            // What follows in the same body means the later one.
-            if self.home(known.value) != self.home(value) {
+            // Later uses in the same body refer to the later definition.
+            if self.defining_body(known.value) != self.defining_body(value) {
                 return;
             }
         }
         let line = if known.line == 0 { token.line } else { known.line };
-        *self.slot(name) = Slot { value, line, ..known };
+        *self.slot(name) = NameSlot { value, line, ..known };
         if value != self.unread.poison {
             self.function.values[value.index()].hint = self.hint_of(name, token);
         }
     }
 
-    // Numbers say nothing, unless they are asked for.
+    // Numbers are dropped unless the options keep them.
     fn hint_of(&mut self, name: ScopedName, token: Token) -> u32 {
         let number = match name {
             ScopedName::Hint(hint) => anonymous_number(self.function.hints.get(hint)),
@@ -93,7 +93,7 @@ impl Parser<'_> {
             _ if !self.options.numbers => crate::func::NO_HINT,
             _ => {
                 let text = &self.lexer.text(token)[1..];
-                self.spend(cost::NAME + text.len() as u64);
+                self.charge_memory(memory_cost::NAME + text.len() as u64);
                 self.function.numbered = true;
                 self.function.hints.intern(text).unwrap_or(crate::func::NO_HINT)
             }
@@ -104,16 +104,17 @@ impl Parser<'_> {
         self.slot(name).line != 0
     }
 
-    /// Defines a name whose meaning is not known, unless it has one: then it stands here by mistake.
+    /// Defines a name whose value could not be read, unless the name is already defined: then it is probably a
+    /// misplaced use.
     pub(super) fn define_unless_known(&mut self, name: ScopedName, token: Token) {
         if self.slot(name).line == 0 {
-            let poison = self.poison();
+            let poison = self.poison_value();
             self.define(name, token, poison);
         }
     }
 
-    // The body a value is defined in.
-    fn home(&self, value: ValueId) -> BodyId {
+    // Returns the body in which a value is defined.
+    fn defining_body(&self, value: ValueId) -> BodyId {
         match self.function.value_def(value) {
             crate::func::ValueDef::Param(body, _) => body,
             crate::func::ValueDef::Result(inst, _) => {
@@ -122,19 +123,19 @@ impl Parser<'_> {
         }
     }
 
-    /// The value of a name; poison if it has none here. That is said once for each name.
-    pub(super) fn use_value(&mut self, token: Token) -> ValueId {
+    /// Returns the value of a name, or poison if it has none here. The error is reported once per name.
+    pub(super) fn resolve_use(&mut self, token: Token) -> ValueId {
         let name = self.scoped_name(token);
         let slot = *self.slot(name);
         if slot.line == 0 {
             if !slot.missing {
                 self.slot(name).missing = true;
-                self.spend(cost::NAME);
+                self.charge_memory(memory_cost::NAME);
                 self.missing.push((token, name));
             }
-            return self.poison();
+            return self.poison_value();
         }
-        if !self.open[self.home(slot.value).index()] {
+        if !self.open[self.defining_body(slot.value).index()] {
             let text = self.lexer.text(token);
             let message =
                 format!("{text} is defined in another region, which ends before this use");
@@ -143,12 +144,13 @@ impl Parser<'_> {
                     .with_note(format!("defined in line {}", slot.line))
                     .with_help("let the region yield it"),
             );
-            return self.poison();
+            return self.poison_value();
         }
         slot.value
     }
 
-    // What is still missing at the end of a function was used before its definition, or has none.
+    // Reports the names that are still undefined at the end of a function: they are used before their definition, or
+    // have none.
     pub(super) fn finish_names(&mut self) {
         for (token, name) in std::mem::take(&mut self.missing) {
             let slot = *self.slot(name);

@@ -1,4 +1,4 @@
-//! Reads programs in the text form. Collects problems; uses no recursion for regions.
+//! The parser of the text form. It collects problems and does not recurse into regions.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_types::{Diagnostic, Diagnostics, FileId, Span};
 
-use super::external::Resolver;
-use super::instruction::{Pending, UNKNOWN_OP};
-use super::lexer::{Kind, Lexer, Token};
-use super::names::{ScopedName, Slot};
+use super::external::ExternalResolver;
+use super::instruction::{PendingInst, UNKNOWN_OP};
+use super::lexer::{Lexer, Token, TokenKind};
+use super::names::{NameSlot, ScopedName};
 use crate::attr::Attr;
 use crate::func::{Function, RawInst};
 use crate::ids::{BodyId, InstId, TypeId, ValueId};
@@ -18,9 +18,9 @@ use crate::name::Name;
 use crate::op::{OpKey, Registry};
 use crate::program::Program;
 use crate::types::ValueType;
-use crate::verify::{self, Unread};
+use crate::verify::{self, UnreadParts};
 
-/// How to read a text.
+/// Options of the parser.
 #[derive(Clone, Debug)]
 pub struct ParseOptions {
     pub(super) file: FileId,
@@ -30,12 +30,13 @@ pub struct ParseOptions {
     pub(super) open_attributes: bool,
     pub(super) numbers: bool,
     pub(super) limit: usize,
-    pub(super) external: Option<Resolver>,
+    pub(super) external: Option<ExternalResolver>,
     pub(super) memory: u64,
 }
 
 impl ParseOptions {
-    /// Built-in ops, verifier on, no file name, comments dropped, at most 100 problems, 8 GiB of memory.
+    /// Creates the default options: built-in ops, verifier on, no file name, comments dropped, at most 100 problems,
+    /// 8 GiB of memory.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -51,74 +52,75 @@ impl ParseOptions {
         }
     }
 
-    /// The name of the file, for spans.
+    /// Sets the name of the file, for spans.
     #[must_use]
     pub fn file(mut self, name: &str) -> Self {
         self.file = FileId::intern(name);
         self
     }
 
-    /// The ops that are known.
+    /// Sets the registry of known ops.
     #[must_use]
     pub fn registry(mut self, registry: &Arc<Registry>) -> Self {
         self.registry = registry.clone();
         self
     }
 
-    /// Whether types and calls are checked too.
+    /// Sets whether types and calls are verified.
     #[must_use]
     pub fn verify(mut self, verify: bool) -> Self {
         self.verify = verify;
         self
     }
 
-    /// Whether comments before functions and instructions are kept.
+    /// Sets whether comments before functions and instructions are kept.
     #[must_use]
     pub fn comments(mut self, comments: bool) -> Self {
         self.comments = comments;
         self
     }
 
-    /// Whether attributes may be left out: those that are not written are [`Attr::Unit`](crate::Attr::Unit) then, defaults
-    /// included. Such a program is no program yet but says something about some; it does not verify.
+    /// Sets whether attributes may be omitted. Omitted attributes are then [`Attr::Unit`](crate::Attr::Unit), even if
+    /// they have defaults. The result is a partial description of programs, for patterns; it does not verify.
     #[must_use]
     pub fn open_attributes(mut self, open: bool) -> Self {
         self.open_attributes = open;
         self
     }
 
-    /// Whether the numbers of values are kept for messages about single instructions: `%7` is `%7` there then, though it
-    /// may be `%0` when the whole function is printed.
+    /// Sets whether the numbers of values are kept for messages about single instructions: `%7` is then shown as
+    /// `%7`, although the whole function may be printed with `%0`.
     #[must_use]
     pub fn numbers(mut self, numbers: bool) -> Self {
         self.numbers = numbers;
         self
     }
 
-    /// How many problems are reported.
+    /// Sets the largest number of problems to report.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
     }
 
-    /// About how many bytes of memory reading may take, the text itself left aside. A text that needs more is refused;
-    /// a few bytes of text can ask for hundreds.
+    /// Sets the approximate limit of memory for parsing, in bytes, without the text itself. A text that needs more is
+    /// refused; a few bytes of text can require hundreds.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
         self
     }
 
-    /// How literals kept beside the text are found: given the file that the text names, the first byte and the number
-    /// of bytes, the answer is these bytes or why there are none. [`external_bytes`](crate::external_bytes) cuts them out
-    /// of a whole file. What the text asks for need not be there: check it before memory is taken for it.
+    /// Sets the function that finds external literals. It receives the file that the text names, the first byte and
+    /// the number of bytes, and returns these bytes or the reason why it cannot.
+    /// [`external_bytes`](crate::external_bytes) extracts them from a whole file. The text may request any range:
+    /// check it before allocating memory.
     #[must_use]
     pub fn external(
         mut self,
         find: impl Fn(&str, u64, u64) -> Result<Vec<u8>, String> + Send + Sync + 'static,
     ) -> Self {
-        self.external = Some(Resolver(Arc::new(find)));
+        self.external = Some(ExternalResolver(Arc::new(find)));
         self
     }
 }
@@ -132,24 +134,24 @@ impl Default for ParseOptions {
 /// Reads and verifies a program of built-in ops.
 ///
 /// # Errors
-/// With all problems found.
+/// If the text or the program is invalid, with all problems found.
 pub fn parse(text: &str) -> Result<Program, Diagnostics> {
-    parse_options(text, &ParseOptions::new())
+    parse_with_options(text, &ParseOptions::new())
 }
 
 /// Reads and verifies a program of these ops.
 ///
 /// # Errors
-/// With all problems found.
+/// If the text or the program is invalid, with all problems found.
 pub fn parse_with(text: &str, registry: &Arc<Registry>) -> Result<Program, Diagnostics> {
-    parse_options(text, &ParseOptions::new().registry(registry))
+    parse_with_options(text, &ParseOptions::new().registry(registry))
 }
 
-/// Reads a program.
+/// Reads a program with options.
 ///
 /// # Errors
-/// With all problems found.
-pub fn parse_options(text: &str, options: &ParseOptions) -> Result<Program, Diagnostics> {
+/// If the text or the program is invalid, with all problems found.
+pub fn parse_with_options(text: &str, options: &ParseOptions) -> Result<Program, Diagnostics> {
     if u32::try_from(text.len()).is_err() {
         let span = Span::new(options.file, 1, 1, 1, 1);
         let message =
@@ -159,8 +161,8 @@ pub fn parse_options(text: &str, options: &ParseOptions) -> Result<Program, Diag
     Parser::new(text, options).program()
 }
 
-/// About how many bytes things take while they are read and after, growth of tables included.
-pub(super) mod cost {
+/// Approximate sizes in bytes of the parts of a program during and after parsing, including the growth of tables.
+pub(super) mod memory_cost {
     pub(in crate::text) const FUNCTION: u64 = 2000;
     pub(in crate::text) const INST: u64 = 120;
     pub(in crate::text) const REGION: u64 = 800;
@@ -173,9 +175,9 @@ pub(super) mod cost {
     pub(in crate::text) const KEY: u64 = 160;
 }
 
-/// Reading cannot go on here; the problem is recorded.
+/// The error that parsing cannot continue here. The problem has been reported.
 #[derive(Debug)]
-pub(super) struct Stop;
+pub(super) struct ErrorReported;
 
 pub(super) struct Parser<'a> {
     pub(super) lexer: Lexer<'a>,
@@ -184,26 +186,26 @@ pub(super) struct Parser<'a> {
     pub(super) options: &'a ParseOptions,
     pub(super) problems: Diagnostics,
     pub(super) function: Function,
-    // Of the current function: values by hint and by number.
-    pub(super) by_hint: Vec<Slot>,
-    pub(super) by_number: Vec<Slot>,
-    // Counted from 1, so that the tables above need not be cleared.
+    // Values of the current function, by hint and by number.
+    pub(super) by_hint: Vec<NameSlot>,
+    pub(super) by_number: Vec<NameSlot>,
+    // The number of the current function, counted from 1, so that the tables above need not be cleared.
     pub(super) function_number: u32,
     pub(super) open: Vec<bool>,
     // Names that were used before they were defined.
     pub(super) missing: Vec<(Token, ScopedName)>,
-    // Types of the current function by their text.
+    // Types of the current function, by their text.
     pub(super) type_cache: HashMap<&'a str, TypeId, FxBuildHasher>,
     pub(super) last_literal: Option<InstId>,
-    // What could not be read of the current function.
-    pub(super) unread: Unread,
-    // About how many bytes were taken so far, and whether they were too many: then nothing is read any more.
-    pub(super) spent: u64,
-    pub(super) exhausted: bool,
-    // Attribute braces that are open in the current instruction.
+    // The parts of the current function that could not be read.
+    pub(super) unread: UnreadParts,
+    // The approximate number of bytes allocated so far, and whether they exceed the limit; parsing then stops.
+    pub(super) memory_used: u64,
+    pub(super) out_of_memory: bool,
+    // The number of open attribute braces in the current instruction.
     pub(super) braces: usize,
-    // No list of values that starts before this place is followed by `=`.
-    pub(super) no_start_before: Cell<u32>,
+    // No list of values that starts before this position is followed by `=`.
+    pub(super) no_results_before: Cell<u32>,
     // The key of `UNKNOWN_OP`.
     pub(super) unknown: OpKey,
 }
@@ -234,11 +236,11 @@ impl<'a> Parser<'a> {
             missing: Vec::new(),
             type_cache: HashMap::default(),
             last_literal: None,
-            unread: Unread::default(),
-            spent: 0,
-            exhausted: false,
+            unread: UnreadParts::default(),
+            memory_used: 0,
+            out_of_memory: false,
             braces: 0,
-            no_start_before: Cell::new(0),
+            no_results_before: Cell::new(0),
             unknown: OpKey::of(UNKNOWN_OP),
         }
     }
@@ -256,29 +258,29 @@ impl<'a> Parser<'a> {
         if self.header().is_err() {
             return Err(self.problems);
         }
-        // By function: what could not be read of it. Only for functions with problems.
-        let mut unread: HashMap<Name, Unread, FxBuildHasher> = HashMap::default();
-        while self.token.kind != Kind::End {
+        // By function: the parts that could not be read. Only for functions with problems.
+        let mut unread: HashMap<Name, UnreadParts, FxBuildHasher> = HashMap::default();
+        while self.token.kind != TokenKind::End {
             let leading = self.take_comments();
             let start = self.token;
             if self.word() != Some("func") {
-                let _ = self.expected("`func`");
-                self.bump();
+                let _ = self.report_expected("`func`");
+                self.advance();
                 self.skip_to_function();
                 continue;
             }
-            self.bump();
+            self.advance();
             self.reset();
-            self.spend(cost::FUNCTION);
-            let named = self.function_rest(start);
-            if self.exhausted {
+            self.charge_memory(memory_cost::FUNCTION);
+            let named = self.function_after_keyword(start);
+            if self.out_of_memory {
                 return Err(self.problems);
             }
             self.finish_names();
             let registry = self.options.registry.clone();
             let mut function = std::mem::replace(&mut self.function, Function::new("", registry));
             function.set_leading_comment(leading.as_deref());
-            function.renumber(function.body());
+            function.relabel_body(function.body());
             let lost = std::mem::take(&mut self.unread);
             if self.options.verify {
                 verify::check_function(&function, &mut self.problems, &lost);
@@ -300,27 +302,27 @@ impl<'a> Parser<'a> {
         self.problems.into_result(program)
     }
 
-    fn header(&mut self) -> Result<(), Stop> {
+    fn header(&mut self) -> Result<(), ErrorReported> {
         if self.word() != Some("ptir") {
-            return Err(self.expected_help(
+            return Err(self.report_expected_with_help(
                 "`ptir 1`",
                 "a program starts with the version of its text form".into(),
             ));
         }
-        self.bump();
+        self.advance();
         let text = self.lexer.text(self.token);
-        let Some(version) = text.parse::<u64>().ok().filter(|_| self.token.kind == Kind::Int)
+        let Some(version) = text.parse::<u64>().ok().filter(|_| self.token.kind == TokenKind::Int)
         else {
-            return Err(self.expected("a version number"));
+            return Err(self.report_expected("a version number"));
         };
         if version > super::TEXT_VERSION || version == 0 {
             let message = format!(
-                "this text has version {version}, this reader knows versions 1 to {}",
+                "unsupported version {version} of the text form; expected 1 to {}",
                 super::TEXT_VERSION
             );
-            return Err(self.stop(message));
+            return Err(self.report(message));
         }
-        self.bump();
+        self.advance();
         Ok(())
     }
 
@@ -331,31 +333,32 @@ impl<'a> Parser<'a> {
         self.missing.clear();
         self.type_cache.clear();
         self.last_literal = None;
-        self.unread = Unread::default();
+        self.unread = UnreadParts::default();
         self.braces = 0;
     }
 
-    // Gives whether the function has a name by which it can be called. Its body is read whatever is wrong with its head.
-    fn function_rest(&mut self, start: Token) -> bool {
+    // Reads a function after `func`. Returns whether it has a name by which it can be called. Its body is read even
+    // if its head is invalid.
+    fn function_after_keyword(&mut self, start: Token) -> bool {
         let mut named = false;
-        if self.token.kind != Kind::Func {
-            let _ = self.expected("the name of the function, such as `@f`");
+        if self.token.kind != TokenKind::Func {
+            let _ = self.report_expected("the name of the function, such as `@f`");
         } else if let Ok(name) = self.func_name(self.lexer.text(self.token)) {
             self.function.set_name(name);
             named = true;
         }
         self.function.set_span(self.span_from(start, self.token));
-        if self.token.kind == Kind::Func {
-            self.bump();
+        if self.token.kind == TokenKind::Func {
+            self.advance();
         }
         let body = self.function.body();
         self.params(body);
         if self.result_types().is_err() {
             self.unread.signature = true;
-            while !matches!(self.token.kind, Kind::End | Kind::Punct(b'{' | b'}'))
+            while !matches!(self.token.kind, TokenKind::End | TokenKind::Punct(b'{' | b'}'))
                 && !self.starts_function()
             {
-                self.bump();
+                self.advance();
             }
         }
         if self.opens_function_attributes() && self.function_attributes().is_err() {
@@ -372,16 +375,16 @@ impl<'a> Parser<'a> {
         named
     }
 
-    // A brace before `key =` holds attributes; the first instruction of a body never has this form.
+    // Returns whether a brace opens attributes, as it does before `key =`; the first instruction of a body never has this form.
     fn opens_function_attributes(&self) -> bool {
-        let mut ahead = self.lexer.ahead();
+        let mut ahead = self.lexer.lookahead();
         self.at(b'{')
-            && matches!(ahead.next().kind, Kind::Word | Kind::Str)
-            && ahead.next().kind == Kind::Punct(b'=')
+            && matches!(ahead.next().kind, TokenKind::Word | TokenKind::Str)
+            && ahead.next().kind == TokenKind::Punct(b'=')
     }
 
-    // `{extracted_from = "softmax"}` or `{private = true}`.
-    fn function_attributes(&mut self) -> Result<(), Stop> {
+    // Reads `{extracted_from = "softmax"}` or `{private = true}`.
+    fn function_attributes(&mut self) -> Result<(), ErrorReported> {
         let open = self.token;
         let dict = self.attr(0)?;
         self.braces = 0;
@@ -394,36 +397,36 @@ impl<'a> Parser<'a> {
                 ("extracted_from", other) => {
                     let found = other.describe();
                     let message = format!("`extracted_from` must be a string, found {found}");
-                    let _ = self.stop_at(open, message);
+                    let _ = self.report_at(open, message);
                 }
                 ("private", Attr::Bool(private)) => self.function.set_private(*private),
                 ("private", other) => {
                     let found = other.describe();
                     let message = format!("`private` must be true or false, found {found}");
-                    let _ = self.stop_at(open, message);
+                    let _ = self.report_at(open, message);
                 }
                 _ => {
                     let help = "expected `extracted_from` or `private`".into();
                     let message = format!("a function has no attribute `{name}`");
-                    let _ = self.stop_at_help(open, message, help);
+                    let _ = self.report_at_with_help(open, message, help);
                 }
             }
         }
         Ok(())
     }
 
-    fn result_types(&mut self) -> Result<(), Stop> {
+    fn result_types(&mut self) -> Result<(), ErrorReported> {
         let mut results: Vec<TypeId> = Vec::new();
-        if self.token.kind == Kind::Arrow {
-            self.bump();
+        if self.token.kind == TokenKind::Arrow {
+            self.advance();
             if self.eat(b'(') {
                 while !self.at(b')') {
                     results.push(self.interned_type()?);
                     if !self.eat(b',') && !self.at(b')') {
-                        return Err(self.expected("`,` or `)`"));
+                        return Err(self.report_expected("`,` or `)`"));
                     }
                 }
-                self.bump();
+                self.advance();
             } else {
                 results.push(self.interned_type()?);
             }
@@ -432,7 +435,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The parameters of a body. What cannot be read of them is passed over.
+    /// Reads the parameters of a body. Unreadable ones are skipped.
     pub(super) fn params(&mut self, body: BodyId) {
         if self.expect(b'(').is_err() {
             self.unread.params.insert(body);
@@ -447,16 +450,16 @@ impl<'a> Parser<'a> {
                 return;
             }
         }
-        self.bump();
+        self.advance();
     }
 
-    fn param(&mut self, body: BodyId) -> Result<(), Stop> {
+    fn param(&mut self, body: BodyId) -> Result<(), ErrorReported> {
         let token = self.token;
-        if token.kind != Kind::Value {
-            return Err(self.expected("a parameter, such as `%x: f32[]`"));
+        if token.kind != TokenKind::Value {
+            return Err(self.report_expected("a parameter, such as `%x: f32[]`"));
         }
         let name = self.scoped_name(token);
-        self.bump();
+        self.advance();
         let ty = match self.expect(b':') {
             Ok(()) => self.interned_type(),
             Err(stop) => Err(stop),
@@ -464,27 +467,27 @@ impl<'a> Parser<'a> {
         let Ok(ty) = ty else {
             let none = self.function.types.intern(&ValueType::Token);
             self.function.push_param_id(body, none);
-            let poison = self.poison();
+            let poison = self.poison_value();
             self.define(name, token, poison);
-            return Err(Stop);
+            return Err(ErrorReported);
         };
-        self.spend(cost::VALUE);
+        self.charge_memory(memory_cost::VALUE);
         let value = self.function.push_param_id(body, ty);
         self.define(name, token, value);
         if !self.eat(b',') && !self.at(b')') {
-            return Err(self.expected("`,` or `)`"));
+            return Err(self.report_expected("`,` or `)`"));
         }
         Ok(())
     }
 
-    // The instructions of the function, up to its closing brace. Regions are kept on a stack of our own.
+    // Reads the instructions of the function up to its closing brace, with an explicit stack of regions.
     fn body(&mut self) {
-        let mut stack: Vec<Pending> = Vec::new();
+        let mut stack: Vec<PendingInst> = Vec::new();
         let mut body = self.function.body();
         loop {
-            if self.token.kind == Kind::End || self.starts_function() {
-                let _ = self.expected("`}`");
-                self.abandon(body, stack);
+            if self.token.kind == TokenKind::End || self.starts_function() {
+                let _ = self.report_expected("`}`");
+                self.close_unfinished_bodies(body, stack);
                 return;
             }
             let mut pending = if self.eat(b'}') {
@@ -501,28 +504,28 @@ impl<'a> Parser<'a> {
                     region
                 }
                 None => {
-                    self.complete(&mut pending);
+                    self.finish_inst(&mut pending);
                     pending.body
                 }
             };
         }
     }
 
-    // The text ended inside of these bodies: what is there of their instructions is kept for the checks.
-    fn abandon(&mut self, body: BodyId, stack: Vec<Pending>) {
-        if self.exhausted {
+    // Keeps the instructions of bodies inside of which the text ended, for the checks.
+    fn close_unfinished_bodies(&mut self, body: BodyId, stack: Vec<PendingInst>) {
+        if self.out_of_memory {
             return;
         }
         self.unread.bodies.insert(body);
         for mut pending in stack.into_iter().rev() {
             pending.broken = true;
-            self.make(&mut pending, &[]);
+            self.create_inst(&mut pending, &[]);
             self.unread.bodies.insert(pending.body);
         }
     }
 
-    /// The value that stands for what could not be read.
-    pub(super) fn poison(&mut self) -> ValueId {
+    /// Returns the value that replaces values that could not be read.
+    pub(super) fn poison_value(&mut self) -> ValueId {
         if self.unread.poison.is_none() {
             let none = self.function.types.intern(&ValueType::Token);
             let attrs = self.function.attrs.intern_vec(Vec::new());
@@ -545,21 +548,21 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn word(&self) -> Option<&'a str> {
-        (self.token.kind == Kind::Word).then(|| self.lexer.text(self.token))
+        (self.token.kind == TokenKind::Word).then(|| self.lexer.text(self.token))
     }
 
     pub(super) fn at(&self, punct: u8) -> bool {
-        self.token.kind == Kind::Punct(punct)
+        self.token.kind == TokenKind::Punct(punct)
     }
 
-    pub(super) fn bump(&mut self) {
+    pub(super) fn advance(&mut self) {
         let width = self.token.end - self.token.start;
         self.last_end = (self.token.line, self.token.column.saturating_add(width));
         self.token = self.lexer.next();
     }
 
-    // The current token was passed over up to this column.
-    pub(super) fn bump_to(&mut self, column: u32) {
+    // Advances past the current token, which was skipped up to this column.
+    pub(super) fn advance_to_column(&mut self, column: u32) {
         self.last_end = (self.token.line, column);
         self.token = self.lexer.next();
     }
@@ -567,23 +570,23 @@ impl<'a> Parser<'a> {
     pub(super) fn eat(&mut self, punct: u8) -> bool {
         let found = self.at(punct);
         if found {
-            self.bump();
+            self.advance();
         }
         found
     }
 
-    pub(super) fn expect(&mut self, punct: u8) -> Result<(), Stop> {
+    pub(super) fn expect(&mut self, punct: u8) -> Result<(), ErrorReported> {
         if self.eat(punct) {
             Ok(())
         } else {
-            Err(self.expected(&format!("`{}`", char::from(punct))))
+            Err(self.report_expected(&format!("`{}`", char::from(punct))))
         }
     }
 
     fn found(&self) -> String {
         match self.token.kind {
-            Kind::End => "the end of the text".into(),
-            Kind::Hole => format!(
+            TokenKind::End => "the end of the text".into(),
+            TokenKind::Placeholder => format!(
                 "the placeholder {}, which only snippets may have",
                 self.lexer.text(self.token)
             ),
@@ -594,54 +597,59 @@ impl<'a> Parser<'a> {
         }
     }
 
-    pub(super) fn expected(&mut self, what: &str) -> Stop {
+    pub(super) fn report_expected(&mut self, what: &str) -> ErrorReported {
         let message = format!("expected {what}, found {}", self.found());
-        self.stop(message)
+        self.report(message)
     }
 
-    pub(super) fn expected_help(&mut self, what: &str, help: String) -> Stop {
+    pub(super) fn report_expected_with_help(&mut self, what: &str, help: String) -> ErrorReported {
         let message = format!("expected {what}, found {}", self.found());
-        self.stop_help(message, help)
+        self.report_with_help(message, help)
     }
 
-    pub(super) fn stop(&mut self, message: impl Into<String>) -> Stop {
-        self.stop_at(self.token, message.into())
+    pub(super) fn report(&mut self, message: impl Into<String>) -> ErrorReported {
+        self.report_at(self.token, message.into())
     }
 
-    pub(super) fn stop_help(&mut self, message: String, help: String) -> Stop {
-        self.stop_at_help(self.token, message, help)
+    pub(super) fn report_with_help(&mut self, message: String, help: String) -> ErrorReported {
+        self.report_at_with_help(self.token, message, help)
     }
 
-    pub(super) fn stop_at(&mut self, token: Token, message: String) -> Stop {
-        if !self.exhausted {
+    pub(super) fn report_at(&mut self, token: Token, message: String) -> ErrorReported {
+        if !self.out_of_memory {
             self.problems.error(token.span(self.options.file), message);
         }
-        Stop
+        ErrorReported
     }
 
-    pub(super) fn stop_at_help(&mut self, token: Token, message: String, help: String) -> Stop {
-        if !self.exhausted {
+    pub(super) fn report_at_with_help(
+        &mut self,
+        token: Token,
+        message: String,
+        help: String,
+    ) -> ErrorReported {
+        if !self.out_of_memory {
             self.problems
                 .push(Diagnostic::error(token.span(self.options.file), message).with_help(help));
         }
-        Stop
+        ErrorReported
     }
 
-    /// Notes that memory is taken. Too much of it, and the text ends here.
-    pub(super) fn spend(&mut self, bytes: u64) {
-        self.spent = self.spent.saturating_add(bytes);
-        if self.spent > self.options.memory && !self.exhausted {
+    /// Adds to the memory used. If the limit is exceeded, the rest of the text is skipped.
+    pub(super) fn charge_memory(&mut self, bytes: u64) {
+        self.memory_used = self.memory_used.saturating_add(bytes);
+        if self.memory_used > self.options.memory && !self.out_of_memory {
             let message =
                 format!("reading this takes more than {} bytes of memory", self.options.memory);
             let error = Diagnostic::error(self.token.span(self.options.file), message)
                 .with_help("a larger limit can be set when reading");
-            // Whatever was found before, this is said.
+            // This problem is reported even if the limit of problems is reached.
             let mut problems = Diagnostics::with_limit(self.options.limit.saturating_add(1));
             problems.append(std::mem::take(&mut self.problems));
             problems.push(error);
             self.problems = problems;
-            self.exhausted = true;
-            self.lexer.finish();
+            self.out_of_memory = true;
+            self.lexer.skip_to_end();
             self.token = self.lexer.next();
         }
     }

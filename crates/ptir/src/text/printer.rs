@@ -1,31 +1,32 @@
-//! Prints programs in the text form.
+//! The printer of the text form.
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 
 use super::attrs::{write_attr, write_name};
-use super::external::{LongLiterals, SideTable};
+use super::external::{ExternalTable, LongLiteralMode};
 use super::lexer::write_string;
 use super::literal::write_literal;
-use super::quote::Quotes;
+use super::quote::SourceQuotes;
 use crate::attr::{Attr, AttrKind};
 use crate::func::{Function, is_anonymous};
 use crate::ids::{BodyId, InstId, TypeId, ValueId};
 use crate::program::Program;
 
-/// Indentation grows no further after so many levels, so that text stays linear in the program.
+/// The nesting level after which indentation no longer grows, so that the text stays linear in the program.
 const MAX_INDENT: usize = 32;
 
-/// How to print.
+/// Options of the printer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PrintOptions {
-    /// Literals with more elements than this are elided to `...`, which cannot be read back. `None` for never.
+    /// The number of elements above which literals are elided to `...`, which cannot be read back; `None` for no
+    /// limit.
     pub elide_above: Option<u64>,
 }
 
 impl PrintOptions {
-    /// Everything is printed.
+    /// Creates options that print everything.
     #[must_use]
     pub fn new() -> Self {
         Self { elide_above: None }
@@ -38,8 +39,8 @@ impl PrintOptions {
         self
     }
 
-    fn long(&self) -> LongLiterals<'static> {
-        self.elide_above.map_or(LongLiterals::Written, LongLiterals::Elided)
+    fn long_literal_mode(&self) -> LongLiteralMode<'static> {
+        self.elide_above.map_or(LongLiteralMode::Written, LongLiteralMode::Elided)
     }
 }
 
@@ -49,102 +50,108 @@ impl Default for PrintOptions {
     }
 }
 
-/// The program as text.
+/// Prints a program.
 #[must_use]
 pub fn print(program: &Program) -> String {
-    print_options(program, &PrintOptions::new())
+    print_with_options(program, &PrintOptions::new())
 }
 
-/// The program as text, with options.
+/// Prints a program with options.
 #[must_use]
-pub fn print_options(program: &Program, options: &PrintOptions) -> String {
+pub fn print_with_options(program: &Program, options: &PrintOptions) -> String {
     let mut out = String::with_capacity(64 * program.num_insts() + 64);
     out.push_str("ptir ");
     push_number(&mut out, super::TEXT_VERSION);
     out.push('\n');
     for function in program.functions() {
         out.push('\n');
-        Printer::new(function, options.long(), &mut out).function();
+        Printer::new(function, options.long_literal_mode(), &mut out).function();
     }
     out
 }
 
-/// The program as text without its long literals, and their bytes: literals with more elements than `above` are written as
-/// `external("file", offset, length)`, to be read back with [`ParseOptions::external`](crate::ParseOptions::external).
+/// Prints a program without its long literals, and returns the text and the bytes of these literals. A literal with
+/// more than `above` elements is written as `external("file", offset, length)`, which
+/// [`ParseOptions::external`](crate::ParseOptions::external) reads back.
 ///
 /// ```
-/// use sapwood_ptir::{ParseOptions, external_bytes, parse, parse_options, print_beside};
+/// use sapwood_ptir::{ParseOptions, external_bytes, parse, parse_with_options, print_with_external};
 ///
 /// let program = parse("ptir 1 func @f() -> i32[3] { %a = constant [1, 2, 3] : i32[3] return %a }")?;
-/// let (text, bytes) = print_beside(&program, "f.bin", 2);
+/// let (text, bytes) = print_with_external(&program, "f.bin", 2);
 /// assert!(text.contains("constant external(\"f.bin\", 0, 12) : i32[3]"));
 /// let find = move |file: &str, offset, length| match file {
 ///     "f.bin" => external_bytes(&bytes, offset, length).map(<[u8]>::to_vec),
 ///     _ => Err("no such file".into()),
 /// };
-/// let again = parse_options(&text, &ParseOptions::new().external(find))?;
+/// let again = parse_with_options(&text, &ParseOptions::new().external(find))?;
 /// assert_eq!(again.to_string(), program.to_string());
 /// # Ok::<(), sapwood_types::Diagnostics>(())
 /// ```
 #[must_use]
-pub fn print_beside(program: &Program, file: &str, above: u64) -> (String, Vec<u8>) {
+pub fn print_with_external(program: &Program, file: &str, above: u64) -> (String, Vec<u8>) {
     let mut out = String::with_capacity(64 * program.num_insts() + 64);
-    let mut table = SideTable::new(file, above);
+    let mut table = ExternalTable::new(file, above);
     out.push_str("ptir ");
     push_number(&mut out, super::TEXT_VERSION);
     out.push('\n');
     for function in program.functions() {
         out.push('\n');
-        Printer::new(function, LongLiterals::Beside(&mut table), &mut out).function();
+        Printer::new(function, LongLiteralMode::External(&mut table), &mut out).function();
     }
     (out, table.bytes)
 }
 
-/// One function as text.
+/// Prints one function.
 #[must_use]
 pub fn print_function(function: &Function) -> String {
     let mut out = String::with_capacity(64 * function.num_insts() + 64);
-    Printer::new(function, LongLiterals::Written, &mut out).function();
+    Printer::new(function, LongLiteralMode::Written, &mut out).function();
     out
 }
 
-/// One instruction as text, its regions abridged. O(n): its names depend on the function; for many instructions use an
-/// [`InstPrinter`].
+/// Prints one instruction with its regions abridged. O(n), because value names depend on the whole function; for many
+/// instructions use an [`InstPrinter`].
 #[must_use]
 pub fn print_inst(function: &Function, inst: InstId) -> String {
     InstPrinter::new(function).print(inst)
 }
 
-/// Prints single instructions of one function with the names the whole function would be printed with; numbers that were
-/// [kept](crate::ParseOptions::numbers) are shown as they were written. Instructions of a program that
-/// [quotes](crate::Program::quote) its text are shown as they are written there, unless they were changed since.
+/// A printer of single instructions of one function, with the value names of the whole printed function. Numbers that
+/// were [kept](crate::ParseOptions::numbers) are shown as they were written. Instructions of a program with a [quoted
+/// source](crate::Program::set_quoted_source) are shown as they are written there, unless they were changed since.
 pub struct InstPrinter<'a> {
     function: &'a Function,
-    names: Names,
+    names: PrintedNames,
     types: Vec<Option<Box<str>>>,
-    quotes: Option<Quotes<'a>>,
+    quotes: Option<SourceQuotes<'a>>,
 }
 
 impl<'a> InstPrinter<'a> {
-    /// Names all values. O(n).
+    /// Creates a printer and names all values. O(n).
     #[must_use]
     pub fn new(function: &'a Function) -> Self {
-        Self::with_names(function, function.numbered, Quotes::new(function))
+        Self::with_names(function, function.numbered, SourceQuotes::new(function))
     }
 
-    /// As [`new`](Self::new), with the names that the whole function is printed with even if it keeps those of its text. O(n).
+    /// Creates a printer like [`new`](Self::new), but with the names of the printed function even if the function
+    /// keeps those of its source text. O(n).
     #[must_use]
     pub fn as_printed(function: &'a Function) -> Self {
         Self::with_names(function, false, None)
     }
 
-    fn with_names(function: &'a Function, as_written: bool, quotes: Option<Quotes<'a>>) -> Self {
+    fn with_names(
+        function: &'a Function,
+        as_written: bool,
+        quotes: Option<SourceQuotes<'a>>,
+    ) -> Self {
         let mut out = String::new();
-        let mut printer = Printer::new(function, LongLiterals::Elided(16), &mut out);
+        let mut printer = Printer::new(function, LongLiteralMode::Elided(16), &mut out);
         printer.names.as_written = as_written;
         if let Some(quotes) = &quotes {
             for (value, name) in quotes.names() {
-                printer.names.give(value, name, function.is_live_value(value));
+                printer.names.reserve(value, name, function.is_live_value(value));
             }
             printer.names.anonymous = quotes.first_free();
         }
@@ -153,7 +160,7 @@ impl<'a> InstPrinter<'a> {
         Self { function, names, types, quotes }
     }
 
-    /// One instruction, its regions abridged.
+    /// Prints one instruction with its regions abridged.
     #[must_use]
     pub fn print(&mut self, inst: InstId) -> String {
         if let Some(statement) = self.quotes.as_ref().and_then(|quotes| quotes.statement(inst)) {
@@ -162,31 +169,31 @@ impl<'a> InstPrinter<'a> {
         let mut out = String::new();
         let mut printer = Printer {
             function: self.function,
-            long: LongLiterals::Elided(16),
+            long: LongLiteralMode::Elided(16),
             out: &mut out,
             names: std::mem::take(&mut self.names),
             types: std::mem::take(&mut self.types),
         };
-        printer.head(inst);
+        printer.inst_head(inst);
         for &body in self.function.regions(inst) {
             printer.out.push(' ');
             printer.params(body);
             printer.out.push_str(" { ... }");
         }
-        printer.tail(inst);
+        printer.inst_types(inst);
         (self.names, self.types) = (printer.names, printer.types);
         out.truncate(out.trim_end().len());
         out
     }
 
-    /// The name of an instruction's op, as it is written where the instruction is quoted.
+    /// Returns the name of an instruction's op, as in the quoted source if the instruction is quoted.
     #[must_use]
     pub fn op(&self, inst: InstId) -> String {
         let written = self.quotes.as_ref().and_then(|quotes| quotes.op(inst));
         written.unwrap_or_else(|| self.function.op_name(inst)).to_owned()
     }
 
-    /// The name of a value, with its `%`.
+    /// Returns the name of a value, with its `%`.
     #[must_use]
     pub fn value(&mut self, value: ValueId) -> String {
         let mut out = String::from("%");
@@ -197,45 +204,45 @@ impl<'a> InstPrinter<'a> {
 
 struct Printer<'a, 'o> {
     function: &'a Function,
-    long: LongLiterals<'o>,
+    long: LongLiteralMode<'o>,
     out: &'o mut String,
-    names: Names,
+    names: PrintedNames,
     types: Vec<Option<Box<str>>>,
 }
 
-/// The names values are printed with: hints made unique, numbers for the rest, in order of first sight.
+/// The printed names of values: hints made unique, and numbers for the others in order of first use.
 #[derive(Default)]
-struct Names {
-    names: Vec<Name>,
+struct PrintedNames {
+    names: Vec<PrintedName>,
     anonymous: u32,
-    // Whether numbers among the hints are names.
+    // True if hints that are numbers are used as names.
     as_written: bool,
     used_hints: Vec<bool>,
-    made: HashSet<Box<str>, FxBuildHasher>,
+    taken: HashSet<Box<str>, FxBuildHasher>,
     suffixed: Vec<Box<str>>,
     next_suffix: HashMap<u32, u32, FxBuildHasher>,
 }
 
 #[derive(Clone, Copy)]
-enum Name {
+enum PrintedName {
     None,
     Number(u32),
     Hint(u32),
     Suffixed(u32),
 }
 
-struct Frame {
+struct RegionFrame {
     inst: InstId,
     region: usize,
     next: Option<InstId>,
 }
 
 impl<'a, 'o> Printer<'a, 'o> {
-    fn new(function: &'a Function, long: LongLiterals<'o>, out: &'o mut String) -> Self {
-        let names = Names {
-            names: vec![Name::None; function.value_capacity()],
+    fn new(function: &'a Function, long: LongLiteralMode<'o>, out: &'o mut String) -> Self {
+        let names = PrintedNames {
+            names: vec![PrintedName::None; function.value_capacity()],
             used_hints: vec![false; function.hints.len()],
-            ..Names::default()
+            ..PrintedNames::default()
         };
         Self { function, long, out, names, types: vec![None; function.types.len()] }
     }
@@ -269,29 +276,29 @@ impl<'a, 'o> Printer<'a, 'o> {
             self.out.push_str(" {private = true}");
         }
         self.out.push_str(" {\n");
-        self.body();
+        self.body_and_regions();
         self.out.push_str("}\n");
     }
 
-    // The instructions of the function's body and, with an explicit stack, of all regions.
-    fn body(&mut self) {
+    // Prints the instructions of the function's body and, with an explicit stack, of all regions.
+    fn body_and_regions(&mut self) {
         let f = self.function;
-        let mut stack: Vec<Frame> = Vec::new();
+        let mut stack: Vec<RegionFrame> = Vec::new();
         let mut next = f.first_inst(f.body());
         loop {
             let Some(inst) = next else {
-                // The end of a region: its next sibling, or the rest of its owner.
+                // At the end of a region: its next sibling, or the rest of its owner.
                 let Some(frame) = stack.last_mut() else { return };
                 frame.region += 1;
                 let (owner, region) = (frame.inst, frame.region);
                 self.indent(stack.len() - 1);
                 self.out.push('}');
                 if let Some(&body) = f.regions(owner).get(region) {
-                    self.open(body);
+                    self.open_body(body);
                     next = f.first_inst(body);
                 } else {
                     let after = stack.pop().and_then(|frame| frame.next);
-                    self.tail(owner);
+                    self.inst_types(owner);
                     next = after;
                 }
                 continue;
@@ -300,19 +307,19 @@ impl<'a, 'o> Printer<'a, 'o> {
                 self.comment(comment, Some(stack.len()));
             }
             self.indent(stack.len());
-            self.head(inst);
+            self.inst_head(inst);
             if let Some(&body) = f.regions(inst).first() {
-                stack.push(Frame { inst, region: 0, next: f.next_inst(inst) });
-                self.open(body);
+                stack.push(RegionFrame { inst, region: 0, next: f.next_inst(inst) });
+                self.open_body(body);
                 next = f.first_inst(body);
             } else {
-                self.tail(inst);
+                self.inst_types(inst);
                 next = f.next_inst(inst);
             }
         }
     }
 
-    fn open(&mut self, body: BodyId) {
+    fn open_body(&mut self, body: BodyId) {
         self.out.push(' ');
         self.params(body);
         self.out.push_str(" {\n");
@@ -331,7 +338,7 @@ impl<'a, 'o> Printer<'a, 'o> {
         self.out.push(')');
     }
 
-    fn head(&mut self, inst: InstId) {
+    fn inst_head(&mut self, inst: InstId) {
         let f = self.function;
         for (i, result) in f.inst_results(inst).enumerate() {
             if i > 0 {
@@ -345,7 +352,7 @@ impl<'a, 'o> Printer<'a, 'o> {
         let def = f.op_def(inst);
         self.out.push_str(def.map_or_else(|| f.op_name(inst), |d| d.name));
         let attrs = f.attrs(inst);
-        if let Some(attr) = def.and_then(|d| d.inline).and_then(|i| attrs.get(i)) {
+        if let Some(attr) = def.and_then(|d| d.leading_attr).and_then(|i| attrs.get(i)) {
             self.out.push(' ');
             match attr {
                 Attr::Literal(literal) => write_literal(self.out, literal, &mut self.long),
@@ -368,7 +375,7 @@ impl<'a, 'o> Printer<'a, 'o> {
         match def {
             Some(def) => {
                 for (i, (row, attr)) in def.attrs.iter().zip(attrs.iter()).enumerate() {
-                    if Some(i) != def.inline
+                    if Some(i) != def.leading_attr
                         && row.kind != AttrKind::ResultType
                         && row.default.as_ref() != Some(attr)
                     {
@@ -389,7 +396,7 @@ impl<'a, 'o> Printer<'a, 'o> {
         }
     }
 
-    fn tail(&mut self, inst: InstId) {
+    fn inst_types(&mut self, inst: InstId) {
         for (i, result) in self.function.inst_results(inst).enumerate() {
             self.out.push_str(if i > 0 { ", " } else { " : " });
             self.ty(self.function.type_id(result));
@@ -427,58 +434,58 @@ impl<'a, 'o> Printer<'a, 'o> {
     }
 }
 
-impl Names {
+impl PrintedNames {
     fn write(&mut self, out: &mut String, function: &Function, value: ValueId) {
-        if matches!(self.names[value.index()], Name::None) {
-            self.names[value.index()] = self.make(function, value);
+        if matches!(self.names[value.index()], PrintedName::None) {
+            self.names[value.index()] = self.choose(function, value);
         }
         match self.names[value.index()] {
-            Name::None => {}
-            Name::Number(n) => push_number(out, u64::from(n)),
-            Name::Hint(hint) => out.push_str(function.hints.get(hint)),
-            Name::Suffixed(n) => out.push_str(&self.suffixed[n as usize]),
+            PrintedName::None => {}
+            PrintedName::Number(n) => push_number(out, u64::from(n)),
+            PrintedName::Hint(hint) => out.push_str(function.hints.get(hint)),
+            PrintedName::Suffixed(n) => out.push_str(&self.suffixed[n as usize]),
         }
     }
 
-    // Gives a value a name that need not be the only one of its kind. While the value is there, no name that is made is the
-    // same; that of an erased value may go to what replaced it.
-    fn give(&mut self, value: ValueId, name: &str, live: bool) {
+    // Reserves a name for a value; several values may have it. While the value exists, no chosen name is equal to it;
+    // the name of an erased value may go to its replacement.
+    fn reserve(&mut self, value: ValueId, name: &str, live: bool) {
         if live {
-            self.made.insert(name.into());
+            self.taken.insert(name.into());
         }
-        self.names[value.index()] = Name::Suffixed(self.suffixed.len() as u32);
+        self.names[value.index()] = PrintedName::Suffixed(self.suffixed.len() as u32);
         self.suffixed.push(name.into());
     }
 
-    // The next number; one that was written is taken.
-    fn number(&mut self, function: &Function) -> Name {
+    // Returns the next free number, skipping numbers that were written.
+    fn next_number(&mut self, function: &Function) -> PrintedName {
         loop {
             let n = self.anonymous;
             self.anonymous += 1;
             if !self.as_written || function.hints.find(&n.to_string()).is_none() {
-                return Name::Number(n);
+                return PrintedName::Number(n);
             }
         }
     }
 
-    fn make(&mut self, function: &Function, value: ValueId) -> Name {
+    fn choose(&mut self, function: &Function, value: ValueId) -> PrintedName {
         let hint = function.values[value.index()].hint;
         if hint == crate::func::NO_HINT {
-            return self.number(function);
+            return self.next_number(function);
         }
         let text = function.hints.get(hint);
         if function.numbered && !self.as_written && is_anonymous(text) {
-            return self.number(function);
+            return self.next_number(function);
         }
-        let made = !self.made.is_empty() && self.made.contains(text);
-        if !made && !std::mem::replace(&mut self.used_hints[hint as usize], true) {
-            return Name::Hint(hint);
+        let taken = !self.taken.is_empty() && self.taken.contains(text);
+        if !taken && !std::mem::replace(&mut self.used_hints[hint as usize], true) {
+            return PrintedName::Hint(hint);
         }
         loop {
             let n = self.next_suffix.entry(hint).or_insert(0);
             *n += 1;
             let candidate = format!("{text}_{n}");
-            if self.made.contains(candidate.as_str()) {
+            if self.taken.contains(candidate.as_str()) {
                 continue;
             }
             match function.hints.find(&candidate) {
@@ -486,9 +493,9 @@ impl Names {
                 Some(other) => self.used_hints[other as usize] = true,
                 None => {}
             }
-            self.made.insert(candidate.clone().into());
+            self.taken.insert(candidate.clone().into());
             self.suffixed.push(candidate.into());
-            return Name::Suffixed(self.suffixed.len() as u32 - 1);
+            return PrintedName::Suffixed(self.suffixed.len() as u32 - 1);
         }
     }
 }

@@ -2,137 +2,143 @@
 
 use sapwood_types::DataType;
 
-use super::lexer::Kind;
-use super::parser::{Parser, Stop, cost};
+use super::lexer::TokenKind;
+use super::parser::{ErrorReported, Parser, memory_cost};
 use crate::ids::TypeId;
 use crate::name::Name;
 use crate::types::{Dim, Dims, MAX_EXTENT, MAX_RANK, MAX_TYPE_DEPTH, TensorType, ValueType};
 
 impl Parser<'_> {
-    pub(super) fn value_type(&mut self, depth: usize) -> Result<ValueType, Stop> {
+    pub(super) fn value_type(&mut self, depth: usize) -> Result<ValueType, ErrorReported> {
         if depth > MAX_TYPE_DEPTH {
-            return Err(self.stop(format!("tuple types nest at most {MAX_TYPE_DEPTH} deep")));
+            return Err(self.report(format!("tuple types nest at most {MAX_TYPE_DEPTH} deep")));
         }
-        if self.token.kind != Kind::Word {
-            return Err(self.expected("a type"));
+        if self.token.kind != TokenKind::Word {
+            return Err(self.report_expected("a type"));
         }
-        self.spend(cost::TYPE);
+        self.charge_memory(memory_cost::TYPE);
         match self.lexer.text(self.token) {
             "token" => {
-                self.bump();
+                self.advance();
                 Ok(ValueType::Token)
             }
             "tuple" => {
-                self.bump();
+                self.advance();
                 self.expect(b'<')?;
                 let mut elements = Vec::new();
                 while !self.at(b'>') {
                     elements.push(self.value_type(depth + 1)?);
                     if !self.eat(b',') && !self.at(b'>') {
-                        return Err(self.expected("`,` or `>`"));
+                        return Err(self.report_expected("`,` or `>`"));
                     }
                 }
-                self.bump();
+                self.advance();
                 Ok(ValueType::Tuple(elements.into()))
             }
             _ => Ok(ValueType::Tensor(self.tensor_type()?)),
         }
     }
 
-    pub(super) fn tensor_type(&mut self) -> Result<TensorType, Stop> {
+    pub(super) fn tensor_type(&mut self) -> Result<TensorType, ErrorReported> {
         let text = self.lexer.text(self.token);
-        if self.token.kind != Kind::Word {
-            return Err(self.expected("a tensor type"));
+        if self.token.kind != TokenKind::Word {
+            return Err(self.report_expected("a tensor type"));
         }
         let dtype = match text.parse::<DataType>() {
             Ok(dtype) if dtype.short_name() == text => dtype,
             Ok(dtype) => {
-                let stop =
-                    self.stop_help(format!("unknown type `{text}`"), format!("write `{dtype}`"));
+                let stop = self
+                    .report_with_help(format!("unknown type `{text}`"), format!("write `{dtype}`"));
                 self.skip_extents();
                 return Err(stop);
             }
             Err(error) => {
-                let stop = self.stop(error.to_string());
+                let stop = self.report(error.to_string());
                 self.skip_extents();
                 return Err(stop);
             }
         };
-        self.bump();
+        self.advance();
         if !self.at(b'[') {
-            return Err(self.expected_help("`[`", format!("a scalar is written `{dtype}[]`")));
+            return Err(
+                self.report_expected_with_help("`[`", format!("a scalar is written `{dtype}[]`"))
+            );
         }
-        self.bump();
+        self.advance();
         let mut dims = Dims::new();
         while !self.at(b']') {
             let token = self.token;
             let text = self.lexer.text(token);
             let dim = match token.kind {
-                Kind::Int => match text.parse::<u64>() {
+                TokenKind::Int => match text.parse::<u64>() {
                     Ok(n) if n <= MAX_EXTENT => Dim::Known(n),
-                    _ => return Err(self.stop(format!("{text} is no extent"))),
+                    _ => return Err(self.report(format!("{text} is not an extent"))),
                 },
-                Kind::Question => {
-                    self.bump();
+                TokenKind::Question => {
+                    self.advance();
                     let text = self.lexer.text(self.token);
                     let name = match self.token.kind {
-                        Kind::Word => Some(Name::new(text)),
-                        Kind::Str => Some(Name::new(&self.string_of(text)?)),
+                        TokenKind::Word => Some(Name::new(text)),
+                        TokenKind::Str => Some(Name::new(&self.string_of(text)?)),
                         _ => None,
                     };
                     let Some(name) = name else {
                         dims.push(Dim::Unknown);
-                        self.spend(cost::INT);
+                        self.charge_memory(memory_cost::INT);
                         if !self.eat(b',') && !self.at(b']') {
-                            return Err(self.expected("`,` or `]`"));
+                            return Err(self.report_expected("`,` or `]`"));
                         }
                         continue;
                     };
                     Dim::Named(name)
                 }
-                _ => return Err(self.expected("an extent: a number, `?N` or `?`")),
+                _ => return Err(self.report_expected("an extent: a number, `?N` or `?`")),
             };
-            self.bump();
+            self.advance();
             dims.push(dim);
-            self.spend(cost::INT);
+            self.charge_memory(memory_cost::INT);
             if !self.eat(b',') && !self.at(b']') {
-                return Err(self.expected("`,` or `]`"));
+                return Err(self.report_expected("`,` or `]`"));
             }
         }
         if dims.len() > MAX_RANK {
             return Err(
-                self.stop(format!("a tensor has at most {MAX_RANK} dims, this one {}", dims.len()))
+                self.report(format!("a tensor has at most {MAX_RANK} dims, found {}", dims.len()))
             );
         }
-        self.bump();
+        self.advance();
         Ok(TensorType { dtype, dims })
     }
 
-    // The element type is wrong; the rest of the type is passed over so that reading goes on behind it.
+    // Skips the extents after an invalid element type, so that parsing continues after the type.
     fn skip_extents(&mut self) {
-        self.bump();
+        self.advance();
         if !self.eat(b'[') {
             return;
         }
         while matches!(
             self.token.kind,
-            Kind::Int | Kind::Question | Kind::Word | Kind::Str | Kind::Punct(b',')
+            TokenKind::Int
+                | TokenKind::Question
+                | TokenKind::Word
+                | TokenKind::Str
+                | TokenKind::Punct(b',')
         ) {
-            self.bump();
+            self.advance();
         }
         self.eat(b']');
     }
 
-    /// A type, interned. The same text gives the same type, so most are found by their text alone.
-    pub(super) fn interned_type(&mut self) -> Result<TypeId, Stop> {
+    /// Reads a type and interns it. Most types are found in a cache by their text alone.
+    pub(super) fn interned_type(&mut self) -> Result<TypeId, ErrorReported> {
         let start = self.token.start as usize;
         let text = self.lexer.tensor_text(self.token);
         if let Some(text) = text
             && let Some(&id) = self.type_cache.get(text)
         {
-            self.lexer.jump(start + text.len());
+            self.lexer.continue_at(start + text.len());
             let end = self.token.column.saturating_add(text.len() as u32);
-            self.bump_to(end);
+            self.advance_to_column(end);
             return Ok(id);
         }
         let ty = self.value_type(0)?;
@@ -144,20 +150,20 @@ impl Parser<'_> {
     }
 }
 
-/// Reads a type from a text of its own.
+/// Reads a type from a text that contains nothing else.
 pub(crate) fn parse_type_text(text: &str) -> Result<ValueType, String> {
     let mut parser = Parser::for_fragment(text);
     match parser.value_type(0) {
-        Ok(ty) if parser.token.kind == Kind::End => Ok(ty),
-        Ok(_) => Err(format!("`{text}` goes on after the type")),
-        Err(Stop) => Err(parser.first_message()),
+        Ok(ty) if parser.token.kind == TokenKind::End => Ok(ty),
+        Ok(_) => Err(format!("unexpected text after the type in `{text}`")),
+        Err(ErrorReported) => Err(parser.first_message()),
     }
 }
 
 impl std::str::FromStr for ValueType {
     type Err = String;
 
-    /// Reads a type as programs write it: `f32[4, ?n]`, `tuple<i32[], token>`.
+    /// Reads a type in the text form: `f32[4, ?n]`, `tuple<i32[], token>`.
     fn from_str(text: &str) -> Result<Self, String> {
         parse_type_text(text)
     }

@@ -127,7 +127,7 @@ fn read_attr_of_kind(kind: AttrKind, object: &Bound<'_, PyAny>) -> PyResult<Opti
         }
         AttrKind::Type => Some(Attr::Type(data_type::read_data_type(object)?)),
         AttrKind::Ints => integers(object).map(Attr::Ints),
-        AttrKind::Rows(_) => items_unless_str(object).and_then(|rows| {
+        AttrKind::IntLists(_) => items_unless_str(object).and_then(|rows| {
             let rows = rows.iter().map(|row| integers(row).map(Attr::Ints));
             rows.collect::<Option<Vec<_>>>().map(Attr::list)
         }),

@@ -249,7 +249,7 @@ impl PyBuilder {
             let innermost = state.open.pop() == Some(body);
             if built.is_err() || !innermost {
                 // A region that failed is discarded.
-                state.writer.abandon(body);
+                state.writer.discard_body(body);
             }
             Ok(innermost)
         });

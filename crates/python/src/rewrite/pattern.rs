@@ -253,7 +253,7 @@ fn emit_op<'py>(
     let parts = emit::read_call(py, op, &mut target, operands, attributes)?;
     let made = scope.with(py, |rw| {
         // The reason is computed only after a failure.
-        rw.emit_parts_many(&parts).ok_or_else(|| rw.function().resolve(&parts).err())
+        rw.emit_parts_many(&parts).ok_or_else(|| rw.function().resolve_parts(&parts).err())
     })?;
     let values = made.map_err(|why| {
         let why = why.map_or_else(

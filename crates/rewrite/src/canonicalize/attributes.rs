@@ -40,7 +40,7 @@ fn neutral_attributes(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     }
     parts.operands.extend_from_slice(f.operands(op.root));
     parts.regions.extend_from_slice(f.regions(op.root));
-    parts.given = f.inst_results(op.root).map(|v| f.value_type(v).clone()).collect();
+    parts.declared_types = f.inst_results(op.root).map(|v| f.value_type(v).clone()).collect();
     rw.emit_parts_many(&parts)
 }
 

@@ -51,7 +51,7 @@ fn branch_of_same(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     let same = |n: usize| {
         let value = first[n];
         regions.iter().all(|&b| f.body_results(b)[n] == value)
-            && f.available_to(value, op.root)
+            && f.is_available_to(value, op.root)
             && f.result(op.root, n).is_some_and(|r| f.type_id(r) == f.type_id(value))
     };
     let results = f.inst_results(op.root).zip(first).enumerate();

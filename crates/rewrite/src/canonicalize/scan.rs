@@ -2,7 +2,7 @@
 
 use sapwood_ptir::ops::Scan;
 use sapwood_ptir::{
-    BodyId, Dim, Function, InstId, Int, OpReader, TensorLiteral, TensorType, Value, ValueDef,
+    BodyId, Dim, Function, InstId, Int, OpFieldReader, TensorLiteral, TensorType, Value, ValueDef,
     Values,
 };
 
@@ -36,7 +36,7 @@ impl RootView for ScanView {
 
     fn read(function: &Function, inst: InstId) -> Option<Self> {
         let &[body] = function.regions(inst) else { return None };
-        let mut attrs = OpReader::new(function, inst)?;
+        let mut attrs = OpFieldReader::new(function, inst)?;
         let (carried, length): (Int, Option<Int>) = (attrs.attr()?, attrs.attr()?);
         Some(Self { carried: usize::try_from(carried.0).ok()?, length, body })
     }
@@ -166,7 +166,7 @@ fn scan_stack_of_outside(op: ScanView, rw: &mut Rewrite<'_>) -> Option<Values> {
         let Some(ty) = f.value_type(result).as_tensor() else { continue };
         if matches!(ty.dims.first(), Some(Dim::Known(_)))
             && is_outside(f, op.body, yielded)
-            && f.available_to(yielded, rw.root())
+            && f.is_available_to(yielded, rw.root())
         {
             let dims: AxisList = (1..ty.rank()).collect();
             pairs.push((result, emit_broadcast(rw, yielded, &dims, ty)?));

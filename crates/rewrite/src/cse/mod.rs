@@ -42,7 +42,7 @@ pub fn eliminate_common_subexpressions_with<'a>(
 /// Merges equal instructions in one walk: regions before the instructions that own them.
 pub(crate) fn merge_equal(rw: &mut ProgramRewriter<'_>) -> usize {
     let f = rw.function();
-    let order: Vec<InstId> = f.walk_completed().collect();
+    let order: Vec<InstId> = f.walk_post_order().collect();
     let mut regions = RegionHashes::new(f);
     let mut known: SeenInsts = HashTable::with_capacity(order.len());
     let mut merged = 0;

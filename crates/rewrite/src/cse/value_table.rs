@@ -403,7 +403,7 @@ mod tests {
     }
 
     fn mergeable(f: &Function) -> Vec<InstId> {
-        f.walk_completed().filter(|&i| is_mergeable(f, i)).collect()
+        f.walk_post_order().filter(|&i| is_mergeable(f, i)).collect()
     }
 
     // Two branches with one op each.

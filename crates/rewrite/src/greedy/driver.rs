@@ -300,11 +300,11 @@ impl<'a> GreedyDriver<'a> {
         let is_constant = |v: ValueId| f.inst_of(v).is_some_and(|i| f.op_key(i) == constant);
         // Folding must start at an instruction whose operands are constants.
         let starts = |inst: InstId| f.operands(inst).iter().all(|&v| is_constant(v));
-        let Some(first) = f.walk_completed().position(|i| f.op_key(i) != constant && starts(i))
+        let Some(first) = f.walk_post_order().position(|i| f.op_key(i) != constant && starts(i))
         else {
             return;
         };
-        let order: Vec<InstId> = f.walk_completed().skip(first).collect();
+        let order: Vec<InstId> = f.walk_post_order().skip(first).collect();
         for inst in order {
             let f = self.rw.function();
             if !f.is_live(inst) || f.op_key(inst) == constant || f.results_unused(inst) {
@@ -385,7 +385,9 @@ impl<'a> GreedyDriver<'a> {
         let own = f.inst_results(inst);
         let fits = |(value, folded): (ValueId, &Folded)| match folded {
             Folded::Value(v) => {
-                f.is_live_value(*v) && f.type_id(*v) == f.type_id(value) && f.available_to(*v, inst)
+                f.is_live_value(*v)
+                    && f.type_id(*v) == f.type_id(value)
+                    && f.is_available_to(*v, inst)
             }
             Folded::Constant(literal) => {
                 f.value_type(value).as_tensor().is_some_and(|ty| literal.has_type(ty))

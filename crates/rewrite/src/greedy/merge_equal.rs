@@ -58,7 +58,7 @@ impl GreedyDriver<'_> {
             pending_wide_lookups: FxHashSet::default(),
             regions_due: true,
         });
-        let order: Vec<InstId> = self.rw.function().walk_completed().collect();
+        let order: Vec<InstId> = self.rw.function().walk_post_order().collect();
         let constant = self.constant_op();
         for (n, &inst) in order.iter().enumerate() {
             let f = self.rw.function();

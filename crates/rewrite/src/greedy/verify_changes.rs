@@ -16,7 +16,7 @@ pub(super) fn verify_changes(rw: &ProgramRewriter<'_>) -> Result<(), String> {
             check_inst(f, owner)?;
         }
     }
-    match f.detached_bodies() {
+    match f.num_detached_bodies() {
         0 => Ok(()),
         n => Err(format!("{n} region(s) belong to no instruction")),
     }
@@ -28,7 +28,7 @@ fn check_inst(f: &Function, inst: InstId) -> Result<(), String> {
     if f.op_def(inst).is_some_and(|d| d.terminator) != (f.last_inst(body) == Some(inst)) {
         return Err(format!("{op}: a body must end in its only terminator"));
     }
-    if let Some(&value) = f.operands(inst).iter().find(|v| !f.available_to(**v, inst)) {
+    if let Some(&value) = f.operands(inst).iter().find(|v| !f.is_available_to(**v, inst)) {
         return Err(format!("{op}: {value} is not available"));
     }
     let types = f.infer(inst).map_err(|e| format!("{op}: {e}"))?;
@@ -43,7 +43,7 @@ fn check_inst(f: &Function, inst: InstId) -> Result<(), String> {
     for (value, found) in stated.zip(&types) {
         let stated = f.value_type(value);
         if !stated.compatible(found) {
-            return Err(format!("{op}: the result is {found}, but {stated} is stated"));
+            return Err(format!("{op}: the result is {found}, but {stated} is declared"));
         }
     }
     Ok(())

@@ -25,7 +25,7 @@ impl Worklist {
     /// Fills the worklist with all instructions except those that `skip` selects, in program order.
     pub(super) fn filled(f: &Function, skip: impl Fn(InstId) -> bool, top_down: bool) -> Self {
         let mut this_round: Vec<InstId> = Vec::with_capacity(f.num_insts());
-        this_round.extend(f.walk_completed().filter(|&i| !skip(i)));
+        this_round.extend(f.walk_post_order().filter(|&i| !skip(i)));
         if top_down {
             this_round.reverse();
         }

@@ -6,7 +6,7 @@ use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::ops::{Call, Refine};
 use sapwood_ptir::{
-    BodyId, Dim, EditError, Function, InstId, InstSpec, Name, Op, OpParts, Place, Program,
+    BodyId, Dim, EditError, Function, InsertPoint, InstId, InstSpec, Name, Op, OpParts, Program,
     ResultType, ValueDef, ValueId, ValueType,
 };
 use smallvec::SmallVec;
@@ -241,7 +241,7 @@ impl FreshNames {
 
 struct InlineCopy<'a> {
     from: &'a Function,
-    place: Place,
+    place: InsertPoint,
     values: HashMap<ValueId, ValueId, FxBuildHasher>,
     bodies: HashMap<BodyId, BodyId, FxBuildHasher>,
     dims: HashMap<Name, Dim, FxBuildHasher>,
@@ -275,7 +275,7 @@ fn copy_in_place(
 ) -> Result<(), NotInlined> {
     let copy = InlineCopy {
         from: callee,
-        place: Place::Before(call),
+        place: InsertPoint::Before(call),
         values: HashMap::default(),
         bodies: HashMap::default(),
         dims: HashMap::default(),
@@ -285,8 +285,8 @@ fn copy_in_place(
     f.open_journal();
     let done = copy.replace_call(f, call);
     match done {
-        Ok(()) => f.keep_edits(),
-        Err(_) => f.take_back_edits(),
+        Ok(()) => f.commit_journal(),
+        Err(_) => f.rollback_journal(),
     }
     done
 }
@@ -304,7 +304,7 @@ impl InlineCopy<'_> {
             self.values.insert(param, arg);
         }
         let Some(end) = callee.terminator(callee.body()) else { return Ok(()) };
-        for inst in callee.walk_completed().filter(|&i| i != end) {
+        for inst in callee.walk_post_order().filter(|&i| i != end) {
             self.copy_inst(f, inst)?;
         }
         let results: Vec<ValueId> = f.inst_results(call).collect();
@@ -329,7 +329,7 @@ impl InlineCopy<'_> {
                 for (p, a) in p.dims.iter().zip(&a.dims) {
                     if let Dim::Named(name) = p {
                         let known = self.dims.entry(*name).or_insert(*a);
-                        *known = known.meet(*a).unwrap_or(Dim::Unknown);
+                        *known = known.unify(*a).unwrap_or(Dim::Unknown);
                     }
                 }
             }
@@ -371,7 +371,7 @@ impl InlineCopy<'_> {
         parts.push_attr(&ResultType(ty.clone()));
         let found = || Box::new(f.value_type(value).clone());
         let spec = f
-            .resolve(&parts)
+            .resolve_parts(&parts)
             .map_err(|_| EditError::Type { expected: Box::new(ty.clone()), found: found() })?;
         let inst = f.insert(self.place, &spec)?;
         f.value_of(inst).ok_or(EditError::NoInst(inst))
@@ -407,8 +407,11 @@ impl InlineCopy<'_> {
     fn copy_inst(&mut self, f: &mut Function, inst: InstId) -> Result<(), NotInlined> {
         let from = self.from;
         let home = from.body_of(inst).unwrap_or(from.body());
-        let place =
-            if home == from.body() { self.place } else { Place::End(self.copied_body(f, home)) };
+        let place = if home == from.body() {
+            self.place
+        } else {
+            InsertPoint::End(self.copied_body(f, home))
+        };
         let operands: SmallVec<[ValueId; 4]> =
             from.operands(inst).iter().map(|&v| self.copied_value(f, v)).collect();
         let regions = from.regions(inst).iter().map(|&b| self.copied_body(f, b)).collect();
@@ -443,8 +446,8 @@ fn is_well_typed(f: &Function, spec: &InstSpec) -> bool {
     parts.attrs = spec.attrs.iter().cloned().collect();
     parts.operands.clone_from(&spec.operands);
     parts.regions.clone_from(&spec.regions);
-    parts.given = spec.result_types.iter().cloned().collect();
-    let inferred = f.resolve(&parts);
+    parts.declared_types = spec.result_types.iter().cloned().collect();
+    let inferred = f.resolve_parts(&parts);
     inferred.is_ok_and(|found| {
         let mut pairs = found.result_types.iter().zip(&spec.result_types);
         found.result_types.len() == spec.result_types.len() && pairs.all(|(a, b)| a.compatible(b))

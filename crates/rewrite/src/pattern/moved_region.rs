@@ -1,6 +1,6 @@
 //! A region that moves from the root to another instruction, with fewer parameters and results.
 
-use sapwood_ptir::{BodyId, Function, RegionSig, ValueId, ValueType};
+use sapwood_ptir::{BodyId, Function, RegionSignature, ValueId, ValueType};
 use smallvec::SmallVec;
 
 use super::patch::PatchError;
@@ -87,14 +87,14 @@ impl MovedRegion {
     }
 
     /// Returns the signature of the region after the removals.
-    pub(super) fn new_signature<'a>(&self, f: &'a Function) -> RegionSig<'a> {
-        let sig = f.region_sig(self.body);
+    pub(super) fn new_signature<'a>(&self, f: &'a Function) -> RegionSignature<'a> {
+        let sig = f.region_signature(self.body);
         let params =
             without_indices(sig.params.iter().copied(), self.params.iter().map(|(n, _)| *n));
         let results = sig.results.map(|list| {
             without_indices(list.iter().copied(), self.results.iter().copied()).collect()
         });
-        RegionSig { params: params.collect(), results }
+        RegionSignature { params: params.collect(), results }
     }
 
     /// Removes the parameters and results from the body, which the root still owns.

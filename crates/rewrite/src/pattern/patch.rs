@@ -140,13 +140,13 @@ impl Patch {
         moved: &[MovedRegion],
         count: Option<usize>,
     ) -> Option<SmallVec<[ValueId; 4]>> {
-        let attrs = f.checked_attrs(parts).ok()?;
-        let region_sig = |b| {
+        let attrs = f.normalize_attrs(parts).ok()?;
+        let region_signature = |b| {
             let edited = moved.iter().find(|m| m.body() == b);
-            let sig = || edited.map_or_else(|| f.region_sig(b), |m| m.new_signature(f));
+            let sig = || edited.map_or_else(|| f.region_signature(b), |m| m.new_signature(f));
             f.is_live_body(b).then(sig)
         };
-        let types = f.infer_parts(parts, &attrs, |v| self.type_of(f, v), region_sig);
+        let types = f.infer_parts(parts, &attrs, |v| self.type_of(f, v), region_signature);
         let result_types = types.ok().filter(|t| count.is_none_or(|n| n == t.len()))?;
         let spec = InstSpec {
             key: parts.key,
@@ -302,7 +302,7 @@ impl Patch {
 
     fn is_available(&self, f: &Function, root: InstId, value: ValueId) -> bool {
         f.is_live_value(value)
-            && (f.available_to(value, root)
+            && (f.is_available_to(value, root)
                 || f.inst_of(value)
                     .and_then(|i| f.body_of(i))
                     .is_some_and(|b| self.inlined.contains(&b)))
@@ -328,7 +328,7 @@ impl Patch {
     ) -> Result<(), PatchError> {
         let mut real: SmallVec<[ValueId; 8]> = SmallVec::new();
         let base = self.base;
-        let place = sapwood_ptir::Place::Before(root);
+        let place = sapwood_ptir::InsertPoint::Before(root);
         for staged in self.staged.drain(..) {
             let resolve = |v: &mut ValueId, real: &[ValueId]| {
                 if let Some(&known) = v.index().checked_sub(base).and_then(|n| real.get(n)) {

@@ -3,8 +3,8 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{
-    BodyId, Function, GraphBuilder, GraphError, InstId, InstSpec, Place, PtirGraph, PtirValue,
-    ValueId, ValueType, Values,
+    BodyId, Function, GraphBuilder, GraphError, InsertPoint, InstId, InstSpec, PtirGraph,
+    PtirValue, ValueId, ValueType, Values,
 };
 use smallvec::SmallVec;
 
@@ -44,7 +44,7 @@ impl Rewrite<'_> {
             args.push(graph.parameter("", self.ty(input)?.clone()));
         }
         let built = build(&mut graph, &args).ok()?;
-        let results: Option<Vec<ValueId>> = built.iter().map(|v| graph.own(v).ok()).collect();
+        let results: Option<Vec<ValueId>> = built.iter().map(|v| graph.value_id(v).ok()).collect();
         let function = builder.finish(&results?).ok()?;
         Some(self.stage_built(function, inputs))
     }
@@ -94,9 +94,9 @@ impl BuiltGraph {
             bodies.insert(*body, new);
         }
         let end = from.terminator(from.body());
-        for inst in from.walk_completed().filter(|&i| Some(i) != end) {
+        for inst in from.walk_post_order().filter(|&i| Some(i) != end) {
             let home = from.body_of(inst).and_then(|b| bodies.get(&b));
-            let place = home.map_or(Place::Before(root), |&body| Place::End(body));
+            let place = home.map_or(InsertPoint::Before(root), |&body| InsertPoint::End(body));
             // Constants of regions too: there is one per literal and function, available everywhere.
             if let Some(literal) = from.value_of(inst).and_then(|v| from.constant_of(v)) {
                 let value = rw.materialize_constant(root, literal);

@@ -1,7 +1,7 @@
 //! Constants: one per literal and function, before the instructions that use them.
 
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Constant};
-use sapwood_ptir::{AttrId, Function, InstId, Op, Place, TensorLiteral, TypeId, ValueId};
+use sapwood_ptir::{AttrId, Function, InsertPoint, InstId, Op, TensorLiteral, TypeId, ValueId};
 use smallvec::SmallVec;
 
 use super::{EditEvent, ProgramRewriter};
@@ -26,8 +26,8 @@ impl ProgramRewriter<'_> {
     pub(crate) fn replace_with_constant(&mut self, inst: InstId, literal: &TensorLiteral) -> bool {
         let key = self.constant_key(inst, literal);
         if self.can_skip_events()
-            && self.function.known_constant(key).is_none()
-            && self.turn_into_constant(inst, key)
+            && self.function.find_constant(key).is_none()
+            && self.convert_to_constant(inst, key)
         {
             return true;
         }
@@ -37,12 +37,12 @@ impl ProgramRewriter<'_> {
 
     // Turns the instruction itself into the constant: equivalent to replacing it by a new one, without inserting one. Only the
     // change tracker is notified.
-    fn turn_into_constant(&mut self, inst: InstId, key: (AttrId, TypeId)) -> bool {
+    fn convert_to_constant(&mut self, inst: InstId, key: (AttrId, TypeId)) -> bool {
         let place = self.next_leading_place();
         let f = &mut *self.function;
         let operands: SmallVec<[ValueId; 4]> = SmallVec::from_slice(f.operands(inst));
         let owner = f.body_of(inst).and_then(|b| f.body_owner(b));
-        if f.turn_into_constant(inst, place, key).is_err() {
+        if f.convert_to_constant(inst, place, key).is_err() {
             return false;
         }
         self.last_leading_constant = Some(inst);
@@ -63,23 +63,23 @@ impl ProgramRewriter<'_> {
     }
 
     fn get_or_insert_constant(&mut self, at: InstId, key: (AttrId, TypeId)) -> ValueId {
-        if let Some(inst) = self.function.known_constant(key)
+        if let Some(inst) = self.function.find_constant(key)
             && let Some(value) = self.function.value_of(inst)
         {
-            if self.function.available_to(value, at) {
+            if self.function.is_available_to(value, at) {
                 return value;
             }
             self.move_to_leading_constants(inst);
-            if self.function.available_to(value, at) {
+            if self.function.is_available_to(value, at) {
                 return value;
             }
         }
         let value = self.insert_leading_constant(key);
         // The user is itself before the leading constants, at the start of the function.
-        if !self.function.available_to(value, at)
+        if !self.function.is_available_to(value, at)
             && let Some(inst) = self.function.inst_of(value)
         {
-            let start = Place::Start(self.function.body());
+            let start = InsertPoint::Start(self.function.body());
             let moved = self.move_without_event(inst, start);
             debug_assert!(moved.is_ok(), "a constant fits at the start of a function");
         }
@@ -109,21 +109,21 @@ impl ProgramRewriter<'_> {
         }
     }
 
-    fn next_leading_place(&self) -> Place {
+    fn next_leading_place(&self) -> InsertPoint {
         match self.last_leading_constant {
-            Some(last) => Place::After(last),
-            None => Place::Start(self.function.body()),
+            Some(last) => InsertPoint::After(last),
+            None => InsertPoint::Start(self.function.body()),
         }
     }
 
     /// Merges constants with the same literal and type. Returns the number of merged constants, and the number of constants
     /// erased because nothing used them.
     pub(crate) fn deduplicate_constants(&mut self, drop_unused: bool) -> (usize, usize) {
-        self.function.forget_constants();
+        self.function.clear_constants();
         let constants: Vec<InstId> = {
             let f = &*self.function;
             let key = Constant::key();
-            f.walk_completed().filter(|&i| f.op_key(i) == key).collect()
+            f.walk_post_order().filter(|&i| f.op_key(i) == key).collect()
         };
         let (mut merged, mut erased) = (0, 0);
         for inst in constants {
@@ -142,15 +142,15 @@ impl ProgramRewriter<'_> {
     pub(crate) fn deduplicate_constant(&mut self, inst: InstId) -> bool {
         let Some(value) = self.function.value_of(inst) else { return false };
         let key = (self.function.attr_id(inst), self.function.type_id(value));
-        let Some(first) = self.function.known_constant(key) else {
-            self.function.remember_constant(inst);
+        let Some(first) = self.function.find_constant(key) else {
+            self.function.register_constant(inst);
             return false;
         };
         if first == inst {
             return false;
         }
         let Some(kept) = self.function.value_of(first) else { return false };
-        if !self.function.available_to(kept, inst) {
+        if !self.function.is_available_to(kept, inst) {
             self.move_to_leading_constants(first);
         }
         self.notify_step("cse", inst);

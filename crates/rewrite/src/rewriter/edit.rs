@@ -1,8 +1,8 @@
 //! The edits of the rewriter.
 
 use sapwood_ptir::{
-    AttrList, BodyId, EditError, Function, InstId, InstSpec, Op, OpError, OpParts, Place, ValueId,
-    ValueType,
+    AttrList, BodyId, EditError, Function, InsertPoint, InstId, InstSpec, Op, OpError, OpParts,
+    ValueId, ValueType,
 };
 use sapwood_types::Span;
 use smallvec::SmallVec;
@@ -28,7 +28,7 @@ impl ProgramRewriter<'_> {
         if spec.result_types.is_empty() {
             return Err(RewriteError::Count { op: name, expected: 1, found: 0 });
         }
-        let inst = self.insert_spec(Place::Before(at), &spec)?;
+        let inst = self.insert_spec(InsertPoint::Before(at), &spec)?;
         match self.function.value_of(inst) {
             Some(value) => Ok((inst, value)),
             None => unreachable!("{name} has one result per inferred type"),
@@ -39,13 +39,13 @@ impl ProgramRewriter<'_> {
     ///
     /// # Errors
     /// If the parts do not fit together, or an operand is not available there.
-    pub fn insert_parts(&mut self, place: Place, parts: &OpParts) -> EditResult<InstId> {
+    pub fn insert_parts(&mut self, place: InsertPoint, parts: &OpParts) -> EditResult<InstId> {
         self.insert_parts_at(place, parts, Span::unknown())
     }
 
     pub(crate) fn insert_parts_at(
         &mut self,
-        place: Place,
+        place: InsertPoint,
         parts: &OpParts,
         span: Span,
     ) -> EditResult<InstId> {
@@ -56,10 +56,14 @@ impl ProgramRewriter<'_> {
 
     fn resolve(&self, parts: &OpParts) -> EditResult<InstSpec> {
         let refused = |error| RewriteError::Op { op: parts.key.name(), error };
-        self.function.resolve(parts).map_err(refused)
+        self.function.resolve_parts(parts).map_err(refused)
     }
 
-    pub(crate) fn insert_spec(&mut self, place: Place, spec: &InstSpec) -> EditResult<InstId> {
+    pub(crate) fn insert_spec(
+        &mut self,
+        place: InsertPoint,
+        spec: &InstSpec,
+    ) -> EditResult<InstId> {
         let inst = self.function.insert(place, spec)?;
         self.notify(EditEvent::Inserted(inst));
         Ok(inst)
@@ -261,8 +265,8 @@ impl ProgramRewriter<'_> {
             }
             // A value available to the instruction is available to all users of its results, unless some of them are in detached
             // bodies.
-            if (f.detached_bodies() > 0 || !f.available_to(to, inst))
-                && let Some(bad) = f.uses(from).find(|u| !f.available_to(to, u.user))
+            if (f.num_detached_bodies() > 0 || !f.is_available_to(to, inst))
+                && let Some(bad) = f.uses(from).find(|u| !f.is_available_to(to, u.user))
             {
                 let user = f.op_name(bad.user);
                 return Err(EditError::NotAvailable { value: to, user }.into());
@@ -432,7 +436,7 @@ impl ProgramRewriter<'_> {
     ///
     /// # Errors
     /// If an operand is not available there, or a use would come before it.
-    pub fn move_inst(&mut self, inst: InstId, place: Place) -> EditResult<()> {
+    pub fn move_inst(&mut self, inst: InstId, place: InsertPoint) -> EditResult<()> {
         let owner = |f: &Function| f.body_of(inst).and_then(|b| f.body_owner(b));
         let from = if self.function.is_live(inst) { owner(self.function) } else { None };
         self.move_without_event(inst, place)?;
@@ -449,7 +453,7 @@ impl ProgramRewriter<'_> {
     /// Moves an instruction before an equal one that it is about to replace. It gets name, span and comment of the other, where
     /// that one has them.
     pub(crate) fn move_before_duplicate(&mut self, inst: InstId, of: InstId) -> EditResult<()> {
-        self.move_inst(inst, Place::Before(of))?;
+        self.move_inst(inst, InsertPoint::Before(of))?;
         let f = &mut *self.function;
         let span = f.inst_span(of);
         if !span.is_unknown() {
@@ -469,7 +473,11 @@ impl ProgramRewriter<'_> {
 
     /// Moves an instruction without an event. A constant needs no more: moving it changes nothing that other instructions
     /// see.
-    pub(super) fn move_without_event(&mut self, inst: InstId, place: Place) -> EditResult<()> {
+    pub(super) fn move_without_event(
+        &mut self,
+        inst: InstId,
+        place: InsertPoint,
+    ) -> EditResult<()> {
         let leads = self.last_leading_constant == Some(inst);
         let before = if leads { self.function.prev_inst(inst) } else { None };
         self.function.move_inst(inst, place)?;
@@ -488,7 +496,7 @@ impl ProgramRewriter<'_> {
         &mut self,
         body: BodyId,
         args: &[ValueId],
-        place: Place,
+        place: InsertPoint,
     ) -> EditResult<Vec<ValueId>> {
         let f = &*self.function;
         if !f.is_live_body(body) {
@@ -557,14 +565,14 @@ fn parts_of(f: &Function, inst: InstId) -> OpParts {
     parts.attrs = f.attrs(inst).iter().cloned().collect();
     parts.operands = SmallVec::from_slice(f.operands(inst));
     parts.regions = SmallVec::from_slice(f.regions(inst));
-    parts.given = f.inst_results(inst).map(|v| f.value_type(v).clone()).collect();
+    parts.declared_types = f.inst_results(inst).map(|v| f.value_type(v).clone()).collect();
     parts
 }
 
 // Checks that the parts fit together and have the result types of the instruction, and returns the completed attributes.
 fn check_parts(f: &Function, inst: InstId, parts: &OpParts) -> EditResult<AttrList> {
     let op = parts.key.name();
-    let spec = f.resolve(parts).map_err(|error| RewriteError::Op { op, error })?;
+    let spec = f.resolve_parts(parts).map_err(|error| RewriteError::Op { op, error })?;
     let results = f.inst_results(inst);
     if results.len() != spec.result_types.len() {
         let (expected, found) = (results.len(), spec.result_types.len());

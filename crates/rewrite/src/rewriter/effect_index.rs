@@ -21,7 +21,7 @@ impl EffectIndex {
         let mut ordered = vec![false; if f.body_capacity() > 1 { f.inst_capacity() } else { 0 }];
         let dim_bindings = DimBindings::default();
         if f.body_capacity() > 1 {
-            for inst in f.walk_completed() {
+            for inst in f.walk_post_order() {
                 let own = is_itself_ordered(f, inst);
                 if (own || ordered[inst.index()] || dim_bindings.binds_new_dim(f, inst))
                     && let Some(owner) = f.body_of(inst).and_then(|b| f.body_owner(b))

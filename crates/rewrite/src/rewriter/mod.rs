@@ -216,7 +216,7 @@ impl<'a> ProgramRewriter<'a> {
         if !self.function.has_journal() {
             return;
         }
-        self.function.take_back_edits();
+        self.function.rollback_journal();
         self.pending_events.clear();
         self.last_leading_constant = self.last_leading_constant_at_begin;
     }
@@ -240,7 +240,7 @@ impl<'a> ProgramRewriter<'a> {
         for &event in &pending_events {
             self.deliver(event);
         }
-        self.function.keep_edits();
+        self.function.commit_journal();
         self.pending_events = pending_events;
         self.pending_events.clear();
     }

@@ -1,7 +1,7 @@
 //! Random programs that exercise many laws: a random function calls the programs of the golden files with random values, and
 //! the calls are inlined.
 
-use sapwood_ptir::testing::{Config, Rng, random_program_by};
+use sapwood_ptir::testing::{RandomProgramConfig, Rng, add_random_functions};
 use sapwood_ptir::{Function, Program, Registry};
 use sapwood_rewrite::PassManager;
 
@@ -51,8 +51,8 @@ impl Library {
             .collect();
         let mut only = vec!["call"; 24];
         only.extend((0..8).filter_map(|_| rng.pick(&names)));
-        let config = Config { functions: 1, insts: 16, only, return_unused: true };
-        let mut program = random_program_by(rng, &config, program);
+        let config = RandomProgramConfig { functions: 1, insts: 16, only, return_unused: true };
+        let mut program = add_random_functions(rng, &config, program);
         let manager = PassManager::parse("inline,symbol-dce{keep=f0}").unwrap().verify_each(true);
         manager.run(&mut program).unwrap_or_else(|e| panic!("soup {number}: {e}\n{program}"));
         program

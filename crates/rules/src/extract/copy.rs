@@ -4,8 +4,8 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::ops::Return;
 use sapwood_ptir::{
-    BodyId, EditError, Function, InstId, InstSpec, Name, Op, OpParts, Place, ValueDef, ValueId,
-    ValueType, Values,
+    BodyId, EditError, Function, InsertPoint, InstId, InstSpec, Name, Op, OpParts, ValueDef,
+    ValueId, ValueType, Values,
 };
 use smallvec::SmallVec;
 
@@ -73,7 +73,7 @@ impl MatchCopier<'_> {
                 && let Some((_, insts)) = constant_behind(self.f, old)
             {
                 for inst in insts.into_iter().rev().flatten() {
-                    let place = Place::End(self.new.body());
+                    let place = InsertPoint::End(self.new.body());
                     let operands = self.f.operands(inst).iter();
                     let operands = operands.filter_map(|v| self.by_old.get(v).copied()).collect();
                     self.inst(inst, operands, place)?;
@@ -97,7 +97,7 @@ impl MatchCopier<'_> {
             };
             operands.push(new.ok_or(EditError::NoValue(old))?);
         }
-        let place = Place::End(self.new.body());
+        let place = InsertPoint::End(self.new.body());
         self.inst(inst, operands, place)?;
         for (n, &value) in data.results.iter().enumerate() {
             let old = self.f.result(inst, n);
@@ -107,7 +107,12 @@ impl MatchCopier<'_> {
     }
 
     // Copies an instruction with all its regions.
-    fn inst(&mut self, inst: InstId, operands: Values, place: Place) -> Result<(), EditError> {
+    fn inst(
+        &mut self,
+        inst: InstId,
+        operands: Values,
+        place: InsertPoint,
+    ) -> Result<(), EditError> {
         let f = self.f;
         if !f.regions(inst).is_empty() {
             let mut nested: Vec<InstId> =
@@ -122,13 +127,13 @@ impl MatchCopier<'_> {
                 let operands = (f.operands(inner).iter())
                     .map(|&v| self.old(v).ok_or(EditError::NoValue(v)))
                     .collect::<Result<_, _>>()?;
-                self.one(inner, operands, Place::End(home))?;
+                self.one(inner, operands, InsertPoint::End(home))?;
             }
         }
         self.one(inst, operands, place)
     }
 
-    fn one(&mut self, inst: InstId, operands: Values, place: Place) -> Result<(), EditError> {
+    fn one(&mut self, inst: InstId, operands: Values, place: InsertPoint) -> Result<(), EditError> {
         let f = self.f;
         let regions = f.regions(inst).iter().map(|&b| self.body(b)).collect();
         let spec = InstSpec {
@@ -195,7 +200,7 @@ impl MatchCopier<'_> {
             result_types: SmallVec::new(),
             span: found.ops.first().map_or(pattern.span, |&i| self.f.inst_span(i)),
         };
-        self.new.insert(Place::End(self.new.body()), &spec)?;
+        self.new.insert(InsertPoint::End(self.new.body()), &spec)?;
         self.new.set_result_types(&types);
         Ok(self.new)
     }

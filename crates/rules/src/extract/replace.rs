@@ -3,7 +3,9 @@
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::ops::Call;
-use sapwood_ptir::{EditError, Function, InstId, Name, Op, OpParts, Place, ResultTypes, ValueId};
+use sapwood_ptir::{
+    EditError, Function, InsertPoint, InstId, Name, Op, OpParts, ResultTypes, ValueId,
+};
 
 use crate::graph::{PatternGraph, constant_behind};
 use crate::legality::{self, MatchedSet};
@@ -22,7 +24,7 @@ pub(super) fn replace(
     let call = insert_call(f, pattern, found, place.last, callee, pure)?;
     // Start from the last one, so that the users of a moved instruction come after it already.
     for &inst in place.moved.iter().rev() {
-        f.move_inst(inst, Place::After(call))?;
+        f.move_inst(inst, InsertPoint::After(call))?;
     }
     redirect(f, found, &outputs, call)?;
     let constants = found.constants(f, pattern);
@@ -54,9 +56,9 @@ fn insert_call(
     parts.push_attr(&callee);
     parts.push_attr(&!pure);
     parts.push_attr(&ResultTypes(outputs.iter().map(|&v| f.value_type(v).clone()).collect()));
-    let mut spec = f.resolve(&parts).map_err(|_| EditError::NoInst(last))?;
+    let mut spec = f.resolve_parts(&parts).map_err(|_| EditError::NoInst(last))?;
     spec.span = f.inst_span(last);
-    let call = f.insert(Place::After(last), &spec)?;
+    let call = f.insert(InsertPoint::After(last), &spec)?;
     for (n, &output) in outputs.iter().enumerate() {
         if let (Some(result), Some(hint)) = (f.result(call, n), f.hint(output).map(str::to_owned)) {
             f.set_hint(result, &hint);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Call, Constant};
 use sapwood_ptir::{
     Attr, AttrKind, Function, InstId, InstPrinter, Name, ParseOptions, Registry, ValueId,
-    parse_options,
+    parse_with_options,
 };
 use sapwood_types::{Diagnostic, Diagnostics, Span, counted};
 
@@ -43,7 +43,7 @@ pub fn patterns_from(
         .verify(false)
         .open_attributes(true)
         .numbers(true);
-    let program = parse_options(source.text(), &options)?;
+    let program = parse_with_options(source.text(), &options)?;
     let mut problems = Diagnostics::new();
     let mut patterns = Vec::new();
     let stem = Path::new(source.name()).file_stem().and_then(|s| s.to_str()).unwrap_or("pattern");
@@ -107,14 +107,14 @@ fn check_function(f: &Function, problems: &mut Diagnostics) {
             problems.error(f.inst_span(inst), format!("{}: {message}", f.op_name(inst)));
         };
         for &value in f.operands(inst) {
-            if !f.is_live_value(value) || !f.available_to(value, inst) {
+            if !f.is_live_value(value) || !f.is_available_to(value, inst) {
                 complain(problems, "an operand is used before it is defined".into());
             }
         }
         let Some(def) = f.op_def(inst) else { continue };
         let count = f.operands(inst).len();
         if def.variadic_len(count).is_none() {
-            complain(problems, format!("expected {}, found {count}", def.arity()));
+            complain(problems, format!("expected {}, found {count}", def.describe_arity()));
         }
         if !def.accepts_regions(f.regions(inst).len()) {
             let (expected, found) = (def.regions.len(), f.regions(inst).len());

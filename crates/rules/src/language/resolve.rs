@@ -362,7 +362,7 @@ impl RuleResolver<'_> {
             return Ok(());
         }
         if def.variadic_len(operands.len()).is_none() {
-            let (arity, found) = (def.arity(), operands.len());
+            let (arity, found) = (def.describe_arity(), operands.len());
             let why = format!("{}: expected {arity}, found {found}", def.name);
             return Err(self.report(text.span, why));
         }
@@ -470,7 +470,7 @@ impl RuleResolver<'_> {
     ) -> Result<Attr, Reported> {
         let Some(kind) = kind else { return Ok(attr) };
         let found = attr.describe();
-        match kind.accept(attr) {
+        match kind.coerce(attr) {
             Some(attr) => Ok(attr),
             None => {
                 let wanted = kind.describe();

@@ -43,7 +43,7 @@ impl<'a> FunctionIndex<'a> {
     pub(crate) fn new(f: &'a Function) -> Self {
         let mut by_key: Vec<Vec<InstId>> = Vec::new();
         let mut order = Vec::with_capacity(f.num_insts());
-        for inst in f.walk_completed() {
+        for inst in f.walk_post_order() {
             let key = f.op_key(inst).index();
             if by_key.len() <= key {
                 by_key.resize_with(key + 1, Vec::new);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use sapwood_check::{InputGenerator, InputRange};
 use sapwood_ptir::ops::{BroadcastTo, Return};
 use sapwood_ptir::{
-    Attr, AttrKind, Dim, Function, Name, Op, OpDef, OpParts, Place, Registry, TensorType, ValueId,
-    ValueType, Values,
+    Attr, AttrKind, Dim, Function, InsertPoint, Name, Op, OpDef, OpParts, Registry, TensorType,
+    ValueId, ValueType, Values,
 };
 use sapwood_types::{DataType, Rng, Span};
 
@@ -210,10 +210,10 @@ impl InstanceBuilder<'_> {
                 }
             };
             ty.dtype = dtype.unwrap_or(base.dtype);
-            parts.given = vec![ValueType::Tensor(ty)];
+            parts.declared_types = vec![ValueType::Tensor(ty)];
         }
-        let spec = self.f.resolve(&parts).ok()?;
-        let inst = self.f.insert(Place::End(self.f.body()), &spec).ok()?;
+        let spec = self.f.resolve_parts(&parts).ok()?;
+        let inst = self.f.insert(InsertPoint::End(self.f.body()), &spec).ok()?;
         for slot in [AttrSlot::Shape, AttrSlot::Dtype] {
             if let Some(attr) = crate::matcher::attr_at(&self.f, inst, &slot) {
                 self.bind_captures(op, &slot, &attr);
@@ -301,7 +301,7 @@ impl InstanceBuilder<'_> {
                                 let literal = InputGenerator::default()
                                     .tensor(&mut self.random.0, ty.dtype, &shape, InputRange::Any)
                                     .ok()?;
-                                let place = Place::End(self.f.body());
+                                let place = InsertPoint::End(self.f.body());
                                 self.f.constant(&literal, place, Span::unknown())
                             }
                             false => self.param(&ty, &pattern.values[value].name)?,
@@ -333,7 +333,7 @@ impl InstanceBuilder<'_> {
     fn number(&mut self, number: Number, ty: &TensorType, elementwise: bool) -> Option<ValueId> {
         let whole = ty.known_shape().filter(|_| elementwise && self.random.below(4) > 0);
         let literal = number.filled(ty.dtype, whole.as_deref().unwrap_or_default())?;
-        let place = Place::End(self.f.body());
+        let place = InsertPoint::End(self.f.body());
         let constant = self.f.constant(&literal, place, Span::unknown());
         if !elementwise || whole.is_some() {
             return Some(constant);
@@ -341,9 +341,9 @@ impl InstanceBuilder<'_> {
         let mut parts = OpParts::new(BroadcastTo::key());
         parts.operands.push(constant);
         parts.attrs.push(Attr::Unit);
-        parts.given = vec![ValueType::Tensor(ty.clone())];
-        let spec = self.f.resolve(&parts).ok()?;
-        let inst = self.f.insert(Place::End(self.f.body()), &spec).ok()?;
+        parts.declared_types = vec![ValueType::Tensor(ty.clone())];
+        let spec = self.f.resolve_parts(&parts).ok()?;
+        let inst = self.f.insert(InsertPoint::End(self.f.body()), &spec).ok()?;
         self.f.value_of(inst)
     }
 
@@ -448,8 +448,8 @@ impl InstanceBuilder<'_> {
         let types: Vec<ValueType> = results.iter().map(|&v| self.f.value_type(v).clone()).collect();
         let mut parts = OpParts::new(Return::key());
         parts.operands = results;
-        let spec = self.f.resolve(&parts).ok()?;
-        self.f.insert(Place::End(self.f.body()), &spec).ok()?;
+        let spec = self.f.resolve_parts(&parts).ok()?;
+        self.f.insert(InsertPoint::End(self.f.body()), &spec).ok()?;
         self.f.set_result_types(&types);
         sapwood_ptir::verify_function(&self.f).ok()?;
         Some(RuleInstance { function: self.f, shapes: self.shapes })

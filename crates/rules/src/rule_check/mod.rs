@@ -13,7 +13,8 @@ use sapwood_check::{
 };
 use sapwood_ptir::eval::{Tensor, Value};
 use sapwood_ptir::{
-    Function, OpKey, Place, Program, Registry, TensorLiteral, ValueId, ValueType, print_function,
+    Function, InsertPoint, OpKey, Program, Registry, TensorLiteral, ValueId, ValueType,
+    print_function,
 };
 use sapwood_rewrite::{GreedyConfig, PatternSet, ProblemKind, apply_patterns_and_fold_greedily};
 use sapwood_types::Span;
@@ -315,12 +316,12 @@ fn printed_rhs(f: &Function, seen: &ObservedRhs) -> Option<String> {
                 for operand in &mut parts.operands {
                     *operand = real(&known, *operand);
                 }
-                let spec = right.resolve(&parts).ok()?;
-                let inst = right.insert(Place::Before(end), &spec).ok()?;
+                let spec = right.resolve_parts(&parts).ok()?;
+                let inst = right.insert(InsertPoint::Before(end), &spec).ok()?;
                 known.extend(values.iter().copied().zip(right.inst_results(inst)));
             }
             StagedItem::Constant(literal, value) => {
-                let made = right.constant(literal, Place::Before(end), Span::unknown());
+                let made = right.constant(literal, InsertPoint::Before(end), Span::unknown());
                 known.push((*value, made));
             }
         }

@@ -117,7 +117,7 @@ impl<V: Clone> FunctionComposer<V> {
                 copier.values.insert(param, self.value_or_input(input));
             }
         }
-        for inst in from.walk_completed().filter(|inst| live.insts.contains(inst)) {
+        for inst in from.walk_post_order().filter(|inst| live.insts.contains(inst)) {
             copier.copy_inst(&mut self.writer, inst)?;
         }
         for (n, value) in results {
@@ -178,7 +178,8 @@ impl<'a> InstCopier<'a> {
         parts.attrs = from.attrs(inst).iter().cloned().collect();
         parts.operands = from.operands(inst).iter().map(|&v| self.map_value(writer, v)).collect();
         parts.regions = from.regions(inst).iter().map(|&b| self.map_body(writer, b)).collect();
-        parts.given = from.inst_results(inst).map(|v| from.value_type(v).clone()).collect();
+        parts.declared_types =
+            from.inst_results(inst).map(|v| from.value_type(v).clone()).collect();
         let home = from.body_of(inst).unwrap_or(from.body());
         let body = self.map_body(writer, home);
         let new = writer.append(body, &parts, span)?;

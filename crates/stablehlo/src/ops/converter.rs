@@ -173,7 +173,7 @@ impl<'r, 'a> OpConverter<'r, 'a> {
         parts.operands = self.op.operands.clone();
         parts.regions = self.op.regions.clone();
         parts.attrs = SmallVec::from(attrs);
-        parts.given = given;
+        parts.declared_types = given;
         self.emit(&parts)
     }
 

@@ -53,7 +53,7 @@ pub(crate) fn combiner_region(
     let region = writer.new_body();
     let scalar = TensorType::scalar(dtype).into();
     let operands = [writer.param(region, &scalar), writer.param(region, &scalar)];
-    let ty = writer.type_id(&scalar);
+    let ty = writer.intern_type(&scalar);
     if let Some(inst) = writer.append_typed(region, key, [], &operands, &[ty], span)
         && let Some(value) = writer.function().value_of(inst)
         && writer.append_typed(region, Yield::key(), [], &[value], &[], span).is_some()

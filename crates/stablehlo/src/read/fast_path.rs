@@ -344,7 +344,7 @@ impl<'a> FastOpReader<'_, 'a> {
         c.skip_space();
         let ty = c.at - start;
         let literal = crate::literal::read(body, self.read_result_tensor_type()?).ok()?;
-        let id = self.func.writer.attr_list([Attr::Literal(literal)]);
+        let id = self.func.writer.intern_attrs([Attr::Literal(literal)]);
         if let Some(line) = line.filter(|line| start + line.len() == self.end) {
             let ModuleReader { attr_cache, function_serial, .. } = &mut *self.reader;
             attr_cache.insert(line, ty, *function_serial, id, &self.func.writer);
@@ -373,7 +373,7 @@ impl<'a> FastOpReader<'_, 'a> {
         let start = c.at;
         let attrs = read(c)?;
         (c.at == start + len).then_some(())?;
-        let id = self.func.writer.attr_slice(&attrs);
+        let id = self.func.writer.intern_attr_slice(&attrs);
         attr_cache.insert(text, 0, *function_serial, id, &self.func.writer);
         Some(id)
     }
@@ -381,7 +381,7 @@ impl<'a> FastOpReader<'_, 'a> {
     // Appends the op whose regions were read.
     fn append_open_op(&mut self, frame: &OpenOp<'a>) -> Option<()> {
         (!frame.op.poison).then_some(())?;
-        let none = self.func.writer.attr_list([]);
+        let none = self.func.writer.intern_attrs([]);
         self.append_inst(none, &frame.op.regions)
     }
 
@@ -393,7 +393,7 @@ impl<'a> FastOpReader<'_, 'a> {
         at: usize,
         attrs: [Attr; 1],
     ) -> Option<()> {
-        let attrs = self.func.writer.attr_list(attrs);
+        let attrs = self.func.writer.intern_attrs(attrs);
         let f = self.func.writer.function();
         let dtype = f.value_type(*self.func.operands.first()?).as_tensor()?.dtype;
         let region = BodyId::from_index(f.body_capacity());
@@ -401,7 +401,7 @@ impl<'a> FastOpReader<'_, 'a> {
         let made = ops::combiner_region(&mut self.func.writer, name, dtype, span).ok();
         let appended = made.and_then(|region| self.append_inst(attrs, &[region]));
         if appended.is_none() {
-            self.func.writer.abandon(region);
+            self.func.writer.discard_body(region);
         }
         appended
     }
@@ -425,7 +425,7 @@ impl<'a> FastOpReader<'_, 'a> {
 
     /// Appends the instruction and names its results.
     pub(crate) fn append<const N: usize>(&mut self, attrs: [Attr; N]) -> Option<()> {
-        let attrs = self.func.writer.attr_list(attrs);
+        let attrs = self.func.writer.intern_attrs(attrs);
         self.append_with_attr_id(attrs)
     }
 
@@ -450,7 +450,7 @@ impl<'a> FastOpReader<'_, 'a> {
         }
         let span = reader.span(*start, *end);
         let (kind, body) = ((*key, attrs), func.body);
-        let inst = func.writer.append_numbered(
+        let inst = func.writer.append_interned(
             body,
             kind,
             &func.operands,

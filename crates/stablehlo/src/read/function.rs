@@ -199,7 +199,7 @@ impl<'a> ModuleReader<'a> {
         self.expect(b'{', "before the region of a function")?;
         let mut writer = self.start_function(start, &signature.name);
         signature.params = self.read_block_params(&mut writer)?;
-        signature.results = results.iter().map(|ty| writer.type_id(ty)).collect();
+        signature.results = results.iter().map(|ty| writer.intern_type(ty)).collect();
         self.read_body(start, writer, signature)?;
         self.expect(b')', "after the region of a function")?;
         if self.c.peek() == b'{' {
@@ -240,7 +240,7 @@ impl<'a> ModuleReader<'a> {
         self.scope.clear();
         self.scope.reserve(lines + 8);
         // Some lines become several instructions.
-        FunctionWriter::with_room(name, &self.registry, lines + lines / 4)
+        FunctionWriter::with_capacity(name, &self.registry, lines + lines / 4)
     }
 
     fn read_body(

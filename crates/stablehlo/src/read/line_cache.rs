@@ -197,7 +197,7 @@ impl<'a> ModuleReader<'a> {
             true => func.writer.append_like(func.body, inst, &operands, span),
             false => {
                 let other = &self.functions[function];
-                func.writer.append_like_in(func.body, other, inst, &operands, span)
+                func.writer.append_like_from(func.body, other, inst, &operands, span)
             }
         };
         let Some(made) = made else { return false };

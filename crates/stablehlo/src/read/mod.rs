@@ -540,7 +540,7 @@ impl<'a> ModuleReader<'a> {
         }
         let effects = match self.calls.is_empty() {
             true => HashSet::default(),
-            false => program.with_effects(),
+            false => program.functions_with_effects(),
         };
         for (name, calls) in effectful_calls(&program, &effects, &self.calls) {
             let Some(function) = program.function_mut(name) else { continue };

@@ -348,7 +348,7 @@ impl<'a> ModuleReader<'a> {
             names.into_iter().zip(op.operands.iter().map(|&v| f.type_id(v))).collect()
         } else {
             op.operand_types = Some(op.result_types.clone());
-            let types = op.result_types.iter().map(|ty| func.writer.type_id(ty));
+            let types = op.result_types.iter().map(|ty| func.writer.intern_type(ty));
             names.into_iter().zip(types).collect()
         };
         Ok(OpStart::Region { form: RegionSyntax::While { params: params.clone() }, params })

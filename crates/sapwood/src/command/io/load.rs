@@ -159,7 +159,7 @@ pub(crate) fn load_source(
                 .verify(options.verify)
                 .comments(options.comments)
                 .numbers(options.source_names);
-            ptir::parse_options(text, &options).map(Loaded::Ptir)
+            ptir::parse_with_options(text, &options).map(Loaded::Ptir)
         }
         FileFormat::Json => ptir::from_json(text).and_then(|program| {
             if options.verify {
@@ -172,7 +172,7 @@ pub(crate) fn load_source(
             notes = module.notes.iter().map(|note| format!("{note}\n")).collect();
             let mut program = module.program;
             if options.source_names {
-                program.quote(&source);
+                program.set_quoted_source(&source);
             }
             Loaded::Ptir(program)
         }),

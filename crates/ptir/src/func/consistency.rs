@@ -1,23 +1,23 @@
-//! Consistency of the arenas with themselves: what no edit may break. For tests and expensive checks.
+//! Consistency checks of a function's arenas and indices, for tests and expensive checks. No edit may break them.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::{Function, Mark, ValueDef};
+use super::{Function, OrderMark, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
 
 impl Function {
-    /// Whether a type of this function has, or had once, a dim with a name.
+    /// Returns whether any type of this function has, or had before an edit, a named dim.
     #[must_use]
     #[inline]
     pub fn has_named_dims(&self) -> bool {
         self.types.named()
     }
 
-    /// Compares every index (links, labels, uses, counts) with one built afresh from the bodies.
+    /// Compares every index (links, labels, uses, counts) with one rebuilt from the bodies.
     ///
     /// # Errors
-    /// With the first difference; that is a defect of this crate, not of the program.
+    /// With the first difference. A difference is a defect of this crate, not of the program.
     pub fn check_indices(&self) -> Result<(), String> {
         let mut seen = 0usize;
         let mut roots = vec![self.body()];
@@ -35,7 +35,7 @@ impl Function {
         }
         let mut uses: HashMap<ValueId, usize, FxBuildHasher> = HashMap::default();
         for root in roots {
-            let mut mark = Mark::Enter(root);
+            let mut mark = OrderMark::Enter(root);
             let mut label = self.label(mark);
             while let Some(next) = self.next_mark(mark) {
                 let next_label = self.label(next);
@@ -46,7 +46,7 @@ impl Function {
                 }
                 (mark, label) = (next, next_label);
             }
-            if mark != Mark::Exit(root) {
+            if mark != OrderMark::Exit(root) {
                 return Err(format!("the sequence of {root} ends at {mark:?}"));
             }
             for inst in self.walk_body(root) {
@@ -65,10 +65,10 @@ impl Function {
             let listed = self.uses(value).count();
             let expected = uses.get(&value).copied().unwrap_or(0);
             if listed != expected {
-                return Err(format!("{value} lists {listed} uses, {expected} operands are it"));
+                return Err(format!("{value} lists {listed} uses, but {expected} operands use it"));
             }
             if expected > 0 && !self.is_live_value(value) {
-                return Err(format!("{value} is used but gone"));
+                return Err(format!("{value} is used but does not exist"));
             }
         }
         Ok(())
@@ -87,12 +87,12 @@ impl Function {
         for (slot, &body) in self.regions(inst).iter().enumerate() {
             let region = &self.bodies[body.index()];
             if region.owner != inst || region.slot as usize != slot || !region.live {
-                return Err(format!("{body} does not know {inst}"));
+                return Err(format!("the region {body} does not refer to its owner {inst}"));
             }
         }
         for (n, value) in self.inst_results(inst).enumerate() {
             if self.value_def(value) != ValueDef::Result(inst, n) {
-                return Err(format!("{value} does not know {inst}"));
+                return Err(format!("the result {value} does not refer to its instruction {inst}"));
             }
         }
         for n in 0..self.operands(inst).len() {

@@ -1,6 +1,6 @@
-//! Places and what is available at them.
+//! Insertion points, and the availability of values at them.
 
-use super::{EditError, Function, Mark, Place, ValueDef};
+use super::{EditError, Function, InsertPoint, OrderMark, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::op::OpKey;
 
@@ -15,38 +15,38 @@ impl Function {
         if self.is_live_value(value) { Ok(()) } else { Err(EditError::NoValue(value)) }
     }
 
-    pub(super) fn check_place(
+    pub(super) fn check_insert_point(
         &self,
-        place: Place,
+        place: InsertPoint,
         terminator: bool,
         key: OpKey,
     ) -> Result<(), EditError> {
         match place {
-            Place::Before(at) | Place::After(at) => {
+            InsertPoint::Before(at) | InsertPoint::After(at) => {
                 self.check_inst(at)?;
                 if self.body_of(at).is_none() {
                     return Err(EditError::NoInst(at));
                 }
             }
-            Place::Start(body) | Place::End(body) => {
+            InsertPoint::Start(body) | InsertPoint::End(body) => {
                 if !self.is_live_body(body) {
                     return Err(EditError::NoBody(body));
                 }
             }
         }
         let previous = match place {
-            Place::After(at) => Some(at),
-            Place::End(body) => self.last_inst(body),
-            Place::Before(_) | Place::Start(_) => None,
+            InsertPoint::After(at) => Some(at),
+            InsertPoint::End(body) => self.last_inst(body),
+            InsertPoint::Before(_) | InsertPoint::Start(_) => None,
         };
         if let Some(last) = previous.filter(|&p| self.op_def(p).is_some_and(|d| d.terminator)) {
             return Err(EditError::Terminator(self.op_name(last)));
         }
         let last = match place {
-            Place::End(_) => true,
-            Place::After(at) => self.next_inst(at).is_none(),
-            Place::Start(body) => self.first_inst(body).is_none(),
-            Place::Before(_) => false,
+            InsertPoint::End(_) => true,
+            InsertPoint::After(at) => self.next_inst(at).is_none(),
+            InsertPoint::Start(body) => self.first_inst(body).is_none(),
+            InsertPoint::Before(_) => false,
         };
         if terminator && !last {
             return Err(EditError::Terminator(key.name()));
@@ -54,39 +54,41 @@ impl Function {
         Ok(())
     }
 
-    // The mark right before a place.
-    pub(super) fn place_mark(&self, place: Place) -> Mark {
+    // Returns the mark right before an insertion point.
+    pub(super) fn mark_before_point(&self, place: InsertPoint) -> OrderMark {
         match place {
-            Place::Before(at) => {
+            InsertPoint::Before(at) => {
                 let data = &self.insts[at.index()];
-                data.prev.some().map_or(Mark::Enter(data.parent), Mark::Inst)
+                data.prev.some().map_or(OrderMark::Enter(data.parent), OrderMark::Inst)
             }
-            Place::After(at) => Mark::Inst(at),
-            Place::Start(body) => Mark::Enter(body),
-            Place::End(body) => {
-                self.bodies[body.index()].last.some().map_or(Mark::Enter(body), Mark::Inst)
-            }
+            InsertPoint::After(at) => OrderMark::Inst(at),
+            InsertPoint::Start(body) => OrderMark::Enter(body),
+            InsertPoint::End(body) => self.bodies[body.index()]
+                .last
+                .some()
+                .map_or(OrderMark::Enter(body), OrderMark::Inst),
         }
     }
 
-    /// The body a place lies in.
+    /// Returns the body that contains an insertion point.
     #[must_use]
-    pub fn place_body(&self, place: Place) -> BodyId {
+    pub fn insert_point_body(&self, place: InsertPoint) -> BodyId {
         match place {
-            Place::Before(at) | Place::After(at) => self.insts[at.index()].parent,
-            Place::Start(body) | Place::End(body) => body,
+            InsertPoint::Before(at) | InsertPoint::After(at) => self.insts[at.index()].parent,
+            InsertPoint::Start(body) | InsertPoint::End(body) => body,
         }
     }
 
-    // Whether a value may be used at a place. In a detached body, values of other bodies are checked when it is attached.
+    // Checks that a value may be used at an insertion point. In a detached body, captured values are checked when it
+    // is attached.
     pub(super) fn check_available(
         &self,
         value: ValueId,
-        place: Place,
+        place: InsertPoint,
         user: &'static str,
     ) -> Result<(), EditError> {
         self.check_value(value)?;
-        let at = self.label(self.place_mark(place));
+        let at = self.label(self.mark_before_point(place));
         let (from, home) = match self.value_def(value) {
             ValueDef::Result(def, _) => {
                 let data = &self.insts[def.index()];
@@ -95,11 +97,11 @@ impl Function {
             ValueDef::Param(body, _) => (self.bodies[body.index()].enter, body),
         };
         if self.detached > 0 {
-            let tree = self.tree_root(self.place_body(place));
-            if tree != self.tree_root(home) && tree != self.body() {
+            let tree = self.root_body(self.insert_point_body(place));
+            if tree != self.root_body(home) && tree != self.body() {
                 return Ok(());
             }
-            if tree != self.tree_root(home) {
+            if tree != self.root_body(home) {
                 return Err(EditError::NotAvailable { value, user });
             }
         }
@@ -110,31 +112,31 @@ impl Function {
         }
     }
 
-    /// Whether `user` may use `value`.
+    /// Returns whether `user` may use `value`.
     #[must_use]
     #[inline]
-    pub fn available_to(&self, value: ValueId, user: InstId) -> bool {
+    pub fn is_available_to(&self, value: ValueId, user: InstId) -> bool {
         match self.value_def(value) {
             ValueDef::Result(def, _) => {
                 self.dominates(def, user)
                     || (self.detached > 0 && {
-                        let tree = self.tree_root(self.insts[user.index()].parent);
+                        let tree = self.root_body(self.insts[user.index()].parent);
                         tree != self.body()
-                            && tree != self.tree_root(self.insts[def.index()].parent)
+                            && tree != self.root_body(self.insts[def.index()].parent)
                     })
             }
             ValueDef::Param(body, _) => {
                 self.encloses(body, user)
                     || (self.detached > 0 && {
-                        let tree = self.tree_root(self.insts[user.index()].parent);
-                        tree != self.body() && tree != self.tree_root(body)
+                        let tree = self.root_body(self.insts[user.index()].parent);
+                        tree != self.body() && tree != self.root_body(body)
                     })
             }
         }
     }
 
     #[inline]
-    pub(crate) fn tree_root(&self, mut body: BodyId) -> BodyId {
+    pub(crate) fn root_body(&self, mut body: BodyId) -> BodyId {
         if self.detached == 0 {
             return self.body();
         }
