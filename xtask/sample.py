@@ -48,7 +48,7 @@ def names(root):
             if match := FUNCTION.match(line):
                 functions.append((inside + match[1], file, number))
             elif match := ITEM.match(line):
-                identifiers.append((match[1], file, number))
+                identifiers.append((inside + match[1], file, number))
             elif inside and (match := FIELD.match(line)):
                 identifiers.append((inside + match[1], file, number))
     return functions, identifiers

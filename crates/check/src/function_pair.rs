@@ -394,7 +394,7 @@ struct OutputComparer<'a> {
     options: &'a RunOptions,
     before: &'a Outputs,
     // The perturbed runs of both programs, computed when first needed.
-    spread: Option<PerturbedRuns>,
+    perturbed_runs: Option<PerturbedRuns>,
 }
 
 impl<'a> OutputComparer<'a> {
@@ -404,7 +404,7 @@ impl<'a> OutputComparer<'a> {
         options: &'a RunOptions,
         before: &'a Outputs,
     ) -> Self {
-        Self { pair, inputs, options, before, spread: None }
+        Self { pair, inputs, options, before, perturbed_runs: None }
     }
 
     fn slot(&mut self, slot: OutputSlot<'_>, a: &Value, b: &Value) -> ResultComparison {
@@ -413,9 +413,9 @@ impl<'a> OutputComparer<'a> {
         result
     }
 
-    fn spread(&mut self) -> &PerturbedRuns {
+    fn perturbed_runs(&mut self) -> &PerturbedRuns {
         let results = self.before.results.len();
-        self.spread.get_or_insert_with(|| {
+        self.perturbed_runs.get_or_insert_with(|| {
             PerturbedRuns::new(self.pair, self.inputs, self.options, results)
         })
     }
@@ -442,9 +442,9 @@ impl<'a> OutputComparer<'a> {
         after: &RecordedCalls,
     ) -> ResultComparison {
         let line = format!("custom calls: {} before, {} after", before.total, after.total);
-        let spread = self.spread();
-        let mut runs = spread.runs(0).map(|run| (run, after));
-        let mut others = spread.runs(1).map(|run| (run, before));
+        let perturbed_runs = self.perturbed_runs();
+        let mut runs = perturbed_runs.runs(0).map(|run| (run, after));
+        let mut others = perturbed_runs.runs(1).map(|run| (run, before));
         let is_explained =
             |(run, calls): (&Outputs, &RecordedCalls)| run.calls.has_targets_of(calls);
         let mut result = ResultComparison::default();
@@ -540,7 +540,7 @@ impl<'a> OutputComparer<'a> {
                 true => 1.0,
                 false => 0.0,
             };
-            match self.spread().explains((slot, path, at), (x, y), by) {
+            match self.perturbed_runs().explains((slot, path, at), (x, y), by) {
                 None => {
                     result.difference.get_or_insert(line);
                     return;

@@ -33,7 +33,7 @@ pub(crate) struct Mark(
 /// replaced by an equal one is `merged`.
 pub(crate) fn compare_programs(a: &Program, b: &Program, merges: &MergeLog) -> ComparisonMarks {
     let mut all = ComparisonMarks::default();
-    let mut targets: BTreeMap<String, MergeTargets> = BTreeMap::new();
+    let mut targets: BTreeMap<String, MergeResolver> = BTreeMap::new();
     let differences = diff(a, b, Mode::Ordered);
     let inserted = differences.iter().filter(|d| d.left.is_none());
     let new: BTreeSet<_> =
@@ -60,7 +60,7 @@ pub(crate) fn compare_programs(a: &Program, b: &Program, merges: &MergeLog) -> C
             (Some(inst), None) => {
                 let targets = targets
                     .entry(name.clone())
-                    .or_insert_with(|| MergeTargets::new(a, b, &name, merges));
+                    .or_insert_with(|| MergeResolver::new(a, b, &name, merges));
                 // A new instruction with the same id is not a target: it replaced nothing on the left.
                 let target =
                     targets.find(inst).filter(|&i| i != inst || !new.contains(&(name.clone(), i)));
@@ -181,7 +181,7 @@ impl FunctionMerges {
 }
 
 /// The instructions on the right that compute the values of erased instructions on the left, in one function.
-struct MergeTargets {
+struct MergeResolver {
     /// The hashes of the instructions on the left.
     left: Vec<u128>,
     /// Maps a hash to an instruction on the right.
@@ -194,7 +194,7 @@ struct MergeTargets {
     live: BTreeSet<usize>,
 }
 
-impl MergeTargets {
+impl MergeResolver {
     fn new(a: &Program, b: &Program, name: &str, merges: &MergeLog) -> Self {
         let merges = merges.functions.get(name).filter(|_| !merges.incomplete);
         let hashes = |f: Option<&std::sync::Arc<Function>>| -> Vec<u128> {

@@ -306,7 +306,8 @@ impl WeightPlacer<'_> {
     }
 
     fn offset_of(&mut self, bytes: Bytes) -> u64 {
-        let candidates = self.by_content.entry((bytes.len(), sample_hash(&bytes))).or_default();
+        let candidates =
+            self.by_content.entry((bytes.len(), hash_payload_sample(&bytes))).or_default();
         let equal = candidates.iter().find(|&&index| self.payloads[index].bytes == bytes);
         if let Some(&index) = equal {
             return self.payloads[index].offset;
@@ -320,7 +321,7 @@ impl WeightPlacer<'_> {
 }
 
 /// Returns a hash of a few bytes of a payload.
-fn sample_hash(bytes: &[u8]) -> u64 {
+fn hash_payload_sample(bytes: &[u8]) -> u64 {
     use std::hash::BuildHasher as _;
     let parts = [0, bytes.len() / 2, bytes.len().saturating_sub(64)]
         .map(|at| &bytes[at..bytes.len().min(at + 64)]);

@@ -377,7 +377,7 @@ impl fmt::Display for ValueType {
 }
 
 /// Writes a list of types as messages and the text form show it: `f32[2], i32[]`.
-pub(crate) fn type_list<'a>(types: impl IntoIterator<Item = &'a ValueType>) -> String {
+pub(crate) fn join_types<'a>(types: impl IntoIterator<Item = &'a ValueType>) -> String {
     let list: Vec<String> = types.into_iter().map(ToString::to_string).collect();
     list.join(", ")
 }
@@ -403,7 +403,7 @@ impl TypeInterner {
             return TypeId::new(id as usize);
         }
         let id = self.types.len();
-        self.named |= has_names(ty);
+        self.named |= has_named_dims(ty);
         self.types.push(ty.clone());
         let types = &self.types;
         self.table.insert_unique(hash, id as u32, |&id| self::hash(&types[id as usize]));
@@ -439,7 +439,7 @@ impl TypeInterner {
     }
 }
 
-fn has_names(ty: &ValueType) -> bool {
+fn has_named_dims(ty: &ValueType) -> bool {
     if let ValueType::Tensor(ty) = ty {
         return ty.dims.iter().any(|d| matches!(d, Dim::Named(_)));
     }

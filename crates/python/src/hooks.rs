@@ -88,7 +88,7 @@ thread_local! {
 }
 
 /// Runs a callback with the handles of its caller recorded.
-fn with_caller_handles<R>(
+fn with_hook_caller_handles<R>(
     handles: [Option<&Bound<'_, PyAny>>; 2],
     callback: impl FnOnce() -> R,
 ) -> R {
@@ -239,7 +239,7 @@ impl EqualCallback {
         let answer = self.0.with(|context| {
             let (left, right) = (left.view(), right.view());
             let compare = || context.equal_views(left, right, def_region, field_name);
-            with_caller_handles([Some(lhs), Some(rhs)], compare)
+            with_hook_caller_handles([Some(lhs), Some(rhs)], compare)
         });
         answer
             .ok_or_else(|| callback_expired(py))?
@@ -272,7 +272,7 @@ impl HashCallback {
         let part = ValueArg::new(value)?;
         let init = hash_from_int(init_hash, "init_hash is")?;
         let answer = self.0.with(|context| {
-            with_caller_handles([Some(value), None], || {
+            with_hook_caller_handles([Some(value), None], || {
                 context.hash_view(part.view(), init, def_region)
             })
         });

@@ -13,7 +13,7 @@ use sapwood_ptir::eval::{self, RunOptions, Tensor, Value};
 use sapwood_ptir::structural::{self, Mode};
 use sapwood_ptir::{Program, TensorLiteral, ValueType};
 use sapwood_rewrite::PassManager;
-use sapwood_stablehlo::{Module, expect_kernels, read, write, write_program};
+use sapwood_stablehlo::{Module, check_call_kernels, read, write, write_program};
 use sapwood_types::Source;
 
 /// The largest difference of model results from JAX's, as JAX compares f32: relative, and absolute below one.
@@ -221,7 +221,7 @@ fn count_ops(program: &Program) -> usize {
 }
 
 fn run(program: &Program, inputs: &[Value], outputs: &[Value], when: &str) -> Result<(), String> {
-    let options = RunOptions { kernels: Some(expect_kernels(None)), ..RunOptions::default() };
+    let options = RunOptions { kernels: Some(check_call_kernels(None)), ..RunOptions::default() };
     let found = eval::run(program, "main", inputs, &options)
         .map_err(|e| format!("{when}: {}", shorten(&e.to_string())))?;
     for (i, (found, expected)) in found.iter().zip(outputs).enumerate() {

@@ -2,7 +2,7 @@
 //!
 //! [`read`] accepts the text that JAX and other tools print, in the pretty and in the generic form, and returns a [`Module`]: a
 //! program, and the parts of the text that a program cannot hold. [`write()`] returns text that StableHLO's own tools accept.
-//! [`expect_kernels()`] evaluates the `check.expect_…` calls of test programs.
+//! [`check_call_kernels()`] evaluates the `check.expect_…` calls of test programs.
 //!
 //! ```
 //! use sapwood_types::Source;
@@ -22,8 +22,8 @@
 //! ```
 
 mod attr;
+mod check_call_kernels;
 mod cursor;
-mod expect_kernels;
 mod extras_json;
 mod literal;
 mod module;
@@ -33,7 +33,7 @@ mod read;
 mod types;
 mod write;
 
-pub use expect_kernels::{ExpectKernels, expect_kernels};
+pub use check_call_kernels::{CheckCallKernels, check_call_kernels};
 pub use module::{Extras, Module};
 pub use read::{read, read_split};
 pub use write::{WriteError, write, write_program};

@@ -8,7 +8,7 @@ use sapwood_ptir::eval::{self, RunOptions};
 use sapwood_ptir::structural::{self, Mode};
 use sapwood_ptir::{from_json, to_json};
 use sapwood_rewrite::PassManager;
-use sapwood_stablehlo::{Extras, expect_kernels, read, write, write_program};
+use sapwood_stablehlo::{Extras, check_call_kernels, read, write, write_program};
 use sapwood_testing::golden::{Case, Failure, Kind, Runner};
 use sapwood_types::Source;
 
@@ -73,7 +73,8 @@ fn checks_hold(case: &Case, _: &str) -> Result<(), Failure> {
         .run(&mut after)
         .map_err(|failure| failure.to_string())?;
     for (when, program) in [("before", &module.program), ("after", &after)] {
-        let options = RunOptions { kernels: Some(expect_kernels(None)), ..RunOptions::default() };
+        let options =
+            RunOptions { kernels: Some(check_call_kernels(None)), ..RunOptions::default() };
         eval::run(program, "main", &[], &options).map_err(|e| format!("{when}: {e}"))?;
     }
     Ok(())

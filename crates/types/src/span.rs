@@ -6,20 +6,20 @@ use std::sync::{LazyLock, PoisonError, RwLock, RwLockWriteGuard};
 
 /// The id of an interned file name; four bytes instead of a string in every node.
 ///
-/// Numbers are given out in order of first use and mean nothing outside this process. FileNames are
+/// Numbers are given out in order of first use and mean nothing outside this process. FileNameInterner are
 /// kept until the process ends, so intern file names, not text that a program can make up freely.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FileId(u32);
 
 /// The interner of file names.
 #[derive(Debug, Default)]
-struct FileNames {
+struct FileNameInterner {
     ids: HashMap<&'static str, u32>,
     /// The name of id `n` is at `n - 1`; id 0 is the unknown file.
     names: Vec<&'static str>,
 }
 
-static FILE_NAMES: LazyLock<RwLock<FileNames>> = LazyLock::new(RwLock::default);
+static FILE_NAME_INTERNER: LazyLock<RwLock<FileNameInterner>> = LazyLock::new(RwLock::default);
 
 impl FileId {
     /// The file of things that were not written in a file.
@@ -34,12 +34,16 @@ impl FileId {
         }
         // A thread that panicked while it held the lock cannot have left the tables half-changed:
         // the name is pushed last.
-        let found =
-            FILE_NAMES.read().unwrap_or_else(PoisonError::into_inner).ids.get(name).copied();
+        let found = FILE_NAME_INTERNER
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .ids
+            .get(name)
+            .copied();
         if let Some(id) = found {
             return Self(id);
         }
-        let mut table = FILE_NAMES.write().unwrap_or_else(PoisonError::into_inner);
+        let mut table = FILE_NAME_INTERNER.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(&id) = table.ids.get(name) {
             return Self(id);
         }
@@ -55,7 +59,7 @@ impl FileId {
     #[must_use]
     pub fn name(self) -> &'static str {
         let Some(position) = self.0.checked_sub(1) else { return "" };
-        let table = FILE_NAMES.read().unwrap_or_else(PoisonError::into_inner);
+        let table = FILE_NAME_INTERNER.read().unwrap_or_else(PoisonError::into_inner);
         table.names.get(position as usize).copied().unwrap_or("")
     }
 }
@@ -63,7 +67,7 @@ impl FileId {
 /// A guard that locks the interners of file names and large spans.
 #[derive(Debug)]
 pub struct InternerLockGuard {
-    _names: RwLockWriteGuard<'static, FileNames>,
+    _names: RwLockWriteGuard<'static, FileNameInterner>,
     _places: RwLockWriteGuard<'static, LargeSpans>,
 }
 
@@ -72,7 +76,7 @@ pub struct InternerLockGuard {
 #[must_use]
 pub fn lock_interners() -> InternerLockGuard {
     InternerLockGuard {
-        _names: FILE_NAMES.write().unwrap_or_else(PoisonError::into_inner),
+        _names: FILE_NAME_INTERNER.write().unwrap_or_else(PoisonError::into_inner),
         _places: LARGE_SPANS.write().unwrap_or_else(PoisonError::into_inner),
     }
 }

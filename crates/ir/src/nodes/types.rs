@@ -187,11 +187,11 @@ fn non_scalar_types_equal(left: &TypeRef, right: &TypeRef) -> bool {
 
 /// Returns whether a type has few nodes, shared ones counted once per occurrence.
 fn has_few_nodes(root: &TypeRef) -> bool {
-    enum Item<'a> {
+    enum TypeOrExpr<'a> {
         Type(&'a TypeRef),
         Expr(&'a ExprRef),
     }
-    let mut stack = vec![Item::Type(root)];
+    let mut stack = vec![TypeOrExpr::Type(root)];
     let mut seen = 0;
     while let Some(item) = stack.pop() {
         seen += 1;
@@ -199,19 +199,19 @@ fn has_few_nodes(root: &TypeRef) -> bool {
             return false;
         }
         match item {
-            Item::Type(ty) => match &**ty {
+            TypeOrExpr::Type(ty) => match &**ty {
                 Type::Scalar { .. } | Type::Unknown {} => {}
-                Type::Tensor { shape, .. } => stack.extend(shape.iter().map(Item::Expr)),
-                Type::Tuple { types } => stack.extend(types.iter().map(Item::Type)),
+                Type::Tensor { shape, .. } => stack.extend(shape.iter().map(TypeOrExpr::Expr)),
+                Type::Tuple { types } => stack.extend(types.iter().map(TypeOrExpr::Type)),
                 Type::Function { params, results } => {
-                    stack.extend(params.iter().chain(results).map(Item::Type));
+                    stack.extend(params.iter().chain(results).map(TypeOrExpr::Type));
                 }
             },
-            Item::Expr(expr) => {
+            TypeOrExpr::Expr(expr) => {
                 if !expr.is_var() {
-                    stack.extend(expr.operands().map(Item::Expr));
+                    stack.extend(expr.operands().map(TypeOrExpr::Expr));
                     if !matches!(&**expr.ty(), Type::Scalar { .. }) {
-                        stack.push(Item::Type(expr.ty()));
+                        stack.push(TypeOrExpr::Type(expr.ty()));
                     }
                 }
             }

@@ -21,26 +21,26 @@ struct RenamedParts {
     exprs: IdMap<ExprRef>,
     types: IdMap<TypeRef>,
     /// For each variable, shared part or type: the enclosing shared parts that depend on it.
-    users: IdMap<Vec<usize>>,
+    dependents: IdMap<Vec<usize>>,
 }
 
 impl RenamedParts {
     fn record_use(&mut self, part: usize, user: Option<usize>) {
         if let Some(user) = user {
-            let users = self.users.entry(part).or_default();
-            if users.last() != Some(&user) {
-                users.push(user);
+            let dependents = self.dependents.entry(part).or_default();
+            if dependents.last() != Some(&user) {
+                dependents.push(user);
             }
         }
     }
 
     /// Removes the renamed parts that depend on a variable.
     fn invalidate(&mut self, var: usize) {
-        let mut worklist = self.users.remove(&var).unwrap_or_default();
+        let mut worklist = self.dependents.remove(&var).unwrap_or_default();
         while let Some(part) = worklist.pop() {
             let was_expr = self.exprs.remove(&part).is_some();
             if self.types.remove(&part).is_some() || was_expr {
-                worklist.extend(self.users.remove(&part).unwrap_or_default());
+                worklist.extend(self.dependents.remove(&part).unwrap_or_default());
             }
         }
     }

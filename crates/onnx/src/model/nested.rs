@@ -88,7 +88,7 @@ impl<T: fmt::Debug> fmt::Debug for Nested<T> {
 
 impl<M: Message> WireValue for Nested<M> {
     const WIRE: WireType = WireType::Length;
-    const IS_PACKABLE: bool = false;
+    const HAS_PACKED_ENCODING: bool = false;
 
     fn read_into(&mut self, reader: &mut WireReader<'_>) -> Result<(), ReadError> {
         M::read_into(self, reader)

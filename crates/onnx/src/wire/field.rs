@@ -44,7 +44,7 @@ pub(crate) trait MessageField {
 pub(crate) trait WireValue: Default {
     const WIRE: WireType;
     /// True if several values may be packed into one length-delimited value.
-    const IS_PACKABLE: bool;
+    const HAS_PACKED_ENCODING: bool;
 
     /// Reads the value, or merges it if it is a message.
     fn read_into(&mut self, reader: &mut WireReader<'_>) -> Result<()>;
@@ -59,7 +59,7 @@ macro_rules! scalars {
     ($($type:ty: $wire:ident, $read:expr, $write:expr;)*) => {$(
         impl WireValue for $type {
             const WIRE: WireType = WireType::$wire;
-            const IS_PACKABLE: bool = true;
+            const HAS_PACKED_ENCODING: bool = true;
 
             fn read_into(&mut self, reader: &mut WireReader<'_>) -> Result<()> {
                 let read: fn(&mut WireReader<'_>) -> Result<$type> = $read;
@@ -91,7 +91,7 @@ scalars! {
 
 impl WireValue for Bytes {
     const WIRE: WireType = WireType::Length;
-    const IS_PACKABLE: bool = false;
+    const HAS_PACKED_ENCODING: bool = false;
 
     fn read_into(&mut self, reader: &mut WireReader<'_>) -> Result<()> {
         *self = reader.read_bytes()?;
@@ -105,7 +105,7 @@ impl WireValue for Bytes {
 
 impl WireValue for Text {
     const WIRE: WireType = WireType::Length;
-    const IS_PACKABLE: bool = false;
+    const HAS_PACKED_ENCODING: bool = false;
 
     fn read_into(&mut self, reader: &mut WireReader<'_>) -> Result<()> {
         *self = Self::from_bytes(reader.read_bytes()?);
@@ -119,7 +119,7 @@ impl WireValue for Text {
 
 impl<M: Message> WireValue for M {
     const WIRE: WireType = WireType::Length;
-    const IS_PACKABLE: bool = false;
+    const HAS_PACKED_ENCODING: bool = false;
 
     fn read_into(&mut self, reader: &mut WireReader<'_>) -> Result<()> {
         reader.charge_memory(size_of::<M>())?;
@@ -196,7 +196,7 @@ impl<S: WireValue> MessageField for Vec<S> {
             self.last_mut().expect("just pushed").read_into(reader)?;
             return Ok(Some(FieldRead::ONE));
         }
-        if wire != WireType::Length || !S::IS_PACKABLE {
+        if wire != WireType::Length || !S::HAS_PACKED_ENCODING {
             return Ok(None);
         }
         let before = self.len();
@@ -222,7 +222,7 @@ impl<S: WireValue> MessageField for Vec<S> {
         encoder: &mut Encoder<'_>,
     ) {
         let elements = &self[elements];
-        match packed.unwrap_or(false) && S::IS_PACKABLE {
+        match packed.unwrap_or(false) && S::HAS_PACKED_ENCODING {
             true => encoder.write_delimited(number, |encoder| {
                 elements.iter().for_each(|element| element.write_bare(encoder));
             }),

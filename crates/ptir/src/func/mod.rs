@@ -9,10 +9,10 @@ mod constants;
 mod edit;
 mod insert_point;
 mod journal;
-mod names;
 mod order;
 mod regions;
 mod uses;
+mod value_names;
 mod walk;
 
 use std::sync::Arc;
@@ -31,9 +31,9 @@ use crate::types::{TypeInterner, ValueType};
 
 pub(crate) use edit::RawInst;
 pub use edit::{EditError, InsertPoint, InstSpec};
-pub(crate) use names::{anonymous_number, is_anonymous};
 pub(crate) use order::OrderMark;
 pub use uses::{Use, Uses};
+pub(crate) use value_names::{anonymous_number, is_anonymous};
 pub use walk::{BodyInsts, PostOrderWalk, PreOrderWalk};
 
 /// A function: parameters, one body, result types. Cloning copies the arenas; a [`Program`](crate::Program) shares

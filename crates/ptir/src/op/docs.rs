@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::def::{EffectRule, Effects, OpDef, OperandDef, OperandKind, ResultCount};
+use super::op_def::{EffectRule, Effects, OpDef, OperandDef, OperandKind, ResultCount};
 use super::registry::Registry;
 use crate::attr::{Attr, AttrKind};
 

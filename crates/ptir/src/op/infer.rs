@@ -5,7 +5,7 @@ use std::fmt;
 use sapwood_types::{DataType, counted};
 use smallvec::{SmallVec, smallvec};
 
-use super::def::OpDef;
+use super::op_def::OpDef;
 use crate::attr::Attr;
 use crate::name::Name;
 use crate::types::{Dim, TensorType, ValueType};

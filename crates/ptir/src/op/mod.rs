@@ -1,10 +1,10 @@
 //! Ops: the table macro, the registry, and the typed view of an instruction.
 
-mod def;
 mod docs;
 mod infer;
 pub(crate) mod key;
 mod macros;
+mod op_def;
 mod registry;
 
 use sapwood_types::counted;
@@ -16,12 +16,14 @@ use crate::func::{Function, InstSpec};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::types::ValueType;
 
-pub use def::{AttrDef, Control, EffectRule, Effects, OpDef, OperandDef, OperandKind, ResultCount};
 pub use docs::ops_reference_page;
 pub use infer::{
     InferCx, InferResult, InferredTypes, OpError, RegionSignature, check_axis, unify_dims,
 };
 pub use key::{OpKey, OpKeyCell};
+pub use op_def::{
+    AttrDef, Control, EffectRule, Effects, OpDef, OperandDef, OperandKind, ResultCount,
+};
 pub use registry::{Registry, RegistryError};
 
 /// One operand of an op.

@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::def::OpDef;
 use super::key::OpKey;
+use super::op_def::OpDef;
 
 /// An immutable set of ops, shared by programs and functions.
 #[derive(Clone, Default)]

@@ -18,7 +18,7 @@ use crate::ids::{BodyId, InstId, ValueId};
 use crate::name::Name;
 use crate::program::Program;
 use crate::text::InstPrinter;
-use crate::types::{Dim, ValueType, type_list};
+use crate::types::{Dim, ValueType, join_types};
 
 /// The number of values among which a counterpart is searched by name, so that loops with many carried values cost no
 /// more per value.
@@ -401,7 +401,7 @@ impl<'a> InstMatching<'a> {
             return None;
         }
         let show = |(params, results): (Vec<&ValueType>, Vec<&ValueType>)| {
-            let (params, results) = (type_list(params), type_list(results));
+            let (params, results) = (join_types(params), join_types(results));
             format!("({params}) -> ({results})")
         };
         Some(Difference {
@@ -509,12 +509,12 @@ impl<'a> InstMatching<'a> {
 fn describe_region_params(f: &Function, inst: InstId, n: usize) -> String {
     let Some(&body) = f.regions(inst).get(n) else { return format!(" without region {n}") };
     let types: Vec<&ValueType> = f.body_params(body).iter().map(|&v| f.value_type(v)).collect();
-    format!(" where region {n} takes ({})", type_list(types))
+    format!(" where region {n} takes ({})", join_types(types))
 }
 
 fn describe_result_types(f: &Function, inst: InstId) -> String {
     let types: Vec<&ValueType> = f.inst_results(inst).map(|v| f.value_type(v)).collect();
-    format!("({})", type_list(types))
+    format!("({})", join_types(types))
 }
 
 // Describes the definition of a value: the instruction that computes it, or its position among parameters.

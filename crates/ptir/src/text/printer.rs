@@ -264,7 +264,7 @@ impl<'a, 'o> Printer<'a, 'o> {
             }
             many => {
                 self.out.push_str(" -> (");
-                self.out.push_str(&crate::types::type_list(many.iter().copied()));
+                self.out.push_str(&crate::types::join_types(many.iter().copied()));
                 self.out.push(')');
             }
         }

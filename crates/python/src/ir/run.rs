@@ -231,7 +231,7 @@ fn tensor(
 
 fn to_python<'py>(py: Python<'py>, value: &SendValue) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
-        SendValue::Scalar(value) => number(py, *value)?,
+        SendValue::Scalar(value) => scalar_to_python(py, *value)?,
         SendValue::Tuple(items) => {
             let items = items.iter().map(|item| to_python(py, item));
             PyTuple::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any()
@@ -239,7 +239,10 @@ fn to_python<'py>(py: Python<'py>, value: &SendValue) -> PyResult<Bound<'py, PyA
         SendValue::Tensor(shape, items) => {
             let numpy = crate::arrays::numpy(py)?;
             let dtype = items.first().map_or(DataType::F32, |first| first.dtype());
-            let items = items.iter().map(|item| number(py, *item)).collect::<PyResult<Vec<_>>>()?;
+            let items = items
+                .iter()
+                .map(|item| scalar_to_python(py, *item))
+                .collect::<PyResult<Vec<_>>>()?;
             let dtype = crate::arrays::dtype_to_numpy(py, dtype)?;
             let flat = numpy.getattr("array")?.call1((items, dtype))?;
             flat.call_method1("reshape", (PyTuple::new(py, shape)?,))?
@@ -247,7 +250,7 @@ fn to_python<'py>(py: Python<'py>, value: &SendValue) -> PyResult<Bound<'py, PyA
     })
 }
 
-fn number(py: Python<'_>, value: Scalar) -> PyResult<Bound<'_, PyAny>> {
+fn scalar_to_python(py: Python<'_>, value: Scalar) -> PyResult<Bound<'_, PyAny>> {
     Ok(match value {
         Scalar::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
         Scalar::Int(_, value) => value.into_pyobject(py)?.into_any(),

@@ -100,11 +100,11 @@ type PatternBits = [u64; CONDITION_LISTS];
 /// The conditions of the gated patterns of a bucket, as bit masks.
 #[derive(Default)]
 pub(crate) struct Gate {
-    always: PatternBits,
-    equal: PatternBits,
-    same: PatternBits,
-    empty: PatternBits,
-    unit: PatternBits,
+    unconditional: PatternBits,
+    equal_operands: PatternBits,
+    same_type: PatternBits,
+    empty_dim: PatternBits,
+    unit_dim: PatternBits,
     // True if one of the last four is not empty.
     has_root_conditions: bool,
     // By the op key of the operand's definition, and by operand.
@@ -128,7 +128,7 @@ impl Gate {
             for list in 0..CONDITION_LISTS {
                 match conditions.any_of.get(list) {
                     Some(any_of) => gate.add_conditions(root, any_of, list, bit, &mut definitions),
-                    None => gate.always[list] |= bit,
+                    None => gate.unconditional[list] |= bit,
                 }
             }
             for (row, &mode) in gate.elements.iter_mut().zip(FloatMode::ALL) {
@@ -140,7 +140,8 @@ impl Gate {
         gate.add_user_ops(&mut definitions);
         gate.definitions = definitions.into();
         gate.has_root_conditions =
-            [gate.equal, gate.same, gate.empty, gate.unit] != [[0; CONDITION_LISTS]; 4];
+            [gate.equal_operands, gate.same_type, gate.empty_dim, gate.unit_dim]
+                != [[0; CONDITION_LISTS]; 4];
         gate
     }
 
@@ -162,12 +163,12 @@ impl Gate {
                     definition_setter(definitions, key, *at)(list, bit)
                 }
                 (GateCondition::Operand(_, Roots::Any), _) | (GateCondition::OwnOp(_), None) => {
-                    self.always[list] |= bit;
+                    self.unconditional[list] |= bit;
                 }
-                (GateCondition::EqualOperands, _) => self.equal[list] |= bit,
-                (GateCondition::SameType, _) => self.same[list] |= bit,
-                (GateCondition::EmptyDim, _) => self.empty[list] |= bit,
-                (GateCondition::UnitDim, _) => self.unit[list] |= bit,
+                (GateCondition::EqualOperands, _) => self.equal_operands[list] |= bit,
+                (GateCondition::SameType, _) => self.same_type[list] |= bit,
+                (GateCondition::EmptyDim, _) => self.empty_dim[list] |= bit,
+                (GateCondition::UnitDim, _) => self.unit_dim[list] |= bit,
             }
         }
     }
@@ -203,7 +204,7 @@ impl Gate {
         mode: FloatMode,
     ) -> u64 {
         let operands = f.operands(inst);
-        let mut open = self.always;
+        let mut open = self.unconditional;
         if !self.definitions.is_empty() {
             for (n, &value) in operands.iter().enumerate() {
                 let Some(def) = f.inst_of(value) else { continue };
@@ -212,21 +213,21 @@ impl Gate {
             }
         }
         let first = operands.first().map(|&v| f.type_id(v));
-        let facts = first.map_or(ElementClass::NONE, |ty| types.of(f, ty));
+        let facts = first.map_or(ElementClass::NONE, |ty| types.facts_of(f, ty));
         if self.has_root_conditions {
             let result = f.value_of(inst).map(|v| f.type_id(v));
-            let either = facts | result.map_or(0, |ty| types.of(f, ty));
+            let either = facts | result.map_or(0, |ty| types.facts_of(f, ty));
             if equal_operands(operands) {
-                add_bits(&mut open, self.equal);
+                add_bits(&mut open, self.equal_operands);
             }
             if first == result {
-                add_bits(&mut open, self.same);
+                add_bits(&mut open, self.same_type);
             }
             if either & HAS_EMPTY_DIM != 0 {
-                add_bits(&mut open, self.empty);
+                add_bits(&mut open, self.empty_dim);
             }
             if either & HAS_UNIT_DIM != 0 {
-                add_bits(&mut open, self.unit);
+                add_bits(&mut open, self.unit_dim);
             }
         }
         open[0] & open[1] & self.elements[mode as usize][usize::from(facts & CLASS_MASK)]
@@ -270,7 +271,7 @@ const COMPUTED: u8 = 128;
 pub(crate) struct TypeFactCache(Vec<u8>);
 
 impl TypeFactCache {
-    fn of(&mut self, f: &Function, ty: TypeId) -> u8 {
+    fn facts_of(&mut self, f: &Function, ty: TypeId) -> u8 {
         match self.0.get(ty.index()) {
             Some(&facts) if facts != 0 => facts,
             _ => self.compute(f, ty),

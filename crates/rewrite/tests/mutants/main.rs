@@ -43,7 +43,7 @@ fn check(case: &Case, after: &Program) -> Answer {
         floats: case.floats(),
         // The default seed of the command.
         seed: 1,
-        kernels: Some(sapwood_stablehlo::expect_kernels(None)),
+        kernels: Some(sapwood_stablehlo::check_call_kernels(None)),
         ..CheckOptions::default()
     };
     match compare_function(&case.before, after, case.function, &options).verdict() {

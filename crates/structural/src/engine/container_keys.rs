@@ -90,7 +90,7 @@ pub(super) fn hash_isolated<'a, G: Graph<'a>>(
 /// The hashes of the keys of a map (or of the members of a set).
 pub(super) struct KeyHashes {
     /// The sort hash and the index of each entry, in the order in which comparison and hashing visit entries.
-    pub(super) order: Vec<(Hash128, u32)>,
+    pub(super) entries_in_hash_order: Vec<(Hash128, u32)>,
     pub(super) found: IsolatedHashes,
 }
 
@@ -114,7 +114,7 @@ pub(super) fn key_hashes<'a, G: Graph<'a>>(
     map: G::Node,
 ) -> Result<KeyHashes, Error> {
     if let Some(order) = fixed_key_hashes(g, map) {
-        return Ok(KeyHashes { order, found: IsolatedHashes::default() });
+        return Ok(KeyHashes { entries_in_hash_order: order, found: IsolatedHashes::default() });
     }
     let per_entry = g.info(map).layout().per_entry();
     let mut found = IsolatedHashes::default();
@@ -133,7 +133,7 @@ pub(super) fn key_hashes<'a, G: Graph<'a>>(
     found.sort_and_dedup();
     let mut order: Vec<(Hash128, u32)> = found.hashes.iter().copied().zip(0..).collect();
     order.sort_unstable();
-    Ok(KeyHashes { order, found })
+    Ok(KeyHashes { entries_in_hash_order: order, found })
 }
 
 /// Returns the identity of a key: a hash in which singletons count by identity, so that equal keys have equal
@@ -241,7 +241,7 @@ impl<'a, G: Graph<'a>> OrderedComparison<'_, 'a, G> {
                 rights = hash_keys(self, Side::Right, right)?;
             }
         }
-        let (lefts, rights) = (lefts.order, rights.order);
+        let (lefts, rights) = (lefts.entries_in_hash_order, rights.entries_in_hash_order);
         let mut matching = EntryMatching::default();
         let (mut r, mut tied) = (0, false);
         for group in lefts.chunk_by(|a, b| a.0 == b.0) {

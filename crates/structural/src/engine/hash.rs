@@ -324,7 +324,7 @@ impl<'a, G: Graph<'a>> FieldHasher<'_, '_, 'a, G> {
             keys = hash_keys(self)?;
         }
         self.adopt_isolated(keys.found)?;
-        Ok(keys.order)
+        Ok(keys.entries_in_hash_order)
     }
 
     /// Closes the innermost frame once all its children contributed. Returns its own contribution.

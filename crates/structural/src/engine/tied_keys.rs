@@ -31,7 +31,7 @@ pub(super) const MAX_TIED_VALUES: u32 = 1 << 20;
 /// The children of a map (or set) with ties, or with keys that depend on bindings, while its hash is computed.
 pub(super) struct HashEntries {
     /// The sort hash of each entry, and its index in the container.
-    order: Vec<(Hash128, u32)>,
+    entries_in_hash_order: Vec<(Hash128, u32)>,
     per_entry: usize,
     /// The known contributions of the children, in that order.
     parts: Vec<Option<Hash128>>,
@@ -43,13 +43,13 @@ impl HashEntries {
     /// Creates the entries without contributions.
     pub(super) fn new(order: Vec<(Hash128, u32)>, per_entry: usize) -> Self {
         let parts = vec![None; order.len() * per_entry];
-        Self { order, per_entry, parts, deferred: Vec::new() }
+        Self { entries_in_hash_order: order, per_entry, parts, deferred: Vec::new() }
     }
 
     /// Creates the entries with the contributions of the keys, which are their sort hashes.
     pub(super) fn with_keys(order: Vec<(Hash128, u32)>, per_entry: usize) -> Self {
         let mut entries = Self::new(order, per_entry);
-        for (index, (key, _)) in entries.order.iter().enumerate() {
+        for (index, (key, _)) in entries.entries_in_hash_order.iter().enumerate() {
             entries.parts[index * per_entry] = Some(*key);
         }
         entries
@@ -57,10 +57,11 @@ impl HashEntries {
 
     /// Defers the values of tied entries of a map that hold variables.
     pub(super) fn defer_tied<'a, G: Graph<'a>>(&mut self, g: G, map: G::Node) {
-        let tied = tied_entries_with_variables(g, map, &self.order);
+        let tied = tied_entries_with_variables(g, map, &self.entries_in_hash_order);
         if !tied.is_empty() {
-            let is_tied = |at: &usize| tied.binary_search(&self.order[*at].1).is_ok();
-            self.deferred = (0..self.order.len()).filter(is_tied).collect();
+            let is_tied =
+                |at: &usize| tied.binary_search(&self.entries_in_hash_order[*at].1).is_ok();
+            self.deferred = (0..self.entries_in_hash_order.len()).filter(is_tied).collect();
             for &at in &self.deferred {
                 self.parts[at * 2 + 1] = Some(Hash128::default());
             }
@@ -90,15 +91,20 @@ impl HashEntries {
 
     /// Returns the stored index of a child, and that of its key.
     pub(super) fn stored_indices(&self, index: usize) -> Option<(usize, usize)> {
-        let key = self.order.get(index / self.per_entry)?.1 as usize * self.per_entry;
+        let key =
+            self.entries_in_hash_order.get(index / self.per_entry)?.1 as usize * self.per_entry;
         Some((key + index % self.per_entry, key))
     }
 
     /// Adds all contributions to `sum`, at the positions that they have in a container without ties.
     pub(super) fn add_to_sum(self, sum: HashSum) -> HashSum {
         let parts: Vec<Hash128> = self.parts.into_iter().map(Option::unwrap_or_default).collect();
-        let mut contributions: Vec<(Hash128, &[Hash128])> =
-            self.order.iter().map(|entry| entry.0).zip(parts.chunks(self.per_entry)).collect();
+        let mut contributions: Vec<(Hash128, &[Hash128])> = self
+            .entries_in_hash_order
+            .iter()
+            .map(|entry| entry.0)
+            .zip(parts.chunks(self.per_entry))
+            .collect();
         contributions.sort_unstable();
         contributions
             .iter()
@@ -200,7 +206,8 @@ impl<'a, G: Graph<'a>> FieldHasher<'_, '_, 'a, G> {
         entries: &mut HashEntries,
     ) -> Result<(), Box<Error>> {
         self.state.enable_lookup_by_id();
-        let tied: Vec<u32> = entries.deferred.iter().map(|&at| entries.order[at].1).collect();
+        let tied: Vec<u32> =
+            entries.deferred.iter().map(|&at| entries.entries_in_hash_order[at].1).collect();
         let found = hash_tied_values_in_isolation(self.g, &*self.state, map, &tied, region)
             .map_err(|error| error.with_outer_path(self.path()))?;
         for (at, &hash) in std::mem::take(&mut entries.deferred).into_iter().zip(&found.hashes) {

@@ -5,7 +5,7 @@
 //! not blank.
 
 /// The text between a line of the program and its diagnostic.
-const GAP: &str = "  ";
+const DIAGNOSTIC_SEPARATOR: &str = "  ";
 
 /// Splits a line into its part of the program and a diagnostic. A line with only a diagnostic does not belong to the program.
 pub(super) fn split<'a>(lead: &str, line: &'a str) -> (Option<&'a str>, Option<&'a str>) {
@@ -13,7 +13,7 @@ pub(super) fn split<'a>(lead: &str, line: &'a str) -> (Option<&'a str>, Option<&
     if let Some(diagnostic) = line.strip_prefix(&mark) {
         return (None, Some(diagnostic));
     }
-    match line.rsplit_once(&format!("{GAP}{mark}")) {
+    match line.rsplit_once(&format!("{DIAGNOSTIC_SEPARATOR}{mark}")) {
         Some((program, diagnostic)) => (Some(program), Some(diagnostic)),
         None => (Some(line), None),
     }
@@ -21,7 +21,7 @@ pub(super) fn split<'a>(lead: &str, line: &'a str) -> (Option<&'a str>, Option<&
 
 /// Converts a diagnostic about the last line of a program to the form of the output.
 pub(super) fn read(program: &str, diagnostic: &str) -> Result<String, String> {
-    if diagnostic.starts_with(GAP) {
+    if diagnostic.starts_with(DIAGNOSTIC_SEPARATOR) {
         return Ok(diagnostic.to_owned());
     }
     let Some(line) = program.lines().next_back() else {
@@ -50,14 +50,15 @@ pub(super) fn write<'a>(
         while let Some(placed) = rest.first().and_then(|first| about(first, number)) {
             let short = placed.strip_prefix(&format!("{}: ", first_column(content)));
             found.push(format!("{lead}~ {}", short.unwrap_or(placed)));
-            let notes = rest[1..].iter().take_while(|note| note.starts_with(GAP)).count();
+            let notes =
+                rest[1..].iter().take_while(|note| note.starts_with(DIAGNOSTIC_SEPARATOR)).count();
             found.extend(rest[1..=notes].iter().map(|note| format!("{lead}~ {note}")));
             rest = &rest[1 + notes..];
         }
         match &found[..] {
             [] => text += line,
             [one] if !content.trim().is_empty() => {
-                text += &format!("{content}{GAP}{one}{newline}");
+                text += &format!("{content}{DIAGNOSTIC_SEPARATOR}{one}{newline}");
             }
             _ => {
                 text += &format!("{content}{newline}");

@@ -5,7 +5,7 @@ use sapwood_types::DataType;
 use super::elementwise::no_kernel;
 use crate::eval::context::{EvalCx, EvalResult, Results};
 use crate::eval::error::Fault;
-use crate::eval::math::special;
+use crate::eval::math::special_functions;
 use crate::eval::native::{Float, Int, Native};
 use crate::eval::tensor::{Shape, Tensor, count};
 use crate::{with_float, with_int};
@@ -120,7 +120,7 @@ pub(crate) fn rng_normal(cx: &mut EvalCx<'_>) -> EvalResult {
         let unit = power_of_two(-(T::FRACTION as i32));
         // The midpoints of equal parts of (-1, 1): exact, symmetric, never an end point.
         let spread = |k: u64| (2 * k + 1) as f64 * unit - 1.0;
-        let normal = |u: f64| std::f64::consts::SQRT_2 * special::erf_inv(u);
+        let normal = |u: f64| std::f64::consts::SQRT_2 * special_functions::erf_inv(u);
         draw(cx, dtype, |stream| T::nearest(normal(spread(top::<T>(stream)))))
     }, _ => no_kernel(dtype))
 }

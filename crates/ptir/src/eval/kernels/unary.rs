@@ -6,7 +6,7 @@ use sapwood_types::DataType;
 use super::elementwise::{map, map_by, map_to, no_kernel};
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
-use crate::eval::math::{complex, special};
+use crate::eval::math::{complex, special_functions};
 use crate::eval::native::{Cplx, Float, Int, Num};
 use crate::eval::tensor::Tensor;
 use crate::{with_complex, with_float, with_int, with_number};
@@ -45,16 +45,16 @@ functions! {
     cbrt = analytic(libm::cbrt, complex::cbrt);
     erf = float(libm::erf);
     erfc = float(libm::erfc);
-    erf_inv = float(special::erf_inv);
+    erf_inv = float(special_functions::erf_inv);
     lgamma = float(libm::lgamma);
-    digamma = float(special::digamma);
-    bessel_i1e = float(special::bessel_i1e);
+    digamma = float(special_functions::digamma);
+    bessel_i1e = float(special_functions::bessel_i1e);
     exp = analytic(libm::exp, complex::exp);
     expm1 = analytic(libm::expm1, complex::expm1);
     log = analytic(libm::log, complex::log);
     log1p = analytic(libm::log1p, complex::log1p);
     sqrt = analytic(f64::sqrt, complex::sqrt);
-    rsqrt = analytic(special::rsqrt, complex::rsqrt);
+    rsqrt = analytic(special_functions::rsqrt, complex::rsqrt);
     sin = analytic(libm::sin, complex::sin);
     cos = analytic(libm::cos, complex::cos);
     tan = analytic(libm::tan, complex::tan);
@@ -65,9 +65,9 @@ functions! {
     cosh = analytic(libm::cosh, complex::cosh);
     tanh = analytic(libm::tanh, complex::tanh);
     asinh = analytic(libm::asinh, complex::asinh);
-    acosh = analytic(special::acosh, complex::acosh);
+    acosh = analytic(special_functions::acosh, complex::acosh);
     atanh = analytic(libm::atanh, complex::atanh);
-    logistic = analytic(special::logistic, complex::logistic);
+    logistic = analytic(special_functions::logistic, complex::logistic);
 }
 
 pub(crate) fn neg(cx: &mut EvalCx<'_>) -> EvalResult {
@@ -96,7 +96,7 @@ pub(crate) fn sign(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = dtype(cx)?;
     let sign = |n: i128| n.signum();
     with_int!(dtype, T => map_by::<T>(cx, &|x| T::wrap(sign(x.to_i128()))), _ => {
-        analytic(cx, special::sign, complex::sign)
+        analytic(cx, special_functions::sign, complex::sign)
     })
 }
 

@@ -77,7 +77,7 @@ impl Reference {
 
 // Prepares a program with the functions that StableHLO's test programs use to state their results.
 fn prepared(program: &Program, function: &str) -> Result<Prepared, EvalError> {
-    Prepared::new(program, function, Some(&*sapwood_stablehlo::expect_kernels(None)))
+    Prepared::new(program, function, Some(&*sapwood_stablehlo::check_call_kernels(None)))
 }
 
 fn limits(part: u64) -> RunOptions {

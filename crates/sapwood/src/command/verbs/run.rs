@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     let kernels = (!args.exact).then(|| Arc::new(FastKernels) as Arc<dyn Kernels>);
     let options = RunOptions {
         // StableHLO's test programs contain checks as custom calls.
-        kernels: Some(sapwood_stablehlo::expect_kernels(kernels)),
+        kernels: Some(sapwood_stablehlo::check_call_kernels(kernels)),
         threads: console.jobs,
         max_steps: args.max_steps,
         time_limit,

@@ -30,7 +30,7 @@ impl EquivalenceChecker {
             seed: self.seed,
             inputs: self.inputs.clone().into_iter().collect(),
             allow_removed: self.allow_removed,
-            kernels: Some(sapwood_stablehlo::expect_kernels(None)),
+            kernels: Some(sapwood_stablehlo::check_call_kernels(None)),
             ..CheckOptions::default()
         };
         sapwood_check::compare(before, after, &options)

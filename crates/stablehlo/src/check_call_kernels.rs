@@ -14,7 +14,7 @@ const MAX_ERROR: f64 = 1e-3;
 /// Kernels that evaluate `check.expect_eq`, `check.expect_close` and `check.expect_almost_eq`.
 ///
 /// A failed check is an error of the run. All other ops and custom calls go to the other kernels.
-pub struct ExpectKernels {
+pub struct CheckCallKernels {
     others: Option<Arc<dyn Kernels>>,
 }
 
@@ -31,16 +31,16 @@ pub struct ExpectKernels {
 ///   return
 /// }";
 /// let module = sapwood_stablehlo::read(&Source::new("a.mlir", text)).unwrap();
-/// let options = RunOptions { kernels: Some(sapwood_stablehlo::expect_kernels(None)), ..RunOptions::default() };
+/// let options = RunOptions { kernels: Some(sapwood_stablehlo::check_call_kernels(None)), ..RunOptions::default() };
 /// let error = eval::run(&module.program, "main", &[], &options).unwrap_err();
 /// assert!(error.to_string().contains("1 of 2 elements differ, first element 1: 2.0, expected 2.5"));
 /// ```
 #[must_use]
-pub fn expect_kernels(others: Option<Arc<dyn Kernels>>) -> Arc<dyn Kernels> {
-    Arc::new(ExpectKernels { others })
+pub fn check_call_kernels(others: Option<Arc<dyn Kernels>>) -> Arc<dyn Kernels> {
+    Arc::new(CheckCallKernels { others })
 }
 
-impl Kernels for ExpectKernels {
+impl Kernels for CheckCallKernels {
     fn kernel(&self, op: OpKey) -> Option<Arc<Evaluate>> {
         self.others.as_ref().and_then(|k| k.kernel(op))
     }
