@@ -367,7 +367,7 @@ def doubled(bottom: Any, levels: int, pair: Callable[[Any], Any] = lambda part: 
     return bottom
 
 
-def test_a_list_that_stands_at_many_places_is_looked_at_once() -> None:
+def test_a_list_that_occurs_many_times_is_read_once() -> None:
     number = Counting()
     for bottom in ([], [number]):
         for take in (negation().run, lambda it: ir.interpret(tensor_negation(), "f", it)):
@@ -392,7 +392,7 @@ class Either(Object):
     value: list[list[list[list[str]]] | list[list[list[int]]]]
 
 
-def test_a_list_that_stands_at_many_places_is_checked_once() -> None:
+def test_a_list_that_occurs_many_times_is_checked_once() -> None:
     thousand = doubled(0, 4, lambda part: [part] * 1000)
     floats = Floats(thousand)
     row = floats.value[999][999][999]
@@ -404,7 +404,7 @@ def test_a_list_that_stands_at_many_places_is_checked_once() -> None:
 
 
 @pytest.mark.parametrize("pair", [lambda part: [part, part], lambda part: {"a": part, "b": part}], ids=["list", "dict"])
-def test_attributes_that_stand_at_many_places(pair: Callable[[Any], Any]) -> None:
+def test_attributes_that_occur_many_times(pair: Callable[[Any], Any]) -> None:
     def attribute(value: Any) -> Any:
         b = ptir.Builder("f")
         y = b.emit("my.op", b.parameter("x", "f32[2]"), result_types=["f32[2]"], it=value)

@@ -113,7 +113,7 @@ def test_a_pattern_gives_values() -> None:
         rewrite.apply(double(), [number])
 
 
-def test_what_does_not_fit_is_said() -> None:
+def test_invalid_attributes_are_reported() -> None:
     @rewrite.pattern("neg")
     def wrong(op: rewrite.Op, rw: rewrite.Rewriter) -> object:
         return rw.transpose(op.operands[0], perm=[5, 5])

@@ -523,7 +523,7 @@ def test_defaults_factories_and_post_init() -> None:
     assert holder.head == made and seen == []
 
 
-def test_floats_are_floats_wherever_they_stand() -> None:
+def test_floats_are_floats_at_every_place() -> None:
     @py_class
     class Floats(Object):
         one: float

@@ -1,4 +1,4 @@
-//! What programs compute has the same bytes on every machine, whatever the number of threads.
+//! The results of programs have the same bytes on every machine and for every number of threads.
 
 use sapwood_ptir::Registry;
 use sapwood_ptir::eval::{self, RunOptions, Value};

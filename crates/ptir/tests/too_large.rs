@@ -1,4 +1,4 @@
-//! Splats take no memory, so their extents may be huge; a kernel that would write them out says so and takes none.
+//! Splats take no memory, so their extents may be huge; a kernel that would need every element reports a fault instead of allocating.
 
 use sapwood_ptir::eval::{self, Fault, RunOptions};
 

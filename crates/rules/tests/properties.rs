@@ -157,7 +157,7 @@ fn comes_back(before: &Program, after: &Program, seed: u64) {
 }
 
 #[test]
-fn extraction_can_be_taken_back_and_keeps_what_is_computed() {
+fn extraction_can_be_undone_and_keeps_the_results() {
     let mut calls = 0;
     for seed in 0..u64::from(sapwood_testing::cases(1000, 40_000)) {
         let mut rng = Rng::new(seed ^ 0xe7);

@@ -207,7 +207,7 @@ fn what_a_scope_remembers_ends_with_what_it_rests_on() {
 }
 
 #[test]
-fn sides_are_told_apart() {
+fn sides_are_distinguished() {
     each(|l| {
         // λ(x, y).[g(x), g(y), g(x)] and λ(y, x).[g(y), g(x), g(x)], with the terms shared.
         let [x, y] = l.vars(["x", "y"]);

@@ -238,7 +238,7 @@ fn a_tensor_of_the_wrong_size_is_refused() {
 }
 
 #[test]
-fn a_tensor_with_an_empty_extent_is_empty_wherever_that_extent_stands() {
+fn a_tensor_with_an_empty_extent_at_any_axis_is_empty() {
     const HUGE: u64 = 1 << 40;
     for shape in [[0, HUGE, HUGE], [HUGE, 0, HUGE], [HUGE, HUGE, 0]] {
         tensor(DataType::F32, &shape, &[]);

@@ -44,7 +44,7 @@ fn pointer_clones_count_and_share() {
 }
 
 #[test]
-fn pointer_types_are_told_apart() {
+fn pointer_types_are_distinguished() {
     let any: AnyRef = Ref::new(Other { text: "t".to_owned() }).into_any();
     assert!(any.downcast_ref::<List>().is_none());
     assert_eq!(any.downcast_ref::<Other>().map(|other| other.text.as_str()), Some("t"));
