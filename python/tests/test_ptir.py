@@ -92,7 +92,7 @@ def test_types() -> None:
         ptir.Type.tensor("f32", [2.5])  # type: ignore[list-item]
 
 
-def test_builder_makes_what_the_text_says() -> None:
+def test_builder_gives_the_program_of_the_text() -> None:
     b = ptir.Builder("main")
     x = b.parameter("x", "f32[2, 3]")
     y = b.parameter("y", ptir.Type.tensor("f32", [2, 3]))

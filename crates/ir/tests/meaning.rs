@@ -126,7 +126,7 @@ fn no_pass_adds_implicit_results() {
 }
 
 #[test]
-fn types_that_contradict_what_is_written_are_not_filled_in() {
+fn inferred_types_that_contradict_declared_ones_are_not_filled_in() {
     for text in [
         // The returned value has an unknown type and is not an INT64.
         "def f() -> pi.INT64:\n    x: pi.UnknownType() = 1.5\n",

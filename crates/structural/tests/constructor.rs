@@ -74,7 +74,7 @@ fn map_and_substitute_call_it() {
 }
 
 #[test]
-fn reading_calls_it_with_what_the_text_names() {
+fn reading_calls_the_constructor_with_the_fields_in_the_text() {
     for kind in [NodeKind::Tree, NodeKind::Singleton] {
         let Types { registry, range, .. } = types(kind);
         let interned = kind == NodeKind::Singleton;

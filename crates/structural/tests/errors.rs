@@ -332,7 +332,7 @@ fn all_differences_and_none_below_another() {
 }
 
 #[test]
-fn assert_equal_says_it_all() {
+fn the_error_of_assert_equal_has_the_whole_mismatch() {
     each(|l| {
         assert!(assert_equal(&l.int(1), &l.int(1), StructuralOptions::default()).is_ok());
         let error = assert_equal(&l.int(1), &l.int(2), StructuralOptions::default()).unwrap_err();

@@ -89,7 +89,7 @@ fn a_longer_sequence_reports_the_first_difference() {
 }
 
 #[test]
-fn a_longer_sequence_that_agrees_reports_what_is_missing() {
+fn a_longer_sequence_reports_the_missing_items() {
     let mismatch = first_mismatch(&ints(&[1, 2]), &ints(&[1, 2, 3, 4])).unwrap().unwrap();
     assert_eq!(mismatch.left.to_string(), "<root>[2]");
     assert_eq!(mismatch.right.to_string(), "<root>[2]");

@@ -89,12 +89,12 @@ fn singletons_all_of_whose_fields_are_ignored() {
 }
 
 #[test]
-fn keys_that_differ_in_what_they_share() {
+fn keys_that_differ_in_sharing() {
     check_keys(&shared_differently(derived()));
 }
 
 #[test]
-fn what_keys_share_with_each_other_counts() {
+fn sharing_between_keys_counts() {
     let l = derived();
     let key = |a: &Value, b: &Value, number: i64| seq(&[a, b, &number.into()]);
     let once = || l.once(&l.int(1));
@@ -108,7 +108,7 @@ fn what_keys_share_with_each_other_counts() {
 }
 
 #[test]
-fn what_a_hook_does_not_hash() {
+fn keys_whose_hook_hashes_nothing() {
     let info = TypeBuilder::new("ties.Hooked")
         .field(FieldBuilder::new("value"))
         .equal_hook(Box::new(|left, right, cx| {
