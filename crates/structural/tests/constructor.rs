@@ -67,7 +67,7 @@ fn map_and_substitute_call_it() {
         with(Value::Int(-3)).unwrap_err(),
         "<root>: expected a natural number, found int -3"
     );
-    // What does not change is not made again.
+    // Nodes that do not change are not rebuilt.
     assert!(
         matches!(map(&whole, |_| None), Ok(Value::Node(node)) if node.same(whole.as_node().unwrap()))
     );

@@ -409,7 +409,7 @@ fn a_rolled_back_callback_leaves_no_trace_in_a_path() {
         // The first attempt fails and is rolled back; the tag is the difference.
         let mismatch = mismatch(&either(&one, &two, &one), &either(&two, &one, &two));
         assert_eq!(places(&mismatch), ["<root>.tag.value"; 2]);
-        // What follows the node knows nothing of its failed tries.
+        // The failed attempts have no effect on the nodes that follow.
         let pair = |last: &Value| list(&[&either(&one, &two, &one), last]);
         let other = |last: &Value| list(&[&either(&two, &one, &one), last]);
         let found = first_mismatch(&pair(&one), &other(&two)).unwrap().unwrap();

@@ -129,7 +129,7 @@ fn variables_as_values() {
         check(&forth, &map(&[(&q, &y), (&p, &x)]), StructuralOptions::default(), true);
         check(&forth, &back, StructuralOptions::default(), false);
         check(&forth, &back, FREE, true);
-        // What the variables stand for goes on counting.
+        // The binding of the variables stays in force after the map.
         check(&seq(&[&forth, &x, &y]), &seq(&[&back, &x, &z]), FREE, true);
         check(&seq(&[&forth, &x, &y]), &seq(&[&back, &z, &x]), FREE, false);
         check(&seq(&[&x, &y, &forth]), &seq(&[&x, &z, &back]), FREE, true);
