@@ -78,7 +78,7 @@ def test_layouts(name: str) -> None:
         assert structural_equal(plain, plain.astype(plain.dtype.newbyteorder(">")))
 
 
-def test_what_differs() -> None:
+def test_arrays_that_differ() -> None:
     ones = np.ones((2, 2), np.float32)
     assert not structural_equal(ones, np.ones((2, 2), np.float64))
     assert not structural_equal(ones, np.ones((4,), np.float32))
@@ -110,7 +110,7 @@ def test_arrays_are_copied() -> None:
     ],
     ids=lambda array: str(array.dtype),
 )
-def test_what_no_tensor_holds(array: Any) -> None:
+def test_unsupported_array_types(array: Any) -> None:
     with pytest.raises(SapwoodError, match="are not supported; the data types are"):
         Const(array)
 

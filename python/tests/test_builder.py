@@ -44,7 +44,7 @@ def test_spans_are_those_of_the_caller() -> None:
     assert [span.begin_line - f.function.span.begin_line for span in spans] == [2, 3, 4, 5]
 
 
-def test_what_cannot_be_written() -> None:
+def test_misuse_of_the_builder() -> None:
     b = ir.Builder()
     x = ir.Var("x", DataType.INT64)
     with pytest.raises(SapwoodError, match="outside of a function"):

@@ -66,7 +66,7 @@ values = st.one_of(st.none(), numbers, st.text(max_size=2), st.lists(numbers, ma
 
 
 @given(values, values)
-def test_nodes_are_what_their_class_makes(a: Any, b: Any) -> None:
+def test_nodes_equal_those_of_the_constructor(a: Any, b: Any) -> None:
     expected = outcome(lambda: Strict(a, b))
     x, y = Var("x"), Var("y")
     text = structural.to_json(Loose(a, b))
@@ -84,7 +84,7 @@ def test_nodes_are_what_their_class_makes(a: Any, b: Any) -> None:
         assert same(structural.replace(expected, a=expected.a), expected)
 
 
-def test_an_annotation_that_is_not_met_says_where() -> None:
+def test_a_violated_annotation_is_reported_with_its_path() -> None:
     x = Var("x")
     message = r"<root>.items\[0\]: fields.Pair.a: expected Var or a float or a list of a float, found .*\"no\""
     with pytest.raises(errors.ArgumentError, match=message):
@@ -95,7 +95,7 @@ def test_an_annotation_that_is_not_met_says_where() -> None:
         structural.from_json(structural.to_json(Loose("no")), [Strict])
 
 
-def test_what_post_init_raises_comes_out_as_it_was_raised() -> None:
+def test_exceptions_of_post_init_are_passed_on_unchanged() -> None:
     mine = KeyError("mine")
 
     @py_class
@@ -152,7 +152,7 @@ def test_post_init_sees_every_new_node_and_no_old_one() -> None:
         structural.from_json(text.replace('"m"', '""'), [Unit])
 
 
-def test_a_default_is_what_the_annotation_asks_for() -> None:
+def test_a_default_is_converted_to_the_annotated_type() -> None:
     @py_class
     class Scaled(Object):
         by: float = 1
@@ -280,7 +280,7 @@ def test_a_kind_that_does_not_exist_is_refused_at_once() -> None:
 
 
 @pytest.mark.parametrize("name", ["__s_equal__", "__s_hash__", "__post_init__", "__init__", "__new__", "value"])
-def test_what_is_assigned_too_late_is_refused(name: str) -> None:
+def test_assignment_after_registration_is_refused(name: str) -> None:
     class Base(Object):
         pass
 

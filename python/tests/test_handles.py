@@ -73,7 +73,7 @@ def run(look: Any, levels: int = 6) -> None:
     assert leaves(a) == leaves(b) == list(range(1 << levels))
 
 
-def test_handles_that_hooks_keep_stay_what_they_are() -> None:
+def test_handles_that_hooks_keep_do_not_change() -> None:
     kept: list[tuple[Any, list[int]]] = []
 
     def look(left: Any, right: Any) -> None:
@@ -129,7 +129,7 @@ def test_weak_references_to_handles_that_live() -> None:
     assert all(found[number] is part and first(part) == before for number, (part, before) in enumerate(held))
 
 
-def test_what_the_collector_knows_can_be_held() -> None:
+def test_objects_found_by_the_garbage_collector_can_be_kept() -> None:
     """The garbage collector shows objects that only the pool of the thread owns."""
     held: list[tuple[Any, list[int]]] = []
 

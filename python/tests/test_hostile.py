@@ -89,13 +89,13 @@ def test_lengths_are_not_believed(take: Callable[[Any], object], wrong_length: A
 
 
 @pytest.mark.parametrize("take", TAKERS.values(), ids=TAKERS)
-def test_what_ends_never(take: Callable[[Any], object]) -> None:
+def test_infinite_iterators(take: Callable[[Any], object]) -> None:
     with pytest.raises(SapwoodError):
         take(itertools.repeat(0))
 
 
 @pytest.mark.parametrize("wrong", [3, "neg", b"neg", {"neg": 1}, None, object()])
-def test_what_is_no_list(wrong: Any) -> None:
+def test_arguments_that_are_not_lists(wrong: Any) -> None:
     for name in ("Program", "Type.tuple", "apply", "find", "Pattern"):
         with pytest.raises(ArgumentError, match="expected a list"):
             TAKERS[name](wrong)
@@ -208,7 +208,7 @@ class Frozen(frozenset[Any]):
         (Frozen({1, 2}), {1, 2}),
     ],
 )
-def test_subclasses_are_what_they_hold(odd: Any, plain: Any) -> None:
+def test_subclasses_compare_like_their_contents(odd: Any, plain: Any) -> None:
     assert structural_equal(Box(odd), Box(plain))
     assert structural_hash([odd]) == structural_hash([plain])
 
@@ -284,7 +284,7 @@ class Capsule:
         Capsule(),
     ],
 )
-def test_what_is_no_array(false: Any) -> None:
+def test_objects_that_are_not_arrays(false: Any) -> None:
     for take in (
         Box,
         lambda it: ptir.Builder("f").constant(it),
@@ -367,7 +367,7 @@ def doubled(bottom: Any, levels: int, pair: Callable[[Any], Any] = lambda part: 
     return bottom
 
 
-def test_a_list_that_stands_at_many_places_is_looked_at_once() -> None:
+def test_a_list_that_occurs_many_times_is_read_once() -> None:
     number = Counting()
     for bottom in ([], [number]):
         for take in (negation().run, lambda it: ir.interpret(tensor_negation(), "f", it)):
@@ -392,7 +392,7 @@ class Either(Object):
     value: list[list[list[list[str]]] | list[list[list[int]]]]
 
 
-def test_a_list_that_stands_at_many_places_is_checked_once() -> None:
+def test_a_list_that_occurs_many_times_is_checked_once() -> None:
     thousand = doubled(0, 4, lambda part: [part] * 1000)
     floats = Floats(thousand)
     row = floats.value[999][999][999]
@@ -404,7 +404,7 @@ def test_a_list_that_stands_at_many_places_is_checked_once() -> None:
 
 
 @pytest.mark.parametrize("pair", [lambda part: [part, part], lambda part: {"a": part, "b": part}], ids=["list", "dict"])
-def test_attributes_that_stand_at_many_places(pair: Callable[[Any], Any]) -> None:
+def test_attributes_that_occur_many_times(pair: Callable[[Any], Any]) -> None:
     def attribute(value: Any) -> Any:
         b = ptir.Builder("f")
         y = b.emit("my.op", b.parameter("x", "f32[2]"), result_types=["f32[2]"], it=value)
@@ -428,7 +428,7 @@ def test_arrays_of_another_shape_are_refused() -> None:
             ir.interpret(tensor_negation(), "f", np.ones(shape, np.float32))
 
 
-def test_what_gives_an_array() -> None:
+def test_objects_that_return_an_array() -> None:
     assert structural_equal(Box(Gives(np.ones(2))), Box(np.ones(2)))
     assert negation().run(Gives(np.ones(2, np.float32)))[0].tolist() == [-1, -1]
     with pytest.raises(LookupError, match="mine"):
@@ -542,7 +542,7 @@ def test_weak_references_to_handles() -> None:
     assert kept() is None and seen[1] == 2
 
 
-def test_what_is_shared_is_compared_once() -> None:
+def test_shared_structure_is_compared_once() -> None:
     def ladder() -> Any:
         shared: Any = [1]
         for _ in range(100):

@@ -24,7 +24,7 @@ def test_lower() -> None:
     assert program.run(np.int64(10), function="total")[0] == 45
 
 
-def test_lower_names_what_it_cannot() -> None:
+def test_lower_names_unsupported_constructs() -> None:
     x = ir.Var("x", ir.UnknownType())
     function = ir.Function("f", [x], [ir.UnknownType()], ir.ReturnStmt([x]))
     with pytest.raises(VerifyError) as caught:

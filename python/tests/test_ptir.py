@@ -31,7 +31,7 @@ def test_text_comes_back_as_it_was() -> None:
     assert ptir.equal(ptir.from_json(small().to_json()), small(), ordered=True)
 
 
-def test_what_is_wrong_is_said_with_its_place() -> None:
+def test_errors_name_the_place() -> None:
     with pytest.raises(errors.ParseError) as caught:
         ptir.parse("ptir 1\nfunc @f(%x: f32[4]) -> f32[4] {\n  %y = ad %x : f32[4]\n  return %y\n}\n", "a.ptir")
     assert "a.ptir:3:8" in str(caught.value)
@@ -92,7 +92,7 @@ def test_types() -> None:
         ptir.Type.tensor("f32", [2.5])  # type: ignore[list-item]
 
 
-def test_builder_makes_what_the_text_says() -> None:
+def test_builder_gives_the_program_of_the_text() -> None:
     b = ptir.Builder("main")
     x = b.parameter("x", "f32[2, 3]")
     y = b.parameter("y", ptir.Type.tensor("f32", [2, 3]))

@@ -48,7 +48,7 @@ def test_simplify_gives_a_new_program() -> None:
     assert str(program) == DOUBLE
 
 
-def test_a_pipeline_tells_what_it_did() -> None:
+def test_a_pipeline_reports_its_changes() -> None:
     program, report = rewrite.run(double(), "canonicalize,cse,dce", diffs=True)
     assert ops(program) == ["neg", "return"]
     assert report.changed
@@ -113,7 +113,7 @@ def test_a_pattern_gives_values() -> None:
         rewrite.apply(double(), [number])
 
 
-def test_what_does_not_fit_is_said() -> None:
+def test_invalid_attributes_are_reported() -> None:
     @rewrite.pattern("neg")
     def wrong(op: rewrite.Op, rw: rewrite.Rewriter) -> object:
         return rw.transpose(op.operands[0], perm=[5, 5])
@@ -192,7 +192,7 @@ def test_verification_can_be_switched_off() -> None:
     assert ops(kept) == ops(program)
 
 
-def test_a_replacement_that_knows_less_of_its_type_is_not_used() -> None:
+def test_a_replacement_with_a_less_precise_type_is_not_used() -> None:
     text = "ptir 1 func @f(%x: f32[?]) -> f32[4] { %a = neg %x : f32[4] %b = neg %a : f32[4] return %b }"
     (rule,) = rewrite.rules("rule neg_of_neg: neg(neg(x)) => x")
     program, report = rewrite.apply(ptir.parse(text), [rule])

@@ -131,7 +131,7 @@ def test_nested_lists() -> None:
         left, right = left.pop(), right.pop()
 
 
-def test_what_is_shared_costs_its_nodes() -> None:
+def test_shared_structure_costs_its_nodes() -> None:
     shared: Any = [1]
     for _ in range(1000):
         shared = [shared, shared]
@@ -163,7 +163,7 @@ def test_lists_are_copied() -> None:
 
 
 @pytest.mark.parametrize("value", [object(), print, 1 + 2j, range(3), "\ud800", iter([1]), type])
-def test_what_no_field_holds(value: Any) -> None:
+def test_unsupported_field_values(value: Any) -> None:
     with pytest.raises(SapwoodError):
         Cons(value, None)
     with pytest.raises(SapwoodError):
@@ -523,7 +523,7 @@ def test_defaults_factories_and_post_init() -> None:
     assert holder.head == made and seen == []
 
 
-def test_floats_are_floats_wherever_they_stand() -> None:
+def test_floats_are_floats_at_every_place() -> None:
     @py_class
     class Floats(Object):
         one: float

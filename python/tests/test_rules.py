@@ -59,7 +59,7 @@ def test_a_subgraph_is_written_in_python() -> None:
     assert match["bindings"]["x"].name == "%x"
 
 
-def test_what_is_shared_is_one_op() -> None:
+def test_a_shared_term_is_one_op() -> None:
     @rewrite.subgraph
     def square_of_transposed(op: rewrite.Recorder, x: rewrite.Term, p: rewrite.Term) -> object:
         t = op.transpose(x, perm=p)
@@ -108,7 +108,7 @@ def test_a_wrong_rule_has_a_counterexample() -> None:
     assert "left:" in counterexample
 
 
-def test_extraction_keeps_what_is_computed() -> None:
+def test_extraction_keeps_the_results() -> None:
     made = rewrite.extract(program(), rewrite.subgraphs(PATTERN))
     assert made.calls == [("transpose_mul", "main", "transpose_mul_0")]
     assert made.refused == []

@@ -46,12 +46,12 @@ def test_stablehlo_is_read_run_and_written() -> None:
     assert again.run([-1.0, 0.5, 2.0])[0].tolist() == [0.0, 0.5, 2.0]
 
 
-def test_what_is_wrong_has_its_place() -> None:
+def test_errors_have_a_place() -> None:
     with pytest.raises(errors.ParseError, match=r"relu.mlir:5:"):
         ptir.from_stablehlo(RELU.replace("%arg0, %0", "%arg0, %7"), "relu.mlir")
 
 
-def test_what_jax_traces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_traced_functions_of_jax(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.zeros(3, np.float32)
     assert "max" in str(sapwood.from_jax(Traced(), x))
     jax = types.ModuleType("jax")
@@ -66,7 +66,7 @@ def test_what_jax_traces(monkeypatch: pytest.MonkeyPatch) -> None:
         sapwood.from_jax(3, x)  # type: ignore[arg-type]
 
 
-def test_what_a_module_says_besides_is_kept_through_passes() -> None:
+def test_module_attributes_are_kept_through_passes() -> None:
     text = RELU.replace("module @jit_relu {", "module @jit_relu attributes {mhlo.num_partitions = 1 : i32} {")
     program = rewrite.simplify(ptir.from_stablehlo(text))
     assert "module @jit_relu attributes {mhlo.num_partitions = 1 : i32}" in ptir.to_stablehlo(program)
@@ -84,7 +84,7 @@ TAGGED = """module @tagged attributes {mhlo.num_partitions = 1 : i32} {
 """
 
 
-def test_what_a_module_says_besides_is_kept_by_pickle_and_copy() -> None:
+def test_module_attributes_are_kept_by_pickle_and_copy() -> None:
     program = ptir.from_stablehlo(TAGGED)
     text = ptir.to_stablehlo(program)
     for word in ["@tagged", "num_partitions", "private", "arg_info", "result_info", "mine"]:

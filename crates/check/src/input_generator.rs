@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_hold_what_is_drawn() {
+    fn drawn_values_are_in_range() {
         for (range, low, high) in [
             (InputRange::Any, -2.0, 2.0),
             (InputRange::Positive, 0.0625, 4.0),

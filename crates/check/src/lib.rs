@@ -25,6 +25,18 @@
 //! The [`FloatMode`](sapwood_types::FloatMode) decides which differences are allowed. Where elements differ, both programs are run
 //! again with changes that the mode allows at every op. A difference that such changes cause too is rounding, or
 //! [`Verdict::NotComparable`] if it is large; every other difference is [`Verdict::Different`].
+//!
+//! ## Modules
+//! | module | contents |
+//! | --- | --- |
+//! | `function` | The check of functions and of whole programs. |
+//! | `function_pair` | Runs of two functions on the same inputs, and the comparison of their results. |
+//! | `input_generator`, `input_ranges` | Random inputs; a search for ranges with few infinities and NaN. |
+//! | `perturbation` | Runs in which every op changes its results as far as the float mode allows. |
+//! | `recorded_calls` | A record of the custom calls that only have effects. |
+//! | `elements` | Elements as `f64`, and the tolerance for comparing them. |
+//! | `verdict` | Verdicts and reports. |
+//! | [`show`] | Values as text and as JSON. |
 
 mod elements;
 mod function;

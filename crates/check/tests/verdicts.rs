@@ -269,7 +269,7 @@ fn signs_of_zeros_in_tuples_count() {
 }
 
 #[test]
-fn fast_allows_what_a_type_rounds() {
+fn fast_allows_the_rounding_of_each_type() {
     for dtype in ["f8e4m3fn", "bf16", "f16", "f32", "f64"] {
         let ty = format!("{dtype}[64]");
         let add = |to: &str, from: &str, number: &str| {

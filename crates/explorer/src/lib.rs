@@ -11,6 +11,16 @@
 //!
 //! The page needs no network and no other file. Its TypeScript source is in `explorer/`; the build result is `page.html` in
 //! this crate.
+//!
+//! ## Modules
+//! | module | contents |
+//! | --- | --- |
+//! | `document` | The data of a page as JSON, and the functions that return pages. |
+//! | `page`, `page.html` | Insertion of the data into the template; the template. |
+//! | `program_rows`, `comparison` | Programs as rows; the marks on instructions that differ between two programs. |
+//! | `recording`, `run_recorder`, `edit_recorder` | The record of a run; the trace sink and the listener that fill it. |
+//! | `check_section` | The section about a check of the programs before and after a run. |
+//! | `limits` | Limits of the data in a page. |
 
 mod check_section;
 mod comparison;

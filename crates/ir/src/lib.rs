@@ -17,6 +17,22 @@
 //! assert_eq!(print_program(&program)?, text);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! ## Modules
+//! | module | contents |
+//! | --- | --- |
+//! | `nodes/` | The nodes: `expr`, `stmt`, `types`, `function`, `program`, `vars`; `operators` is the table of operators; `compact` and `int` are small field types. |
+//! | `parse/` | The parser of the text form, with explicit stacks: `lexer`, `stmt`, `loops`, `expr`, `operand`, `value`, `reduce` (construction of nodes), `name_scope`. |
+//! | `print/` | The printer of the text form: `plan` (names), `stmt`, `expr`. |
+//! | `names` | Names and string literals of the text form. |
+//! | `json` | The JSON form, which keeps sharing and spans. |
+//! | `verify/` | The verifier: `stmt`, `expr`, `types` (compatibility), `defined_vars`. |
+//! | `interpret/` | The interpreter, the reference for passes and lowering: `scalar` (operators), `tuple`, `extents` (shapes of arguments). |
+//! | `passes/` | The passes, one file each: `cse`, `fold`, `infer_types`, `inline`, `liveness`, `remove_dead_assignments`, `to_ssa`; the other files are their helpers. |
+//! | `builder` | Builders that write programs with closures. |
+//! | `mutate`, `rebuild` | Visitors and mutators with a method per node type; copies of expressions with a field replaced. |
+//! | `float`, `body_size`, `error` | Rounding of floats; the size of a body; errors of the node constructors. |
+//! | `testing/` | Random well-formed programs; only with the feature `testing`. |
 
 mod body_size;
 mod builder;

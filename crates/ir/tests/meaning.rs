@@ -126,7 +126,7 @@ fn no_pass_adds_implicit_results() {
 }
 
 #[test]
-fn types_that_contradict_what_is_written_are_not_filled_in() {
+fn inferred_types_that_contradict_declared_ones_are_not_filled_in() {
     for text in [
         // The returned value has an unknown type and is not an INT64.
         "def f() -> pi.INT64:\n    x: pi.UnknownType() = 1.5\n",
@@ -156,13 +156,13 @@ fn comparing_tensors_gives_a_tensor() {
     let tensor = "pi.TensorType(pi.INT64, [2])";
     let text = |body: &str| format!("def f(t: {tensor}, u: {tensor}):\n{body}    return\n");
     assert!(verify(&read(&text("    m = t < u\n")), VerifyLevel::WellFormed).is_empty());
-    for (body, complaint) in [
+    for (body, message) in [
         ("    if t < u:\n        pass\n", "a condition has the type"),
         ("    m = pi.typed(t + u, pi.INT64)\n", "returns a tensor of their shape, not pi.INT64"),
         ("    m = pi.typed(1 + 2, pi.TensorType(pi.INT64, [2]))\n", "returns a scalar, not"),
     ] {
         let problems = format!("{:?}", verify(&read(&text(body)), VerifyLevel::WellFormed));
-        assert!(problems.contains(complaint), "{body}: {problems}");
+        assert!(problems.contains(message), "{body}: {problems}");
     }
 }
 

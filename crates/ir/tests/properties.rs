@@ -36,7 +36,7 @@ proptest! {
     #![proptest_config(sapwood_testing::properties())]
 
     #[test]
-    fn what_is_printed_reads_back_equal(tape in tape()) {
+    fn printed_programs_parse_to_equal_ones(tape in tape()) {
         let program = made(&tape, 20);
         let text = print_program(&program).unwrap();
         let back = read(&text)?;
@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn every_pass_keeps_what_is_computed(tape in tape(), seed in any::<u64>()) {
+    fn every_pass_keeps_the_results(tape in tape(), seed in any::<u64>()) {
         let before = made(&tape, 15);
         for (name, pass) in PASSES {
             let after = pass(&before)
@@ -169,7 +169,7 @@ fn a_tape_at_its_end_gives_a_program() {
 }
 
 #[test]
-fn cpython_reads_what_is_printed() {
+fn cpython_parses_printed_programs() {
     let mut input = String::new();
     for seed in 0..u64::from(cases(1_500, 2_000)) {
         let text = print_program(&program(seed, 25)).unwrap();

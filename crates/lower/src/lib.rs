@@ -34,6 +34,20 @@
 //!
 //! Time and memory are linear in the nodes of the program: a shared expression is lowered once while its value stays
 //! valid. Only calls with effects are lowered once per occurrence.
+//!
+//! ## Modules
+//! | module | contents |
+//! | --- | --- |
+//! | `function`, `signature`, `summary` | Functions; their signatures as callers see them; facts collected before a function is lowered. |
+//! | `stmt`, `assign`, `if_stmt` | Sequences of statements; assignments; `if`. |
+//! | `for_stmt`, `while_stmt`, `loops` | Loops; the carried values and regions that both kinds share. |
+//! | `early_return` | A `return` in a loop or in a branch from which other paths continue. |
+//! | `expr` | Expressions, with an explicit stack. |
+//! | `unary`, `binary`, `floor`, `broadcast` | Operators and casts; `//` and `%`, which round down; explicit broadcasts of scalars. |
+//! | `call`, `constant`, `tuple` | Calls; constants; tuples. |
+//! | `types` | Conversion of types. |
+//! | `scope` | The values of variables and of shared expressions at the current point. |
+//! | `emit` | Helpers that emit instructions and report errors. |
 
 mod assign;
 mod binary;

@@ -3,6 +3,13 @@
 //! [`mutated!`] reads the sources of the patterns and expands to a copy that contains every mutant, none of them active:
 //! an expression `e` becomes `if active(17) { broken e } else { e }`. One build holds all mutants, and the test
 //! activates one at run time. The shipped sources are unchanged. See `docs/design/2026-11-16-mutants.md`.
+//!
+//! ## Modules
+//! | module | contents |
+//! | --- | --- |
+//! | `mutator` | A visitor that inserts mutants into a file. |
+//! | `expression` | The mutations of one expression. |
+//! | `tables` | Names that type-check in place of each other. |
 
 mod expression;
 mod mutator;

@@ -173,7 +173,7 @@ impl VisitMut for Mutator<'_> {
             }
             Expr::Field(field) => visit_mut::visit_expr_mut(self, &mut field.base),
             Expr::Repeat(repeat) => self.visit_expr_mut(&mut repeat.expr),
-            // What is called is a name.
+            // The callee is a name and is not mutated.
             Expr::Call(call) => call.args.iter_mut().for_each(|arg| self.visit_expr_mut(arg)),
             _ => visit_mut::visit_expr_mut(self, expr),
         }
@@ -184,7 +184,7 @@ impl VisitMut for Mutator<'_> {
     }
 }
 
-// Whether an op is `&&` (true) or `||` (false).
+// Returns true for `&&`, false for `||`.
 fn is_logic(op: &BinOp) -> Option<bool> {
     match op {
         BinOp::And(_) => Some(true),

@@ -24,6 +24,15 @@
 //! assert_eq!(sapwood_onnx::write(&back)?, bytes);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! ## Modules
+//! | module | contents |
+//! | --- | --- |
+//! | `wire/` | Protobuf's wire format: `reader`, `encoder`, `message`, `field`, `bytes` (shared memory), `map` (memory maps; **contains the unsafe code of this crate**), `error`. |
+//! | `model/` | The messages of ONNX as structs: `attribute`, `tensor`, `element_type`, `types`, `configuration` (devices and sharding); `nested` (boxes of any depth), `visit` (all tensors of a model). |
+//! | `file`, `external` | Reading and writing files; weights in other files. |
+//! | `verify/` | The verifier: `node`, `scope` (names), `cycle`. |
+//! | `ops/` | The schemas of ONNX's ops by version: generated tables (`table_a_l`, `table_m_z`, `table_ml`, `newest`) and their parser (`table_parser`). |
 
 mod external;
 mod file;

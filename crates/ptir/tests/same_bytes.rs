@@ -1,11 +1,11 @@
-//! What programs compute has the same bytes on every machine, whatever the number of threads.
+//! The results of programs have the same bytes on every machine and for every number of threads.
 
 use sapwood_ptir::Registry;
 use sapwood_ptir::eval::{self, RunOptions, Value};
 use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_inputs, random_program};
 
-/// Of the results of the programs below. It changes when what an op computes changes, or the random programs do; then
-/// it is to be looked at which of the two it was.
+/// The hash of the results of the programs below. It changes if the random programs change or if an op computes another
+/// result; find out which before you replace it.
 const GOLDEN: u64 = 0x160a_3102_edea_e4d6;
 const PROGRAMS: usize = 200;
 

@@ -1,4 +1,4 @@
-//! Splats take no memory, so their extents may be huge; a kernel that would write them out says so and takes none.
+//! Splats take no memory, so their extents may be huge; a kernel that would need every element reports a fault instead of allocating.
 
 use sapwood_ptir::eval::{self, Fault, RunOptions};
 
@@ -22,7 +22,7 @@ fn fault(result: &str, instruction: &str) -> Fault {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_before_it_is_made() {
+fn results_that_do_not_fit_are_refused_before_they_are_allocated() {
     let square = "f32[10000000, 10000000]";
     let cases = [
         (square, "dot_general %a, %a {lhs_contract = [1], rhs_contract = [0]}"),

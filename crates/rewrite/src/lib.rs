@@ -22,6 +22,19 @@
 //! assert_eq!(f.num_insts(), 1);
 //! # Ok::<(), sapwood_types::Diagnostics>(())
 //! ```
+//!
+//! ## Modules
+//! | module | contents |
+//! | --- | --- |
+//! | `rewriter/` | The rewriter: `edit` (checked edits), `listener`, `change_tracker` (changes since the driver last asked), `constants`, `dim_bindings`, `effect_index`, `wide_inst_memo` (facts about wide instructions), `error`. |
+//! | `pattern/` | Patterns: `rewrite` (the context of a pattern), `patch` and `patch_builder` (staged instructions), `moved_region`, `root_view`, `gate` (cheap conditions), `pattern_set`, `pattern_list` (registration), `into_pattern`. |
+//! | `greedy/` | The greedy driver: `driver` (the loop), `worklist`, `attempt` (one pattern, with rollback), `merge_equal`, `rewrite_cycles`, `verify_changes`, `config`, `stats`. |
+//! | [`canonicalize/`](mod@canonicalize) | The shipped patterns, one file per op family. `commutative`, `movement` and `attributes` have patterns for several families; `tensor_views`, `numeric_constants`, `carried_values` and `reducer` are helpers. |
+//! | `fold`, `dce` | Folding; dead code elimination. |
+//! | `cse/` | Common subexpression elimination: `value_table`, `inst_hash`, `region_hash`, `ordered_sets`. |
+//! | `passes/` | The passes, one file each; `each_function` runs a pass on each function, on one or several threads. |
+//! | `pipeline/` | Pipelines: `parse` (as text), `pass_info` (names and options), `manager`, `report`, `program_diff`, `reproducer`. |
+//! | `pass_trace` | Trace events of passes. |
 
 pub mod canonicalize;
 mod cse;

@@ -229,7 +229,7 @@ fn regions_that_merge_leave_no_trace_in_those_around_them() {
 
 // The broadcast needs `?n`, which only the refinement binds.
 #[test]
-fn what_tells_a_named_dim_is_not_dead() {
+fn an_instruction_that_binds_a_named_dim_is_not_dead() {
     let text = "ptir 1
 
 func @f(%x: f32[?], %y: f32[?m], %s: f32[]) -> (f32[?n], f32[?m]) {
@@ -250,7 +250,7 @@ func @f(%x: f32[?], %y: f32[?m], %s: f32[]) -> (f32[?n], f32[?m]) {
 }
 
 #[test]
-fn what_tells_a_named_dim_inside_of_a_dead_region_or_a_tuple_is_not_dead() {
+fn an_instruction_that_binds_a_named_dim_in_a_dead_region_or_tuple_is_not_dead() {
     let inside = "ptir 1
 
 func @f(%p: bool[], %x: f32[?], %s: f32[]) -> f32[?n] {

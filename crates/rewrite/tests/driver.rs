@@ -209,7 +209,7 @@ impl Pattern for Yes {
 }
 
 #[test]
-fn a_pattern_that_says_yes_without_change_is_caught() {
+fn a_pattern_that_reports_a_match_without_a_change_is_caught() {
     let text = body("%a = exp %x\n%r = exp %a");
     let mut set = PatternSet::new();
     set.add(Yes);
@@ -252,7 +252,7 @@ impl Pattern for ChangesAndSaysNo {
 }
 
 #[test]
-fn a_pattern_that_changes_and_says_no_is_undone_and_caught() {
+fn a_pattern_that_changes_without_reporting_is_undone_and_caught() {
     let text = body("%a = exp %x\n%r = exp %a");
     let mut set = PatternSet::new();
     set.add(ChangesAndSaysNo);

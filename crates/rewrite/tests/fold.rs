@@ -121,7 +121,7 @@ fn loops_over_constants_fold_and_barriers_do_not() {
 
 // Adding this number of floats one by one takes hours.
 #[test]
-fn large_reductions_are_left_and_do_not_use_up_what_others_need() {
+fn large_reductions_are_not_folded_and_do_not_use_up_the_limit() {
     let mut text = String::from("ptir 1 func @f() -> f32[] {\n");
     for i in 0..10 {
         let n = 1_000_000_000_000_u64 + i;

@@ -38,7 +38,7 @@ const SQUARES: &str = "ptir 1 func @f(%x: f32[4], %y: f32[4]) -> (f32[4], f32[4]
     %a = mul %x, %x : f32[4] %b = mul %x, %y : f32[4] return %a, %b }";
 
 #[test]
-fn it_is_not_called_where_it_says_no() {
+fn a_pattern_is_not_called_where_its_gate_fails() {
     let pattern = neg_of_neg.when([GateCondition::Operand(Some(0), Neg::roots())]);
     let stats = run(pattern, FloatMode::Exact, false, NEGS);
     assert_eq!((stats.attempts, stats.rewrites), (1, 1));
@@ -88,7 +88,7 @@ fn more_patterns_than_a_gate_has_bits_are_all_tried() {
 }
 
 #[test]
-fn what_is_asked_for_twice_has_to_hold_twice() {
+fn conditions_given_in_two_calls_must_all_hold() {
     let negs = || GateCondition::Operand(Some(0), Neg::roots());
     let both = neg_of_neg.when([negs()]).when([GateCondition::EmptyDim, GateCondition::SameType]);
     assert_eq!(run(both, FloatMode::Exact, false, NEGS).rewrites, 1);

@@ -116,7 +116,7 @@ fn each_link_of_a_chain_of_slices_is_rewritten_once() {
 
 // Every rewrite inserts the same instruction again, each before the last.
 #[test]
-fn what_many_use_is_not_moved_to_each_newcomer() {
+fn a_value_with_many_uses_is_not_moved_to_each_new_instruction() {
     for n in SIZES {
         let types = list(n, |i| format!("f32[{}]", i + 2));
         let mut text = format!("ptir 1\nfunc @f(%x: f32[]) -> ({types}) {{\n");
@@ -170,7 +170,7 @@ fn uses_of_links_that_go_are_not_handed_from_link_to_link() {
 
 // A value with many uses waits for its operands, one of which has very many operands of its own.
 #[test]
-fn operands_of_wide_ops_are_not_looked_at_again_and_again() {
+fn operands_of_wide_ops_are_not_visited_repeatedly() {
     let ops = ["exp", "neg", "abs", "sign", "floor", "ceil", "log", "sqrt", "sin", "cos"];
     for (n, swapped) in SIZES.into_iter().flat_map(|n| [(n, false), (n, true)]) {
         let mut text = format!("ptir 1\nfunc @f(%p: f32[{n}]) -> (");
@@ -386,7 +386,7 @@ impl OpRewritePattern<Concat> for Turn {
 }
 
 #[test]
-fn what_was_known_of_a_concat_is_forgotten_when_it_changes() {
+fn memoized_facts_about_a_concat_are_dropped_when_it_changes() {
     // It takes elements of both operands, and of one after the reversal.
     let text = "ptir 1
       func @f(%x: f32[5], %y: f32[2]) -> (f32[2], f32[7]) {
@@ -407,7 +407,7 @@ fn what_was_known_of_a_concat_is_forgotten_when_it_changes() {
 
 // Instructions with very many results, all used: a lookup must not cost their number whenever one changes.
 #[test]
-fn results_of_wide_instructions_are_not_looked_at_for_each_of_them() {
+fn results_of_wide_instructions_are_not_visited_for_each_result() {
     const N: usize = 40_000;
     let types = list(N, |_| "i32[]".into());
     let lines = |op: &str| -> String {

@@ -70,7 +70,7 @@ fn run(what: &str, program: &Program, set: &FrozenPatternSet) -> GreedyStats {
 }
 
 #[test]
-fn chains_cost_what_they_are_long() {
+fn the_cost_of_chains_is_linear_in_their_length() {
     let set = shipped();
     for n in sizes() {
         let chain = |ty: &str, line: &dyn Fn(usize) -> String| {
@@ -94,7 +94,7 @@ fn chains_cost_what_they_are_long() {
 }
 
 #[test]
-fn stars_cost_what_they_are_wide() {
+fn the_cost_of_stars_is_linear_in_their_width() {
     let set = shipped();
     for n in sizes() {
         let half = n / 2;
@@ -119,7 +119,7 @@ fn stars_cost_what_they_are_wide() {
 }
 
 #[test]
-fn grids_cost_what_they_hold() {
+fn the_cost_of_grids_is_linear() {
     let set = shipped();
     for n in sizes() {
         let width = 50;
@@ -174,7 +174,7 @@ fn nests(
 }
 
 #[test]
-fn nests_of_negated_conditions_cost_what_they_hold() {
+fn the_cost_of_nested_negated_conditions_is_linear() {
     nests("cond(not p)", 6, &|i| format!("%r{i} = cond %q () {{"), &|_, n| {
         format!(
             "%s{n} = cos %r{n} : f32[]\nyield %s{n} }} () {{ %t{n} = exp %x : f32[] yield %t{n} }} : f32[]"
@@ -183,7 +183,7 @@ fn nests_of_negated_conditions_cost_what_they_hold() {
 }
 
 #[test]
-fn nests_with_unused_results_cost_what_they_hold() {
+fn the_cost_of_nests_with_unused_results_is_linear() {
     nests("unused results", 6, &|i| format!("%r{i}, %u{i} = cond %p () {{"), &|_, n| {
         format!(
             "%s{n} = cos %r{n} : f32[]\nyield %s{n}, %r{n} }} () {{ yield %x, %x }} : f32[], f32[]"
@@ -192,7 +192,7 @@ fn nests_with_unused_results_cost_what_they_hold() {
 }
 
 #[test]
-fn nests_of_scans_whose_carry_stays_cost_what_they_hold() {
+fn the_cost_of_nested_scans_that_keep_a_carry_is_linear() {
     nests(
         "scan, live carry",
         4,
@@ -207,7 +207,7 @@ fn nests_of_scans_whose_carry_stays_cost_what_they_hold() {
 }
 
 #[test]
-fn nests_of_scans_whose_carry_goes_cost_what_they_hold() {
+fn the_cost_of_nested_scans_that_lose_a_carry_is_linear() {
     nests(
         "scan, dead carry",
         4,
@@ -222,7 +222,7 @@ fn nests_of_scans_whose_carry_goes_cost_what_they_hold() {
 }
 
 #[test]
-fn nests_of_loops_with_an_invariant_cost_what_they_hold() {
+fn the_cost_of_nested_loops_with_an_invariant_is_linear() {
     nests(
         "while, invariant carry",
         6,
@@ -244,7 +244,7 @@ fn nests_of_loops_with_an_invariant_cost_what_they_hold() {
 
 // The carried value of each level is used only at the bottom.
 #[test]
-fn nests_whose_carries_are_used_deep_inside_cost_what_they_hold() {
+fn the_cost_of_nests_whose_carries_are_used_deep_inside_is_linear() {
     on_small_stack(|| {
         let set = shipped();
         for n in sizes() {

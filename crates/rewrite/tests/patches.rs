@@ -81,7 +81,7 @@ fn exp_by_scan(op: Exp, rw: &mut Rewrite<'_>) -> Option<Value> {
 }
 
 #[test]
-fn what_the_builder_records_may_have_regions() {
+fn recorded_instructions_may_have_regions() {
     let text = SUB.replace("sub %x, %y", "exp %x");
     let mut set = PatternSet::new();
     set.add(exp_by_scan);

@@ -208,7 +208,7 @@ fn a_failing_pass_leaves_the_program_as_it_was_and_a_reproducer() {
 }
 
 #[test]
-fn a_pipeline_that_does_not_converge_says_so() {
+fn a_pipeline_that_does_not_converge_warns() {
     let mut program = parse(PROGRAM).unwrap();
     fn flips(op: sapwood_ptir::ops::Exp, rw: &mut Rewrite<'_>) -> Option<sapwood_ptir::Value> {
         let a = rw.emit(sapwood_ptir::ops::Neg { input: op.input })?;
@@ -361,7 +361,7 @@ fn an_empty_fixpoint_is_one_problem() {
 }
 
 #[test]
-fn an_option_that_is_missing_is_said_at_the_pass() {
+fn a_missing_option_is_reported_at_the_pass() {
     const NEEDS: PassInfo = PassInfo {
         name: "needs",
         doc: "Needs an option.",

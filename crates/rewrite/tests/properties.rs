@@ -151,7 +151,7 @@ fn pipelines_keep_programs_valid_and_reach_fixpoints_3() {
 }
 
 #[test]
-fn pipelines_do_so_with_what_the_laws_are_about() {
+fn pipelines_keep_programs_valid_on_instances_of_the_patterns() {
     let library = Library::read();
     let pipelines = pipelines();
     let (mut changes, mut runs) = (0, 0);

@@ -3,6 +3,19 @@
 //! A pattern is written as a function ([`patterns_from`]) or as a rule ([`rules_from`]); either becomes a
 //! [`PatternGraph`]. [`find_matches`] finds all matches, [`explain`] explains why there are none, [`legality`] checks whether a
 //! match can be replaced, [`extract`] replaces matches by calls, and [`check_rule`] checks a rule on random inputs.
+//!
+//! ## Modules
+//! | module | contents |
+//! | --- | --- |
+//! | `language/` | The rule language: `lexer`, `parse`, `ast`, `resolve` (names; builds the pattern graph), `condition` (`where`), `rhs` (the replacement), `vocabulary` (predicates and functions). |
+//! | `graph/` | The pattern graph, the form in which all patterns are matched: `function` (patterns written as functions), `literal`, `callees`, `match_plan` (the order of search), `symmetry`. |
+//! | `matcher/` | The matcher: `find` (many patterns in one walk), `search` (one pattern from one root), `index`, `feasibility`, `regions`, `matches`, `pattern_instance`; `explain` and `match_failure` give reasons for missing matches. |
+//! | `legality`, `effects`, `overlap` | Conditions for replacing a match; effects in the context of the program; selection of matches that do not overlap. |
+//! | `extract/` | Extraction: `copy` (a match as a function), `replace` (by a call). |
+//! | `outline_pass` | The pass `outline`. |
+//! | `rule_pattern` | Rules as rewrite patterns. |
+//! | `rule_check/` | The check of rules: `instance` (random instances), `attrs`, `simpler_elements` (for shrinking). |
+//! | `attr_text` | Attributes as text for messages. |
 
 mod attr_text;
 mod effects;

@@ -99,7 +99,7 @@ fn every_rule_is_found_where_it_is() {
 
 // The first program is softmax. The others are not: they have other axes, or broadcast along others.
 #[test]
-fn what_is_reduced_over_other_axes_is_no_softmax() {
+fn a_reduction_over_other_axes_is_not_a_softmax() {
     let patterns: Vec<PatternGraph> =
         rules(&folder().join("softmax.rules")).into_iter().map(Rule::into_pattern).collect();
     for (first, second, dims, found) in

@@ -104,7 +104,7 @@ fn read_pattern(text: &str) -> Option<(PatternGraph, Arc<Function>)> {
 }
 
 #[test]
-fn the_matcher_finds_what_the_reference_finds() {
+fn the_matcher_finds_the_matches_of_the_reference() {
     let (mut cases, mut matches, mut illegal) = (0, 0, 0);
     for seed in 0..u64::from(sapwood_testing::cases(4000, 100_000)) {
         let mut rng = Rng::new(seed);
@@ -157,7 +157,7 @@ fn comes_back(before: &Program, after: &Program, seed: u64) {
 }
 
 #[test]
-fn extraction_can_be_taken_back_and_keeps_what_is_computed() {
+fn extraction_can_be_undone_and_keeps_the_results() {
     let mut calls = 0;
     for seed in 0..u64::from(sapwood_testing::cases(1000, 40_000)) {
         let mut rng = Rng::new(seed ^ 0xe7);
@@ -261,7 +261,7 @@ fn cut(f: &Function, root: InstId, depth: usize) -> Option<PatternGraph> {
 }
 
 #[test]
-fn what_is_cut_out_of_a_program_is_found_in_it() {
+fn patterns_cut_out_of_a_program_are_found_in_it() {
     let (mut found_all, mut calls, mut ran) = (0, 0, 0);
     for seed in 0..u64::from(sapwood_testing::cases(400, 20_000)) {
         let program = random_program(seed, &RandomProgramConfig::default());

@@ -154,7 +154,7 @@ fn concats(rng: &mut Rng) -> Program {
 }
 
 #[test]
-fn lists_are_found_and_taken_back() {
+fn lists_are_found_and_extraction_of_them_can_be_undone() {
     let patterns = rule(
         "pattern all: concat(xs.., axis = 0)
          pattern behind: concat(x, concat(y, ys..), xs.., axis = 0)

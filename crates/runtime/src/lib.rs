@@ -23,6 +23,15 @@
 //! assert!((y[1] - 1.0f32.exp()).abs() < 1e-6);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! ## Modules
+//! | module | contents |
+//! | --- | --- |
+//! | `backend`, `cpu` | The trait [`Backend`]; the CPU backend. |
+//! | `cache` | The cache of compiled programs. |
+//! | `lazy/` | Lazy graphs: `capture`, `compose` (fragments into one function), `tensor`. |
+//! | `kernels/` | The fast kernels: `elementwise`, `broadcast`, `reduce`, `dot`; `math` (vectorized functions), `parallel` (threads), `gemm` (matrix products; **contains the unsafe code of this crate**). |
+//! | `tolerance` | The tolerances of the fast kernels. |
 
 mod backend;
 mod cache;

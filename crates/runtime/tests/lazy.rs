@@ -90,7 +90,7 @@ fn programs_of(work: impl FnOnce()) -> Vec<(String, bool)> {
 }
 
 #[test]
-fn a_captured_softmax_computes_what_its_program_computes() {
+fn a_captured_softmax_equals_the_softmax_program() {
     let graph = graph();
     let x = tensor(&graph, &[1.0, 2.0, 4.0]);
     let y = softmax(&graph, &x);
@@ -131,7 +131,7 @@ fn a_structure_is_compiled_once() {
 }
 
 #[test]
-fn graphs_that_share_a_backend_share_what_is_compiled() {
+fn graphs_that_share_a_backend_share_compiled_programs() {
     let backend = Arc::new(CpuBackend::fast());
     for _ in 0..4 {
         let graph = LazyGraph::new(backend.clone());
@@ -142,7 +142,7 @@ fn graphs_that_share_a_backend_share_what_is_compiled() {
 }
 
 #[test]
-fn a_flush_computes_only_what_is_missing() {
+fn a_flush_computes_only_missing_values() {
     let programs = programs_of(|| {
         let graph = graph();
         let x = tensor(&graph, &[1.0, 2.0]);

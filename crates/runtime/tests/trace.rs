@@ -359,17 +359,17 @@ fn a_failing_pass_ends_with_its_error() {
     let folder = tempfile::tempdir().unwrap();
     let sink = Arc::new(FileTraceSink::new(folder.path()).unwrap());
     let guard = install_global_sink(recorded.clone());
-    let manager = PassManager::parse("cse,symbol-dce{keep=nobody}").unwrap().trace(sink.clone());
+    let manager = PassManager::parse("cse,symbol-dce{keep=missing}").unwrap().trace(sink.clone());
     manager.run(&mut program()).unwrap_err();
     drop(guard);
     sink.finish().unwrap();
-    let pass = "symbol-dce{keep=nobody}";
+    let pass = "symbol-dce{keep=missing}";
     assert_eq!(
         recorded.lines(),
         ["cse start", "cse end", &format!("{pass} start"), &format!("{pass} end")]
     );
     let list = lines(&folder.path().join("passes.jsonl"));
-    assert!(list[3]["error"].as_str().unwrap().contains("@nobody"), "{}", list[3]);
+    assert!(list[3]["error"].as_str().unwrap().contains("@missing"), "{}", list[3]);
     assert!(!folder.path().join("passes").exists());
 }
 

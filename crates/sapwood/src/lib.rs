@@ -1,9 +1,9 @@
 //! Sapwood: a compiler-IR toolkit for tensor programs.
 //!
-//! This crate re-exports the others under one name and contains the `sapwood` command. Each module is documented on its own
-//! page:
+//! This crate re-exports the others under one name and contains the `sapwood` command. Each re-exported crate has a page of
+//! its own:
 //!
-//! | module | content |
+//! | crate | contents |
 //! | --- | --- |
 //! | [`structural`] | nodes, and their comparison up to renaming |
 //! | [`ir`] | the front-end IR: immutable nodes with a Python-like text form |
@@ -11,10 +11,10 @@
 //! | [`lower`] | lowering of the front-end IR to PTIR |
 //! | [`stablehlo`] | reader and writer of StableHLO text |
 //! | [`rewrite`] | patterns, the greedy driver, passes |
-//! | [`rules`] | declarative patterns: find, explain, extract, rewrite |
+//! | [`rules`] | declarative patterns and rules: matching, explanation, extraction, rewriting |
 //! | [`check`] | comparison of the results of two programs |
-//! | [`runtime`] | backends, the lazy graph, fast kernels |
-//! | [`trace`] | trace sinks, which record runs and passes |
+//! | [`runtime`] | backends, lazy graphs, fast kernels |
+//! | [`trace`] | events of runs and passes, and the sinks that receive them |
 //! | [`explorer`] | programs and runs as HTML pages |
 //!
 //! ```
@@ -25,6 +25,14 @@
 //! assert!(ptir::structural::equal(&a, &b, ptir::structural::Mode::DataFlow));
 //! # Ok::<(), sapwood::Diagnostics>(())
 //! ```
+//!
+//! ## Modules
+//! | module | contents |
+//! | --- | --- |
+//! | `main.rs` | The `sapwood` command; calls [`command`]. |
+//! | `command` | Arguments, and the choice of the verb. `status` and `cli_error` are the results of a verb; `console`, `diagnostics` (as text and JSON), `select_function`, `signals`. |
+//! | `command/verbs/` | One file per verb, such as `run`, `diff` and `match_`. `opt/` has the parts of `opt`: `pipeline`, `equivalence_check` (`--check`), `first_bad_rewrite` (bisection), `report_page` (`--report`), `statistics`. |
+//! | `command/io/` | Files: `files` (read; written atomically), `load` and `print` (programs in any format), `batch` (several inputs), `target` (outputs), `created_folder`, `program_pair`, `pattern_files`, `npy`, `trace_folder` (`--dump-dir`). |
 
 pub mod command;
 

@@ -52,14 +52,14 @@ fn main() -> ExitCode {
         }
     }
     let mut lines = Vec::new();
-    let mut complaints = Vec::new();
+    let mut problems = Vec::new();
     for (group, files) in &groups {
         let mut counts = Counts::default();
         for file in files {
             counts.files += 1;
             if let Err(why) = check_file(file, &mut counts, out.as_deref()) {
                 let shown = file.strip_prefix(&root).unwrap_or(file).display().to_string();
-                complaints.push(format!("{shown}: {why}"));
+                problems.push(format!("{shown}: {why}"));
             }
         }
         lines.push((group.clone(), counts));
@@ -88,9 +88,9 @@ fn main() -> ExitCode {
         );
     }
     let mut failed = false;
-    for complaint in &complaints {
-        println!("{complaint}");
-        match KNOWN.iter().find(|(name, _)| complaint.contains(name)) {
+    for problem in &problems {
+        println!("{problem}");
+        match KNOWN.iter().find(|(name, _)| problem.contains(name)) {
             Some((_, reason)) => println!("    known: {reason}"),
             None => failed = true,
         }

@@ -1,4 +1,9 @@
 //! The derive macro `#[derive(Node)]` of `sapwood-structural`. The trait `Node` documents the attributes.
+//!
+//! ## Modules
+//! | module | contents |
+//! | --- | --- |
+//! | `lib.rs` | The whole macro: parsing of `#[node(…)]`, checks with an error at the attribute, and the generated descriptors and implementations. |
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

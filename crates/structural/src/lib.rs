@@ -141,6 +141,36 @@
 //! Guarantees: equal values have the same hash under the same [`StructuralOptions`]; the hash of a term without
 //! free variables is the same in every process and version with the same [`HASH_VERSION`]; shared structure
 //! costs its nodes, not its paths; depth costs memory, not stack.
+//!
+//! ## Modules
+//! | module | contents |
+//! | --- | --- |
+//! | `reference` | The node pointers: reference count, descriptor, facts, cached hash, payload. **Contains the unsafe code of this crate.** |
+//! | `node`, `fields` | The traits `Node` and [`Field`]; the implementations of [`Field`] for Rust types. |
+//! | `type_info`, `kind` | Type descriptors; node kinds, field roles, and the facts that every node caches about its content. |
+//! | `dynamic_types`, `dynamic_fields` | Types described at run time and their registry; comparison and hashing of their fields. |
+//! | `values`, `view`, `containers` | Owned values; borrowed views of values; shared sequences, maps and sets. |
+//! | `singletons` | One object per identity. |
+//! | `graph` | The interface between the engine and a storage of nodes. |
+//! | `hooks`, `hook_check` | Custom equality and hashing; a check that equal values have equal hashes. |
+//! | `hasher` | The definition of the 128-bit hash. |
+//! | `mismatch`, `key`, `path`, `display`, `error` | The public functions for comparing and hashing; keys of hash tables; paths; short texts of values; errors. |
+//! | `walk`, `child_cursor`, `transform` | Walks over nodes; a cursor over the children of a node; maps that rebuild only changed nodes. |
+//! | `substitute`, `substitution_scopes` | Capture-avoiding substitution; the bound variables during it. |
+//! | `json/` | The JSON graph form: `write`, `read`, `lexer`, `error`. |
+//! | `engine/` | The engine, over any [`Graph`]; see the next table. |
+//!
+//! The files of `engine/` belong to these groups:
+//!
+//! | group | files |
+//! | --- | --- |
+//! | fast path | `fast_equal` answers yes or no, for graphs without hooks and uncomparable nodes; `pending` is its deferred work. |
+//! | slow path, the ordered comparison | `ordered_equal` visits the children in order, runs hooks and collects differences; `compare_frames` (its stack), `compare_variables` (binding and lookup), `hook_context` (the calls from hooks back into the engine). |
+//! | hashing | `field_hasher` is the recursive part, `hash` the iterative part for nodes that are deep, shared, scopes or hooked. |
+//! | comparison and hashing | `scalars` (values that are neither nodes nor lists), `container_keys` (keys of maps, members of sets), `tied_keys` (different keys with the same hash). |
+//! | state of a walk | `compare_state` and `hash_state`, with `scopes` (open scopes), `binding_slots` (the numbers of variables), `equality_classes` (nodes found equal), `hash_memo`, `key_memo` and `node_map` (maps keyed by node). |
+//!
+//! `docs/design/structural-engine.md` gives the reasons.
 
 mod child_cursor;
 mod containers;

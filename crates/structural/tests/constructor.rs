@@ -67,14 +67,14 @@ fn map_and_substitute_call_it() {
         with(Value::Int(-3)).unwrap_err(),
         "<root>: expected a natural number, found int -3"
     );
-    // What does not change is not made again.
+    // Nodes that do not change are not rebuilt.
     assert!(
         matches!(map(&whole, |_| None), Ok(Value::Node(node)) if node.same(whole.as_node().unwrap()))
     );
 }
 
 #[test]
-fn reading_calls_it_with_what_the_text_names() {
+fn reading_calls_the_constructor_with_the_fields_in_the_text() {
     for kind in [NodeKind::Tree, NodeKind::Singleton] {
         let Types { registry, range, .. } = types(kind);
         let interned = kind == NodeKind::Singleton;

@@ -193,7 +193,7 @@ fn a_tower_of_parameters_with_shared_dimensions_costs_its_nodes() {
 }
 
 #[test]
-fn what_a_scope_remembers_ends_with_what_it_rests_on() {
+fn memoized_equality_ends_when_its_bindings_change() {
     each(|l| {
         // F = λa.x. The second field binds x to y, so F no longer equals itself.
         let [a, x, y] = l.vars(["a", "x", "y"]);
@@ -207,7 +207,7 @@ fn what_a_scope_remembers_ends_with_what_it_rests_on() {
 }
 
 #[test]
-fn sides_are_told_apart() {
+fn sides_are_distinguished() {
     each(|l| {
         // λ(x, y).[g(x), g(y), g(x)] and λ(y, x).[g(y), g(x), g(x)], with the terms shared.
         let [x, y] = l.vars(["x", "y"]);

@@ -332,7 +332,7 @@ fn all_differences_and_none_below_another() {
 }
 
 #[test]
-fn assert_equal_says_it_all() {
+fn the_error_of_assert_equal_has_the_whole_mismatch() {
     each(|l| {
         assert!(assert_equal(&l.int(1), &l.int(1), StructuralOptions::default()).is_ok());
         let error = assert_equal(&l.int(1), &l.int(2), StructuralOptions::default()).unwrap_err();
@@ -409,7 +409,7 @@ fn a_rolled_back_callback_leaves_no_trace_in_a_path() {
         // The first attempt fails and is rolled back; the tag is the difference.
         let mismatch = mismatch(&either(&one, &two, &one), &either(&two, &one, &two));
         assert_eq!(places(&mismatch), ["<root>.tag.value"; 2]);
-        // What follows the node knows nothing of its failed tries.
+        // The failed attempts have no effect on the nodes that follow.
         let pair = |last: &Value| list(&[&either(&one, &two, &one), last]);
         let other = |last: &Value| list(&[&either(&two, &one, &one), last]);
         let found = first_mismatch(&pair(&one), &other(&two)).unwrap().unwrap();

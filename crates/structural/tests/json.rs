@@ -235,7 +235,7 @@ fn defaults_of_rust_types_count() {
 }
 
 #[test]
-fn bad_documents_say_what_is_wrong() {
+fn bad_documents_give_precise_errors() {
     assert_eq!(error(""), "line 1, column 1: expected `{`, found the end");
     assert_eq!(error("{}"), "the graph has no \"sapwood-graph\"");
     assert_eq!(error(r#"{"sapwood-graph":1,"types":[]}"#), "the graph has no \"nodes\"");
@@ -443,7 +443,7 @@ proptest! {
 }
 
 #[test]
-fn a_default_registry_knows_what_a_new_one_knows() {
+fn a_default_registry_has_the_types_of_a_new_one() {
     let value = Value::from(Seq::new([Map::new([(1.into(), 2.into())]).unwrap().into()]));
     let text = write_json(&value).unwrap();
     let read: Value = read_json(&text, &TypeRegistry::default()).unwrap();

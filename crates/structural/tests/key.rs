@@ -89,7 +89,7 @@ fn options_are_part_of_the_key() {
 struct Opaque;
 
 #[test]
-fn what_cannot_be_hashed_is_no_key() {
+fn uncomparable_nodes_cannot_be_keys() {
     assert!(matches!(
         StructuralKey::new(Ref::new(Opaque), StructuralOptions::default()),
         Err(Error::Uncomparable { key: "Opaque", .. })
@@ -225,7 +225,7 @@ proptest! {
     #![proptest_config(sapwood_testing::properties())]
 
     #[test]
-    fn keys_tell_apart_what_equal_tells_apart(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+    fn keys_distinguish_values_as_equal_does(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
         // The second half is built from the same choices, so that there is something to find.
         let mut values = graph(&mut Choices::new(&bytes), 8);
         values.extend(graph(&mut Choices::new(&bytes), 8));

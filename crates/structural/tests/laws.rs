@@ -69,8 +69,8 @@ proptest! {
                     // The model visits values of tied keys in one of several orders.
                     (Ok(_), Err(Error::KeyCollision { .. })) => {}
                     (Ok(_), Err(error)) => prop_assert!(false, "the engine refuses {left:?} and {right:?}: {error}"),
-                    // What is found equal once is not walked again, so the engine may answer where
-                    // the model meets something to refuse.
+                    // The engine does not visit equal nodes twice, so it may answer where the model
+                    // reaches an error.
                     (Err(_), _) => {}
                 }
             }
@@ -109,8 +109,8 @@ proptest! {
             for (left, right) in [(&graph, &permuted), (&permuted, &graph)] {
                 let found = equal_with(left, right, options);
                 let reflexive = equal_with(left, left, options);
-                // What is below variables is not copied, so less may be shared, and shadowing shows
-                // where less is shared.
+                // Nodes below variables are not copied, so less may be shared, and that can reveal
+                // shadowing.
                 let shadows = |found: &Result<bool, Error>| matches!(found, Err(Error::Shadowing { .. }));
                 if !shadows(&found) && !shadows(&reflexive) {
                     prop_assert_eq!(found.is_ok(), reflexive.is_ok(), "{:?} and {:?}", found, reflexive);

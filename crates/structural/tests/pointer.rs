@@ -44,7 +44,7 @@ fn pointer_clones_count_and_share() {
 }
 
 #[test]
-fn pointer_types_are_told_apart() {
+fn pointer_types_are_distinguished() {
     let any: AnyRef = Ref::new(Other { text: "t".to_owned() }).into_any();
     assert!(any.downcast_ref::<List>().is_none());
     assert_eq!(any.downcast_ref::<Other>().map(|other| other.text.as_str()), Some("t"));
@@ -132,7 +132,7 @@ fn pointer_a_panicking_drop_does_not_stop_the_others() {
     let top = node(Some(node(Some(node(None)))));
     let panicked = catch_unwind(AssertUnwindSafe(|| drop(top))).is_err();
     assert!(panicked);
-    // What was queued when it panicked goes with the next drop on this thread.
+    // The nodes that were queued when it panicked are dropped with the next drop on this thread.
     drop(Ref::new(Other { text: String::new() }));
     assert_eq!(drops.load(Ordering::SeqCst), 3);
 }

@@ -224,7 +224,7 @@ fn over(l: &lang::Lang, n: &Value) -> Value {
 }
 
 #[test]
-fn what_is_hidden_belongs_to_the_node_of_its_own_side() {
+fn hidden_variables_belong_to_the_node_of_their_own_side() {
     let l = derived();
     let [n, k1, k2, m] = ["n", "k1", "k2", "m"].map(|name| l.var(name));
     let (f, g1, g2) = (over(l, &n), over(l, &k1), over(l, &k2));
@@ -237,7 +237,7 @@ fn what_is_hidden_belongs_to_the_node_of_its_own_side() {
 }
 
 #[test]
-fn paired_dag_nodes_are_looked_at_again_where_bindings_changed() {
+fn paired_dag_nodes_are_compared_again_if_bindings_changed() {
     let l = derived();
     let [x, y] = ["x", "y"].map(|name| l.var(name));
     let (f, g) = (l.once(&l.lambda(&[&x], &x)), l.once(&l.lambda(&[&y], &y)));
@@ -269,7 +269,7 @@ impl StructuralHooks for Careless {
 }
 
 #[test]
-fn a_hash_whose_part_failed_fails_whatever_the_hook_says() {
+fn a_hash_fails_if_a_part_failed_even_if_the_hook_returns_a_value() {
     let l = derived();
     let x = l.var("x");
     let careless: Value = Ref::new(Careless { part: l.lambda(&[&x], &l.handle(1)) }).into();
@@ -373,7 +373,7 @@ fn threads_that_get_one_singleton_at_once_get_the_same() {
 }
 
 #[test]
-fn keys_that_share_what_holds_variables_cost_its_nodes() {
+fn shared_terms_with_variables_in_keys_cost_their_nodes() {
     // Every level is in two keys of the next: 2^40 paths to the variable.
     let l = derived();
     let x = l.var("x");
@@ -448,7 +448,7 @@ fn a_ladder_of_scopes_and_variables_comes_back_from_json() {
 
 /// `var(None, None, x)` in a def field binds `x` in the scope that the variable is, and nowhere else.
 #[test]
-fn a_variable_that_is_a_scope_keeps_what_its_fields_bind() {
+fn a_variable_that_is_a_scope_keeps_the_bindings_of_its_fields() {
     let mut registry = TypeRegistry::new();
     let x = TypeBuilder::new("regressions.X")
         .kind(sapwood_structural::NodeKind::Var)

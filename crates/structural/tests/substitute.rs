@@ -169,7 +169,7 @@ fn a_bound_variable_keeps_its_type_in_inner_scopes() {
 }
 
 #[test]
-fn shared_terms_mean_what_they_mean_where_they_stand() {
+fn shared_terms_are_substituted_by_the_scope_of_each_use() {
     let x = var("x");
     let shared = seq![x];
     let value = seq![shared, lambda(&[&x], shared.clone()), shared];
@@ -181,7 +181,7 @@ fn shared_terms_mean_what_they_mean_where_they_stand() {
 }
 
 #[test]
-fn a_shared_definition_binds_in_every_scope_it_stands_in() {
+fn a_shared_definition_binds_in_every_scope_that_contains_it() {
     let x = var("x");
     let shared = define(&x, 1);
     let scope = || lambda(&[], seq![shared, x]);

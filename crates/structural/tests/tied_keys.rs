@@ -89,12 +89,12 @@ fn singletons_all_of_whose_fields_are_ignored() {
 }
 
 #[test]
-fn keys_that_differ_in_what_they_share() {
+fn keys_that_differ_in_sharing() {
     check_keys(&shared_differently(derived()));
 }
 
 #[test]
-fn what_keys_share_with_each_other_counts() {
+fn sharing_between_keys_counts() {
     let l = derived();
     let key = |a: &Value, b: &Value, number: i64| seq(&[a, b, &number.into()]);
     let once = || l.once(&l.int(1));
@@ -108,7 +108,7 @@ fn what_keys_share_with_each_other_counts() {
 }
 
 #[test]
-fn what_a_hook_does_not_hash() {
+fn keys_whose_hook_hashes_nothing() {
     let info = TypeBuilder::new("ties.Hooked")
         .field(FieldBuilder::new("value"))
         .equal_hook(Box::new(|left, right, cx| {
@@ -129,7 +129,7 @@ fn variables_as_values() {
         check(&forth, &map(&[(&q, &y), (&p, &x)]), StructuralOptions::default(), true);
         check(&forth, &back, StructuralOptions::default(), false);
         check(&forth, &back, FREE, true);
-        // What the variables stand for goes on counting.
+        // The binding of the variables stays in force after the map.
         check(&seq(&[&forth, &x, &y]), &seq(&[&back, &x, &z]), FREE, true);
         check(&seq(&[&forth, &x, &y]), &seq(&[&back, &z, &x]), FREE, false);
         check(&seq(&[&x, &y, &forth]), &seq(&[&x, &z, &back]), FREE, true);

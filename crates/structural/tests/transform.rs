@@ -244,7 +244,7 @@ proptest! {
     fn a_copy_has_the_same_shape(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
         let value: Value = Seq::new(graph(&mut Choices::new(&bytes), 20)).into();
         let text = write_json(&value).unwrap();
-        // What singletons hold is theirs alone after a copy.
+        // Nodes below singletons are no longer shared after a copy.
         if text.contains("singleton") {
             return Ok(());
         }

@@ -106,14 +106,14 @@ fn ignored_fields_can_be_left_out() {
 }
 
 #[test]
-fn what_is_skipped_is_left_and_not_looked_into() {
+fn skipped_nodes_are_left_without_visiting_their_children() {
     let call = call();
     let (seen, _) = log(NodeWalk::of(&call), "seq", "");
     assert_eq!(seen, "+Call +out: +n: -n -out +seq -seq +note -note -Call");
 }
 
 #[test]
-fn a_walk_stops_and_says_where() {
+fn a_stopped_walk_returns_the_path() {
     let call = call();
     let (_, end) = log(NodeWalk::of(&call), "", "b");
     assert_eq!(end, ControlFlow::Break("<root>.args[1][0]".to_owned()));

@@ -1,13 +1,16 @@
-//! Shared helpers of the tests of the workspace; never published.
+//! Helpers that the tests of all crates share; never published.
 //!
-//! - [`golden`]: the runner for golden files, one named test per file.
-//! - [`registry`]: a check that every registered name has its file, and every file its name.
-//! - [`cases`]: the number of random cases of a property test, in the gate and in the second tier.
-//! - [`on_small_stack`]: a run on a 2 MiB stack, on which deep recursion overflows.
-//! - [`exponent`]: the growth of cost with size.
-//! - [`graphs`]: random node types and random graphs of them.
-//! - [`universe`]: all small node types, and graphs of them from bytes.
-//! - [`memory`]: peak memory and number of allocations.
+//! ## Modules
+//! | module | contents |
+//! | --- | --- |
+//! | [`golden`] | The runner of golden files, one named test per file: `runner`, `kind`, `file` (the format), `diagnostics` (on the lines they are about), `functions`. |
+//! | [`registry`] | A check that every registered name has its file, and every file its name. |
+//! | [`graphs`], [`universe`] | Random node types and graphs; all small node types, and graphs of them from bytes. |
+//! | [`memory`] | Peak memory and number of allocations. **Contains the unsafe code of this crate**, an allocator. |
+//! | `stack` | [`on_small_stack`]: a run on a 2 MiB stack, on which deep recursion overflows. |
+//! | `growth` | [`exponent`]: the growth of cost with size. |
+//! | `lib.rs` | [`cases`]: the number of random cases of a property test, in the gate and in the second tier; other small helpers. |
+//! | `tests/tidy` | Tests of the repository: lengths of files, links, pages, plain English. |
 
 pub mod golden;
 pub mod graphs;

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_what_is_live_and_its_peak() {
+    fn counts_live_memory_and_its_peak() {
         let small = Layout::array::<u64>(8).unwrap();
         let large = Layout::array::<u64>(64).unwrap();
         let ((), peak) = peak_during(|| {

@@ -188,7 +188,7 @@ fn bad_headers() {
 }
 
 #[test]
-fn what_is_not_text_is_an_error() {
+fn a_file_that_is_not_text_is_an_error() {
     let folder = folder(&[("upper/a.txt", "")]);
     fs::write(folder.path().join("upper/a.txt"), [0xff, 0xfe]).unwrap();
     let failure = only_failure(&folder, &runner(&folder, upper()));

@@ -24,6 +24,14 @@
 //! drop(guard);
 //! assert!(global_sink().is_none());
 //! ```
+//!
+//! ## Modules
+//! | module | contents |
+//! | --- | --- |
+//! | `event` | The trait of sinks, and the events. |
+//! | `global_sink` | The sink of the process. |
+//! | `step_log` | The edits of passes as text. |
+//! | `file_sink/` | Traces as files in a folder: `json_lines`, `pass_events`, `file_names`, `timestamp`. |
 
 mod event;
 mod file_sink;

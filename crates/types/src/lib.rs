@@ -26,6 +26,16 @@
 //!   = help: did you mean `addi`?"
 //! );
 //! ```
+//!
+//! ## Modules
+//! | module | contents |
+//! | --- | --- |
+//! | `data_type` | The element types of scalars and tensors. |
+//! | `span`, `source` | Spans; source texts with the positions of their lines and characters. |
+//! | `diagnostic`, `render` | Diagnostics; their rendering as source lines with carets. |
+//! | `did_you_mean`, `counted` | Suggestions for misspelled names; numbers with their nouns, for messages. |
+//! | `float_mode` | How far rewrites may change floats. |
+//! | `rng` | A random number generator that gives the same numbers for the same seed on every machine. |
 
 mod counted;
 mod data_type;

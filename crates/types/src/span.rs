@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn display_gives_what_is_known() {
+    fn display_gives_the_known_parts() {
         assert_eq!(Span::unknown().to_string(), "<unknown>");
         assert_eq!(Span::new("a.ir", 0, 0, 0, 0).to_string(), "a.ir");
         assert_eq!(Span::new("a.ir", 3, 0, 0, 0).to_string(), "a.ir:3");

@@ -97,7 +97,7 @@ func @f(%x: f32[4, 8]) -> f32[4, 8] {
     }
 
     #[test]
-    fn a_builder_without_it_says_so() {
+    fn a_builder_without_it_returns_an_error() {
         let mut builder = GraphBuilder::new("f", &Registry::builtin());
         let mut g = PtirGraph::new(&mut builder);
         let x = g.parameter("x", TensorSpec::new(DataType::F32, [4u64, 8]));

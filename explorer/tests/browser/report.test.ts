@@ -12,7 +12,7 @@ useBrowser();
 const { page: report, before, after } = reportPage("report", transformer(), "canonicalize,cse,dce");
 const data = dataOf(report);
 
-// What a key stands for, as text.
+// Returns the text of the instruction with this key.
 function textOf(state: number, key: string): string {
   const [fn, id] = key.split(".i");
   const row = data.functions[data.states[state]?.functions?.[Number(fn)] as number];

@@ -111,7 +111,7 @@ test("a page about StableHLO has the names and the statements of the file", () =
   const insts = (n: number) => [...((Program.read(data, n) as Program).functions[0]?.insts.values() ?? [])].map((i) => i.text);
   const lines = text.split("\n").slice(1, -2).map((line) => line.trim());
   assert.deepEqual(insts(0), lines);
-  // What a rewrite made has numbers that the file does not have.
+  // Values that a rewrite created have numbers that do not occur in the file.
   const made = ["%64 = constant 2.0 : f32[4]", lines[0], "%65 = mul %60, %64 : f32[4]", "return %65"];
   assert.deepEqual(insts(data.states.length - 1), made);
   const constant = [...new Tree(Program.read(data, 0) as Program).items.values()].filter((i) => i.kind === "node" && i.small);

@@ -5,7 +5,7 @@ import { Func } from "../../src/model";
 import { Replay } from "../../src/replay";
 import { dataOf, reportPage, transformer } from "../pages";
 
-// What a function is, whatever its texts and the order in its maps.
+// Returns the instructions of a function without their texts, sorted by id.
 function shape(f: Func): unknown {
   const insts = [...f.insts.values()].map((i) => [i.id, i.op, i.body, i.operands, i.results, i.regions]);
   return insts.sort((a, b) => (a[0] as number) - (b[0] as number));

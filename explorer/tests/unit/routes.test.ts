@@ -5,7 +5,7 @@ import { Program } from "../../src/model";
 import { Tree } from "../../src/tree";
 import { chain, dataOf, graphPage, sapwood, transformer } from "../pages";
 
-// Whether a line goes through the inside of a rectangle.
+// Returns whether a line crosses the inside of a rectangle.
 function crosses([x0, y0]: [number, number], [x1, y1]: [number, number], r: Rect): boolean {
   let [from, to] = [0, 1];
   for (const [start, way, low, high] of [[x0, x1 - x0, r.x + 1, r.x + r.w - 1], [y0, y1 - y0, r.y + 1, r.y + r.h - 1]] as const) {
@@ -20,7 +20,7 @@ function crosses([x0, y0]: [number, number], [x1, y1]: [number, number], r: Rect
   return from < to;
 }
 
-// What an edge runs over: nodes that are not its ends, and what is written in the heads of boxes.
+// Returns the items that an edge crosses: nodes and boxes other than its ends, and labels of boxes.
 function runsOver(edge: Edge, scene: Scene, tree: Tree): string[] {
   const around = new Set([...tree.ancestors(edge.from), ...tree.ancestors(edge.to)].map((box) => box.key));
   const place = (key: string) => scene.places.get(key) as Rect;

@@ -84,7 +84,7 @@ impl WireInfo {
 
 impl PartialEq for WireInfo {
     fn eq(&self, other: &Self) -> bool {
-        // Whether neighbours were one entry depends on what was between them.
+        // Neighbours form one entry or two, depending on the fields between them.
         let (ours, theirs) = (self.unknown_fields(), other.unknown_fields());
         ours.iter().flat_map(|field| field.iter()).eq(theirs.iter().flat_map(|field| field.iter()))
     }

@@ -174,7 +174,7 @@ impl<'a> PtirGraph<'a> {
     /// If the value does not exist.
     pub fn import(&self, id: ValueId) -> Result<PtirValue, GraphError> {
         if !self.builder.function.is_live_value(id) {
-            return Err(EditError::NoValue(id).into());
+            return Err(EditError::NoSuchValue(id).into());
         }
         Ok(self.handle(id))
     }

@@ -59,7 +59,7 @@ impl Function {
     /// If a parameter is used or does not exist.
     pub fn remove_params(&mut self, body: BodyId, indices: &[usize]) -> Result<(), EditError> {
         if !self.is_live_body(body) {
-            return Err(EditError::NoBody(body));
+            return Err(EditError::NoSuchBody(body));
         }
         let params = self.body_params(body);
         let mut stays = vec![true; params.len()];
@@ -119,7 +119,7 @@ impl Function {
     /// If the body is a region of an instruction or the function's own body, or another body uses one of its values.
     pub fn drop_body(&mut self, body: BodyId) -> Result<(), EditError> {
         if !self.is_live_body(body) {
-            return Err(EditError::NoBody(body));
+            return Err(EditError::NoSuchBody(body));
         }
         if body == self.body() || self.body_owner(body).is_some() {
             return Err(EditError::Attached(body));
@@ -157,7 +157,7 @@ impl Function {
         place: InsertPoint,
     ) -> Result<Vec<ValueId>, EditError> {
         if !self.is_live_body(body) {
-            return Err(EditError::NoBody(body));
+            return Err(EditError::NoSuchBody(body));
         }
         if body == self.body() {
             return Err(EditError::Attached(body));

@@ -62,13 +62,13 @@ pub(crate) struct RawInst<'a> {
 pub enum EditError {
     /// The instruction was erased or belongs to another function.
     #[error("{0} is not an instruction of this function")]
-    NoInst(InstId),
+    NoSuchInst(InstId),
     /// The value no longer exists or belongs to another function.
     #[error("{0} is not a value of this function")]
-    NoValue(ValueId),
+    NoSuchValue(ValueId),
     /// The body no longer exists or belongs to another function.
     #[error("{0} is not a body of this function")]
-    NoBody(BodyId),
+    NoSuchBody(BodyId),
     /// The body is already a region of an instruction.
     #[error("{0} is already a region of an instruction")]
     Attached(BodyId),
@@ -136,7 +136,7 @@ impl Function {
         }
         for (i, &body) in spec.regions.iter().enumerate() {
             if !self.is_live_body(body) {
-                return Err(EditError::NoBody(body));
+                return Err(EditError::NoSuchBody(body));
             }
             if body == self.body()
                 || self.body_owner(body).is_some()

@@ -7,12 +7,12 @@ use crate::op::OpKey;
 impl Function {
     #[inline]
     pub(super) fn check_inst(&self, inst: InstId) -> Result<(), EditError> {
-        if self.is_live(inst) { Ok(()) } else { Err(EditError::NoInst(inst)) }
+        if self.is_live(inst) { Ok(()) } else { Err(EditError::NoSuchInst(inst)) }
     }
 
     #[inline]
     pub(super) fn check_value(&self, value: ValueId) -> Result<(), EditError> {
-        if self.is_live_value(value) { Ok(()) } else { Err(EditError::NoValue(value)) }
+        if self.is_live_value(value) { Ok(()) } else { Err(EditError::NoSuchValue(value)) }
     }
 
     pub(super) fn check_insert_point(
@@ -25,12 +25,12 @@ impl Function {
             InsertPoint::Before(at) | InsertPoint::After(at) => {
                 self.check_inst(at)?;
                 if self.body_of(at).is_none() {
-                    return Err(EditError::NoInst(at));
+                    return Err(EditError::NoSuchInst(at));
                 }
             }
             InsertPoint::Start(body) | InsertPoint::End(body) => {
                 if !self.is_live_body(body) {
-                    return Err(EditError::NoBody(body));
+                    return Err(EditError::NoSuchBody(body));
                 }
             }
         }

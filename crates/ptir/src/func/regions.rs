@@ -28,7 +28,7 @@ impl Function {
         }
         for (n, &body) in spec.regions.iter().enumerate() {
             if !self.is_live_body(body) {
-                return Err(EditError::NoBody(body));
+                return Err(EditError::NoSuchBody(body));
             }
             if self.body_owner(body) != Some(from) || spec.regions[..n].contains(&body) {
                 return Err(EditError::Attached(body));

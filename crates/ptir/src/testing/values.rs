@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn tolerances_hold_what_they_say() {
+    fn tolerances_allow_exactly_their_difference() {
         assert!(!differ("nan : f32[]", "0xffc00001 : f32[]", "0"));
         assert!(differ("0.0 : f32[]", "-0.0 : f32[]", "0"));
         assert!(differ("0.0 : f32[]", "-0.0 : f32[]", "2 ulp"));

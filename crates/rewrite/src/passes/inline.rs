@@ -374,7 +374,7 @@ impl InlineCopy<'_> {
             .resolve_parts(&parts)
             .map_err(|_| EditError::Type { expected: Box::new(ty.clone()), found: found() })?;
         let inst = f.insert(self.place, &spec)?;
-        f.value_of(inst).ok_or(EditError::NoInst(inst))
+        f.value_of(inst).ok_or(EditError::NoSuchInst(inst))
     }
 
     fn copied_value(&mut self, f: &mut Function, value: ValueId) -> ValueId {

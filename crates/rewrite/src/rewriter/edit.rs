@@ -161,7 +161,7 @@ impl ProgramRewriter<'_> {
     pub fn replace_inst(&mut self, inst: InstId, values: &[ValueId]) -> EditResult<()> {
         let f = &*self.function;
         if !f.is_live(inst) {
-            return Err(EditError::NoInst(inst).into());
+            return Err(EditError::NoSuchInst(inst).into());
         }
         let results = f.inst_results(inst);
         if results.len() != values.len() {
@@ -256,7 +256,7 @@ impl ProgramRewriter<'_> {
         f.check_erasable(inst)?;
         for (from, &to) in f.inst_results(inst).zip(values) {
             if !f.is_live_value(to) {
-                return Err(EditError::NoValue(to).into());
+                return Err(EditError::NoSuchValue(to).into());
             }
             if f.type_id(from) != f.type_id(to) {
                 let expected = Box::new(f.value_type(from).clone());
@@ -300,7 +300,7 @@ impl ProgramRewriter<'_> {
     pub fn erase_inst(&mut self, inst: InstId) -> EditResult<()> {
         let f = &*self.function;
         if !f.is_live(inst) {
-            return Err(EditError::NoInst(inst).into());
+            return Err(EditError::NoSuchInst(inst).into());
         }
         if f.regions(inst).is_empty() && self.can_skip_events() {
             return self.erase_inst_fast(inst);
@@ -349,7 +349,7 @@ impl ProgramRewriter<'_> {
     pub fn set_operand(&mut self, inst: InstId, index: usize, value: ValueId) -> EditResult<()> {
         let f = &*self.function;
         if !f.is_live(inst) {
-            return Err(EditError::NoInst(inst).into());
+            return Err(EditError::NoSuchInst(inst).into());
         }
         let mut operands: SmallVec<[ValueId; 4]> = SmallVec::from_slice(f.operands(inst));
         let count = operands.len();
@@ -358,7 +358,7 @@ impl ProgramRewriter<'_> {
         };
         let old = std::mem::replace(slot, value);
         if !f.is_live_value(value) {
-            return Err(EditError::NoValue(value).into());
+            return Err(EditError::NoSuchValue(value).into());
         }
         if f.type_id(old) != f.type_id(value) {
             self.check_operands(inst, &operands)?;
@@ -375,7 +375,7 @@ impl ProgramRewriter<'_> {
     /// If a value is not available, or the op does not accept them.
     pub fn set_operands(&mut self, inst: InstId, operands: &[ValueId]) -> EditResult<()> {
         if !self.function.is_live(inst) {
-            return Err(EditError::NoInst(inst).into());
+            return Err(EditError::NoSuchInst(inst).into());
         }
         self.check_operands(inst, operands)?;
         let old: SmallVec<[ValueId; 4]> = SmallVec::from_slice(self.function.operands(inst));
@@ -394,7 +394,7 @@ impl ProgramRewriter<'_> {
     pub fn set_attrs(&mut self, inst: InstId, attrs: &AttrList) -> EditResult<()> {
         let f = &*self.function;
         if !f.is_live(inst) {
-            return Err(EditError::NoInst(inst).into());
+            return Err(EditError::NoSuchInst(inst).into());
         }
         let mut parts = parts_of(f, inst);
         parts.attrs = attrs.iter().cloned().collect();
@@ -409,7 +409,7 @@ impl ProgramRewriter<'_> {
     fn check_operands(&self, inst: InstId, operands: &[ValueId]) -> EditResult<()> {
         let f = &*self.function;
         if let Some(&gone) = operands.iter().find(|v| !f.is_live_value(**v)) {
-            return Err(EditError::NoValue(gone).into());
+            return Err(EditError::NoSuchValue(gone).into());
         }
         if f.op_def(inst).is_some_and(|d| d.terminator) {
             let attached =
@@ -500,7 +500,7 @@ impl ProgramRewriter<'_> {
     ) -> EditResult<Vec<ValueId>> {
         let f = &*self.function;
         if !f.is_live_body(body) {
-            return Err(EditError::NoBody(body).into());
+            return Err(EditError::NoSuchBody(body).into());
         }
         let moved: Vec<InstId> = f.body_insts(body).collect();
         let params = f.body_params(body).to_vec();

@@ -95,7 +95,7 @@ impl MatchCopier<'_> {
                 }
                 _ => self.by_old.get(&old).copied(),
             };
-            operands.push(new.ok_or(EditError::NoValue(old))?);
+            operands.push(new.ok_or(EditError::NoSuchValue(old))?);
         }
         let place = InsertPoint::End(self.new.body());
         self.inst(inst, operands, place)?;
@@ -125,7 +125,7 @@ impl MatchCopier<'_> {
             for inner in nested {
                 let home = f.body_of(inner).map_or(self.new.body(), |b| self.body(b));
                 let operands = (f.operands(inner).iter())
-                    .map(|&v| self.old(v).ok_or(EditError::NoValue(v)))
+                    .map(|&v| self.old(v).ok_or(EditError::NoSuchValue(v)))
                     .collect::<Result<_, _>>()?;
                 self.one(inner, operands, InsertPoint::End(home))?;
             }

@@ -56,7 +56,7 @@ fn insert_call(
     parts.push_attr(&callee);
     parts.push_attr(&!pure);
     parts.push_attr(&ResultTypes(outputs.iter().map(|&v| f.value_type(v).clone()).collect()));
-    let mut spec = f.resolve_parts(&parts).map_err(|_| EditError::NoInst(last))?;
+    let mut spec = f.resolve_parts(&parts).map_err(|_| EditError::NoSuchInst(last))?;
     spec.span = f.inst_span(last);
     let call = f.insert(InsertPoint::After(last), &spec)?;
     for (n, &output) in outputs.iter().enumerate() {

@@ -55,7 +55,7 @@ impl GemmElement for f64 {
     }
 }
 
-/// A matrix in a slice: its element at row `i` and column `j` stands at `i * row + j * column`.
+/// A matrix in a slice: its element at row `i` and column `j` is at index `i * row + j * column`.
 #[derive(Clone, Copy)]
 pub(super) struct MatrixStrides {
     pub(super) row: usize,

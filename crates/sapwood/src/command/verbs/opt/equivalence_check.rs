@@ -17,7 +17,7 @@ pub(super) struct EquivalenceChecker {
     pub(super) seed: u64,
     /// A function and its inputs, instead of random ones.
     pub(super) inputs: Option<(Name, Vec<Value>)>,
-    /// Whether public functions may be removed.
+    /// Allows the passes to remove public functions.
     pub(super) allow_removed: bool,
 }
 
