@@ -8,8 +8,9 @@ use sapwood_ptir::eval::{EvalError, Fault, Kernels, Prepared, RunOptions, Tensor
 use sapwood_ptir::{Name, Program};
 use sapwood_types::FloatMode;
 
-use crate::elements::{elements_as_f64, paired_elements, unit};
+use crate::elements::{paired_elements, unit};
 use crate::perturbation::{self, PerturbationStyle};
+use crate::perturbed_runs::{OpenCause, PerturbedRuns};
 use crate::recorded_calls::{CallRecorder, RecordedCalls};
 use crate::show::element;
 
@@ -22,7 +23,7 @@ const SMALL_DIFFERENCE: f64 = 1e-6;
 const MAX_SMALL_ROUNDING_UNITS: f64 = 32.0;
 /// Differences up to this many times the spread of a result under changed rounding are rounding. The runs are few, and
 /// reassociation moves a sum by more than one unit.
-const SPREAD_FACTOR: f64 = 2.0;
+pub(crate) const SPREAD_FACTOR: f64 = 2.0;
 /// Differences that rounding explains are not comparable if they are larger than this part of the largest element.
 const LARGE_DIFFERENCE: f64 = 1e-3;
 /// The step and time limits of the second program are this many times those of the first.
@@ -309,7 +310,7 @@ impl<'p> FunctionPair<'p> {
     }
 
     // Runs one of the functions with changes that the mode allows. It goes on after a recorded call that fails.
-    fn run_perturbed(
+    pub(crate) fn run_perturbed(
         &self,
         side: usize,
         inputs: &[Value],
@@ -327,9 +328,9 @@ impl<'p> FunctionPair<'p> {
 }
 
 /// The observable values of a run.
-struct Outputs {
-    results: Vec<Value>,
-    calls: RecordedCalls,
+pub(crate) struct Outputs {
+    pub(crate) results: Vec<Value>,
+    pub(crate) calls: RecordedCalls,
 }
 
 impl Outputs {
@@ -340,11 +341,11 @@ impl Outputs {
 }
 
 /// A run with changes that the float mode allows.
-struct PerturbedRun {
-    results: Result<Vec<Value>, EvalError>,
-    calls: RecordedCalls,
+pub(crate) struct PerturbedRun {
+    pub(crate) results: Result<Vec<Value>, EvalError>,
+    pub(crate) calls: RecordedCalls,
     /// Set if an infinity or NaN was computed.
-    special: bool,
+    pub(crate) special: bool,
 }
 
 impl PerturbedRun {
@@ -362,7 +363,7 @@ impl PerturbedRun {
 
 /// A place among the observable values of a run.
 #[derive(Clone, Copy)]
-enum OutputSlot<'a> {
+pub(crate) enum OutputSlot<'a> {
     /// A result of the function.
     Result(usize),
     /// An operand of a recorded call.
@@ -599,167 +600,6 @@ fn position(mut n: usize, shape: &[usize]) -> String {
         (*slot, n) = (n % extent.max(1), n / extent.max(1));
     }
     format!(", element {index:?}")
-}
-
-/// The cause of a difference that the float mode allows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum OpenCause {
-    /// Other rounding, other signs of zeros or other bits of NaN move the element as far.
-    Rounding,
-    /// The element depends on an infinity or NaN.
-    Special,
-}
-
-impl OpenCause {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Rounding => "a change that the float mode allows is amplified there",
-            Self::Special => "it depends on an infinity or NaN, which the float mode leaves open",
-        }
-    }
-}
-
-/// The outputs of perturbed runs of both programs.
-struct PerturbedRuns {
-    // Of the program before and of the program after.
-    finite: [Vec<Outputs>; 2],
-    special: [Vec<Outputs>; 2],
-}
-
-impl PerturbedRuns {
-    fn new(
-        pair: &FunctionPair<'_>,
-        inputs: &[Value],
-        options: &RunOptions,
-        results: usize,
-    ) -> Self {
-        let outputs = |run: PerturbedRun| {
-            let results = run.results.ok().filter(|r| r.len() == results)?;
-            Some(Outputs { results, calls: run.calls })
-        };
-        let mut saw_special = [false; 2];
-        let finite = [0, 1].map(|side| {
-            let runs = PerturbationStyle::finite()
-                .map(|style| pair.run_perturbed(side, inputs, style, options));
-            runs.inspect(|run| saw_special[side] |= run.special).filter_map(outputs).collect()
-        });
-        let open = saw_special.map(|saw| saw && pair.floats.fast());
-        let special = [0, 1].map(|side| {
-            let styles = PerturbationStyle::special().filter(|_| open[side]);
-            let runs = styles.map(|style| pair.run_perturbed(side, inputs, style, options));
-            runs.filter_map(outputs).collect()
-        });
-        Self { finite, special }
-    }
-
-    fn runs(&self, side: usize) -> impl Iterator<Item = &Outputs> {
-        self.finite[side].iter().chain(&self.special[side])
-    }
-
-    fn explains(
-        &self,
-        place: (OutputSlot<'_>, &[usize], usize),
-        (x, y): (f64, f64),
-        by: f64,
-    ) -> Option<OpenCause> {
-        let [mut a, mut b] = [ObservedInterval::new(x), ObservedInterval::new(y)];
-        for (hull, runs) in [&mut a, &mut b].into_iter().zip(&self.finite) {
-            runs.iter().filter_map(|run| number_at(run, place)).for_each(|n| hull.add(n));
-        }
-        if (a.varies() || b.varies()) && a.overlaps(b, by) {
-            return Some(OpenCause::Rounding);
-        }
-        let special = [x, y].into_iter().zip(&self.special).filter(|(_, runs)| !runs.is_empty());
-        for (start, runs) in special {
-            let mut numbers = runs.iter().filter_map(|run| number_at(run, place));
-            let mut hull = ObservedInterval::new(start);
-            numbers.by_ref().for_each(|n| hull.add(n));
-            // Only large changes count, because these runs round differently too.
-            if hull.nan || hull.width() > SPREAD_FACTOR * a.width().max(b.width()) {
-                return Some(OpenCause::Special);
-            }
-        }
-        None
-    }
-}
-
-fn number_at(
-    outputs: &Outputs,
-    (slot, path, at): (OutputSlot<'_>, &[usize], usize),
-) -> Option<f64> {
-    let mut value = match slot {
-        OutputSlot::Result(n) => outputs.results.get(n)?,
-        OutputSlot::Operand { call, target, operand } => {
-            let call = outputs.calls.calls.get(call).filter(|call| &*call.target == target)?;
-            call.operands.get(operand)?
-        }
-    };
-    for &n in path {
-        let Value::Tuple(elements) = value else { return None };
-        value = elements.get(n)?;
-    }
-    let t = value.as_tensor()?;
-    if t.is_splat() {
-        let one = elements_as_f64(&t.part(0, []));
-        return one.get(at % one.len().max(1)).copied();
-    }
-    let per_element = if t.dtype().is_complex() || wide(t) { 2 } else { 1 };
-    let one = elements_as_f64(&t.part(at / per_element, []));
-    one.get(at % per_element).copied()
-}
-
-// Returns whether elements are 64-bit integers, which are compared in two halves.
-fn wide(t: &Tensor) -> bool {
-    t.dtype().is_integer() && t.dtype().byte_size() == 8
-}
-
-/// The interval of the values that an element had in several runs.
-#[derive(Clone, Copy)]
-struct ObservedInterval {
-    low: f64,
-    high: f64,
-    nan: bool,
-    // The signs that were seen: zeros of either sign differ.
-    signs: [bool; 2],
-}
-
-impl ObservedInterval {
-    fn new(x: f64) -> Self {
-        let mut hull =
-            Self { low: f64::INFINITY, high: f64::NEG_INFINITY, nan: false, signs: [false; 2] };
-        hull.add(x);
-        hull
-    }
-
-    fn add(&mut self, x: f64) {
-        if x.is_nan() {
-            self.nan = true;
-            return;
-        }
-        self.low = self.low.min(x);
-        self.high = self.high.max(x);
-        self.signs[usize::from(x.is_sign_negative())] = true;
-    }
-
-    fn width(self) -> f64 {
-        if self.high > self.low { self.high - self.low } else { 0.0 }
-    }
-
-    fn varies(self) -> bool {
-        self.width() > 0.0
-            || self.nan && self.low <= self.high
-            || self.low == 0.0 && self.signs == [true; 2]
-    }
-
-    // Returns whether the intervals overlap after each is widened by `by` times the larger of the two widths.
-    fn overlaps(self, other: Self, by: f64) -> bool {
-        if self.nan && other.nan {
-            return true;
-        }
-        let margin = by * self.width().max(other.width());
-        let margin = if margin.is_finite() { margin } else { 0.0 };
-        self.low - margin <= other.high && other.low - margin <= self.high
-    }
 }
 
 #[cfg(test)]

@@ -33,6 +33,7 @@
 //! | `function_pair` | Runs of two functions on the same inputs, and the comparison of their results. |
 //! | `input_generator`, `input_ranges` | Random inputs; a search for ranges with few infinities and NaN. |
 //! | `perturbation` | Runs in which every op changes its results as far as the float mode allows. |
+//! | `perturbed_runs` | Decides whether such a change explains a difference. |
 //! | `recorded_calls` | A record of the custom calls that only have effects. |
 //! | `elements` | Elements as `f64`, and the tolerance for comparing them. |
 //! | `verdict` | Verdicts and reports. |
@@ -44,6 +45,7 @@ mod function_pair;
 mod input_generator;
 mod input_ranges;
 mod perturbation;
+mod perturbed_runs;
 mod recorded_calls;
 pub mod show;
 mod verdict;

@@ -304,7 +304,7 @@ impl FunctionVerifier<'_> {
                 if !def.has_canonical_attrs(attrs) {
                     match check_attrs(def, attrs) {
                         Ok(_) => {
-                            report(problems, "the attributes are not in canonical form".into())
+                            report(problems, "the attributes are not in canonical form".into());
                         }
                         Err(error) => self.push(problems, inst, &error),
                     }

@@ -110,7 +110,7 @@ fn missing_external_bytes_are_an_error() {
     // The resolver is not called for a range that cannot be right.
     assert_eq!(*asked.lock().unwrap(), 4);
     let none = parse("ptir 1 func @f() { %a = constant external(\"w\", 0, 4) : i32[1] return }");
-    assert!(none.unwrap_err().to_string().contains("nothing was given to find it"));
+    assert!(none.unwrap_err().to_string().contains("no resolver for external literals was given"));
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub fn select(
     match prefer {
         OverlapPreference::Earliest => {}
         OverlapPreference::Largest => {
-            order.sort_by_key(|&n| std::cmp::Reverse(matches[n].ops.len()))
+            order.sort_by_key(|&n| std::cmp::Reverse(matches[n].ops.len()));
         }
         OverlapPreference::Benefit => {
             order.sort_by_key(|&n| std::cmp::Reverse(patterns[matches[n].pattern].benefit));

@@ -60,7 +60,7 @@ fn every_command_line_of_the_pages_runs() {
                     {
                         problems.push(format!(
                             "{place}: `{command}` prints\n{printed}instead of\n{expected}"
-                        ))
+                        ));
                     }
                     _ => {}
                 },

@@ -24,11 +24,11 @@ const MAX_OPERANDS: usize = 8;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PairCriterion {
     /// The ops, the types and, if both have one, the names are equal.
-    SameOpTypeAndName,
+    OpTypeAndName,
     /// The ops and types are equal.
-    SameOpAndType,
+    OpAndType,
     /// The types are equal: another op computes the value.
-    SameType,
+    Type,
 }
 
 type Map<K, V> = HashMap<K, V, FxBuildHasher>;
@@ -90,15 +90,15 @@ impl InstMatching<'_> {
         }
         for _ in 0..PAIRING_ROUNDS {
             let found = self.pair_users_of_pairs()
-                + self.pair_operands_of_pairs(PairCriterion::SameOpTypeAndName);
+                + self.pair_operands_of_pairs(PairCriterion::OpTypeAndName);
             if found == 0 {
                 break;
             }
         }
-        if self.pair_operands_of_pairs(PairCriterion::SameOpAndType) > 0 {
+        if self.pair_operands_of_pairs(PairCriterion::OpAndType) > 0 {
             self.pair_users_of_pairs();
         }
-        self.pair_operands_of_pairs(PairCriterion::SameType);
+        self.pair_operands_of_pairs(PairCriterion::Type);
         self.pair_by_text();
     }
 
@@ -308,9 +308,9 @@ impl InstMatching<'_> {
                 let (own, other) = (self.left_name(i), self.right_name(j));
                 let named = own.is_some() && other.is_some() && own != other;
                 let fits = match criterion {
-                    PairCriterion::SameOpTypeAndName => alike && !named,
-                    PairCriterion::SameOpAndType => alike,
-                    PairCriterion::SameType => true,
+                    PairCriterion::OpTypeAndName => alike && !named,
+                    PairCriterion::OpAndType => alike,
+                    PairCriterion::Type => true,
                 };
                 if fits {
                     self.pair(i, j);

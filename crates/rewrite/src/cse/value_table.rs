@@ -381,7 +381,7 @@ mod tests {
                 let seen = |&o: &InstId| f.dominates(o, inst);
                 match table.find_or_insert_hashed(f, hash, inst) {
                     Lookup::New => {
-                        assert!(known || dominated_others.is_empty() && !others.iter().any(seen))
+                        assert!(known || dominated_others.is_empty() && !others.iter().any(seen));
                     }
                     Lookup::DominatedBy(other) => assert!(others.contains(&other) && seen(&other)),
                     Lookup::Dominates(mut found) => {

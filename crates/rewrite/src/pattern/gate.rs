@@ -160,7 +160,7 @@ impl Gate {
                         .for_each(|&key| definition_setter(definitions, key, *at)(list, bit));
                 }
                 (GateCondition::OwnOp(at), Some(key)) => {
-                    definition_setter(definitions, key, *at)(list, bit)
+                    definition_setter(definitions, key, *at)(list, bit);
                 }
                 (GateCondition::Operand(_, Roots::Any), _) | (GateCondition::OwnOp(_), None) => {
                     self.unconditional[list] |= bit;

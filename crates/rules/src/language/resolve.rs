@@ -492,7 +492,7 @@ impl RuleResolver<'_> {
     }
 
     fn capture(&mut self, word: &Word, row: Option<AttrKind>) -> Result<usize, Reported> {
-        let kind = kind_of(row);
+        let kind = ArgumentKind::of_attr_kind(row);
         if let Some(known) = self.names.get_mut(&word.of) {
             known.uses += 1;
             let NameMeaning::Capture(capture) = known.meaning else {
@@ -559,7 +559,7 @@ impl RuleResolver<'_> {
     pub(super) fn term(&mut self, wanted: ArgumentKind, arg: &AttrExpr) -> Result<Term, Reported> {
         let (term, kind) = match arg {
             AttrExpr::Literal(literal) => {
-                (Term::Attr(literal.of.clone()), kind_of_attr(&literal.of))
+                (Term::Attr(literal.of.clone()), ArgumentKind::of_attr(&literal.of))
             }
             AttrExpr::Call(word, given) => {
                 let Some(function) = self.words.functions.get(&word.of).cloned() else {
@@ -680,23 +680,5 @@ fn closest_word(word: &str, kind: AttrKind) -> Option<&'static str> {
         AttrKind::Word(words) => did_you_mean(word, words.iter().copied()),
         AttrKind::Type => did_you_mean(word, DataType::ALL.iter().map(|t| t.short_name())),
         _ => None,
-    }
-}
-
-fn kind_of(kind: Option<AttrKind>) -> ArgumentKind {
-    match kind {
-        Some(AttrKind::Int) => ArgumentKind::Int,
-        Some(AttrKind::Ints) => ArgumentKind::Ints,
-        Some(AttrKind::Type) => ArgumentKind::Dtype,
-        _ => ArgumentKind::Attr,
-    }
-}
-
-fn kind_of_attr(attr: &Attr) -> ArgumentKind {
-    match attr {
-        Attr::Int(_) => ArgumentKind::Int,
-        Attr::Ints(_) => ArgumentKind::Ints,
-        Attr::Type(_) => ArgumentKind::Dtype,
-        _ => ArgumentKind::Attr,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sapwood_ptir::{Attr, Dim, Function, TensorType, ValueId};
+use sapwood_ptir::{Attr, AttrKind, Dim, Function, TensorType, ValueId};
 use sapwood_types::DataType;
 
 /// The kind of a parameter of a predicate or function.
@@ -21,6 +21,28 @@ pub enum ArgumentKind {
     Dtype,
     /// Any attribute.
     Attr,
+}
+
+impl ArgumentKind {
+    /// Returns the kind of the values of an attribute.
+    pub(super) fn of_attr_kind(kind: Option<AttrKind>) -> Self {
+        match kind {
+            Some(AttrKind::Int) => Self::Int,
+            Some(AttrKind::Ints) => Self::Ints,
+            Some(AttrKind::Type) => Self::Dtype,
+            _ => Self::Attr,
+        }
+    }
+
+    /// Returns the kind of a literal attribute.
+    pub(super) fn of_attr(attr: &Attr) -> Self {
+        match attr {
+            Attr::Int(_) => Self::Int,
+            Attr::Ints(_) => Self::Ints,
+            Attr::Type(_) => Self::Dtype,
+            _ => Self::Attr,
+        }
+    }
 }
 
 impl ArgumentKind {

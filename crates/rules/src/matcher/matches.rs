@@ -170,7 +170,7 @@ impl std::fmt::Display for Exhausted {
         write!(f, "@{function}: `{pattern}` was cut short ")?;
         match limit {
             SearchLimit::Root(_, steps) => {
-                write!(f, "at a root after {}", counted(*steps, "step"))?
+                write!(f, "at a root after {}", counted(*steps, "step"))?;
             }
             SearchLimit::Steps(steps) => write!(f, "after {}", counted(*steps, "step"))?,
             SearchLimit::Matches(matches) => write!(f, "after {}", counted(*matches, "match"))?,
