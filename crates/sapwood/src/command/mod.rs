@@ -1,6 +1,6 @@
 //! The `sapwood` command.
 //!
-//! [`verbs`] has one file per verb, [`io`] reads and writes files for them. Results go to standard output, messages to
+//! `verbs` has one file per verb, `io` reads and writes files for them. Results go to standard output, messages to
 //! standard error. Exit codes: 0 success, 1 a negative result (different, not well-formed), 2 an error.
 
 mod cli_error;
