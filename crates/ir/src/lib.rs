@@ -28,7 +28,7 @@
 //! | `json` | The JSON form, which keeps sharing and spans. |
 //! | `verify/` | The verifier: `stmt`, `expr`, `types` (compatibility), `defined_vars`. |
 //! | `interpret/` | The interpreter, the reference for passes and lowering: `scalar` (operators), `tuple`, `extents` (shapes of arguments). |
-//! | `passes/` | The passes, one file each: `cse`, `fold`, `infer_types`, `inline`, `liveness`, `remove_dead_assignments`, `to_ssa`; the other files are their helpers. |
+//! | `passes/` | The passes, one file each: `cse`, `fold`, `infer_types`, `inline`, `remove_dead_assignments`, `to_ssa`; the other files are their helpers. |
 //! | `builder` | Builders that write programs with closures. |
 //! | `mutate`, `rebuild` | Visitors and mutators with a method per node type; copies of expressions with a field replaced. |
 //! | `float`, `body_size`, `error` | Rounding of floats; the size of a body; errors of the node constructors. |

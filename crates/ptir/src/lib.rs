@@ -27,16 +27,16 @@
 //! ## Modules
 //! | module | contents |
 //! | --- | --- |
-//! | `program`, `func/` | Programs; functions. `func/`: arenas and queries (`mod`), `edit`, `bodies` and `regions` (edits), `insert_point`, `uses`, `order` (dominance), `walk`, `constants`, `names`, `journal` (undo), `consistency` (checks for tests). |
+//! | `program`, `func/` | Programs; functions. `func/`: arenas and queries (`mod`), `edit`, `bodies` and `regions` (edits), `insert_point`, `uses`, `order` (dominance), `walk`, `constants`, `value_names`, `journal` (undo), `consistency` (checks for tests). |
 //! | `ids`, `name`, `tables` | Ids into arenas; interned names; the locks of the interners. |
 //! | `types`, `attr`, `literal/` | Types of values; attribute values; tensor literals. |
-//! | `op/` | Definitions of ops: `macros` (the macro `ops!`), `def`, `registry`, `key`, `infer` (type inference), `docs` (the reference page). |
+//! | `op/` | Definitions of ops: `macros` (the macro `ops!`), `op_def`, `registry`, `key`, `infer` (type inference), `docs` (the reference page). |
 //! | `ops/` | The tables of built-in ops, one file per family; `support` has shared helpers for inference. |
 //! | `text/` | The text form: `lexer`, `parser`, `instruction`, `recover` (after syntax errors), `printer`, `attrs`, `literal`, `types`, `names`, `external` (literals in other files), `quote` (source text for messages). |
 //! | `json` | The JSON form. |
 //! | `verify` | The verifier. |
 //! | `build/` | The builder: `graph`, `value`, `results`, `helpers`; `snippet` (text with placeholders); `writer` (bulk construction). |
-//! | `eval/` | The fixed-order evaluator: `prepared` and `plan` (a function as a list of steps), `machine` (runs plans), `control` and `scan` (control flow), `tensor`, `native` and `narrow` (element types), `arith`, `math/`, `kernels/` (one file per op family), `context`, `options`, `budget`, `error`; `fold` computes one instruction on constants. |
+//! | `eval/` | The fixed-order evaluator: `prepared` and `plan` (a function as a list of steps), `machine` (runs plans), `control` and `scan` (control flow), `tensor`, `native` and `narrow` (element types), `arith`, `math/`, `kernels/` (one file per op family, and helpers), `context`, `options`, `budget`, `error`; `fold` computes one instruction on constants. |
 //! | `structural/` | Structural comparison: `compare`, `hash`, `diff` with `pairing`, `location`, `scope`. |
 //! | `testing/` | Random programs, inputs and mutations; only with the feature `testing`. |
 

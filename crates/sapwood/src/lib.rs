@@ -1,6 +1,6 @@
 //! Sapwood: a compiler-IR toolkit for tensor programs.
 //!
-//! This crate re-exports the others under one name and contains the `sapwood` command. Each re-exported crate has a page of
+//! This crate re-exports the others, except `sapwood-onnx`, under one name and contains the `sapwood` command. Each re-exported crate has a page of
 //! its own:
 //!
 //! | crate | contents |

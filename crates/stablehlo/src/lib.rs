@@ -30,7 +30,7 @@
 //! | `read/` | The reader. `fast_path` handles ops in the most common form straight from the text, with `attr_cache` and `line_cache`; `function`, `regions`, `pretty` and `generic` handle all others. `declared_types` compares types, `value_scope` resolves names, `line_index` finds lines. |
 //! | `ops/` | The mappings between StableHLO ops and PTIR ops, one file per family, used by reader and writer. `converter` and `attributes` are their interface; `decomposed` has ops that are read as several, `dynamic` ops whose shapes are operands, `unknown` ops without a mapping. |
 //! | `write/` | The writer: `text_writer` (one function), `value_names`. |
-//! | `expect_kernels` | Kernels of `check.expect_eq` and its variants. |
+//! | `check_call_kernels` | Kernels of `check.expect_eq` and its variants. |
 
 mod attr;
 mod check_call_kernels;

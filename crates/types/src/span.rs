@@ -6,7 +6,7 @@ use std::sync::{LazyLock, PoisonError, RwLock, RwLockWriteGuard};
 
 /// The id of an interned file name; four bytes instead of a string in every node.
 ///
-/// Numbers are given out in order of first use and mean nothing outside this process. FileNameInterner are
+/// Numbers are given out in order of first use and mean nothing outside this process. Names are
 /// kept until the process ends, so intern file names, not text that a program can make up freely.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FileId(u32);

@@ -237,7 +237,7 @@ test("lines of regions, their ends and comments are distinguished", () => {
 
 test("a long path keeps the name of the file", () => {
   assert.equal(shortPath("programs/mlp.ptir", 30), "programs/mlp.ptir");
-  assert.equal(shortPath("/data/user/nets/programs/mlp.ptir", 30), "…/nets/programs/mlp.ptir");
+  assert.equal(shortPath("/data/developer/nets/programs/mlp.ptir", 30), "…/nets/programs/mlp.ptir");
   assert.equal(shortPath("/a/quite-a-long-name-of-a-file-indeed.ptir", 30), "…/quite-a-long-name-of-a-file-indeed.ptir");
   assert.equal(shortPath("quite-a-long-name-of-a-file-indeed.ptir", 30), "quite-a-long-name-of-a-file-indeed.ptir");
 });

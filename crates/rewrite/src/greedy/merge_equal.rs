@@ -1,4 +1,4 @@
-//! MergeState of equal instructions during the run: the value table follows the edits.
+//! Merging of equal instructions while the driver runs: the value table follows the edits.
 
 use rustc_hash::FxHashSet;
 use sapwood_ptir::{Function, InstId};

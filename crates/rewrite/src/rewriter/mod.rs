@@ -1,4 +1,4 @@
-//! The rewriter: the only way to change a function. Edits are checked, reported to listeners, and can be rolled back.
+//! The rewriter: the way in which patterns and the driver change a function. Edits are checked, reported to listeners, and can be rolled back.
 
 mod change_tracker;
 mod constants;
