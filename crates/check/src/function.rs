@@ -355,7 +355,7 @@ impl FunctionCheck<'_> {
                     (Verdict::NotComparable, Some(line.clone()))
                 }
                 ResultComparison { not_comparable: Some(line), .. } => {
-                    let line = format!("most of what differs is not comparable: {line}");
+                    let line = format!("too many elements are not comparable: {line}");
                     (Verdict::NotChecked, Some(line))
                 }
                 _ if !seen => {

@@ -373,8 +373,8 @@ impl DrawState<'_> {
     }
 }
 
-/// Returns whether a parameter of a function has few elements, which are seldom edge values by chance. False if there are many
-/// elements in all.
+/// Returns whether a parameter has so few elements that random inputs seldom contain edge values. Returns false if the
+/// parameters together have many.
 pub(crate) fn has_small_param(f: &Function) -> bool {
     let counts = || f.params().iter().map(|&p| count_elements(f.value_type(p)));
     counts().any(|n| (1..SMALL_PARAM_ELEMENTS).contains(&n))

@@ -138,7 +138,7 @@ pub fn write_file(
     target.put_in_place(model_file, data_file).map_err(failed)
 }
 
-/// The file to write and its folder, links followed.
+/// The model file to write, its folder, and the name of its data file; links are resolved.
 struct OutputFiles {
     path: PathBuf,
     folder: PathBuf,

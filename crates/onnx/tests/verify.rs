@@ -60,7 +60,7 @@ fn the_place_is_that_of_the_node() {
 
 #[test]
 fn names_are_defined_once_and_before_use() {
-    let undefined = "error: node `a` (Relu) at byte _: input `v` is not defined: no input, initializer or node has this name";
+    let undefined = "error: node `a` (Relu) at byte _: input `v` is not defined: no graph or function input, initializer or node output has this name";
     assert_eq!(problems(model(graph(&[relu("a", "v", "y")], &["x"], &["y"]))), [undefined]);
     let later = [relu("a", "v", "y"), relu("b", "x", "v")];
     assert_eq!(
@@ -89,7 +89,7 @@ fn names_are_defined_once_and_before_use() {
     assert_eq!(
         problems(model(graph(&[], &["x"], &["z"]))),
         [
-            "error: graph output `z` at byte _: it is not defined: no input, initializer or node has this name"
+            "error: graph output `z` at byte _: it is not defined: no graph or function input, initializer or node output has this name"
         ]
     );
 }
@@ -289,7 +289,7 @@ fn functions_do_not_call_themselves_and_see_their_own_names_only() {
     assert_eq!(
         whole(&[function("F", &[relu("r", "x", "b")])]),
         [
-            "error: node `r` (Relu) at byte _: input `x` is not defined: no input, initializer or node has this name"
+            "error: node `r` (Relu) at byte _: input `x` is not defined: no graph or function input, initializer or node output has this name"
         ]
     );
     assert_eq!(

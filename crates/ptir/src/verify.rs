@@ -644,9 +644,13 @@ fn check_recursion(program: &Program, graph: &[Vec<(Name, InstId)>], problems: &
             let Some(to) = program.position(callee) else { continue };
             if active[to] {
                 let function = &program.functions()[at];
+                let name = function.name();
+                let message = match to == at {
+                    true => format!("@{name} calls itself"),
+                    false => format!("@{name} calls itself through @{callee}"),
+                };
                 let error =
-                    OpError::new(format!("@{} calls itself through @{callee}", function.name()))
-                        .with_help("functions do not recurse; use `while`");
+                    OpError::new(message).with_help("functions do not recurse; use `while`");
                 FunctionVerifier { function, unread: &UnreadParts::default() }
                     .push(problems, inst, &error);
             } else if !done[to] {

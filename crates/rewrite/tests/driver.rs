@@ -433,7 +433,7 @@ fn a_pattern_that_looks_too_far_is_named() {
     assert_eq!(problem.kind, ProblemKind::ExceedsHops { hops: 3, declared: 2 });
     assert_eq!(
         problem.to_string(),
-        "pattern `looks_three_up` at `tan` read 3 definitions deep, but declares 2"
+        "pattern `looks_three_up` at `tan` read a definition 3 steps from its root, but declares `hops` 2"
     );
     let mut set = PatternSet::new();
     set.add(looks_three_up.hops(3));

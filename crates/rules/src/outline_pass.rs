@@ -67,14 +67,23 @@ const OUTLINE: PassInfo = PassInfo {
     name: "outline",
     doc: "Replaces matches of patterns by calls of functions.",
     options: &[
-        OptionInfo { name: "patterns", doc: "Files of patterns, separated by `|`; needed." },
-        OptionInfo { name: "share", doc: "Whether equal extractions become one function." },
-        OptionInfo { name: "keep-nested", doc: "Whether calls in extracted functions stay." },
+        OptionInfo { name: "patterns", doc: "Required: files of patterns, separated by `|`." },
+        OptionInfo {
+            name: "share",
+            doc: "Uses one function for equal extractions: `true` or `false`.",
+        },
+        OptionInfo {
+            name: "keep-nested",
+            doc: "Keeps calls inside extracted functions: `true` or `false`.",
+        },
         OptionInfo {
             name: "keep-unused",
-            doc: "Whether private functions that nothing calls any more stay.",
+            doc: "Keeps private functions that are no longer called: `true` or `false`.",
         },
-        OptionInfo { name: "typed", doc: "Whether the types that patterns state count." },
+        OptionInfo {
+            name: "typed",
+            doc: "Also requires the types that patterns declare: `true` or `false`.",
+        },
     ],
     make,
 };

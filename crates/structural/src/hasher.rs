@@ -135,7 +135,7 @@ impl ChildPosition {
     }
 }
 
-/// The keys of the first positions; most nodes have no more children.
+/// Precomputed keys of the first 16 positions; most nodes have at most 16 children.
 static FIRST_POSITIONS: [ChildPosition; 16] = {
     let mut all = [ChildPosition { lo: 0, hi: 0 }; 16];
     let mut index = 0;

@@ -158,9 +158,7 @@ impl fmt::Display for MismatchReason {
             Self::Value => f.write_str("their values differ"),
             Self::Length => f.write_str("one sequence is longer"),
             Self::Missing => f.write_str("the key exists on one side only"),
-            Self::Binding(None) => {
-                f.write_str("they are different variables, and nothing binds them to each other")
-            }
+            Self::Binding(None) => f.write_str("they are different variables, and both are free"),
             Self::Binding(Some(bound)) => {
                 write!(f, "{} is bound to {} at {}", bound.left, bound.right, bound.at)
             }

@@ -224,7 +224,7 @@ fn an_order_that_would_matter_is_refused() {
         assert!(matches!(error, Error::KeyCollision { .. }), "{error}");
         assert_eq!(
             error.to_string(),
-            "<root>[1]: keys of this map differ and have the same hash, and the value of one binds a variable that the value of another uses or binds elsewhere; give the keys contents that differ, or bind the variable outside the map"
+            "<root>[1]: keys of this map differ and have the same hash, and their values bind or use the same variable in different ways; give the keys contents that differ, or bind the variable outside the map"
         );
     }
 }

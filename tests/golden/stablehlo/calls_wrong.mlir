@@ -14,7 +14,7 @@ func.func @again(%x: tensor<4xf32>) -> tensor<4xf32> {
 //> 2 |   %0 = call @missing(%x) : (tensor<4xf32>) -> tensor<4xf32>
 //>   |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 //>
-//> error: call: @again calls itself through @again
+//> error: call: @again calls itself
 //>  --> stablehlo::calls_wrong:7:8
 //>   |
 //> 7 |   %0 = call @again(%x) : (tensor<4xf32>) -> tensor<4xf32>

@@ -111,10 +111,10 @@ pub(crate) fn with_body(function: &FunctionRef, body: &StmtRef) -> FunctionRef {
     Function::new(&function.name, params, types, body, function.span)
 }
 
-/// Returns the function with these statements as its body, without changing its implicit results.
+/// Returns the function with these statements as its body and the same results as before.
 ///
-/// `results` are the implicit results, which are returned explicitly. If it is empty, an empty sequence is appended if needed,
-/// so that the new last statement adds no implicit results.
+/// If `results` is not empty, it contains the implicit results, and a `return` of them is appended. If it is empty and the new
+/// last statement would add implicit results, an empty sequence is appended.
 fn with_stmts(
     function: &FunctionRef,
     mut stmts: Vec<StmtRef>,

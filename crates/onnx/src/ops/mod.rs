@@ -66,7 +66,7 @@ pub struct AttributeSchema {
     pub r#type: AttributeType,
     /// True if a node must have it.
     pub is_required: bool,
-    /// The value where a node has none.
+    /// The value for nodes that do not have the attribute.
     pub default: Option<AttributeValue>,
 }
 

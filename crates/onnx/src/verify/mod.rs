@@ -37,7 +37,7 @@ use crate::{ElementType, Function, Model, Node, OperatorSet, Tensor, Text, WireI
 /// let problems = verify(&model);
 /// assert_eq!(
 ///     problems.to_string(),
-///     "error: node `n` (Relu): input `x` is not defined: no input, initializer or node has this name"
+///     "error: node `n` (Relu): input `x` is not defined: no graph or function input, initializer or node output has this name"
 /// );
 /// ```
 #[must_use]

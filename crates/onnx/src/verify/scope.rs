@@ -178,7 +178,7 @@ fn check_levels<'a>(
                 }
                 None => report.node_error(
                     node,
-                    format!("input `{input}` is not defined: no input, initializer or node has this name"),
+                    format!("input `{input}` is not defined: no graph or function input, initializer or node output has this name"),
                 ),
             }
         }
@@ -271,7 +271,7 @@ fn leave_graph(
         report.error(
             &format!("graph output `{name}`"),
             wire,
-            "it is not defined: no input, initializer or node has this name",
+            "it is not defined: no graph or function input, initializer or node output has this name",
         );
     }
     // Several outputs may be one value in the body of a loop, but not in the main graph.

@@ -39,7 +39,7 @@ pub(crate) struct WireReader<'a> {
     end: usize,
     depth: usize,
     budget: usize,
-    /// The order of fields in the messages that are being read, the outermost first.
+    /// The field runs of all messages that are being read, in file order; those of the outermost message are first.
     pub(super) runs: Vec<FieldRun>,
 }
 

@@ -303,7 +303,7 @@ impl Tensor {
         Some(Self { dtype: self.dtype, shape, data: Data::Splat(*bits) })
     }
 
-    /// Returns the elements from a row-major index on, with other extents. A splat is not copied.
+    /// Returns a tensor of this shape with the elements from the row-major index `start` on. A splat is not copied.
     ///
     /// # Panics
     /// If there are not enough elements.

@@ -71,7 +71,8 @@ impl<'a> InferCx<'a> {
     /// If the operand does not exist.
     pub fn operand(&self, index: usize) -> Result<&'a ValueType, OpError> {
         self.operands.get(index).copied().ok_or_else(|| {
-            OpError::new(format!("operand {index} is missing, there are {}", self.operands.len()))
+            let count = counted(self.operands.len(), "operand");
+            OpError::new(format!("operand {index} is missing; the op has {count}"))
         })
     }
 
@@ -280,7 +281,8 @@ impl<'a> InferCx<'a> {
     /// If the region does not exist.
     pub fn region(&self, index: usize) -> Result<&RegionSignature<'a>, OpError> {
         self.regions.get(index).ok_or_else(|| {
-            OpError::new(format!("region {index} is missing, there are {}", self.regions.len()))
+            let count = counted(self.regions.len(), "region");
+            OpError::new(format!("region {index} is missing; the op has {count}"))
         })
     }
 

@@ -218,8 +218,12 @@ fn infer_scatter(cx: &InferCx<'_>) -> InferResult {
                     "axis {axis} of the updates is {n}, but axis {to} of the input is {limit}"
                 )));
             }
-        } else if let Some(&expected) = batch.next() {
-            unify_dims(format_args!("axis {axis} of the updates and the indices"), d, expected)?;
+        } else if let Some(&expected) = batch.next()
+            && d.unify(expected).is_none()
+        {
+            return Err(OpError::new(format!(
+                "axis {axis} of the updates is {d}, but the matching axis of the indices is {expected}"
+            )));
         }
     }
     check_reducer(cx, 0, &dtypes)?;

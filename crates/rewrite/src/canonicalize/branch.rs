@@ -18,9 +18,9 @@ crate::patterns! { "branch":
     cond_of_not,
 }
 
-/// `cond(true, f, g) = f`, `cond(false, f, g) = g`, `case(n, f, g, …)` is the `n`-th of them: inlined.
+/// `cond(true, f, g) = f`, `cond(false, f, g) = g`, and `case(n, f, g, …)` is its branch `n`, counted from 0.
 ///
-/// A `case` with one branch is that branch. A number out of range takes the last one.
+/// The branch is inlined. A `case` with one branch always takes it; an `n` out of range takes the last one.
 ///
 /// Floats: exact.
 fn branch_known(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {

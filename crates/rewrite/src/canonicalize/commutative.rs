@@ -44,7 +44,7 @@ fn bool_arithmetic(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `x ∘ x = x` for `and`, `or`, `min`, `max`.
 ///
-/// For complex numbers with one NaN part, `min` and `max` return two NaN parts, so they need fast.
+/// For complex numbers with one NaN part, `min` and `max` return two NaN parts, so they need the float mode fast.
 ///
 /// Floats: exact.
 fn idempotent(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -86,7 +86,7 @@ fn dual_op(key: OpKey) -> Option<OpKey> {
 
 /// `(x ∘ c1) ∘ c2 = x ∘ (c1 ∘ c2)` for `add`, `mul`, `min`, `max`, `and`, `or`, `xor` and constants `c1`, `c2`.
 ///
-/// Sums and products of floats need fast; `min` and `max` are exact.
+/// Sums and products of floats need the float mode fast; `min` and `max` are exact.
 ///
 /// Floats: fast.
 fn reassociate_constants(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {

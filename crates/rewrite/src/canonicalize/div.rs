@@ -28,7 +28,7 @@ crate::patterns! { "div":
 
 /// `x / 1 = x`.
 ///
-/// Complex numbers need fast.
+/// Complex numbers need the float mode fast.
 ///
 /// Floats: exact.
 fn div_one(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -37,7 +37,7 @@ fn div_one(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `x / -1 = -x`.
 ///
-/// Not for unsigned integers; complex numbers need fast.
+/// Not for unsigned integers; complex numbers need the float mode fast.
 ///
 /// Floats: exact.
 fn div_minus_one(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {

@@ -23,7 +23,7 @@ crate::patterns! { "mul":
 
 /// `x * 1 = x`.
 ///
-/// Complex numbers need fast: an infinite part turns the other into NaN.
+/// Complex numbers need the float mode fast: an infinite part turns the other into NaN.
 ///
 /// Floats: exact.
 fn mul_one(op: Mul, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -39,7 +39,7 @@ fn mul_zero(op: Mul, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `x * -1 = -x`.
 ///
-/// Complex numbers need fast.
+/// Complex numbers need the float mode fast.
 ///
 /// Floats: exact.
 fn mul_minus_one(op: Mul, rw: &mut Rewrite<'_>) -> Option<Value> {

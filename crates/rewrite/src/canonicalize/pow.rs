@@ -19,7 +19,7 @@ crate::patterns! { "pow":
 
 /// `x^0 = 1`, also for NaN.
 ///
-/// Complex numbers need fast.
+/// Complex numbers need the float mode fast.
 ///
 /// Floats: exact.
 fn pow_zero(op: Pow, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -31,7 +31,7 @@ fn pow_zero(op: Pow, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `x^1 = x`.
 ///
-/// Complex numbers need fast.
+/// Complex numbers need the float mode fast.
 ///
 /// Floats: exact.
 fn pow_one(op: Pow, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -40,7 +40,7 @@ fn pow_one(op: Pow, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `x^2 = x * x`.
 ///
-/// Complex numbers need fast.
+/// Complex numbers need the float mode fast.
 ///
 /// Floats: exact.
 fn pow_two(op: Pow, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -52,7 +52,7 @@ fn pow_two(op: Pow, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `x^-1 = 1 / x`.
 ///
-/// Complex numbers need fast.
+/// Complex numbers need the float mode fast.
 ///
 /// Floats: exact.
 fn pow_minus_one(op: Pow, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -87,7 +87,7 @@ fn pow_minus_half(op: Pow, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `1^x = 1`, also for NaN.
 ///
-/// Complex numbers need fast.
+/// Complex numbers need the float mode fast.
 ///
 /// Floats: exact.
 fn one_pow(op: Pow, rw: &mut Rewrite<'_>) -> Option<Value> {

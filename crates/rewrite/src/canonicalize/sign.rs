@@ -58,7 +58,7 @@ fn neg_of_add_constant(op: Neg, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `-(x * c) = x * -c` for a constant `c`, if the product has no other use.
 ///
-/// Complex numbers need nsz.
+/// Complex numbers need the float mode nsz.
 ///
 /// Floats: exact.
 fn neg_of_mul_constant(op: Neg, rw: &mut Rewrite<'_>) -> Option<Value> {

@@ -152,7 +152,8 @@ impl fmt::Display for PatternProblem {
             ProblemKind::Invalid(why) => write!(f, "makes the program invalid: {why}"),
             ProblemKind::Panicked(message) => write!(f, "panicked: {message}"),
             ProblemKind::ExceedsHops { hops, declared } => {
-                write!(f, "read {hops} definitions deep, but declares {declared}")
+                let steps = counted(*hops, "step");
+                write!(f, "read a definition {steps} from its root, but declares `hops` {declared}")
             }
             ProblemKind::FiresOutsideGate => {
                 f.write_str("would have fired although its gate excludes this root")

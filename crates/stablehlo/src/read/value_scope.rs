@@ -216,7 +216,7 @@ impl<'a> ValueScope<'a> {
         Some((self.find(name, index)?, at))
     }
 
-    /// Returns one value of a binding.
+    /// Returns value `index` of the binding whose values begin at `start` in the pool.
     pub(super) fn pooled_value(&self, start: u32, index: u32) -> Option<ValueId> {
         self.pool.get((start + index) as usize).copied()
     }

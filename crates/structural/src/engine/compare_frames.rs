@@ -95,7 +95,8 @@ impl<N: Copy, L: Copy> CompareFrame<N, L> {
         }
     }
 
-    /// Returns the stored index, on one side, of child `index`. Of a map, only values are children here.
+    /// Returns the index, in the parent on `side`, of the child that is compared as number `index`. In a map, only the values of
+    /// matched entries are compared.
     fn stored_index(&self, side: Side, index: usize) -> usize {
         match &self.matching {
             Some(matching) => matching.pairs[index][side as usize] as usize * 2 + 1,

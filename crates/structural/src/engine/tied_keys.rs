@@ -179,9 +179,7 @@ pub(super) fn hash_tied_values_in_isolation<'a, G: Graph<'a>>(
         run[0].1 != run[run.len() - 1].1 && run.iter().any(|occurrence| occurrence.2 != run[0].2)
     };
     if occurrences.chunk_by(|a, b| a.0 == b.0).any(differs) {
-        return Err(refuse(
-            "the value of one binds a variable that the value of another uses or binds elsewhere",
-        ));
+        return Err(refuse("their values bind or use the same variable in different ways"));
     }
     Ok(all)
 }

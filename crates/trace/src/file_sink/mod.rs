@@ -133,7 +133,7 @@ impl FileTraceSink {
         &self.folder
     }
 
-    /// Sets the name of the file from which the next program was read: the start lines of passes contain it as `input`.
+    /// Sets the name of the file from which the program was read. The `start` events of later passes contain it as `input`.
     pub fn input(&self, name: &str) {
         self.state().input = Some(name.to_owned());
     }

@@ -87,7 +87,7 @@ impl LoadedFile {
 /// The options of loading a program.
 #[derive(Clone, Copy)]
 pub(crate) struct LoadOptions {
-    /// The format, instead of that of the extension.
+    /// The format; the default is that of the extension, or PTIR text for standard input.
     pub(crate) from: Option<FileFormat>,
     /// Requires a well-formed program.
     pub(crate) verify: bool,

@@ -14,13 +14,13 @@ pub(crate) struct ProgramPair {
     /// The first program; `-` means standard input
     #[arg(value_name = "LEFT")]
     left: PathBuf,
-    /// The second program
+    /// The second program; `-` means standard input
     #[arg(value_name = "RIGHT")]
     right: PathBuf,
     /// Compare instructions in the order of the text
     #[arg(long)]
     pub(crate) ordered: bool,
-    /// Format of the inputs, instead of that of their extensions
+    /// Format of the inputs; the default is that of their extensions, or PTIR text for standard input
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
 }

@@ -19,7 +19,7 @@ use crate::command::status::Status;
 /// generated.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Files of rules (.rules), or directories of them
+    /// Files of rules (.rules), or directories of them; `-` means standard input
     #[arg(required = true, value_name = "FILES")]
     files: Vec<PathBuf>,
     /// Check only this rule. May be repeated

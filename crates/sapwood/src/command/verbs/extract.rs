@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// Programs, or directories of programs; `-` means standard input
     #[arg(required = true, value_name = "FILES")]
     files: Vec<PathBuf>,
-    /// Write to this file; with several inputs, to this directory
+    /// Write to this file, or to this directory if there are several inputs; the default is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -40,10 +40,11 @@ pub(crate) struct Args {
     /// Keep private functions that are no longer called
     #[arg(long)]
     keep_unused: bool,
-    /// Format of the input, instead of that of its extension
+    /// Format of the input; the default is that of its extension, or PTIR text for standard input
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
-    /// Format of the output; the default is that of its extension, StableHLO for StableHLO, or PTIR text
+    /// Format of the output; the default is that of its extension, or else StableHLO for StableHLO inputs and PTIR text for
+    /// all others
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<FileFormat>,
 }

@@ -21,7 +21,7 @@ pub(crate) struct Args {
     /// Programs, or directories of programs; `-` means standard input
     #[arg(required = true, value_name = "FILES")]
     files: Vec<PathBuf>,
-    /// Write to this file; with several inputs, to this directory
+    /// Write to this file, or to this directory if there are several inputs; the default is standard output
     #[arg(short, long, value_name = "FILE", conflicts_with = "in_place")]
     output: Option<PathBuf>,
     /// Overwrite the input files
@@ -30,10 +30,10 @@ pub(crate) struct Args {
     /// Only list the files that are not in canonical form; exit code 1 if there are any
     #[arg(long, conflicts_with_all = ["in_place", "output"])]
     check: bool,
-    /// Format of the input, instead of that of its extension
+    /// Format of the input; the default is that of its extension, or PTIR text for standard input
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
-    /// Format of the output; the default is that of its extension, or that of the input
+    /// Format of the output; the default is that of its extension, or else that of the input
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<FileFormat>,
 }

@@ -25,16 +25,16 @@ pub(crate) struct Args {
     /// Programs, or directories of programs; `-` means standard input
     #[arg(required = true, value_name = "FILES")]
     files: Vec<PathBuf>,
-    /// Write to this file; with several inputs, to this directory
+    /// Write to this file, or to this directory if there are several inputs; the default is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Draw only this function
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
-    /// Format of the input, instead of that of its extension
+    /// Format of the input; the default is that of its extension, or PTIR text for standard input
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
-    /// Format of the drawing; the default is that of the output's extension, or DOT
+    /// Format of the output; the default is that of its extension, or else DOT
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<DrawingFormat>,
 }

@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// Hash instructions in the order of the text
     #[arg(long)]
     ordered: bool,
-    /// Format of the input, instead of that of its extension
+    /// Format of the input; the default is that of its extension, or PTIR text for standard input
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
 }

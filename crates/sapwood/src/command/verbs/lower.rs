@@ -20,13 +20,13 @@ pub(crate) struct Args {
     /// Programs, or directories of programs; `-` means standard input
     #[arg(required = true, value_name = "FILES")]
     files: Vec<PathBuf>,
-    /// Write to this file; with several inputs, to this directory
+    /// Write to this file, or to this directory if there are several inputs; the default is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Format of the input; the default is that of its extension, or front-end IR
+    /// Format of the input; the default is that of its extension, or front-end IR for standard input
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
-    /// Format of the output
+    /// Format of the output; the default is that of its extension, or else PTIR text
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<FileFormat>,
 }

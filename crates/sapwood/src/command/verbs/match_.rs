@@ -30,7 +30,8 @@ pub(crate) struct Args {
     files: Vec<PathBuf>,
     #[command(flatten)]
     patterns: PatternArgs,
-    /// Explain why other places do not match, near misses first; at most N per pattern and function (`--explain=N`)
+    /// Explain why other places do not match, near misses first; at most N per pattern and function (`--explain=N`; the
+    /// default is 5)
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "5")]
     explain: Option<usize>,
     /// Print only matches that can be replaced and share no op with each other
@@ -39,7 +40,7 @@ pub(crate) struct Args {
     /// Return exit code 1 if nothing matches
     #[arg(long)]
     exit_code: bool,
-    /// Format of the input, instead of that of its extension
+    /// Format of the input; the default is that of its extension, or PTIR text for standard input
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
 }

@@ -45,16 +45,17 @@ pub(crate) struct Args {
     /// Programs, or directories of programs; `-` means standard input
     #[arg(required = true, value_name = "FILES")]
     files: Vec<PathBuf>,
-    /// Write to this file; with several inputs, to this directory
+    /// Write to this file, or to this directory if there are several inputs; the default is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The passes to run, for example 'canonicalize{max-iterations=4},cse,dce'
+    /// The passes to run, for example 'canonicalize{max-iterations=4},cse,dce'; the default is simplify
     #[arg(short, long, value_name = "PASSES", conflicts_with_all = ["float", "max_rewrites", "only", "disable"])]
     pipeline: Option<String>,
-    /// Float mode: exact (only the bits of a NaN may change), nsz (also the sign of zero), or fast (also rounding)
+    /// Float mode: exact (only the bits of a NaN may change), nsz (also the sign of zero), or fast (also rounding); the
+    /// default is exact
     #[arg(long, value_name = "MODE")]
     float: Option<FloatMode>,
-    /// Largest number of folds and rewrites
+    /// Largest number of folds and rewrites; the default is 4096 plus 16 per instruction
     #[arg(long, value_name = "N")]
     max_rewrites: Option<usize>,
     /// A file of rules to apply together with the shipped patterns. May be repeated
@@ -66,8 +67,8 @@ pub(crate) struct Args {
     /// Do not apply this pattern or rule. May be repeated
     #[arg(long, value_name = "PATTERN")]
     disable: Vec<String>,
-    /// Print op counts before and after, and statistics of each pattern; constants, `return` and `yield`, and the only op of a
-    /// reduction's region are not counted
+    /// Print op counts before and after, and statistics of each pattern. Not counted: constants, `return`, `yield`, and the
+    /// only op of a region that is not a branch or a loop
     #[arg(long)]
     stats: bool,
     /// Print the time of each pass
@@ -83,13 +84,14 @@ pub(crate) struct Args {
     /// the float mode allows, or if a result could not be checked
     #[arg(long)]
     check: bool,
-    /// With --check: an input of `main`, or of the only function, as .npy, one for each parameter, in order
+    /// With --check: an input of `main`, or of the only function, as .npy, one for each parameter, in order; the default is
+    /// random inputs
     #[arg(long = "in", value_name = "FILE", requires = "check")]
     inputs: Vec<PathBuf>,
     /// With --check: write the output even if the check fails
     #[arg(long, requires = "check")]
     keep_failed: bool,
-    /// Seed of the random inputs
+    /// With --check: seed of the random inputs
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
     /// Print every rewrite, fold and edit in order
@@ -101,17 +103,19 @@ pub(crate) struct Args {
     /// With --dump-dir: also write the program after passes that changed nothing
     #[arg(long, requires = "dump_dir")]
     dump_all: bool,
-    /// If a pass fails, write a program that reproduces the failure to this file; with several inputs, to this directory
+    /// If a pass fails, write a program that reproduces the failure to this file, or to this directory if there are several
+    /// inputs
     #[arg(long, value_name = "FILE")]
     reproducer: Option<PathBuf>,
-    /// Write an HTML page about the run to this file: before and after, every step, statistics; with several inputs, to this
-    /// directory
+    /// Write an HTML page about the run to this file, or to this directory if there are several inputs: before and after,
+    /// every step, statistics
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Format of the input, instead of that of its extension
+    /// Format of the input; the default is that of its extension, or PTIR text for standard input
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
-    /// Format of the output; the default is that of its extension, StableHLO for StableHLO, or PTIR text
+    /// Format of the output; the default is that of its extension, or else StableHLO for StableHLO inputs and PTIR text for
+    /// all others
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<FileFormat>,
 }

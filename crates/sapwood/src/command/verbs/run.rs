@@ -46,16 +46,16 @@ pub(crate) struct Args {
     /// Save results to this directory as result0.npy and so on; it is created if it is missing
     #[arg(short, long, value_name = "DIRECTORY")]
     output: Option<PathBuf>,
-    /// Largest number of instructions to run
+    /// Largest number of instructions to run; the default is no limit
     #[arg(long, value_name = "N")]
     max_steps: Option<u64>,
-    /// Largest running time in seconds
+    /// Largest running time in seconds; the default is no limit
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     time_limit: Option<f64>,
     /// Write a trace to this directory: the program, its run and how it ended
     #[arg(long, value_name = "DIRECTORY")]
     dump_dir: Option<PathBuf>,
-    /// Format of the program, instead of that of its extension
+    /// Format of the program; the default is that of its extension, or PTIR text for standard input
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
 }

@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// Programs, or directories of programs; `-` means standard input
     #[arg(required = true, value_name = "FILES")]
     files: Vec<PathBuf>,
-    /// Format of the input, instead of that of its extension
+    /// Format of the input; the default is that of its extension, or PTIR text for standard input
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
     /// For the front-end IR: also require that every variable has one definition

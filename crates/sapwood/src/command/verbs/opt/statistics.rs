@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 use super::Args;
 
 /// The note below the table on ops that [`count_ops`] leaves out.
-const NOT_COUNTED_NOTE: &str =
-    "not counted: constants, `return` and `yield`, and the only op of a reduction's region";
+const NOT_COUNTED_NOTE: &str = "not counted: constants, `return`, `yield`, and the only op of a region that is not a branch or a loop";
 
 /// Counts instructions by op, without constants, `return` and `yield`. The only op of the region of an op outside the control
 /// family, such as the maximum of a reduction, is not counted either: most formats write both as one op, `reduce_max` or
