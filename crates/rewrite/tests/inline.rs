@@ -139,3 +139,12 @@ fn symbol_dce_keeps_public_functions_unless_others_are_named() {
     assert_eq!(kept("symbol-dce"), ["helper", "step", "main"]);
     assert_eq!(kept("symbol-dce{keep=main}"), ["main"]);
 }
+
+#[test]
+fn symbol_dce_does_not_remove_all_functions() {
+    let text = "ptir 1 func @f(%x: f32[]) -> f32[] {private = true} { return %x }";
+    let mut program = parse(text).unwrap();
+    let failure = PassManager::parse("symbol-dce").unwrap().run(&mut program).unwrap_err();
+    assert!(failure.to_string().contains("name those to keep in `keep`"), "{failure}");
+    assert_eq!(program.functions().len(), 1);
+}

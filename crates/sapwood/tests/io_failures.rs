@@ -354,3 +354,27 @@ fn colours_only_on_request() {
     assert!(stderr(&["opt", "ill.ptir", "--color", "always"]).contains('\x1b'));
     assert!(!stderr(&["opt", "ill.ptir", "--color", "never"]).contains('\x1b'));
 }
+
+#[test]
+fn spaces_in_options_do_not_matter_to_the_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "ptir 1\nfunc @helper(%x: f32[]) -> f32[] { return %x }\nfunc @main(%x: f32[]) -> f32[] { return %x }\n";
+    fs::write(folder.path().join("a.ptir"), text).unwrap();
+    for pipeline in ["symbol-dce{keep=main}", "symbol-dce{ keep = main }"] {
+        let done =
+            sapwood(folder.path()).args(["opt", "a.ptir", "--check", "-p", pipeline]).output();
+        let done = done.unwrap();
+        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+}
+
+#[test]
+fn a_failed_batch_leaves_no_nested_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = sapwood(folder.path())
+        .args(["opt", "missing.ptir", "gone.ptir", "-o", "out", "--report", "out/pages"])
+        .output()
+        .unwrap();
+    assert_eq!(done.status.code(), Some(2));
+    assert!(!folder.path().join("out").exists());
+}

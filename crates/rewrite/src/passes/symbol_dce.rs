@@ -38,6 +38,11 @@ impl Pass for SymbolDcePass {
             let names = program.functions().iter();
             let names = names.filter(|f| !f.is_private() || f.name().as_str() == "main");
             open.extend(names.map(|f| f.name()));
+            if open.is_empty() && !program.functions().is_empty() {
+                let why =
+                    "every function is private and would be removed; name those to keep in `keep`";
+                return Err(PassError::Refused(why.to_owned()));
+            }
         }
         for name in &self.keep {
             if program.function(name.as_str()).is_none() {

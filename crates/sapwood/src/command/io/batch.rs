@@ -64,7 +64,7 @@ pub(crate) struct BatchInputs {
     /// The directories without programs, each with its error.
     errors: Vec<(PathBuf, CliError)>,
     /// The new output folders. Those that are still empty in the end are removed.
-    created: Vec<CreatedFolder>,
+    created: CreatedFolder,
 }
 
 impl BatchInputs {
@@ -75,7 +75,7 @@ impl BatchInputs {
             return Err(errors.remove(0).1);
         }
         let single = files.len() == 1 && errors.is_empty() && !arguments[0].is_dir();
-        Ok(Self { files, single, skipped, errors, created: Vec::new() })
+        Ok(Self { files, single, skipped, errors, created: CreatedFolder::default() })
     }
 
     /// Finds the files for a verb that writes one output per input, and checks `-o`: several inputs need a folder, in which
@@ -131,15 +131,16 @@ impl BatchInputs {
     ) -> Result<(), CliError> {
         let is_folder_name = ends_in_separator(output);
         if !output.exists() && (is_folder_name || !self.single && output.extension().is_none()) {
-            self.created.push(CreatedFolder::create(output)?);
+            self.created.add(CreatedFolder::create(output)?);
         }
-        if self.single {
+        // Without inputs, the directories without programs are the error to report.
+        if self.single || self.files.is_empty() {
             return Ok(());
         }
         if output.is_dir() {
             return self.check_output_names_differ(output, extension);
         }
-        let inputs = match self.files.len() {
+        let inputs = match self.files.len() + self.errors.len() {
             1 => "the input is a directory".to_owned(),
             n => format!("there are {}", counted(n, "input")),
         };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::cli_error::CliError;
 
-/// The folders that one call created. Dropping it removes those that are still empty, so that a failed command leaves
+/// The folders that a command created. Dropping it removes those that are still empty, so that a failed command leaves
 /// no new folder behind.
 #[derive(Debug, Default)]
 pub(crate) struct CreatedFolder {
@@ -32,6 +32,11 @@ impl CreatedFolder {
         Self { new }
     }
 
+    /// Adds folders that were created later, which may be inside the first ones.
+    pub(crate) fn add(&mut self, mut later: Self) {
+        self.new.append(&mut later.new);
+    }
+
     /// Returns true if the folder did not exist before.
     pub(crate) fn is_new(&self) -> bool {
         !self.new.is_empty()
@@ -41,10 +46,8 @@ impl CreatedFolder {
 impl Drop for CreatedFolder {
     fn drop(&mut self) {
         for folder in self.new.iter().rev() {
-            // Fails if there is something in it, which is the sign to keep it.
-            if fs::remove_dir(folder).is_err() {
-                break;
-            }
+            // Fails if the folder is not empty, and then it is kept.
+            let _ = fs::remove_dir(folder);
         }
     }
 }
@@ -52,6 +55,16 @@ impl Drop for CreatedFolder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nested_folders_of_several_calls_are_removed() {
+        let root = tempfile::tempdir().unwrap();
+        let outer = root.path().join("out");
+        let mut created = CreatedFolder::create(&outer).unwrap();
+        created.add(CreatedFolder::create(&outer.join("pages")).unwrap());
+        drop(created);
+        assert!(!outer.exists());
+    }
 
     #[test]
     fn empty_folders_are_removed() {

@@ -226,6 +226,8 @@ fn optimize_file(
     };
     let mut after = before.clone();
     let mut manager = pass_manager(args, pipeline, rules, threads)?;
+    // The pass manager prints the options without spaces.
+    let pipeline = manager.pipeline();
     if let Some(path) = &args.reproducer {
         manager = manager.reproducer(companion_path(path, input, "ptir"));
     }
@@ -264,7 +266,7 @@ fn optimize_file(
     }
     let mut check = None;
     if args.check {
-        let floats = args.float.unwrap_or_else(|| loosest_float_mode(pipeline));
+        let floats = args.float.unwrap_or_else(|| loosest_float_mode(&pipeline));
         // Only `symbol-dce{keep=…}` removes public functions.
         let allow_removed = pipeline.contains("keep=");
         let checker =

@@ -86,7 +86,7 @@ pub(super) fn pass_manager(
         .assume_verified(true))
 }
 
-/// Returns the loosest float mode of the passes of a pipeline.
+/// Returns the loosest float mode of the passes of a pipeline, as the pass manager prints it.
 pub(super) fn loosest_float_mode(pipeline: &str) -> FloatMode {
     let has_mode = |mode: &str| pipeline.contains(&format!("float={mode}"));
     match (has_mode("fast"), has_mode("nsz")) {
