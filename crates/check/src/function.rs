@@ -1,5 +1,6 @@
 //! The check of functions and of whole programs.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -127,6 +128,7 @@ pub fn compare_function(
         options,
         pair,
         found: vec![ResultComparison::default(); report.results.len()],
+        operands: BTreeMap::new(),
         report: &mut report,
     };
     check.run(&first, g);
@@ -185,6 +187,8 @@ struct FunctionCheck<'a> {
     pair: FunctionPair<'a>,
     // The comparison of each result, summed over all inputs.
     found: Vec<ResultComparison>,
+    // The comparison of each operand of a custom call and of the sequence of calls, summed over all inputs, by place.
+    operands: BTreeMap<String, ResultComparison>,
     report: &'a mut FunctionReport,
 }
 
@@ -306,24 +310,23 @@ impl FunctionCheck<'_> {
                 self.report.runs += 1;
                 for (n, result) in results.into_iter().enumerate() {
                     if let Some(place) = &result.difference {
-                        let text =
-                            |values: &[Value]| values.get(n).map_or_else(String::new, abridged);
+                        // The sequence of custom calls has no value.
+                        let text = |values: &[Value]| values.get(n).map(abridged);
                         self.report.difference.get_or_insert_with(|| Counterexample {
                             place: format!("@{name}, {place}"),
                             inputs: texts(),
-                            before: vec![text(&before)],
-                            after: Some(text(&after)),
+                            before: text(&before).into_iter().collect(),
+                            after: text(&after),
                         });
                     }
-                    match (self.found.get_mut(n), result.not_comparable) {
-                        (Some(found), not_comparable) => {
-                            found.add(ResultComparison { not_comparable, ..result });
-                        }
-                        // An operand of a custom call.
-                        (None, Some(line)) => {
-                            self.report.not_comparable.get_or_insert(format!("@{name}, {line}"));
-                        }
-                        (None, None) => {}
+                    match self.found.get_mut(n) {
+                        Some(found) => found.add(result),
+                        None => match self.operands.get_mut(&result.place) {
+                            Some(found) => found.add(result),
+                            None => {
+                                self.operands.insert(result.place.clone(), result);
+                            }
+                        },
                     }
                 }
                 match self.report.difference {
@@ -355,17 +358,10 @@ impl FunctionCheck<'_> {
                     (Verdict::NotComparable, Some(line.clone()))
                 }
                 ResultComparison { not_comparable: Some(line), .. } => {
-                    let line = format!("too many elements are not comparable: {line}");
-                    (Verdict::NotChecked, Some(line))
+                    (Verdict::NotChecked, Some(mostly_not_comparable(line)))
                 }
                 _ if !seen => {
-                    let kind = match found {
-                        _ if found.nan == found.elements => "was NaN",
-                        _ if found.nan == 0 => "was infinite",
-                        _ => "was infinite or NaN",
-                    };
-                    let line = format!("every element of result {n} {kind}");
-                    (Verdict::NotChecked, Some(line))
+                    (Verdict::NotChecked, Some(never_finite(found, &format!("result {n}"))))
                 }
                 _ if found.max_difference > 0.0 => (Verdict::WithinTolerance, None),
                 _ => (Verdict::Same, None),
@@ -377,7 +373,43 @@ impl FunctionCheck<'_> {
                 max_difference: found.max_difference,
             };
         }
+        self.record_operands();
     }
+
+    // Judges operands like results. Without parameters there are no other inputs, and operands that are not finite do not count: most of
+    // them are the expected values of tests.
+    fn record_operands(&mut self) {
+        let has_params = !self.f.params().is_empty();
+        let name = self.f.name();
+        for (place, found) in &self.operands {
+            match &found.not_comparable {
+                _ if found.difference.is_some() => {}
+                Some(line) if has_params && !found.is_conclusive() => {
+                    self.report.not_checked.get_or_insert_with(|| mostly_not_comparable(line));
+                }
+                Some(line) => {
+                    self.report.not_comparable.get_or_insert_with(|| format!("@{name}, {line}"));
+                }
+                None if has_params && !found.is_conclusive() => {
+                    self.report.not_checked.get_or_insert_with(|| never_finite(found, place));
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+fn mostly_not_comparable(line: &str) -> String {
+    format!("too many elements are not comparable: {line}")
+}
+
+fn never_finite(found: &ResultComparison, place: &str) -> String {
+    let kind = match found {
+        _ if found.nan == found.elements => "was NaN",
+        _ if found.nan == 0 => "was infinite",
+        _ => "was infinite or NaN",
+    };
+    format!("every element of {place} {kind}")
 }
 
 impl ResultComparison {

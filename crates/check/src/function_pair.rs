@@ -10,8 +10,8 @@ use sapwood_types::FloatMode;
 
 use crate::elements::{paired_elements, unit};
 use crate::perturbation::{self, PerturbationStyle};
-use crate::perturbed_runs::{OpenCause, PerturbedRuns};
-use crate::recorded_calls::{CallRecorder, RecordedCalls};
+use crate::perturbed_runs::{NumberPlace, OpenCause, PerturbedRuns};
+use crate::recorded_calls::{CallRecorder, CallSignature, RecordedCalls};
 use crate::show::element;
 
 /// Differences up to this many units in the last place of the largest element of a tensor are always rounding;
@@ -86,11 +86,13 @@ pub enum PairOutcome {
     },
     /// Both ran.
     Ran {
-        /// The comparison of each result, then that of each operand of the custom calls that only have effects.
+        /// The comparison of each result, then that of each operand of the custom calls that only have effects, then that
+        /// of the sequence of these calls: their targets, configs and types of operands. If the sequences differ, no
+        /// operands are compared.
         results: Vec<ResultComparison>,
-        /// The results of the first, then the operands.
+        /// The results of the first, then the operands that were compared.
         before: Vec<Value>,
-        /// The results of the second, then the operands.
+        /// The results of the second, then the operands that were compared.
         after: Vec<Value>,
     },
 }
@@ -110,6 +112,8 @@ impl PairOutcome {
 /// The comparison of one result.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ResultComparison {
+    /// The name of the result or operand in messages, such as `result 0`.
+    pub place: String,
     /// The number of elements; a splat counts as one.
     pub elements: u64,
     /// The number of elements that were compared; of floats only the finite ones.
@@ -188,13 +192,14 @@ impl<'p> FunctionPair<'p> {
         self.recorders.iter().for_each(|recorder| drop(recorder.take()));
         let options = self.options(limits.max_steps, limits.time, limits.max_bytes);
         let started = Instant::now();
-        let before = match self.prepared[0].run(inputs, &options) {
+        let mut before = match self.prepared[0].run(inputs, &options) {
             Ok(results) => Outputs { results, calls: self.recorders[0].take() },
             Err(why) => {
                 let retry = match why.fault {
-                    Fault::Steps { .. } | Fault::Time { .. } | Fault::Memory { .. } => {
-                        RetryAdvice::AfterLimit
-                    }
+                    Fault::Steps { .. }
+                    | Fault::Time { .. }
+                    | Fault::Memory { .. }
+                    | Fault::OutOfMemory { .. } => RetryAdvice::AfterLimit,
                     Fault::NoEvaluation { .. } | Fault::UnknownCustomCall { .. } => {
                         RetryAdvice::Pointless
                     }
@@ -207,7 +212,7 @@ impl<'p> FunctionPair<'p> {
             second_run_time(started.elapsed(), limits.time.saturating_mul(SECOND_RUN_LIMIT_FACTOR));
         let steps = limits.max_steps.saturating_mul(SECOND_RUN_LIMIT_FACTOR.into());
         let options = self.options(steps, time, limits.max_bytes);
-        let after = match self.prepared[1].run(inputs, &options) {
+        let mut after = match self.prepared[1].run(inputs, &options) {
             Ok(results) => Outputs { results, calls: self.recorders[1].take() },
             Err(why) => return self.second_failed(&why, before, inputs, &options),
         };
@@ -217,6 +222,7 @@ impl<'p> FunctionPair<'p> {
             .map(|n| match (first.get(n), second.get(n)) {
                 (Some(a), Some(b)) => comparer.slot(OutputSlot::Result(n), a, b),
                 _ => ResultComparison {
+                    place: OutputSlot::Result(n).to_string(),
                     difference: Some(format!(
                         "{} results before, {} after",
                         first.len(),
@@ -228,6 +234,10 @@ impl<'p> FunctionPair<'p> {
             .collect();
         if first.len() == second.len() {
             results.extend(comparer.calls(&before.calls, &after.calls));
+        }
+        if !before.calls.has_signatures_of(&after.calls) {
+            before.calls.operands.clear();
+            after.calls.operands.clear();
         }
         PairOutcome::Ran { results, before: before.into_values(), after: after.into_values() }
     }
@@ -249,16 +259,16 @@ impl<'p> FunctionPair<'p> {
         inputs: &[Value],
         options: &RunOptions,
     ) -> PairOutcome {
-        let unknown = matches!(
-            why.fault,
-            Fault::NoEvaluation { .. }
-                | Fault::UnknownCustomCall { .. }
-                | Fault::Memory { .. }
-                | Fault::OutOfMemory { .. }
-        );
+        let retry = match why.fault {
+            Fault::NoEvaluation { .. } | Fault::UnknownCustomCall { .. } => {
+                Some(RetryAdvice::Pointless)
+            }
+            Fault::Memory { .. } | Fault::OutOfMemory { .. } => Some(RetryAdvice::AfterLimit),
+            _ => None,
+        };
         let reason = why.to_string();
-        if unknown {
-            return PairOutcome::NotRun { reason, retry: RetryAdvice::Pointless };
+        if let Some(retry) = retry {
+            return PairOutcome::NotRun { reason, retry };
         }
         let is_open = matches!(why.fault, Fault::Op(_)) && self.failure_is_open(inputs, options);
         match is_open && !self.outputs_differ(&before, inputs, options) {
@@ -277,7 +287,7 @@ impl<'p> FunctionPair<'p> {
         recorder.continue_after_failure(false);
         let (mut first, mut after) = (before.calls.clone(), recorder.take());
         if results.is_err() {
-            let recorded = after.calls.len();
+            let recorded = after.total.min(after.signatures.len());
             first.truncate(recorded);
             after.truncate(recorded);
         }
@@ -335,7 +345,7 @@ pub(crate) struct Outputs {
 
 impl Outputs {
     fn into_values(self) -> Vec<Value> {
-        let operands = self.calls.calls.into_iter().flat_map(|call| call.operands);
+        let operands = self.calls.operands.into_iter().flatten();
         self.results.into_iter().chain(operands).collect()
     }
 }
@@ -354,10 +364,8 @@ impl PerturbedRun {
     }
 
     fn fails_in_an_op(&self) -> bool {
-        match &self.results {
-            Ok(_) => self.calls.failed,
-            Err(why) => matches!(why.fault, Fault::Op(_)),
-        }
+        let fails = |why: &EvalError| matches!(why.fault, Fault::Op(_));
+        self.calls.failed || self.results.as_ref().is_err_and(fails)
     }
 }
 
@@ -367,15 +375,15 @@ pub(crate) enum OutputSlot<'a> {
     /// A result of the function.
     Result(usize),
     /// An operand of a recorded call.
-    Operand { call: usize, target: &'a str, operand: usize },
+    Operand { call: usize, signature: &'a CallSignature, operand: usize },
 }
 
 impl fmt::Display for OutputSlot<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Result(n) => write!(f, "result {n}"),
-            Self::Operand { call, target, operand } => {
-                write!(f, "operand {operand} of custom call {call} ({target})")
+            Self::Operand { call, signature, operand } => {
+                write!(f, "operand {operand} of custom call {call} ({})", signature.target)
             }
         }
     }
@@ -409,7 +417,7 @@ impl<'a> OutputComparer<'a> {
     }
 
     fn slot(&mut self, slot: OutputSlot<'_>, a: &Value, b: &Value) -> ResultComparison {
-        let mut result = ResultComparison::default();
+        let mut result = ResultComparison { place: slot.to_string(), ..Default::default() };
         self.values(&mut result, slot, &mut Vec::new(), a, b);
         result
     }
@@ -421,41 +429,50 @@ impl<'a> OutputComparer<'a> {
         })
     }
 
-    // Compares the operands of all recorded calls, one after the other.
+    // Compares the operands of all recorded calls, one after the other, and last the sequence of calls.
     fn calls(&mut self, before: &RecordedCalls, after: &RecordedCalls) -> Vec<ResultComparison> {
-        if !before.has_targets_of(after) {
-            return vec![self.call_sequences(before, after)];
+        if (before.total, after.total) == (0, 0) {
+            return Vec::new();
         }
+        let mut sequence =
+            ResultComparison { place: "custom calls".into(), elements: 1, ..Default::default() };
+        if !before.has_signatures_of(after) {
+            self.call_sequences(&mut sequence, before, after);
+            return vec![sequence];
+        }
+        sequence.compared = 1;
         let mut results = Vec::new();
-        for (call, (a, b)) in before.calls.iter().zip(&after.calls).enumerate() {
-            for (operand, (x, y)) in a.operands.iter().zip(&b.operands).enumerate() {
-                let slot = OutputSlot::Operand { call, target: &a.target, operand };
+        let operands = before.operands.iter().zip(&after.operands);
+        for (call, ((a, b), signature)) in operands.zip(&before.signatures).enumerate() {
+            for (operand, (x, y)) in a.iter().zip(b).enumerate() {
+                let slot = OutputSlot::Operand { call, signature, operand };
                 results.push(self.slot(slot, x, y));
             }
         }
+        results.push(sequence);
         results
     }
 
     // The programs made different calls. A branch that depends on rounding may explain that.
     fn call_sequences(
         &mut self,
+        result: &mut ResultComparison,
         before: &RecordedCalls,
         after: &RecordedCalls,
-    ) -> ResultComparison {
-        let line = format!("custom calls: {} before, {} after", before.total, after.total);
+    ) {
+        let line = before.first_difference(after);
         let perturbed_runs = self.perturbed_runs();
         let mut runs = perturbed_runs.runs(0).map(|run| (run, after));
         let mut others = perturbed_runs.runs(1).map(|run| (run, before));
         let is_explained =
-            |(run, calls): (&Outputs, &RecordedCalls)| run.calls.has_targets_of(calls);
-        let mut result = ResultComparison::default();
+            |(run, calls): (&Outputs, &RecordedCalls)| run.calls.has_signatures_of(calls);
         if runs.any(is_explained) || others.any(is_explained) {
             let why = OpenCause::Rounding.as_str();
+            result.incomparable = 1;
             result.not_comparable = Some(format!("{line}; {why}"));
         } else {
             result.difference = Some(line);
         }
-        result
     }
 
     // Tuples nest at most 64 deep.
@@ -541,7 +558,8 @@ impl<'a> OutputComparer<'a> {
                 true => 1.0,
                 false => 0.0,
             };
-            match self.perturbed_runs().explains((slot, path, at), (x, y), by) {
+            let number = NumberPlace { slot, path, tensor: a, at };
+            match self.perturbed_runs().explains(number, (x, y), by) {
                 None => {
                     result.difference.get_or_insert(line);
                     return;
@@ -604,7 +622,35 @@ fn position(mut n: usize, shape: &[usize]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use sapwood_types::Span;
+
     use super::*;
+
+    #[test]
+    fn a_call_that_fails_before_a_limit_is_a_failure_in_an_op() {
+        let fault = Fault::Steps { limit: 1 };
+        let error =
+            EvalError { function: Name::new("f"), instruction: None, span: Span::unknown(), fault };
+        let mut run =
+            PerturbedRun { results: Err(error), calls: RecordedCalls::default(), special: false };
+        assert!(!run.fails_in_an_op());
+        run.calls.failed = true;
+        assert!(run.fails_in_an_op());
+    }
+
+    #[test]
+    fn a_second_program_without_memory_may_run_on_other_inputs() {
+        let text = "ptir 1 func @f() -> f32[] { %y = constant 1.0 : f32[] return %y }
+            func @g() -> f32[] { %x = iota {axis = 0} : f32[100000]
+              %y = reduce_sum %x {axes = [0]} : f32[] return %y }";
+        let program = sapwood_ptir::parse(text).unwrap();
+        let sides = ["f", "g"].map(|name| (&program, Name::new(name)));
+        let pair = FunctionPair::new(sides[0], sides[1], FloatMode::Exact, None).unwrap();
+        let limits = RunLimits { max_bytes: 1000, ..RunLimits::default() };
+        let outcome = pair.run(&[], &limits);
+        let PairOutcome::NotRun { retry, .. } = outcome else { panic!("{outcome:?}") };
+        assert_eq!(retry, RetryAdvice::AfterLimit);
+    }
 
     #[test]
     fn the_second_program_may_take_longer() {

@@ -24,6 +24,18 @@ impl OpenCause {
     }
 }
 
+/// The place of a number among the outputs of a run.
+#[derive(Clone, Copy)]
+pub(crate) struct NumberPlace<'a> {
+    pub(crate) slot: OutputSlot<'a>,
+    /// The indices of the elements of nested tuples.
+    pub(crate) path: &'a [usize],
+    /// The tensor of the first program at this place.
+    pub(crate) tensor: &'a Tensor,
+    /// The index of the number, as [`elements_as_f64`] orders them.
+    pub(crate) at: usize,
+}
+
 /// The outputs of perturbed runs of both programs.
 pub(crate) struct PerturbedRuns {
     // Of the program before and of the program after.
@@ -63,7 +75,7 @@ impl PerturbedRuns {
 
     pub(crate) fn explains(
         &self,
-        place: (OutputSlot<'_>, &[usize], usize),
+        place: NumberPlace<'_>,
         (x, y): (f64, f64),
         by: f64,
     ) -> Option<OpenCause> {
@@ -88,15 +100,14 @@ impl PerturbedRuns {
     }
 }
 
-fn number_at(
-    outputs: &Outputs,
-    (slot, path, at): (OutputSlot<'_>, &[usize], usize),
-) -> Option<f64> {
+// Returns none if a perturbed run has no such place: it may take another branch and make other calls.
+fn number_at(outputs: &Outputs, place: NumberPlace<'_>) -> Option<f64> {
+    let NumberPlace { slot, path, tensor, at } = place;
     let mut value = match slot {
         OutputSlot::Result(n) => outputs.results.get(n)?,
-        OutputSlot::Operand { call, target, operand } => {
-            let call = outputs.calls.calls.get(call).filter(|call| &*call.target == target)?;
-            call.operands.get(operand)?
+        OutputSlot::Operand { call, signature, operand } => {
+            outputs.calls.signatures.get(call).filter(|&found| found == signature)?;
+            outputs.calls.operands.get(call)?.get(operand)?
         }
     };
     for &n in path {
@@ -104,6 +115,9 @@ fn number_at(
         value = elements.get(n)?;
     }
     let t = value.as_tensor()?;
+    if (t.dtype(), t.shape()) != (tensor.dtype(), tensor.shape()) {
+        return None;
+    }
     if t.is_splat() {
         let one = elements_as_f64(&t.part(0, []));
         return one.get(at % one.len().max(1)).copied();

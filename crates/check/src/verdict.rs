@@ -78,6 +78,8 @@ pub struct FunctionReport {
     /// The failure of the second program, if changes that the float mode allows decide whether it fails; or an operand of
     /// a custom call that is not comparable.
     pub not_comparable: Option<String>,
+    /// The operand of a custom call that is never finite or mostly not comparable, over all inputs.
+    pub not_checked: Option<String>,
     /// The inputs and results where the programs differ.
     pub difference: Option<Counterexample>,
 }
@@ -92,6 +94,7 @@ impl FunctionReport {
             not_run: 0,
             reason: None,
             not_comparable: None,
+            not_checked: None,
             difference: None,
         }
     }
@@ -104,7 +107,8 @@ impl FunctionReport {
         Self { difference: Some(difference), ..Self::new(name, 0) }
     }
 
-    /// Returns the worst verdict of its results; [`Verdict::NotChecked`] if it was not run at all.
+    /// Returns the worst verdict of its results and of the operands of its custom calls; [`Verdict::NotChecked`] if it was not
+    /// run at all.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         if self.difference.is_some() {
@@ -113,9 +117,10 @@ impl FunctionReport {
         if self.runs == 0 {
             return Verdict::NotChecked;
         }
-        let own = match self.not_comparable {
-            Some(_) => Verdict::NotComparable,
-            None => Verdict::Same,
+        let own = match (&self.not_checked, &self.not_comparable) {
+            (Some(_), _) => Verdict::NotChecked,
+            (None, Some(_)) => Verdict::NotComparable,
+            (None, None) => Verdict::Same,
         };
         self.results.iter().map(|r| r.verdict).max().unwrap_or_default().max(own)
     }
@@ -201,6 +206,9 @@ impl CheckReport {
                     lines.push(format!("not run on {} of {all}: {reason}", f.not_run));
                 }
                 (None, _) => {}
+            }
+            if let Some(line) = &f.not_checked {
+                lines.push(format!("not checked: @{name}: {line}"));
             }
             if let Some(line) = &f.not_comparable {
                 lines.push(format!("not comparable at {line}"));

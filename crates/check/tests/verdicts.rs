@@ -1,10 +1,8 @@
 //! The verdict of a check on programs that are right, wrong, or cannot be compared.
 
-use std::sync::Arc;
-
 use sapwood_check::{CheckOptions, CheckReport, RunLimits, Verdict, compare};
-use sapwood_ptir::eval::{DataType, EvalCx, Evaluate, Fault, Kernels, Results, Tensor, Value};
-use sapwood_ptir::{Name, OpKey, Program};
+use sapwood_ptir::eval::{DataType, Tensor, Value};
+use sapwood_ptir::{Name, Program};
 use sapwood_types::FloatMode;
 
 fn program(params: &str, results: &str, body: &str) -> Program {
@@ -356,114 +354,6 @@ fn a_function_without_parameters_is_checked_by_one_run() {
     assert_eq!(verdict("", "f32[2]", nan, folded, FloatMode::Fast), Verdict::NotChecked);
     let report = check("", "f32[2]", folded, folded, FloatMode::Fast);
     assert_eq!(report.verdict(), Verdict::Same, "constants that are equal need no run: {report}");
-}
-
-/// Custom calls that state the values of their first operand: `equal` to the bit, `near` by less than one.
-struct Expectations;
-
-impl Kernels for Expectations {
-    fn kernel(&self, _: OpKey) -> Option<Arc<Evaluate>> {
-        None
-    }
-
-    fn custom_call(&self, target: &str) -> Option<Arc<Evaluate>> {
-        let most = match target {
-            "equal" => 0.0,
-            "near" => 1.0,
-            _ => return None,
-        };
-        Some(Arc::new(move |cx: &mut EvalCx<'_>| {
-            let (found, expected) = (cx.elements::<f32>(0)?, cx.elements::<f32>(1)?);
-            match found.iter().zip(expected.iter()).all(|(x, y)| (x - y).abs() <= most) {
-                true => Ok(Results::new()),
-                false => Err(Fault::op("they differ")),
-            }
-        }))
-    }
-}
-
-fn check_calls(before: &str, after: &str, floats: FloatMode) -> CheckReport {
-    let kernels: Option<Arc<dyn Kernels>> = Some(Arc::new(Expectations));
-    let options = CheckOptions { floats, seed: 1, kernels, ..CheckOptions::default() };
-    let of = |body: &str| {
-        let text = format!("ptir 1 func @f() {{ %x = constant 0.7 : f32[2] {body} return }}");
-        sapwood_ptir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
-    };
-    compare(&of(before), &of(after), &options)
-}
-
-// Two sums: 0.7 + 0.1 + 0.1 is not 0.7 + 0.2.
-const IN_TWO_STEPS: &str = "%a = constant 0.1 : f32[2] %b = add %x, %a : f32[2]
-    %y = add %b, %a : f32[2] %e = constant 0.90000004 : f32[2] ";
-const IN_ONE_STEP: &str = "%a = constant 0.2 : f32[2] %y = add %x, %a : f32[2]
-    %e = constant 0.90000004 : f32[2] ";
-
-#[test]
-fn operands_of_calls_that_rounding_makes_fail_are_compared() {
-    let call = "custom_call \"equal\" %y, %e";
-    let of = |after: &str, floats| check_calls(&format!("{IN_TWO_STEPS} {call}"), after, floats);
-    let rounded = format!("{IN_ONE_STEP} {call}");
-    assert_eq!(of(&rounded, FloatMode::Exact).verdict(), Verdict::Different);
-    let report = of(&rounded, FloatMode::Fast);
-    assert_eq!(report.verdict(), Verdict::NotComparable, "{report}");
-    let wrong = format!("%y = neg %x : f32[2] %e = constant 0.90000004 : f32[2] {call}");
-    for floats in ALL {
-        let report = of(&wrong, floats);
-        assert_eq!(report.verdict(), Verdict::Different, "{floats}: {report}");
-        assert!(report.messages()[0].starts_with("fails only afterwards: "), "{report}");
-    }
-}
-
-#[test]
-fn operands_of_calls_after_one_that_fails_are_compared() {
-    let calls = "custom_call \"equal\" %y, %e custom_call \"near\" %z, %x";
-    let before = format!("{IN_TWO_STEPS} %z = sqrt %x : f32[2] {calls}");
-    let of = |z: &str| {
-        let after = format!("{IN_ONE_STEP} %z = {z} %x : f32[2] {calls}");
-        check_calls(&before, &after, FloatMode::Fast)
-    };
-    assert_eq!(of("sqrt").verdict(), Verdict::NotComparable);
-    let report = of("tanh");
-    assert_eq!(report.verdict(), Verdict::Different, "{report}");
-}
-
-#[test]
-fn results_after_a_call_that_fails_are_compared() {
-    let kernels: Option<Arc<dyn Kernels>> = Some(Arc::new(Expectations));
-    let options = CheckOptions { floats: FloatMode::Fast, seed: 1, kernels, ..Default::default() };
-    let of = |sum: &str, op: &str| {
-        let body = format!("{sum} custom_call \"equal\" %y, %e %z = {op} %x : f32[2] return %z");
-        program("", "f32[2]", &format!("%x = constant 0.7 : f32[2] {body}"))
-    };
-    let before = of(IN_TWO_STEPS, "sqrt");
-    let verdict = |after: &Program| compare(&before, after, &options).verdict();
-    assert_eq!(verdict(&of(IN_ONE_STEP, "sqrt")), Verdict::NotComparable);
-    assert_eq!(verdict(&of(IN_ONE_STEP, "tanh")), Verdict::Different);
-}
-
-#[test]
-fn operands_of_calls_that_succeed_are_compared() {
-    let of = |after: &str, floats| {
-        check_calls("%y = sqrt %x : f32[2] custom_call \"near\" %y, %x", after, floats)
-    };
-    for floats in ALL {
-        let same = of("%y = sqrt %x : f32[2] custom_call \"near\" %y, %x", floats);
-        assert_eq!(same.verdict(), Verdict::Same, "{floats}: {same}");
-        let report = of("%y = tanh %x : f32[2] custom_call \"near\" %y, %x", floats);
-        assert_eq!(report.verdict(), Verdict::Different, "{floats}: {report}");
-        let line = &report.messages()[0];
-        let place = "@f, operand 0 of custom call 0 (near), element [0]: 0.8";
-        assert!(line.starts_with(place), "{line}");
-        let report = of("", floats);
-        assert_eq!(report.verdict(), Verdict::Different, "{floats}: {report}");
-        assert!(report.messages()[0].starts_with("@f, custom calls: 1 before, 0 after"));
-    }
-}
-
-#[test]
-fn a_call_without_effects_may_be_removed() {
-    let pure = "custom_call \"near\" %x, %x {has_side_effect = false}";
-    assert_eq!(check_calls(pure, "", FloatMode::Exact).verdict(), Verdict::Same);
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub use literal::{Literal, Number};
 pub(crate) use literal::{constant_behind, is_constant, same_constant};
 pub(crate) use match_plan::{Connection, MatchPlan};
 
-use crate::language::Condition;
+use crate::language::{Condition, Term};
 
 /// The index of an op of a pattern, in written order.
 pub type OpIx = usize;
@@ -126,6 +126,20 @@ pub(crate) enum ValueSource {
 }
 
 impl PatternGraph {
+    /// Returns whether an op or a condition of the pattern requires that a tensor is empty.
+    pub(crate) fn requires_empty_tensor(&self) -> bool {
+        let attrs = || self.ops.iter().flat_map(|op| &op.attrs);
+        let shapes = || attrs().filter(|attr| attr.slot == AttrSlot::Shape).map(|attr| &attr.test);
+        let has_zero = |attr: &Attr| attr.as_ints().is_some_and(|dims| dims.contains(&0));
+        let is_shape = |list: &Term| match list {
+            Term::Function(function, _) => &*function.name == "shape_of",
+            Term::Capture(n) => shapes().any(|s| matches!(s, AttrCondition::Capture(m) if m == n)),
+            _ => false,
+        };
+        shapes().any(|shape| matches!(shape, AttrCondition::Is(attr) if has_zero(attr)))
+            || self.conditions.iter().filter_map(Condition::wants_zero_in).any(is_shape)
+    }
+
     /// Returns the name.
     #[must_use]
     pub fn name(&self) -> Name {

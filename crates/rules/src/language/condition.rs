@@ -77,6 +77,16 @@ impl Condition {
         }
     }
 
+    /// Returns the list that must contain zero, if the condition requires that.
+    pub(crate) fn wants_zero_in(&self) -> Option<&Term> {
+        match &self.arguments[..] {
+            [list, Term::Attr(Attr::Int(0))] if self.predicate.name == "contains" && !self.not => {
+                Some(list)
+            }
+            _ => None,
+        }
+    }
+
     /// Returns whether values of this element type can satisfy the condition, as far as it restricts the type.
     pub(crate) fn may_have(&self, dtype: DataType) -> bool {
         let is = match (&*self.predicate.name, &self.arguments[..]) {

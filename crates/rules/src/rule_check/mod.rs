@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sapwood_check::{
-    ElementKind, FunctionPair, InputGenerator, OpenExtents, PairOutcome, RunLimits,
+    ElementKind, FunctionPair, InputGenerator, OpenExtents, PairOutcome, RetryAdvice, RunLimits,
     notable_constants,
 };
 use sapwood_ptir::eval::{Tensor, Value};
@@ -29,6 +29,9 @@ const MAX_SHRINK_INSTANCES: usize = 1000;
 
 /// The number of times that an element of the inputs is simplified.
 const MAX_STEPS_PER_ELEMENT: usize = 80;
+
+/// The number of inputs of an instance that may reach a limit before no more of them are tried.
+const MAX_LIMITED_INPUTS: usize = 2;
 
 /// The limits of one run of a side.
 const SIDE_LIMITS: RunLimits =
@@ -137,7 +140,7 @@ pub fn check_rule(
             InstanceOutcome::NotCompared(reason) => {
                 not_compared.get_or_insert(reason);
             }
-            InstanceOutcome::NotRun(reason) => {
+            InstanceOutcome::NotRun { reason, .. } => {
                 not_run.get_or_insert(reason);
                 failures += 1;
                 if failures == instances {
@@ -169,6 +172,9 @@ pub fn check_rule(
         // Tensors without elements alone prove nothing.
         (None, Some(reason)) if with_elements == 0 => RuleVerdict::NotChecked(reason),
         (None, _) if checked == 0 => RuleVerdict::NeverApplied,
+        (None, _) if with_elements == 0 && !rule.pattern.requires_empty_tensor() => {
+            RuleVerdict::NotChecked("all results that were compared are empty tensors".into())
+        }
         (None, _) => RuleVerdict::Holds(checked),
     }
 }
@@ -184,7 +190,7 @@ enum InstanceOutcome {
     /// The rule applies and changes nothing.
     Unchanged,
     /// The rule applies, but a side cannot be run, for this reason.
-    NotRun(String),
+    NotRun { reason: String, retry: RetryAdvice },
     /// The rule applies and both sides run, but no result could be compared, for this reason.
     NotCompared(String),
     /// Both sides give the same results; states whether a result has elements.
@@ -216,17 +222,27 @@ fn check_instance(
     let [left, right] = sides.map(|side| (side.name(), program.add(side)).0);
     let pair = match FunctionPair::new((&program, left), (&program, right), rule.floats(), None) {
         Ok(pair) => pair,
-        Err(why) => return InstanceOutcome::NotRun(why.to_string()),
+        Err(why) => {
+            let (reason, retry) = (why.to_string(), RetryAdvice::Pointless);
+            return InstanceOutcome::NotRun { reason, retry };
+        }
     };
-    let mut tried = InstanceOutcome::NotApplied;
+    let (mut tried, mut limited_inputs) = (InstanceOutcome::NotApplied, 0);
     for n in 0..inputs {
         match compare(&pair, instance, &after, n, random.seed()) {
             found @ InstanceOutcome::Differs(_) => return found,
             same @ InstanceOutcome::Same { .. } => tried = same,
-            // Other inputs may run.
-            reason @ (InstanceOutcome::NotRun(_) | InstanceOutcome::NotCompared(_)) => {
+            reason @ (InstanceOutcome::NotRun { .. } | InstanceOutcome::NotCompared(_)) => {
+                let retry = match reason {
+                    InstanceOutcome::NotRun { retry, .. } => retry,
+                    _ => RetryAdvice::Worthwhile,
+                };
                 if matches!(tried, InstanceOutcome::NotApplied) {
                     tried = reason;
+                }
+                limited_inputs += usize::from(retry == RetryAdvice::AfterLimit);
+                if retry == RetryAdvice::Pointless || limited_inputs == MAX_LIMITED_INPUTS {
+                    break;
                 }
             }
             InstanceOutcome::NotApplied | InstanceOutcome::Unchanged => {}
@@ -376,7 +392,7 @@ fn compare(
     let (mut left, mut right) = match compare_on(pair, &inputs) {
         InputOutcome::Different(left, right) => (left, right),
         InputOutcome::Same { has_elements } => return InstanceOutcome::Same { has_elements },
-        InputOutcome::NotRun(reason) => return InstanceOutcome::NotRun(reason),
+        InputOutcome::NotRun { reason, retry } => return InstanceOutcome::NotRun { reason, retry },
         InputOutcome::NotCompared(reason) => return InstanceOutcome::NotCompared(reason),
     };
     let literals: Option<Vec<TensorLiteral>> = inputs.iter().map(Value::to_literal).collect();
@@ -405,14 +421,14 @@ enum InputOutcome {
     /// The results of the sides.
     Different(String, String),
     /// A side could not be run, for this reason.
-    NotRun(String),
+    NotRun { reason: String, retry: RetryAdvice },
     /// Both were run and nothing was compared, for this reason.
     NotCompared(String),
 }
 
 fn compare_on(pair: &FunctionPair<'_>, inputs: &[Value]) -> InputOutcome {
     match pair.run(inputs, &SIDE_LIMITS) {
-        PairOutcome::NotRun { reason, .. } => InputOutcome::NotRun(reason),
+        PairOutcome::NotRun { reason, retry } => InputOutcome::NotRun { reason, retry },
         PairOutcome::NotComparable { reason } => InputOutcome::NotCompared(reason),
         PairOutcome::Fails { reason, before } => {
             InputOutcome::Different(shown(&before), format!("fails: {reason}"))
