@@ -215,7 +215,6 @@ fn operands_that_are_never_comparable_are_not_checked() {
     let report = check_calls_of_param(&before, &after, FloatMode::Fast);
     assert_eq!(report.verdict(), Verdict::NotChecked, "{report}");
     let line = &report.messages()[0];
-    let start =
-        "not checked: @f: too many elements are not comparable: operand 0 of custom call 0";
+    let start = "not checked: @f: too many elements are not comparable: operand 0 of custom call 0";
     assert!(line.starts_with(start), "{line}");
 }
