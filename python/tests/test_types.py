@@ -56,7 +56,8 @@ if os.environ.get("SAPWOOD_FULL"):
 
 
 def test_every_name_is_there() -> None:
-    for module in (sapwood, ir, sapwood.structural, sapwood.errors, sapwood.testing):
+    modules = (sapwood, ir, sapwood.ptir, sapwood.rewrite, sapwood.structural, sapwood.errors, sapwood.testing)
+    for module in modules:
         assert sorted(set(module.__all__)) == sorted(module.__all__)
         for name in module.__all__:
             assert getattr(module, name).__class__ is not None

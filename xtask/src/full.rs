@@ -16,12 +16,18 @@ const ORACLE_CASES: &str = "5500";
 /// The random seed of the oracle.
 const ORACLE_SEED: &str = "1";
 
-/// Compares the values that ops compute with those of NumPy, SciPy, JAX and mpmath. `tests/oracle` generates random cases, an
-/// example of `sapwood-ptir` runs them.
+/// Compares the values that ops compute with those of NumPy, SciPy, JAX and mpmath. `tests/oracle` checks the golden values and
+/// generates random cases, which an example of `sapwood-ptir` runs.
 pub(crate) fn oracle(context: &Context<'_>) -> Result<StepOutcome> {
     let folder = context.workspace.target.join("oracle");
     let scripts = context.workspace.root.join("tests/oracle");
     let python = bench::python_environment(&folder, &scripts.join("requirements.txt"))?;
+    let mut check = Command::new(&python);
+    check.arg(scripts.join("oracle.py")).args(["golden", "--check"]);
+    let checked = context.run_logged("oracle-golden", &mut check)?;
+    if !checked.success {
+        return Ok(StepOutcome::Failed("golden values are stale".into(), checked.output));
+    }
     let cases = folder.join("cases.jsonl");
     let mut generate = Command::new(python);
     generate.arg(scripts.join("oracle.py")).args(["cases", "--count", ORACLE_CASES]);

@@ -15,11 +15,18 @@ fn the_reference_page_of_ops_is_up_to_date() {
 }
 
 #[test]
+fn the_readme_has_the_number_of_ops() {
+    let ops = format!("{} ops", Registry::builtin().defs().count());
+    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
+    assert!(readme.contains(&ops), "README.md should say \"{ops}\"");
+}
+
+#[test]
 fn every_op_and_attribute_is_documented() {
     for def in Registry::builtin().defs() {
-        assert!(def.doc.len() > 10, "`{}` says nothing", def.name);
+        assert!(def.doc.len() > 10, "`{}` has no documentation", def.name);
         for attr in &def.attrs {
-            assert!(!attr.doc.is_empty(), "`{}` of `{}` says nothing", attr.name, def.name);
+            assert!(!attr.doc.is_empty(), "`{}` of `{}` has no documentation", attr.name, def.name);
         }
     }
 }
