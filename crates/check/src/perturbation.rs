@@ -17,7 +17,7 @@ use sapwood_types::{FloatMode, Rng};
 
 use crate::elements::{elements_as_f64, paired_elements, unit};
 
-/// Ops without arithmetic, except for `neg`; their results are not perturbed.
+/// Ops without arithmetic, and `neg`; their results are not perturbed.
 const DATA_MOVEMENT_OPS: [&str; 20] = [
     "broadcast_in_dim",
     "broadcast_to",

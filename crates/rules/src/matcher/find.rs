@@ -13,7 +13,7 @@ use super::{
 use crate::graph::{Callees, MatchPlan, OpIx, PatternGraph, PatternOperand, ValueSource};
 use crate::legality::is_legal_binding;
 
-/// Finds the matches of some of the patterns; the others only decide what calls in patterns match.
+/// Finds the matches of some of the patterns; the others are used only for calls in these patterns.
 pub(crate) fn find_selected(
     program: &Program,
     patterns: &[PatternGraph],

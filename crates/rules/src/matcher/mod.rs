@@ -38,7 +38,7 @@ pub struct FindOptions {
     pub steps: Option<u64>,
     /// The largest number of matches of one pattern in one function; by default four per instruction and a hundred thousand.
     pub matches: Option<usize>,
-    /// The names of the patterns to search for; all if it is empty. The others only decide what calls in patterns match.
+    /// The names of the patterns to search for; all if it is empty. The others are used only for calls in these patterns.
     pub only: Vec<Name>,
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct PatternArgs {
     /// file. May be repeated
     #[arg(short, long, required = true, value_name = "FILE")]
     pub(crate) pattern: Vec<PathBuf>,
-    /// Search only for this pattern. May be repeated. The other patterns still decide what calls in it match
+    /// Search only for this pattern. May be repeated. Calls in it may still refer to the other patterns
     #[arg(long, value_name = "PATTERN")]
     pub(crate) only: Vec<String>,
     /// Also require the types that patterns declare

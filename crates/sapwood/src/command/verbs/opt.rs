@@ -67,8 +67,8 @@ pub(crate) struct Args {
     /// Do not apply this pattern or rule. May be repeated
     #[arg(long, value_name = "PATTERN")]
     disable: Vec<String>,
-    /// Print op counts before and after, and statistics of each pattern. Not counted: constants, `return`, `yield`, and the
-    /// only op of a region that is not a branch or a loop
+    /// Print op counts before and after, and statistics of each pattern. Not counted: constants, `return`, `yield`, and a
+    /// region's only op, except in branches and loops
     #[arg(long)]
     stats: bool,
     /// Print the time of each pass

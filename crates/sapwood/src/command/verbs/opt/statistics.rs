@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Args;
 
 /// The note below the table on ops that [`count_ops`] leaves out.
-const NOT_COUNTED_NOTE: &str = "not counted: constants, `return`, `yield`, and the only op of a region that is not a branch or a loop";
+const NOT_COUNTED_NOTE: &str = "not counted: constants, `return`, `yield`, and a region's only op, except in branches and loops";
 
 /// Counts instructions by op, without constants, `return` and `yield`. The only op of the region of an op outside the control
 /// family, such as the maximum of a reduction, is not counted either: most formats write both as one op, `reduce_max` or
