@@ -93,6 +93,12 @@ fn every_verb_has_a_section_of_the_reference() {
         .filter_map(|line| line.strip_prefix("### `sapwood ")?.strip_suffix('`'))
         .collect();
     assert_eq!(sections, verbs, "the sections of docs/reference/command.md are those of --help");
+    let (_, schemas) = page.split_once("## Schemas of `--format json`").unwrap();
+    let rows = || schemas.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+    for verb in verbs.iter().filter(|verb| **verb != "completions") {
+        let listed = rows().any(|row| row.contains(&format!("`{verb}`")));
+        assert!(listed, "the table of schemas has no row for `{verb}`");
+    }
 }
 
 /// Returns the README, CONTRIBUTING and all pages of `docs/`.
