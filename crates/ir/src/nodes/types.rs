@@ -135,7 +135,7 @@ impl Type {
     }
 }
 
-/// A conversion to a type, for arguments of constructors: a data type stands for its scalar type.
+/// A conversion to a type, for arguments of constructors: a data type is converted to its scalar type.
 pub trait IntoType {
     /// Converts the value to a type.
     fn into_type(self) -> TypeRef;

@@ -56,7 +56,7 @@ impl U4 {
 
 /// The native type of an element type. Each element type has one; `index` shares that of `i64`.
 pub trait Native: Copy + PartialEq + Debug + Default + Send + Sync + 'static {
-    /// The element type; `i64` also stands for `index`.
+    /// The element type; `i64` is also used for `index`.
     const DTYPE: DataType;
     /// Returns the little-endian bytes of the element, in the low bits.
     fn pack(self) -> u128;

@@ -90,7 +90,7 @@ impl OpParts {
 
 /// A Rust type that can be an operand or region field of an op.
 pub trait OperandField: Sized {
-    /// The number of values or regions it stands for.
+    /// The number of values or regions of the operand.
     const KIND: OperandKind;
     /// The argument type of the builder methods.
     type Arg<'a>;

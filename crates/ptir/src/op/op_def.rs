@@ -47,7 +47,7 @@ impl EffectRule {
     }
 }
 
-/// The number of values or regions that an operand of an op stands for.
+/// The number of values or regions that an operand of an op holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OperandKind {
     /// One value.
@@ -67,7 +67,7 @@ pub enum OperandKind {
 pub struct OperandDef {
     /// Its name.
     pub name: &'static str,
-    /// The number of values or regions it stands for.
+    /// The number of values or regions that it holds.
     pub kind: OperandKind,
 }
 

@@ -1,4 +1,4 @@
-//! External literals: `external("weights.bin", 4096, 1024)` stands for 1024 bytes, from byte 4096 on, of the file
+//! External literals: `external("weights.bin", 4096, 1024)` refers to 1024 bytes, from byte 4096 on, of the file
 //! that the text names. This module opens no files: printing returns the bytes, reading calls a resolver for them.
 
 use std::fmt;
