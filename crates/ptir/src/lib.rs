@@ -30,6 +30,7 @@
 //! | `program`, `func/` | Programs; functions. `func/`: arenas and queries (`mod`), `edit`, `bodies` and `regions` (edits), `insert_point`, `uses`, `order` (dominance), `walk`, `constants`, `value_names`, `journal` (undo), `consistency` (checks for tests). |
 //! | `ids`, `name`, `tables` | Ids into arenas; interned names; the locks of the interners. |
 //! | `types`, `attr`, `literal/` | Types of values; attribute values; tensor literals. |
+//! | `dims/` | Arithmetic on dims: `expr` (the normal form), `arith`, `bounds`, `facts`, `bind` (values for symbols), `shorten` and `text`. Types do not use it yet. |
 //! | `op/` | Definitions of ops: `macros` (the macro `ops!`), `op_def`, `registry`, `key`, `infer` (type inference), `docs` (the reference page). |
 //! | `ops/` | The tables of built-in ops, one file per family; `support` has shared helpers for inference. |
 //! | `text/` | The text form: `lexer`, `parser`, `instruction`, `recover` (after syntax errors), `printer`, `attrs`, `literal`, `types`, `names`, `external` (literals in other files), `quote` (source text for messages). |
@@ -42,6 +43,7 @@
 
 mod attr;
 mod build;
+pub mod dims;
 pub mod eval;
 mod func;
 mod ids;

@@ -1,13 +1,16 @@
-//! The interners of the process: names and ops.
+//! The interners of the process: names, ops and dim expressions.
 
 use std::fmt;
 use std::sync::RwLockWriteGuard;
 
-use crate::{name, op};
+use hashbrown::HashTable;
 
-/// A guard that locks the interners of names, ops and file names.
+use crate::{dims, name, op};
+
+/// A guard that locks the interners of names, ops, dim expressions and file names.
 pub struct InternerLockGuard {
     _ops: RwLockWriteGuard<'static, Option<op::key::Table>>,
+    _dims: RwLockWriteGuard<'static, HashTable<&'static dims::Interned>>,
     _names: RwLockWriteGuard<'static, Option<name::Interner>>,
     _places: sapwood_types::InternerLockGuard,
 }
@@ -18,6 +21,7 @@ pub struct InternerLockGuard {
 pub fn lock_interners() -> InternerLockGuard {
     InternerLockGuard {
         _ops: op::key::hold(),
+        _dims: dims::hold(),
         _names: name::hold(),
         _places: sapwood_types::lock_interners(),
     }

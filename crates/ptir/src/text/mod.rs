@@ -15,7 +15,7 @@ mod types;
 pub(crate) use attrs::write_attr;
 pub(crate) use external::LongLiteralMode;
 pub use external::external_bytes;
-pub(crate) use lexer::{is_word, write_string};
+pub(crate) use lexer::{Lexer, TokenKind, is_word, read_string, write_string};
 pub(crate) use literal::write_literal;
 pub use parser::{ParseOptions, parse, parse_with, parse_with_options};
 pub use printer::{

@@ -1,0 +1,208 @@
+//! Arithmetic on dim expressions.
+
+use super::bounds::Interval;
+use super::expr::{Atom, DimExpr, Factors, MAX_MONOMIALS, Sum, Term};
+
+impl DimExpr {
+    /// Returns `self + other`.
+    #[must_use]
+    pub fn add(self, other: Self) -> Option<Self> {
+        self.sum().plus(other.sum(), 1)?.intern()
+    }
+
+    /// Returns `self - other`.
+    #[must_use]
+    pub fn sub(self, other: Self) -> Option<Self> {
+        self.sum().plus(other.sum(), -1)?.intern()
+    }
+
+    /// Returns `self * other`.
+    #[must_use]
+    pub fn mul(self, other: Self) -> Option<Self> {
+        self.sum().times(other.sum())?.intern()
+    }
+
+    /// Returns the quotient rounded down. The divisor is at least one.
+    #[must_use]
+    pub fn floordiv(self, divisor: i64) -> Option<Self> {
+        self.sum().floordiv(divisor)?.intern()
+    }
+
+    /// Returns the remainder of [`floordiv`](Self::floordiv), which is at least zero and less than the divisor.
+    #[must_use]
+    pub fn modulo(self, divisor: i64) -> Option<Self> {
+        let quotient = self.sum().floordiv(divisor)?;
+        self.sum().plus(&quotient, divisor.checked_neg()?)?.intern()
+    }
+
+    /// Returns the larger of two expressions.
+    #[must_use]
+    pub fn max(self, other: Self) -> Option<Self> {
+        // max(a, b) = b + max(a - b, 0)
+        let positive = self.sum().plus(other.sum(), -1)?.positive_part()?;
+        other.sum().plus(&positive, 1)?.intern()
+    }
+
+    /// Returns the smaller of two expressions.
+    #[must_use]
+    pub fn min(self, other: Self) -> Option<Self> {
+        // min(a, b) = a - max(a - b, 0)
+        let positive = self.sum().plus(other.sum(), -1)?.positive_part()?;
+        self.sum().plus(&positive, -1)?.intern()
+    }
+}
+
+impl Sum {
+    /// Returns `self + scale * other`, or `None` on overflow or if it is too large.
+    pub(super) fn plus(&self, other: &Self, scale: i64) -> Option<Self> {
+        let mut result =
+            Self::constant(self.constant.checked_add(other.constant.checked_mul(scale)?)?);
+        let (mut left, mut right) = (self.terms.iter().peekable(), other.terms.iter().peekable());
+        loop {
+            let order = match (left.peek(), right.peek()) {
+                (None, None) => break,
+                (Some(_), None) => std::cmp::Ordering::Less,
+                (None, Some(_)) => std::cmp::Ordering::Greater,
+                (Some(a), Some(b)) => a.factors.cmp(&b.factors),
+            };
+            let a = if order.is_le() { left.next() } else { None };
+            let b = if order.is_ge() { right.next() } else { None };
+            let scaled = b.map_or(Some(0), |b| b.coefficient.checked_mul(scale))?;
+            let coefficient = a.map_or(0, |a| a.coefficient).checked_add(scaled)?;
+            if let (Some(term), false) = (a.or(b), coefficient == 0) {
+                result.terms.push(Term { coefficient, factors: term.factors.clone() });
+            }
+        }
+        // Twice the limit, so that sums which cancel later are not lost at once.
+        (result.terms.len() <= 2 * MAX_MONOMIALS).then_some(result)
+    }
+
+    /// Returns `self * other`, or `None` on overflow or if it is too large.
+    pub(super) fn times(&self, other: &Self) -> Option<Self> {
+        let mut result = Self::default().plus(self, other.constant)?;
+        for term in &other.terms {
+            result = result.plus(&self.times_term(term.coefficient, &term.factors)?, 1)?;
+        }
+        Some(result)
+    }
+
+    /// Returns the product with one monomial.
+    pub(super) fn times_term(&self, coefficient: i64, factors: &Factors) -> Option<Self> {
+        let product = |a: i64, with: &[Atom]| {
+            let mut all: Factors = factors.iter().chain(with).copied().collect();
+            all.sort_unstable();
+            Some(Term { coefficient: a.checked_mul(coefficient)?, factors: all })
+        };
+        let mut result = Self::default();
+        for term in &self.terms {
+            result.terms.push(product(term.coefficient, &term.factors)?);
+        }
+        if self.constant != 0 {
+            match factors.is_empty() {
+                true => result.constant = self.constant.checked_mul(coefficient)?,
+                false => result.terms.push(product(self.constant, &[])?),
+            }
+        }
+        result.terms.retain(|term| term.coefficient != 0);
+        result.terms.sort_unstable_by(|a, b| a.factors.cmp(&b.factors));
+        Some(result)
+    }
+
+    /// Divides all coefficients and the constant by a number, rounding the constant down.
+    fn shrink(&self, divisor: i64) -> Self {
+        let mut result = self.clone();
+        result.constant = self.constant.div_euclid(divisor);
+        for term in &mut result.terms {
+            term.coefficient /= divisor;
+        }
+        result
+    }
+
+    /// Returns the greatest common divisor of the coefficients and of a number, the constant not counted.
+    pub(super) fn content(&self, start: u64) -> u64 {
+        self.terms
+            .iter()
+            .fold(start, |gcd, term| greatest_common_divisor(gcd, term.coefficient.unsigned_abs()))
+    }
+
+    /// Returns `q` and `r` of `divisor*q + r`, with given coefficients for `q`. The constant of `r` is less than the divisor.
+    fn split(&self, divisor: i64, quotient_of: impl Fn(i64) -> i64) -> (Self, Self) {
+        let mut quotient = Self::constant(self.constant.div_euclid(divisor));
+        let mut rest = Self::constant(self.constant.rem_euclid(divisor));
+        for term in &self.terms {
+            let taken = quotient_of(term.coefficient);
+            // The difference fits 64 bits, even if the product does not.
+            for (sum, coefficient) in [
+                (&mut quotient, taken),
+                (&mut rest, term.coefficient.wrapping_sub(taken.wrapping_mul(divisor))),
+            ] {
+                if coefficient != 0 {
+                    sum.terms.push(Term { coefficient, factors: term.factors.clone() });
+                }
+            }
+        }
+        (quotient, rest)
+    }
+
+    /// Returns the quotient rounded down, for a divisor of at least one.
+    pub(super) fn floordiv(&self, divisor: i64) -> Option<Self> {
+        if divisor < 1 {
+            return None;
+        }
+        // floordiv(d*q + r, d) = q + floordiv(r, d). First r keeps the coefficients that d does not divide, because `mod(?S, 4)` has
+        // closer bounds than its terms; then they are reduced to 0..d.
+        let (quotient, rest) =
+            self.split(
+                divisor,
+                |coefficient| {
+                    if coefficient % divisor == 0 { coefficient / divisor } else { 0 }
+                },
+            );
+        if let Some(known) = Interval::of(&rest).floordiv(divisor).single() {
+            return quotient.plus(&Self::constant(known), 1);
+        }
+        let (quotient, rest) = self.split(divisor, |coefficient| coefficient.div_euclid(divisor));
+        // floordiv(g*r + c, g*d) = floordiv(r + floordiv(c, g), d)
+        let common = rest.content(divisor.unsigned_abs()) as i64;
+        let (rest, divisor) = (rest.shrink(common), divisor / common);
+        let bounds = Interval::of(&rest);
+        if let Some(known) = bounds.floordiv(divisor).single() {
+            return quotient.plus(&Self::constant(known), 1);
+        }
+        // floordiv(floordiv(e, a) + c, b) = floordiv(e + a*c, a*b)
+        if let Some(Atom::FloorDiv(inner, first)) = rest.single_atom() {
+            let moved = Self::constant(rest.constant.checked_mul(first)?);
+            let whole = inner.sum().plus(&moved, 1)?.floordiv(first.checked_mul(divisor)?)?;
+            return quotient.plus(&whole, 1);
+        }
+        quotient.plus(&Self::atom(Atom::FloorDiv(rest.intern()?, divisor)), 1)
+    }
+
+    /// Returns `max(self, 0)`.
+    pub(super) fn positive_part(&self) -> Option<Self> {
+        let bounds = Interval::of(self);
+        if bounds.is_at_least(0) {
+            return Some(self.clone());
+        }
+        if bounds.is_at_most(0) {
+            return Some(Self::default());
+        }
+        // max(-e, 0) = max(e, 0) - e: the first coefficient is positive.
+        if self.terms.first().is_some_and(|term| term.coefficient < 0) {
+            let negated = Self::default().plus(self, -1)?;
+            return negated.positive_part()?.plus(self, 1);
+        }
+        // max(g*e, 0) = g*max(e, 0)
+        let common = self.content(self.constant.unsigned_abs());
+        let common = i64::try_from(common).ok().filter(|&g| g > 0)?;
+        let atom = Self::atom(Atom::Positive(self.shrink(common).intern()?));
+        Self::default().plus(&atom, common)
+    }
+}
+
+pub(super) fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

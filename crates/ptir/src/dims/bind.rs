@@ -1,0 +1,92 @@
+//! Values for symbols: evaluation, substitution, solving.
+
+use super::expr::{Atom, DimExpr, Sum};
+use crate::name::Name;
+
+impl DimExpr {
+    /// Returns the value of the expression, or `None` if a symbol has no value or a number overflows.
+    #[must_use]
+    pub fn evaluate(self, value: &dyn Fn(Name) -> Option<i64>) -> Option<i64> {
+        let mut total = i128::from(self.sum().constant);
+        for term in &self.sum().terms {
+            let mut product = i128::from(term.coefficient);
+            for &factor in &term.factors {
+                product = product.checked_mul(evaluate_atom(factor, value)?.into())?;
+            }
+            total = total.checked_add(product)?;
+        }
+        i64::try_from(total).ok()
+    }
+
+    /// Returns the expression with other expressions in place of symbols. Symbols without one stay.
+    #[must_use]
+    pub fn substitute(self, replacement: &dyn Fn(Name) -> Option<Self>) -> Option<Self> {
+        let mut total = Sum::constant(self.sum().constant);
+        for term in &self.sum().terms {
+            let mut product = Sum::constant(term.coefficient);
+            for &factor in &term.factors {
+                product = product.times(&substitute_in_atom(factor, replacement)?)?;
+            }
+            total = total.plus(&product, 1)?;
+        }
+        total.intern()
+    }
+
+    /// Returns the value of a symbol for which the expression has a given value. The expression must be linear in the symbol, and the other symbols
+    /// must have values. Returns `None` if this is not so, or if no integer of at least zero is a solution.
+    #[must_use]
+    pub fn solve(
+        self,
+        symbol: Name,
+        result: i64,
+        value: &dyn Fn(Name) -> Option<i64>,
+    ) -> Option<i64> {
+        let (coefficient, rest) = self.linear_in(symbol)?;
+        let (coefficient, rest) = (coefficient.evaluate(value)?, rest.evaluate(value)?);
+        let difference = result.checked_sub(rest)?;
+        let solution = difference.checked_div(coefficient)?;
+        (solution >= 0 && solution.checked_mul(coefficient)? == difference).then_some(solution)
+    }
+
+    /// Returns `a` and `b` of `a*symbol + b`, if neither contains the symbol and `a` is not zero.
+    #[must_use]
+    pub fn linear_in(self, symbol: Name) -> Option<(Self, Self)> {
+        let (mut coefficient, mut rest) = (Sum::default(), Sum::constant(self.sum().constant));
+        for term in &self.sum().terms {
+            let is_symbol = |&a: &Atom| matches!(a, Atom::Symbol(s) if s.name == symbol);
+            match term.factors.iter().position(is_symbol) {
+                None => rest.terms.push(term.clone()),
+                Some(position) => {
+                    let mut others = term.factors.clone();
+                    others.remove(position);
+                    let term = Sum::constant(1).times_term(term.coefficient, &others)?;
+                    coefficient = coefficient.plus(&term, 1)?;
+                }
+            }
+        }
+        let (coefficient, rest) = (coefficient.intern()?, rest.intern()?);
+        let contains = |e: Self| e.symbols().contains(&symbol);
+        let is_linear =
+            coefficient.as_constant() != Some(0) && !contains(coefficient) && !contains(rest);
+        is_linear.then_some((coefficient, rest))
+    }
+}
+
+fn evaluate_atom(atom: Atom, value: &dyn Fn(Name) -> Option<i64>) -> Option<i64> {
+    match atom {
+        Atom::Symbol(symbol) => value(symbol.name),
+        Atom::FloorDiv(inner, divisor) => Some(inner.evaluate(value)?.div_euclid(divisor)),
+        Atom::Positive(inner) => Some(inner.evaluate(value)?.max(0)),
+    }
+}
+
+fn substitute_in_atom(atom: Atom, replacement: &dyn Fn(Name) -> Option<DimExpr>) -> Option<Sum> {
+    match atom {
+        Atom::Symbol(symbol) => match replacement(symbol.name) {
+            Some(expr) => Some(expr.sum().clone()),
+            None => Some(Sum::atom(atom)),
+        },
+        Atom::FloorDiv(inner, divisor) => inner.substitute(replacement)?.sum().floordiv(divisor),
+        Atom::Positive(inner) => inner.substitute(replacement)?.sum().positive_part(),
+    }
+}

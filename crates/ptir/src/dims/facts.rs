@@ -1,0 +1,316 @@
+//! Facts about symbols, and comparison under them.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::bounds::Interval;
+use super::expr::{Atom, DimExpr, Factors, Sum};
+use crate::name::Name;
+
+// How many facts a comparison combines, one after the other, and how many combinations it tries in all.
+const MAX_COMBINED_FACTS: usize = 3;
+const MAX_COMBINATIONS: usize = 64;
+
+/// What is known about two expressions, whatever the values of their symbols.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// They are equal for all values that the facts allow.
+    Equal,
+    /// They are different for all values that the facts allow.
+    Different,
+    /// Neither was shown.
+    Unknown,
+}
+
+/// A fact that cannot be true together with those before it.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{fact}` contradicts the facts before it")]
+pub struct Contradiction {
+    /// The fact as text, such as `?S - 1 >= 0`.
+    pub fact: String,
+}
+
+/// What a function assumes about its symbols, besides that they are at least zero.
+#[derive(Clone, Default, Debug)]
+pub struct Facts {
+    // In the order in which they were assumed, for printing.
+    at_least_zero: Vec<DimExpr>,
+    zero: Vec<DimExpr>,
+    // The intervals of symbols that some fact restricts.
+    intervals: HashMap<Name, Interval, FxBuildHasher>,
+    // Facts about several monomials: sums that are at least zero.
+    inequalities: Vec<Sum>,
+    // Sums that are zero, each with the monomial that it eliminates.
+    equations: Vec<(Factors, Sum)>,
+}
+
+impl std::fmt::Debug for Sum {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.clone().intern() {
+            Some(expr) => write!(f, "{expr}"),
+            None => f.write_str("a large sum"),
+        }
+    }
+}
+
+impl std::fmt::Debug for Atom {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        Sum::atom(*self).fmt(f)
+    }
+}
+
+impl Facts {
+    /// Returns no facts: symbols are at least zero.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns whether nothing is assumed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.at_least_zero.is_empty() && self.zero.is_empty()
+    }
+
+    /// Assumes that an expression is at least zero.
+    ///
+    /// # Errors
+    /// If this contradicts the facts before it. Then nothing is assumed.
+    pub fn assume_at_least(&mut self, expr: DimExpr) -> Result<(), Contradiction> {
+        if self.bounds(expr).highest().is_some_and(|highest| highest < 0) {
+            return Err(Contradiction { fact: format!("{expr} >= 0") });
+        }
+        self.at_least_zero.push(expr);
+        self.add_inequality(expr.sum());
+        Ok(())
+    }
+
+    /// Assumes that an expression is zero.
+    ///
+    /// # Errors
+    /// If this contradicts the facts before it. Then nothing is assumed.
+    pub fn assume_zero(&mut self, expr: DimExpr) -> Result<(), Contradiction> {
+        let contradiction = || Contradiction { fact: format!("{expr} == 0") };
+        if self.is_never_zero(expr.sum()) {
+            return Err(contradiction());
+        }
+        self.zero.push(expr);
+        let (_, reduced) = self.eliminate(expr.sum());
+        // The smallest coefficient scales the other sums least.
+        let pivot = reduced.terms.iter().min_by_key(|term| term.coefficient.unsigned_abs());
+        if let Some(factors) = pivot.map(|term| term.factors.clone()) {
+            self.equations.push((factors, reduced));
+        }
+        self.add_inequality(expr.sum());
+        if let Some(negated) = Sum::default().plus(expr.sum(), -1) {
+            self.add_inequality(&negated);
+        }
+        Ok(())
+    }
+
+    fn add_inequality(&mut self, sum: &Sum) {
+        let [term] = &sum.terms[..] else {
+            if !sum.terms.is_empty() {
+                self.inequalities.push(sum.clone());
+            }
+            return;
+        };
+        let [Atom::Symbol(symbol)] = term.factors[..] else {
+            self.inequalities.push(sum.clone());
+            return;
+        };
+        // c*s + k >= 0, so that s >= -k/c, or s <= k/-c if c is negative.
+        let bound = Interval::at_least(0).add(Interval::point(sum.constant).negate());
+        let bound = match term.coefficient {
+            c if c > 0 => bound.unscale(c),
+            i64::MIN => return,
+            c => bound.negate().unscale(-c),
+        };
+        let interval = self.intervals.entry(symbol.name).or_insert(Interval::NOT_NEGATIVE);
+        *interval = interval.intersect(bound);
+    }
+
+    /// Returns the assumptions as text, in the order in which they were made: `?B - 1 >= 0`.
+    pub fn texts(&self) -> impl Iterator<Item = String> {
+        let at_least = self.at_least_zero.iter().map(|expr| format!("{expr} >= 0"));
+        at_least.chain(self.zero.iter().map(|expr| format!("{expr} == 0")))
+    }
+
+    /// Returns whether the facts hold for some values of the symbols, or `None` if a symbol has no value or a number overflows.
+    #[must_use]
+    pub fn hold(&self, value: &dyn Fn(Name) -> Option<i64>) -> Option<bool> {
+        let mut all = true;
+        for expr in &self.at_least_zero {
+            all &= expr.evaluate(value)? >= 0;
+        }
+        for expr in &self.zero {
+            all &= expr.evaluate(value)? == 0;
+        }
+        Some(all)
+    }
+
+    /// Compares two expressions for all values that the facts allow.
+    #[must_use]
+    pub fn compare(&self, left: DimExpr, right: DimExpr) -> Verdict {
+        if left == right {
+            return Verdict::Equal;
+        }
+        let Some(difference) = left.sum().plus(right.sum(), -1) else { return Verdict::Unknown };
+        let difference = match self.is_empty() {
+            true => difference,
+            false => self.simplify_sum(&difference).unwrap_or(difference),
+        };
+        if self.is_never_zero(&difference) {
+            return Verdict::Different;
+        }
+        let (_, reduced) = self.eliminate(&difference);
+        match (reduced.terms.is_empty(), self.bounds_of(&difference).single()) {
+            (true, _) if reduced.constant == 0 => Verdict::Equal,
+            (_, Some(0)) => Verdict::Equal,
+            _ => Verdict::Unknown,
+        }
+    }
+
+    /// Returns an expression that is equal for all values that the facts allow, without the `floordiv`, `mod`, `min` and `max` that they
+    /// decide. Returns `None` on overflow or if it would be too large.
+    #[must_use]
+    pub fn simplify(&self, expr: DimExpr) -> Option<DimExpr> {
+        self.simplify_sum(expr.sum())?.intern()
+    }
+
+    fn simplify_sum(&self, sum: &Sum) -> Option<Sum> {
+        let mut total = Sum::constant(sum.constant);
+        for term in &sum.terms {
+            let mut product = Sum::constant(term.coefficient);
+            for &factor in &term.factors {
+                product = product.times(&self.simplify_atom(factor)?)?;
+            }
+            total = total.plus(&product, 1)?;
+        }
+        Some(total)
+    }
+
+    fn simplify_atom(&self, atom: Atom) -> Option<Sum> {
+        match atom {
+            Atom::Symbol(symbol) => Some(match self.interval(symbol.name).single() {
+                Some(number) => Sum::constant(number),
+                None => Sum::atom(atom),
+            }),
+            Atom::FloorDiv(inner, divisor) => {
+                let inner = self.simplify_sum(inner.sum())?;
+                match self.bounds_of(&inner).floordiv(divisor).single() {
+                    Some(number) => Some(Sum::constant(number)),
+                    None => inner.floordiv(divisor),
+                }
+            }
+            Atom::Positive(inner) => {
+                let inner = self.simplify_sum(inner.sum())?;
+                let bounds = self.bounds_of(&inner);
+                match (bounds.is_at_least(0), bounds.is_at_most(0)) {
+                    (true, _) => Some(inner),
+                    (_, true) => Some(Sum::default()),
+                    _ => inner.positive_part(),
+                }
+            }
+        }
+    }
+
+    /// Returns an interval that contains the value of an expression.
+    #[must_use]
+    pub fn bounds(&self, expr: DimExpr) -> Interval {
+        self.bounds_of(expr.sum())
+    }
+
+    fn is_never_zero(&self, sum: &Sum) -> bool {
+        let (_, reduced) = self.eliminate(sum);
+        // 2*s + 1 is odd.
+        let common = reduced.content(0);
+        if common == 0 && reduced.constant != 0 {
+            return true;
+        }
+        if common > 1 && reduced.constant.unsigned_abs() % common != 0 {
+            return true;
+        }
+        let bounds = self.bounds_of(sum);
+        bounds.is_at_least(1) || bounds.is_at_most(-1)
+    }
+
+    // Removes the monomials that equations determine. Returns a positive number and a sum that is the given one times this number.
+    fn eliminate(&self, sum: &Sum) -> (i64, Sum) {
+        let (mut scale, mut reduced) = (1i64, sum.clone());
+        for (pivot, equation) in &self.equations {
+            let step = cancel(&reduced, equation, pivot);
+            let Some((factor, next)) = step else { continue };
+            let Some(product) = scale.checked_mul(factor) else { continue };
+            (scale, reduced) = (product, next);
+        }
+        (scale, reduced)
+    }
+
+    fn bounds_of(&self, sum: &Sum) -> Interval {
+        let symbol = |name: Name| self.interval(name);
+        let mut bounds = Interval::with(sum, &symbol);
+        if !self.equations.is_empty() {
+            let (scale, reduced) = self.eliminate(sum);
+            bounds = bounds.intersect(Interval::with(&reduced, &symbol).unscale(scale));
+        }
+        if !self.inequalities.is_empty() {
+            let mut tries = MAX_COMBINATIONS;
+            let lower = self.combine(sum, 1, MAX_COMBINED_FACTS, &mut tries);
+            bounds = bounds.intersect(lower);
+            if let Some(negated) = Sum::default().plus(sum, -1) {
+                let mut tries = MAX_COMBINATIONS;
+                let upper = self.combine(&negated, 1, MAX_COMBINED_FACTS, &mut tries);
+                bounds = bounds.intersect(upper.negate());
+            }
+        }
+        bounds
+    }
+
+    fn interval(&self, name: Name) -> Interval {
+        self.intervals.get(&name).copied().unwrap_or(Interval::NOT_NEGATIVE)
+    }
+
+    // Subtracts multiples of facts from a sum, so that monomials without a lower bound cancel. A lower bound of the rest is one of the sum,
+    // because facts are at least zero. The sum is `scale` times the one that was asked for.
+    fn combine(&self, sum: &Sum, scale: i64, depth: usize, tries: &mut usize) -> Interval {
+        let lowest = Interval::with(sum, &|name| self.interval(name)).unscale(scale);
+        let mut best = lowest.without_upper_end();
+        if depth == 0 {
+            return best;
+        }
+        for fact in &self.inequalities {
+            for term in &sum.terms {
+                let helps = (fact.terms.iter()).any(|other| {
+                    other.factors == term.factors
+                        && (other.coefficient < 0) == (term.coefficient < 0)
+                });
+                if !helps {
+                    continue;
+                }
+                if *tries == 0 {
+                    return best;
+                }
+                *tries -= 1;
+                let Some((factor, rest)) = cancel(sum, fact, &term.factors) else { continue };
+                let Some(scale) = scale.checked_mul(factor) else { continue };
+                best = best.intersect(self.combine(&rest, scale, depth - 1, tries));
+            }
+        }
+        best
+    }
+}
+
+// Returns `a > 0` and `a*sum - b*other`, in which the monomial does not occur. `b` is positive if the coefficients have the same sign.
+fn cancel(sum: &Sum, other: &Sum, factors: &Factors) -> Option<(i64, Sum)> {
+    let coefficient = |sum: &Sum| {
+        sum.terms.iter().find(|term| term.factors == *factors).map(|term| term.coefficient)
+    };
+    let (ours, theirs) = (coefficient(sum)?, coefficient(other)?);
+    let common = super::arith::greatest_common_divisor(ours.unsigned_abs(), theirs.unsigned_abs());
+    let common = i64::try_from(common).ok()?;
+    let factor = (theirs / common).checked_abs()?;
+    let multiple = (ours / common).checked_mul(theirs.signum())?;
+    let scaled = Sum::default().plus(sum, factor)?;
+    Some((factor, scaled.plus(other, multiple.checked_neg()?)?))
+}
