@@ -121,6 +121,9 @@ def run(
 ) -> Result:
     """Runs a pipeline, for example ``run(p, "canonicalize{max-iterations=4},cse")``, with functions in parallel on ``threads`` threads.
 
+    ``rules{file=my.rules}`` applies the rules of a file, and ``simplify{rules=my.rules}`` applies them together with the shipped
+    patterns; relative paths are relative to the working directory.
+
     A ``listener`` is called with every `Event` on this thread; an exception that it raises ends the run.
     """
     made, report = _native.run_pipeline(

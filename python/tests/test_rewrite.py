@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -62,6 +63,25 @@ def test_a_pipeline_reports_its_changes() -> None:
 def test_a_pipeline_that_cannot_be_read() -> None:
     with pytest.raises(errors.ParseError, match="did you mean `canonicalize`"):
         rewrite.run(double(), "canonicalise")
+
+
+def test_rules_are_passes_of_a_pipeline(tmp_path: Path) -> None:
+    file = tmp_path / "my, own.rules"
+    file.write_text("rule neg_is_sub: neg(x) => sub(0.0, x)\n")
+    program, report = rewrite.run(double(), f'rules{{file="{file}"}}')
+    assert ops(program) == ["transpose", "transpose", "constant", "sub", "return"]
+    assert report.passes[0]["name"] == f'rules{{file="{file}"}}'
+    program, _ = rewrite.run(double(), f'cse,fixpoint(simplify{{rules="{file}"}})')
+    assert ops(program) == ["constant", "sub", "return"]
+    with pytest.raises(errors.ParseError, match="`rules` needs a file"):
+        rewrite.run(double(), "rules")
+    file.write_text("rule fine: neg(x) => x\nrule bad: neg(x) => y\n")
+    with pytest.raises(errors.ParseError, match=r"2 \| rule bad") as raised:
+        rewrite.run(double(), f'cse,rules{{file="{file}"}}')
+    (one,) = raised.value.diagnostics
+    assert one.span.filename == str(file)
+    names = [p["name"] for p in rewrite.passes()]
+    assert {"rules", "outline", "fixpoint"} <= set(names)
 
 
 def test_a_pattern_in_python() -> None:

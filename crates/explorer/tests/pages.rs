@@ -8,7 +8,7 @@ use sapwood_explorer::{
     report_page,
 };
 use sapwood_ptir::{Program, parse};
-use sapwood_rewrite::{DcePass, Pass, PassContext, PassError, PassManager, SimplifyPass};
+use sapwood_rewrite::{DcePass, GreedyPass, Pass, PassContext, PassError, PassManager};
 use sapwood_testing::on_small_stack;
 use serde_json::Value;
 
@@ -190,7 +190,7 @@ impl Pass for PanickingPass {
     }
 
     fn run_on_program(&self, p: &mut Program, cx: &mut PassContext) -> Result<bool, PassError> {
-        SimplifyPass::default().run_on_program(p, cx)?;
+        GreedyPass::default().run_on_program(p, cx)?;
         panic!("the <b>sky</b> is falling")
     }
 }

@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
 use sapwood::{Diagnostic, Diagnostics, Source};
+use sapwood_types::SourceErrors;
 
 use crate::diagnostic::PyDiagnostic;
 
@@ -80,6 +81,20 @@ pub(crate) fn diagnostics_error(
         Some(source) => diagnostics.render(source),
         None => diagnostics.to_string(),
     };
+    rendered_error(py, kind, text, diagnostics)
+}
+
+/// Returns the exception for errors in texts, with the lines they are in.
+pub(crate) fn source_errors(py: Python<'_>, kind: ErrorKind, errors: &SourceErrors) -> PyErr {
+    rendered_error(py, kind, errors.render(), &errors.diagnostics)
+}
+
+fn rendered_error(
+    py: Python<'_>,
+    kind: ErrorKind,
+    text: String,
+    diagnostics: &Diagnostics,
+) -> PyErr {
     let build = || -> PyResult<PyErr> {
         let shown: Vec<&Diagnostic> = diagnostics.iter().collect();
         let shown = shown.into_iter().map(|one| Bound::new(py, PyDiagnostic::from(one)));

@@ -7,8 +7,8 @@
 use sapwood_ptir::ops::{Add, BroadcastTo, Cast, Mul, Transpose};
 use sapwood_ptir::{Op, Program, ResultType, Value, parse};
 use sapwood_rewrite::{
-    CanonicalizePass, CsePass, DcePass, GreedyConfig, OpRewritePattern, OpView, PassManager,
-    PatternFn, PatternSet, ProgramRewriter, Rewrite, Unary,
+    CsePass, DcePass, GreedyConfig, GreedyPass, OpRewritePattern, OpView, PassManager, PatternFn,
+    PatternSet, ProgramRewriter, Rewrite, Unary,
 };
 
 /// 1. A cast to the type of its operand is its operand. As a type, with a cheap test first.
@@ -82,7 +82,7 @@ pub(crate) fn pipeline() -> PassManager {
         ..GreedyConfig::default()
     };
     let mut passes = PassManager::new();
-    passes.add(CanonicalizePass::new(config, patterns.freeze()));
+    passes.add(GreedyPass::canonicalize(config, patterns.freeze()));
     passes.add(CsePass);
     passes.add(DcePass);
     passes

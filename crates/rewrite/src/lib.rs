@@ -32,8 +32,8 @@
 //! | [`canonicalize/`](mod@canonicalize) | The shipped patterns, one file per op family. `commutative`, `movement` and `attributes` have patterns for several families; `tensor_views`, `numeric_constants`, `carried_values` and `reducer` are helpers. |
 //! | `fold`, `dce` | Folding; dead code elimination. |
 //! | `cse/` | Common subexpression elimination: `value_table`, `inst_hash`, `region_hash`, `ordered_sets`. |
-//! | `passes/` | The passes, one file each; `each_function` runs a pass on each function, on one or several threads. |
-//! | `pipeline/` | Pipelines: `parse` (as text), `pass_info` (names and options), `manager`, `report`, `program_diff`, `reproducer`. |
+//! | `passes/` | The passes, one file each; `greedy` runs the greedy driver for several of them, and `each_function` runs a pass on each function, on one or several threads. |
+//! | `pipeline/` | Pipelines: `parse` (as text), `pass_info` and `option_value` (names and options), `manager`, `report`, `program_diff`, `reproducer`. |
 //! | `pass_trace` | Trace events of passes. |
 
 pub mod canonicalize;
@@ -55,8 +55,8 @@ pub use greedy::{
     apply_patterns_and_fold_greedily, apply_with_listener,
 };
 pub use passes::{
-    CanonicalizePass, CsePass, DcePass, FixpointPass, FoldPass, InlinePass, PASSES, Pass,
-    PassContext, PassError, SimplifyPass, StripSpansPass, SymbolDcePass, VerifyPass, inline_calls,
+    BasePatterns, CsePass, DcePass, FixpointPass, GREEDY_OPTIONS, GreedyPass, InlinePass, PASSES,
+    Pass, PassContext, PassError, StripSpansPass, SymbolDcePass, VerifyPass, inline_calls,
 };
 pub use pattern::{
     Binary, ConfiguredPattern, DEFAULT_HOPS, ElementClass, FrozenPatternSet, GateCondition,
@@ -64,8 +64,9 @@ pub use pattern::{
     PatternId, PatternList, PatternSet, Replacement, Rewrite, RootView, Roots, Unary,
 };
 pub use pipeline::{
-    DEFAULT_PIPELINE, OptionInfo, PassInfo, PassManager, PassOptions, PassReport, PipelineFailure,
-    Reproducer, ReproducerError, RunReport, parse_pipeline, parse_pipeline_with, print_pipeline,
+    DEFAULT_PIPELINE, OptionInfo, OptionValue, PassInfo, PassManager, PassOptions, PassReport,
+    PatternReader, PipelineFailure, PipelineParser, Reproducer, ReproducerError, RunReport,
+    parse_pipeline, print_pipeline,
 };
 pub use rewriter::{Listener, ProgramRewriter, RewriteError, StepLog};
 pub use sapwood_types::FloatMode;

@@ -368,7 +368,7 @@ fn a_pipeline_reports_patterns_that_were_switched_off() {
     set.add(gives_another_type);
     let mut manager = sapwood_rewrite::PassManager::new();
     let config = GreedyConfig::default();
-    manager.add(sapwood_rewrite::CanonicalizePass::new(config, set.freeze()));
+    manager.add(sapwood_rewrite::GreedyPass::canonicalize(config, set.freeze()));
     let mut program =
         parse(&format!("{SUB}\n{}", SUB.replace("ptir 1", "").replace("@f", "@g"))).unwrap();
     let report = manager.run(&mut program).unwrap();

@@ -2,14 +2,18 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use sapwood_ptir::testing::{RandomProgramConfig, random_program};
 use sapwood_ptir::{Program, parse};
 use sapwood_rewrite::{
-    DEFAULT_PIPELINE, GreedyConfig, OpRef, PASSES, Pass, PassContext, PassError, PassInfo,
-    PassManager, Reproducer, ReproducerError, Rewrite, parse_pipeline, parse_pipeline_with,
-    print_pipeline,
+    CsePass, DEFAULT_PIPELINE, FixpointPass, FloatMode, GreedyConfig, GreedyPass, InlinePass,
+    OpRef, PASSES, Pass, PassContext, PassError, PassInfo, PassManager, PipelineParser, Reproducer,
+    ReproducerError, Rewrite, SymbolDcePass, parse_pipeline, print_pipeline,
 };
-use sapwood_types::Source;
+use sapwood_testing::cases;
+use sapwood_types::Rng;
 
 const PROGRAM: &str = "ptir 1
 
@@ -23,7 +27,7 @@ func @f(%x: f32[4]) -> (f32[4], f32[4]) {
 
 fn problem(text: &str) -> String {
     let Err(problems) = parse_pipeline(text) else { panic!("`{text}` is accepted") };
-    problems.render(&Source::new("<pipeline>", text))
+    problems.render()
 }
 
 #[test]
@@ -36,6 +40,7 @@ fn pipelines_print_as_they_are_read() {
         "fixpoint{max-rounds=3}(fixpoint(dce,cse),fold{limit=10})",
         "canonicalize{max-rewrites=7,fold=false,fold-limit=9,top-down=true,float=nsz,only=transpose_of_nothing|cast_to_same}",
         "inline{max-insts=10,max-total=100},symbol-dce{keep=a|b},strip-spans,verify",
+        "simplify{disable=cast_to_same|transpose_of_nothing}",
     ] {
         let passes = parse_pipeline(text).unwrap_or_else(|p| panic!("{text}: {p}"));
         assert_eq!(print_pipeline(&passes), text);
@@ -43,6 +48,8 @@ fn pipelines_print_as_they_are_read() {
         let passes = parse_pipeline(&spaced).unwrap_or_else(|p| panic!("{spaced}: {p}"));
         assert_eq!(print_pipeline(&passes), text);
     }
+    let quoted = r#"symbol-dce{keep="a|b"|c|"d,e}"|"\"\\\n\r "|é|""}"#;
+    assert_eq!(print_pipeline(&parse_pipeline(quoted).unwrap()), quoted);
 }
 
 #[test]
@@ -67,6 +74,21 @@ fn unknown_options_get_a_caret_and_a_suggestion() {
     assert!(text.contains("<pipeline>:1:29"), "{text}");
     assert!(problem("canonicalize{float=quick}").contains("unknown float mode"));
     assert!(problem("canonicalize{fold=true,fold=false}").contains("given twice"));
+    for (keep, why) in [
+        ("", "expected names separated by `|`"),
+        ("a||b", "expected names separated by `|`"),
+        ("\"a", "the quote is not closed"),
+        ("\"a\"b", "expected `|` before `b`"),
+        ("\"\\q\"", "unknown escape `\\q`"),
+    ] {
+        let text = problem(&format!("cse,symbol-dce{{keep={keep}}},dce"));
+        assert!(text.contains(&format!("option `keep` cannot be `{keep}`: {why}")), "{text}");
+        assert!(text.contains("<pipeline>:1:21"), "{text}");
+        assert_eq!(text.matches("error:").count(), 1, "{text}");
+    }
+    let text = problem("simplify{rules=my.rules}");
+    assert!(text.contains("files of rules cannot be read here"), "{text}");
+    assert!(text.contains("<pipeline>:1:16"), "{text}");
     let text = problem("canonicalize{only=transpose_of_nothin}");
     assert!(text.contains("did you mean `transpose_of_nothing`?"), "{text}");
 }
@@ -111,7 +133,11 @@ fn broken_pipelines_are_refused_in_time() {
 fn every_pass_runs_by_its_name_and_is_documented() {
     for info in PASSES {
         assert!(info.doc.len() > 10 && info.options.iter().all(|o| o.doc.len() > 10));
-        let text = if info.name == "symbol-dce" { "symbol-dce{keep=f}" } else { info.name };
+        let text = match info.name {
+            "symbol-dce" => "symbol-dce{keep=f}",
+            "fixpoint" => "fixpoint(cse)",
+            name => name,
+        };
         let mut program = parse(PROGRAM).unwrap();
         PassManager::parse(text).unwrap().verify_each(true).run(&mut program).unwrap();
     }
@@ -185,7 +211,7 @@ fn a_failing_pass_leaves_the_program_as_it_was_and_a_reproducer() {
         let path = folder.join(format!("{how}.ptir"));
         let mut program = parse(PROGRAM).unwrap();
         let mut manager = PassManager::new().verify_each(true).reproducer(&path);
-        manager.add(sapwood_rewrite::CsePass);
+        manager.add(CsePass);
         manager.add(Bad(how));
         manager.add(sapwood_rewrite::DcePass);
         let failure = manager.run(&mut program).unwrap_err();
@@ -198,7 +224,7 @@ fn a_failing_pass_leaves_the_program_as_it_was_and_a_reproducer() {
         assert_eq!(&read, &**failure.reproducer.as_ref().unwrap());
         assert_eq!(read.pipeline, "cse,verify");
         assert_eq!(read.version, env!("CARGO_PKG_VERSION"));
-        let (again, passes) = read.parts().unwrap();
+        let (again, passes) = read.parts(&PipelineParser::default()).unwrap();
         assert_eq!((again.to_string(), passes.len()), (PROGRAM.to_owned(), 2));
         // It is an ordinary program.
         assert_eq!(parse(&text).unwrap().to_string(), PROGRAM);
@@ -218,7 +244,7 @@ fn a_pipeline_that_does_not_converge_warns() {
     set.add(flips);
     let config = GreedyConfig { max_rewrites: Some(20), ..GreedyConfig::default() };
     let mut manager = PassManager::new();
-    manager.add(sapwood_rewrite::CanonicalizePass::new(config, set.freeze()));
+    manager.add(GreedyPass::canonicalize(config, set.freeze()));
     let report = manager.run(&mut program).unwrap();
     let warnings: Vec<String> = report.warnings().collect();
     assert_eq!(warnings.len(), 1);
@@ -294,7 +320,7 @@ fn many_functions_come_out_the_same_on_any_number_of_threads() {
         let mut set = sapwood_rewrite::PatternSet::new();
         set.add(tuples_itself);
         let config = GreedyConfig { max_rewrites: Some(1), ..GreedyConfig::default() };
-        manager.add(sapwood_rewrite::CanonicalizePass::new(config, set.freeze()));
+        manager.add(GreedyPass::canonicalize(config, set.freeze()));
         let report = manager.run(&mut program).unwrap();
         let passes = report.passes.into_iter().map(|p| (p.counters, p.greedy, p.warnings));
         (program.to_string(), passes.collect::<Vec<_>>())
@@ -314,7 +340,7 @@ fn a_panic_in_one_function_is_a_failure_of_the_pass() {
     let mut set = sapwood_rewrite::PatternSet::new();
     set.add(panics);
     let mut manager = PassManager::new().threads(2);
-    manager.add(sapwood_rewrite::CanonicalizePass::new(GreedyConfig::default(), set.freeze()));
+    manager.add(GreedyPass::canonicalize(GreedyConfig::default(), set.freeze()));
     let mut program = parse(PROGRAM).unwrap();
     // A panic of a pattern is caught; the pass continues and warns.
     let report = manager.run(&mut program).unwrap();
@@ -368,8 +394,10 @@ fn a_missing_option_is_reported_at_the_pass() {
         options: &[],
         make: |options| options.refuse("file", "`needs` needs a file"),
     };
-    let Err(problems) = parse_pipeline_with("cse,needs", &[&NEEDS]) else { panic!("accepted") };
-    let said = problems.render(&Source::new("<pipeline>", "cse,needs"));
+    let Err(problems) = PipelineParser::new(&[&NEEDS]).parse("cse,needs") else {
+        panic!("accepted")
+    };
+    let said = problems.render();
     assert!(said.contains("`needs` needs a file") && said.contains("^^^^^"), "{said}");
 }
 
@@ -380,4 +408,98 @@ fn a_constant_that_nothing_uses_counts_as_erased() {
     let stats = report.passes[0].greedy.as_ref().unwrap();
     assert_eq!((stats.erased, stats.merged), (1, 0));
     assert!(stats.patterns.iter().all(|p| !p.name.is_empty()));
+}
+
+// Returns a random list of names with all kinds of characters.
+fn random_names(rng: &mut Rng) -> Vec<String> {
+    let chars =
+        ['a', 'é', '_', '|', ',', '}', '{', '(', ')', '"', '\\', '=', ' ', '\n', '\r', '\t', '\''];
+    let name = |rng: &mut Rng| (0..rng.below(6)).map(|_| chars[rng.below(chars.len())]).collect();
+    (0..1 + rng.below(3)).map(|_| name(rng)).collect()
+}
+
+// Returns a random pass with random options.
+fn random_pass(rng: &mut Rng, depth: usize) -> Arc<dyn Pass> {
+    fn maybe(rng: &mut Rng, n: usize) -> Option<usize> {
+        (!rng.one_in(2)).then(|| rng.below(n))
+    }
+    match maybe(rng, 6) {
+        None if depth < 4 => {
+            let passes = (0..1 + rng.below(3)).map(|_| random_pass(rng, depth + 1)).collect();
+            let max_rounds = 1 + rng.below(2000);
+            Arc::new(FixpointPass { max_rounds, ..FixpointPass::new(passes) })
+        }
+        Some(0) => Arc::new(SymbolDcePass { keep: random_names(rng) }),
+        Some(1) => {
+            let max_insts = maybe(rng, 100).unwrap_or(usize::MAX);
+            Arc::new(InlinePass { max_insts, ..InlinePass::default() })
+        }
+        Some(2) => Arc::new(CsePass),
+        Some(3) => {
+            let mut pass = GreedyPass::fold();
+            pass.config.fold_limits.max_elements = rng.below(100) as u64;
+            Arc::new(pass)
+        }
+        _ => {
+            let mut pass = GreedyPass::default();
+            pass.config.max_iterations = maybe(rng, 9).unwrap_or(usize::MAX);
+            pass.config.max_rewrites = maybe(rng, 9);
+            pass.config.top_down = maybe(rng, 2) == Some(1);
+            pass.config.enable_constant_fold = maybe(rng, 2) != Some(1);
+            pass.config.floats = FloatMode::ALL[maybe(rng, 3).unwrap_or(0)];
+            if maybe(rng, 2) == Some(1) {
+                pass.rules = random_names(rng).into_iter().map(PathBuf::from).collect();
+                pass.disable = vec!["cast_to_same".into()];
+            }
+            Arc::new(pass)
+        }
+    }
+}
+
+#[test]
+fn printed_pipelines_are_read_as_the_same_passes() {
+    // Files of rules are not read here.
+    let parser = PipelineParser::default().pattern_reader(&|_, _| Ok(()));
+    let (mut quoted, mut nested) = (0, 0);
+    for seed in 0..cases(500, 20_000) as u64 {
+        let mut rng = Rng::new(seed);
+        let passes: Vec<_> = (0..1 + rng.below(4)).map(|_| random_pass(&mut rng, 0)).collect();
+        let text = print_pipeline(&passes);
+        assert!(!text.contains('\n'), "{text}");
+        let read = parser.parse(&text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        assert_eq!(print_pipeline(&read), text);
+        let options = |passes: &[Arc<dyn Pass>]| {
+            passes
+                .iter()
+                .map(|p| (p.name(), p.options(), p.float_mode(), p.files()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(options(&read), options(&passes), "{text}");
+        quoted += usize::from(text.contains('"'));
+        nested += usize::from(text.contains("fixpoint{"));
+    }
+    assert!(quoted > 50 && nested > 50, "{quoted} {nested}");
+}
+
+#[test]
+fn passes_are_asked_for_their_float_mode_and_for_what_they_remove() {
+    let manager = |text: &str| PassManager::parse(text).unwrap();
+    assert_eq!(manager("cse,simplify").float_mode(), FloatMode::Exact);
+    assert_eq!(
+        manager("simplify{float=nsz},fixpoint(cse,fixpoint(canonicalize{float=fast}))")
+            .float_mode(),
+        FloatMode::Fast
+    );
+    assert!(!manager("symbol-dce,inline").may_remove_functions());
+    // The name of a function does not matter.
+    assert_eq!(manager("symbol-dce{keep=\"float=fast\"}").float_mode(), FloatMode::Exact);
+    assert!(manager("cse,fixpoint(symbol-dce{keep=f})").may_remove_functions());
+    let limited = |text: &str, n: usize| manager(text).passes()[0].with_max_rewrites(n);
+    assert!(limited("cse", 3).is_none());
+    for (text, expected) in [
+        ("simplify", "simplify{max-rewrites=3}"),
+        ("simplify{max-rewrites=2}", "simplify{max-rewrites=2}"),
+    ] {
+        assert_eq!(print_pipeline(&[limited(text, 3).unwrap()]), expected);
+    }
 }

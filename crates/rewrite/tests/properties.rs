@@ -15,8 +15,8 @@ use sapwood_ptir::{
     with_float,
 };
 use sapwood_rewrite::{
-    CanonicalizePass, CsePass, DcePass, FloatMode, FoldPass, GreedyConfig, InlinePass, PassManager,
-    SimplifyPass, apply_patterns_and_fold_greedily, canonicalize,
+    CsePass, DcePass, FloatMode, GreedyConfig, GreedyPass, InlinePass, PassManager,
+    apply_patterns_and_fold_greedily, canonicalize,
 };
 use sapwood_testing::cases;
 use soup::Library;
@@ -50,22 +50,22 @@ fn pipelines() -> Vec<Pipeline> {
         };
         list.push(Pipeline { name, one: made(), two: made().threads(2), fixpoint });
     };
-    add("canonicalize", true, &|m| m.add(CanonicalizePass::new(config(), patterns())));
+    add("canonicalize", true, &|m| m.add(GreedyPass::canonicalize(config(), patterns())));
     add("canonicalize top-down", true, &|m| {
-        m.add(CanonicalizePass::new(GreedyConfig { top_down: true, ..config() }, patterns()));
+        m.add(GreedyPass::canonicalize(GreedyConfig { top_down: true, ..config() }, patterns()));
     });
     add("cse", true, &|m| m.add(CsePass));
     add("dce", true, &|m| m.add(DcePass));
-    add("fold", true, &|m| m.add(FoldPass { config: config() }));
-    add("simplify", true, &|m| m.add(SimplifyPass::new(config(), patterns())));
+    add("fold", true, &|m| m.add(GreedyPass { config: config(), ..GreedyPass::fold() }));
+    add("simplify", true, &|m| m.add(GreedyPass::simplify(config(), patterns())));
     add("default", false, &|m| {
-        m.add(CanonicalizePass::new(config(), patterns()));
+        m.add(GreedyPass::canonicalize(config(), patterns()));
         m.add(CsePass);
         m.add(DcePass);
     });
     add("inline, simplify", true, &|m| {
         m.add(InlinePass::default());
-        m.add(SimplifyPass::new(config(), patterns()));
+        m.add(GreedyPass::simplify(config(), patterns()));
     });
     list
 }

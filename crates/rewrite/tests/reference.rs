@@ -1,8 +1,8 @@
-//! Checks that `docs/reference/patterns.md` and `passes.md` agree with the doc comments. `BLESS=1` writes them.
+//! Checks that `docs/reference/patterns.md` agrees with the doc comments. `BLESS=1` writes it.
 
 use std::fmt::Write;
 
-use sapwood_rewrite::{PASSES, canonicalize};
+use sapwood_rewrite::canonicalize;
 use sapwood_testing::repository;
 
 const MODES: &[&str] = &["exact", "nsz", "fast", "never"];
@@ -62,26 +62,6 @@ fn page() -> String {
     out
 }
 
-fn passes() -> String {
-    let mut out = String::from(
-        "# Passes\n\nGenerated from the descriptions of the passes; do not edit. A pipeline is a list of passes: \
-         `canonicalize{max-iterations=4},cse`.\nOptions are in braces; `fixpoint(canonicalize,cse)` repeats passes until \
-         none changes anything. The pass `outline` belongs to the rules: [rules.md](rules.md).\n",
-    );
-    for info in PASSES {
-        let _ = write!(out, "\n## `{}`\n\n{}\n", info.name, info.doc);
-        if !info.options.is_empty() {
-            out += "\n| option | |\n| --- | --- |\n";
-        }
-        for option in info.options {
-            let _ = writeln!(out, "| `{}` | {} |", option.name, option.doc.replace('|', "\\|"));
-        }
-    }
-    out += "\n## `fixpoint`\n\nRepeats the passes in its parentheses until none changes anything.\n\n\
-            | option | |\n| --- | --- |\n| `max-rounds` | The maximum number of rounds. |\n";
-    out
-}
-
 fn check_fresh(name: &str, expected: &str) {
     let path = repository().join("docs/reference").join(name);
     if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
@@ -113,9 +93,4 @@ fn at_least_eighty_laws_are_listed_each_with_its_golden_file() {
         }
     }
     assert!(laws.len() >= 80, "{} laws", laws.len());
-}
-
-#[test]
-fn the_reference_of_passes_is_fresh() {
-    check_fresh("passes.md", &passes());
 }

@@ -201,8 +201,8 @@ impl Pass for Panics {
 fn passes_that_ran_around_one_that_panicked_end_as_well() {
     let sink = Arc::new(Ends::default());
     let mut manager = PassManager::new().trace(sink.clone());
-    let inner = FixpointPass::new(vec![Box::new(CsePass), Box::new(Panics)]);
-    manager.add(FixpointPass::new(vec![Box::new(inner)]));
+    let inner = FixpointPass::new(vec![Arc::new(CsePass), Arc::new(Panics)]);
+    manager.add(FixpointPass::new(vec![Arc::new(inner)]));
     let mut program = parse("ptir 1 func @f(%x: f32[]) -> f32[] { return %x }").unwrap();
     manager.run(&mut program).unwrap_err();
     let lines = sink.0.lock().unwrap();

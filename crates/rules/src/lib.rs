@@ -12,7 +12,8 @@
 //! | `matcher/` | The matcher: `find` (many patterns in one walk), `search` (one pattern from one root), `index`, `feasibility`, `regions`, `matches`, `pattern_instance`; `explain` and `match_failure` give reasons for missing matches. |
 //! | `legality`, `effects`, `overlap` | Conditions for replacing a match; effects in the context of the program; selection of matches that do not overlap. |
 //! | `extract/` | Extraction: `copy` (a match as a function), `replace` (by a call). |
-//! | `outline_pass` | The pass `outline`. |
+//! | `passes` | The passes `outline` and `rules`. |
+//! | `pattern_files` | Reading files of patterns and rules; the parser of pipelines that name them. |
 //! | `rule_pattern` | Rules as rewrite patterns. |
 //! | `rule_check/` | The check of rules: `instance` (random instances), `attrs`, `simpler_elements` (for shrinking). |
 //! | `attr_text` | Attributes as text for messages. |
@@ -24,8 +25,9 @@ mod graph;
 mod language;
 mod legality;
 mod matcher;
-mod outline_pass;
 mod overlap;
+mod passes;
+mod pattern_files;
 mod rule_check;
 mod rule_pattern;
 
@@ -40,8 +42,11 @@ pub use legality::{IllegalMatch, legalities, legality};
 pub use matcher::{
     Exhausted, FindOptions, FindReport, Match, NearMiss, SearchLimit, explain, find_matches,
 };
-pub use outline_pass::{OutlinePass, PASSES};
 pub use overlap::{OverlapPreference, select};
+pub use passes::{OutlinePass, PASSES};
+pub use pattern_files::{
+    SourceReader, add_rule_files, pipeline_parser, read_pattern_files, read_rule_files,
+};
 pub use rule_check::{RuleCheckOptions, RuleCounterexample, RuleVerdict, check_rule};
 
 /// Compiles and runs the code of the guide as tests.

@@ -1,6 +1,5 @@
 //! Rules as rewrite patterns, in the same sets as patterns written in Rust.
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sapwood_ptir::ops::Select;
@@ -95,7 +94,7 @@ impl Rule {
             false
         });
         if ended == SearchEnd::Exhausted {
-            self.given_up.fetch_add(1, Ordering::Relaxed);
+            rw.end_search_early();
         }
         let bound = bound?;
         if exact && bound.all_values(f).any(|v| has_floats(f, v)) {

@@ -1,10 +1,13 @@
-//! Freshness of the pages about rules: their patterns and rules parse, and their tables list the vocabulary.
+//! Freshness of the pages about rules and passes: their patterns and rules parse, and their tables list the vocabulary and the
+//! passes.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use sapwood_ptir::Registry;
 use sapwood_rules::{
-    ArgumentKind, RuleCheckOptions, RuleVerdict, Vocabulary, check_rule, patterns_from, rules_from,
+    ArgumentKind, RuleCheckOptions, RuleVerdict, Vocabulary, check_rule, patterns_from,
+    pipeline_parser, rules_from,
 };
 use sapwood_types::Source;
 
@@ -75,4 +78,34 @@ fn the_tables_are_those_of_the_vocabulary() {
         fs::write(sapwood_testing::repository().join("docs/reference/rules.md"), &text).unwrap();
     }
     assert!(text == page("reference/rules.md"), "the tables differ; accept them with BLESS=1");
+}
+
+// BLESS=1 writes the page.
+#[test]
+fn the_reference_of_passes_is_fresh() {
+    let mut out = String::from(
+        "# Passes\n\nGenerated from the descriptions of the passes; do not edit. A pipeline is a list of passes, separated by commas: \
+         `canonicalize{max-iterations=4},cse`.\nOptions are in braces; `fixpoint(canonicalize,cse)` repeats passes until \
+         none changes anything. Lists are separated by `|`; a name with other characters\nthan those of \
+         names is in double quotes, with `\\\"`, `\\\\`, `\\n` and `\\r` for special characters: `rules{file=\"my rules/a,b.rules\"}`. \
+         Relative paths are relative to the working directory.\n\
+         [rules.md](rules.md) describes rules.\n",
+    );
+    for info in pipeline_parser().passes() {
+        let _ = write!(out, "\n## `{}`\n\n{}\n", info.name, info.doc);
+        if !info.options.is_empty() {
+            out += "\n| option | |\n| --- | --- |\n";
+        }
+        for option in info.options {
+            let _ = writeln!(out, "| `{}` | {} |", option.name, option.doc.replace('|', "\\|"));
+        }
+    }
+    let path = sapwood_testing::repository().join("docs/reference/passes.md");
+    if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
+        fs::write(&path, &out).unwrap();
+    }
+    assert!(
+        page("reference/passes.md") == out,
+        "docs/reference/passes.md is stale; run with BLESS=1"
+    );
 }

@@ -6,8 +6,8 @@ use sapwood_ptir::eval::{DataType, Prepared, RunOptions, Tensor, Value};
 use sapwood_ptir::{Name, Program, parse};
 use sapwood_rewrite::canonicalize::populate_canonicalization;
 use sapwood_rewrite::{
-    CanonicalizePass, GreedyConfig, Pass as _, PassContext, PassManager, PatternSet,
-    apply_patterns_and_fold_greedily,
+    GreedyConfig, PassContext, PassManager, PatternSet, apply_patterns_and_fold_greedily,
+    parse_pipeline,
 };
 use sapwood_runtime::{Backend, CpuBackend, RunRequest};
 use sapwood_testing::memory::{Counting, allocations_during};
@@ -69,7 +69,7 @@ fn rewrites() {
         assert_eq!(stats.rewrites, n);
         allocations
     };
-    let pass = CanonicalizePass::default();
+    let pass = parse_pipeline("canonicalize").unwrap().remove(0);
     let hooked = |n: usize| {
         let mut program = times(n);
         let mut cx = PassContext::new(1);
@@ -80,8 +80,7 @@ fn rewrites() {
     };
     let managed = |n: usize| {
         let mut program = times(n);
-        let mut manager = PassManager::new().in_place(true);
-        manager.add(CanonicalizePass::default());
+        let manager = PassManager::parse("canonicalize").unwrap().in_place(true);
         allocations_during(|| manager.run(&mut program).unwrap()).1
     };
     // Warm-up: allocations that happen once per process.

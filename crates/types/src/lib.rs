@@ -33,6 +33,7 @@
 //! | `data_type` | The element types of scalars and tensors. |
 //! | `span`, `source` | Spans; source texts with the positions of their lines and characters. |
 //! | `diagnostic`, `render` | Diagnostics; their rendering as source lines with carets. |
+//! | `source_errors`, `text_file` | Diagnostics with the sources they refer to; reading text files. |
 //! | `did_you_mean`, `counted` | Suggestions for misspelled names; numbers with their nouns, for messages. |
 //! | `float_mode` | How far rewrites may change floats. |
 //! | `rng` | A random number generator that gives the same numbers for the same seed on every machine. |
@@ -45,7 +46,9 @@ mod float_mode;
 mod render;
 mod rng;
 mod source;
+mod source_errors;
 mod span;
+mod text_file;
 
 pub use counted::{Counted, counted};
 pub use data_type::{DataType, UnknownDataType};
@@ -54,4 +57,6 @@ pub use did_you_mean::did_you_mean;
 pub use float_mode::FloatMode;
 pub use rng::Rng;
 pub use source::Source;
+pub use source_errors::SourceErrors;
 pub use span::{FileId, InternerLockGuard, Span, lock_interners};
+pub use text_file::{read_error, read_source, source_from_bytes};

@@ -4,12 +4,12 @@ use std::sync::PoisonError;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use sapwood::Source;
 use sapwood::ptir::Program;
 use sapwood::rewrite::{
-    CanonicalizePass, FloatMode, GreedyConfig, PASSES, PassError, PassManager, PatternSet,
-    PipelineFailure, RunReport, SimplifyPass, canonicalize,
+    FloatMode, GreedyConfig, GreedyPass, PassError, PassManager, PatternSet, PipelineFailure,
+    RunReport, canonicalize,
 };
+use sapwood::rules::pipeline_parser;
 
 use super::listener;
 use super::pattern::{FirstException, PyPattern};
@@ -29,10 +29,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 fn manager(py: Python<'_>, pipeline: &str) -> PyResult<PassManager> {
-    PassManager::parse(pipeline).map_err(|problems| {
-        let source = Source::new("<pipeline>", pipeline);
-        errors::diagnostics_error(py, ErrorKind::Parse, &problems, Some(&source))
-    })
+    PassManager::parse_with(pipeline, &pipeline_parser())
+        .map_err(|problems| errors::source_errors(py, ErrorKind::Parse, &problems))
 }
 
 fn pass_error(py: Python<'_>, failure: &PipelineFailure) -> PyErr {
@@ -143,9 +141,9 @@ fn apply_patterns(
         GreedyConfig { floats, max_rewrites, verify_rewrites: verify, ..GreedyConfig::default() };
     let mut manager = PassManager::new();
     if merge {
-        manager.add(SimplifyPass::new(config, set.freeze()));
+        manager.add(GreedyPass::simplify(config, set.freeze()));
     } else {
-        manager.add(CanonicalizePass::new(config, set.freeze()));
+        manager.add(GreedyPass::canonicalize(config, set.freeze()));
     }
     let before = program.get().get();
     let mut changed = (**before).clone();
@@ -175,7 +173,7 @@ fn apply_patterns(
 /// Returns the passes: name, description, options.
 #[pyfunction]
 fn rewrite_passes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-    let rows = PASSES.iter().map(|pass| {
+    let rows = pipeline_parser().passes().map(|pass| {
         let options = PyDict::new(py);
         for option in pass.options {
             options.set_item(option.name, option.doc)?;

@@ -50,6 +50,9 @@ impl GreedyDriver<'_> {
             let kind = ProblemKind::ExceedsHops { hops: self.reach.furthest, declared: entry.hops };
             self.report_pattern(id, root, kind, false);
         }
+        if self.patch.search_ended_early {
+            self.report_pattern(id, root, ProblemKind::SearchEndedEarly, false);
+        }
         let Some(values) = values else { return false };
         let checked = self.patch.check(self.rw.function(), root, &values);
         if checked.as_ref().is_err_and(PatchError::differs_only_in_dims) {

@@ -136,6 +136,8 @@ pub enum ProblemKind {
     },
     /// The pattern would have fired although its gate excludes the root.
     FiresOutsideGate,
+    /// The pattern ended its search for a match early, after too many steps.
+    SearchEndedEarly,
 }
 
 impl fmt::Display for PatternProblem {
@@ -157,6 +159,9 @@ impl fmt::Display for PatternProblem {
             }
             ProblemKind::FiresOutsideGate => {
                 f.write_str("would have fired although its gate excludes this root")
+            }
+            ProblemKind::SearchEndedEarly => {
+                f.write_str("was abandoned after too many steps of its search")
             }
         }
     }

@@ -28,5 +28,5 @@ pub(super) const INFO: PassInfo = PassInfo {
     name: "cse",
     doc: "Merges equal pure instructions; an outer one replaces inner ones, never the reverse.",
     options: &[],
-    make: |_| Ok(Box::new(CsePass)),
+    make: |options| options.fill(CsePass),
 };

@@ -25,5 +25,5 @@ pub(super) const INFO: PassInfo = PassInfo {
     name: "dce",
     doc: "Erases unused pure instructions, and those that only they used.",
     options: &[],
-    make: |_| Ok(Box::new(DcePass)),
+    make: |options| options.fill(DcePass),
 };

@@ -14,17 +14,13 @@ use crate::pass_trace::PassListener;
 use crate::pattern::FrozenPatternSet;
 
 /// Implements [`Pass`](crate::passes::Pass) for a type that treats each function alone. The first argument is the function
-/// to call for each, the second returns the options, if there are any. The name of the pass is that of `INFO` in the same file.
+/// to call for each. The name of the pass is that of `INFO` in the same file.
 macro_rules! function_pass {
-    ($pass:ident, $work:path $(, options = $options:path)?) => {
+    ($pass:ident, $work:path) => {
         impl crate::passes::Pass for $pass {
             fn name(&self) -> &'static str {
                 INFO.name
             }
-
-            $(fn options(&self) -> Vec<(&'static str, String)> {
-                $options(self)
-            })?
 
             fn run_on_program(
                 &self,

@@ -1,14 +1,18 @@
 //! `fixpoint(…)`: repeats passes until none changes anything.
 
+use std::sync::Arc;
+
 use sapwood_ptir::Program;
 use sapwood_types::counted;
 
 use super::{Pass, PassContext, PassError};
+use crate::pass_options;
+use crate::pipeline::PassInfo;
 
 /// A pass that runs passes one after the other, repeatedly, until none changes anything.
 pub struct FixpointPass {
     /// The passes.
-    pub passes: Vec<Box<dyn Pass>>,
+    pub passes: Vec<Arc<dyn Pass>>,
     /// The maximum number of rounds.
     pub max_rounds: usize,
 }
@@ -17,26 +21,30 @@ impl FixpointPass {
     /// The default of `max_rounds`.
     pub const MAX_ROUNDS: usize = 1000;
 
+    pub(crate) const INFO: PassInfo = PassInfo {
+        name: "fixpoint",
+        doc: "Repeats the passes in its parentheses until none changes anything.",
+        options: pass_options!(Self { "max-rounds": max_rounds, "The maximum number of rounds." }),
+        make: |options| options.refuse("", "fixpoint needs passes: `fixpoint(canonicalize,cse)`"),
+    };
+
     /// Returns a pass that runs these passes to their fixpoint.
     #[must_use]
-    pub fn new(passes: Vec<Box<dyn Pass>>) -> Self {
+    pub fn new(passes: Vec<Arc<dyn Pass>>) -> Self {
         Self { passes, max_rounds: Self::MAX_ROUNDS }
     }
 }
 
 impl Pass for FixpointPass {
     fn name(&self) -> &'static str {
-        "fixpoint"
+        Self::INFO.name
     }
 
     fn options(&self) -> Vec<(&'static str, String)> {
-        match self.max_rounds {
-            Self::MAX_ROUNDS => Vec::new(),
-            rounds => vec![("max-rounds", rounds.to_string())],
-        }
+        Self::INFO.options_of(self, &Self::new(Vec::new()))
     }
 
-    fn inner(&self) -> &[Box<dyn Pass>] {
+    fn inner(&self) -> &[Arc<dyn Pass>] {
         &self.passes
     }
 

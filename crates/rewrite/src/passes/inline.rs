@@ -12,7 +12,8 @@ use sapwood_ptir::{
 use smallvec::SmallVec;
 
 use super::{Pass, PassContext, PassError};
-use crate::pipeline::{OptionInfo, PassInfo};
+use crate::pass_options;
+use crate::pipeline::PassInfo;
 use crate::rewriter::{Listener as _, for_each_dim_name};
 
 /// Functions whose regions nest deeper are not inlined.
@@ -39,15 +40,7 @@ impl Pass for InlinePass {
     }
 
     fn options(&self) -> Vec<(&'static str, String)> {
-        let default = Self::default();
-        let mut list = Vec::new();
-        if self.max_insts != default.max_insts {
-            list.push(("max-insts", self.max_insts.to_string()));
-        }
-        if self.max_total != default.max_total {
-            list.push(("max-total", self.max_total.to_string()));
-        }
-        list
+        INFO.options_of(self, &Self::default())
     }
 
     fn run_on_program(
@@ -457,14 +450,9 @@ fn is_well_typed(f: &Function, spec: &InstSpec) -> bool {
 pub(super) const INFO: PassInfo = PassInfo {
     name: "inline",
     doc: "Replaces calls by the bodies of the functions they call.",
-    options: &[
-        OptionInfo { name: "max-insts", doc: "Functions with more instructions are not inlined." },
-        OptionInfo { name: "max-total", doc: "The maximum number of instructions of the program." },
-    ],
-    make: |options| {
-        let mut pass = InlinePass::default();
-        options.take("max-insts", &mut pass.max_insts)?;
-        options.take("max-total", &mut pass.max_total)?;
-        Ok(Box::new(pass))
-    },
+    options: pass_options!(InlinePass {
+        "max-insts": max_insts, "Functions with more instructions are not inlined.";
+        "max-total": max_total, "The maximum number of instructions of the program.";
+    }),
+    make: |options| options.fill(InlinePass::default()),
 };

@@ -6,27 +6,29 @@ mod dce;
 mod each_function;
 mod fixpoint;
 mod fold;
+mod greedy;
 mod inline;
 mod simplify;
 mod strip_spans;
 mod symbol_dce;
 mod verify;
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use sapwood_ptir::Program;
-use sapwood_types::Diagnostics;
+use sapwood_types::{Diagnostics, FloatMode};
 
 use crate::greedy::GreedyStats;
 use crate::pass_trace::PassTrace;
 use crate::pipeline::PassInfo;
 
-pub use canonicalize::CanonicalizePass;
 pub use cse::CsePass;
 pub use dce::DcePass;
 pub(crate) use each_function::each_function;
 pub use fixpoint::FixpointPass;
-pub use fold::FoldPass;
+pub use greedy::{BasePatterns, GREEDY_OPTIONS, GreedyPass};
 pub use inline::{InlinePass, inline_calls};
-pub use simplify::SimplifyPass;
 pub use strip_spans::StripSpansPass;
 pub use symbol_dce::SymbolDcePass;
 pub use verify::VerifyPass;
@@ -42,8 +44,28 @@ pub trait Pass: Send + Sync {
     }
 
     /// Returns the passes that this pass runs, if it runs others.
-    fn inner(&self) -> &[Box<dyn Pass>] {
+    fn inner(&self) -> &[Arc<dyn Pass>] {
         &[]
+    }
+
+    /// Returns the loosest float mode of the pass and of the passes that it runs.
+    fn float_mode(&self) -> FloatMode {
+        loosest_float_mode(self.inner())
+    }
+
+    /// Returns true if the pass, or a pass that it runs, may remove public functions.
+    fn may_remove_functions(&self) -> bool {
+        self.inner().iter().any(|pass| pass.may_remove_functions())
+    }
+
+    /// Returns the files that the pass, or a pass that it runs, was read from, such as files of rules.
+    fn files(&self) -> Vec<PathBuf> {
+        self.inner().iter().flat_map(|pass| pass.files()).collect()
+    }
+
+    /// Returns this pass with a maximum number of rewrites, at most its own, or none if it does not count rewrites.
+    fn with_max_rewrites(&self, _limit: usize) -> Option<Arc<dyn Pass>> {
+        None
     }
 
     /// Changes a program that verifies. Returns true if something was changed.
@@ -56,6 +78,11 @@ pub trait Pass: Send + Sync {
         program: &mut Program,
         cx: &mut PassContext,
     ) -> Result<bool, PassError>;
+}
+
+/// Returns the loosest float mode of passes.
+pub(crate) fn loosest_float_mode(passes: &[Arc<dyn Pass>]) -> FloatMode {
+    passes.iter().map(|pass| pass.float_mode()).max().unwrap_or_default()
 }
 
 /// The inputs and outputs of a pass besides the program.
@@ -132,6 +159,7 @@ pub static PASSES: &[&PassInfo] = &[
     &canonicalize::INFO,
     &cse::INFO,
     &dce::INFO,
+    &FixpointPass::INFO,
     &fold::INFO,
     &inline::INFO,
     &simplify::INFO,

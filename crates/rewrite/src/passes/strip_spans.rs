@@ -27,5 +27,5 @@ pub(super) const INFO: PassInfo = PassInfo {
     name: "strip-spans",
     doc: "Removes the source locations of functions and instructions.",
     options: &[],
-    make: |_| Ok(Box::new(StripSpansPass)),
+    make: |options| options.fill(StripSpansPass),
 };

@@ -6,7 +6,8 @@ use sapwood_ptir::{Attr, Name, Program};
 use sapwood_types::did_you_mean;
 
 use super::{Pass, PassContext, PassError};
-use crate::pipeline::{OptionInfo, PassInfo};
+use crate::pass_options;
+use crate::pipeline::PassInfo;
 
 /// A pass that removes the functions that the kept functions do not call, directly or indirectly.
 #[derive(Clone, Debug, Default)]
@@ -22,10 +23,11 @@ impl Pass for SymbolDcePass {
     }
 
     fn options(&self) -> Vec<(&'static str, String)> {
-        if self.keep.is_empty() {
-            return Vec::new();
-        }
-        vec![("keep", self.keep.join("|"))]
+        INFO.options_of(self, &Self::default())
+    }
+
+    fn may_remove_functions(&self) -> bool {
+        !self.keep.is_empty()
     }
 
     fn run_on_program(
@@ -91,14 +93,8 @@ fn collect_called(attr: &Attr, open: &mut Vec<Name>) {
 pub(super) const INFO: PassInfo = PassInfo {
     name: "symbol-dce",
     doc: "Removes the functions that the kept functions do not call.",
-    options: &[OptionInfo {
-        name: "keep",
-        doc: "The functions to keep, separated by `|`; all public functions and `main` if left out.",
-    }],
-    make: |options| {
-        let mut keep = String::new();
-        options.take("keep", &mut keep)?;
-        let names = keep.split('|').filter(|name| !name.is_empty());
-        Ok(Box::new(SymbolDcePass { keep: names.map(str::to_owned).collect() }))
-    },
+    options: pass_options!(SymbolDcePass {
+        "keep": keep, "The functions to keep, separated by `|`; all public functions and `main` if left out.";
+    }),
+    make: |options| options.fill(SymbolDcePass::default()),
 };

@@ -28,5 +28,5 @@ pub(super) const INFO: PassInfo = PassInfo {
     name: "verify",
     doc: "Fails if the program does not verify.",
     options: &[],
-    make: |_| Ok(Box::new(VerifyPass)),
+    make: |options| options.fill(VerifyPass),
 };

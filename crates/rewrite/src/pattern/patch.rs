@@ -19,6 +19,8 @@ pub(crate) struct Patch {
     inlined: Vec<BodyId>,
     // If the root stays: the values of the root or of its regions whose uses become uses of others.
     forwards: Vec<(ValueId, ValueId)>,
+    // True if the pattern ended its search early.
+    pub(crate) search_ended_early: bool,
 }
 
 enum StagedInst {
@@ -79,6 +81,7 @@ impl Patch {
         self.types.clear();
         self.inlined.clear();
         self.forwards.clear();
+        self.search_ended_early = false;
     }
 
     /// Stages forwarding: the root stays, and uses of the first value of each pair become uses of the second.

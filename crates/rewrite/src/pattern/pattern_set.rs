@@ -71,17 +71,30 @@ impl PatternSet {
     ///
     /// # Errors
     /// If no pattern has one of the names.
-    pub fn only(&mut self, names: &[&str]) -> Result<(), String> {
-        for name in names {
-            if !self.names().any(|n| n == *name) {
-                return Err(match did_you_mean(name, self.names()) {
-                    Some(close) => format!("unknown pattern `{name}`; did you mean `{close}`?"),
-                    None => format!("unknown pattern `{name}`"),
-                });
-            }
-        }
-        self.entries.retain(|e| names.contains(&&*e.name));
+    pub fn only(&mut self, names: &[impl AsRef<str>]) -> Result<(), String> {
+        self.require_names(names)?;
+        self.entries.retain(|e| names.iter().any(|n| n.as_ref() == &*e.name));
         Ok(())
+    }
+
+    /// Removes the patterns of these names.
+    ///
+    /// # Errors
+    /// If no pattern has one of the names.
+    pub fn disable(&mut self, names: &[impl AsRef<str>]) -> Result<(), String> {
+        self.require_names(names)?;
+        self.entries.retain(|e| !names.iter().any(|n| n.as_ref() == &*e.name));
+        Ok(())
+    }
+
+    fn require_names(&self, names: &[impl AsRef<str>]) -> Result<(), String> {
+        let unknown =
+            names.iter().map(AsRef::as_ref).find(|name| !self.names().any(|n| n == *name));
+        let Some(name) = unknown else { return Ok(()) };
+        Err(match did_you_mean(name, self.names()) {
+            Some(close) => format!("unknown pattern `{name}`; did you mean `{close}`?"),
+            None => format!("unknown pattern `{name}`"),
+        })
     }
 
     /// Sorts the patterns by root and benefit, ready to run.

@@ -130,6 +130,11 @@ impl<'a> Rewrite<'a> {
         self.function
     }
 
+    /// Reports that the pattern ended its search for a match early, after too many steps. The run has a warning about it.
+    pub fn end_search_early(&mut self) {
+        self.patch.search_ended_early = true;
+    }
+
     /// Returns the float mode.
     #[must_use]
     pub fn floats(&self) -> FloatMode {

@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 
 use sapwood_ptir::{Program, verify};
 use sapwood_trace::ExecutionTraceSink;
+use sapwood_types::{FloatMode, SourceErrors};
 
-use super::parse::{parse_pipeline, parse_pipeline_with, print_pass, print_pipeline};
-use super::pass_info::PassInfo;
+use super::parse::{PipelineParser, parse_pipeline, print_pass, print_pipeline};
 use super::program_diff::ProgramSnapshot;
 use super::report::{PassReport, RunReport};
 use super::reproducer::Reproducer;
 use crate::greedy::panic_message;
 use crate::pass_trace::PassTrace;
-use crate::passes::{Pass, PassContext, PassError};
+use crate::passes::{Pass, PassContext, PassError, loosest_float_mode};
 
 /// A list of passes and the settings of their run.
 ///
@@ -32,7 +32,7 @@ use crate::passes::{Pass, PassContext, PassError};
 /// ```
 #[derive(Default)]
 pub struct PassManager {
-    passes: Vec<Box<dyn Pass>>,
+    passes: Vec<Arc<dyn Pass>>,
     threads: usize,
     verify_each: bool,
     print_changes: bool,
@@ -56,6 +56,12 @@ pub struct PipelineFailure {
     pub written: Option<Result<PathBuf, String>>,
 }
 
+impl From<Vec<Arc<dyn Pass>>> for PassManager {
+    fn from(passes: Vec<Arc<dyn Pass>>) -> Self {
+        Self { passes, ..Self::default() }
+    }
+}
+
 impl PassManager {
     /// Returns a manager without passes.
     #[must_use]
@@ -67,24 +73,39 @@ impl PassManager {
     ///
     /// # Errors
     /// If the pipeline cannot be parsed, with all diagnostics.
-    pub fn parse(pipeline: &str) -> Result<Self, sapwood_types::Diagnostics> {
-        Ok(Self { passes: parse_pipeline(pipeline)?, ..Self::default() })
+    pub fn parse(pipeline: &str) -> Result<Self, SourceErrors> {
+        Ok(parse_pipeline(pipeline)?.into())
     }
 
-    /// Returns a manager with the passes of a pipeline that may name more passes than those of this crate.
+    /// Returns a manager with the passes of a pipeline that may name more passes than those of this crate, and files of rules.
     ///
     /// # Errors
     /// If the pipeline cannot be parsed, with all diagnostics.
-    pub fn parse_with(
-        pipeline: &str,
-        more: &[&PassInfo],
-    ) -> Result<Self, sapwood_types::Diagnostics> {
-        Ok(Self { passes: parse_pipeline_with(pipeline, more)?, ..Self::default() })
+    pub fn parse_with(pipeline: &str, parser: &PipelineParser<'_>) -> Result<Self, SourceErrors> {
+        Ok(parser.parse(pipeline)?.into())
     }
 
     /// Adds a pass at the end.
     pub fn add(&mut self, pass: impl Pass + 'static) {
-        self.passes.push(Box::new(pass));
+        self.passes.push(Arc::new(pass));
+    }
+
+    /// Returns the passes.
+    #[must_use]
+    pub fn passes(&self) -> &[Arc<dyn Pass>] {
+        &self.passes
+    }
+
+    /// Returns the loosest float mode of the passes.
+    #[must_use]
+    pub fn float_mode(&self) -> FloatMode {
+        loosest_float_mode(&self.passes)
+    }
+
+    /// Returns true if a pass may remove public functions.
+    #[must_use]
+    pub fn may_remove_functions(&self) -> bool {
+        self.passes.iter().any(|pass| pass.may_remove_functions())
     }
 
     /// Sets the number of functions to process at the same time. The result does not depend on it.

@@ -1,6 +1,7 @@
 //! Pipelines as text: `canonicalize{max-iterations=4},cse`, `fixpoint(canonicalize,cse)`.
 
 mod manager;
+mod option_value;
 mod parse;
 mod pass_info;
 mod program_diff;
@@ -8,8 +9,9 @@ mod report;
 mod reproducer;
 
 pub use manager::{PassManager, PipelineFailure};
+pub use option_value::OptionValue;
 pub(crate) use parse::print_pass;
-pub use parse::{parse_pipeline, parse_pipeline_with, print_pipeline};
+pub use parse::{PatternReader, PipelineParser, parse_pipeline, print_pipeline};
 pub use pass_info::{OptionInfo, PassInfo, PassOptions};
 pub use report::{PassReport, RunReport};
 pub use reproducer::{Reproducer, ReproducerError};

@@ -1,16 +1,24 @@
 //! Parsing and printing of pipelines.
 
 use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use sapwood_types::{Diagnostic, Diagnostics, Source, did_you_mean};
+use sapwood_types::{Diagnostic, Source, SourceErrors, did_you_mean};
 
-use super::pass_info::{GivenOption, PassInfo, PassOptions};
+use super::option_value::value_len;
+use super::pass_info::{GivenOption, OptionContext, PassInfo, PassOptions};
 use crate::passes::{FixpointPass, PASSES, Pass};
+use crate::pattern::PatternSet;
 
 /// The maximum nesting of `fixpoint(…)`.
 const MAX_FIXPOINT_DEPTH: usize = 32;
 
-/// Parses a pipeline: passes separated by commas, options in braces, `fixpoint(…)` around passes.
+/// A function that reads files of rules and adds their rules to a set of patterns. Errors about a file that cannot be read have
+/// an unknown span.
+pub type PatternReader<'a> = dyn Fn(&[PathBuf], &mut PatternSet) -> Result<(), SourceErrors> + 'a;
+
+/// Parses a pipeline of the passes of this crate: passes separated by commas, options in braces, `fixpoint(…)` around passes.
 ///
 /// ```
 /// use sapwood_rewrite::{parse_pipeline, print_pipeline};
@@ -18,45 +26,77 @@ const MAX_FIXPOINT_DEPTH: usize = 32;
 /// let passes = parse_pipeline("canonicalize{max-iterations=4}, fixpoint(cse,dce)")?;
 /// assert_eq!(print_pipeline(&passes), "canonicalize{max-iterations=4},fixpoint(cse,dce)");
 ///
-/// let problems = parse_pipeline("canonicalise,cse").err().unwrap();
-/// assert!(problems.to_string().contains("unknown pass `canonicalise`"));
-/// # Ok::<(), sapwood_types::Diagnostics>(())
+/// let errors = parse_pipeline("canonicalise,cse").err().unwrap();
+/// assert!(errors.to_string().contains("unknown pass `canonicalise`"));
+/// # Ok::<(), sapwood_types::SourceErrors>(())
 /// ```
 ///
 /// # Errors
-/// If the text is not a pipeline, with all diagnostics; [`Diagnostics::render`] draws them with a [`Source`] named
-/// `<pipeline>`.
-pub fn parse_pipeline(text: &str) -> Result<Vec<Box<dyn Pass>>, Diagnostics> {
-    parse_pipeline_with(text, &[])
+/// If the text is not a pipeline, with all diagnostics. The source of the pipeline is named `<pipeline>`.
+pub fn parse_pipeline(text: &str) -> Result<Vec<Arc<dyn Pass>>, SourceErrors> {
+    PipelineParser::default().parse(text)
 }
 
-/// Parses a pipeline that may name more passes than those of this crate.
-///
-/// # Errors
-/// If the text is not a pipeline, with all diagnostics.
-pub fn parse_pipeline_with<'a>(
-    text: &'a str,
-    more: &[&'a PassInfo],
-) -> Result<Vec<Box<dyn Pass>>, Diagnostics> {
-    let mut parser = PipelineParser {
-        source: Source::new("<pipeline>", text),
-        text,
-        at: 0,
-        known_passes: PASSES.iter().copied().chain(more.iter().copied()).collect(),
-        problems: Diagnostics::new(),
-    };
-    let passes = parser.pass_list(0);
-    parser.skip_space();
-    if parser.at < text.len() && !parser.problems.has_errors() {
-        let rest = parser.rest_of_char();
-        parser.error(rest, "expected `,` or the end of the pipeline");
+/// A parser of pipelines, which may name more passes than those of this crate, and files of rules.
+#[derive(Clone, Copy, Default)]
+pub struct PipelineParser<'a> {
+    more: &'a [&'a PassInfo],
+    context: OptionContext<'a>,
+}
+
+impl<'a> PipelineParser<'a> {
+    /// Returns a parser of pipelines with these passes besides those of this crate.
+    #[must_use]
+    pub fn new(more: &'a [&'a PassInfo]) -> Self {
+        Self { more, ..Self::default() }
     }
-    parser.problems.into_result(passes)
+
+    /// Sets the reader of files of rules. Without one, pipelines cannot name such files.
+    #[must_use]
+    pub fn pattern_reader(mut self, reader: &'a PatternReader<'a>) -> Self {
+        self.context.reader = Some(reader);
+        self
+    }
+
+    /// Adds the rules of these files to every pass with patterns, as if each had its option `rules`.
+    #[must_use]
+    pub fn rules(mut self, files: &'a [PathBuf]) -> Self {
+        self.context.rules = files;
+        self
+    }
+
+    /// Returns the passes that pipelines may name.
+    pub fn passes(self) -> impl Iterator<Item = &'a PassInfo> {
+        PASSES.iter().copied().chain(self.more.iter().copied())
+    }
+
+    /// Parses a pipeline.
+    ///
+    /// # Errors
+    /// If the text is not a pipeline, with all diagnostics. The source of the pipeline is named `<pipeline>`.
+    pub fn parse(&self, text: &str) -> Result<Vec<Arc<dyn Pass>>, SourceErrors> {
+        let source = Source::new("<pipeline>", text);
+        let mut cursor = Cursor {
+            text,
+            at: 0,
+            known_passes: self.passes().collect(),
+            context: self.context,
+            problems: SourceErrors { sources: vec![source.clone()], ..SourceErrors::default() },
+            source,
+        };
+        let passes = cursor.pass_list(0);
+        cursor.skip_space();
+        if cursor.at < text.len() && !cursor.problems.diagnostics.has_errors() {
+            let rest = cursor.rest_of_char();
+            cursor.error(rest, "expected `,` or the end of the pipeline");
+        }
+        cursor.problems.into_result(passes)
+    }
 }
 
 /// Prints a pipeline in the form that [`parse_pipeline`] reads.
 #[must_use]
-pub fn print_pipeline(passes: &[Box<dyn Pass>]) -> String {
+pub fn print_pipeline(passes: &[Arc<dyn Pass>]) -> String {
     passes.iter().map(|pass| print_pass(&**pass)).collect::<Vec<_>>().join(",")
 }
 
@@ -73,32 +113,34 @@ pub(crate) fn print_pass(pass: &dyn Pass) -> String {
     out
 }
 
-struct PipelineParser<'a> {
+// A position in the text of a pipeline.
+struct Cursor<'a> {
     source: Source,
     text: &'a str,
     at: usize,
     known_passes: Vec<&'a PassInfo>,
-    problems: Diagnostics,
+    context: OptionContext<'a>,
+    problems: SourceErrors,
 }
 
-impl<'a> PipelineParser<'a> {
-    fn pass_list(&mut self, depth: usize) -> Vec<Box<dyn Pass>> {
+impl<'a> Cursor<'a> {
+    fn pass_list(&mut self, depth: usize) -> Vec<Arc<dyn Pass>> {
         let mut passes = Vec::new();
         loop {
-            let before = self.problems.error_count();
+            let before = self.problems.diagnostics.error_count();
             passes.extend(self.pass(depth));
             self.skip_space();
             if !self.eat(',') {
                 return passes;
             }
             // After an error at the end of the text nothing can follow.
-            if self.problems.error_count() > before && self.at >= self.text.len() {
+            if self.problems.diagnostics.error_count() > before && self.at >= self.text.len() {
                 return passes;
             }
         }
     }
 
-    fn pass(&mut self, depth: usize) -> Option<Box<dyn Pass>> {
+    fn pass(&mut self, depth: usize) -> Option<Arc<dyn Pass>> {
         self.skip_space();
         let (name, at) = self.word();
         if name.is_empty() {
@@ -112,11 +154,8 @@ impl<'a> PipelineParser<'a> {
         }
         let options = self.options();
         self.skip_space();
-        if name == "fixpoint" {
-            return self.fixpoint(at, options?, depth);
-        }
         let Some(info) = self.known_passes.iter().copied().find(|p| p.name == name) else {
-            let names = self.known_passes.iter().map(|p| p.name).chain(["fixpoint"]);
+            let names = self.known_passes.iter().map(|p| p.name);
             let close = did_you_mean(name, names.clone());
             let mut problem =
                 Diagnostic::error(self.source.span(at), format!("unknown pass `{name}`"));
@@ -126,27 +165,37 @@ impl<'a> PipelineParser<'a> {
                     problem.with_help(format!("one of {}", names.collect::<Vec<_>>().join(", ")))
                 }
             };
-            self.problems.push(problem);
+            self.problems.diagnostics.push(problem);
             if self.peek() == Some('(') {
                 self.skip_to_comma();
             }
             return None;
         };
+        let mut inner = None;
         if self.peek() == Some('(') {
-            let rest = self.rest_of_char();
-            self.error(rest, &format!("`{name}` takes no passes; only fixpoint does"));
-            self.skip_to_comma();
-            return None;
+            if name != FixpointPass::INFO.name {
+                let rest = self.rest_of_char();
+                self.error(rest, &format!("`{name}` takes no passes; only fixpoint does"));
+                self.skip_to_comma();
+                return None;
+            }
+            inner = Some(self.inner(at.clone(), depth)?);
         }
         let options = options?;
-        let names: Vec<&str> = info.options.iter().map(|o| o.name).collect();
-        self.check_options(info.name, &options, &names)?;
-        let at = self.source.span(at);
-        (info.make)(&mut PassOptions::new(at, options, &mut self.problems)).ok()
+        self.check_options(info, &options)?;
+        let span = self.source.span(at);
+        let mut options = PassOptions::new(info, span, options, self.context, &mut self.problems);
+        let pass = match inner {
+            Some(passes) => options.fill(FixpointPass::new(passes)),
+            None => (info.make)(&mut options),
+        };
+        pass.ok()
     }
 
-    // Checks that every option is one of these and is given once.
-    fn check_options(&mut self, pass: &str, given: &[GivenOption], names: &[&str]) -> Option<()> {
+    // Checks that every option belongs to the pass and is given once.
+    fn check_options(&mut self, info: &PassInfo, given: &[GivenOption]) -> Option<()> {
+        let pass = info.name;
+        let names: Vec<&str> = info.options.iter().map(|o| o.name).collect();
         let mut fine = Some(());
         for (n, option) in given.iter().enumerate() {
             let problem = if !names.contains(&&*option.name) {
@@ -154,7 +203,7 @@ impl<'a> PipelineParser<'a> {
                 let problem = Diagnostic::error(option.name_span, message);
                 match did_you_mean(&option.name, names.iter().copied()) {
                     Some(close) => problem.with_help(format!("did you mean `{close}`?")),
-                    None => match names {
+                    None => match &names[..] {
                         [] => problem.with_help("it has no options"),
                         all => problem.with_help(format!("one of {}", all.join(", "))),
                     },
@@ -167,22 +216,15 @@ impl<'a> PipelineParser<'a> {
             } else {
                 continue;
             };
-            self.problems.push(problem);
+            self.problems.diagnostics.push(problem);
             fine = None;
         }
         fine
     }
 
-    fn fixpoint(
-        &mut self,
-        at: Range<usize>,
-        given: Vec<GivenOption>,
-        depth: usize,
-    ) -> Option<Box<dyn Pass>> {
-        if !self.eat('(') {
-            self.error(at, "fixpoint needs passes: `fixpoint(canonicalize,cse)`");
-            return None;
-        }
+    // Parses `(pass,…)`.
+    fn inner(&mut self, at: Range<usize>, depth: usize) -> Option<Vec<Arc<dyn Pass>>> {
+        self.eat('(');
         if depth >= MAX_FIXPOINT_DEPTH {
             self.error(at, &format!("fixpoint nests at most {MAX_FIXPOINT_DEPTH} deep"));
             self.at = self.text.len();
@@ -196,11 +238,7 @@ impl<'a> PipelineParser<'a> {
             self.skip_to_comma();
             return None;
         }
-        self.check_options("fixpoint", &given, &["max-rounds"])?;
-        let mut pass = FixpointPass::new(passes);
-        let mut options = PassOptions::new(self.source.span(at), given, &mut self.problems);
-        options.take("max-rounds", &mut pass.max_rounds).ok()?;
-        Some(Box::new(pass))
+        Some(passes)
     }
 
     // Parses `{name=value,…}`, if present; `None` if it is malformed.
@@ -234,7 +272,7 @@ impl<'a> PipelineParser<'a> {
             }
             self.skip_space();
             let start = self.at;
-            let end = self.text[start..].find([',', '}']).map_or(self.text.len(), |n| start + n);
+            let end = start + value_len(&self.text[start..]);
             let value = self.text[start..end].trim_end();
             given.push(GivenOption {
                 name: name.to_owned(),
@@ -280,6 +318,6 @@ impl<'a> PipelineParser<'a> {
     }
 
     fn error(&mut self, at: Range<usize>, message: &str) {
-        self.problems.error(self.source.span(at), message);
+        self.problems.diagnostics.error(self.source.span(at), message);
     }
 }

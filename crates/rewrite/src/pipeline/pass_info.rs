@@ -1,39 +1,123 @@
-//! The description of a pass for pipelines: its name, its options, and a function that creates it.
+//! The description of a pass for pipelines: its name, the table of its options, and a function that creates it.
 
-use std::fmt;
-use std::str::FromStr;
+use std::any::Any;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use sapwood_types::{Diagnostic, Diagnostics, Span};
+use sapwood_types::{Diagnostic, SourceErrors, Span};
 
+use super::parse::PatternReader;
 use crate::passes::Pass;
 
 /// The description of a pass for pipelines.
+#[derive(Clone, Copy)]
 pub struct PassInfo {
     /// The name of the pass.
     pub name: &'static str,
     /// A description in one line.
     pub doc: &'static str,
-    /// The options of the pass.
+    /// The options of the pass: [`pass_options!`](crate::pass_options) writes this table.
     pub options: &'static [OptionInfo],
     /// Creates the pass. Problems with the options are added to the list they carry.
     #[allow(clippy::type_complexity, reason = "used only here")]
-    pub make: fn(&mut PassOptions<'_>) -> Result<Box<dyn Pass>, ()>,
+    pub make: fn(&mut PassOptions<'_>) -> Result<Arc<dyn Pass>, ()>,
 }
 
-/// An option of a pass.
+/// An option of a pass: a field of the pass with a name, of a type that is an [`OptionValue`](crate::OptionValue).
+#[derive(Clone, Copy)]
 pub struct OptionInfo {
     /// The name of the option.
     pub name: &'static str,
     /// A description in one line.
     pub doc: &'static str,
+    /// Sets the field of a pass to the value of a text.
+    pub set: fn(&mut dyn Any, &str) -> Result<(), String>,
+    /// Returns the field of a pass as text.
+    pub get: fn(&dyn Any) -> String,
+}
+
+/// The table of the options of a pass: for each, its name, the field of the pass, and its description. Help, parsing and
+/// printing follow from it.
+///
+/// ```
+/// use sapwood_ptir::Program;
+/// use sapwood_rewrite::{
+///     Pass, PassContext, PassError, PassInfo, PassManager, PipelineParser, pass_options,
+/// };
+///
+/// #[derive(Default)]
+/// struct Limit { most: usize }
+///
+/// static INFO: PassInfo = PassInfo {
+///     name: "limit",
+///     doc: "Fails if the program has too many instructions.",
+///     options: pass_options!(Limit { "most": most, "The maximum number of instructions." }),
+///     make: |options| options.fill(Limit::default()),
+/// };
+///
+/// impl Pass for Limit {
+///     fn name(&self) -> &'static str { INFO.name }
+///     fn options(&self) -> Vec<(&'static str, String)> { INFO.options_of(self, &Self::default()) }
+///     fn run_on_program(&self, program: &mut Program, _: &mut PassContext) -> Result<bool, PassError> {
+///         match program.num_insts() <= self.most {
+///             true => Ok(false),
+///             false => Err(PassError::Refused("too many instructions".into())),
+///         }
+///     }
+/// }
+///
+/// let manager = PassManager::parse_with("cse,limit{most=7}", &PipelineParser::new(&[&INFO]))?;
+/// assert_eq!(manager.pipeline(), "cse,limit{most=7}");
+/// # Ok::<(), sapwood_types::SourceErrors>(())
+/// ```
+#[macro_export]
+macro_rules! pass_options {
+    ($pass:ty { $($name:literal: $($field:ident).+, $doc:literal);* $(;)? }) => {
+        &[$($crate::OptionInfo {
+            name: $name,
+            doc: $doc,
+            set: |pass, text| match pass.downcast_mut::<$pass>() {
+                Some(pass) => {
+                    $crate::OptionValue::from_text(text).map(|value| pass.$($field).+ = value)
+                }
+                None => Err("it belongs to another pass".into()),
+            },
+            get: |pass| match pass.downcast_ref::<$pass>() {
+                Some(pass) => $crate::OptionValue::to_text(&pass.$($field).+),
+                None => String::new(),
+            },
+        }),*]
+    };
+}
+
+impl PassInfo {
+    /// Returns the options of a pass that differ from those of another, as a pipeline writes them.
+    pub fn options_of<P: Pass + 'static>(
+        &self,
+        pass: &P,
+        default: &P,
+    ) -> Vec<(&'static str, String)> {
+        let values = self.options.iter().map(|option| (option, (option.get)(pass)));
+        let values = values.filter(|(option, value)| *value != (option.get)(default));
+        values.map(|(option, value)| (option.name, value)).collect()
+    }
 }
 
 /// The options given to a pass.
 pub struct PassOptions<'a> {
+    info: &'a PassInfo,
     // The place of the name of the pass in the pipeline.
     pass: Span,
     given: Vec<GivenOption>,
-    problems: &'a mut Diagnostics,
+    context: OptionContext<'a>,
+    problems: &'a mut SourceErrors,
+}
+
+/// The rules that every pass with patterns uses, and the reader of files of rules.
+#[derive(Clone, Copy, Default)]
+pub(super) struct OptionContext<'a> {
+    pub(super) rules: &'a [PathBuf],
+    pub(super) reader: Option<&'a PatternReader<'a>>,
 }
 
 pub(super) struct GivenOption {
@@ -44,32 +128,57 @@ pub(super) struct GivenOption {
 }
 
 impl<'a> PassOptions<'a> {
-    pub(super) fn new(pass: Span, given: Vec<GivenOption>, problems: &'a mut Diagnostics) -> Self {
-        Self { pass, given, problems }
+    pub(super) fn new(
+        info: &'a PassInfo,
+        pass: Span,
+        given: Vec<GivenOption>,
+        context: OptionContext<'a>,
+        problems: &'a mut SourceErrors,
+    ) -> Self {
+        Self { info, pass, given, context, problems }
     }
 
-    /// Sets a field to the value of an option. Returns false if the option is not given.
+    /// Sets the options of a pass that are given, by the table of its description, and returns it as a pass of a pipeline.
     ///
     /// # Errors
-    /// If the value cannot be parsed; the diagnostic has been added to the list.
+    /// If a value cannot be parsed; the diagnostics have been added to the list.
     #[allow(clippy::result_unit_err, reason = "the diagnostic is in the list")]
-    pub fn take<T: FromStr<Err: fmt::Display>>(
-        &mut self,
-        name: &str,
-        field: &mut T,
-    ) -> Result<bool, ()> {
-        let Some(given) = self.given.iter().find(|g| g.name == name) else { return Ok(false) };
-        match given.value.parse() {
-            Ok(value) => {
-                *field = value;
-                Ok(true)
-            }
-            Err(why) => {
-                let message = format!("option `{name}` cannot be `{}`: {why}", given.value);
-                self.problems.push(Diagnostic::error(given.value_span, message));
-                Err(())
+    pub fn fill<P: Pass + 'static>(&mut self, mut pass: P) -> Result<Arc<dyn Pass>, ()> {
+        self.set(&mut pass)?;
+        Ok(Arc::new(pass))
+    }
+
+    /// Sets the options of a pass that are given, by the table of its description.
+    ///
+    /// # Errors
+    /// If a value cannot be parsed; the diagnostics have been added to the list.
+    #[allow(clippy::result_unit_err, reason = "the diagnostic is in the list")]
+    pub fn set<P: Pass + 'static>(&mut self, pass: &mut P) -> Result<(), ()> {
+        let mut result = Ok(());
+        for given in &self.given {
+            let Some(option) = self.info.options.iter().find(|o| o.name == given.name) else {
+                continue;
+            };
+            if let Err(why) = (option.set)(pass, &given.value) {
+                let (name, value) = (&given.name, &given.value);
+                let message = format!("option `{name}` cannot be `{value}`: {why}");
+                self.problems.diagnostics.push(Diagnostic::error(given.value_span, message));
+                result = Err(());
             }
         }
+        result
+    }
+
+    /// Returns the files of rules that every pass with patterns uses in addition to its own.
+    #[must_use]
+    pub fn rules(&self) -> &'a [PathBuf] {
+        self.context.rules
+    }
+
+    /// Returns the reader of files of rules, if the pipeline is parsed with one.
+    #[must_use]
+    pub fn pattern_reader(&self) -> Option<&'a PatternReader<'a>> {
+        self.context.reader
     }
 
     /// Reports an error at the value of an option, or at the name of the pass if the option is not given.
@@ -78,9 +187,18 @@ impl<'a> PassOptions<'a> {
     /// Always; the diagnostic has been added to the list.
     #[allow(clippy::result_unit_err, reason = "the diagnostic is in the list")]
     pub fn refuse<T>(&mut self, name: &str, why: impl Into<String>) -> Result<T, ()> {
+        self.refuse_all(name, SourceErrors::plain(why))
+    }
+
+    /// Reports errors about the value of an option, such as those in a file that it names. Errors with an unknown span are
+    /// reported at the value, or at the name of the pass if the option is not given.
+    ///
+    /// # Errors
+    /// Always; the diagnostics have been added to the list.
+    #[allow(clippy::result_unit_err, reason = "the diagnostic is in the list")]
+    pub fn refuse_all<T>(&mut self, name: &str, errors: SourceErrors) -> Result<T, ()> {
         let given = self.given.iter().find(|g| g.name == name);
-        let span = given.map_or(self.pass, |g| g.value_span);
-        self.problems.push(Diagnostic::error(span, why));
+        self.problems.append_at(given.map_or(self.pass, |g| g.value_span), errors);
         Err(())
     }
 }

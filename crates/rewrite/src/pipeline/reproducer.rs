@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sapwood_ptir::Program;
 
-use super::parse::parse_pipeline;
+use super::parse::PipelineParser;
 use crate::passes::Pass;
 
 const HEADER_PREFIX: &str = "//! ";
@@ -68,14 +69,18 @@ impl Reproducer {
         })
     }
 
-    /// Returns the program and the passes, ready to run.
+    /// Returns the program and the passes, ready to run. The parser must know the passes of the pipeline.
     ///
     /// # Errors
     /// If the program or the pipeline cannot be parsed.
-    pub fn parts(&self) -> Result<(Program, Vec<Box<dyn Pass>>), ReproducerError> {
-        let unreadable = |e: sapwood_types::Diagnostics| ReproducerError::Unreadable(e.to_string());
-        let program = sapwood_ptir::parse(&self.program).map_err(unreadable)?;
-        Ok((program, parse_pipeline(&self.pipeline).map_err(unreadable)?))
+    pub fn parts(
+        &self,
+        parser: &PipelineParser<'_>,
+    ) -> Result<(Program, Vec<Arc<dyn Pass>>), ReproducerError> {
+        let program = sapwood_ptir::parse(&self.program)
+            .map_err(|e| ReproducerError::Unreadable(e.to_string()))?;
+        let passes = parser.parse(&self.pipeline);
+        Ok((program, passes.map_err(|e| ReproducerError::Unreadable(e.to_string()))?))
     }
 
     /// Writes the file atomically.

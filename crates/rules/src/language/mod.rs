@@ -8,9 +8,6 @@ mod resolve;
 mod rhs;
 mod vocabulary;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use sapwood_ptir::{Name, Registry};
 use sapwood_rewrite::FloatMode;
 use sapwood_types::{Diagnostic, Diagnostics, Source, Span};
@@ -34,8 +31,6 @@ pub struct Rule {
     pub(crate) hops: u8,
     pub(crate) pattern: PatternGraph,
     pub(crate) right: Option<Rhs>,
-    /// The number of searches that were cut short; shared by copies of the rule.
-    pub(crate) given_up: Arc<AtomicUsize>,
 }
 
 impl Rule {
@@ -73,12 +68,6 @@ impl Rule {
     #[must_use]
     pub fn into_pattern(self) -> PatternGraph {
         self.pattern
-    }
-
-    /// Returns the number of searches that were cut short because they took too many steps.
-    #[must_use]
-    pub fn given_up(&self) -> usize {
-        self.given_up.load(Ordering::Relaxed)
     }
 
     /// Returns whether the rule has a right side.

@@ -1,7 +1,6 @@
 //! Name resolution of rules, which builds the pattern graph of the left side.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use sapwood_ptir::{Attr, AttrKind, Name, OpDef, OpKey, OperandKind, Registry, ResultCount};
 use sapwood_types::{DataType, Diagnostic, Diagnostics, Span, counted, did_you_mean};
@@ -123,7 +122,6 @@ pub(super) fn resolve_rule(
         hops,
         pattern: graph,
         right,
-        given_up: Arc::default(),
     })
 }
 

@@ -1,6 +1,6 @@
 //! The error that ends a verb.
 
-use sapwood_types::{Diagnostics, Source, did_you_mean};
+use sapwood_types::{Diagnostics, Source, SourceErrors, did_you_mean};
 use serde_json::{Value, json};
 
 use super::diagnostics::{diagnostics_json, render_diagnostics};
@@ -21,6 +21,17 @@ const CLOSED_PIPE_EXIT_CODE: u8 = 141;
 
 /// The largest number of known names that [`CliError::unknown_name`] lists if none is similar.
 const MAX_LISTED_NAMES: usize = 8;
+
+impl From<SourceErrors> for CliError {
+    fn from(errors: SourceErrors) -> Self {
+        let SourceErrors { diagnostics, sources } = errors;
+        let first = diagnostics.iter().next();
+        match first.filter(|first| diagnostics.len() == 1 && first.span.is_unknown()) {
+            Some(plain) => Self::Plain(plain.message.clone()),
+            None => Self::Program { diagnostics, sources },
+        }
+    }
+}
 
 impl CliError {
     /// Creates an error that is not about the text of a program.

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use sapwood_types::{Diagnostic, Source, counted};
+use sapwood_types::{Source, SourceErrors, counted, read_error, source_from_bytes};
 
 use super::load::FileFormat;
 use crate::command::cli_error::CliError;
@@ -30,47 +30,27 @@ impl Input {
 
     /// Reads all bytes.
     pub(crate) fn read_bytes(&self) -> Result<Vec<u8>, CliError> {
+        Ok(self.read()?)
+    }
+
+    fn read(&self) -> Result<Vec<u8>, SourceErrors> {
         let bytes = match self {
             Self::Stdin => {
                 let mut bytes = Vec::new();
                 io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
             }
+            Self::File(path) if path.as_os_str().is_empty() => {
+                let message = "the file name is empty; `-` means standard input";
+                return Err(SourceErrors::plain(message));
+            }
             Self::File(path) => fs::read(path),
         };
-        bytes.map_err(|error| self.read_error(&error))
+        bytes.map_err(|error| read_error(&self.to_string(), &error))
     }
 
     /// Reads the text, which must be UTF-8.
-    pub(crate) fn read_text(&self) -> Result<String, CliError> {
-        String::from_utf8(self.read_bytes()?).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            self.utf8_error(error.as_bytes(), at)
-        })
-    }
-
-    // Returns the error for the first byte that is not UTF-8; all bytes before it are.
-    fn utf8_error(&self, bytes: &[u8], at: usize) -> CliError {
-        // A few of the following bytes are enough to show the line.
-        let rest = &bytes[at..bytes.len().min(at + 100)];
-        let line = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
-        let text = String::from_utf8_lossy(&bytes[..at + line]).into_owned();
-        let source = Source::new(&self.to_string(), text);
-        let message = format!("the byte {:#04x} is not UTF-8", bytes[at]);
-        // The byte is shown as one replacement character.
-        let span = source.span(at..at + char::REPLACEMENT_CHARACTER.len_utf8());
-        let problem = Diagnostic::error(span, message).with_help("save the text as UTF-8");
-        CliError::in_program(problem.into(), &source)
-    }
-
-    fn read_error(&self, error: &io::Error) -> CliError {
-        CliError::new(match (self, error.kind()) {
-            (Self::File(path), io::ErrorKind::NotFound) if path.as_os_str().is_empty() => {
-                "the file name is empty; `-` means standard input".into()
-            }
-            (_, io::ErrorKind::NotFound) => format!("{self}: no such file"),
-            (_, io::ErrorKind::IsADirectory) => format!("{self}: is a directory, expected a file"),
-            _ => format!("{self}: cannot be read: {error}"),
-        })
+    pub(crate) fn read_source(&self) -> Result<Source, SourceErrors> {
+        source_from_bytes(&self.to_string(), self.read()?)
     }
 }
 

@@ -140,7 +140,7 @@ pub(crate) fn default_output_format(input: &Input, from: Option<FileFormat>) -> 
 /// Reads a program from a file or from standard input.
 pub(crate) fn load(input: &Input, options: LoadOptions) -> Result<LoadedFile, CliError> {
     let format = format_of(input, options.from)?;
-    let source = Source::new(&input.to_string(), input.read_text()?);
+    let source = input.read_source()?;
     load_source(source, format, options)
 }
 

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use sapwood_ptir::Registry;
-use sapwood_rules::{Rule, RuleCheckOptions, RuleVerdict, check_rule};
+use sapwood_rules::{Rule, RuleCheckOptions, RuleVerdict, check_rule, read_rule_files};
 use sapwood_types::counted;
 use serde_json::{Value, json};
 
 use crate::command::cli_error::CliError;
 use crate::command::console::Console;
-use crate::command::io::pattern_files::load_rules;
+use crate::command::io::pattern_files::read_argument;
 use crate::command::status::Status;
 
 /// Check rules by running both sides on random inputs
@@ -35,7 +35,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
-    let rules: Vec<Rule> = load_rules(&args.files)?.into_iter().flat_map(|(_, r)| r).collect();
+    let rules = read_rule_files(&args.files, &read_argument)?;
     for name in &args.only {
         if !rules.iter().any(|r| r.name() == name) {
             return Err(CliError::unknown_name("rule", name, rules.iter().map(Rule::name)));

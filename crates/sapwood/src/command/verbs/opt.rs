@@ -11,15 +11,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use sapwood_check::Verdict;
-use sapwood_rewrite::{FloatMode, PipelineFailure};
-use sapwood_rules::Rule;
+use sapwood_rewrite::{FloatMode, Pass, PipelineFailure};
 use sapwood_trace::{FileTraceSink, StepLogSink};
 use sapwood_types::counted;
 use serde_json::json;
 
 use equivalence_check::EquivalenceChecker;
 use first_bad_rewrite::find_first_bad_rewrite;
-use pipeline::{loosest_float_mode, pass_manager, pipeline_text};
+use pipeline::{create_passes, pass_manager};
 use report_page::{ReportPage, require_file};
 use statistics::{count_ops, report_json, report_text};
 
@@ -29,7 +28,6 @@ use crate::command::io::batch::{self, BatchInputs, FileResult};
 use crate::command::io::files::{Input, canonical_path};
 use crate::command::io::load::{FileFormat, LoadOptions, default_output_format, load};
 use crate::command::io::npy::read_arguments;
-use crate::command::io::pattern_files::load_additional_rules;
 use crate::command::io::print::print_ptir;
 use crate::command::io::target::{Target, companion_path};
 use crate::command::io::trace_folder::TraceFolder;
@@ -58,8 +56,8 @@ pub(crate) struct Args {
     /// Largest number of folds and rewrites; the default is 4096 plus 16 per instruction
     #[arg(long, value_name = "N")]
     max_rewrites: Option<usize>,
-    /// A file of rules to apply together with the shipped patterns. May be repeated
-    #[arg(long, value_name = "FILE", conflicts_with = "pipeline")]
+    /// A file of rules to apply together with the shipped patterns, in every pass of -p that applies patterns. May be repeated
+    #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
     /// Apply only this pattern or rule. May be repeated
     #[arg(long, value_name = "PATTERN", conflicts_with = "disable")]
@@ -121,10 +119,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
-    let rules = load_additional_rules(&args.rules)?;
-    let pipeline = pipeline_text(args, &rules)?;
-    // Parsed once here, so that an error in the pipeline is reported once and not for every file.
-    pass_manager(args, &pipeline, &rules, 1)?;
+    let passes = create_passes(args)?;
     let mut inputs =
         BatchInputs::with_output(&args.files, args.output.as_deref(), console, |input| {
             Some(args.to.unwrap_or_else(|| default_output_format(input, args.from)).extension())
@@ -132,28 +127,26 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     if inputs.len() > 1 && !args.inputs.is_empty() {
         return Err(CliError::new("--in gives the inputs of one program, but there are several"));
     }
-    check_output_conflicts(args, &mut inputs)?;
+    check_output_conflicts(args, &passes, &mut inputs)?;
     let threads = if inputs.len() > 1 { 1 } else { console.jobs };
     let trace = TraceFolder::open(args.dump_dir.as_deref(), args.dump_all)?;
     let sink = trace.as_ref().map(TraceFolder::sink);
     // A trace lists runs in the order of the arguments.
     let console = &Console { jobs: if trace.is_some() { 1 } else { console.jobs }, ..*console };
     let status = batch::run(&inputs, console, |input| {
-        let result = optimize_file(args, &pipeline, &rules, threads, sink, input)?;
+        let result = optimize_file(args, &passes, threads, sink, input)?;
         Ok(inputs.with_heading(input, result))
     })?;
     trace.as_ref().map_or(Ok(()), TraceFolder::finish)?;
-    for rule in rules.iter().filter(|r| r.given_up() > 0) {
-        let (name, places) = (rule.name(), counted(rule.given_up(), "place"));
-        console.message(&format!(
-            "sapwood: rule `{name}` was abandoned at {places} after too many steps\n"
-        ));
-    }
     Ok(status)
 }
 
 // Checks that no two outputs are the same file, and that `--report` and `--reproducer` replace no input.
-fn check_output_conflicts(args: &Args, inputs: &mut BatchInputs) -> Result<(), CliError> {
+fn check_output_conflicts(
+    args: &Args,
+    passes: &[Arc<dyn Pass>],
+    inputs: &mut BatchInputs,
+) -> Result<(), CliError> {
     let mut taken: BTreeMap<PathBuf, String> = BTreeMap::new();
     let mut rules = BTreeSet::new();
     for input in inputs.iter() {
@@ -161,9 +154,9 @@ fn check_output_conflicts(args: &Args, inputs: &mut BatchInputs) -> Result<(), C
             taken.insert(canonical_path(path), format!("the input {input}"));
         }
     }
-    for path in &args.rules {
-        taken.insert(canonical_path(path), format!("the rules {}", path.display()));
-        rules.insert(canonical_path(path));
+    for path in passes.iter().flat_map(|pass| pass.files()) {
+        taken.insert(canonical_path(&path), format!("the rules {}", path.display()));
+        rules.insert(canonical_path(&path));
     }
     for input in inputs.iter() {
         let (target, _) = Target::with_format(
@@ -204,8 +197,7 @@ fn check_output_conflicts(args: &Args, inputs: &mut BatchInputs) -> Result<(), C
 
 fn optimize_file(
     args: &Args,
-    pipeline: &str,
-    rules: &[Rule],
+    passes: &[Arc<dyn Pass>],
     threads: usize,
     trace: Option<&Arc<FileTraceSink>>,
     input: &Input,
@@ -225,9 +217,9 @@ fn optimize_file(
         }
     };
     let mut after = before.clone();
-    let mut manager = pass_manager(args, pipeline, rules, threads)?;
-    // The pass manager prints the options without spaces.
-    let pipeline = manager.pipeline();
+    let mut manager =
+        pass_manager(args, passes).threads(threads).print_changes(args.print_after_change);
+    let (floats, allow_removed) = (manager.float_mode(), manager.may_remove_functions());
     if let Some(path) = &args.reproducer {
         manager = manager.reproducer(companion_path(path, input, "ptir"));
     }
@@ -247,8 +239,7 @@ fn optimize_file(
         }
     };
     let report = ran.map_err(|failure| {
-        let reproducer = reproducer_message(&failure, rules.is_empty());
-        CliError::new(format!("{input}: {failure}{reproducer}"))
+        CliError::new(format!("{input}: {failure}{}", reproducer_message(&failure)))
     })?;
     let (old, new) = (count_ops(&before), count_ops(&after));
     let total = |ops: &BTreeMap<&str, usize>| ops.values().sum::<usize>();
@@ -266,15 +257,12 @@ fn optimize_file(
     }
     let mut check = None;
     if args.check {
-        let floats = args.float.unwrap_or_else(|| loosest_float_mode(&pipeline));
-        // Only `symbol-dce{keep=…}` removes public functions.
-        let allow_removed = pipeline.contains("keep=");
         let checker =
             EquivalenceChecker { floats, seed: args.seed, inputs: check_inputs, allow_removed };
         let report = checker.compare(&before, &after);
         let different = report.verdict() == Verdict::Different;
         let culprit =
-            different.then(|| find_first_bad_rewrite(args, rules, &before, &checker)).flatten();
+            different.then(|| find_first_bad_rewrite(args, passes, &before, &checker)).flatten();
         result.status = if report.passes() { Status::Success } else { Status::Negative };
         result.json["check"] = equivalence_check::report_json(&report);
         result.message += &equivalence_check::report_text(&report);
@@ -308,52 +296,20 @@ fn optimize_file(
 }
 
 // Returns the end of the message about a failed pass: the path of the reproducer, and the command that runs it.
-fn reproducer_message(failure: &PipelineFailure, is_complete: bool) -> String {
+fn reproducer_message(failure: &PipelineFailure) -> String {
     match &failure.written {
         Some(Ok(path)) => {
             let path = path.display();
             let command = match &failure.reproducer {
-                // A reproducer does not contain the rules of `--rules`.
-                Some(reproducer) if is_complete => {
-                    format!(": sapwood opt {path} -p '{}'", reproducer.pipeline)
+                Some(reproducer) => {
+                    let pipeline = reproducer.pipeline.replace('\'', "'\\''");
+                    format!(": sapwood opt {path} -p '{pipeline}'")
                 }
-                _ => String::new(),
+                None => String::new(),
             };
             format!("; a reproducer is in {path}{command}")
         }
         Some(Err(error)) => format!("; the reproducer could not be written: {error}"),
         None => String::new(),
-    }
-}
-
-impl Args {
-    /// Returns the arguments for another run with the same passes, patterns and float mode, with a limit of rewrites, and
-    /// without any output.
-    fn for_silent_run(&self, max_rewrites: Option<usize>) -> Self {
-        Self {
-            files: Vec::new(),
-            output: None,
-            pipeline: self.pipeline.clone(),
-            float: self.float,
-            max_rewrites: max_rewrites.or(self.max_rewrites),
-            rules: self.rules.clone(),
-            only: self.only.clone(),
-            disable: self.disable.clone(),
-            stats: false,
-            timing: false,
-            print_after_change: false,
-            no_verify_each: self.no_verify_each,
-            check: false,
-            inputs: Vec::new(),
-            keep_failed: false,
-            seed: self.seed,
-            step_log: false,
-            dump_dir: None,
-            dump_all: false,
-            reproducer: None,
-            report: None,
-            from: None,
-            to: None,
-        }
     }
 }

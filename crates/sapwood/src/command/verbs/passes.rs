@@ -1,6 +1,7 @@
 //! `sapwood passes`.
 
-use sapwood_rewrite::{PASSES, PassInfo};
+use sapwood_rewrite::PassInfo;
+use sapwood_rules::pipeline_parser;
 use serde_json::{Value, json};
 
 use crate::command::cli_error::CliError;
@@ -13,12 +14,12 @@ pub(crate) struct Args {}
 
 pub(crate) fn run(_: &Args, console: &Console) -> Result<Status, CliError> {
     if console.json {
-        let list: Vec<Value> = all_passes().map(pass_json).collect();
+        let list: Vec<Value> = pipeline_parser().passes().map(pass_json).collect();
         console.write_json(&json!({ "passes": list }))?;
         return Ok(Status::Success);
     }
     let mut text = String::new();
-    for pass in all_passes() {
+    for pass in pipeline_parser().passes() {
         text += &format!("{:<16} {}\n", pass.name, pass.doc);
         for option in pass.options {
             text += &format!("    {:<16} {}\n", option.name, option.doc);
@@ -26,10 +27,6 @@ pub(crate) fn run(_: &Args, console: &Console) -> Result<Status, CliError> {
     }
     console.write(&text)?;
     Ok(Status::Success)
-}
-
-fn all_passes() -> impl Iterator<Item = &'static PassInfo> {
-    PASSES.iter().chain(sapwood_rules::PASSES).copied()
 }
 
 fn pass_json(pass: &PassInfo) -> Value {

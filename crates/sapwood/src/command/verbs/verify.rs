@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
 fn verify_file(args: &Args, input: &Input, color: bool) -> Result<FileResult, CliError> {
     let options = LoadOptions { from: args.from, ..LoadOptions::default() };
     let format = format_of(input, args.from)?;
-    let source = Source::new(&input.to_string(), input.read_text()?);
+    let source = input.read_source()?;
     match load_source(source.clone(), format, options) {
         Ok(file) => Ok(verify_loaded(args, input, &file, color)),
         // The file was read, but its text is not well-formed.

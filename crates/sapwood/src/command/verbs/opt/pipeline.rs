@@ -1,97 +1,57 @@
 //! The pass pipeline of `opt`.
 
-use sapwood_rewrite::canonicalize::{LISTS, populate_canonicalization};
-use sapwood_rewrite::{FloatMode, GreedyConfig, PassManager, PatternSet, SimplifyPass};
-use sapwood_rules::Rule;
-use sapwood_types::Source;
+use std::cell::{Cell, OnceCell};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sapwood_rewrite::{GreedyPass, Pass, PassManager, PatternSet};
+use sapwood_rules::{add_rule_files, pipeline_parser};
+use sapwood_types::{Source, SourceErrors};
 
 use super::Args;
 use crate::command::cli_error::CliError;
+use crate::command::io::pattern_files::read_argument;
 
-/// Returns the pipeline as text: that of `-p`, or `simplify` with the options of the command line.
-pub(super) fn pipeline_text(args: &Args, rules: &[Rule]) -> Result<String, CliError> {
-    if let Some(pipeline) = &args.pipeline {
-        return Ok(pipeline.clone());
-    }
-    let all = || LISTS.iter().flat_map(|list| list.entries.iter().map(|entry| entry.name));
-    let known = || all().chain(rules.iter().map(Rule::name));
-    for name in args.only.iter().chain(&args.disable) {
-        if !known().any(|known| known == name) {
-            return Err(CliError::unknown_name("pattern", name, known()));
+/// Creates the passes: those of `-p`, or `simplify` with the options of the command line. The rules of `--rules` take part in
+/// every pass that has patterns.
+pub(super) fn create_passes(args: &Args) -> Result<Vec<Arc<dyn Pass>>, CliError> {
+    // Each pass with rules reads them, but standard input can be read only once.
+    let stdin: OnceCell<Source> = OnceCell::new();
+    let read = |path: &Path| -> Result<Source, SourceErrors> {
+        if path.as_os_str() != "-" {
+            return read_argument(path);
         }
-    }
-    let mut options = Vec::new();
-    if let Some(float) = args.float {
-        options.push(format!("float={float}"));
-    }
-    if let Some(limit) = args.max_rewrites {
-        options.push(format!("max-rewrites={limit}"));
-    }
-    if !args.only.is_empty() {
-        options.push(format!("only={}", args.only.join("|")));
-    }
-    if !args.disable.is_empty() {
-        let kept = all().filter(|name| !args.disable.iter().any(|d| d == name));
-        options.push(format!("only={}", kept.collect::<Vec<_>>().join("|")));
-    }
-    Ok(match options.is_empty() {
-        true => "simplify".into(),
-        false => format!("simplify{{{}}}", options.join(",")),
-    })
-}
-
-// Returns one simplify pass with the shipped patterns and the rules.
-fn manager_with_rules(args: &Args, rules: &[Rule]) -> PassManager {
-    let mut set = PatternSet::new();
-    populate_canonicalization(&mut set);
-    for rule in rules {
-        rule.add_to(&mut set);
-    }
-    let kept: Vec<String> = (set.names())
-        .filter(|name| args.only.is_empty() || args.only.iter().any(|o| o == name))
-        .filter(|name| !args.disable.iter().any(|d| d == name))
-        .map(str::to_owned)
-        .collect();
-    // The names come from the set, so that this cannot fail.
-    let _ = set.only(&kept.iter().map(String::as_str).collect::<Vec<_>>());
-    let config = GreedyConfig {
-        floats: args.float.unwrap_or_default(),
-        max_rewrites: args.max_rewrites,
-        verify_input: false,
-        ..GreedyConfig::default()
+        if stdin.get().is_none() {
+            let _ = stdin.set(read_argument(path)?);
+        }
+        Ok(stdin.get().cloned().unwrap_or_else(|| Source::new("<stdin>", "")))
     };
-    let mut manager = PassManager::new();
-    manager.add(SimplifyPass::new(config, set.freeze()));
-    manager
-}
-
-/// Creates the pass manager for a pipeline. With rules, the pipeline is one simplify pass that includes them.
-pub(super) fn pass_manager(
-    args: &Args,
-    pipeline: &str,
-    rules: &[Rule],
-    threads: usize,
-) -> Result<PassManager, CliError> {
-    let manager = match rules {
-        [] => PassManager::parse_with(pipeline, sapwood_rules::PASSES).map_err(|problems| {
-            let source = Source::new("<pipeline>", pipeline);
-            CliError::in_program(problems, &source)
-        })?,
-        rules => manager_with_rules(args, rules),
+    let rules_used = Cell::new(false);
+    let reader = |files: &[PathBuf], set: &mut PatternSet| {
+        rules_used.set(true);
+        add_rule_files(files, set, &read)
     };
-    Ok(manager
-        .threads(threads)
-        .verify_each(!args.no_verify_each)
-        .print_changes(args.print_after_change)
-        .assume_verified(true))
+    let Some(pipeline) = &args.pipeline else {
+        let mut pass = GreedyPass::default();
+        pass.config.floats = args.float.unwrap_or_default();
+        pass.config.max_rewrites = args.max_rewrites;
+        pass.rules.clone_from(&args.rules);
+        pass.only.clone_from(&args.only);
+        pass.disable.clone_from(&args.disable);
+        pass.load_patterns(Some(&reader)).map_err(|(_, errors)| errors)?;
+        return Ok(vec![Arc::new(pass)]);
+    };
+    let parser = pipeline_parser().pattern_reader(&reader).rules(&args.rules);
+    let passes = parser.parse(pipeline)?;
+    if !args.rules.is_empty() && !rules_used.get() {
+        return Err(CliError::new(
+            "--rules has no effect: no pass of the pipeline applies rules; expected canonicalize, simplify or rules",
+        ));
+    }
+    Ok(passes)
 }
 
-/// Returns the loosest float mode of the passes of a pipeline, as the pass manager prints it.
-pub(super) fn loosest_float_mode(pipeline: &str) -> FloatMode {
-    let has_mode = |mode: &str| pipeline.contains(&format!("float={mode}"));
-    match (has_mode("fast"), has_mode("nsz")) {
-        (true, _) => FloatMode::Fast,
-        (false, true) => FloatMode::Nsz,
-        (false, false) => FloatMode::Exact,
-    }
+/// Creates a pass manager for passes, with the settings of the command line.
+pub(super) fn pass_manager(args: &Args, passes: &[Arc<dyn Pass>]) -> PassManager {
+    PassManager::from(passes.to_vec()).verify_each(!args.no_verify_each).assume_verified(true)
 }

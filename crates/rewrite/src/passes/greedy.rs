@@ -1,0 +1,196 @@
+//! The passes that run the greedy driver on each function: they differ in their patterns and in the configuration.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use sapwood_ptir::{Function, Program};
+use sapwood_types::{FloatMode, SourceErrors};
+
+use super::each_function::{FunctionOutcome, FunctionResult};
+use super::{Pass, PassContext, PassError, each_function};
+use crate::canonicalize::populate_canonicalization;
+use crate::greedy::{GreedyConfig, apply_without_names};
+use crate::pass_options;
+use crate::pass_trace::{PassListener, as_listener};
+use crate::pattern::{FrozenPatternSet, PatternSet};
+use crate::pipeline::{OptionInfo, PassInfo, PassOptions, PatternReader};
+
+/// A pass that applies patterns and folds until nothing is left to do: `canonicalize`, `simplify`, `fold`, or `rules` of the
+/// crate of rules. The default is `simplify` with the shipped patterns.
+#[derive(Clone)]
+pub struct GreedyPass {
+    /// The configuration of the greedy driver.
+    pub config: GreedyConfig,
+    /// The files of rules whose rules are applied too.
+    pub rules: Vec<PathBuf>,
+    /// The names of the patterns to use; all if it is empty.
+    pub only: Vec<String>,
+    /// The names of patterns that are not used.
+    pub disable: Vec<String>,
+    patterns: Arc<FrozenPatternSet>,
+    base: BasePatterns,
+    info: &'static PassInfo,
+}
+
+/// The patterns of a pass besides the rules of files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BasePatterns {
+    /// None.
+    None,
+    /// The shipped patterns.
+    Shipped,
+}
+
+/// The options of a [`GreedyPass`]; the first is `rules`.
+pub const GREEDY_OPTIONS: [OptionInfo; 10] = *pass_options!(GreedyPass {
+    "rules": rules, "Files of rules to apply together with the shipped patterns, separated by `|`.";
+    "max-iterations": config.max_iterations, "The maximum number of rounds.";
+    "max-rewrites": config.max_rewrites, "The maximum number of folds and rewrites.";
+    "fold": config.enable_constant_fold, "Folds constants: `true` or `false`.";
+    "fold-limit": config.fold_limits.max_elements, "The maximum number of elements of a folded constant.";
+    "top-down": config.top_down, "Starts at the first instruction: `true` or `false`.";
+    "float": config.floats, "The float mode: `exact`, `nsz` or `fast`.";
+    "check": config.expensive_checks, "Checks every attempt of a pattern: `true` or `false`.";
+    "only": only, "The patterns and rules to use, separated by `|`; the default is all.";
+    "disable": disable, "The patterns and rules that are not used, separated by `|`.";
+});
+
+impl GreedyPass {
+    /// Returns the pass of this description with its default options and these patterns.
+    #[must_use]
+    pub fn new(info: &'static PassInfo, base: BasePatterns) -> Self {
+        let config = GreedyConfig { verify_input: false, ..GreedyConfig::default() };
+        let patterns = match base {
+            BasePatterns::None => empty_patterns(),
+            BasePatterns::Shipped => shipped_patterns(),
+        };
+        let (rules, only, disable) = (Vec::new(), Vec::new(), Vec::new());
+        Self { config, rules, only, disable, patterns, base, info }
+    }
+
+    pub(super) fn with_patterns(
+        info: &'static PassInfo,
+        config: GreedyConfig,
+        patterns: FrozenPatternSet,
+    ) -> Self {
+        Self { config, patterns: Arc::new(patterns), ..Self::new(info, BasePatterns::None) }
+    }
+
+    /// Reads the files in `rules`, and selects the patterns by `only` and `disable`.
+    ///
+    /// # Errors
+    /// If a file cannot be read or has errors, if there is no reader for files, or if `only` or `disable` names an unknown
+    /// pattern. The error has the name of the option.
+    pub fn load_patterns(
+        &mut self,
+        reader: Option<&PatternReader<'_>>,
+    ) -> Result<(), (&'static str, SourceErrors)> {
+        if self.rules.is_empty() && self.only.is_empty() && self.disable.is_empty() {
+            return Ok(());
+        }
+        let mut set = PatternSet::new();
+        if self.base == BasePatterns::Shipped {
+            populate_canonicalization(&mut set);
+        }
+        if !self.rules.is_empty() {
+            // Both spellings of the option are the first of the table.
+            let option = self.info.options[0].name;
+            let no_reader = "files of rules cannot be read here; sapwood-rules has the reader";
+            let read = match reader {
+                Some(reader) => reader(&self.rules, &mut set),
+                None => Err(SourceErrors::plain(no_reader)),
+            };
+            read.map_err(|errors| (option, errors))?;
+        }
+        let unknown = |option| move |why: String| (option, SourceErrors::plain(why));
+        if !self.only.is_empty() {
+            set.only(&self.only).map_err(unknown("only"))?;
+        }
+        set.disable(&self.disable).map_err(unknown("disable"))?;
+        self.patterns = Arc::new(set.freeze());
+        Ok(())
+    }
+
+    /// Sets the options that are given in a pipeline, and loads the patterns.
+    ///
+    /// # Errors
+    /// If an option cannot be used; the diagnostics have been added to the list of the options.
+    #[allow(clippy::result_unit_err, reason = "the diagnostic is in the list")]
+    pub fn from_options(mut self, options: &mut PassOptions<'_>) -> Result<Arc<dyn Pass>, ()> {
+        options.set(&mut self)?;
+        for file in options.rules() {
+            if !self.rules.contains(file) {
+                self.rules.push(file.clone());
+            }
+        }
+        match self.load_patterns(options.pattern_reader()) {
+            Ok(()) => Ok(Arc::new(self)),
+            Err((option, errors)) => options.refuse_all(option, errors),
+        }
+    }
+
+    fn run(&self, f: &mut Function, mut listener: PassListener<'_>) -> FunctionResult {
+        let patterns = &self.patterns;
+        let stats = apply_without_names(f, patterns, &self.config, as_listener(&mut listener))
+            .map_err(PassError::Invalid)?;
+        let counters = vec![
+            ("rewrites", stats.rewrites),
+            ("folds", stats.folds),
+            ("erased", stats.erased),
+            ("merged", stats.merged),
+        ];
+        Ok(FunctionOutcome {
+            changed: stats.changed(),
+            counters,
+            greedy: Some((stats, patterns.clone())),
+        })
+    }
+}
+
+impl Pass for GreedyPass {
+    fn name(&self) -> &'static str {
+        self.info.name
+    }
+
+    fn options(&self) -> Vec<(&'static str, String)> {
+        self.info.options_of(self, &Self::new(self.info, self.base))
+    }
+
+    fn float_mode(&self) -> FloatMode {
+        self.config.floats
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        self.rules.clone()
+    }
+
+    fn with_max_rewrites(&self, limit: usize) -> Option<Arc<dyn Pass>> {
+        let mut pass = self.clone();
+        pass.config.max_rewrites = Some(self.config.max_rewrites.map_or(limit, |n| n.min(limit)));
+        Some(Arc::new(pass))
+    }
+
+    fn run_on_program(
+        &self,
+        program: &mut Program,
+        cx: &mut PassContext,
+    ) -> Result<bool, PassError> {
+        each_function(program, cx, &|f, listener| self.run(f, listener))
+    }
+}
+
+/// Returns all shipped patterns, frozen once.
+fn shipped_patterns() -> Arc<FrozenPatternSet> {
+    static SET: OnceLock<Arc<FrozenPatternSet>> = OnceLock::new();
+    let make = || {
+        let mut set = PatternSet::new();
+        populate_canonicalization(&mut set);
+        Arc::new(set.freeze())
+    };
+    SET.get_or_init(make).clone()
+}
+
+fn empty_patterns() -> Arc<FrozenPatternSet> {
+    static SET: OnceLock<Arc<FrozenPatternSet>> = OnceLock::new();
+    SET.get_or_init(|| Arc::new(PatternSet::new().freeze())).clone()
+}

@@ -1,0 +1,190 @@
+//! Reading patterns and rules from files, and the parser of pipelines that name such files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sapwood_ptir::{Name, Registry};
+use sapwood_rewrite::{PatternSet, PipelineParser};
+use sapwood_types::{Diagnostic, Diagnostics, Source, SourceErrors, Span, read_source};
+
+use crate::graph::{PatternGraph, patterns_from};
+use crate::language::{Rule, Vocabulary, rules_from};
+use crate::passes::PASSES;
+
+/// Returns the parser of pipelines with the passes of this crate, `rules` and `outline`, and with files of rules. Relative paths
+/// are relative to the working directory.
+///
+/// ```
+/// # let folder = std::env::temp_dir().join(format!("sapwood-rules-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let file = folder.join("my.rules");
+/// std::fs::write(&file, "rule neg_of_neg: neg(neg(x)) => x")?;
+/// let mut program = sapwood_ptir::parse(
+///     "ptir 1 func @f(%x: f32[4]) -> f32[4] { %a = neg %x : f32[4] %b = neg %a : f32[4] return %b }",
+/// )?;
+/// let pipeline = format!("rules{{file={}}},dce", file.display());
+/// let passes = sapwood_rules::pipeline_parser().parse(&pipeline)?;
+/// sapwood_rewrite::PassManager::from(passes).run(&mut program)?;
+/// assert_eq!(program.num_insts(), 1);
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn pipeline_parser() -> PipelineParser<'static> {
+    PipelineParser::new(PASSES)
+        .pattern_reader(&|paths, set| add_rule_files(paths, set, &read_source))
+}
+
+/// A function that reads a file of patterns or rules.
+pub type SourceReader<'a> = dyn Fn(&Path) -> Result<Source, SourceErrors> + 'a;
+
+/// Reads patterns: the functions of `.ptir` files, and the left sides of the rules of `.rules` files. A directory stands for the
+/// files in it.
+///
+/// # Errors
+/// If a file cannot be read or has errors, or if two patterns have the same name; all errors are reported.
+pub fn read_pattern_files(
+    paths: &[PathBuf],
+    read: &SourceReader<'_>,
+) -> Result<Vec<PatternGraph>, SourceErrors> {
+    let files = expand_directories(paths)?;
+    read_files(
+        &files,
+        read,
+        "pattern",
+        |p: &PatternGraph| (p.name(), p.span()),
+        |source| {
+            if is_rules_file(Path::new(source.name())) {
+                let rules = rules_from(source, &Registry::builtin(), &Vocabulary::builtin())?;
+                return Ok(rules.into_iter().map(Rule::into_pattern).collect());
+            }
+            patterns_from(source, &Registry::builtin())
+        },
+    )
+    .map(|(patterns, _)| patterns)
+}
+
+/// Reads the rules of `.rules` files. A directory stands for the files in it.
+///
+/// # Errors
+/// If a file cannot be read or has errors, or if two rules have the same name; all errors are reported.
+pub fn read_rule_files(
+    paths: &[PathBuf],
+    read: &SourceReader<'_>,
+) -> Result<Vec<Rule>, SourceErrors> {
+    read_rules_and_sources(paths, read).map(|(rules, _)| rules)
+}
+
+/// Adds the rules of `.rules` files to a set of patterns. A directory stands for the files in it.
+///
+/// # Errors
+/// If the rules cannot be read, or if one has the name of a pattern of the set.
+pub fn add_rule_files(
+    paths: &[PathBuf],
+    set: &mut PatternSet,
+    read: &SourceReader<'_>,
+) -> Result<(), SourceErrors> {
+    let (rules, sources) = read_rules_and_sources(paths, read)?;
+    let mut problems = Diagnostics::new();
+    for rule in rules.iter().filter(|rule| set.names().any(|name| name == rule.name())) {
+        let message = format!("`{}` is already the name of a shipped pattern", rule.name());
+        let clash = Diagnostic::error(rule.pattern().span(), message);
+        problems.push(clash.with_help("rename the rule"));
+    }
+    SourceErrors { diagnostics: problems, sources }.into_result(())?;
+    for rule in &rules {
+        rule.add_to(set);
+    }
+    Ok(())
+}
+
+fn read_rules_and_sources(
+    paths: &[PathBuf],
+    read: &SourceReader<'_>,
+) -> Result<(Vec<Rule>, Vec<Source>), SourceErrors> {
+    let mut files = expand_directories(paths)?;
+    for path in paths {
+        if !path.is_dir() && !is_rules_file(path) && path.as_os_str() != "-" {
+            let path = path.display();
+            let message = format!("{path}: not a file of rules; expected the extension .rules");
+            return Err(SourceErrors::plain(message));
+        }
+    }
+    // Directories may have other patterns besides.
+    files.retain(|path| is_rules_file(path) || path.as_os_str() == "-");
+    read_files(
+        &files,
+        read,
+        "rule",
+        |rule: &Rule| (Name::new(rule.name()), rule.pattern().span()),
+        |source| rules_from(source, &Registry::builtin(), &Vocabulary::builtin()),
+    )
+}
+
+// Reads the items of files, and reports all errors at once.
+fn read_files<T>(
+    files: &[PathBuf],
+    read: &SourceReader<'_>,
+    kind: &str,
+    name_and_span: impl Fn(&T) -> (Name, Span),
+    parse: impl Fn(&Source) -> Result<Vec<T>, Diagnostics>,
+) -> Result<(Vec<T>, Vec<Source>), SourceErrors> {
+    let mut items: Vec<T> = Vec::new();
+    let mut errors = SourceErrors::default();
+    for path in files {
+        let source = read(path)?;
+        match parse(&source) {
+            Ok(new) => {
+                for item in new {
+                    let (name, span) = name_and_span(&item);
+                    let first = items.iter().map(&name_and_span).find(|(known, _)| *known == name);
+                    if let Some((_, first)) = first {
+                        let message = format!("{kind} `{name}` is defined twice");
+                        let twice = Diagnostic::error(span, message);
+                        errors.diagnostics.push(twice.with_note_at(first, "here first"));
+                    }
+                    items.push(item);
+                }
+            }
+            Err(found) => errors.diagnostics.append(found),
+        }
+        errors.sources.push(source);
+    }
+    let sources = errors.sources.clone();
+    errors.into_result((items, sources))
+}
+
+fn is_rules_file(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "rules")
+}
+
+// Returns the files that paths name. A directory is replaced by the files of patterns and rules in it, sorted by name.
+fn expand_directories(paths: &[PathBuf]) -> Result<Vec<PathBuf>, SourceErrors> {
+    let mut files = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let list_error = |error: std::io::Error| {
+            SourceErrors::plain(format!("{}: cannot be listed: {error}", path.display()))
+        };
+        let mut found = Vec::new();
+        for entry in fs::read_dir(path).map_err(list_error)? {
+            let file = entry.map_err(list_error)?.path();
+            let has_patterns =
+                is_rules_file(&file) || file.extension().is_some_and(|e| e == "ptir");
+            if has_patterns && file.is_file() {
+                found.push(file);
+            }
+        }
+        if found.is_empty() {
+            let path = path.display();
+            let message = format!("{path}: no patterns in this directory (.ptir, .rules)");
+            return Err(SourceErrors::plain(message));
+        }
+        found.sort();
+        files.extend(found);
+    }
+    Ok(files)
+}
