@@ -103,7 +103,7 @@ impl FunctionLowering<'_> {
         parts.attrs.extend(def.attrs.iter().filter_map(|attr| attr.default.clone()));
         if def.attrs.iter().any(|attr| attr.kind == AttrKind::ResultType) {
             match self.signature.dims.convert(ty) {
-                Ok(ty) => parts.declared_types.push(ty),
+                Ok(ty) => parts.result_types.push(ty),
                 Err(message) => {
                     let help =
                         "the result type of this op is not inferred, so the call must state it";
@@ -128,7 +128,7 @@ impl FunctionLowering<'_> {
             let mut parts = OpParts::new(OpKey::of(name));
             parts.operands.extend(args.iter().copied());
             parts.attrs.push(Attr::dict(Vec::new()));
-            parts.declared_types = types;
+            parts.result_types = types.into();
             return self.append(&parts, span);
         }
         let call = CustomCall {

@@ -14,7 +14,7 @@ use serde_json::{Map, Number, Value as Json, json};
 use smallvec::SmallVec;
 
 use crate::attr::{Attr, AttrKind, MAX_ATTR_DEPTH};
-use crate::func::{Function, InsertPoint, RawInst};
+use crate::func::{Function, InsertPoint};
 use crate::ids::{BodyId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::Name;
@@ -374,14 +374,8 @@ impl JsonReader<'_> {
             };
             let key = def.map_or_else(|| OpKey::of(name), |d| d.key);
             let attrs = f.attrs.intern_vec(attrs);
-            let inst_id = f.create_raw(&RawInst {
-                key,
-                attrs,
-                operands: &operands,
-                regions: &regions,
-                types: &result_types,
-                span: Span::unknown(),
-            });
+            let span = Span::unknown();
+            let inst_id = f.create_inst(key, attrs, &operands, &regions, &result_types, span);
             f.link(inst_id, InsertPoint::End(bodies[inst.body]));
             f.set_comment(inst_id, inst.comment.as_deref());
             let results: Vec<ValueId> = f.inst_results(inst_id).collect();

@@ -70,8 +70,7 @@ pub use build::{
     PtirGraph, PtirRegion, PtirResults, PtirValue, Snippet, SnippetError,
 };
 pub use func::{
-    BodyInsts, EditError, Function, InsertPoint, InstSpec, PostOrderWalk, PreOrderWalk, Use, Uses,
-    ValueDef,
+    BodyInsts, EditError, Function, InsertPoint, PostOrderWalk, PreOrderWalk, Use, Uses, ValueDef,
 };
 pub use ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 pub use json::{JSON_VERSION, from_json, from_json_with, to_json};
@@ -81,7 +80,7 @@ pub use op::{
     AttrDef, Bodies, Body, Control, EffectRule, Effects, InferCx, InferResult, InferredTypes, Op,
     OpDef, OpError, OpFieldReader, OpKey, OpKeyCell, OpParts, OperandDef, OperandField,
     OperandKind, OptValue, RegionSignature, Registry, RegistryError, ResultCount, Value, Values,
-    check_attrs, check_axis, ops_reference_page, unify_dims,
+    check_axis, ops_reference_page, unify_dims,
 };
 pub use program::{DuplicateFunction, Program};
 pub use tables::{InternerLockGuard, lock_interners};

@@ -260,7 +260,7 @@ fn ranks_have_a_limit() {
     assert_eq!(error, limit);
     assert_eq!(g.import_spec("x", x.id(), wide.clone()).unwrap_err().to_string(), limit);
     let mut parts = sapwood_ptir::OpParts::new(sapwood_ptir::OpKey::of("demo.wide"));
-    parts.declared_types.push(wide.clone().into());
+    parts.result_types.push(wide.clone().into());
     assert!(g.record_parts(&parts).unwrap_err().to_string().contains(limit));
     assert!(TensorLiteral::filled(DataType::F32, &[1; 256], 0.0).is_err());
     assert_eq!(format!("{:?}", g.function()), before);

@@ -113,13 +113,14 @@ fn deep_brackets_are_refused_in_time() {
 #[test]
 fn many_inserts_at_one_place_stay_ordered() {
     use sapwood_ptir::prelude::*;
-    use sapwood_ptir::{InsertPoint, InstSpec, OpParts};
+    use sapwood_ptir::{InsertPoint, OpParts};
+    use sapwood_types::Span;
     let mut f = Function::new("f", Registry::builtin());
     let x = f.push_param(f.body(), &TensorSpec::scalar(DataType::F32).into());
     let mut parts = OpParts::new(Exp::key());
     parts.operands.push(x);
-    let spec: InstSpec = f.resolve_parts(&parts).unwrap();
-    let mut last = f.insert(InsertPoint::End(f.body()), &spec).unwrap();
+    let parts = f.resolve_parts(&parts).unwrap();
+    let mut last = f.insert(InsertPoint::End(f.body()), &parts, Span::unknown()).unwrap();
     let anchor = last;
     for i in 0..200_000 {
         let place = match i % 3 {
@@ -127,7 +128,7 @@ fn many_inserts_at_one_place_stay_ordered() {
             1 => InsertPoint::After(anchor),
             _ => InsertPoint::Start(f.body()),
         };
-        last = f.insert(place, &spec).unwrap();
+        last = f.insert(place, &parts, Span::unknown()).unwrap();
     }
     f.check_indices().unwrap();
 }

@@ -4,7 +4,7 @@
 use sapwood_ptir::structural::{self, Mode};
 use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_program};
 use sapwood_ptir::{
-    BodyId, EditError, Function, InsertPoint, InstId, InstSpec, Program, TensorLiteral, ValueId,
+    BodyId, EditError, Function, InsertPoint, InstId, OpParts, Program, TensorLiteral, ValueId,
     parse, verify_function,
 };
 use sapwood_testing::cases;
@@ -73,15 +73,8 @@ fn replace_taking_regions(f: &mut Function, rng: &mut Rng, inst: InstId) -> Resu
     if rng.one_in(4) {
         regions.pop();
     }
-    let spec = InstSpec {
-        key: f.op_key(inst),
-        attrs: f.attrs(inst).clone(),
-        operands: f.operands(inst).into(),
-        regions,
-        result_types: f.inst_results(inst).map(|v| f.value_type(v).clone()).collect(),
-        span: Span::unknown(),
-    };
-    let new = f.insert_with_regions_of(inst, &spec)?;
+    let parts = OpParts { regions, ..f.parts_of(inst) };
+    let new = f.insert_with_regions_of(inst, &parts, Span::unknown())?;
     let pairs: Vec<_> = f.inst_results(inst).zip(f.inst_results(new)).collect();
     for (from, to) in pairs {
         f.replace_all_uses(from, to)?;

@@ -2,8 +2,8 @@
 
 use sapwood_ptir::ops::{Constant, Neg, Yield};
 use sapwood_ptir::{
-    AttrList, BodyId, EditError, Function, InsertPoint, InstId, InstSpec, Op, OpKey, Registry,
-    TensorLiteral, TensorType, ValueId, ValueType, parse,
+    BodyId, EditError, Function, InsertPoint, InstId, Op, OpKey, OpParts, Registry, TensorLiteral,
+    TensorType, ValueId, ValueType, parse,
 };
 use sapwood_types::{DataType, Span};
 
@@ -11,24 +11,23 @@ fn scalar() -> ValueType {
     TensorType::scalar(DataType::F32).into()
 }
 
-fn spec(key: OpKey, operands: &[ValueId], regions: &[BodyId], results: usize) -> InstSpec {
-    InstSpec {
+fn parts(key: OpKey, operands: &[ValueId], regions: &[BodyId], results: usize) -> OpParts {
+    OpParts {
         key,
-        attrs: AttrList::default(),
+        attrs: Default::default(),
         operands: operands.iter().copied().collect(),
         regions: regions.iter().copied().collect(),
         result_types: (0..results).map(|_| scalar()).collect(),
-        span: Span::unknown(),
     }
 }
 
 fn neg(f: &mut Function, place: InsertPoint, operand: ValueId) -> Result<ValueId, EditError> {
-    let inst = f.insert(place, &spec(Neg::key(), &[operand], &[], 1))?;
+    let inst = f.insert(place, &parts(Neg::key(), &[operand], &[], 1), Span::unknown())?;
     Ok(f.value_of(inst).unwrap())
 }
 
 fn owner(f: &mut Function, place: InsertPoint, regions: &[BodyId]) -> Result<InstId, EditError> {
-    f.insert(place, &spec(OpKey::of("test.region"), &[], regions, 0))
+    f.insert(place, &parts(OpKey::of("test.region"), &[], regions, 0), Span::unknown())
 }
 
 fn empty() -> Function {
@@ -59,6 +58,20 @@ fn a_region_is_not_inserted_into_itself() {
     owner(&mut f, InsertPoint::End(body), &[inner]).unwrap();
     let error = assert_refused(&mut f, |f| owner(f, InsertPoint::End(inner), &[body]));
     assert_eq!(error, EditError::IntoItself);
+}
+
+#[test]
+fn parts_without_inferred_types_are_not_inserted() {
+    let mut f = empty();
+    let x = f.push_param(f.body(), &scalar());
+    let place = InsertPoint::End(f.body());
+    let unresolved = Neg { input: x }.into_parts();
+    let error = assert_refused(&mut f, |f| f.insert(place, &unresolved, Span::unknown()));
+    assert_eq!(error, EditError::ResultCount { op: "neg", expected: 1, found: 0 });
+    assert_eq!(error.to_string(), "`neg` has 1 result type, but the parts list 0");
+    let parts = f.resolve_parts(&unresolved).unwrap();
+    let inst = f.insert(place, &parts, Span::unknown()).unwrap();
+    assert_eq!(f.parts_of(inst).result_types[..], [scalar()]);
 }
 
 #[test]
@@ -133,7 +146,9 @@ fn slots_of_removed_operands_are_reused() {
     let x = f.push_param(f.body(), &scalar());
     let own = f.body();
     let many = vec![x; 1000];
-    let user = f.insert(InsertPoint::End(own), &spec(Yield::key(), &many, &[], 0)).unwrap();
+    let user = f
+        .insert(InsertPoint::End(own), &parts(Yield::key(), &many, &[], 0), Span::unknown())
+        .unwrap();
     let before = f.memory_bytes();
     for len in (0..1000).rev() {
         f.set_operands(user, &many[..len]).unwrap();

@@ -15,8 +15,9 @@ fn round_trip(dtype: DataType, bytes: &[u8]) {
         f.set_result_types(&[literal.ty().into()]);
         let mut parts = sapwood_ptir::OpParts::new(sapwood_ptir::OpKey::of("return"));
         parts.operands.push(value);
-        let spec = f.resolve_parts(&parts).unwrap();
-        f.insert(sapwood_ptir::InsertPoint::End(f.body()), &spec).unwrap();
+        let parts = f.resolve_parts(&parts).unwrap();
+        f.insert(sapwood_ptir::InsertPoint::End(f.body()), &parts, sapwood_types::Span::unknown())
+            .unwrap();
         let text = format!("ptir 1\n\n{f:?}");
         let program = parse(&text).unwrap_or_else(|p| panic!("{p}\n{text}"));
         let g = &program.functions()[0];

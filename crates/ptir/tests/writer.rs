@@ -1,6 +1,6 @@
 //! Bulk construction of functions: instructions that fit are appended, others are refused and change nothing.
 
-use sapwood_ptir::ops::{Add, Cond, Exp, Reduce, Return, Yield};
+use sapwood_ptir::ops::{Add, Cond, Exp, Neg, Reduce, Return, Yield};
 use sapwood_ptir::{
     Attr, AttrDef, BodyId, Dim, FunctionWriter, Int, Op, OpDef, OpError, OpKey, OpParts,
     OperandKind, Registry, TensorLiteral, TensorType, ValueId, ValueType, print_function,
@@ -337,7 +337,7 @@ fn cached_inference_agrees_with_inference_for_other_types() {
                     attrs: Default::default(),
                     operands: operands.iter().copied().collect(),
                     regions: Default::default(),
-                    declared_types: vec![ty.clone()],
+                    result_types: [ty.clone()].into_iter().collect(),
                 };
                 let fast =
                     writer.append_typed(body, def.key, [], &operands, &[id], NOWHERE).is_some();
@@ -399,4 +399,34 @@ fn discarded_instructions_do_not_count_in_the_inference_cache() {
         writer.discard_body(body);
         assert_eq!(writer.append_typed(main, key, attrs(), &[], &[ty], NOWHERE), None, "{n}");
     }
+}
+
+#[test]
+fn a_refused_typed_append_changes_nothing() {
+    let (mut writer, body) = writer();
+    let ty: ValueType = TensorType::new(DataType::F32, [2u64]).into();
+    let wrong = writer.intern_type(&TensorType::new(DataType::F32, [3u64]).into());
+    let flag: ValueType = TensorType::scalar(DataType::Bool).into();
+    let (x, pred) = (writer.param(body, &ty), writer.param(body, &flag));
+    let regions = [writer.new_body(), writer.new_body()];
+    for region in regions {
+        writer
+            .append(region, &Yield { values: [x].into_iter().collect() }.into_parts(), NOWHERE)
+            .unwrap();
+    }
+    let before = (writer.function().inst_capacity(), writer.function().value_capacity());
+    assert_eq!(writer.append_typed(body, Neg::key(), [], &[x], &[wrong], NOWHERE), None);
+    let none = writer.intern_attrs([]);
+    let cond = (Cond::key(), none);
+    assert_eq!(writer.append_interned(body, cond, &[pred], &regions, &[wrong], NOWHERE), None);
+    let f = writer.function();
+    assert_eq!((f.inst_capacity(), f.value_capacity()), before);
+    assert_eq!(f.uses(x).count(), 2);
+    assert_eq!(regions.map(|r| f.body_owner(r)), [None, None]);
+    // The regions can still be used.
+    let right = writer.intern_type(&ty);
+    let made = writer.append_interned(body, cond, &[pred], &regions, &[right], NOWHERE).unwrap();
+    let values = writer.function().inst_results(made).collect();
+    writer.append(body, &Return { values }.into_parts(), NOWHERE).unwrap();
+    writer.finish(&[ty]).unwrap().check_indices().unwrap();
 }

@@ -91,15 +91,6 @@ impl Ids {
     }
 }
 
-fn parts_of(f: &Function, inst: InstId) -> OpParts {
-    let mut parts = OpParts::new(f.op_key(inst));
-    parts.attrs = f.attrs(inst).iter().cloned().collect();
-    parts.operands = f.operands(inst).iter().copied().collect();
-    parts.regions = f.regions(inst).iter().copied().collect();
-    parts.declared_types = f.inst_results(inst).map(|v| f.value_type(v).clone()).collect();
-    parts
-}
-
 // Returns a random edit: a method, an op, and values.
 fn random_edit(f: &Function, ids: &Ids, rng: &mut Rng) -> (String, Edit) {
     let (inst, at) = (ids.insts[rng.below(ids.insts.len())], ids.insts[rng.below(ids.insts.len())]);
@@ -146,7 +137,7 @@ fn random_edit(f: &Function, ids: &Ids, rng: &mut Rng) -> (String, Edit) {
         }
         10 => {
             // Returns the parts of an existing instruction with some operands or regions exchanged.
-            let mut parts = parts_of(f, like);
+            let mut parts = f.parts_of(like);
             if let Some(slot) = parts.operands.first_mut().filter(|_| rng.below(2) == 0) {
                 *slot = v;
             }

@@ -197,7 +197,7 @@ impl RhsEmitter<'_, '_, '_> {
             let entries =
                 entries.map(|(name, t)| Some((*name, resolve_attr(t, self.f, self.bound)?)));
             parts.attrs.push(Attr::dict(entries.collect::<Option<_>>()?));
-            parts.declared_types = self.output_types(number, right)?;
+            parts.result_types = self.output_types(number, right)?.into();
             let pure = parts.attrs.first().and_then(|a| a.get("pure").cloned());
             self.ordered |= pure != Some(Attr::Bool(true));
             return self.emit(&parts);
@@ -216,8 +216,8 @@ impl RhsEmitter<'_, '_, '_> {
             });
         }
         if stated {
-            parts.declared_types =
-                self.declared_types(op, number, right, &parts, def.elementwise)?;
+            let types = self.declared_types(op, number, right, &parts, def.elementwise)?;
+            parts.result_types = types.into();
         }
         self.ordered |= def.effects.resolve(def, &parts.attrs) == Effects::Ordered;
         self.emit(&parts)

@@ -10,7 +10,7 @@ use sapwood_ptir::eval::{self, RunOptions, Tensor, Value};
 use sapwood_ptir::structural::{Mode, first_mismatch};
 use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_inputs, random_program};
 use sapwood_ptir::{
-    Function, InsertPoint, InstId, InstSpec, Name, Op, ParseOptions, Program, Registry, ValueId,
+    Function, InsertPoint, InstId, Name, Op, OpParts, ParseOptions, Program, Registry, ValueId,
     parse, parse_with_options, verify,
 };
 use sapwood_rewrite::inline_calls;
@@ -236,27 +236,15 @@ fn cut(f: &Function, root: InstId, depth: usize) -> Option<PatternGraph> {
         }
     }
     for &inst in &insts {
-        let spec = InstSpec {
-            key: f.op_key(inst),
-            attrs: f.attrs(inst).clone(),
-            operands: f.operands(inst).iter().map(|v| map[v]).collect(),
-            regions: Default::default(),
-            result_types: f.inst_results(inst).map(|v| f.value_type(v).clone()).collect(),
-            span: Span::unknown(),
-        };
-        let made = p.insert(InsertPoint::End(p.body()), &spec).ok()?;
+        let mut parts = f.parts_of(inst);
+        parts.operands.iter_mut().for_each(|v| *v = map[v]);
+        let made = p.insert(InsertPoint::End(p.body()), &parts, Span::unknown()).ok()?;
         map.extend(f.inst_results(inst).zip(p.inst_results(made).collect::<Vec<_>>()));
     }
     let outputs: Vec<ValueId> = f.inst_results(*insts.last()?).map(|v| map[&v]).collect();
-    let ret = InstSpec {
-        key: sapwood_ptir::ops::Return::key(),
-        attrs: [].into(),
-        operands: outputs.into_iter().collect(),
-        regions: Default::default(),
-        result_types: Default::default(),
-        span: Span::unknown(),
-    };
-    p.insert(InsertPoint::End(p.body()), &ret).ok()?;
+    let mut ret = OpParts::new(sapwood_ptir::ops::Return::key());
+    ret.operands.extend(outputs);
+    p.insert(InsertPoint::End(p.body()), &ret, Span::unknown()).ok()?;
     pattern_of(&Arc::new(p), Name::new("cut")).ok()
 }
 

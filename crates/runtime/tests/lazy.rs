@@ -248,7 +248,7 @@ fn effects_are_refused() {
                     None => Attr::Unit,
                 });
             }
-            parts.declared_types = vec![TensorType::new(DataType::F32, [1u64]).into()];
+            parts.result_types.push(TensorType::new(DataType::F32, [1u64]).into());
             let made = PtirGraph::new(ctx).record_parts(&parts)?;
             Ok::<_, Error>(made.into_value()?.id())
         })

@@ -114,12 +114,12 @@ impl GraphBuilder {
         drop_unowned_bodies(&mut self.function, 1);
         let mut parts = OpParts::new(crate::ops::Return::key());
         parts.operands.extend_from_slice(results);
-        let spec = self
+        let parts = self
             .function
             .resolve_parts(&parts)
             .map_err(|error| GraphError::Op { op: "return", error })?;
         let body = self.function.body();
-        self.function.insert(InsertPoint::End(body), &spec)?;
+        self.function.insert(InsertPoint::End(body), &parts, Span::unknown())?;
         let types: Vec<ValueType> =
             results.iter().map(|&v| self.function.value_type(v).clone()).collect();
         self.function.set_result_types(&types);
@@ -231,10 +231,11 @@ impl<'a> PtirGraph<'a> {
     /// built for the op are dropped.
     pub fn record_parts(&mut self, parts: &OpParts) -> Result<PtirResults, GraphError> {
         let function = &mut self.builder.function;
+        let place = InsertPoint::End(self.builder.cursor);
         let made = function
             .resolve_parts(parts)
             .map_err(|error| GraphError::Op { op: parts.key.name(), error })
-            .and_then(|spec| Ok(function.insert(InsertPoint::End(self.builder.cursor), &spec)?));
+            .and_then(|parts| Ok(function.insert(place, &parts, Span::unknown())?));
         let inst = match made {
             Ok(inst) => inst,
             Err(error) => {

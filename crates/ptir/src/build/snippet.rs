@@ -242,7 +242,7 @@ fn copy_body(
             })?;
             parts.regions.push(graph.region_id(&made)?);
         }
-        parts.declared_types = from.inst_results(inst).map(|v| subst(from.value_type(v))).collect();
+        parts.result_types = from.inst_results(inst).map(|v| subst(from.value_type(v))).collect();
         let results = graph.record_parts(&parts)?;
         for (old, new) in from.inst_results(inst).zip(results.values()) {
             if let Some(hint) = from.hint(old) {

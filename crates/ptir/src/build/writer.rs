@@ -7,11 +7,11 @@ use sapwood_types::{DataType, Diagnostic, Diagnostics, Span};
 use smallvec::SmallVec;
 
 use crate::attr::{Attr, AttrList};
-use crate::func::{Function, InsertPoint, PARAM_BIT, RawInst, ValueDef};
+use crate::func::{Function, InsertPoint, PARAM_BIT, ValueDef};
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::Name;
-use crate::op::{InferCx, Op as _, OpDef, OpError, OpKey, OpParts, Registry, infer_checked};
+use crate::op::{OpDef, OpError, OpKey, OpParts, Registry};
 use crate::ops::Constant;
 use crate::types::ValueType;
 
@@ -57,35 +57,36 @@ struct InferenceCache(Vec<InstId>);
 const INFERENCE_CACHE_SIZE: [usize; 2] = [16, 256];
 
 impl InferenceCache {
-    // Returns the slot of instructions with these inputs.
+    // Returns the slot of instructions with the inputs of this one.
     #[inline]
-    fn slot(&self, f: &Function, raw: &RawInst<'_>) -> usize {
-        let hash = mix_hash(raw.key.index() as u64, raw.attrs.index());
-        let ty = |v: &ValueId| f.values[v.index()].ty;
-        let types = raw.operands.iter().map(ty).chain(raw.types.iter().copied());
-        let hash = types.fold(hash, |hash, ty| mix_hash(hash, ty.index()));
+    fn slot(&self, f: &Function, inst: InstId) -> usize {
+        let hash = mix_hash(f.op_key(inst).index() as u64, f.attr_id(inst).index());
+        let values = f.operands(inst).iter().copied().chain(f.inst_results(inst));
+        let hash = values.fold(hash, |hash, v| mix_hash(hash, f.type_id(v).index()));
         (hash >> 32) as usize & (self.0.len() - 1)
     }
 
+    // Returns whether inference accepted an instruction with the inputs of this one.
     #[inline]
-    fn contains(&self, slot: usize, f: &Function, raw: &RawInst<'_>) -> bool {
+    fn contains(&self, slot: usize, f: &Function, inst: InstId) -> bool {
         let Some(like) = self.0[slot].some() else { return false };
-        let data = &f.insts[like.index()];
+        let (old, new) = (&f.insts[like.index()], &f.insts[inst.index()]);
         // A discarded instruction has lost its operands.
-        if !data.live
-            || data.key != raw.key
-            || data.attrs != raw.attrs
-            || data.operand_len as usize != raw.operands.len()
-            || data.result_len as usize != raw.types.len()
-            || data.region_len as usize != raw.regions.len()
+        if !old.live
+            || (old.key, old.attrs) != (new.key, new.attrs)
+            || old.operand_len != new.operand_len
+            || old.result_len != new.result_len
+            || old.region_len != new.region_len
         {
             return false;
         }
-        let ty = |v: ValueId| f.values[v.index()].ty;
-        let same = |(&a, &b): (&ValueId, &ValueId)| ty(a) == ty(b);
-        f.operands(like).iter().zip(raw.operands).all(same)
-            && raw.types.iter().zip(data.results as usize..).all(|(&t, v)| f.values[v].ty == t)
-            && f.regions(like).iter().zip(raw.regions).all(|(&a, &b)| same_body_signature(f, a, b))
+        let same = |a: ValueId, b: ValueId| f.type_id(a) == f.type_id(b);
+        let mut operands = f.operands(like).iter().zip(f.operands(inst));
+        let mut results = f.inst_results(like).zip(f.inst_results(inst));
+        let mut regions = f.regions(like).iter().zip(f.regions(inst));
+        operands.all(|(&a, &b)| same(a, b))
+            && results.all(|(a, b)| same(a, b))
+            && regions.all(|(&a, &b)| same_body_signature(f, a, b))
     }
 }
 
@@ -196,7 +197,7 @@ impl FunctionWriter {
         self.check_regions(&parts.regions)?;
         let f = &self.function;
         // Most attributes are already in canonical form; then nothing is allocated for them.
-        let checked: AttrList;
+        let checked: SmallVec<[Attr; 4]>;
         let attrs = match f.registry().get(parts.key) {
             Some(def) if def.has_canonical_attrs(&parts.attrs) => &parts.attrs[..],
             def => {
@@ -221,9 +222,8 @@ impl FunctionWriter {
             });
         }
         let attrs = f.attrs.intern_slice(attrs);
-        let (operands, regions) = (&parts.operands[..], &parts.regions[..]);
-        let raw = RawInst { key: parts.key, attrs, operands, regions, types: &types, span };
-        let inst = push_inst(f, body, &raw);
+        let inst = f.create_inst(parts.key, attrs, &parts.operands, &parts.regions, &types, span);
+        f.link_last(inst, body);
         self.unchecked.push(inst);
         Ok(inst)
     }
@@ -245,7 +245,7 @@ impl FunctionWriter {
         span: Span,
     ) -> Option<InstId> {
         let attrs = self.function.attrs.intern_array(attrs);
-        self.append_raw(body, &RawInst { key, attrs, operands, regions: &[], types, span })
+        self.append_interned(body, (key, attrs), operands, &[], types, span)
     }
 
     /// Returns the id of an attribute list in this function, for [`append_interned`](Self::append_interned).
@@ -275,23 +275,19 @@ impl FunctionWriter {
         types: &[TypeId],
         span: Span,
     ) -> Option<InstId> {
-        self.append_raw(body, &RawInst { key, attrs, operands, regions, types, span })
-    }
-
-    fn append_raw(&mut self, body: BodyId, raw: &RawInst<'_>) -> Option<InstId> {
-        if !raw.regions.is_empty() {
-            self.check_regions(raw.regions).ok()?;
+        if !regions.is_empty() {
+            self.check_regions(regions).ok()?;
         }
         let f = &mut self.function;
         if !is_open(f, body) {
             return None;
         }
         // Values defined earlier in the same body are available.
-        let mut near = raw.regions.is_empty();
-        let mut one_type = near && raw.types.len() == 1;
-        for &value in raw.operands {
+        let mut near = regions.is_empty();
+        let mut one_type = near && types.len() == 1;
+        for &value in operands {
             let data = f.values.get(value.index())?;
-            one_type &= raw.types.first() == Some(&data.ty);
+            one_type &= types.first() == Some(&data.ty);
             if data.index & PARAM_BIT == 0 {
                 let def = f.insts.get(data.def as usize).filter(|def| def.live)?;
                 near &= def.parent == body;
@@ -301,24 +297,24 @@ impl FunctionWriter {
                 return None;
             }
         }
-        let dtype = if one_type { sole_result_dtype(f, raw) } else { None };
-        let def = f.registry().get(raw.key)?;
-        let known = dtype.is_some_and(|dtype| def.preserves_type(dtype, raw.operands.len()));
-        let slot = if known { None } else { Some(self.inference_cache.slot(f, raw)) };
-        if let Some(slot) = slot
-            && !self.inference_cache.contains(slot, f, raw)
-        {
-            if !inference_agrees(f, def, raw) {
-                return None;
+        f.registry().get(key)?;
+        let inst = f.create_inst(key, attrs, operands, regions, types, span);
+        let dtype = if one_type { sole_result_dtype(f, inst) } else { None };
+        let def = f.op_def(inst)?;
+        if !dtype.is_some_and(|dtype| def.preserves_type(dtype, operands.len())) {
+            let slot = self.inference_cache.slot(f, inst);
+            if !self.inference_cache.contains(slot, f, inst) {
+                if !inference_agrees(f, def, inst) {
+                    f.uncreate_inst(inst);
+                    return None;
+                }
+                if let Some(dtype) = dtype {
+                    def.record_type_preserved(dtype);
+                }
             }
-            if let Some(dtype) = dtype {
-                def.record_type_preserved(dtype);
-            }
-        }
-        let inst = push_inst(f, body, raw);
-        if let Some(slot) = slot {
             self.inference_cache.0[slot] = inst;
         }
+        f.link_last(inst, body);
         if !near {
             self.unchecked.push(inst);
         }
@@ -379,8 +375,8 @@ impl FunctionWriter {
         let f = &mut self.function;
         let mut types: SmallVec<[TypeId; 4]> = SmallVec::with_capacity(results);
         f.inst_results(like).for_each(|v| types.push(f.type_id(v)));
-        let raw = RawInst { key, attrs, operands, regions: &regions, types: &types, span };
-        let inst = push_inst(f, body, &raw);
+        let inst = f.create_inst(key, attrs, operands, &regions, &types, span);
+        f.link_last(inst, body);
         self.unchecked.push(inst);
         Some(inst)
     }
@@ -412,9 +408,8 @@ impl FunctionWriter {
             types.push(f.types.intern(other.value_type(value)));
         }
         let attrs = f.attrs.intern(other.attrs(like));
-        let key = other.op_key(like);
-        let raw = RawInst { key, attrs, operands, regions: &[], types: &types, span };
-        let inst = push_inst(f, body, &raw);
+        let inst = f.create_inst(other.op_key(like), attrs, operands, &[], &types, span);
+        f.link_last(inst, body);
         self.unchecked.push(inst);
         Some(inst)
     }
@@ -454,9 +449,8 @@ impl FunctionWriter {
             let operands: SmallVec<[ValueId; 4]> = f.operands(inst).iter().map(new).collect();
             let types: SmallVec<[TypeId; 2]> = f.inst_results(inst).map(|v| f.type_id(v)).collect();
             let (key, attrs) = (f.op_key(inst), f.attr_id(inst));
-            let raw =
-                RawInst { key, attrs, operands: &operands, regions: &[], types: &types, span };
-            let copy = push_inst(f, body, &raw);
+            let copy = f.create_inst(key, attrs, &operands, &[], &types, span);
+            f.link_last(copy, body);
             map.extend(f.inst_results(inst).zip(f.inst_results(copy)));
             at = f.next_inst(inst);
         }
@@ -504,14 +498,6 @@ fn is_open(f: &Function, body: BodyId) -> bool {
     !data.last.some().is_some_and(ends)
 }
 
-// Creates an instruction at the end of a body.
-#[inline]
-fn push_inst(f: &mut Function, body: BodyId, raw: &RawInst<'_>) -> InstId {
-    let inst = f.create_raw(raw);
-    f.link_last(inst, body);
-    inst
-}
-
 // Returns whether two operand lists have the same length and `same` holds for each pair.
 fn all_pairs(
     operands: &[ValueId],
@@ -521,35 +507,23 @@ fn all_pairs(
     operands.len() == others.len() && operands.iter().zip(others).all(|(&a, &b)| same(a, b))
 }
 
-// Returns the element type of the only result of an instruction without attributes.
+// Returns the element type of the first result of an instruction without attributes.
 #[inline]
-fn sole_result_dtype(f: &Function, raw: &RawInst<'_>) -> Option<DataType> {
-    let tensor = f.types.get(*raw.types.first()?).as_tensor()?;
-    f.attrs.get(raw.attrs).is_empty().then_some(tensor.dtype)
+fn sole_result_dtype(f: &Function, inst: InstId) -> Option<DataType> {
+    let tensor = f.value_type(f.value_of(inst)?).as_tensor()?;
+    f.attrs(inst).is_empty().then_some(tensor.dtype)
 }
 
 // Returns whether inference gives the declared result types.
-fn inference_agrees(f: &Function, def: &OpDef, raw: &RawInst<'_>) -> bool {
-    let attrs = &f.attrs.get(raw.attrs)[..];
+fn inference_agrees(f: &Function, def: &OpDef, inst: InstId) -> bool {
+    let types = f.inst_results(inst).map(|v| f.value_type(v));
     // A constant has the type of its literal.
-    if let ([Attr::Literal(literal)], [], &[ty]) = (attrs, raw.operands, raw.types)
-        && raw.key == Constant::key()
+    if let [Attr::Literal(literal)] = &f.attrs(inst)[..]
+        && f.is::<Constant>(inst)
     {
-        let tensor = f.types.get(ty).as_tensor();
-        return raw.regions.is_empty() && tensor.is_some_and(|ty| literal.has_type(ty));
+        let bare = f.operands(inst).is_empty() && f.regions(inst).is_empty();
+        let is_literal_type = |ty: &ValueType| ty.as_tensor().is_some_and(|t| literal.has_type(t));
+        return bare && types.len() == 1 && types.into_iter().all(is_literal_type);
     }
-    if !def.has_canonical_attrs(attrs) {
-        return false;
-    }
-    let mut cx = InferCx {
-        def,
-        attrs,
-        operands: SmallVec::new(),
-        regions: SmallVec::new(),
-        declared_types: SmallVec::new(),
-    };
-    raw.operands.iter().for_each(|&v| cx.operands.push(f.value_type(v)));
-    raw.types.iter().for_each(|&ty| cx.declared_types.push(f.types.get(ty)));
-    raw.regions.iter().for_each(|&b| cx.regions.push(f.region_signature(b)));
-    infer_checked(&cx).is_ok_and(|inferred| inferred.iter().eq(cx.declared_types.iter().copied()))
+    def.has_canonical_attrs(f.attrs(inst)) && f.infer(inst).is_ok_and(|t| t.iter().eq(types))
 }

@@ -7,7 +7,7 @@ use crate::op::OpKey;
 use crate::types::ValueType;
 
 impl Function {
-    /// Creates a body that belongs to no instruction yet, for [`InstSpec::regions`](super::InstSpec::regions).
+    /// Creates a body that belongs to no instruction yet, for [`OpParts::regions`](crate::OpParts::regions).
     pub fn new_body<'a>(&mut self, params: impl IntoIterator<Item = &'a ValueType>) -> BodyId {
         let body = self.create_body();
         self.detached += 1;

@@ -3,15 +3,13 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_types::Span;
-use smallvec::SmallVec;
 
 use super::journal::UndoEntry;
-use super::{EditError, Function, InsertPoint, InstSpec, RawInst};
-use crate::attr::{Attr, AttrList};
+use super::{EditError, Function, InsertPoint};
+use crate::attr::Attr;
 use crate::ids::{AttrId, InstId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::op::Op;
-use crate::types::ValueType;
 
 /// The `constant` instruction of each literal. A literal nearly always has one type (only named dims can give it a
 /// second one), so the table has one direct slot per literal. Literals created at the same time are near each other
@@ -73,10 +71,7 @@ impl Function {
         place: InsertPoint,
         usable: impl FnOnce(&Self, ValueId) -> bool,
     ) -> ValueId {
-        let attrs: AttrList = [Attr::Literal(literal.clone())].into();
-        let attr_id = self.attrs.intern(&attrs);
-        let ty: ValueType = literal.ty().into();
-        let type_id = self.types.intern(&ty);
+        let (attr_id, type_id) = self.constant_key(literal);
         if let Some(known) = self.constants.get((attr_id, type_id))
             && self.is_live(known)
             && self.attr_id(known) == attr_id
@@ -87,15 +82,8 @@ impl Function {
         {
             return value;
         }
-        let spec = InstSpec {
-            key: crate::ops::Constant::key(),
-            attrs,
-            operands: SmallVec::new(),
-            regions: SmallVec::new(),
-            result_types: SmallVec::from_iter([ty]),
-            span,
-        };
-        let inst = self.create(&spec);
+        let key = crate::ops::Constant::key();
+        let inst = self.create_inst(key, attr_id, &[], &[], &[type_id], span);
         self.link(inst, place);
         self.constants.insert((attr_id, type_id), inst);
         ValueId::new(self.insts[inst.index()].results as usize)
@@ -137,14 +125,7 @@ impl Function {
         let op = crate::ops::Constant::key();
         self.check_insert_point(place, false, op)?;
         self.check_literal(key)?;
-        let inst = self.create_raw(&RawInst {
-            key: op,
-            attrs: key.0,
-            operands: &[],
-            regions: &[],
-            types: &[key.1],
-            span: Span::unknown(),
-        });
+        let inst = self.create_inst(op, key.0, &[], &[], &[key.1], Span::unknown());
         self.link(inst, place);
         self.label_inserted(inst);
         self.record_undo(|_| UndoEntry::Inserted(inst));

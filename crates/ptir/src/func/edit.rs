@@ -5,9 +5,9 @@ use smallvec::SmallVec;
 
 use super::journal::UndoEntry;
 use super::{Function, InstData, ValueDef};
-use crate::attr::AttrList;
+use crate::attr::Attr;
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
-use crate::op::OpKey;
+use crate::op::{OpKey, OpParts, ResultCount};
 use crate::types::ValueType;
 
 /// A position at which an instruction can be inserted.
@@ -21,39 +21,6 @@ pub enum InsertPoint {
     Start(BodyId),
     /// At the end of a body.
     End(BodyId),
-}
-
-/// An instruction to be inserted, after inference: attributes in canonical form and all result types known.
-///
-/// [`OpParts`](crate::OpParts) describes an instruction before inference, and `RawInst` one whose attributes and
-/// types are interned.
-#[derive(Clone, Debug)]
-pub struct InstSpec {
-    /// Its op.
-    pub key: OpKey,
-    /// Its attributes, in the order in which the op's definition lists them.
-    pub attrs: AttrList,
-    /// Its operands.
-    pub operands: SmallVec<[ValueId; 4]>,
-    /// Its regions: detached bodies of the same function.
-    pub regions: SmallVec<[BodyId; 2]>,
-    /// The types of its results.
-    pub result_types: SmallVec<[ValueType; 1]>,
-    /// Its source span.
-    pub span: Span,
-}
-
-/// An instruction to be inserted whose attributes and types are already interned in the function.
-///
-/// The last of the three forms of a new instruction: [`OpParts`](crate::OpParts) (before inference), [`InstSpec`]
-/// (after inference, by value), and this one (by id, borrowed).
-pub(crate) struct RawInst<'a> {
-    pub(crate) key: OpKey,
-    pub(crate) attrs: AttrId,
-    pub(crate) operands: &'a [ValueId],
-    pub(crate) regions: &'a [BodyId],
-    pub(crate) types: &'a [TypeId],
-    pub(crate) span: Span,
 }
 
 /// The reason why an edit was refused. The function is unchanged.
@@ -109,6 +76,16 @@ pub enum EditError {
     /// The insertion point is inside the instruction or body to be inserted.
     #[error("an instruction or body cannot be inserted into its own region")]
     IntoItself,
+    /// The parts list too many or too few result types, for example because they were not inferred.
+    #[error("`{op}` has {}, but the parts list {found}", counted(*.expected, "result type"))]
+    ResultCount {
+        /// The op.
+        op: &'static str,
+        /// The number of results of the op.
+        expected: usize,
+        /// The number of result types listed.
+        found: usize,
+    },
     /// The number of values differs from the expected number.
     #[error("expected {}, found {found}", counted(*.expected, "value"))]
     Count {
@@ -120,27 +97,25 @@ pub enum EditError {
 }
 
 impl Function {
-    /// Inserts an instruction. Its operands must be available there. Result types are taken from `spec`, not
-    /// inferred.
+    /// Inserts an instruction. Its operands must be available there. Result types are taken from `parts`, not
+    /// inferred; [`resolve_parts`](Self::resolve_parts) infers them.
     ///
     /// # Errors
-    /// If the place, an operand or a region does not exist or does not fit.
-    pub fn insert(&mut self, place: InsertPoint, spec: &InstSpec) -> Result<InstId, EditError> {
-        self.check_insert_point(
-            place,
-            self.registry().get(spec.key).is_some_and(|d| d.terminator),
-            spec.key,
-        )?;
-        for &value in &spec.operands {
-            self.check_available(value, place, spec.key.name())?;
-        }
-        for (i, &body) in spec.regions.iter().enumerate() {
+    /// If the place, an operand or a region does not exist or does not fit, or the number of result types is wrong.
+    pub fn insert(
+        &mut self,
+        place: InsertPoint,
+        parts: &OpParts,
+        span: Span,
+    ) -> Result<InstId, EditError> {
+        self.check_new_inst(place, parts)?;
+        for (i, &body) in parts.regions.iter().enumerate() {
             if !self.is_live_body(body) {
                 return Err(EditError::NoSuchBody(body));
             }
             if body == self.body()
                 || self.body_owner(body).is_some()
-                || spec.regions[..i].contains(&body)
+                || parts.regions[..i].contains(&body)
             {
                 return Err(EditError::Attached(body));
             }
@@ -149,12 +124,35 @@ impl Function {
             }
             self.check_captures(body, place)?;
         }
-        let inst = self.create(spec);
-        self.detached -= spec.regions.len() as u32;
+        let inst = self.create(parts, span);
+        self.detached -= parts.regions.len() as u32;
         self.link(inst, place);
         self.label_inserted(inst);
         self.record_undo(|_| UndoEntry::Inserted(inst));
         Ok(inst)
+    }
+
+    // Checks the place, the operands and the number of results of an instruction to be inserted.
+    pub(super) fn check_new_inst(
+        &self,
+        place: InsertPoint,
+        parts: &OpParts,
+    ) -> Result<(), EditError> {
+        let def = self.registry().get(parts.key);
+        self.check_insert_point(place, def.is_some_and(|d| d.terminator), parts.key)?;
+        for &value in &parts.operands {
+            self.check_available(value, place, parts.key.name())?;
+        }
+        let found = parts.result_types.len();
+        let expected = match def.map(|d| d.results) {
+            Some(ResultCount::None) => 0,
+            Some(ResultCount::One) => 1,
+            Some(ResultCount::Many) | None => found,
+        };
+        if found != expected {
+            return Err(EditError::ResultCount { op: parts.key.name(), expected, found });
+        }
+        Ok(())
     }
 
     // Checks that every value that a body captures is available at `place`, and that values defined inside are
@@ -201,53 +199,70 @@ impl Function {
     }
 
     // Creates an instruction that is in no body yet, without checks.
-    pub(crate) fn create(&mut self, spec: &InstSpec) -> InstId {
+    pub(crate) fn create(&mut self, parts: &OpParts, span: Span) -> InstId {
         let types: SmallVec<[TypeId; 2]> =
-            spec.result_types.iter().map(|ty| self.types.intern(ty)).collect();
-        let attrs = self.attrs.intern(&spec.attrs);
-        self.create_raw(&RawInst {
-            key: spec.key,
-            attrs,
-            operands: &spec.operands,
-            regions: &spec.regions,
-            types: &types,
-            span: spec.span,
-        })
+            parts.result_types.iter().map(|ty| self.types.intern(ty)).collect();
+        let attrs = self.attrs.intern_slice(&parts.attrs);
+        self.create_inst(parts.key, attrs, &parts.operands, &parts.regions, &types, span)
     }
 
+    /// Creates an instruction that is in no body yet, without checks, from interned attributes and types.
     #[inline]
-    pub(crate) fn create_raw(&mut self, spec: &RawInst<'_>) -> InstId {
+    pub(crate) fn create_inst(
+        &mut self,
+        key: OpKey,
+        attrs: AttrId,
+        operands: &[ValueId],
+        regions: &[BodyId],
+        types: &[TypeId],
+        span: Span,
+    ) -> InstId {
         let inst = InstId::new(self.insts.len());
         let results = self.values.len() as u32;
-        for (i, &ty) in spec.types.iter().enumerate() {
+        for (i, &ty) in types.iter().enumerate() {
             self.new_value(ty, inst.index() as u32, i as u32);
         }
-        let operands = self.alloc_operands(inst, spec.operands);
-        let regions = self.region_pool.len() as u32;
-        self.region_pool.extend_from_slice(spec.regions);
-        for (slot, &body) in spec.regions.iter().enumerate() {
+        let operand_slots = self.alloc_operands(inst, operands);
+        let region_slots = self.region_pool.len() as u32;
+        self.region_pool.extend_from_slice(regions);
+        for (slot, &body) in regions.iter().enumerate() {
             let data = &mut self.bodies[body.index()];
             data.owner = inst;
             data.slot = slot as u32;
         }
         self.insts.push(InstData {
             label: 0,
-            key: spec.key,
-            attrs: spec.attrs,
-            operands,
-            operand_len: spec.operands.len() as u32,
+            key,
+            attrs,
+            operands: operand_slots,
+            operand_len: operands.len() as u32,
             results,
-            result_len: spec.types.len() as u32,
-            regions,
-            region_len: spec.regions.len() as u32,
+            result_len: types.len() as u32,
+            regions: region_slots,
+            region_len: regions.len() as u32,
             parent: BodyId::NONE,
             prev: InstId::NONE,
             next: InstId::NONE,
             live: true,
         });
-        self.spans.push(spec.span);
+        self.spans.push(span);
         self.live += 1;
         inst
+    }
+
+    /// Removes the instruction that was created last, as if it had not been created. It must be in no body, its
+    /// results unused.
+    pub(crate) fn uncreate_inst(&mut self, inst: InstId) {
+        debug_assert_eq!(inst.index() + 1, self.insts.len());
+        self.free_operands(inst);
+        let data = &self.insts[inst.index()];
+        for body in self.region_pool.drain(data.regions as usize..) {
+            self.bodies[body.index()].owner = InstId::NONE;
+        }
+        self.values.truncate(data.results as usize);
+        self.insts.pop();
+        self.spans.pop();
+        self.live -= 1;
     }
 
     /// Appends an instruction that is in no body to the end of a body.
@@ -490,10 +505,10 @@ impl Function {
     ///
     /// # Errors
     /// If the instruction does not exist.
-    pub fn set_attrs(&mut self, inst: InstId, attrs: &AttrList) -> Result<(), EditError> {
+    pub fn set_attrs(&mut self, inst: InstId, attrs: &[Attr]) -> Result<(), EditError> {
         self.check_inst(inst)?;
         self.record_undo(|f| UndoEntry::Attrs { inst, old: f.attr_id(inst) });
-        self.insts[inst.index()].attrs = self.attrs.intern(attrs);
+        self.insts[inst.index()].attrs = self.attrs.intern_slice(attrs);
         Ok(())
     }
 

@@ -29,8 +29,7 @@ use crate::name::{Name, StrInterner};
 use crate::op::{EffectRule, Effects, Op, OpDef, OpKey, Registry};
 use crate::types::{TypeInterner, ValueType};
 
-pub(crate) use edit::RawInst;
-pub use edit::{EditError, InsertPoint, InstSpec};
+pub use edit::{EditError, InsertPoint};
 pub(crate) use order::OrderMark;
 pub use uses::{Use, Uses};
 pub(crate) use value_names::{anonymous_number, is_anonymous};

@@ -1,10 +1,12 @@
 //! Transfer of regions from one instruction to another without visiting their contents.
 
+use sapwood_types::Span;
 use smallvec::SmallVec;
 
 use super::journal::UndoEntry;
-use super::{EditError, Function, InsertPoint, InstSpec, OrderMark};
+use super::{EditError, Function, InsertPoint, OrderMark};
 use crate::ids::{BodyId, InstId};
+use crate::op::OpParts;
 
 impl Function {
     /// Inserts an instruction right before `from` and transfers regions of `from` to it. `from` must be erased next.
@@ -17,27 +19,24 @@ impl Function {
     pub fn insert_with_regions_of(
         &mut self,
         from: InstId,
-        spec: &InstSpec,
+        parts: &OpParts,
+        span: Span,
     ) -> Result<InstId, EditError> {
         self.check_inst(from)?;
         let place = InsertPoint::Before(from);
-        let terminator = self.registry().get(spec.key).is_some_and(|d| d.terminator);
-        self.check_insert_point(place, terminator, spec.key)?;
-        for &value in &spec.operands {
-            self.check_available(value, place, spec.key.name())?;
-        }
-        for (n, &body) in spec.regions.iter().enumerate() {
+        self.check_new_inst(place, parts)?;
+        for (n, &body) in parts.regions.iter().enumerate() {
             if !self.is_live_body(body) {
                 return Err(EditError::NoSuchBody(body));
             }
-            if self.body_owner(body) != Some(from) || spec.regions[..n].contains(&body) {
+            if self.body_owner(body) != Some(from) || parts.regions[..n].contains(&body) {
                 return Err(EditError::Attached(body));
             }
         }
         let had: SmallVec<[BodyId; 2]> = SmallVec::from_slice(self.regions(from));
         let left: SmallVec<[BodyId; 2]> =
-            had.iter().copied().filter(|b| !spec.regions.contains(b)).collect();
-        let inst = self.create(spec);
+            had.iter().copied().filter(|b| !parts.regions.contains(b)).collect();
+        let inst = self.create(parts, span);
         self.insts[from.index()].region_len = 0;
         self.link(inst, place);
         self.label_with_regions(inst, from, &had);

@@ -10,9 +10,9 @@ mod registry;
 use sapwood_types::counted;
 use smallvec::SmallVec;
 
-use crate::attr::{Attr, AttrField, AttrKind, AttrList};
+use crate::attr::{Attr, AttrField, AttrKind};
 use crate::build::{GraphError, PtirGraph, PtirRegion, PtirValue};
-use crate::func::{Function, InstSpec};
+use crate::func::Function;
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::types::ValueType;
 
@@ -45,13 +45,15 @@ pub trait Op: Clone + Sized {
     fn def() -> OpDef;
     /// Reads an instruction, which must have this key, as this op. Returns `None` if the instruction is malformed.
     fn read(function: &Function, inst: InstId) -> Option<Self>;
-    /// Converts the op to an instruction to be inserted.
+    /// Converts the op to the parts of an instruction.
     fn into_parts(self) -> OpParts;
 }
 
-/// An instruction to be inserted, before inference.
+/// The parts of an instruction to be inserted.
 ///
-/// [`Function::resolve_parts`] infers the result types and gives an [`InstSpec`], which can be inserted.
+/// [`Function::resolve_parts`] brings the attributes into canonical form and infers the result types. A
+/// [`FunctionWriter`](crate::FunctionWriter), a graph and a rewriter do that themselves; [`Function::insert`] takes the
+/// parts as they are.
 #[derive(Clone, Debug)]
 pub struct OpParts {
     /// Its op.
@@ -60,10 +62,10 @@ pub struct OpParts {
     pub attrs: SmallVec<[Attr; 4]>,
     /// Its operands.
     pub operands: SmallVec<[ValueId; 4]>,
-    /// Its regions: detached bodies.
+    /// Its regions: detached bodies of the same function.
     pub regions: SmallVec<[BodyId; 2]>,
-    /// The declared result types, if the op does not infer them.
-    pub declared_types: Vec<ValueType>,
+    /// The types of its results. Before inference, these are the declared types, of an op that does not infer them.
+    pub result_types: InferredTypes,
 }
 
 impl OpParts {
@@ -75,7 +77,7 @@ impl OpParts {
             attrs: SmallVec::new(),
             operands: SmallVec::new(),
             regions: SmallVec::new(),
-            declared_types: Vec::new(),
+            result_types: SmallVec::new(),
         }
     }
 
@@ -83,7 +85,7 @@ impl OpParts {
     pub fn push_attr<T: AttrField>(&mut self, field: &T) {
         self.attrs.push(field.to_attr());
         if let Some(types) = field.declared_types() {
-            self.declared_types = types;
+            self.result_types = types.into();
         }
     }
 }
@@ -101,7 +103,7 @@ pub trait OperandField: Sized {
     fn from_arg(arg: Self::Arg<'_>, graph: &PtirGraph<'_>) -> Result<Self, GraphError>;
     /// Reads the next operand or region of an instruction.
     fn read(reader: &mut OpFieldReader<'_>) -> Option<Self>;
-    /// Adds the operand or region to an instruction to be inserted.
+    /// Adds the operand or region to the parts of an instruction.
     fn write(self, parts: &mut OpParts);
 }
 
@@ -232,46 +234,52 @@ impl<'a> OpFieldReader<'a> {
 }
 
 impl Function {
-    /// Checks the number of operands and regions and the form of the attributes of an instruction to be inserted, and
-    /// infers its result types.
+    /// Returns the parts of an instruction: those with which an equal instruction can be inserted.
+    #[must_use]
+    pub fn parts_of(&self, inst: InstId) -> OpParts {
+        OpParts {
+            key: self.op_key(inst),
+            attrs: self.attrs(inst).iter().cloned().collect(),
+            operands: SmallVec::from_slice(self.operands(inst)),
+            regions: SmallVec::from_slice(self.regions(inst)),
+            result_types: self.inst_results(inst).map(|v| self.value_type(v).clone()).collect(),
+        }
+    }
+
+    /// Checks the parts of an instruction, and returns them with attributes in canonical form and with inferred result
+    /// types.
     ///
     /// # Errors
     /// If operands, attributes or regions do not fit the op.
-    pub fn resolve_parts(&self, parts: &OpParts) -> Result<InstSpec, OpError> {
+    pub fn resolve_parts(&self, parts: &OpParts) -> Result<OpParts, OpError> {
         let attrs = self.normalize_attrs(parts)?;
         let value_type = |v| self.is_live_value(v).then(|| self.value_type(v));
         let region_signature = |b| self.is_live_body(b).then(|| self.region_signature(b));
         let result_types = self.infer_parts(parts, &attrs, value_type, region_signature)?;
-        Ok(InstSpec {
-            key: parts.key,
-            attrs,
-            operands: parts.operands.clone(),
-            regions: parts.regions.clone(),
-            result_types,
-            span: sapwood_types::Span::unknown(),
-        })
+        let (operands, regions) = (parts.operands.clone(), parts.regions.clone());
+        Ok(OpParts { key: parts.key, attrs, operands, regions, result_types })
     }
 
-    /// Converts the attributes of an instruction to be inserted to canonical form.
+    /// Returns the attributes of parts in canonical form.
     ///
     /// # Errors
     /// If an attribute has the wrong form or their number differs.
-    pub fn normalize_attrs(&self, parts: &OpParts) -> Result<AttrList, OpError> {
+    pub fn normalize_attrs(&self, parts: &OpParts) -> Result<SmallVec<[Attr; 4]>, OpError> {
         if let Some(def) = self.registry().get(parts.key) {
             return check_attrs(def, &parts.attrs);
         }
         match &parts.attrs[..] {
-            [] => Ok([Attr::dict(Vec::new())].into()),
+            [] => Ok(SmallVec::from_iter([Attr::dict(Vec::new())])),
             [dict @ Attr::Dict(_)] => match dict.malformed(0) {
                 Some(why) => Err(OpError::new(why)),
-                None => Ok([dict.clone()].into()),
+                None => Ok(SmallVec::from_iter([dict.clone()])),
             },
             _ => Err(OpError::new("an unregistered op takes one dictionary")),
         }
     }
 
-    /// Infers the result types of an instruction to be inserted. Its operands and regions need not exist yet: the two
-    /// functions return their types. `attrs` are its [normalized attributes](Self::normalize_attrs).
+    /// Infers the result types of parts. Operands and regions need not exist yet: the two functions return their types.
+    /// `attrs` are the [normalized attributes](Self::normalize_attrs).
     ///
     /// # Errors
     /// If operands, attributes or regions do not fit the op.
@@ -295,10 +303,10 @@ impl Function {
             regions.push(sig.ok_or_else(missing)?);
         }
         let Some(def) = self.registry().get(parts.key) else {
-            check_type_limits(&parts.declared_types)?;
-            return Ok(parts.declared_types.iter().cloned().collect());
+            check_type_limits(&parts.result_types)?;
+            return Ok(parts.result_types.clone());
         };
-        let declared_types = parts.declared_types.iter().collect();
+        let declared_types = parts.result_types.iter().collect();
         infer_checked(&InferCx { def, attrs, operands, regions, declared_types })
     }
 
@@ -378,7 +386,7 @@ pub(crate) fn infer_checked(cx: &InferCx<'_>) -> InferResult {
 ///
 /// # Errors
 /// If an attribute has the wrong form or their number differs.
-pub fn check_attrs(def: &OpDef, attrs: &[Attr]) -> Result<AttrList, OpError> {
+pub(crate) fn check_attrs(def: &OpDef, attrs: &[Attr]) -> Result<SmallVec<[Attr; 4]>, OpError> {
     if attrs.len() != def.attrs.len() {
         return Err(OpError::new(format!(
             "expected {}, found {}",
@@ -387,7 +395,7 @@ pub fn check_attrs(def: &OpDef, attrs: &[Attr]) -> Result<AttrList, OpError> {
         )));
     }
     if attrs.is_empty() {
-        return Ok([].into());
+        return Ok(SmallVec::new());
     }
     let one = |(attr, row): (&Attr, &AttrDef)| {
         if *attr == Attr::Unit && row.default == Some(Attr::Unit) {

@@ -13,7 +13,7 @@ use crate::name::Name;
 use crate::op::{Op, OpKey, OpParts, Registry};
 use crate::program::Program;
 use crate::types::{Dim, Dims, TensorType, ValueType};
-use sapwood_types::Rng;
+use sapwood_types::{Rng, Span};
 
 /// The parameters of random programs.
 #[derive(Clone, Debug)]
@@ -152,7 +152,7 @@ impl<'a> ProgramGenerator<'a> {
         parts.attrs.push(Attr::dict(entries.collect()));
         let values = self.visible_values();
         parts.operands = (0..self.rng.below(3)).filter_map(|_| self.rng.pick(&values)).collect();
-        parts.declared_types =
+        parts.result_types =
             (0..self.rng.below(3)).map(|_| ValueType::from(self.random_tensor_type())).collect();
         if self.depth < 3 && self.rng.one_in(4) {
             let ty = self.random_tensor_type();
@@ -166,11 +166,10 @@ impl<'a> ProgramGenerator<'a> {
     /// Adds an instruction if it fits.
     pub(super) fn emit(&mut self, parts: &OpParts) -> Option<SmallVec<[ValueId; 2]>> {
         let (body, _) = *self.scopes.last().map(|(b, v)| (*b, v.len())).as_ref()?;
-        let inserted = self
-            .f
-            .resolve_parts(parts)
-            .ok()
-            .and_then(|spec| self.f.insert(InsertPoint::End(body), &spec).ok());
+        let inserted =
+            self.f.resolve_parts(parts).ok().and_then(|parts| {
+                self.f.insert(InsertPoint::End(body), &parts, Span::unknown()).ok()
+            });
         let Some(inst) = inserted else {
             for &region in &parts.regions {
                 if self.f.body_owner(region).is_none() {
@@ -222,7 +221,7 @@ impl<'a> ProgramGenerator<'a> {
             if self.rng.one_in(2) {
                 let here =
                     InsertPoint::End(self.scopes.last().map_or(self.f.body(), |(body, _)| *body));
-                return self.f.constant(&literal, here, sapwood_types::Span::unknown());
+                return self.f.constant(&literal, here, Span::unknown());
             }
             let mut parts = OpParts::new(crate::ops::Constant::key());
             parts.attrs.push(Attr::Literal(literal));

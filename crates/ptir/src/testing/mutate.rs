@@ -4,11 +4,11 @@ use sapwood_types::DataType;
 use smallvec::SmallVec;
 
 use crate::attr::{Attr, AttrKind, AttrList};
-use crate::func::{Function, InsertPoint, InstSpec, ValueDef};
+use crate::func::{Function, InsertPoint, ValueDef};
 use crate::ids::{InstId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::Name;
-use crate::op::{Op, OpKey, OperandKind};
+use crate::op::{Op, OpKey, OpParts, OperandKind};
 use crate::ops::{Call, Constant, Return, Yield};
 use crate::types::{Dim, TensorType, ValueType};
 
@@ -337,15 +337,7 @@ fn add_call_argument(f: &mut Function, i: InstId) -> Option<InstId> {
 fn insert_early_terminator(f: &mut Function, i: InstId) -> Option<InstId> {
     f.next_inst(i)?;
     let span = f.inst_span(i);
-    let spec = InstSpec {
-        key: Return::key(),
-        attrs: [].into(),
-        operands: SmallVec::new(),
-        regions: SmallVec::new(),
-        result_types: SmallVec::new(),
-        span,
-    };
-    let made = f.create(&spec);
+    let made = f.create(&OpParts::new(Return::key()), span);
     f.link(made, InsertPoint::Before(i));
     f.label_inserted(made);
     matches!(

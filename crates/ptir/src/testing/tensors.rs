@@ -44,7 +44,7 @@ impl ProgramGenerator<'_> {
             };
         parts.operands.extend(operands);
         parts.attrs.extend(attrs);
-        parts.declared_types = declared_types;
+        parts.result_types = declared_types.into();
         Some(parts)
     }
 

@@ -9,7 +9,7 @@ use super::literal::LiteralRange;
 use super::names::ScopedName;
 use super::parser::{ErrorReported, Parser, memory_cost};
 use crate::attr::{Attr, AttrKind};
-use crate::func::{InsertPoint, RawInst};
+use crate::func::InsertPoint;
 use crate::ids::{BodyId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::op::{OpDef, OpKey, OperandKind, ResultCount};
@@ -615,14 +615,9 @@ impl Parser<'_> {
         let list = std::mem::take(&mut pending.attrs.list);
         let list = if pending.broken { Vec::new() } else { list };
         let attrs = self.function.attrs.intern_vec(list);
-        let inst = self.function.create_raw(&RawInst {
-            key: pending.key,
-            attrs,
-            operands: &pending.operands,
-            regions: &pending.regions,
-            types,
-            span: self.inst_span(pending),
-        });
+        let span = self.inst_span(pending);
+        let (operands, regions) = (&pending.operands, &pending.regions);
+        let inst = self.function.create_inst(pending.key, attrs, operands, regions, types, span);
         self.function.link(inst, InsertPoint::End(pending.body));
         if let Some(comment) = &pending.comment {
             self.function.set_comment(inst, Some(comment));

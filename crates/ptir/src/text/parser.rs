@@ -12,7 +12,7 @@ use super::instruction::{PendingInst, UNKNOWN_OP};
 use super::lexer::{Lexer, Token, TokenKind};
 use super::names::{NameSlot, ScopedName};
 use crate::attr::Attr;
-use crate::func::{Function, RawInst};
+use crate::func::Function;
 use crate::ids::{BodyId, InstId, TypeId, ValueId};
 use crate::name::Name;
 use crate::op::{OpKey, Registry};
@@ -529,14 +529,8 @@ impl<'a> Parser<'a> {
         if self.unread.poison.is_none() {
             let none = self.function.types.intern(&ValueType::Token);
             let attrs = self.function.attrs.intern_vec(Vec::new());
-            let inst = self.function.create_raw(&RawInst {
-                key: self.unknown,
-                attrs,
-                operands: &[],
-                regions: &[],
-                types: &[none],
-                span: Span::unknown(),
-            });
+            let key = self.unknown;
+            let inst = self.function.create_inst(key, attrs, &[], &[], &[none], Span::unknown());
             self.unread.poison = self.function.value_of(inst).unwrap_or(ValueId::NONE);
         }
         self.unread.poison

@@ -175,7 +175,7 @@ pub(crate) fn read_call<'py, T: EmitTarget>(
     }
     let keywords = keywords.map(PyDictMethods::copy).transpose()?;
     if let Some(keywords) = &keywords {
-        parts.declared_types = take_result_types(keywords)?;
+        parts.result_types = take_result_types(keywords)?.into();
     }
     let keywords = keywords.filter(|keywords| !keywords.is_empty());
     let def = target.registry().get(key);

@@ -1,7 +1,7 @@
 //! Removal of attributes that equal their defaults.
 
 use sapwood_ptir::ops::{Convolution, DotGeneral, Pad, ReduceWindow, SelectAndScatter, Slice};
-use sapwood_ptir::{Attr, OpParts, Values};
+use sapwood_ptir::{Attr, Values};
 
 use crate::pattern::{OpRef, Rewrite};
 
@@ -31,16 +31,12 @@ fn neutral_attributes(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     {
         return None;
     }
-    let mut parts = OpParts::new(f.op_key(op.root));
-    parts.attrs = f.attrs(op.root).iter().cloned().collect();
+    let mut parts = f.parts_of(op.root);
     for (stated, attr) in stated.iter().zip(&mut parts.attrs) {
         if neutral(stated.name, attr) {
             *attr = Attr::Unit;
         }
     }
-    parts.operands.extend_from_slice(f.operands(op.root));
-    parts.regions.extend_from_slice(f.regions(op.root));
-    parts.declared_types = f.inst_results(op.root).map(|v| f.value_type(v).clone()).collect();
     rw.emit_parts_many(&parts)
 }
 

@@ -159,7 +159,7 @@ fn elementwise_of_broadcasts(op: ElementwiseView, rw: &mut Rewrite<'_>) -> Optio
     let mut small = OpParts::new(f.op_key(op.root));
     small.attrs = f.attrs(op.root).iter().cloned().collect();
     small.operands = operands;
-    small.declared_types.push(TensorType { dtype: ty.dtype, dims: kind.from.dims.clone() }.into());
+    small.result_types.push(TensorType { dtype: ty.dtype, dims: kind.from.dims.clone() }.into());
     let small = rw.emit_parts(&small)?;
     emit_broadcast(rw, small, &kind.dims, ty)
 }

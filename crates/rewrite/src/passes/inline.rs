@@ -6,9 +6,10 @@ use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::ops::{Call, Refine};
 use sapwood_ptir::{
-    BodyId, Dim, EditError, Function, InsertPoint, InstId, InstSpec, Name, Op, OpParts, Program,
-    ResultType, ValueDef, ValueId, ValueType,
+    BodyId, Dim, EditError, Function, InsertPoint, InstId, Name, Op, OpParts, Program, ResultType,
+    ValueDef, ValueId, ValueType,
 };
+use sapwood_types::Span;
 use smallvec::SmallVec;
 
 use super::{Pass, PassContext, PassError};
@@ -363,10 +364,10 @@ impl InlineCopy<'_> {
         parts.operands.push(value);
         parts.push_attr(&ResultType(ty.clone()));
         let found = || Box::new(f.value_type(value).clone());
-        let spec = f
+        let parts = f
             .resolve_parts(&parts)
             .map_err(|_| EditError::Type { expected: Box::new(ty.clone()), found: found() })?;
-        let inst = f.insert(self.place, &spec)?;
+        let inst = f.insert(self.place, &parts, Span::unknown())?;
         f.value_of(inst).ok_or(EditError::NoSuchInst(inst))
     }
 
@@ -408,20 +409,14 @@ impl InlineCopy<'_> {
         let operands: SmallVec<[ValueId; 4]> =
             from.operands(inst).iter().map(|&v| self.copied_value(f, v)).collect();
         let regions = from.regions(inst).iter().map(|&b| self.copied_body(f, b)).collect();
-        let types =
+        let result_types =
             from.inst_results(inst).map(|v| self.substituted_type(from.value_type(v))).collect();
-        let spec = InstSpec {
-            key: from.op_key(inst),
-            attrs: from.attrs(inst).clone(),
-            operands,
-            regions,
-            result_types: types,
-            span: from.inst_span(inst),
-        };
-        if self.dims_differ && !is_well_typed(f, &spec) {
+        let attrs = from.attrs(inst).iter().cloned().collect();
+        let parts = OpParts { key: from.op_key(inst), attrs, operands, regions, result_types };
+        if self.dims_differ && !is_well_typed(f, &parts) {
             return Err(NotInlined::DoesNotFit);
         }
-        let new = f.insert(place, &spec)?;
+        let new = f.insert(place, &parts, from.inst_span(inst))?;
         let results: SmallVec<[ValueId; 2]> = f.inst_results(new).collect();
         for (old, value) in from.inst_results(inst).zip(results) {
             self.values.insert(old, value);
@@ -434,16 +429,10 @@ impl InlineCopy<'_> {
 }
 
 // Returns true if the op accepts its operands and infers compatible result types.
-fn is_well_typed(f: &Function, spec: &InstSpec) -> bool {
-    let mut parts = OpParts::new(spec.key);
-    parts.attrs = spec.attrs.iter().cloned().collect();
-    parts.operands.clone_from(&spec.operands);
-    parts.regions.clone_from(&spec.regions);
-    parts.declared_types = spec.result_types.iter().cloned().collect();
-    let inferred = f.resolve_parts(&parts);
-    inferred.is_ok_and(|found| {
-        let mut pairs = found.result_types.iter().zip(&spec.result_types);
-        found.result_types.len() == spec.result_types.len() && pairs.all(|(a, b)| a.compatible(b))
+fn is_well_typed(f: &Function, parts: &OpParts) -> bool {
+    f.resolve_parts(parts).is_ok_and(|found| {
+        let mut pairs = found.result_types.iter().zip(&parts.result_types);
+        found.result_types.len() == parts.result_types.len() && pairs.all(|(a, b)| a.compatible(b))
     })
 }
 

@@ -1,7 +1,7 @@
 //! A patch: the instructions that a pattern stages, inserted only if the pattern matches.
 
 use sapwood_ptir::{
-    BodyId, Function, InstId, InstSpec, OpParts, TensorLiteral, ValueDef, ValueId, ValueType,
+    BodyId, Function, InstId, OpParts, TensorLiteral, ValueDef, ValueId, ValueType,
 };
 use smallvec::SmallVec;
 
@@ -24,7 +24,7 @@ pub(crate) struct Patch {
 }
 
 enum StagedInst {
-    Op(Box<InstSpec>, SmallVec<[MovedRegion; 0]>),
+    Op(Box<OpParts>, SmallVec<[MovedRegion; 0]>),
     Constant(TensorLiteral),
     // A body with the arguments that replace its parameters.
     Inline(BodyId, SmallVec<[ValueId; 4]>),
@@ -93,7 +93,7 @@ impl Patch {
     /// Returns true if the patch only inserts instructions without regions: then it cannot fail once it is checked.
     pub(crate) fn has_no_regions(&self) -> bool {
         let simple = |staged: &StagedInst| match staged {
-            StagedInst::Op(spec, _) => spec.regions.is_empty(),
+            StagedInst::Op(parts, _) => parts.regions.is_empty(),
             StagedInst::Constant(_) => true,
             StagedInst::Inline(..) | StagedInst::Built(_) => false,
         };
@@ -123,7 +123,7 @@ impl Patch {
         let mut at = value.index().checked_sub(self.base)?;
         for staged in &self.staged {
             let count = match staged {
-                StagedInst::Op(spec, _) => spec.result_types.len(),
+                StagedInst::Op(parts, _) => parts.result_types.len(),
                 StagedInst::Constant(literal) if at == 0 => return Some(literal),
                 StagedInst::Constant(_) => 1,
                 StagedInst::Inline(..) => 0,
@@ -151,17 +151,11 @@ impl Patch {
         };
         let types = f.infer_parts(parts, &attrs, |v| self.type_of(f, v), region_signature);
         let result_types = types.ok().filter(|t| count.is_none_or(|n| n == t.len()))?;
-        let spec = InstSpec {
-            key: parts.key,
-            attrs,
-            operands: parts.operands.clone(),
-            regions: parts.regions.clone(),
-            result_types,
-            span: sapwood_types::Span::unknown(),
-        };
-        let results = spec.result_types.clone().into_iter().map(|ty| self.new_provisional(ty));
+        let (operands, regions) = (parts.operands.clone(), parts.regions.clone());
+        let parts = OpParts { key: parts.key, attrs, operands, regions, result_types };
+        let results = parts.result_types.clone().into_iter().map(|ty| self.new_provisional(ty));
         let results = results.collect();
-        self.staged.push(StagedInst::Op(Box::new(spec), moved.iter().cloned().collect()));
+        self.staged.push(StagedInst::Op(Box::new(parts), moved.iter().cloned().collect()));
         Some(results)
     }
 
@@ -242,14 +236,14 @@ impl Patch {
             }
         }
         let ends_body = |staged: &StagedInst| match staged {
-            StagedInst::Op(spec, _) => f.registry().get(spec.key).filter(|def| def.terminator),
+            StagedInst::Op(parts, _) => f.registry().get(parts.key).filter(|def| def.terminator),
             StagedInst::Constant(_) | StagedInst::Inline(..) | StagedInst::Built(_) => None,
         };
         if let Some(def) = self.staged.iter().find_map(ends_body) {
             return Err(PatchError::StagedTerminator(def.name));
         }
         let regions = self.staged.iter().flat_map(|staged| match staged {
-            StagedInst::Op(spec, _) => &spec.regions[..],
+            StagedInst::Op(parts, _) => &parts.regions[..],
             StagedInst::Constant(_) | StagedInst::Inline(..) | StagedInst::Built(_) => &[],
         });
         for (n, &body) in regions.clone().enumerate() {
@@ -262,7 +256,7 @@ impl Patch {
             return Err(PatchError::ReplacesItself(f.op_name(root)));
         }
         let operands = self.staged.iter().flat_map(|staged| match staged {
-            StagedInst::Op(spec, _) => &spec.operands[..],
+            StagedInst::Op(parts, _) => &parts.operands[..],
             StagedInst::Inline(_, args) => &args[..],
             StagedInst::Built(built) => built.args(),
             StagedInst::Constant(_) => &[],
@@ -313,11 +307,11 @@ impl Patch {
 
     // Returns true if the patch only rebuilds the root.
     fn rebuilds_root(&self, f: &Function, root: InstId, values: &[ValueId]) -> bool {
-        let [StagedInst::Op(spec, moved)] = &self.staged[..] else { return false };
-        spec.key == f.op_key(root)
-            && spec.operands[..] == *f.operands(root)
-            && spec.attrs == *f.attrs(root)
-            && spec.regions[..] == *f.regions(root)
+        let [StagedInst::Op(parts, moved)] = &self.staged[..] else { return false };
+        parts.key == f.op_key(root)
+            && parts.operands[..] == *f.operands(root)
+            && parts.attrs[..] == f.attrs(root)[..]
+            && parts.regions[..] == *f.regions(root)
             && moved.iter().all(|m| *m == MovedRegion::new(m.body()))
             && values.iter().enumerate().all(|(n, v)| v.index() == self.base + n)
     }
@@ -340,16 +334,16 @@ impl Patch {
             };
             match staged {
                 StagedInst::Constant(literal) => real.push(rw.materialize_constant(root, &literal)),
-                StagedInst::Op(mut spec, moved) => {
-                    spec.operands.iter_mut().for_each(|v| resolve(v, &real));
+                StagedInst::Op(mut parts, moved) => {
+                    parts.operands.iter_mut().for_each(|v| resolve(v, &real));
                     for mut region in moved {
                         region.map_values(|v| resolve(v, &real));
                         region.apply(rw)?;
                     }
-                    spec.span = rw.function().inst_span(root);
-                    let inst = match spec.regions.is_empty() {
-                        true => rw.insert_spec(place, &spec)?,
-                        false => rw.insert_with_regions_of(root, &spec)?,
+                    let span = rw.function().inst_span(root);
+                    let inst = match parts.regions.is_empty() {
+                        true => rw.insert_resolved(place, &parts, span)?,
+                        false => rw.insert_with_regions_of(root, &parts, span)?,
                     };
                     real.extend(rw.function().inst_results(inst));
                 }

@@ -3,8 +3,8 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{
-    BodyId, Function, GraphBuilder, GraphError, InsertPoint, InstId, InstSpec, PtirGraph,
-    PtirValue, ValueId, ValueType, Values,
+    BodyId, Function, GraphBuilder, GraphError, InsertPoint, InstId, PtirGraph, PtirValue, ValueId,
+    ValueType, Values,
 };
 use smallvec::SmallVec;
 
@@ -103,15 +103,10 @@ impl BuiltGraph {
                 values.extend(from.value_of(inst).map(|v| (v, value)));
                 continue;
             }
-            let spec = InstSpec {
-                key: from.op_key(inst),
-                attrs: from.attrs(inst).clone(),
-                operands: from.operands(inst).iter().map(|v| values[v]).collect(),
-                regions: from.regions(inst).iter().map(|b| bodies[b]).collect(),
-                result_types: from.inst_results(inst).map(|v| from.value_type(v).clone()).collect(),
-                span: rw.function().inst_span(root),
-            };
-            let new = rw.insert_spec(place, &spec)?;
+            let mut parts = from.parts_of(inst);
+            parts.operands.iter_mut().for_each(|v| *v = values[v]);
+            parts.regions.iter_mut().for_each(|b| *b = bodies[b]);
+            let new = rw.insert_resolved(place, &parts, rw.function().inst_span(root))?;
             let results: SmallVec<[ValueId; 2]> = rw.function().inst_results(new).collect();
             values.extend(from.inst_results(inst).zip(results));
         }

@@ -1,7 +1,7 @@
 //! The edits of the rewriter.
 
 use sapwood_ptir::{
-    AttrList, BodyId, EditError, Function, InsertPoint, InstId, InstSpec, Op, OpError, OpParts,
+    Attr, AttrList, BodyId, EditError, Function, InsertPoint, InstId, Op, OpError, OpParts,
     ValueId, ValueType,
 };
 use sapwood_types::Span;
@@ -24,11 +24,11 @@ impl ProgramRewriter<'_> {
             let error = OpError::new("the registry of the function does not have this op");
             return Err(RewriteError::Op { op: name, error });
         }
-        let spec = self.resolve(&parts)?;
-        if spec.result_types.is_empty() {
+        let parts = self.resolve(&parts)?;
+        if parts.result_types.is_empty() {
             return Err(RewriteError::Count { op: name, expected: 1, found: 0 });
         }
-        let inst = self.insert_spec(InsertPoint::Before(at), &spec)?;
+        let inst = self.insert_resolved(InsertPoint::Before(at), &parts, Span::unknown())?;
         match self.function.value_of(inst) {
             Some(value) => Ok((inst, value)),
             None => unreachable!("{name} has one result per inferred type"),
@@ -40,31 +40,23 @@ impl ProgramRewriter<'_> {
     /// # Errors
     /// If the parts do not fit together, or an operand is not available there.
     pub fn insert_parts(&mut self, place: InsertPoint, parts: &OpParts) -> EditResult<InstId> {
-        self.insert_parts_at(place, parts, Span::unknown())
+        let parts = self.resolve(parts)?;
+        self.insert_resolved(place, &parts, Span::unknown())
     }
 
-    pub(crate) fn insert_parts_at(
+    fn resolve(&self, parts: &OpParts) -> EditResult<OpParts> {
+        let refused = |error| RewriteError::Op { op: parts.key.name(), error };
+        self.function.resolve_parts(parts).map_err(refused)
+    }
+
+    // Inserts an instruction with the result types that its parts list.
+    pub(crate) fn insert_resolved(
         &mut self,
         place: InsertPoint,
         parts: &OpParts,
         span: Span,
     ) -> EditResult<InstId> {
-        let mut spec = self.resolve(parts)?;
-        spec.span = span;
-        self.insert_spec(place, &spec)
-    }
-
-    fn resolve(&self, parts: &OpParts) -> EditResult<InstSpec> {
-        let refused = |error| RewriteError::Op { op: parts.key.name(), error };
-        self.function.resolve_parts(parts).map_err(refused)
-    }
-
-    pub(crate) fn insert_spec(
-        &mut self,
-        place: InsertPoint,
-        spec: &InstSpec,
-    ) -> EditResult<InstId> {
-        let inst = self.function.insert(place, spec)?;
+        let inst = self.function.insert(place, parts, span)?;
         self.notify(EditEvent::Inserted(inst));
         Ok(inst)
     }
@@ -73,16 +65,17 @@ impl ProgramRewriter<'_> {
     pub(crate) fn insert_with_regions_of(
         &mut self,
         from: InstId,
-        spec: &InstSpec,
+        parts: &OpParts,
+        span: Span,
     ) -> EditResult<InstId> {
         let f = &*self.function;
         let mut had = f.regions(from).iter();
-        let moved: SmallVec<[BodyId; 2]> = match spec.regions[..] {
-            _ if spec.regions.iter().all(|b| had.any(|h| h == b)) => SmallVec::new(),
+        let moved: SmallVec<[BodyId; 2]> = match parts.regions[..] {
+            _ if parts.regions.iter().all(|b| had.any(|h| h == b)) => SmallVec::new(),
             [a, b] if f.regions(from).len() == 2 => SmallVec::from_slice(&[f.smaller_body(a, b)]),
-            _ => spec.regions.clone(),
+            _ => parts.regions.clone(),
         };
-        let inst = self.function.insert_with_regions_of(from, spec)?;
+        let inst = self.function.insert_with_regions_of(from, parts, span)?;
         self.notify(EditEvent::Inserted(inst));
         if self.changes.is_logging() {
             let f = &*self.function;
@@ -396,7 +389,7 @@ impl ProgramRewriter<'_> {
         if !f.is_live(inst) {
             return Err(EditError::NoSuchInst(inst).into());
         }
-        let mut parts = parts_of(f, inst);
+        let mut parts = f.parts_of(inst);
         parts.attrs = attrs.iter().cloned().collect();
         let checked = check_parts(f, inst, &parts)?;
         self.function.set_attrs(inst, &checked)?;
@@ -427,7 +420,7 @@ impl ProgramRewriter<'_> {
             }
             return Ok(());
         }
-        let mut parts = parts_of(f, inst);
+        let mut parts = f.parts_of(inst);
         parts.operands = SmallVec::from_slice(operands);
         check_parts(f, inst, &parts).map(|_| ())
     }
@@ -559,31 +552,21 @@ impl ProgramRewriter<'_> {
     }
 }
 
-/// Returns an instruction as parts, for inference.
-fn parts_of(f: &Function, inst: InstId) -> OpParts {
-    let mut parts = OpParts::new(f.op_key(inst));
-    parts.attrs = f.attrs(inst).iter().cloned().collect();
-    parts.operands = SmallVec::from_slice(f.operands(inst));
-    parts.regions = SmallVec::from_slice(f.regions(inst));
-    parts.declared_types = f.inst_results(inst).map(|v| f.value_type(v).clone()).collect();
-    parts
-}
-
 // Checks that the parts fit together and have the result types of the instruction, and returns the completed attributes.
-fn check_parts(f: &Function, inst: InstId, parts: &OpParts) -> EditResult<AttrList> {
+fn check_parts(f: &Function, inst: InstId, parts: &OpParts) -> EditResult<SmallVec<[Attr; 4]>> {
     let op = parts.key.name();
-    let spec = f.resolve_parts(parts).map_err(|error| RewriteError::Op { op, error })?;
+    let parts = f.resolve_parts(parts).map_err(|error| RewriteError::Op { op, error })?;
     let results = f.inst_results(inst);
-    if results.len() != spec.result_types.len() {
-        let (expected, found) = (results.len(), spec.result_types.len());
+    if results.len() != parts.result_types.len() {
+        let (expected, found) = (results.len(), parts.result_types.len());
         return Err(RewriteError::Count { op, expected, found });
     }
-    for (result, found) in results.zip(&spec.result_types) {
+    for (result, found) in results.zip(&parts.result_types) {
         let expected = f.value_type(result);
         if !expected.compatible(found) {
             let (expected, found) = (Box::new(expected.clone()), Box::new(found.clone()));
             return Err(RewriteError::ResultType { op, expected, found });
         }
     }
-    Ok(spec.attrs)
+    Ok(parts.attrs)
 }

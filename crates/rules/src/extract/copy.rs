@@ -4,8 +4,8 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::ops::Return;
 use sapwood_ptir::{
-    BodyId, EditError, Function, InsertPoint, InstId, InstSpec, Name, Op, OpParts, ValueDef,
-    ValueId, ValueType, Values,
+    BodyId, EditError, Function, InsertPoint, InstId, Name, Op, OpParts, ValueDef, ValueId,
+    ValueType, Values,
 };
 use smallvec::SmallVec;
 
@@ -136,15 +136,8 @@ impl MatchCopier<'_> {
     fn one(&mut self, inst: InstId, operands: Values, place: InsertPoint) -> Result<(), EditError> {
         let f = self.f;
         let regions = f.regions(inst).iter().map(|&b| self.body(b)).collect();
-        let spec = InstSpec {
-            key: f.op_key(inst),
-            attrs: f.attrs(inst).clone(),
-            operands,
-            regions,
-            result_types: f.inst_results(inst).map(|v| f.value_type(v).clone()).collect(),
-            span: f.inst_span(inst),
-        };
-        let made = self.new.insert(place, &spec)?;
+        let parts = OpParts { operands, regions, ..f.parts_of(inst) };
+        let made = self.new.insert(place, &parts, f.inst_span(inst))?;
         self.new.set_comment(made, f.comment(inst));
         let results: SmallVec<[ValueId; 2]> = self.new.inst_results(made).collect();
         for (old, new) in f.inst_results(inst).zip(results) {
@@ -192,15 +185,8 @@ impl MatchCopier<'_> {
         }
         let types: Vec<ValueType> =
             found.outputs(pattern).iter().map(|&v| self.f.value_type(v).clone()).collect();
-        let spec = InstSpec {
-            key: parts.key,
-            attrs: [].into(),
-            operands: parts.operands,
-            regions: SmallVec::new(),
-            result_types: SmallVec::new(),
-            span: found.ops.first().map_or(pattern.span, |&i| self.f.inst_span(i)),
-        };
-        self.new.insert(InsertPoint::End(self.new.body()), &spec)?;
+        let span = found.ops.first().map_or(pattern.span, |&i| self.f.inst_span(i));
+        self.new.insert(InsertPoint::End(self.new.body()), &parts, span)?;
         self.new.set_result_types(&types);
         Ok(self.new)
     }

@@ -56,9 +56,8 @@ fn insert_call(
     parts.push_attr(&callee);
     parts.push_attr(&!pure);
     parts.push_attr(&ResultTypes(outputs.iter().map(|&v| f.value_type(v).clone()).collect()));
-    let mut spec = f.resolve_parts(&parts).map_err(|_| EditError::NoSuchInst(last))?;
-    spec.span = f.inst_span(last);
-    let call = f.insert(InsertPoint::After(last), &spec)?;
+    let parts = f.resolve_parts(&parts).map_err(|_| EditError::NoSuchInst(last))?;
+    let call = f.insert(InsertPoint::After(last), &parts, f.inst_span(last))?;
     for (n, &output) in outputs.iter().enumerate() {
         if let (Some(result), Some(hint)) = (f.result(call, n), f.hint(output).map(str::to_owned)) {
             f.set_hint(result, &hint);

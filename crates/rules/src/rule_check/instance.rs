@@ -5,8 +5,8 @@ use std::sync::Arc;
 use sapwood_check::{InputGenerator, InputRange};
 use sapwood_ptir::ops::{BroadcastTo, Return};
 use sapwood_ptir::{
-    Attr, AttrKind, Dim, Function, InsertPoint, Name, Op, OpDef, OpParts, Registry, TensorType,
-    ValueId, ValueType, Values,
+    Attr, AttrKind, Dim, Function, InsertPoint, InstId, Name, Op, OpDef, OpParts, Registry,
+    TensorType, ValueId, ValueType, Values,
 };
 use sapwood_types::{DataType, Rng, Span};
 
@@ -210,10 +210,9 @@ impl InstanceBuilder<'_> {
                 }
             };
             ty.dtype = dtype.unwrap_or(base.dtype);
-            parts.declared_types = vec![ValueType::Tensor(ty)];
+            parts.result_types.push(ty.into());
         }
-        let spec = self.f.resolve_parts(&parts).ok()?;
-        let inst = self.f.insert(InsertPoint::End(self.f.body()), &spec).ok()?;
+        let inst = self.append(&parts)?;
         for slot in [AttrSlot::Shape, AttrSlot::Dtype] {
             if let Some(attr) = crate::matcher::attr_at(&self.f, inst, &slot) {
                 self.bind_captures(op, &slot, &attr);
@@ -341,10 +340,15 @@ impl InstanceBuilder<'_> {
         let mut parts = OpParts::new(BroadcastTo::key());
         parts.operands.push(constant);
         parts.attrs.push(Attr::Unit);
-        parts.declared_types = vec![ValueType::Tensor(ty.clone())];
-        let spec = self.f.resolve_parts(&parts).ok()?;
-        let inst = self.f.insert(InsertPoint::End(self.f.body()), &spec).ok()?;
+        parts.result_types.push(ty.clone().into());
+        let inst = self.append(&parts)?;
         self.f.value_of(inst)
+    }
+
+    // Appends an instruction, if its parts fit together.
+    fn append(&mut self, parts: &OpParts) -> Option<InstId> {
+        let parts = self.f.resolve_parts(parts).ok()?;
+        self.f.insert(InsertPoint::End(self.f.body()), &parts, Span::unknown()).ok()
     }
 
     // Returns the type of an operand that is known already and determines the others. In `select` the two branches determine each
@@ -448,8 +452,7 @@ impl InstanceBuilder<'_> {
         let types: Vec<ValueType> = results.iter().map(|&v| self.f.value_type(v).clone()).collect();
         let mut parts = OpParts::new(Return::key());
         parts.operands = results;
-        let spec = self.f.resolve_parts(&parts).ok()?;
-        self.f.insert(InsertPoint::End(self.f.body()), &spec).ok()?;
+        self.append(&parts)?;
         self.f.set_result_types(&types);
         sapwood_ptir::verify_function(&self.f).ok()?;
         Some(RuleInstance { function: self.f, shapes: self.shapes })

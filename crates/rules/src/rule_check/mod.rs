@@ -332,8 +332,8 @@ fn printed_rhs(f: &Function, seen: &ObservedRhs) -> Option<String> {
                 for operand in &mut parts.operands {
                     *operand = real(&known, *operand);
                 }
-                let spec = right.resolve_parts(&parts).ok()?;
-                let inst = right.insert(InsertPoint::Before(end), &spec).ok()?;
+                let parts = right.resolve_parts(&parts).ok()?;
+                let inst = right.insert(InsertPoint::Before(end), &parts, Span::unknown()).ok()?;
                 known.extend(values.iter().copied().zip(right.inst_results(inst)));
             }
             StagedItem::Constant(literal, value) => {

@@ -174,12 +174,9 @@ impl<'a> InstCopier<'a> {
             self.values.insert(value, writer.constant(literal, span));
             return Ok(());
         }
-        let mut parts = OpParts::new(from.op_key(inst));
-        parts.attrs = from.attrs(inst).iter().cloned().collect();
+        let mut parts = from.parts_of(inst);
         parts.operands = from.operands(inst).iter().map(|&v| self.map_value(writer, v)).collect();
         parts.regions = from.regions(inst).iter().map(|&b| self.map_body(writer, b)).collect();
-        parts.declared_types =
-            from.inst_results(inst).map(|v| from.value_type(v).clone()).collect();
         let home = from.body_of(inst).unwrap_or(from.body());
         let body = self.map_body(writer, home);
         let new = writer.append(body, &parts, span)?;

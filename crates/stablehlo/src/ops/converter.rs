@@ -173,7 +173,7 @@ impl<'r, 'a> OpConverter<'r, 'a> {
         parts.operands = self.op.operands.clone();
         parts.regions = self.op.regions.clone();
         parts.attrs = SmallVec::from(attrs);
-        parts.declared_types = given;
+        parts.result_types = given.into();
         self.emit(&parts)
     }
 

@@ -129,7 +129,7 @@ fn keep_with_attributes(
     parts.attrs.push(Attr::dict(entries));
     parts.operands = cx.op.operands.clone();
     parts.regions = cx.op.regions.clone();
-    parts.declared_types = cx.op.result_types.to_vec();
+    parts.result_types = cx.op.result_types.iter().cloned().collect();
     cx.emit(&parts)
 }
 

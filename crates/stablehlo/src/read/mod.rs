@@ -548,7 +548,7 @@ impl<'a> ModuleReader<'a> {
                 let mut attrs: Vec<Attr> = function.attrs(inst).to_vec();
                 if let Some(flag) = attrs.get_mut(1) {
                     *flag = Attr::Bool(true);
-                    let _ = function.set_attrs(inst, &attrs.into());
+                    let _ = function.set_attrs(inst, &attrs);
                 }
             }
         }
