@@ -2,6 +2,7 @@
 //!
 //! - [`DataType`] is the element type of scalars and tensors, in the front-end IR and in PTIR alike.
 //! - [`Span`] is the place in the source where something was written; it is small and `Copy`.
+//! - [`Loc`] is the origin of an op that another tool compiled; a span may have one.
 //! - [`Diagnostic`] describes an error in a user's program; [`Diagnostics`] collects several; [`Source`] holds
 //!   the text they point into and draws the carets.
 //! - [`FloatMode`] states which changes to floats rewrites may make; [`Rng`] is the one random number
@@ -31,6 +32,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `data_type` | The element types of scalars and tensors. |
+//! | `loc`, `mlir_string` | Locations, the origin of ops that MLIR's `loc(…)` records, with their text; MLIR's strings. |
 //! | `span`, `source` | Spans; source texts with the positions of their lines and characters. |
 //! | `diagnostic`, `render` | Diagnostics; their rendering as source lines with carets. |
 //! | `source_errors`, `text_file` | Diagnostics with the sources they refer to; reading text files. |
@@ -43,6 +45,8 @@ mod data_type;
 mod diagnostic;
 mod did_you_mean;
 mod float_mode;
+mod loc;
+mod mlir_string;
 mod render;
 mod rng;
 mod source;
@@ -55,6 +59,8 @@ pub use data_type::{DataType, UnknownDataType};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use did_you_mean::did_you_mean;
 pub use float_mode::FloatMode;
+pub use loc::{Loc, LocAliases, LocError, LocKind, LocTable};
+pub use mlir_string::{unescape_mlir, write_mlir_string};
 pub use rng::Rng;
 pub use source::Source;
 pub use source_errors::SourceErrors;

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{LazyLock, PoisonError, RwLock, RwLockWriteGuard};
 
+use crate::loc::{self, Loc, LocInterner};
+
 /// The id of an interned file name; four bytes instead of a string in every node.
 ///
 /// Numbers are given out in order of first use and mean nothing outside this process. Names are
@@ -47,8 +49,11 @@ impl FileId {
         if let Some(&id) = table.ids.get(name) {
             return Self(id);
         }
-        // Out of ids after four thousand million names: the file becomes unknown, nothing worse.
-        let Ok(id) = u32::try_from(table.names.len() + 1) else { return Self::UNKNOWN };
+        // Out of ids after two thousand million names: the file becomes unknown, nothing worse.
+        let id = table.names.len() as u32 + 1;
+        if id >= Origin::WITH_LOC {
+            return Self::UNKNOWN;
+        }
         let name: &'static str = Box::leak(name.into());
         table.names.push(name);
         table.ids.insert(name, id);
@@ -64,9 +69,10 @@ impl FileId {
     }
 }
 
-/// A guard that locks the interners of file names and large spans.
+/// A guard that locks the interners of file names, locations and large spans.
 #[derive(Debug)]
 pub struct InternerLockGuard {
+    _locs: RwLockWriteGuard<'static, LocInterner>,
     _names: RwLockWriteGuard<'static, FileNameInterner>,
     _places: RwLockWriteGuard<'static, LargeSpans>,
 }
@@ -76,6 +82,7 @@ pub struct InternerLockGuard {
 #[must_use]
 pub fn lock_interners() -> InternerLockGuard {
     InternerLockGuard {
+        _locs: loc::lock_interner(),
         _names: FILE_NAME_INTERNER.write().unwrap_or_else(PoisonError::into_inner),
         _places: LARGE_SPANS.write().unwrap_or_else(PoisonError::into_inner),
     }
@@ -87,7 +94,8 @@ impl From<&str> for FileId {
     }
 }
 
-/// A stretch of source text: a file, the place it begins, and the place just after its end.
+/// A stretch of source text: a file, the place it begins, and the place just after its end. It may also have a
+/// [location](Loc), for an op that another tool compiled.
 ///
 /// Lines and columns count from 1; columns count characters (Unicode scalar values), not bytes.
 /// A line or column of 0 means it is not known. Twelve bytes, `Copy`.
@@ -103,9 +111,48 @@ impl From<&str> for FileId {
 /// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Span {
-    file: FileId,
+    origin: Origin,
     /// The packed place, in two halves, so that the alignment is that of a file.
     packed: [u32; 2],
+}
+
+/// The file of a span, or the number of a pair of file and location. Spans without locations need no table.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+struct Origin(u32);
+
+impl Origin {
+    /// The bit of numbers of pairs.
+    const WITH_LOC: u32 = 1 << 31;
+
+    const fn of_file(file: FileId) -> Self {
+        Self(file.0)
+    }
+
+    fn new(file: FileId, loc: Loc) -> Self {
+        match loc.is_unknown() {
+            true => Self::of_file(file),
+            // Out of numbers after two thousand million pairs: the location is dropped.
+            false => match loc::intern_origin(file, loc) {
+                Some(number) if number < Self::WITH_LOC => Self(number | Self::WITH_LOC),
+                _ => Self::of_file(file),
+            },
+        }
+    }
+
+    #[inline]
+    fn file(self) -> FileId {
+        if self.0 < Self::WITH_LOC { FileId(self.0) } else { self.pair().0 }
+    }
+
+    #[inline]
+    fn loc(self) -> Loc {
+        if self.0 < Self::WITH_LOC { Loc::UNKNOWN } else { self.pair().1 }
+    }
+
+    #[cold]
+    fn pair(self) -> (FileId, Loc) {
+        loc::origin(self.0 & !Self::WITH_LOC)
+    }
 }
 
 /// The first line and column, and the last line and column.
@@ -228,7 +275,7 @@ impl Span {
     #[inline]
     fn from_line_columns(file: FileId, place: LineColumns) -> Self {
         let word = pack(place);
-        Self { file, packed: [(word >> 32) as u32, word as u32] }
+        Self { origin: Origin::of_file(file), packed: [(word >> 32) as u32, word as u32] }
     }
 
     #[inline]
@@ -239,31 +286,64 @@ impl Span {
     /// Returns the span of something that was not written anywhere.
     #[must_use]
     pub const fn unknown() -> Self {
-        Self { file: FileId::UNKNOWN, packed: [0; 2] }
+        Self { origin: Origin::of_file(FileId::UNKNOWN), packed: [0; 2] }
     }
 
     /// Returns whether neither file nor line is known.
     #[must_use]
     pub fn is_unknown(self) -> bool {
-        self.file == FileId::UNKNOWN && (self.packed == [0; 2] || self.begin_line() == 0)
+        self.file() == FileId::UNKNOWN && (self.packed == [0; 2] || self.begin_line() == 0)
     }
 
     /// Returns the span with this file, if its own is not known.
     #[must_use]
     pub fn in_file(self, file: FileId) -> Self {
-        if self.file == FileId::UNKNOWN { Self { file, ..self } } else { self }
+        if self.file() != FileId::UNKNOWN {
+            return self;
+        }
+        Self { origin: Origin::new(file, self.loc()), ..self }
+    }
+
+    /// Returns the location: where the op came from before the text of this span was written.
+    #[must_use]
+    #[inline]
+    pub fn loc(self) -> Loc {
+        self.origin.loc()
+    }
+
+    /// Returns the span with this location.
+    #[must_use]
+    pub fn with_loc(self, loc: Loc) -> Self {
+        Self { origin: Origin::new(self.file(), loc), ..self }
+    }
+
+    /// Returns the span without its location.
+    #[must_use]
+    pub fn without_loc(self) -> Self {
+        Self { origin: Origin::of_file(self.file()), ..self }
+    }
+
+    /// Returns the span of an op with this span after the call at `caller` of its function was inlined: the place stays, and
+    /// the location becomes that of [`Loc::called_from`].
+    #[must_use]
+    pub fn called_from(self, caller: Self) -> Self {
+        match caller.loc() {
+            Loc::UNKNOWN => self,
+            loc => self.with_loc(self.loc().called_from(loc)),
+        }
     }
 
     /// Returns the interned file.
     #[must_use]
-    pub const fn file(self) -> FileId {
-        self.file
+    #[inline]
+    pub fn file(self) -> FileId {
+        self.origin.file()
     }
 
     /// Returns the name of the file; empty if it is not known.
     #[must_use]
     pub fn filename(self) -> &'static str {
-        self.file.name()
+        self.file().name()
     }
 
     /// Returns the line of the first character.
@@ -297,12 +377,13 @@ impl Span {
     pub fn to(self, last: Self) -> Self {
         if self.is_unknown() {
             last
-        } else if last.is_unknown() || self.file != last.file {
+        } else if last.is_unknown() || self.file() != last.file() {
             self
         } else {
             let ([line, column, ..], [.., last_line, last_column]) =
                 (self.line_columns(), last.line_columns());
-            Self::from_line_columns(self.file, [line, column, last_line, last_column])
+            let place = [line, column, last_line, last_column];
+            Self { origin: self.origin, ..Self::from_line_columns(FileId::UNKNOWN, place) }
         }
     }
 
@@ -314,26 +395,31 @@ impl Span {
         if self.is_unknown() {
             return other;
         }
-        if other.is_unknown() || self.file != other.file {
+        if other.is_unknown() || self.file() != other.file() {
             return self;
         }
         let [a, b] = [self.line_columns(), other.line_columns()];
         let (line, column) = (a[0], a[1]).min((b[0], b[1]));
         let (last_line, last_column) = (a[2], a[3]).max((b[2], b[3]));
-        Self::from_line_columns(self.file, [line, column, last_line, last_column])
+        let place = [line, column, last_line, last_column];
+        Self { origin: self.origin, ..Self::from_line_columns(FileId::UNKNOWN, place) }
     }
 }
 
 impl fmt::Debug for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [begin_line, begin_column, end_line, end_column] = self.line_columns();
-        f.debug_struct("Span")
-            .field("file", &self.file)
+        let mut fields = f.debug_struct("Span");
+        fields
+            .field("file", &self.file())
             .field("begin_line", &begin_line)
             .field("begin_column", &begin_column)
             .field("end_line", &end_line)
-            .field("end_column", &end_column)
-            .finish()
+            .field("end_column", &end_column);
+        match self.loc() {
+            Loc::UNKNOWN => fields.finish(),
+            loc => fields.field("loc", &loc).finish(),
+        }
     }
 }
 
@@ -414,6 +500,27 @@ mod tests {
         assert_eq!(ids[0][42].name(), "thread42.ir");
         assert_eq!(FileId::intern(""), FileId::UNKNOWN);
         assert_eq!(FileId::UNKNOWN.name(), "");
+    }
+
+    #[test]
+    fn a_location_does_not_change_the_place() {
+        let name = |name| Loc::new(crate::LocKind::Name { name, child: Loc::UNKNOWN });
+        let plain = Span::new("a.mlir", 3, 4, 3, 9);
+        let span = plain.with_loc(name("f/add"));
+        assert_eq!(span.loc(), name("f/add"));
+        assert_eq!((span.file(), span.to_string()), (plain.file(), plain.to_string()));
+        assert_ne!(span, plain);
+        assert_eq!(span.without_loc(), plain);
+        assert_eq!(plain.with_loc(Loc::UNKNOWN), plain);
+        assert_eq!(span.to(Span::new("a.mlir", 4, 1, 4, 2)).loc(), name("f/add"));
+        assert_eq!(span.merge(plain), span);
+        let call = plain.with_loc(name("g"));
+        assert_eq!(span.called_from(call).loc(), name("f/add").called_from(name("g")));
+        assert_eq!(span.called_from(plain), span);
+        assert_eq!(plain.called_from(call), call);
+        let nowhere = Span::unknown().with_loc(name("f/add"));
+        assert!(nowhere.is_unknown() && !nowhere.loc().is_unknown());
+        assert_eq!(nowhere.in_file(FileId::intern("b.mlir")).loc(), name("f/add"));
     }
 
     #[test]
