@@ -2,8 +2,8 @@
 
 use sapwood_ptir::ops::{Add, Cond, Exp, Neg, Reduce, Return, Yield};
 use sapwood_ptir::{
-    Attr, AttrDef, BodyId, Dim, FunctionWriter, Int, Op, OpDef, OpError, OpKey, OpParts,
-    OperandKind, Registry, TensorLiteral, TensorType, ValueId, ValueType, print_function,
+    Attr, AttrDef, BodyId, Dim, FunctionWriter, InstId, Int, Op, OpDef, OpError, OpKey, OpParts,
+    OperandKind, Registry, TensorLiteral, TensorType, TypeId, ValueId, ValueType, print_function,
 };
 use sapwood_types::{DataType, Span};
 
@@ -22,6 +22,18 @@ fn scalar(dtype: DataType) -> ValueType {
 fn end(writer: &mut FunctionWriter, body: BodyId, value: ValueId) {
     let parts = Yield { values: [value].into_iter().collect() }.into_parts();
     writer.append(body, &parts, NOWHERE).unwrap();
+}
+
+// Appends an instruction without regions by the ids of its attributes and result types.
+fn append_plain(
+    writer: &mut FunctionWriter,
+    body: BodyId,
+    (key, attrs): (OpKey, &[Attr]),
+    operands: &[ValueId],
+    types: &[TypeId],
+) -> Option<InstId> {
+    let attrs = writer.intern_attrs(attrs);
+    writer.append_typed(body, (key, attrs), operands, &[], types, NOWHERE)
 }
 
 fn ret(writer: &mut FunctionWriter, value: ValueId) {
@@ -150,102 +162,31 @@ fn a_discarded_region_leaves_nothing() {
 }
 
 #[test]
-fn append_like_takes_operands_of_the_same_types() {
-    let (mut writer, body) = writer();
-    let (f32, i32) = (scalar(DataType::F32), scalar(DataType::I32));
-    let (x, n) = (writer.param(body, &f32), writer.param(body, &i32));
-    let first = writer.append(body, &Add { lhs: x, rhs: x }.into_parts(), NOWHERE).unwrap();
-    let y = writer.function().value_of(first).unwrap();
-    let before = writer.function().inst_capacity();
-    let foreign = ValueId::from_index(99);
-    for wrong in [&[x, n][..], &[x], &[x, x, x], &[x, foreign], &[]] {
-        assert_eq!(writer.append_like(body, first, wrong, NOWHERE), None, "{wrong:?}");
-    }
-    assert_eq!(writer.function().inst_capacity(), before);
-    let second = writer.append_like(body, first, &[y, x], NOWHERE).unwrap();
-    let z = writer.function().value_of(second).unwrap();
-    ret(&mut writer, z);
-    assert_eq!(
-        writer.append_like(body, first, &[x, x], NOWHERE),
-        None,
-        "the body has a terminator"
-    );
-    let function = writer.finish(std::slice::from_ref(&f32)).unwrap();
-    assert_eq!(
-        print_function(&function),
-        "func @f(%0: f32[], %1: i32[]) -> f32[] {\n  %2 = add %0, %0 : f32[]\n  \
-         %3 = add %2, %0 : f32[]\n  return %3\n}\n"
-    );
-
-    // From another function, too.
-    let mut other = FunctionWriter::new("g", &Registry::builtin());
-    let body = other.function().body();
-    let (k, v) = (other.param(body, &i32), other.param(body, &f32));
-    assert_eq!(other.append_like_from(body, &function, first, &[k, v], NOWHERE), None);
-    let sum = other.append_like_from(body, &function, first, &[v, v], NOWHERE).unwrap();
-    let sum = other.function().value_of(sum).unwrap();
-    ret(&mut other, sum);
-    let text = print_function(&other.finish(&[f32]).unwrap());
-    assert!(text.contains("%2 = add %1, %1 : f32[]"), "{text}");
-}
-
-#[test]
-fn append_like_copies_small_regions() {
-    let (mut writer, body) = writer();
-    let f32 = scalar(DataType::F32);
-    let tensor = ValueType::from(TensorType::new(DataType::F32, [4u64]));
-    let (x, y) = (writer.param(body, &tensor), writer.param(body, &tensor));
-    let init = writer.param(body, &f32);
-    let reduce = |writer: &mut FunctionWriter, captured: bool| {
-        let region = writer.new_body();
-        let (a, b) = (writer.param(region, &f32), writer.param(region, &f32));
-        let rhs = if captured { init } else { b };
-        let sum = writer.append(region, &Add { lhs: a, rhs }.into_parts(), NOWHERE).unwrap();
-        let sum = writer.function().value_of(sum).unwrap();
-        end(writer, region, sum);
-        let (inputs, inits) = ([x].into_iter().collect(), [init].into_iter().collect());
-        let parts = Reduce { inputs, inits, body: region, axes: [0i64].into() }.into_parts();
-        writer.append(body, &parts, NOWHERE).unwrap()
-    };
-    let captures = reduce(&mut writer, true);
-    assert_eq!(writer.append_like(body, captures, &[y, init], NOWHERE), None);
-    let first = reduce(&mut writer, false);
-    let second = writer.append_like(body, first, &[y, init], NOWHERE).unwrap();
-    let result = writer.function().value_of(second).unwrap();
-    ret(&mut writer, result);
-    let function = writer.finish(&[f32]).unwrap();
-    let text = print_function(&function);
-    assert_eq!(text.matches("reduce %1, %2").count(), 1, "{text}");
-    assert_eq!(text.matches(" = add ").count(), 3, "{text}");
-    sapwood_ptir::verify_function(&function).unwrap();
-}
-
-#[test]
 fn append_typed_accepts_types_that_inference_gives() {
     let (mut writer, body) = writer();
     let [float, int] = [DataType::F32, DataType::I32].map(|d| writer.intern_type(&scalar(d)));
     let x = writer.param_typed(body, float);
     let reshape = sapwood_ptir::ops::Reshape::key();
     let refused = [
-        writer.append_typed(body, Add::key(), [], &[x, x], &[int], NOWHERE),
-        writer.append_typed(body, Add::key(), [], &[x, x], &[], NOWHERE),
-        writer.append_typed(body, Add::key(), [], &[x], &[float], NOWHERE),
-        writer.append_typed(body, Add::key(), [Attr::Unit], &[x, x], &[float], NOWHERE),
-        writer.append_typed(body, reshape, [], &[x], &[float], NOWHERE),
-        writer.append_typed(body, reshape, [Attr::Bool(true)], &[x], &[float], NOWHERE),
-        writer.append_typed(body, Add::key(), [], &[x, ValueId::from_index(9)], &[float], NOWHERE),
+        append_plain(&mut writer, body, (Add::key(), &[]), &[x, x], &[int]),
+        append_plain(&mut writer, body, (Add::key(), &[]), &[x, x], &[]),
+        append_plain(&mut writer, body, (Add::key(), &[]), &[x], &[float]),
+        append_plain(&mut writer, body, (Add::key(), &[Attr::Unit]), &[x, x], &[float]),
+        append_plain(&mut writer, body, (reshape, &[]), &[x], &[float]),
+        append_plain(&mut writer, body, (reshape, &[Attr::Bool(true)]), &[x], &[float]),
+        append_plain(&mut writer, body, (Add::key(), &[]), &[x, ValueId::from_index(9)], &[float]),
     ];
     assert_eq!(refused, [None; 7]);
     assert_eq!(writer.function().inst_capacity(), 0, "nothing is changed");
     let mut last = x;
     for _ in 0..3 {
-        let sum = writer.append_typed(body, Add::key(), [], &[last, x], &[float], NOWHERE);
+        let sum = append_plain(&mut writer, body, (Add::key(), &[]), &[last, x], &[float]);
         last = writer.function().value_of(sum.unwrap()).unwrap();
-        let same = writer.append_typed(body, reshape, [Attr::Unit], &[last], &[float], NOWHERE);
+        let same = append_plain(&mut writer, body, (reshape, &[Attr::Unit]), &[last], &[float]);
         last = writer.function().value_of(same.unwrap()).unwrap();
     }
-    assert!(writer.append_typed(body, Return::key(), [], &[last], &[], NOWHERE).is_some());
-    let after_the_end = writer.append_typed(body, Add::key(), [], &[x, x], &[float], NOWHERE);
+    assert!(append_plain(&mut writer, body, (Return::key(), &[]), &[last], &[]).is_some());
+    let after_the_end = append_plain(&mut writer, body, (Add::key(), &[]), &[x, x], &[float]);
     assert_eq!(after_the_end, None);
     let function = writer.finish(&[scalar(DataType::F32)]).unwrap();
     assert_eq!(function.num_insts(), 7);
@@ -261,9 +202,9 @@ fn finish_reports_values_of_another_region_on_every_append_path() {
     let [then, otherwise] = [0, 1].map(|_| {
         let region = writer.new_body();
         // In the second iteration this is a value of the first region.
-        let sum = writer.append_typed(region, Add::key(), [], &[inner, x], &[float], NOWHERE);
+        let sum = append_plain(&mut writer, region, (Add::key(), &[]), &[inner, x], &[float]);
         inner = writer.function().value_of(sum.unwrap()).unwrap();
-        writer.append_typed(region, Yield::key(), [], &[inner], &[], NOWHERE).unwrap();
+        append_plain(&mut writer, region, (Yield::key(), &[]), &[inner], &[]).unwrap();
         region
     });
     let cond = Cond { pred, then, otherwise }.into_parts();
@@ -275,7 +216,7 @@ fn finish_reports_values_of_another_region_on_every_append_path() {
 }
 
 #[test]
-fn append_interned_accepts_types_that_inference_gives() {
+fn append_typed_accepts_regions_that_fit() {
     let (mut writer, body) = writer();
     let tensor = ValueType::from(TensorType::new(DataType::F32, [4u64]));
     let [vector, float, int] =
@@ -290,11 +231,11 @@ fn append_interned_accepts_types_that_inference_gives() {
         region
     };
     let axes = |writer: &mut FunctionWriter, axis: i64| {
-        (Reduce::key(), writer.intern_attrs([Attr::Ints([axis].into_iter().collect())]))
+        (Reduce::key(), writer.intern_attrs(&[Attr::Ints([axis].into_iter().collect())]))
     };
     let (kind, wrong) = (axes(&mut writer, 0), axes(&mut writer, 1));
     let add = |writer: &mut FunctionWriter, kind, operands: &[_], region, ty| {
-        writer.append_interned(body, kind, operands, &[region], &[ty], NOWHERE)
+        writer.append_typed(body, kind, operands, &[region], &[ty], NOWHERE)
     };
     for _ in 0..2 {
         let open = region(&mut writer, float, false);
@@ -305,7 +246,7 @@ fn append_interned_accepts_types_that_inference_gives() {
         assert_eq!(add(&mut writer, wrong, &[x, init], fine, float), None, "axis 1 does not exist");
         assert_eq!(add(&mut writer, kind, &[x, init], fine, vector), None, "it gives a scalar");
         assert_eq!(add(&mut writer, kind, &[x], fine, float), None, "an operand is missing");
-        let none = writer.append_interned(body, kind, &[x, init], &[], &[float], NOWHERE);
+        let none = writer.append_typed(body, kind, &[x, init], &[], &[float], NOWHERE);
         assert_eq!(none, None, "a region is missing");
         assert!(add(&mut writer, kind, &[x, init], fine, float).is_some());
         assert_eq!(add(&mut writer, kind, &[x, init], fine, float), None, "it is a region already");
@@ -340,7 +281,7 @@ fn cached_inference_agrees_with_inference_for_other_types() {
                     result_types: [ty.clone()].into_iter().collect(),
                 };
                 let fast =
-                    writer.append_typed(body, def.key, [], &operands, &[id], NOWHERE).is_some();
+                    append_plain(&mut writer, body, (def.key, &[]), &operands, &[id]).is_some();
                 let slow = writer.append(body, &parts, NOWHERE).is_ok_and(|inst| {
                     let f = writer.function();
                     f.inst_results(inst).map(|v| f.type_id(v)).eq([id])
@@ -379,7 +320,7 @@ fn cached_inference_of_built_in_ops_does_not_apply_to_ops_derived_from_them() {
     });
     let values = types.map(|ty| writer.param_typed(body, ty));
     let mut append = |key, i: usize| {
-        writer.append_typed(body, key, [], &[values[i]], &[types[i]], NOWHERE).is_some()
+        append_plain(&mut writer, body, (key, &[]), &[values[i]], &[types[i]]).is_some()
     };
     assert_eq!([append(rows, 0), append(rows, 1)], [true, false], "inference is asked each time");
     assert_eq!([append(Exp::key(), 0), append(Exp::key(), 1)], [true, true]);
@@ -395,9 +336,9 @@ fn discarded_instructions_do_not_count_in_the_inference_cache() {
         let ty = writer.intern_type(&TensorType::new(DataType::F32, [n]).into());
         let body = writer.new_body();
         let x = writer.param_typed(body, ty);
-        assert!(writer.append_typed(body, key, attrs(), &[x], &[ty], NOWHERE).is_some());
+        assert!(append_plain(&mut writer, body, (key, &attrs()), &[x], &[ty]).is_some());
         writer.discard_body(body);
-        assert_eq!(writer.append_typed(main, key, attrs(), &[], &[ty], NOWHERE), None, "{n}");
+        assert_eq!(append_plain(&mut writer, main, (key, &attrs()), &[], &[ty]), None, "{n}");
     }
 }
 

@@ -27,9 +27,9 @@
 //! | `module`, `extras_json` | A module: a program and its extras, the parts of the text that a program cannot hold; extras as JSON. |
 //! | `cursor`, `types`, `attr`, `literal` | The parts of the text: tokens, types, attributes, `dense<…>` literals. |
 //! | `raw_op` | An op as it is written, before it is interpreted. |
-//! | `read/` | The reader. `fast_path` handles ops in the most common form straight from the text, with `attr_cache` and `line_cache`; `function`, `regions`, `pretty` and `generic` handle all others. `declared_types` compares types, `value_scope` resolves names, `line_index` finds lines. |
-//! | `ops/` | The mappings between StableHLO ops and PTIR ops, one file per family, used by reader and writer. `converter` and `attributes` are their interface; `decomposed` has ops that are read as several, `dynamic` ops whose shapes are operands, `unknown` ops without a mapping. |
-//! | `write/` | The writer: `text_writer` (one function), `value_names`. |
+//! | `read/` | The reader. `fast_path` is the silent builder: it reads ops in exactly their form, with `attr_cache`. `function`, `regions`, `pretty` and `generic` read all others for the reporting builder. `declared_types` compares types, `value_scope` resolves names, `line_index` finds lines. |
+//! | `ops/` | The mappings between StableHLO ops and PTIR ops, one file per family, used by reader and writer. `form` has the parts that state an op's syntax; `converter` and `attributes` are the reporting builder; `decomposed` has ops that are read as several, `dynamic` ops whose shapes are operands, `unknown` ops without a mapping. |
+//! | `write/` | The writer: `text_writer` (one function), `form` (ops by their forms), `value_names`. |
 //! | `check_call_kernels` | Kernels of `check.expect_eq` and its variants. |
 
 mod attr;

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use sapwood_ptir::{BodyId, ValueId, ValueType};
+use sapwood_ptir::{BodyId, OpKey, ValueId, ValueType};
 use smallvec::SmallVec;
 
 use crate::attr::NamedAttr;
+use crate::ops::OpMapping;
 
 /// One entry of `[0:4:2, …]`: start, limit and stride.
 pub(crate) type SliceRange = [i64; 3];
@@ -14,10 +15,12 @@ pub(crate) type SliceRange = [i64; 3];
 pub(crate) type TypeList = SmallVec<[ValueType; 1]>;
 
 /// An op as it is written.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct RawOp<'a> {
     /// The name: `stablehlo.add`.
     pub(crate) name: Cow<'a, str>,
+    /// The mapping of the name and the key of its PTIR op; `None` for a terminator or an unknown op.
+    pub(crate) row: Option<(&'static OpMapping, OpKey)>,
     /// The byte offset of the name.
     pub(crate) at: usize,
     pub(crate) operands: SmallVec<[ValueId; 4]>,

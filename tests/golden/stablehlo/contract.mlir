@@ -33,7 +33,7 @@ func.func @algebra(%a: tensor<3x3xf32>, %b: tensor<3x2xf32>, %z: tensor<4x8xcomp
 //>     return %0 : tensor<1x4x4x6xf32>
 //>   }
 //>   func.func @algebra(%a: tensor<3x3xf32>, %b: tensor<3x2xf32>, %z: tensor<4x8xcomplex<f32>>) -> tensor<3x2xf32> {
-//>     %0 = "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true, transpose_a = #stablehlo<transpose ADJOINT>, unit_diagonal = false}> : (tensor<3x3xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+//>     %0 = "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true, unit_diagonal = false, transpose_a = #stablehlo<transpose ADJOINT>}> : (tensor<3x3xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
 //>     %1 = stablehlo.cholesky %a, lower = true : tensor<3x3xf32>
 //>     %2 = stablehlo.cholesky %a : tensor<3x3xf32>
 //>     %3 = stablehlo.fft %z, type = FFT, length = [8] : (tensor<4x8xcomplex<f32>>) -> tensor<4x8xcomplex<f32>>

@@ -7,16 +7,13 @@ use sapwood_types::{DataType, Diagnostic, Diagnostics, Span};
 use smallvec::SmallVec;
 
 use crate::attr::{Attr, AttrList};
-use crate::func::{Function, InsertPoint, PARAM_BIT, ValueDef};
+use crate::func::{Function, InsertPoint, PARAM_BIT};
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::Name;
 use crate::op::{OpDef, OpError, OpKey, OpParts, Registry};
 use crate::ops::Constant;
 use crate::types::ValueType;
-
-/// The largest number of instructions in regions that [`FunctionWriter::append_like`] copies.
-const MAX_REPEATED_INSTS: usize = 8;
 
 /// A function under construction that checks less than a [`PtirGraph`](crate::PtirGraph): only
 /// [`finish`](Self::finish) checks that every value is available where it is used.
@@ -228,45 +225,19 @@ impl FunctionWriter {
         Ok(inst)
     }
 
-    /// Appends an instruction without regions whose result types are known by [id](Self::intern_type). It allocates
-    /// less than [`append`](Self::append), and an instruction with the inference inputs of an earlier one is not
-    /// inferred again.
-    ///
-    /// Returns `None`, and changes nothing, if the body has a terminator, the attributes are not in canonical form,
-    /// operands or attributes do not fit, or inference gives other types. `append` then reports the reason.
-    #[inline]
-    pub fn append_typed<const N: usize>(
-        &mut self,
-        body: BodyId,
-        key: OpKey,
-        attrs: [Attr; N],
-        operands: &[ValueId],
-        types: &[TypeId],
-        span: Span,
-    ) -> Option<InstId> {
-        let attrs = self.function.attrs.intern_array(attrs);
-        self.append_interned(body, (key, attrs), operands, &[], types, span)
-    }
-
-    /// Returns the id of an attribute list in this function, for [`append_interned`](Self::append_interned).
-    pub fn intern_attrs<const N: usize>(&mut self, attrs: [Attr; N]) -> AttrId {
-        self.function.attrs.intern_array(attrs)
-    }
-
-    /// Returns the id of an attribute list of any length.
-    pub fn intern_attr_slice(&mut self, attrs: &[Attr]) -> AttrId {
+    /// Returns the id of an attribute list in this function, for [`append_typed`](Self::append_typed).
+    pub fn intern_attrs(&mut self, attrs: &[Attr]) -> AttrId {
         self.function.attrs.intern_slice(attrs)
     }
 
-    /// Returns the id of an attribute list of another function. Both functions then share the list.
-    pub fn intern_shared_attrs(&mut self, attrs: &AttrList) -> AttrId {
-        self.function.attrs.intern(attrs)
-    }
-
-    /// Appends an instruction like [`append_typed`](Self::append_typed), but takes the [id](Self::intern_attrs) of
-    /// its attributes, and regions.
+    /// Appends an instruction whose attributes and result types are known by their ids
+    /// ([`intern_attrs`](Self::intern_attrs), [`intern_type`](Self::intern_type)). It allocates less than
+    /// [`append`](Self::append), and an instruction with the inference inputs of an earlier one is not inferred again.
+    ///
+    /// Returns `None`, and changes nothing, if the body has a terminator, the attributes are not in canonical form,
+    /// operands, attributes or regions do not fit, or inference gives other types. `append` then reports the reason.
     #[inline]
-    pub fn append_interned(
+    pub fn append_typed(
         &mut self,
         body: BodyId,
         (key, attrs): (OpKey, AttrId),
@@ -344,117 +315,6 @@ impl FunctionWriter {
             true => format!("{body} has a terminator, so no instruction can be appended"),
             false => format!("{body} is not a body of this function"),
         }))
-    }
-
-    /// Appends an instruction with the op, attributes, result types and regions of an earlier instruction, and with
-    /// other operands. The inputs of inference are the same, so inference does not run again.
-    ///
-    /// Returns `None`, and changes nothing, if the types of the operands differ from those of the earlier
-    /// instruction, the body has a terminator, or the regions contain more than a few instructions or capture values.
-    pub fn append_like(
-        &mut self,
-        body: BodyId,
-        like: InstId,
-        operands: &[ValueId],
-        span: Span,
-    ) -> Option<InstId> {
-        let f = &mut self.function;
-        if !is_open(f, body) {
-            return None;
-        }
-        let data = f.insts.get(like.index()).filter(|data| data.live)?;
-        let (key, attrs, results) = (data.key, data.attrs, data.result_len as usize);
-        let same = |a, b| f.is_live_value(a) && f.type_id(a) == f.type_id(b);
-        if !all_pairs(operands, f.operands(like), same) {
-            return None;
-        }
-        let regions = match f.regions(like).is_empty() {
-            true => SmallVec::new(),
-            false => self.repeat_regions(like, span)?,
-        };
-        let f = &mut self.function;
-        let mut types: SmallVec<[TypeId; 4]> = SmallVec::with_capacity(results);
-        f.inst_results(like).for_each(|v| types.push(f.type_id(v)));
-        let inst = f.create_inst(key, attrs, operands, &regions, &types, span);
-        f.link_last(inst, body);
-        self.unchecked.push(inst);
-        Some(inst)
-    }
-
-    /// Appends an instruction like [`append_like`](Self::append_like), from an instruction of another, verified
-    /// function. That instruction must not have regions.
-    pub fn append_like_from(
-        &mut self,
-        body: BodyId,
-        other: &Function,
-        like: InstId,
-        operands: &[ValueId],
-        span: Span,
-    ) -> Option<InstId> {
-        let f = &mut self.function;
-        if !is_open(f, body)
-            || !other.is_live(like)
-            || !other.regions(like).is_empty()
-            || !Arc::ptr_eq(f.registry(), other.registry())
-        {
-            return None;
-        }
-        let same = |a, b| f.is_live_value(a) && f.value_type(a) == other.value_type(b);
-        if !all_pairs(operands, other.operands(like), same) {
-            return None;
-        }
-        let mut types: SmallVec<[TypeId; 4]> = SmallVec::new();
-        for value in other.inst_results(like) {
-            types.push(f.types.intern(other.value_type(value)));
-        }
-        let attrs = f.attrs.intern(other.attrs(like));
-        let inst = f.create_inst(other.op_key(like), attrs, operands, &[], &types, span);
-        f.link_last(inst, body);
-        self.unchecked.push(inst);
-        Some(inst)
-    }
-
-    // Copies small regions that capture no values.
-    fn repeat_regions(&mut self, like: InstId, span: Span) -> Option<SmallVec<[BodyId; 2]>> {
-        let f = &self.function;
-        let mut left = MAX_REPEATED_INSTS;
-        for &region in f.regions(like) {
-            for inst in f.body_insts(region) {
-                left = left.checked_sub(1)?;
-                let inside = |&v: &ValueId| match f.value_def(v) {
-                    ValueDef::Param(home, _) => home == region,
-                    ValueDef::Result(def, _) => f.body_of(def) == Some(region),
-                };
-                if !f.regions(inst).is_empty() || !f.operands(inst).iter().all(inside) {
-                    return None;
-                }
-            }
-        }
-        let regions: SmallVec<[BodyId; 2]> = SmallVec::from_slice(f.regions(like));
-        Some(regions.into_iter().map(|region| self.repeat_region(region, span)).collect())
-    }
-
-    fn repeat_region(&mut self, region: BodyId, span: Span) -> BodyId {
-        let f = &mut self.function;
-        let body = f.create_body();
-        let mut map: SmallVec<[(ValueId, ValueId); 8]> = SmallVec::new();
-        for i in 0..f.body_params(region).len() {
-            let param = f.body_params(region)[i];
-            map.push((param, f.push_param_id(body, f.type_id(param))));
-        }
-        let mut at = f.first_inst(region);
-        while let Some(inst) = at {
-            let new =
-                |v: &ValueId| map.iter().find(|(old, _)| old == v).map_or(*v, |(_, new)| *new);
-            let operands: SmallVec<[ValueId; 4]> = f.operands(inst).iter().map(new).collect();
-            let types: SmallVec<[TypeId; 2]> = f.inst_results(inst).map(|v| f.type_id(v)).collect();
-            let (key, attrs) = (f.op_key(inst), f.attr_id(inst));
-            let copy = f.create_inst(key, attrs, &operands, &[], &types, span);
-            f.link_last(copy, body);
-            map.extend(f.inst_results(inst).zip(f.inst_results(copy)));
-            at = f.next_inst(inst);
-        }
-        body
     }
 
     /// Labels and verifies the function and returns it. The checks of [`append`](Self::append) are not repeated;

@@ -1,9 +1,10 @@
 //! Methods of the converter that look up attributes. Attributes that are looked up are interpreted; the others are saved as extras.
 
-use sapwood_ptir::{Axes, Pairs};
+use sapwood_ptir::{Attr, AttrField as _, Axes, Pairs, TensorLiteral};
 use sapwood_types::{DataType, counted, did_you_mean};
 
 use super::OpConverter;
+use super::form::Words;
 use crate::attr::{Ints, NamedAttr, RawAttr};
 use crate::cursor::Cursor;
 use crate::read::ints_of;
@@ -80,15 +81,60 @@ impl<'a> OpConverter<'_, 'a> {
         Ok(list.iter().any(|&n| n != default).then(|| Axes(list)))
     }
 
-    /// Returns a list of `count` integers that must be present; `None` if all entries are the default.
-    pub(crate) fn required_ints_unless(
-        &mut self,
-        names: &[&'static str],
-        default: i64,
-        count: usize,
-    ) -> Result<Option<Axes>, String> {
-        self.ints(names)?;
-        self.optional_ints_unless(names, default, count)
+    /// Returns the two lists of `[1] x [0]`; they are empty if they are absent.
+    pub(crate) fn list_pair(&mut self, name: &'static str) -> Result<[Axes; 2], String> {
+        let lists = match self.attr(&[name]) {
+            None => return Ok([Axes::default(), Axes::default()]),
+            Some(RawAttr::List(sides)) => match &sides[..] {
+                [lhs, rhs] => ints_of(lhs).zip(ints_of(rhs)),
+                _ => None,
+            },
+            Some(_) => None,
+        };
+        let (lhs, rhs) = lists.ok_or_else(|| format!("`{name}` must be `[…] x […]`"))?;
+        Ok([Axes(lhs), Axes(rhs)])
+    }
+
+    /// Returns the starts, limits and strides of `[0:4, 1:8:2]`, or of the attributes of the generic form.
+    pub(crate) fn ranges(&mut self) -> Result<[Attr; 3], String> {
+        let (starts, limits, strides) = match self.op.ranges.take() {
+            Some(ranges) => {
+                for name in ["start_indices", "limit_indices", "strides"] {
+                    self.forbid_attr(&[name], self.op.ranges_text);
+                }
+                let part = |i: usize| ranges.iter().map(|range| range[i]).collect::<Ints>();
+                (part(0), part(1), part(2))
+            }
+            None => {
+                let starts = self.ints(&["start_indices"])?;
+                let limits = self.ints(&["limit_indices"])?;
+                let strides = self.ints(&["strides"])?;
+                self.check_count(&["strides"], strides.len(), starts.len())?;
+                (starts, limits, strides)
+            }
+        };
+        let strides = strides.iter().any(|&n| n != 1).then_some(Axes(strides));
+        Ok([Attr::Ints(starts), Attr::Ints(limits), strides.to_attr()])
+    }
+
+    /// Returns the number of `[0]`, or of an attribute.
+    pub(crate) fn index(&mut self, name: &'static str) -> Result<i64, String> {
+        match self.op.ranges.take().as_deref() {
+            Some([[index, ..]]) => {
+                self.forbid_attr(&[name], self.op.ranges_text);
+                Ok(*index)
+            }
+            Some(_) => Err("expected the number of an element: `[0]`".into()),
+            None => self.int(&[name]),
+        }
+    }
+
+    /// Returns the literal of a constant.
+    pub(crate) fn literal(&mut self) -> Result<TensorLiteral, String> {
+        match self.attr(&["value"]) {
+            Some(RawAttr::Dense(literal)) => Ok(literal.clone()),
+            _ => Err("attribute `value` must be a literal".into()),
+        }
     }
 
     /// Returns an axis of a tensor of this rank.
@@ -210,16 +256,15 @@ impl<'a> OpConverter<'_, 'a> {
         Ok(Some(word))
     }
 
-    /// Returns the value of a word that [`OpConverter::word`] finds, by a table of all words.
-    pub(crate) fn choice<T: Copy>(
+    /// Returns the position of a word that [`OpConverter::word`] finds.
+    pub(crate) fn choice(
         &mut self,
         names: &[&'static str],
         position: usize,
-        what: &str,
-        all: &[(&'static str, T)],
-    ) -> Result<Option<T>, String> {
+        words: &'static Words,
+    ) -> Result<Option<usize>, String> {
         let Some(word) = self.word(names, position)? else { return Ok(None) };
-        let meant = parse_choice(word, what, all)?;
+        let meant = words.find(word)?;
         self.error_text = None;
         Ok(Some(meant))
     }
@@ -241,10 +286,10 @@ impl<'a> OpConverter<'_, 'a> {
             Some(RawAttr::Ints(items)) if items.is_empty() => (true, None),
             Some(RawAttr::List(items)) => {
                 let level = |item: &RawAttr<'_>| match item {
-                    RawAttr::Word(word) => parse_choice(word, "precision", &PRECISIONS),
+                    RawAttr::Word(word) => PRECISIONS.find(word),
                     _ => Err("a precision is DEFAULT, HIGH or HIGHEST".into()),
                 };
-                let levels: Result<Vec<u8>, String> = items.iter().map(level).collect();
+                let levels: Result<Vec<usize>, String> = items.iter().map(level).collect();
                 (levels.iter().flatten().all(|&level| level == 0), levels.err())
             }
             Some(_) => (false, Some("`precision` must be a list of words".into())),
@@ -352,27 +397,8 @@ fn required_field<'f, 'a>(
     found.ok_or_else(|| format!("field `{name}` is missing"))
 }
 
-const PRECISIONS: [(&str, u8); 3] = [("DEFAULT", 0), ("HIGH", 1), ("HIGHEST", 2)];
-
-/// Returns the value of a word, by a table of all words.
-pub(crate) fn parse_choice<T: Copy>(
-    word: &str,
-    what: &str,
-    all: &[(&'static str, T)],
-) -> Result<T, String> {
-    if let Some((_, meant)) = all.iter().find(|(name, _)| *name == word) {
-        return Ok(*meant);
-    }
-    let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
-    if let Some(other) = did_you_mean(word, names.iter().copied()) {
-        return Err(format!("unknown {what} `{word}`; did you mean {other}?"));
-    }
-    let list = match &names[..] {
-        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
-        _ => names.join(", "),
-    };
-    Err(format!("unknown {what} `{word}`, expected {list}"))
-}
+static PRECISIONS: Words =
+    Words::new("precision", "precision", &[("DEFAULT", ""), ("HIGH", ""), ("HIGHEST", "")]);
 
 /// Checks that all fields of a struct are known.
 pub(crate) fn check_fields(fields: &[NamedAttr<'_>], known: &[&'static str]) -> Result<(), String> {

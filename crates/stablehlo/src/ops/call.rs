@@ -3,35 +3,43 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use sapwood_ptir::ops::{AfterAll, Call, CustomCall, GetTupleElement, OptimizationBarrier, Tuple};
-use sapwood_ptir::{Attr, InstId, Int, Name, Op as _, ResultTypes, ValueId};
+use sapwood_ptir::ops::{Call, CustomCall};
+use sapwood_ptir::{Attr, InstId, Name, Op as _, ResultTypes, ValueId};
 
-use super::{OpConverter, OpMapping, ResultValues};
+use super::form::Part::{self, Callee, Close, Fixed, Index, Open, Operands, Sharding, Types};
+use super::form::TypeSyntax::{Function, OfOperands, OfResult, Same};
+use super::{OpConverter, OpMapping, ResultValues, Silent, read_only, row};
 use crate::attr::{RawAttr, to_single_line};
-use crate::read::FastOpReader;
 use crate::write::{TextWriter, WriteError, unwritable, write_string, write_symbol};
 
 pub(super) const MAPPINGS: &[OpMapping] = &[
-    OpMapping::new("func.call", "call", read_call, write_call).fast(fast_read_call),
-    OpMapping::read_only("call", read_call).fast(fast_read_call),
-    OpMapping::read_only("stablehlo.composite", read_composite),
-    OpMapping::new("stablehlo.custom_call", "custom_call", read_custom_call, write_custom_call),
-    OpMapping::new("stablehlo.tuple", "tuple", read_tuple, write_tuple),
-    OpMapping::new(
+    row("func.call", "call", CALL).build(build_call).silent(Silent::Always).print(print_call),
+    row("call", "call", CALL).build(build_call).silent(Silent::Always),
+    read_only("stablehlo.composite", build_composite),
+    row("stablehlo.custom_call", "custom_call", &[Operands, Types(Function)])
+        .build(build_custom_call)
+        .print(print_custom_call),
+    row("stablehlo.tuple", "tuple", &[Operands, Types(OfResult)]),
+    row(
         "stablehlo.get_tuple_element",
         "get_tuple_element",
-        read_get_tuple_element,
-        write_get_tuple_element,
+        &[Operands, Index("index"), Types(Function)],
     ),
-    OpMapping::new("stablehlo.after_all", "after_all", read_after_all, write_after_all),
-    OpMapping::read_only("stablehlo.create_token", read_after_all),
-    OpMapping::new(
-        "stablehlo.optimization_barrier",
-        "optimization_barrier",
-        read_optimization_barrier,
-        write_optimization_barrier,
-    ),
-    OpMapping::read_only("sdy.sharding_constraint", read_first_operand),
+    row("stablehlo.after_all", "after_all", &[Operands, Types(Same)]),
+    row("stablehlo.create_token", "after_all", &[Operands, Types(Same)]),
+    row("stablehlo.optimization_barrier", "optimization_barrier", &[Operands, Types(OfOperands)])
+        .print(print_optimization_barrier),
+    row("sdy.sharding_constraint", "", &[Sharding]).build(build_first_operand),
+];
+
+const CALL: &[Part] = &[
+    Callee,
+    Open,
+    Operands,
+    Close,
+    Fixed(|| Attr::Bool(false)),
+    Fixed(|| Attr::Unit),
+    Types(Function),
 ];
 
 fn emit_call(cx: &mut OpConverter<'_, '_>, callee: &str) -> Result<ResultValues, String> {
@@ -41,7 +49,7 @@ fn emit_call(cx: &mut OpConverter<'_, '_>, callee: &str) -> Result<ResultValues,
     cx.emit(&Call { args, callee: Name::new(callee), has_side_effect: false, types }.into_parts())
 }
 
-fn read_call(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_call(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.symbol_used = true;
     let callee = match (cx.op.symbol.clone(), cx.attr(&["callee"])) {
         (Some(symbol), None) => symbol,
@@ -56,21 +64,8 @@ fn read_call(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     emit_call(cx, &callee)
 }
 
-// Reads `@f(%a, %b) : (T, U) -> V`.
-fn fast_read_call(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
-    let callee = Name::new(&cx.cursor().symbol()?);
-    cx.cursor().eat(b'(').then_some(())?;
-    if cx.cursor().peek() == b'%' {
-        cx.read_operands()?;
-    }
-    cx.cursor().eat(b')').then_some(())?;
-    cx.read_function_type()?;
-    cx.key = Call::key();
-    cx.append_call([Attr::Func(callee), Attr::Bool(false), Attr::Unit])
-}
-
 // Reads a composite as a call of its decomposition.
-fn read_composite(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_composite(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let Some(RawAttr::Symbol(symbol)) = cx.attr(&["decomposition"]) else {
         return Err("attribute `decomposition` must be a function".into());
     };
@@ -83,7 +78,7 @@ fn read_composite(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> 
 }
 
 // Reads a custom call. Its config is `backend_config` if that is the only attribute, else the text of all attributes.
-fn read_custom_call(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_custom_call(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.symbol_used = true;
     let target: Arc<str> = match cx.op.symbol.clone() {
         Some(symbol) => {
@@ -130,40 +125,12 @@ fn read_custom_call(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String
     cx.emit(&CustomCall { args, target, config, has_side_effect, types }.into_parts())
 }
 
-fn read_tuple(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    let elements = cx.op.operands.iter().copied().collect();
-    cx.emit_op(Tuple { elements })
-}
-
-fn read_get_tuple_element(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    let [input] = cx.operands()?;
-    let index = match cx.op.ranges.take().as_deref() {
-        Some([[index, ..]]) => {
-            cx.forbid_attr(&["index"], cx.op.ranges_text);
-            *index
-        }
-        Some(_) => return Err("expected the number of an element: `[0]`".into()),
-        None => cx.int(&["index"])?,
-    };
-    cx.emit_op(GetTupleElement { input, index: Int(index) })
-}
-
-fn read_after_all(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    let tokens = cx.op.operands.iter().copied().collect();
-    cx.emit_op(AfterAll { tokens })
-}
-
-fn read_optimization_barrier(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    let values = cx.op.operands.iter().copied().collect();
-    cx.emit(&OptimizationBarrier { values }.into_parts())
-}
-
-fn read_first_operand(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_first_operand(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let value = cx.operand(0)?;
     Ok(ResultValues::from_slice(&[value]))
 }
 
-fn write_call(
+fn print_call(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,
@@ -213,7 +180,7 @@ fn write_callee(w: &mut TextWriter<'_>, op: &Call) {
     w.out.push('(');
 }
 
-fn write_custom_call(
+fn print_custom_call(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,
@@ -249,58 +216,7 @@ fn write_custom_call(
     Ok(())
 }
 
-fn write_tuple(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    w.start_op(inst, mapping.name);
-    w.out.push(' ');
-    w.write_values(w.f.operands(inst));
-    w.write_extras(inst, mapping.name);
-    w.out.push_str(" : ");
-    if let Some(result) = w.f.value_of(inst) {
-        w.write_type_of(result);
-    }
-    w.out.push('\n');
-    Ok(())
-}
-
-fn write_get_tuple_element(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<GetTupleElement>(inst) else {
-        return Err(unwritable(w, inst, "malformed"));
-    };
-    w.start_op(inst, mapping.name);
-    w.out.push(' ');
-    w.write_value(op.input);
-    let _ = write!(w.out, "[{}]", op.index.0);
-    w.write_extras(inst, mapping.name);
-    w.write_function_type(inst);
-    w.out.push('\n');
-    Ok(())
-}
-
-fn write_after_all(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    w.start_op(inst, mapping.name);
-    let tokens = w.f.operands(inst);
-    if !tokens.is_empty() {
-        w.out.push(' ');
-        w.write_values(tokens);
-    }
-    w.write_extras(inst, mapping.name);
-    w.out.push_str(" : !stablehlo.token\n");
-    Ok(())
-}
-
-fn write_optimization_barrier(
+fn print_optimization_barrier(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,

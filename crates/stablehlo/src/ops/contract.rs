@@ -2,48 +2,79 @@
 
 use std::fmt::Write as _;
 
-use sapwood_ptir::ops::{
-    Cholesky, Convolution, DotGeneral, Fft, FftKind, TransposeKind, TriangularSolve,
-};
-use sapwood_ptir::{Attr, Axes, InstId, Int, Ints, Op as _, Pairs, ValueId};
+use sapwood_ptir::ops::{Convolution, DotGeneral};
+use sapwood_ptir::{Attr, Axes, InstId, Int, Ints as IntList, Op as _, Pairs, ValueId};
 use sapwood_types::DataType;
 
 use super::attributes::{accumulation_dtype, check_fields, field_ints};
-use super::{OpConverter, OpMapping, ResultValues};
+use super::form::Part::{
+    self, Bool, Cached, Close, Default, Fixed, Ints, ListPair, Open, Operands, OptionalBool, Types,
+    Word,
+};
+use super::form::TypeSyntax::{Function, Generic, Same};
+use super::form::Words;
+use super::{OpConverter, OpMapping, ResultValues, Silent, read_only, row};
 use crate::attr::{NamedAttr, RawAttr};
 use crate::cursor::Cursor;
-use crate::read::{AttrVec, FastOpReader, ints_of};
+use crate::read::AttrVec;
 use crate::write::{TextWriter, WriteError, unwritable};
 
 pub(super) const MAPPINGS: &[OpMapping] = &[
-    OpMapping::new("stablehlo.dot_general", "dot_general", read_dot_general, write_dot_general)
-        .fast(fast_read_dot),
-    OpMapping::read_only("stablehlo.dot", read_dot),
-    OpMapping::new("stablehlo.convolution", "convolution", read_convolution, write_convolution)
-        .fast(fast_read_convolution),
-    OpMapping::new(
-        "stablehlo.triangular_solve",
-        "triangular_solve",
-        read_triangular_solve,
-        write_triangular_solve,
-    ),
-    OpMapping::new("stablehlo.cholesky", "cholesky", read_cholesky, write_cholesky),
-    OpMapping::new("stablehlo.fft", "fft", read_fft, write_fft),
+    row("stablehlo.dot_general", "dot_general", DOT_GENERAL)
+        .build(build_dot_general)
+        .silent(Silent::If(|cx, _| cx.has_one_dtype()))
+        .print(print_dot_general),
+    read_only("stablehlo.dot", build_dot),
+    row("stablehlo.convolution", "convolution", CONVOLUTION)
+        .build(build_convolution)
+        .silent(Silent::If(|cx, _| cx.has_one_dtype()))
+        .print(print_convolution),
+    row("stablehlo.triangular_solve", "triangular_solve", TRIANGULAR_SOLVE),
+    row("stablehlo.cholesky", "cholesky", &[Operands, OptionalBool("lower", "lower"), Types(Same)]),
+    row("stablehlo.fft", "fft", FFT),
 ];
 
-// Returns the two lists of `[1] x [0]`.
-fn dim_list_pair(cx: &mut OpConverter<'_, '_>, name: &'static str) -> Result<[Axes; 2], String> {
-    match cx.attr(&[name]) {
-        None => Ok([Axes::default(), Axes::default()]),
-        Some(RawAttr::List(sides)) if sides.len() == 2 => {
-            let side = |i: usize| {
-                ints_of(&sides[i]).map(Axes).ok_or_else(|| format!("`{name}` must be `[…] x […]`"))
-            };
-            Ok([side(0)?, side(1)?])
-        }
-        Some(_) => Err(format!("`{name}` must be `[…] x […]`")),
-    }
-}
+// Products in another type need casts, which the build function emits.
+const DOT_GENERAL: &[Part] = &[
+    Operands,
+    ListPair("batching_dims"),
+    ListPair("contracting_dims"),
+    Default("precision = [DEFAULT, DEFAULT]"),
+    Fixed(|| Attr::Unit),
+    Fixed(|| Attr::Unit),
+    Types(Function),
+];
+
+const CONVOLUTION: &[Part] =
+    &[Open, Operands, Close, Cached("} : (", read_usual_convolution_attrs), Types(Function)];
+
+const TRIANGULAR_SOLVE: &[Part] = &[
+    Operands,
+    Bool("left_side", "left_side"),
+    Bool("lower", "lower"),
+    Bool("unit_diagonal", "unit_diagonal"),
+    Word("transpose_a", "transpose_a", &TRANSPOSITIONS),
+    Types(Generic),
+];
+
+static TRANSPOSITIONS: Words = Words::new(
+    "transposition",
+    "transpose",
+    &[("NO_TRANSPOSE", "none"), ("TRANSPOSE", "transpose"), ("ADJOINT", "adjoint")],
+);
+
+const FFT: &[Part] = &[
+    Operands,
+    Word("type", "fft_type", &TRANSFORMS),
+    Ints("length", "fft_length"),
+    Types(Function),
+];
+
+static TRANSFORMS: Words = Words::new(
+    "type of transform",
+    "fft_type",
+    &[("FFT", "fft"), ("IFFT", "ifft"), ("RFFT", "rfft"), ("IRFFT", "irfft")],
+);
 
 const DOT_FIELDS: [&str; 4] = [
     "lhs_batching_dimensions",
@@ -52,7 +83,7 @@ const DOT_FIELDS: [&str; 4] = [
     "rhs_contracting_dimensions",
 ];
 
-fn read_dot_general(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_dot_general(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [lhs, rhs] = cx.operands()?;
     let ([lhs_batch, rhs_batch], [lhs_contract, rhs_contract]) =
         if cx.attr(&["dot_dimension_numbers"]).is_some() {
@@ -67,7 +98,7 @@ fn read_dot_general(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String
                 [list("lhs_contracting_dimensions")?, list("rhs_contracting_dimensions")?],
             )
         } else {
-            (dim_list_pair(cx, "batching_dims")?, dim_list_pair(cx, "contracting_dims")?)
+            (cx.list_pair("batching_dims")?, cx.list_pair("contracting_dims")?)
         };
     cx.check_precision()?;
     let accumulate = cx.check_algorithm()?;
@@ -77,23 +108,8 @@ fn read_dot_general(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String
     convert_dot(cx, op)
 }
 
-// Reads `%a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [DEFAULT, DEFAULT] : (T, U) -> V`.
-fn fast_read_dot(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
-    cx.read_operands()?;
-    let [lhs_batch, rhs_batch] = match cx.cursor().looking_at_word("batching_dims") {
-        true => cx.read_int_list_pair("batching_dims")?,
-        false => Default::default(),
-    };
-    let [lhs, rhs] = cx.read_int_list_pair("contracting_dims")?;
-    let _ = cx.cursor().eat_str("precision = [DEFAULT, DEFAULT]");
-    cx.read_types()?;
-    cx.has_one_dtype().then_some(())?;
-    let [lhs_batch, rhs_batch, lhs, rhs] = [lhs_batch, rhs_batch, lhs, rhs].map(Attr::Ints);
-    cx.append([lhs_batch, rhs_batch, lhs, rhs, Attr::Unit, Attr::Unit])
-}
-
 // Contracts the last axis with the first.
-fn read_dot(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_dot(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [lhs, rhs] = cx.operands()?;
     let rank = cx.tensor_type(lhs)?.rank();
     cx.check_precision()?;
@@ -214,7 +230,7 @@ fn dim_numbers_from_fields(fields: &[NamedAttr<'_>]) -> Result<[Axes; 3], String
     ])
 }
 
-fn read_convolution(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_convolution(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, kernel] = cx.operands()?;
     let [input_dims, kernel_dims, output_dims] =
         match cx.attr(&["dimension_numbers", "dim_numbers"]) {
@@ -254,18 +270,6 @@ fn read_convolution(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String
     cx.emit_op(op)
 }
 
-// Reads `(%x, %k) dim_numbers = […]x[…]->[…], window = {…} {…} : (T, U) -> V`.
-fn fast_read_convolution(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
-    cx.cursor().eat(b'(').then_some(())?;
-    cx.read_operands()?;
-    cx.cursor().eat(b')').then_some(())?;
-    let attrs = cx.read_cached_attributes("} : (", read_usual_convolution_attrs)?;
-    cx.read_types()?;
-    // Products in another type need casts, which the slow path emits.
-    cx.has_one_dtype().then_some(())?;
-    cx.append_with_attr_id(attrs)
-}
-
 // Reads the attributes of a convolution in the form that most tools print.
 fn read_usual_convolution_attrs(c: &mut Cursor<'_>) -> Option<AttrVec> {
     let count = |c: &mut Cursor<'_>| c.digits()?.parse().ok();
@@ -277,7 +281,7 @@ fn read_usual_convolution_attrs(c: &mut Cursor<'_>) -> Option<AttrVec> {
     let output_dims = read_dim_layout(c, *b"bf")?;
     // Lists have an entry for each numbered axis.
     let rank = input_dims.len() - 2;
-    let unless_all = |list: Ints, usual| list.iter().any(|&n| n != usual).then(|| Axes(list));
+    let unless_all = |list: IntList, usual| list.iter().any(|&n| n != usual).then(|| Axes(list));
     let list = |c: &mut Cursor<'_>, key: &str| {
         c.eat_exactly(key).then_some(())?;
         c.int_list().filter(|list| list.len() == rank)
@@ -292,7 +296,7 @@ fn read_usual_convolution_attrs(c: &mut Cursor<'_>) -> Option<AttrVec> {
     let input_dilation = unless_all(list(c, ", lhs_dilate = ")?, 1);
     let kernel_dilation = unless_all(list(c, ", rhs_dilate = ")?, 1);
     c.eat_exactly(", reverse = [").then_some(())?;
-    let mut reversal = Ints::new();
+    let mut reversal = IntList::new();
     while !c.eat_exactly("]") {
         (reversal.is_empty() || c.eat_exactly(", ")).then_some(())?;
         match c.word()? {
@@ -353,48 +357,7 @@ fn read_dim_layout(c: &mut Cursor<'_>, names: [u8; 2]) -> Option<Axes> {
         c.eat_exactly(", ").then_some(())?;
     }
     (count >= 2).then_some(())?;
-    places[..count as usize].iter().copied().collect::<Option<Ints>>().map(Axes)
-}
-
-fn read_triangular_solve(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    let [a, b] = cx.operands()?;
-    let kinds = [
-        ("NO_TRANSPOSE", TransposeKind::None),
-        ("TRANSPOSE", TransposeKind::Transpose),
-        ("ADJOINT", TransposeKind::Adjoint),
-    ];
-    let transpose = cx.choice(&["transpose_a"], 0, "transposition", &kinds)?;
-    let transpose = transpose.ok_or("attribute `transpose_a` is missing")?;
-    let op = TriangularSolve {
-        a,
-        b,
-        left_side: cx.bool(&["left_side"])?,
-        lower: cx.bool(&["lower"])?,
-        unit_diagonal: cx.bool(&["unit_diagonal"])?,
-        transpose,
-    };
-    cx.emit_op(op)
-}
-
-fn read_cholesky(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    let [a] = cx.operands()?;
-    let lower = cx.bool_or(&["lower"], false)?;
-    cx.emit_op(Cholesky { a, lower })
-}
-
-fn read_fft(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    let [input] = cx.operands()?;
-    let kinds = [
-        ("FFT", FftKind::Fft),
-        ("IFFT", FftKind::Ifft),
-        ("RFFT", FftKind::Rfft),
-        ("IRFFT", FftKind::Irfft),
-    ];
-    let Some(kind) = cx.choice(&["fft_type", "type"], 0, "type of transform", &kinds)? else {
-        return Err("the type is missing: FFT, IFFT, RFFT or IRFFT".into());
-    };
-    let lengths = Axes(cx.ints(&["fft_length", "length"])?);
-    cx.emit_op(Fft { input, kind, lengths })
+    places[..count as usize].iter().copied().collect::<Option<IntList>>().map(Axes)
 }
 
 // Writes a value in another element type on a line of its own. Returns its name and its type.
@@ -424,7 +387,7 @@ fn default_accumulation_dtype(operand: DataType, result: DataType) -> DataType {
     accumulation_dtype(operand, result).unwrap_or(if narrow { DataType::F32 } else { operand })
 }
 
-fn write_dot_general(
+fn print_dot_general(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,
@@ -520,7 +483,7 @@ fn write_layout(w: &mut TextWriter<'_>, axes: &[i64], names: [char; 2]) {
     w.out.push(']');
 }
 
-fn write_convolution(
+fn print_convolution(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,
@@ -598,70 +561,4 @@ pub(super) fn write_pairs(w: &mut TextWriter<'_>, pairs: &Pairs) {
         w.write_int_list(pair);
     }
     w.out.push(']');
-}
-
-fn write_triangular_solve(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<TriangularSolve>(inst) else {
-        return Err(unwritable(w, inst, "malformed"));
-    };
-    w.start_generic_op(inst, mapping.name);
-    let transpose = match op.transpose {
-        TransposeKind::None => "NO_TRANSPOSE",
-        TransposeKind::Transpose => "TRANSPOSE",
-        TransposeKind::Adjoint => "ADJOINT",
-    };
-    let _ = write!(
-        w.out,
-        " <{{left_side = {}, lower = {}, transpose_a = #stablehlo<transpose {transpose}>, unit_diagonal = {}}}>",
-        op.left_side, op.lower, op.unit_diagonal
-    );
-    w.write_extras(inst, mapping.name);
-    w.write_function_type(inst);
-    w.out.push('\n');
-    Ok(())
-}
-
-fn write_cholesky(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<Cholesky>(inst) else { return Err(unwritable(w, inst, "malformed")) };
-    w.start_op(inst, mapping.name);
-    w.out.push(' ');
-    w.write_value(op.a);
-    if op.lower {
-        w.out.push_str(", lower = true");
-    }
-    w.write_extras(inst, mapping.name);
-    w.out.push_str(" : ");
-    w.write_type_of(op.a);
-    w.out.push('\n');
-    Ok(())
-}
-
-fn write_fft(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<Fft>(inst) else { return Err(unwritable(w, inst, "malformed")) };
-    w.start_op(inst, mapping.name);
-    w.out.push(' ');
-    w.write_value(op.input);
-    w.out.push_str(match op.kind {
-        FftKind::Fft => ", type = FFT, length = ",
-        FftKind::Ifft => ", type = IFFT, length = ",
-        FftKind::Rfft => ", type = RFFT, length = ",
-        FftKind::Irfft => ", type = IRFFT, length = ",
-    });
-    w.write_int_list(&op.lengths);
-    w.write_extras(inst, mapping.name);
-    w.write_function_type(inst);
-    w.out.push('\n');
-    Ok(())
 }

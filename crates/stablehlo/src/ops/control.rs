@@ -2,49 +2,22 @@
 
 use std::fmt::Write as _;
 
-use sapwood_ptir::ops::{Case, Cond, While};
-use sapwood_ptir::{InstId, Op as _};
+use sapwood_ptir::InstId;
+use sapwood_ptir::ops::While;
 
-use super::{OpConverter, OpMapping, ResultValues};
+use super::form::Part::{Loop, Operands, Types};
+use super::form::TypeSyntax::Generic;
+use super::{OpMapping, Silent, row};
 use crate::write::{TextWriter, WriteError, unwritable};
 
 pub(super) const MAPPINGS: &[OpMapping] = &[
-    OpMapping::new("stablehlo.if", "cond", read_if, write_generic_op),
-    OpMapping::new("stablehlo.case", "case", read_case, write_generic_op),
-    OpMapping::new("stablehlo.while", "while", read_while, write_while),
-    OpMapping::new("stablehlo.while", "scan", read_while, write_scan),
+    row("stablehlo.if", "cond", &[Operands, Types(Generic)]),
+    row("stablehlo.case", "case", &[Operands, Types(Generic)]),
+    row("stablehlo.while", "while", &[Loop]).silent(Silent::Never).print(print_while),
+    row("stablehlo.while", "scan", &[Loop]).print(print_scan),
 ];
 
-fn read_if(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    let [pred] = cx.operands()?;
-    let [then, otherwise] = cx.regions()?;
-    cx.emit(&Cond { pred, then, otherwise }.into_parts())
-}
-
-fn read_case(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    let [index] = cx.operands()?;
-    let branches = cx.op.regions.clone();
-    cx.regions_used = true;
-    cx.emit(&Case { index, branches }.into_parts())
-}
-
-fn read_while(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    let inits = cx.op.operands.iter().copied().collect();
-    let [cond, body] = cx.regions()?;
-    cx.emit(&While { inits, cond, body }.into_parts())
-}
-
-fn write_generic_op(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    w.start_generic_op(inst, mapping.name);
-    w.write_generic_regions(inst, mapping.name);
-    Ok(())
-}
-
-fn write_while(
+fn print_while(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,
@@ -81,7 +54,7 @@ fn write_while(
     Ok(())
 }
 
-fn write_scan(
+fn print_scan(
     w: &mut TextWriter<'_>,
     inst: InstId,
     _: &'static OpMapping,

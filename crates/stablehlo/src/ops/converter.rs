@@ -3,15 +3,15 @@
 use std::sync::LazyLock;
 
 use sapwood_ptir::{
-    Attr, BodyId, FunctionWriter, InstId, Op, OpKey, OpParts, TensorLiteral, TensorType, ValueId,
+    BodyId, FunctionWriter, InstId, Op, OpKey, OpParts, TensorLiteral, TensorType, ValueId,
     ValueType,
 };
 use sapwood_types::{Span, counted};
 use smallvec::SmallVec;
 
-use super::{by_name, unknown};
+use super::unknown;
 use crate::raw_op::RawOp;
-use crate::read::refine_parts;
+use crate::read::{AttrVec, refine_parts};
 use crate::types;
 
 /// The key of an op with an empty name.
@@ -28,8 +28,6 @@ pub(crate) struct OpConverter<'r, 'a> {
     pub(crate) span: Span,
     /// The PTIR op of the mapping.
     pub(crate) key: OpKey,
-    /// True if the conversion depended on the value of a constant, not only on the text and the operand types.
-    pub(crate) depends_on_constants: bool,
     /// The names of the attributes that were looked up.
     pub(crate) queried_names: SmallVec<[&'static str; 8]>,
     pub(crate) symbol_used: bool,
@@ -56,7 +54,6 @@ impl<'r, 'a> OpConverter<'r, 'a> {
             op,
             span,
             key: *NO_OP_KEY,
-            depends_on_constants: false,
             queried_names: SmallVec::new(),
             symbol_used: false,
             regions_used: false,
@@ -68,12 +65,12 @@ impl<'r, 'a> OpConverter<'r, 'a> {
 
     /// Converts the op.
     pub(crate) fn convert(&mut self) -> Result<ResultValues, String> {
-        let made = match by_name(&self.op.name) {
+        let made = match self.op.row {
             Some((mapping, key)) => {
                 self.key = key;
-                (mapping.read)(self)?
+                mapping.convert(self)?
             }
-            None => unknown::read(self)?,
+            None => unknown::build(self)?,
         };
         self.check_all_used()?;
         Ok(made)
@@ -165,14 +162,14 @@ impl<'r, 'a> OpConverter<'r, 'a> {
     /// Appends the op of the mapping with the operands and regions of the raw op, these attributes and result types.
     pub(crate) fn emit_mapped(
         &mut self,
-        attrs: &[Attr],
+        attrs: AttrVec,
         given: Vec<ValueType>,
     ) -> Result<ResultValues, String> {
         self.regions_used = true;
         let mut parts = OpParts::new(self.key);
         parts.operands = self.op.operands.clone();
         parts.regions = self.op.regions.clone();
-        parts.attrs = SmallVec::from(attrs);
+        parts.attrs = attrs;
         parts.result_types = given.into();
         self.emit(&parts)
     }
@@ -232,8 +229,7 @@ impl<'r, 'a> OpConverter<'r, 'a> {
     }
 
     /// Returns the literal of a constant value.
-    pub(crate) fn constant_of(&mut self, value: ValueId) -> Option<&TensorLiteral> {
-        self.depends_on_constants = true;
+    pub(crate) fn constant_of(&self, value: ValueId) -> Option<&TensorLiteral> {
         self.writer.function().constant_of(value)
     }
 }

@@ -1,63 +1,45 @@
 //! Ops that are read as several PTIR ops.
 
-use sapwood_ptir::ops::{BroadcastInDim, Compare, CompareOrder, Direction, Mul, Reduce};
-use sapwood_ptir::{Axes, Dim, Op as _, TensorType, ValueId};
+use sapwood_ptir::ops::{BroadcastInDim, Compare, CompareOrder, Direction, Reduce};
+use sapwood_ptir::{Axes, Dim, TensorType, ValueId};
 use smallvec::smallvec;
 
 use super::reduce::combiner_region;
-use super::{OpConverter, OpMapping, ResultValues};
-use crate::read::FastOpReader;
+use super::{OpConverter, OpMapping, ResultValues, read_only};
 
 pub(super) const MAPPINGS: &[OpMapping] = &[
-    OpMapping::read_only("chlo.square", read_square).fast(fast_read_square),
-    OpMapping::read_only("chlo.conj", read_conj),
-    OpMapping::read_only("chlo.is_inf", |cx| {
-        read_is_infinite(cx, &[f64::INFINITY, f64::NEG_INFINITY])
-    }),
-    OpMapping::read_only("chlo.is_pos_inf", |cx| read_is_infinite(cx, &[f64::INFINITY])),
-    OpMapping::read_only("chlo.is_neg_inf", |cx| read_is_infinite(cx, &[f64::NEG_INFINITY])),
-    OpMapping::read_only("chlo.broadcast_add", |cx| read_broadcast(cx, "add")),
-    OpMapping::read_only("chlo.broadcast_subtract", |cx| read_broadcast(cx, "sub")),
-    OpMapping::read_only("chlo.broadcast_multiply", |cx| read_broadcast(cx, "mul")),
-    OpMapping::read_only("chlo.broadcast_divide", |cx| read_broadcast(cx, "div")),
-    OpMapping::read_only("chlo.broadcast_maximum", |cx| read_broadcast(cx, "max")),
-    OpMapping::read_only("chlo.broadcast_minimum", |cx| read_broadcast(cx, "min")),
-    OpMapping::read_only("chlo.broadcast_power", |cx| read_broadcast(cx, "pow")),
-    OpMapping::read_only("chlo.broadcast_remainder", |cx| read_broadcast(cx, "rem")),
-    OpMapping::read_only("chlo.broadcast_and", |cx| read_broadcast(cx, "and")),
-    OpMapping::read_only("chlo.broadcast_or", |cx| read_broadcast(cx, "or")),
-    OpMapping::read_only("chlo.broadcast_xor", |cx| read_broadcast(cx, "xor")),
-    OpMapping::read_only("stablehlo.batch_norm_inference", read_batch_norm_inference),
-    OpMapping::read_only("stablehlo.batch_norm_training", read_batch_norm_training),
-    OpMapping::read_only("stablehlo.batch_norm_grad", read_batch_norm_grad),
+    read_only("chlo.conj", build_conj),
+    read_only("chlo.is_inf", |cx| build_is_infinite(cx, &[f64::INFINITY, f64::NEG_INFINITY])),
+    read_only("chlo.is_pos_inf", |cx| build_is_infinite(cx, &[f64::INFINITY])),
+    read_only("chlo.is_neg_inf", |cx| build_is_infinite(cx, &[f64::NEG_INFINITY])),
+    read_only("chlo.broadcast_add", |cx| build_broadcast(cx, "add")),
+    read_only("chlo.broadcast_subtract", |cx| build_broadcast(cx, "sub")),
+    read_only("chlo.broadcast_multiply", |cx| build_broadcast(cx, "mul")),
+    read_only("chlo.broadcast_divide", |cx| build_broadcast(cx, "div")),
+    read_only("chlo.broadcast_maximum", |cx| build_broadcast(cx, "max")),
+    read_only("chlo.broadcast_minimum", |cx| build_broadcast(cx, "min")),
+    read_only("chlo.broadcast_power", |cx| build_broadcast(cx, "pow")),
+    read_only("chlo.broadcast_remainder", |cx| build_broadcast(cx, "rem")),
+    read_only("chlo.broadcast_and", |cx| build_broadcast(cx, "and")),
+    read_only("chlo.broadcast_or", |cx| build_broadcast(cx, "or")),
+    read_only("chlo.broadcast_xor", |cx| build_broadcast(cx, "xor")),
+    read_only("stablehlo.batch_norm_inference", build_batch_norm_inference),
+    read_only("stablehlo.batch_norm_training", build_batch_norm_training),
+    read_only("stablehlo.batch_norm_grad", build_batch_norm_grad),
 ];
 
 fn single_result(value: ValueId) -> Result<ResultValues, String> {
     Ok(ResultValues::from_slice(&[value]))
 }
 
-fn read_square(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    let [x] = cx.operands()?;
-    single_result(cx.emit_plain("mul", &[x, x])?)
-}
-
-// Reads `%x : T`.
-fn fast_read_square(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
-    cx.key = Mul::key();
-    cx.read_operand()?;
-    cx.read_types()?;
-    cx.repeat_operand()?;
-    cx.append([])
-}
-
-fn read_conj(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_conj(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [x] = cx.operands()?;
     let (re, im) = (cx.emit_plain("real", &[x])?, cx.emit_plain("imag", &[x])?);
     let im = cx.emit_plain("neg", &[im])?;
     single_result(cx.emit_plain("complex", &[re, im])?)
 }
 
-fn read_is_infinite(cx: &mut OpConverter<'_, '_>, values: &[f64]) -> Result<ResultValues, String> {
+fn build_is_infinite(cx: &mut OpConverter<'_, '_>, values: &[f64]) -> Result<ResultValues, String> {
     let [x] = cx.operands()?;
     let ty = cx.tensor_type(x)?.clone();
     let mut found = None;
@@ -89,7 +71,7 @@ fn broadcast_in_dims(
 }
 
 // Reads a binary op with implicit broadcasting: axes are aligned at the right, extents of one are repeated.
-fn read_broadcast(cx: &mut OpConverter<'_, '_>, name: &str) -> Result<ResultValues, String> {
+fn build_broadcast(cx: &mut OpConverter<'_, '_>, name: &str) -> Result<ResultValues, String> {
     let [lhs, rhs] = cx.operands()?;
     let (l, r) = (cx.tensor_type(lhs)?.clone(), cx.tensor_type(rhs)?.clone());
     let rank = l.rank().max(r.rank());
@@ -210,13 +192,13 @@ impl BatchNorm {
     }
 }
 
-fn read_batch_norm_inference(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_batch_norm_inference(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [_, scale, offset, mean, variance] = cx.operands()?;
     let n = batch_norm_of(cx)?;
     single_result(n.normalize(cx, [scale, offset, mean, variance])?)
 }
 
-fn read_batch_norm_training(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_batch_norm_training(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [_, scale, offset] = cx.operands()?;
     let n = batch_norm_of(cx)?;
     let mean = n.mean_per_feature(cx, n.input)?;
@@ -228,7 +210,7 @@ fn read_batch_norm_training(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues
     Ok(ResultValues::from_slice(&[output, mean, variance]))
 }
 
-fn read_batch_norm_grad(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_batch_norm_grad(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [_, scale, mean, variance, grad] = cx.operands()?;
     let n = batch_norm_of(cx)?;
     let mean_like = n.broadcast_feature(cx, mean)?;

@@ -5,21 +5,21 @@ use sapwood_ptir::{Axes, Dim, Int, ResultType, TensorType};
 
 use sapwood_types::counted;
 
-use super::index::convert_gather;
-use super::{OpConverter, OpMapping, ResultValues};
+use super::index::emit_gather;
+use super::{OpConverter, OpMapping, ResultValues, read_only};
 use crate::attr::{Ints, literal_ints};
 
 pub(super) const MAPPINGS: &[OpMapping] = &[
-    OpMapping::read_only("stablehlo.dynamic_reshape", read_dynamic_reshape),
-    OpMapping::read_only("stablehlo.dynamic_broadcast_in_dim", read_dynamic_broadcast_in_dim),
-    OpMapping::read_only("stablehlo.dynamic_iota", read_dynamic_iota),
-    OpMapping::read_only("stablehlo.dynamic_pad", read_dynamic_pad),
-    OpMapping::read_only("stablehlo.real_dynamic_slice", read_real_dynamic_slice),
-    OpMapping::read_only("stablehlo.dynamic_gather", read_dynamic_gather),
+    read_only("stablehlo.dynamic_reshape", build_dynamic_reshape),
+    read_only("stablehlo.dynamic_broadcast_in_dim", build_dynamic_broadcast_in_dim),
+    read_only("stablehlo.dynamic_iota", build_dynamic_iota),
+    read_only("stablehlo.dynamic_pad", build_dynamic_pad),
+    read_only("stablehlo.real_dynamic_slice", build_real_dynamic_slice),
+    read_only("stablehlo.dynamic_gather", build_dynamic_gather),
 ];
 
 // Returns the integers of an operand, if it is constant.
-fn constant_operand(cx: &mut OpConverter<'_, '_>, operand: usize) -> Result<Option<Ints>, String> {
+fn constant_operand(cx: &OpConverter<'_, '_>, operand: usize) -> Result<Option<Ints>, String> {
     let value = cx.operand(operand)?;
     Ok(cx.constant_of(value).and_then(literal_ints))
 }
@@ -57,7 +57,7 @@ fn keep_dynamic_op(
         if *name == "iota_dimension" {
             text.push_str(&format!("{} : i64", list.first().copied().unwrap_or(0)));
         } else {
-            super::window::write_array(&mut text, &list);
+            crate::write::write_array(&mut text, &list);
         }
     }
     if !text.is_empty() {
@@ -66,7 +66,7 @@ fn keep_dynamic_op(
     super::unknown::keep_unknown_op(cx, text, true)
 }
 
-fn read_dynamic_reshape(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_dynamic_reshape(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, _] = cx.operands()?;
     match constant_operand(cx, 1)? {
         Some(extents) => {
@@ -77,7 +77,7 @@ fn read_dynamic_reshape(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, St
     }
 }
 
-fn read_dynamic_broadcast_in_dim(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_dynamic_broadcast_in_dim(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, _] = cx.operands()?;
     let dims = cx.ints(&["broadcast_dimensions", "dims"])?;
     cx.check_count(&["broadcast_dimensions", "dims"], dims.len(), cx.tensor_type(input)?.rank())?;
@@ -108,7 +108,7 @@ fn read_dynamic_broadcast_in_dim(cx: &mut OpConverter<'_, '_>) -> Result<ResultV
     cx.emit_op(BroadcastInDim { input, dims, ty })
 }
 
-fn read_dynamic_iota(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_dynamic_iota(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let rank = cx.declared_result_tensor()?.rank();
     let axis = Int(cx.axis(&["iota_dimension", "dim"], rank)?);
     let Some(extents) = constant_operand(cx, 0)? else {
@@ -132,7 +132,7 @@ fn axes_unless_all(
     Ok(list.iter().any(|&n| n != default).then(|| Axes(list)))
 }
 
-fn read_dynamic_pad(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_dynamic_pad(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, value, ..] = cx.operands::<5>()?;
     let (Some(low), Some(high), Some(interior)) =
         (constant_operand(cx, 2)?, constant_operand(cx, 3)?, constant_operand(cx, 4)?)
@@ -143,7 +143,7 @@ fn read_dynamic_pad(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String
     cx.emit_op(Pad { input, value, low: Axes(low), high: Axes(high), interior })
 }
 
-fn read_real_dynamic_slice(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_real_dynamic_slice(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, ..] = cx.operands::<4>()?;
     let (Some(starts), Some(limits), Some(strides)) =
         (constant_operand(cx, 1)?, constant_operand(cx, 2)?, constant_operand(cx, 3)?)
@@ -154,10 +154,10 @@ fn read_real_dynamic_slice(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues,
     cx.emit_op(Slice { input, starts: Axes(starts), limits: Axes(limits), strides })
 }
 
-fn read_dynamic_gather(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_dynamic_gather(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [_, _, _] = cx.operands()?;
     match constant_operand(cx, 2)? {
-        Some(sizes) => convert_gather(cx, Axes(sizes)),
-        None => super::unknown::read(cx),
+        Some(sizes) => emit_gather(cx, sizes),
+        None => super::unknown::build(cx),
     }
 }

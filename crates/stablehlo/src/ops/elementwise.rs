@@ -1,20 +1,24 @@
 //! Elementwise ops.
 
-use sapwood_ptir::ops::{Cast, Compare, CompareOrder, Direction, ReducePrecision, Refine};
-use sapwood_ptir::{Attr, AttrField as _, InstId, Int, ResultType};
+use std::fmt::Write as _;
+
+use sapwood_ptir::ops::{Cast, Compare, CompareOrder, ReducePrecision, Refine};
+use sapwood_ptir::{Attr, AttrField as _, InstId, Int, ResultType as ResultTypeAttr};
 use sapwood_types::DataType;
 
-use super::{OpConverter, OpMapping, ResultValues};
+use super::form::Part::{self, BareWord, Operands, OptionalBareWord, ResultType, Twice, Types};
+use super::form::TypeSyntax::{Arrow, Function, OfResult, OfSelect, Same};
+use super::form::{Words, required_word};
+use super::{OpConverter, OpMapping, ResultValues, Silent, row};
 use crate::read::FastOpReader;
-use crate::types;
 use crate::write::{TextWriter, WriteError, unwritable};
 
 const fn elementwise_op(name: &'static str, ptir: &'static str) -> OpMapping {
-    OpMapping::new(name, ptir, read_plain, write_elementwise).fast(fast_read_plain)
+    row(name, ptir, &[Operands, Types(Same)])
 }
 
 const fn chlo_op(name: &'static str, ptir: &'static str) -> OpMapping {
-    OpMapping::new(name, ptir, read_plain, write_with_arrow_types).fast(fast_read_plain)
+    row(name, ptir, &[Operands, Types(Arrow)])
 }
 
 pub(super) const MAPPINGS: &[OpMapping] = &[
@@ -75,113 +79,96 @@ pub(super) const MAPPINGS: &[OpMapping] = &[
     elementwise_op("stablehlo.atan2", "atan2"),
     elementwise_op("stablehlo.clamp", "clamp"),
     chlo_op("chlo.next_after", "next_after"),
-    OpMapping::new("stablehlo.complex", "complex", read_plain, write_complex),
-    OpMapping::new("stablehlo.select", "select", read_plain, write_select).fast(fast_read_select),
-    OpMapping::new("stablehlo.compare", "compare", read_compare, write_compare)
-        .fast(fast_read_compare),
-    OpMapping::new("stablehlo.convert", "cast", read_cast, write_elementwise).fast(fast_read_cast),
-    OpMapping::new("stablehlo.convert", "refine", read_cast, write_elementwise),
-    OpMapping::new(
-        "stablehlo.reduce_precision",
-        "reduce_precision",
-        read_reduce_precision,
-        write_reduce_precision,
-    ),
+    row("stablehlo.complex", "complex", &[Operands, Types(OfResult)]),
+    row("stablehlo.select", "select", &[Operands, Types(OfSelect)]),
+    row("stablehlo.compare", "compare", COMPARE)
+        .build(build_compare)
+        .silent(Silent::If(has_usual_order))
+        .print(print_compare),
+    row("stablehlo.convert", "cast", &[Operands, ResultType, Types(Same)])
+        .build(build_cast)
+        .silent(Silent::If(|cx, _| !cx.has_one_dtype() || cx.has_one_type())),
+    row("stablehlo.convert", "refine", &[Operands, ResultType, Types(Same)]),
+    row("stablehlo.reduce_precision", "reduce_precision", &[Operands, Types(Same)])
+        .build(build_reduce_precision)
+        .print(print_reduce_precision),
+    row("chlo.square", "mul", &[Operands, Types(Arrow), Twice]),
 ];
 
-fn read_plain(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    cx.emit_mapped(&[], Vec::new())
-}
-
-// Reads `%a, %b : T`.
-pub(super) fn fast_read_plain(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
-    cx.read_operands()?;
-    cx.read_types()?;
-    cx.append([])
-}
-
-// Reads `%p, %a, %b : T, U`.
-fn fast_read_select(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
-    cx.read_operands()?;
-    cx.read_select_types()?;
-    cx.append([])
-}
-
-// Reads `%a : (T) -> U` of an op whose result type is an attribute.
-pub(super) fn fast_read_typed(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
-    cx.read_operands()?;
-    cx.read_types()?;
-    cx.append([Attr::Unit])
-}
-
-// Reads `%a : (T) -> U` of a cast between element types, or of one that changes nothing.
-fn fast_read_cast(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
-    cx.read_operands()?;
-    cx.read_types()?;
-    (!cx.has_one_dtype() || cx.has_one_type()).then_some(())?;
-    cx.append([Attr::Unit])
-}
-
 // Reads a conversion. With the same element type on both sides, only the known extents may differ.
-fn read_cast(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_cast(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input] = cx.operands()?;
     let (from, to) = (cx.tensor_type(input)?, cx.declared_result_tensor()?);
     let refines = from.dtype == to.dtype && from != to;
-    let ty = ResultType(to.clone().into());
+    let ty = ResultTypeAttr(to.clone().into());
     if refines { cx.emit_op(Refine { input, ty }) } else { cx.emit_op(Cast { input, ty }) }
 }
 
-fn read_compare(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    let [lhs, rhs] = cx.operands()?;
-    let direction = cx.choice(&["comparison_direction"], 0, "direction", &DIRECTIONS)?;
-    let Some(direction) = direction else {
-        return Err("the direction is missing: EQ, NE, LT, LE, GT or GE".into());
-    };
-    let order = cx.choice(&["compare_type"], 1, "type of comparison", &ORDERS)?;
-    // Integers have one order.
-    let order = match order {
-        Some(order) if cx.tensor_type(lhs)?.dtype.is_float() => order,
-        _ => CompareOrder::Partial,
-    };
-    cx.emit_op(Compare { lhs, rhs, direction, order })
-}
-
-const DIRECTIONS: [(&str, Direction); 6] = [
-    ("EQ", Direction::Eq),
-    ("NE", Direction::Ne),
-    ("LT", Direction::Lt),
-    ("LE", Direction::Le),
-    ("GT", Direction::Gt),
-    ("GE", Direction::Ge),
+// The form of comparisons. The word of the order is written for all types.
+const COMPARE: &[Part] = &[
+    BareWord(0, "comparison_direction", &DIRECTIONS),
+    Operands,
+    OptionalBareWord(1, "compare_type", &ORDERS),
+    Types(Function),
 ];
 
-const ORDERS: [(&str, CompareOrder); 5] = [
-    ("FLOAT", CompareOrder::Partial),
-    ("TOTALORDER", CompareOrder::Total),
-    ("SIGNED", CompareOrder::Partial),
-    ("UNSIGNED", CompareOrder::Partial),
-    ("NOTYPE", CompareOrder::Partial),
-];
+static DIRECTIONS: Words = Words::new(
+    "direction",
+    "comparison_direction",
+    &[("EQ", "eq"), ("NE", "ne"), ("LT", "lt"), ("LE", "le"), ("GT", "gt"), ("GE", "ge")],
+);
 
-fn parse_direction(word: &str) -> Option<Direction> {
-    DIRECTIONS.iter().find(|(name, _)| *name == word).map(|(_, direction)| *direction)
+static ORDERS: Words = Words::new(
+    "type of comparison",
+    "comparison_type",
+    &[
+        ("FLOAT", "partial"),
+        ("TOTALORDER", "total"),
+        ("SIGNED", "partial"),
+        ("UNSIGNED", "partial"),
+        ("NOTYPE", "partial"),
+    ],
+);
+
+// Returns whether the elements have the order of a comparison: only floats have a total order besides the partial one.
+fn has_usual_order(cx: &FastOpReader<'_, '_>, attrs: &[Attr]) -> bool {
+    attrs.get(1) == Some(&CompareOrder::Partial.to_attr()) || cx.first_operand_is_float()
 }
 
-// Reads `LT, %a, %b, SIGNED : (T, T) -> U`.
-fn fast_read_compare(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
-    let direction = parse_direction(cx.cursor().word()?)?;
-    cx.cursor().eat(b',').then_some(())?;
-    cx.read_operands()?;
-    let order = match cx.cursor().word() {
-        Some("TOTALORDER") => CompareOrder::Total,
-        Some("SIGNED" | "UNSIGNED" | "FLOAT") | None => CompareOrder::Partial,
-        Some(_) => return None,
+fn build_compare(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+    let [lhs, _] = cx.operands()?;
+    let direction = required_word(cx, &["comparison_direction"], 0, &DIRECTIONS)?;
+    let order = cx.choice(&["compare_type"], 1, &ORDERS)?;
+    let order = order.filter(|_| cx.tensor_type(lhs).is_ok_and(|ty| ty.dtype.is_float()));
+    let attrs = [DIRECTIONS.attr(direction), ORDERS.attr(order.unwrap_or(0))];
+    cx.emit_mapped(attrs.into_iter().collect(), Vec::new())
+}
+
+fn print_compare(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<Compare>(inst) else { return Err(unwritable(w, inst, "malformed")) };
+    let Some(direction) = DIRECTIONS.word(&op.direction.to_attr()) else {
+        return Err(unwritable(w, inst, "malformed"));
     };
-    cx.read_types()?;
-    cx.append([direction.to_attr(), order.to_attr()])
+    w.start_op(inst, mapping.name);
+    let _ = write!(w.out, " {direction}, ");
+    w.write_values(&[op.lhs, op.rhs]);
+    let dtype = w.f.value_type(op.lhs).as_tensor().map_or(DataType::F32, |t| t.dtype);
+    let signed = dtype.integer_range().is_some_and(|(min, _)| min < 0);
+    w.out.push_str(match op.order {
+        CompareOrder::Total if dtype.is_float() => ", TOTALORDER",
+        _ if dtype.is_float() || dtype.is_complex() => ", FLOAT",
+        _ if signed => ", SIGNED",
+        _ => ", UNSIGNED",
+    });
+    w.end_op(inst, mapping, Function);
+    Ok(())
 }
 
-fn read_reduce_precision(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_reduce_precision(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input] = cx.operands()?;
     let (exponent_bits, mantissa_bits) = match cx.word(&["format"], 0)? {
         Some(word) => {
@@ -203,119 +190,7 @@ fn read_reduce_precision(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, S
     })
 }
 
-// Writes `op %a, %b : T`, or all types where they differ.
-fn write_elementwise(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    w.start_op(inst, mapping.name);
-    w.out.push(' ');
-    let operands = w.f.operands(inst);
-    w.write_values(operands);
-    w.write_extras(inst, mapping.name);
-    let Some(result) = w.f.value_of(inst) else { return Ok(()) };
-    let ty = w.f.value_type(result);
-    if operands.iter().all(|&v| w.f.value_type(v) == ty) {
-        w.out.push_str(" : ");
-        types::write(&mut w.out, ty);
-    } else {
-        w.write_function_type(inst);
-    }
-    w.out.push('\n');
-    Ok(())
-}
-
-// Writes `op %a, %b : T, T -> T`.
-fn write_with_arrow_types(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    w.start_op(inst, mapping.name);
-    w.out.push(' ');
-    let operands = w.f.operands(inst);
-    w.write_values(operands);
-    w.write_extras(inst, mapping.name);
-    w.out.push_str(" : ");
-    w.write_types(operands);
-    w.out.push_str(" -> ");
-    if let Some(result) = w.f.value_of(inst) {
-        w.write_type_of(result);
-    }
-    w.out.push('\n');
-    Ok(())
-}
-
-fn write_complex(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    w.start_op(inst, mapping.name);
-    w.out.push(' ');
-    w.write_values(w.f.operands(inst));
-    w.write_extras(inst, mapping.name);
-    w.out.push_str(" : ");
-    if let Some(result) = w.f.value_of(inst) {
-        w.write_type_of(result);
-    }
-    w.out.push('\n');
-    Ok(())
-}
-
-fn write_select(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    w.start_op(inst, mapping.name);
-    w.out.push(' ');
-    let operands = w.f.operands(inst);
-    w.write_values(operands);
-    w.write_extras(inst, mapping.name);
-    match *operands {
-        [pred, on_true, on_false] if w.f.type_id(on_true) == w.f.type_id(on_false) => {
-            w.out.push_str(" : ");
-            w.write_types(&[pred, on_true]);
-        }
-        _ => w.write_function_type(inst),
-    }
-    w.out.push('\n');
-    Ok(())
-}
-
-fn write_compare(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<Compare>(inst) else { return Err(unwritable(w, inst, "malformed")) };
-    w.start_op(inst, mapping.name);
-    w.out.push_str(match op.direction {
-        Direction::Eq => " EQ, ",
-        Direction::Ne => " NE, ",
-        Direction::Lt => " LT, ",
-        Direction::Le => " LE, ",
-        Direction::Gt => " GT, ",
-        Direction::Ge => " GE, ",
-    });
-    w.write_values(&[op.lhs, op.rhs]);
-    let dtype = w.f.value_type(op.lhs).as_tensor().map_or(DataType::F32, |t| t.dtype);
-    let signed = dtype.integer_range().is_some_and(|(min, _)| min < 0);
-    w.out.push_str(match op.order {
-        CompareOrder::Total if dtype.is_float() => ", TOTALORDER",
-        _ if dtype.is_float() || dtype.is_complex() => ", FLOAT",
-        _ if signed => ", SIGNED",
-        _ => ", UNSIGNED",
-    });
-    w.write_extras(inst, mapping.name);
-    w.write_function_type(inst);
-    w.out.push('\n');
-    Ok(())
-}
-
-fn write_reduce_precision(
+fn print_reduce_precision(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,
@@ -326,11 +201,7 @@ fn write_reduce_precision(
     w.start_op(inst, mapping.name);
     w.out.push(' ');
     w.write_value(op.input);
-    let format = format!(", format = e{}m{}", op.exponent_bits.0, op.mantissa_bits.0);
-    w.out.push_str(&format);
-    w.write_extras(inst, mapping.name);
-    w.out.push_str(" : ");
-    w.write_type_of(op.input);
-    w.out.push('\n');
+    let _ = write!(w.out, ", format = e{}m{}", op.exponent_bits.0, op.mantissa_bits.0);
+    w.end_op(inst, mapping, Same);
     Ok(())
 }

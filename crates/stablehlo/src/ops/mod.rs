@@ -1,7 +1,8 @@
 //! The mappings between StableHLO ops and PTIR ops, which the reader and the writer share.
 //!
-//! A mapping names a StableHLO op and its PTIR op, with functions that convert in both directions. A mapping without a PTIR op is
-//! only read: it becomes several ops. An op without a mapping is kept as it is written, as an unknown op.
+//! A mapping is a row with the name of a StableHLO op, its PTIR op and its [form](form), from which reading and writing follow; ops
+//! that need more than a form have functions that convert or write. A mapping without a PTIR op is only read: it becomes several
+//! ops. An op without a mapping is kept as it is written, as an unknown op.
 
 mod attributes;
 mod call;
@@ -11,6 +12,7 @@ mod converter;
 mod decomposed;
 mod dynamic;
 mod elementwise;
+mod form;
 mod index;
 mod reduce;
 mod shape;
@@ -21,49 +23,109 @@ use std::sync::LazyLock;
 
 use hashbrown::{HashMap, HashTable};
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::{InstId, OpKey};
+use sapwood_ptir::{Attr, InstId, OpKey};
 
 use crate::cursor::op_name_hash;
 use crate::read::FastOpReader;
-use crate::write::{TextWriter, WriteError};
+use crate::write::{TextWriter, WriteError, print_form};
 
 pub(crate) use converter::{OpConverter, ResultValues};
+pub(crate) use form::{Part, TypeSyntax};
 pub(crate) use reduce::combiner_region;
 pub(crate) use unknown::write as write_unknown;
 
-/// Reads the text after an op name on the fast path and appends the PTIR op. Returns `None` for another form or an error.
-pub(crate) type FastRead = fn(&mut FastOpReader<'_, '_>) -> Option<()>;
+/// Reads the text after an op name silently and appends the PTIR op. Returns `None` for another form or an error.
+pub(crate) type ReadSilently = fn(&mut FastOpReader<'_, '_>) -> Option<()>;
 /// Converts a raw op to PTIR.
-pub(crate) type ReadOp = fn(&mut OpConverter<'_, '_>) -> Result<ResultValues, String>;
+pub(crate) type BuildOp = fn(&mut OpConverter<'_, '_>) -> Result<ResultValues, String>;
 /// Writes a PTIR instruction as a StableHLO op.
-pub(crate) type WriteOp =
+pub(crate) type PrintOp =
     fn(&mut TextWriter<'_>, InstId, &'static OpMapping) -> Result<(), WriteError>;
 
-/// A mapping between a StableHLO op and a PTIR op.
+/// A mapping between a StableHLO op and a PTIR op: a row of a table.
 pub(crate) struct OpMapping {
     /// The name of the StableHLO op.
     pub(crate) name: &'static str,
-    /// The PTIR op that is written as the StableHLO op; empty if the mapping is only read.
+    /// The PTIR op that the StableHLO op becomes, and that is written as it; empty if the op is read as several.
     pub(crate) ptir: &'static str,
-    pub(crate) read: ReadOp,
-    pub(crate) write: WriteOp,
-    pub(crate) fast_read: Option<FastRead>,
+    /// The syntax.
+    pub(crate) form: &'static [Part],
+    pub(crate) silent: Silent,
+    /// The conversion of the op, if that is not stated by the form.
+    build: Option<BuildOp>,
+    /// The writer of the op, if its text is not stated by the form.
+    print: Option<PrintOp>,
+}
+
+/// The cases in which the silent builder reads an op.
+#[derive(Clone, Copy)]
+pub(crate) enum Silent {
+    Never,
+    /// Text in exactly the form becomes one instruction.
+    Always,
+    /// Text in exactly the form becomes one instruction if this holds for operands, results and attributes.
+    If(fn(&FastOpReader<'_, '_>, &[Attr]) -> bool),
+    /// The op has a reader of its own.
+    By(ReadSilently),
+}
+
+/// Returns a mapping that is completely stated by the form.
+const fn row(name: &'static str, ptir: &'static str, form: &'static [Part]) -> OpMapping {
+    OpMapping { name, ptir, form, silent: Silent::Always, build: None, print: None }
+}
+
+/// Returns a mapping of an op that is only read, by a function, and has plain syntax.
+const fn read_only(name: &'static str, build: BuildOp) -> OpMapping {
+    row(name, "", &[Part::Operands, Part::Types(TypeSyntax::Same)]).build(build)
 }
 
 impl OpMapping {
-    const fn new(name: &'static str, ptir: &'static str, read: ReadOp, write: WriteOp) -> Self {
-        Self { name, ptir, read, write, fast_read: None }
+    /// Converts with a function. The silent builder then needs [`silent`](Self::silent).
+    const fn build(self, build: BuildOp) -> Self {
+        Self { silent: Silent::Never, build: Some(build), ..self }
     }
 
-    /// Returns a mapping that is only read.
-    const fn read_only(name: &'static str, read: ReadOp) -> Self {
-        Self { name, ptir: "", read, write: |_, _, _| Ok(()), fast_read: None }
+    /// Writes with a function.
+    const fn print(self, print: PrintOp) -> Self {
+        Self { print: Some(print), ..self }
     }
 
-    /// Adds a reader for the fast path.
-    const fn fast(mut self, fast_read: FastRead) -> Self {
-        self.fast_read = Some(fast_read);
-        self
+    const fn silent(self, silent: Silent) -> Self {
+        Self { silent, ..self }
+    }
+
+    /// Converts a raw op.
+    pub(crate) fn convert(&self, cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+        match self.build {
+            Some(build) => build(cx),
+            None => form::build(cx, self.form),
+        }
+    }
+
+    /// Writes an instruction.
+    pub(crate) fn write(
+        &'static self,
+        w: &mut TextWriter<'_>,
+        inst: InstId,
+    ) -> Result<(), WriteError> {
+        match self.print {
+            Some(print) => print(w, inst, self),
+            None => print_form(w, inst, self),
+        }
+    }
+
+    /// Returns the usual syntax of the types.
+    pub(crate) fn type_syntax(&self) -> TypeSyntax {
+        let found = self.form.iter().find_map(|part| match part {
+            Part::Types(syntax) => Some(*syntax),
+            _ => None,
+        });
+        found.unwrap_or(TypeSyntax::Same)
+    }
+
+    /// Returns whether the op has operands and regions only.
+    pub(crate) fn has_only_regions(&self) -> bool {
+        matches!(self.form, [Part::Operands, Part::Types(TypeSyntax::Generic)] | [Part::Loop])
     }
 }
 
@@ -110,35 +172,41 @@ pub(crate) fn by_name(name: &str) -> Option<(&'static OpMapping, OpKey)> {
     mappings.get(&*format!("stablehlo.{rest}")).copied()
 }
 
-// The readers for the fast path, by the hashes of the op names.
-static FAST_READS: LazyLock<HashTable<(u64, &'static str, FastRead, OpKey)>> =
-    LazyLock::new(|| {
-        let mut table = HashTable::new();
-        let mut add = |name: &'static str, read, key| {
-            let Some((_, hash)) = op_name_hash(format!("{name:<64}").as_bytes()) else { return };
-            let same = |mapping: &(u64, &'static str, FastRead, OpKey)| mapping.1 == name;
-            if table.find(hash, same).is_none() {
-                table.insert_unique(hash, (hash, name, read, key), |mapping| mapping.0);
-            }
-        };
-        for mapping in MAPPING_TABLES.into_iter().flatten() {
-            if let Some((mapping, key)) = by_name(mapping.name)
-                && let Some(read) = mapping.fast_read
-            {
-                add(mapping.name, read, key);
-            }
-        }
-        for name in ["return", "func.return", "stablehlo.return"] {
-            add(name, crate::read::fast_read_terminator, OpKey::of("return"));
-        }
-        table
-    });
+/// A name with its hash, and its mapping; `None` for a terminator.
+struct SilentEntry {
+    hash: u64,
+    name: &'static str,
+    mapping: Option<&'static OpMapping>,
+    key: OpKey,
+}
 
-/// Returns the reader of an op for the fast path, if it has one.
+// The mappings that are read silently, by the hashes of the op names.
+static SILENT_INDEX: LazyLock<HashTable<SilentEntry>> = LazyLock::new(|| {
+    let mut table = HashTable::new();
+    let mut add = |name: &'static str, mapping, key| {
+        let Some((_, hash)) = op_name_hash(format!("{name:<64}").as_bytes()) else { return };
+        if table.find(hash, |entry: &SilentEntry| entry.name == name).is_none() {
+            table.insert_unique(hash, SilentEntry { hash, name, mapping, key }, |entry| entry.hash);
+        }
+    };
+    for mapping in MAPPING_TABLES.into_iter().flatten() {
+        if let Some((mapping, key)) = by_name(mapping.name)
+            && !matches!(mapping.silent, Silent::Never)
+        {
+            add(mapping.name, Some(mapping), key);
+        }
+    }
+    for name in ["return", "func.return", "stablehlo.return"] {
+        add(name, None, OpKey::of("return"));
+    }
+    table
+});
+
+/// Returns the mapping and the PTIR op of an op that is read silently. Terminators have no mapping.
 #[inline]
-pub(crate) fn fast_read(name: &str, hash: u64) -> Option<(FastRead, OpKey)> {
-    let mapping = FAST_READS.find(hash, |mapping| mapping.0 == hash && mapping.1 == name)?;
-    Some((mapping.2, mapping.3))
+pub(crate) fn silent_by_name(name: &str, hash: u64) -> Option<(Option<&'static OpMapping>, OpKey)> {
+    let found = SILENT_INDEX.find(hash, |entry| entry.hash == hash && entry.name == name)?;
+    Some((found.mapping, found.key))
 }
 
 /// Returns the mapping that writes a PTIR op.
@@ -166,7 +234,6 @@ mod tests {
         let without = [
             ("return", "written as the end of a function"),
             ("yield", "written as the end of a region"),
-            ("constant", "has a syntax of its own"),
             ("rng_bits", "StableHLO's generators have other bits"),
             ("rng_uniform", "StableHLO's generators have other bits"),
             ("rng_normal", "StableHLO's generators have other bits"),

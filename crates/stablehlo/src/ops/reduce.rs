@@ -2,32 +2,63 @@
 
 use std::fmt::Write as _;
 
-use sapwood_ptir::ops::{ArgMax, ArgMin, CompareOrder, Reduce, Sort, TopK, Yield};
+use sapwood_ptir::ops::{ArgMax, ArgMin, CompareOrder, Reduce, Sort, Yield};
 use sapwood_ptir::{
-    Attr, Axes, BodyId, FunctionWriter, InstId, Int, Op as _, OpKey, TensorLiteral, TensorType,
-    ValueId, Values,
+    Attr, AttrField as _, BodyId, FunctionWriter, InstId, Int, Op as _, OpKey, TensorLiteral,
+    TensorType, Values,
 };
 use sapwood_types::{DataType, Span};
 
-use super::{OpConverter, OpMapping, ResultValues, by_name};
+use super::form::Part::{
+    Close, Fixed, Int as IntPart, Open, Operands, OptionalBool, Reduction, Types,
+};
+use super::form::TypeSyntax::{Arrow, Generic};
+use super::{OpConverter, OpMapping, ResultValues, Silent, by_name, row};
 use crate::read::FastOpReader;
 use crate::types;
 use crate::write::{TextWriter, WriteError, unwritable};
 
 pub(super) const MAPPINGS: &[OpMapping] = &[
-    OpMapping::new("stablehlo.reduce", "reduce", read_reduce, write_reduce).fast(fast_read_reduce),
-    OpMapping::new("stablehlo.reduce", "reduce_sum", read_reduce, write_named_reduction),
-    OpMapping::new("stablehlo.reduce", "reduce_prod", read_reduce, write_named_reduction),
-    OpMapping::new("stablehlo.reduce", "reduce_max", read_reduce, write_named_reduction),
-    OpMapping::new("stablehlo.reduce", "reduce_min", read_reduce, write_named_reduction),
-    OpMapping::new("stablehlo.reduce", "reduce_and", read_reduce, write_named_reduction),
-    OpMapping::new("stablehlo.reduce", "reduce_or", read_reduce, write_named_reduction),
-    OpMapping::new("stablehlo.reduce", "reduce_xor", read_reduce, write_named_reduction),
-    OpMapping::new("stablehlo.reduce", "arg_max", read_reduce, write_arg_reduction),
-    OpMapping::new("stablehlo.reduce", "arg_min", read_reduce, write_arg_reduction),
-    OpMapping::new("stablehlo.sort", "sort", read_sort, write_sort),
-    OpMapping::new("chlo.top_k", "top_k", read_top_k, write_top_k),
+    row("stablehlo.reduce", "reduce", &[Reduction])
+        .silent(Silent::By(read_reduce_silently))
+        .print(print_reduce),
+    named_reduction("reduce_sum"),
+    named_reduction("reduce_prod"),
+    named_reduction("reduce_max"),
+    named_reduction("reduce_min"),
+    named_reduction("reduce_and"),
+    named_reduction("reduce_or"),
+    named_reduction("reduce_xor"),
+    row("stablehlo.reduce", "arg_max", &[Reduction]).print(print_arg_reduction),
+    row("stablehlo.reduce", "arg_min", &[Reduction]).print(print_arg_reduction),
+    row(
+        "stablehlo.sort",
+        "sort",
+        &[
+            Operands,
+            IntPart("dimension", "dimension"),
+            OptionalBool("is_stable", "is_stable"),
+            Types(Generic),
+        ],
+    )
+    .build(build_sort),
+    row(
+        "chlo.top_k",
+        "top_k",
+        &[
+            Open,
+            Operands,
+            IntPart("k", "k"),
+            Close,
+            Fixed(|| CompareOrder::Total.to_attr()),
+            Types(Arrow),
+        ],
+    ),
 ];
+
+const fn named_reduction(ptir: &'static str) -> OpMapping {
+    row("stablehlo.reduce", ptir, &[Reduction]).print(print_named_reduction)
+}
 
 /// The ops that `applies` may name, with their PTIR ops and named reductions.
 const COMBINERS: [(&str, &str, &str); 7] = [
@@ -54,9 +85,11 @@ pub(crate) fn combiner_region(
     let scalar = TensorType::scalar(dtype).into();
     let operands = [writer.param(region, &scalar), writer.param(region, &scalar)];
     let ty = writer.intern_type(&scalar);
-    if let Some(inst) = writer.append_typed(region, key, [], &operands, &[ty], span)
+    let none = writer.intern_attrs(&[]);
+    let end = (Yield::key(), none);
+    if let Some(inst) = writer.append_typed(region, (key, none), &operands, &[], &[ty], span)
         && let Some(value) = writer.function().value_of(inst)
-        && writer.append_typed(region, Yield::key(), [], &[value], &[], span).is_some()
+        && writer.append_typed(region, end, &[value], &[], &[], span).is_some()
     {
         return Ok(region);
     }
@@ -69,28 +102,8 @@ pub(crate) fn combiner_region(
     Ok(region)
 }
 
-/// Splits operands into inputs and as many initial values.
-pub(super) fn inputs_and_inits(cx: &OpConverter<'_, '_>) -> Result<(Values, Values), String> {
-    let operands = &cx.op.operands[..];
-    if operands.is_empty() || !operands.len().is_multiple_of(2) {
-        return Err(format!(
-            "expected operands and as many initial values, found {}",
-            operands.len()
-        ));
-    }
-    let (inputs, inits) = operands.split_at(operands.len() / 2);
-    Ok((inputs.iter().copied().collect(), inits.iter().copied().collect()))
-}
-
-fn read_reduce(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    let (inputs, inits) = inputs_and_inits(cx)?;
-    let axes = Axes(cx.ints(&["dimensions"])?);
-    let [body] = cx.regions()?;
-    cx.emit(&Reduce { inputs, inits, body, axes }.into_parts())
-}
-
 // Reads `(%x init: %i) applies stablehlo.add across dimensions = [0] : (T, U) -> V`.
-fn fast_read_reduce(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
+fn read_reduce_silently(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.cursor().eat(b'(').then_some(())?;
     cx.read_operand()?;
     (cx.cursor().eat_word("init") && cx.cursor().eat(b':')).then_some(())?;
@@ -102,10 +115,10 @@ fn fast_read_reduce(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.cursor().eat_word("across").then_some(())?;
     let axes = cx.read_last_int_list("dimensions")?;
     cx.read_function_type()?;
-    cx.append_with_combiner(name, at, [Attr::Ints(axes)])
+    cx.append_with_combiner(name, at, &[Attr::Ints(axes)])
 }
 
-fn read_sort(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_sort(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let inputs: Values = cx.op.operands.iter().copied().collect();
     let [comparator] = cx.regions()?;
     let mut axis = cx.int_or(&["dimension"], -1)?;
@@ -117,12 +130,6 @@ fn read_sort(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.emit(&Sort { inputs, comparator, axis: Int(axis), stable }.into_parts())
 }
 
-fn read_top_k(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    let [input] = cx.operands()?;
-    let k = Int(cx.int(&["k"])?);
-    cx.emit(&TopK { input, k, order: CompareOrder::Total }.into_parts())
-}
-
 // Returns the op of a region that applies one op to accumulator and element, in this order.
 fn combiner_op(w: &TextWriter<'_>, body: BodyId) -> Option<&'static str> {
     let (key, inst) = w.single_op(body)?;
@@ -131,7 +138,7 @@ fn combiner_op(w: &TextWriter<'_>, body: BodyId) -> Option<&'static str> {
     COMBINERS.iter().find(|(_, ptir, _)| OpKey::of(ptir) == key).map(|(name, ..)| *name)
 }
 
-fn write_reduce(
+fn print_reduce(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,
@@ -231,7 +238,7 @@ fn write_constant_line(w: &mut TextWriter<'_>, literal: &TensorLiteral) -> Strin
 }
 
 // Writes a named reduction in steps: cast to the accumulation type, reduce, cast back, add the kept axes.
-fn write_named_reduction(
+fn print_named_reduction(
     w: &mut TextWriter<'_>,
     inst: InstId,
     _: &'static OpMapping,
@@ -315,7 +322,7 @@ fn write_named_reduction(
 }
 
 // Writes a reduction of elements and indices together: NaN wins, then the larger element, then the smaller index.
-fn write_arg_reduction(
+fn print_arg_reduction(
     w: &mut TextWriter<'_>,
     inst: InstId,
     _: &'static OpMapping,
@@ -419,37 +426,5 @@ fn write_arg_reduction(
     let result = w.f.value_of(inst).map(|v| types::to_text(w.f.value_type(v))).unwrap_or_default();
     let _ = writeln!(w.out, "stablehlo.reshape {pair}#1 : ({kept_index}) -> {result}");
     let _ = keepdims;
-    Ok(())
-}
-
-fn write_sort(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<Sort>(inst) else { return Err(unwritable(w, inst, "malformed")) };
-    w.start_generic_op(inst, mapping.name);
-    let _ = write!(w.out, " <{{dimension = {} : i64, is_stable = {}}}>", op.axis.0, op.stable);
-    w.write_generic_regions(inst, mapping.name);
-    Ok(())
-}
-
-fn write_top_k(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<TopK>(inst) else { return Err(unwritable(w, inst, "malformed")) };
-    let results: Vec<ValueId> = w.f.inst_results(inst).collect();
-    w.start_op(inst, mapping.name);
-    w.out.push('(');
-    w.write_value(op.input);
-    let _ = write!(w.out, ", k = {})", op.k.0);
-    w.write_extras(inst, mapping.name);
-    w.out.push_str(" : ");
-    w.write_type_of(op.input);
-    w.out.push_str(" -> (");
-    w.write_types(&results);
-    w.out.push_str(")\n");
     Ok(())
 }

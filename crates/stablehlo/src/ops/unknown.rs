@@ -3,7 +3,8 @@
 use sapwood_ptir::{Attr, Dim, InstId, Name, OpKey, OpParts};
 use sapwood_types::did_you_mean;
 
-use super::{OpConverter, OpMapping, ResultValues};
+use super::form::{Words, required_word};
+use super::{OpConverter, OpMapping, ResultValues, read_only};
 use crate::attr::{RawAttr, to_single_line};
 use crate::types;
 use crate::write::{TextWriter, write_string};
@@ -13,12 +14,14 @@ const ATTRIBUTES: &str = "attributes";
 
 /// Ops whose attributes have other names in the pretty form than in the generic form.
 pub(super) const MAPPINGS: &[OpMapping] = &[
-    OpMapping::read_only("stablehlo.rng_bit_generator", read_rng_bit_generator),
-    OpMapping::read_only("stablehlo.rng", read_rng),
-    OpMapping::read_only("stablehlo.replica_id", read_without_attributes),
-    OpMapping::read_only("stablehlo.partition_id", read_without_attributes),
-    OpMapping::read_only("stablehlo.set_dimension_size", read_set_dimension_size),
-    OpMapping::read_only("stablehlo.einsum", read_einsum),
+    read_only("stablehlo.rng_bit_generator", |cx| {
+        keep_with_word(cx, "algorithm", &RNG_ALGORITHMS, true)
+    }),
+    read_only("stablehlo.rng", |cx| keep_with_word(cx, "distribution", &RNG_DISTRIBUTIONS, false)),
+    read_only("stablehlo.replica_id", |cx| keep_unknown_op(cx, String::new(), true)),
+    read_only("stablehlo.partition_id", |cx| keep_unknown_op(cx, String::new(), true)),
+    read_only("stablehlo.set_dimension_size", build_set_dimension_size),
+    read_only("stablehlo.einsum", build_einsum),
 ];
 
 /// Ops of `stablehlo`, `mhlo` and `chlo` without a mapping. In the generic form they are kept as they are written.
@@ -55,7 +58,7 @@ fn unmapped_ops_of_dialect(name: &str) -> Option<(&str, Vec<String>)> {
 }
 
 /// Reads an op of another dialect, or one without a mapping.
-pub(super) fn read(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+pub(super) fn build(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let name = &*cx.op.name;
     let known = unmapped_ops_of_dialect(name);
     let kept = known.as_ref().is_none_or(|(_, ops)| ops.iter().any(|op| op == name));
@@ -133,35 +136,25 @@ fn keep_with_attributes(
     cx.emit(&parts)
 }
 
-// Returns an enum attribute as properties of the generic form.
-fn enum_properties(
+// Keeps an op with an enum attribute, which becomes a property of the generic form.
+fn keep_with_word(
     cx: &mut OpConverter<'_, '_>,
-    short: &'static str,
-    name: &'static str,
-    words: &[&'static str],
-) -> Result<String, String> {
-    let all: Vec<(&str, &str)> = words.iter().map(|word| (*word, *word)).collect();
-    let word = cx.choice(&[name, short], 0, short, &all)?;
-    let word = word.ok_or_else(|| format!("`{short}` is missing"))?;
-    Ok(format!("{{{name} = #stablehlo<{name} {word}>}}"))
+    key: &'static str,
+    words: &'static Words,
+    pure: bool,
+) -> Result<ResultValues, String> {
+    let at = required_word(cx, &[words.kind, key], 0, words)?;
+    let (name, word) = (words.kind, words.pairs[at].0);
+    keep_unknown_op(cx, format!("{{{name} = #stablehlo<{name} {word}>}}"), pure)
 }
 
-fn read_rng_bit_generator(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    let text =
-        enum_properties(cx, "algorithm", "rng_algorithm", &["DEFAULT", "THREE_FRY", "PHILOX"])?;
-    keep_unknown_op(cx, text, true)
-}
+static RNG_ALGORITHMS: Words =
+    Words::new("algorithm", "rng_algorithm", &[("DEFAULT", ""), ("THREE_FRY", ""), ("PHILOX", "")]);
 
-fn read_rng(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    let text = enum_properties(cx, "distribution", "rng_distribution", &["UNIFORM", "NORMAL"])?;
-    keep_unknown_op(cx, text, false)
-}
+static RNG_DISTRIBUTIONS: Words =
+    Words::new("distribution", "rng_distribution", &[("UNIFORM", ""), ("NORMAL", "")]);
 
-fn read_without_attributes(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    keep_unknown_op(cx, String::new(), true)
-}
-
-fn read_set_dimension_size(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_set_dimension_size(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, _] = cx.operands()?;
     let from = cx.tensor_type(input)?.clone();
     let axis = cx.axis(&["dimension", "dim"], from.rank())?;
@@ -177,7 +170,7 @@ fn read_set_dimension_size(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues,
     keep_unknown_op(cx, format!("{{dimension = {axis} : i64}}"), true)
 }
 
-fn read_einsum(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn build_einsum(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let Some(RawAttr::Str(config)) = cx.attr(&["einsum_config", "config"]) else {
         return Err("`config` must be a string".into());
     };

@@ -74,7 +74,7 @@ impl<'a> AttrCache<'a> {
         let i = *self.table.find(text.hash, same)?;
         let known = &mut self.entries[i as usize];
         if known.function != n {
-            (known.function, known.id) = (n, writer.intern_shared_attrs(&known.list));
+            (known.function, known.id) = (n, writer.intern_attrs(&known.list));
         }
         Some((known.id, known.ty as usize))
     }

@@ -5,19 +5,20 @@ use sapwood_types::counted;
 
 use super::ModuleReader;
 use super::function::OpenFunction;
+use crate::ops::TypeSyntax;
 use crate::raw_op::{RawOp, TypeList};
 use crate::types;
 
-/// Assigns types without `->` to operands and results. For most ops, one type is that of all operands and of the result.
+/// Assigns types without `->` to operands and results, as the form of the op has them.
 pub(super) fn assign_listed_types(op: &mut RawOp<'_>, list: TypeList) -> Result<(), String> {
-    let name = op.name.split_once('.').map_or(&*op.name, |(_, name)| name);
-    match (name, &list[..]) {
-        ("complex" | "tuple", [_]) => op.result_types = list,
-        ("optimization_barrier", _) => {
+    let syntax = op.row.map_or(TypeSyntax::Same, |(row, _)| row.type_syntax());
+    match (syntax, &list[..]) {
+        (TypeSyntax::OfResult, [_]) => op.result_types = list,
+        (TypeSyntax::OfOperands, _) => {
             op.operand_types = Some(list.clone());
             op.result_types = list;
         }
-        ("select", [predicate, ty]) => {
+        (TypeSyntax::OfSelect, [predicate, ty]) => {
             let operands = [predicate, ty, ty].map(Clone::clone);
             op.operand_types = Some(operands.into_iter().collect());
             op.result_types.push(ty.clone());

@@ -1,11 +1,10 @@
-//! The fast path for ops in the form that most tools print: operands, a few attributes, types. It appends instructions straight
-//! from the text.
+//! The silent builder: it reads ops whose text is exactly their form, and appends instructions straight from the text.
 //!
-//! It reports no errors. Text in another form, or with an error, is read by the slow path, which accepts every form and reports
-//! errors.
+//! It reports no errors. Text in another form, or with an error, is read again by the reporting builder, which accepts every
+//! spelling and reports errors.
 
-use sapwood_ptir::ops::{Return, While, Yield};
-use sapwood_ptir::{Attr, AttrId, BodyId, Op as _, OpKey, TensorType, TypeId, ValueId};
+use sapwood_ptir::ops::{Call, Return, Yield};
+use sapwood_ptir::{Attr, AttrId, BodyId, Name, Op as _, OpKey, TensorType, TypeId, ValueId};
 use smallvec::SmallVec;
 
 use super::ModuleReader;
@@ -14,7 +13,7 @@ use super::function::OpenFunction;
 use super::regions::OpenOp;
 use crate::attr::Ints;
 use crate::cursor::Cursor;
-use crate::ops;
+use crate::ops::{self, Part, Silent, TypeSyntax};
 use crate::raw_op::ResultNames;
 
 /// Attributes in the order of the op's definition.
@@ -23,7 +22,7 @@ pub(crate) type AttrVec = SmallVec<[Attr; 4]>;
 /// The size of the longest attribute text that is cached.
 const MAX_CACHED_ATTR_BYTES: usize = 1 << 9;
 
-/// An op that is being read on the fast path, with the function it is appended to.
+/// An op that is being read silently, with the function it is appended to.
 pub(crate) struct FastOpReader<'r, 'a> {
     reader: &'r mut ModuleReader<'a>,
     func: &'r mut OpenFunction<'a>,
@@ -36,15 +35,15 @@ pub(crate) struct FastOpReader<'r, 'a> {
 }
 
 impl<'a> ModuleReader<'a> {
-    /// Appends the op that starts here if the fast path accepts it. Returns `false`, without any effect, otherwise.
+    /// Appends the op that starts here if the silent builder accepts it. Returns `false`, without any effect, otherwise.
     #[inline]
-    pub(super) fn try_fast_path(
+    pub(super) fn try_read_silently(
         &mut self,
         func: &mut OpenFunction<'a>,
         names: &ResultNames<'a>,
     ) -> bool {
         let start = self.c.at;
-        let made = self.fast_path_op(func, names, start).is_some();
+        let made = self.read_op_silently(func, names, start).is_some();
         if !made {
             self.c.at = start;
         }
@@ -52,94 +51,174 @@ impl<'a> ModuleReader<'a> {
     }
 
     #[inline]
-    fn fast_path_op(
+    fn read_op_silently(
         &mut self,
         func: &mut OpenFunction<'a>,
         names: &ResultNames<'a>,
         start: usize,
     ) -> Option<()> {
         let (name, hash) = self.c.op_name()?;
-        let (read, key) = ops::fast_read(name, hash)?;
+        let (mapping, key) = ops::silent_by_name(name, hash)?;
         self.c.at += name.len();
         func.operands.clear();
         func.results.clear();
-        read(&mut FastOpReader { reader: self, func, names, start, end: start, key })
+        let mut cx = FastOpReader { reader: self, func, names, start, end: start, key };
+        let Some(mapping) = mapping else { return cx.read_terminator() };
+        match mapping.silent {
+            Silent::Always => cx.read_form(mapping.form, None),
+            Silent::If(fits) => cx.read_form(mapping.form, Some(fits)),
+            Silent::By(read) => read(&mut cx),
+            Silent::Never => None,
+        }
     }
 }
-
-// Ops in the generic form that have regions and no attributes.
-const FAST_GENERIC_OPS: [&str; 2] = ["stablehlo.if", "stablehlo.case"];
 
 impl<'a> ModuleReader<'a> {
-    /// Appends the loop whose regions were read if it is correct. Its results have the types of its operands. Returns `false`,
-    /// without any effect, otherwise.
-    pub(super) fn try_close_while(
+    /// Appends the op whose regions were read, if it has no attributes and is correct. In the generic form, its types follow.
+    /// Returns `false`, without any effect, otherwise.
+    pub(super) fn try_close_silently(
         &mut self,
         func: &mut OpenFunction<'a>,
         frame: &OpenOp<'a>,
     ) -> bool {
-        let (start, end) = (frame.op.at, self.c.at);
-        func.operands.clear();
-        func.results.clear();
-        func.operands.extend_from_slice(&frame.op.operands);
-        let f = func.writer.function();
-        func.results.extend(frame.op.operands.iter().map(|&v| f.type_id(v)));
-        let key = While::key();
-        let names = &frame.names;
-        let made = self.problems.is_empty()
-            && frame.op.attrs.is_empty()
-            && FastOpReader { reader: self, func, names, start, end, key }
-                .append_open_op(frame)
-                .is_some();
-        if !made {
-            self.c.at = end;
-        }
-        made
-    }
-
-    /// Appends the op in the generic form whose regions were read up to `)`, if it has no attributes and is correct. Returns
-    /// `false`, without any effect, otherwise.
-    pub(super) fn try_close_generic(
-        &mut self,
-        func: &mut OpenFunction<'a>,
-        frame: &OpenOp<'a>,
-    ) -> bool {
-        if !FAST_GENERIC_OPS.contains(&&*frame.op.name) || !frame.op.attrs.is_empty() {
+        let op = &frame.op;
+        let plain = op.row.filter(|(row, _)| row.has_only_regions() && op.attrs.is_empty());
+        let Some((_, key)) = plain else { return false };
+        if !self.silent || !self.problems.is_empty() || op.poison {
             return false;
         }
-        let Some((_, key)) = ops::by_name(&frame.op.name) else { return false };
-        let (start, end) = (frame.op.at, self.c.at);
+        let (start, end) = (op.at, self.c.at);
         func.operands.clear();
         func.results.clear();
-        func.operands.extend_from_slice(&frame.op.operands);
+        func.operands.extend_from_slice(&op.operands);
+        if op.results_match_operands {
+            let f = func.writer.function();
+            func.results.extend(op.operands.iter().map(|&v| f.type_id(v)));
+        }
         let names = &frame.names;
-        let fine = self.problems.is_empty();
         let mut cx = FastOpReader { reader: self, func, names, start, end, key };
-        let made =
-            fine && cx.read_function_type().and_then(|()| cx.append_open_op(frame)).is_some();
+        let typed = op.results_match_operands || (op.generic && cx.read_function_type().is_some());
+        let none = cx.func.writer.intern_attrs(&[]);
+        let made = typed && cx.append(none, &op.regions).is_some();
         if !made {
             self.c.at = end;
         }
         made
     }
-}
-
-/// Reads `return %a, %b : T, U`.
-pub(crate) fn fast_read_terminator(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
-    cx.read_operands()?;
-    cx.cursor().eat(b':').then_some(())?;
-    for i in 0..cx.func.operands.len() {
-        (i == 0 || cx.cursor().eat(b',')).then_some(())?;
-        cx.read_type_of_operand(i)?;
-    }
-    (cx.cursor().peek() != b',').then_some(())?;
-    cx.key = if cx.func.open_ops.is_empty() { Return::key() } else { Yield::key() };
-    cx.append([])?;
-    cx.func.ended = true;
-    Some(())
 }
 
 impl<'a> FastOpReader<'_, 'a> {
+    // Reads an op in its form and appends it, if `fits` holds for it.
+    #[inline]
+    fn read_form(
+        &mut self,
+        form: &'static [Part],
+        fits: Option<fn(&FastOpReader<'_, '_>, &[Attr]) -> bool>,
+    ) -> Option<()> {
+        let mut attrs = AttrVec::new();
+        let mut known = None;
+        for part in form {
+            match *part {
+                Part::Operands => self.read_operands()?,
+                Part::Types(syntax) => self.read_types(syntax)?,
+                Part::ResultType => attrs.push(Attr::Unit),
+                Part::Literal => known = Some(self.read_literal()?),
+                Part::Cached(end, read) => known = Some(self.read_cached_attributes(end, read)?),
+                _ => self.read_part(part, &mut attrs)?,
+            }
+        }
+        if fits.is_some_and(|fits| !fits(self, &attrs)) {
+            return None;
+        }
+        let attrs = match known {
+            Some(id) => id,
+            None => self.func.writer.intern_attrs(&attrs),
+        };
+        self.append(attrs, &[])
+    }
+
+    // Reads an attribute, or a token around attributes.
+    fn read_part(&mut self, part: &'static Part, attrs: &mut AttrVec) -> Option<()> {
+        let count = attrs.first().and_then(Attr::as_ints).map_or(0, <[i64]>::len);
+        let c = &mut self.reader.c;
+        match *part {
+            Part::Open => return c.eat(b'(').then_some(()),
+            Part::Close => return c.eat(b')').then_some(()),
+            Part::Default(text) => drop(c.eat_str(text)),
+            Part::Ints(key, _) => attrs.push(Attr::Ints(self.read_int_list(key)?)),
+            Part::IntsUnless(key, _, default) => {
+                let list = self.read_int_list(key)?;
+                attrs.push(attr_unless_all(list, default, count)?);
+            }
+            Part::ListPair(key) => {
+                let lists = match c.looking_at_word(key) {
+                    true => self.read_int_list_pair(key)?,
+                    false => Default::default(),
+                };
+                attrs.extend(lists.map(Attr::Ints));
+            }
+            Part::Int(key, _) => {
+                (c.eat_word(key) && c.eat(b'=')).then_some(())?;
+                attrs.push(Attr::Int(c.integer()?));
+            }
+            Part::Word(key, _, words) => {
+                (c.eat_word(key) && c.eat(b'=')).then_some(())?;
+                attrs.push(words.attr(words.position(c.word()?)?));
+                c.eat(b',');
+            }
+            Part::BareWord(_, _, words) => {
+                attrs.push(words.attr(words.position(c.word()?)?));
+                c.eat(b',');
+            }
+            Part::OptionalBareWord(_, _, words) => {
+                let position = c.word().map_or(Some(0), |word| words.position(word));
+                attrs.push(words.attr(position?));
+            }
+            Part::Ranges => attrs.extend(self.read_ranges()?),
+            Part::Callee => attrs.push(Attr::Func(Name::new(&c.symbol()?))),
+            Part::Fixed(value) => attrs.push(value()),
+            Part::Twice => {
+                let &[value] = &self.func.operands[..] else { return None };
+                self.func.operands.push(value);
+            }
+            // These are rare, or belong to the generic form: the reporting builder reads them.
+            _ => return None,
+        }
+        Some(())
+    }
+
+    // Reads `[0:4, 1:8:2]`.
+    fn read_ranges(&mut self) -> Option<[Attr; 3]> {
+        let (mut starts, mut limits, mut strides) = (Ints::new(), Ints::new(), Ints::new());
+        let c = self.cursor();
+        c.eat(b'[').then_some(())?;
+        while !c.eat(b']') {
+            (starts.is_empty() || c.eat(b',')).then_some(())?;
+            starts.push(c.integer()?);
+            c.eat(b':').then_some(())?;
+            limits.push(c.integer()?);
+            strides.push(if c.eat(b':') { c.integer()? } else { 1 });
+        }
+        let strides = attr_unless_all(strides, 1, starts.len())?;
+        Some([Attr::Ints(starts), Attr::Ints(limits), strides])
+    }
+
+    // Reads `return %a, %b : T, U`.
+    fn read_terminator(&mut self) -> Option<()> {
+        self.read_operands()?;
+        self.cursor().eat(b':').then_some(())?;
+        for i in 0..self.func.operands.len() {
+            (i == 0 || self.cursor().eat(b',')).then_some(())?;
+            self.read_type_of_operand(i)?;
+        }
+        (!self.func.operands.is_empty() && self.cursor().peek() != b',').then_some(())?;
+        self.key = if self.func.open_ops.is_empty() { Return::key() } else { Yield::key() };
+        let none = self.func.writer.intern_attrs(&[]);
+        self.append(none, &[])?;
+        self.func.ended = true;
+        Some(())
+    }
+
     /// Returns the cursor.
     pub(crate) fn cursor(&mut self) -> &mut Cursor<'a> {
         &mut self.reader.c
@@ -148,7 +227,9 @@ impl<'a> FastOpReader<'_, 'a> {
     /// Reads `%a, %b#1`, and a comma after it if there is one.
     pub(crate) fn read_operands(&mut self) -> Option<()> {
         let c = &mut self.reader.c;
-        c.skip_space();
+        if c.peek() != b'%' {
+            return Some(());
+        }
         loop {
             let (value, end) = self.func.scope.value_at(c.text, c.at)?;
             self.func.operands.push(value);
@@ -168,13 +249,6 @@ impl<'a> FastOpReader<'_, 'a> {
         let (value, end) = self.func.scope.value_at(c.text, c.at)?;
         self.func.operands.push(value);
         c.at = end;
-        Some(())
-    }
-
-    /// Appends the only operand a second time.
-    pub(crate) fn repeat_operand(&mut self) -> Option<()> {
-        let &[value] = &self.func.operands[..] else { return None };
-        self.func.operands.push(value);
         Some(())
     }
 
@@ -209,13 +283,6 @@ impl<'a> FastOpReader<'_, 'a> {
         Some([left, right])
     }
 
-    /// Reads `key = 1`.
-    pub(crate) fn read_int(&mut self, key: &str) -> Option<i64> {
-        let c = self.cursor();
-        (c.eat_word(key) && c.eat(b'=')).then_some(())?;
-        c.integer()
-    }
-
     #[inline]
     fn read_type_id(&mut self) -> Option<TypeId> {
         let ModuleReader { c, types, function_serial, .. } = &mut *self.reader;
@@ -230,8 +297,12 @@ impl<'a> FastOpReader<'_, 'a> {
         (self.read_type_id()? == found).then_some(found)
     }
 
-    /// Reads `: T` for all operands and the result, `: T, U -> V` or `: (T, U) -> V`.
-    pub(crate) fn read_types(&mut self) -> Option<()> {
+    // Reads `: T` for all operands and the result, `: T, U -> V` or `: (T, U) -> V`.
+    #[inline]
+    fn read_types(&mut self, syntax: TypeSyntax) -> Option<()> {
+        if syntax == TypeSyntax::OfSelect {
+            return self.read_select_types();
+        }
         // Most often one type follows.
         if self.cursor().text.as_bytes()[self.cursor().at..].starts_with(b" : tensor<") {
             self.cursor().at += 3;
@@ -244,6 +315,10 @@ impl<'a> FastOpReader<'_, 'a> {
         let first = self.read_type_id()?;
         // Most often nothing follows the first type.
         if !matches!(self.cursor().peek(), b',' | b'-') {
+            if syntax == TypeSyntax::OfResult {
+                self.func.results.push(first);
+                return Some(());
+            }
             let f = self.func.writer.function();
             self.func.operands.iter().all(|&v| f.type_id(v) == first).then_some(())?;
             self.func.results.push(first);
@@ -263,8 +338,8 @@ impl<'a> FastOpReader<'_, 'a> {
         None
     }
 
-    /// Reads the types of a select: `: P, T`, or `: (P, T, T) -> T`.
-    pub(crate) fn read_select_types(&mut self) -> Option<()> {
+    // Reads the types of a select: `: P, T`, or `: (P, T, T) -> T`.
+    fn read_select_types(&mut self) -> Option<()> {
         self.cursor().eat(b':').then_some(())?;
         if self.cursor().eat(b'(') {
             return self.read_function_type_rest();
@@ -274,7 +349,7 @@ impl<'a> FastOpReader<'_, 'a> {
         self.cursor().eat(b',').then_some(())?;
         let ty = self.read_type_of_operand(1)?;
         (ty == self.func.writer.function().type_id(otherwise)).then_some(())?;
-        // The slow path reads a list of all types.
+        // The reporting builder reads a list of all types.
         if matches!(self.cursor().peek(), b',' | b'-') {
             return None;
         }
@@ -344,7 +419,7 @@ impl<'a> FastOpReader<'_, 'a> {
         c.skip_space();
         let ty = c.at - start;
         let literal = crate::literal::read(body, self.read_result_tensor_type()?).ok()?;
-        let id = self.func.writer.intern_attrs([Attr::Literal(literal)]);
+        let id = self.func.writer.intern_attrs(&[Attr::Literal(literal)]);
         if let Some(line) = line.filter(|line| start + line.len() == self.end) {
             let ModuleReader { attr_cache, function_serial, .. } = &mut *self.reader;
             attr_cache.insert(line, ty, *function_serial, id, &self.func.writer);
@@ -357,7 +432,7 @@ impl<'a> FastOpReader<'_, 'a> {
     pub(crate) fn read_cached_attributes(
         &mut self,
         end: &str,
-        read: fn(&mut Cursor<'a>) -> Option<AttrVec>,
+        read: fn(&mut Cursor<'_>) -> Option<AttrVec>,
     ) -> Option<AttrId> {
         let ModuleReader { c, attr_cache, function_serial, .. } = &mut *self.reader;
         c.skip_space();
@@ -373,16 +448,9 @@ impl<'a> FastOpReader<'_, 'a> {
         let start = c.at;
         let attrs = read(c)?;
         (c.at == start + len).then_some(())?;
-        let id = self.func.writer.intern_attr_slice(&attrs);
+        let id = self.func.writer.intern_attrs(&attrs);
         attr_cache.insert(text, 0, *function_serial, id, &self.func.writer);
         Some(id)
-    }
-
-    // Appends the op whose regions were read.
-    fn append_open_op(&mut self, frame: &OpenOp<'a>) -> Option<()> {
-        (!frame.op.poison).then_some(())?;
-        let none = self.func.writer.intern_attrs([]);
-        self.append_inst(none, &frame.op.regions)
     }
 
     /// Creates a region with one op on two scalars of the first operand's element type, and appends the instruction with this
@@ -391,7 +459,7 @@ impl<'a> FastOpReader<'_, 'a> {
         &mut self,
         name: &str,
         at: usize,
-        attrs: [Attr; 1],
+        attrs: &[Attr],
     ) -> Option<()> {
         let attrs = self.func.writer.intern_attrs(attrs);
         let f = self.func.writer.function();
@@ -399,7 +467,7 @@ impl<'a> FastOpReader<'_, 'a> {
         let region = BodyId::from_index(f.body_capacity());
         let span = self.reader.span(at, at + name.len());
         let made = ops::combiner_region(&mut self.func.writer, name, dtype, span).ok();
-        let appended = made.and_then(|region| self.append_inst(attrs, &[region]));
+        let appended = made.and_then(|region| self.append(attrs, &[region]));
         if appended.is_none() {
             self.func.writer.discard_body(region);
         }
@@ -416,6 +484,13 @@ impl<'a> FastOpReader<'_, 'a> {
         first.is_some() && operands.all(same) && results.all(same)
     }
 
+    /// Returns whether the first operand has float elements.
+    pub(crate) fn first_operand_is_float(&self) -> bool {
+        let f = self.func.writer.function();
+        let first = self.func.operands.first().and_then(|&v| f.value_type(v).as_tensor());
+        first.is_some_and(|ty| ty.dtype.is_float())
+    }
+
     /// Returns whether all operands and results have the same type.
     pub(crate) fn has_one_type(&self) -> bool {
         let f = self.func.writer.function();
@@ -423,22 +498,12 @@ impl<'a> FastOpReader<'_, 'a> {
         types.all(|ty| self.func.results.iter().all(|result| *result == ty))
     }
 
-    /// Appends the instruction and names its results.
-    pub(crate) fn append<const N: usize>(&mut self, attrs: [Attr; N]) -> Option<()> {
-        let attrs = self.func.writer.intern_attrs(attrs);
-        self.append_with_attr_id(attrs)
-    }
-
-    /// Appends the instruction with attributes given by their id, and names its results.
-    pub(crate) fn append_with_attr_id(&mut self, attrs: AttrId) -> Option<()> {
-        self.append_inst(attrs, &[])
-    }
-
-    fn append_inst(&mut self, attrs: AttrId, regions: &[BodyId]) -> Option<()> {
+    // Reads the location, appends the instruction and names its results.
+    fn append(&mut self, attrs: AttrId, regions: &[BodyId]) -> Option<()> {
         let Self { reader, func, names, start, end, key } = self;
-        // The slow path reads locations.
-        if reader.c.peek() == b'l' && reader.c.looking_at_word("loc") {
-            return None;
+        if reader.c.peek() == b'l' && reader.c.eat_word("loc") {
+            reader.c.balanced()?;
+            *end = reader.c.at;
         }
         let named = match names[..] {
             [] => 0,
@@ -450,14 +515,11 @@ impl<'a> FastOpReader<'_, 'a> {
         }
         let span = reader.span(*start, *end);
         let (kind, body) = ((*key, attrs), func.body);
-        let inst = func.writer.append_interned(
-            body,
-            kind,
-            &func.operands,
-            regions,
-            &func.results,
-            span,
-        )?;
+        let inst =
+            func.writer.append_typed(body, kind, &func.operands, regions, &func.results, span)?;
+        if *key == Call::key() {
+            func.calls.push(inst);
+        }
         let first = func.writer.function().value_of(inst);
         match (&names[..], first) {
             ([], _) | (_, None) => {}
@@ -470,12 +532,10 @@ impl<'a> FastOpReader<'_, 'a> {
         }
         Some(())
     }
+}
 
-    /// Appends a call and records it for the check of all calls.
-    pub(crate) fn append_call<const N: usize>(&mut self, attrs: [Attr; N]) -> Option<()> {
-        let inst = sapwood_ptir::InstId::from_index(self.func.writer.function().inst_capacity());
-        self.append(attrs)?;
-        self.func.calls.push(inst);
-        Some(())
-    }
+// Returns a list of `count` integers as an attribute; absent if all entries are the default.
+fn attr_unless_all(list: Ints, default: i64, count: usize) -> Option<Attr> {
+    (list.len() == count).then_some(())?;
+    Some(if list.iter().any(|&n| n != default) { Attr::Ints(list) } else { Attr::Unit })
 }

@@ -11,7 +11,6 @@ use sapwood_types::{counted, did_you_mean};
 use smallvec::SmallVec;
 
 use super::declared_types::check_operand_types;
-use super::line_cache::{LineKind, LineTemplate};
 use super::regions::{OpenOp, RegionSyntax};
 use super::value_scope::{NameBinding, ValueScope};
 use super::{ModuleReader, ReadResult, kept_attributes_text};
@@ -42,7 +41,7 @@ pub(super) struct OpenFunction<'a> {
     /// True if an error was reported.
     pub(super) failed: bool,
     pub(super) calls: Vec<InstId>,
-    /// The operands and result types of the op on the fast path.
+    /// The operands and result types of the op that is read silently.
     pub(super) operands: Vec<ValueId>,
     pub(super) results: Vec<TypeId>,
 }
@@ -345,23 +344,14 @@ impl<'a> ModuleReader<'a> {
         let names = self.read_result_names()?;
         self.c.skip_space();
         let at = self.c.at;
-        // After an error, the slow path reads everything.
-        let fine = self.problems.is_empty();
-        if fine && self.try_fast_path(func, &names) {
-            return Ok(());
-        }
-        let line = match fine {
-            true => self.lines.line_end(at).and_then(|end| LineTemplate::new(self.c.text, at, end)),
-            false => None,
-        };
-        if let Some(line) = &line
-            && self.append_from_line_cache(func, line, &names)
-        {
+        // After an error, the reporting builder reads everything.
+        if self.silent && self.problems.is_empty() && self.try_read_silently(func, &names) {
             return Ok(());
         }
         let mut op = RawOp { at, ..Default::default() };
         let next = if self.c.peek() == b'"' {
             op.name = self.c.string().unwrap_or_default();
+            op.row = ops::by_name(&op.name);
             op.generic = true;
             self.read_generic_op(func, &mut op)?
         } else {
@@ -369,10 +359,11 @@ impl<'a> ModuleReader<'a> {
                 return self.error_at(at, "expected an op");
             };
             op.name = Cow::Borrowed(name);
+            op.row = ops::by_name(name);
             self.read_pretty_op(func, &mut op, &names)?
         };
         match next {
-            OpStart::Complete => self.finish_op(func, op, &names, line),
+            OpStart::Complete => self.finish_op(func, op, &names),
             OpStart::Region { form, params } => {
                 self.open_region(func, op, names, form, &params);
                 Ok(())
@@ -413,13 +404,12 @@ impl<'a> ModuleReader<'a> {
         Ok(names)
     }
 
-    /// Converts an op that was read and appends its instructions. Caches the line if the op is all of it.
+    /// Converts an op that was read and appends its instructions.
     pub(super) fn finish_op(
         &mut self,
         func: &mut OpenFunction<'a>,
         mut op: RawOp<'a>,
         names: &ResultNames<'a>,
-        line: Option<LineTemplate<'a>>,
     ) -> ReadResult<()> {
         self.skip_location()?;
         let end = op.at + self.c.text[op.at..self.c.at].trim_ascii_end().len();
@@ -440,10 +430,6 @@ impl<'a> ModuleReader<'a> {
             self.poison_names(func, names);
             return Ok(());
         }
-        let before = (func.writer.function().inst_capacity(), func.calls.len());
-        // A name in a string is not an operand.
-        let mut is_cacheable =
-            line.as_ref().is_some_and(|line| line.num_names() == op.operands.len());
         let mut error_text = None;
         let made = if terminator {
             append_terminator(func, &mut op, span).map(|()| SmallVec::new())
@@ -452,7 +438,6 @@ impl<'a> ModuleReader<'a> {
                 let mut converter =
                     OpConverter::new(&mut func.writer, func.body, &mut op, span, &mut func.calls);
                 let made = converter.convert();
-                is_cacheable &= !converter.depends_on_constants;
                 let made = made.and_then(|made| converter.check_result_types(made));
                 error_text = converter.error_text;
                 match converter.duplicate {
@@ -480,7 +465,7 @@ impl<'a> ModuleReader<'a> {
                 return Ok(());
             }
         };
-        is_cacheable &= !self.save_unused_attributes(&op, span);
+        self.save_unused_attributes(&op, span);
         let count: usize = names.iter().map(|(_, n)| *n as usize).sum();
         if count != 0 && count != values.len() {
             let (named, found) = (counted(count, "name"), counted(values.len(), "result"));
@@ -489,18 +474,6 @@ impl<'a> ModuleReader<'a> {
             func.failed = true;
             self.poison_names(func, names);
             return Ok(());
-        }
-        if let Some(line) = line
-            && is_cacheable
-            && line.ends_at(op.at, end)
-        {
-            let kind = match (terminator, func.open_ops.is_empty()) {
-                (true, true) => LineKind::Return,
-                (true, false) => LineKind::Yield,
-                (false, _) if func.calls.len() > before.1 => LineKind::Call,
-                (false, _) => LineKind::Plain,
-            };
-            self.cache_line(func, line, before.0, &values, kind);
         }
         self.name_results(func, names, &values);
         Ok(())
@@ -553,8 +526,8 @@ impl<'a> ModuleReader<'a> {
         }
     }
 
-    // Saves the attributes that the conversion did not use. Returns whether there are any.
-    fn save_unused_attributes(&mut self, op: &RawOp<'a>, span: sapwood_types::Span) -> bool {
+    // Saves the attributes that the conversion did not use.
+    fn save_unused_attributes(&mut self, op: &RawOp<'a>, span: sapwood_types::Span) {
         let mut text = String::new();
         // Clauses come first, as in the pretty form.
         let mut unused: SmallVec<[&NamedAttr<'_>; 4]> =
@@ -572,9 +545,7 @@ impl<'a> ModuleReader<'a> {
         if !text.is_empty() {
             let extras = OpExtras { op: (&*op.name).into(), attributes: text.into() };
             self.extras.ops.insert(span, extras);
-            return true;
         }
-        false
     }
 
     /// Reads an operand: `%x` or `%x#1`. Pushes nothing if its definition has an error.

@@ -94,16 +94,6 @@ impl<'a> LineCursor<'a> {
         }
     }
 
-    /// Returns the end, without the newline, of the line of a position that is not before the current line.
-    #[inline]
-    pub(super) fn line_end(&mut self, place: usize) -> Option<usize> {
-        self.advance(place);
-        match self.index.starts.get(self.current + 1) {
-            Some(&next) if *self.index.starts.get(self.current)? <= place => Some(next - 1),
-            _ => None,
-        }
-    }
-
     /// Returns the number of lines between the line of a position and the next `}` with the same indentation.
     pub(super) fn count_lines_to_close(&mut self, place: usize) -> usize {
         self.advance(place);
@@ -198,7 +188,6 @@ mod tests {
         let index = LineIndex::new(&source);
         let mut lines = LineCursor::new(text, &index, 0, text.len());
         assert_eq!(lines.count_lines_to_close(11), 3);
-        assert_eq!(lines.line_end(20), Some(28));
         assert_eq!(lines.count_lines_to_close(text.rfind("func").unwrap()), 0);
     }
 }

@@ -5,10 +5,11 @@ mod declared_types;
 mod fast_path;
 pub(crate) mod function;
 mod generic;
-mod line_cache;
 mod line_index;
 pub(crate) mod pretty;
 mod regions;
+#[cfg(test)]
+mod tests;
 mod value_scope;
 
 use std::borrow::Cow;
@@ -25,11 +26,10 @@ use crate::cursor::Cursor;
 use crate::module::{Extras, Module};
 use crate::types::TypeCache;
 use attr_cache::AttrCache;
-use line_cache::LineCache;
 use line_index::{LineCursor, LineIndex};
 use value_scope::ValueScope;
 
-pub(crate) use fast_path::{AttrVec, FastOpReader, fast_read_terminator};
+pub(crate) use fast_path::{AttrVec, FastOpReader};
 pub(crate) use function::refine_parts;
 pub(crate) use pretty::ints_of;
 
@@ -66,12 +66,18 @@ pub fn read(source: &Source) -> Result<Module, Diagnostics> {
 /// # Errors
 /// With all errors found.
 pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
+    read_modules(source, true)
+}
+
+// Reads all modules. The silent builder is not used if `silent` is false; the result must be the same.
+fn read_modules(source: &Source, silent: bool) -> Result<Vec<Module>, Diagnostics> {
     let text = source.text();
     let mut problems = Diagnostics::new();
     let mut modules = Vec::new();
     let index = LineIndex::new(source);
     for (start, end) in line_index::split_modules(text, &index) {
         let mut reader = ModuleReader::new(source, &index, start, end);
+        reader.silent = silent;
         match reader.read_module() {
             Some(module) if reader.problems.error_count() == 0 => modules.push(module),
             _ => {}
@@ -132,7 +138,8 @@ struct ModuleReader<'a> {
     lines: LineCursor<'a>,
     types: TypeCache<'a>,
     attr_cache: AttrCache<'a>,
-    line_cache: LineCache<'a>,
+    /// False if only the reporting builder is used.
+    silent: bool,
     tables: AttrTables<'a>,
     problems: Diagnostics,
     notes: Vec<Diagnostic>,
@@ -157,7 +164,7 @@ impl<'a> ModuleReader<'a> {
             lines: LineCursor::new(source.text(), index, start, end),
             types: TypeCache::default(),
             attr_cache: AttrCache::default(),
-            line_cache: LineCache::default(),
+            silent: true,
             tables: AttrTables {
                 aliases: HashMap::default(),
                 remaining: Cell::new(MAX_ALIAS_BYTES),

@@ -10,7 +10,7 @@ use super::function::{OpStart, OpenFunction, Param};
 use super::regions::RegionSyntax;
 use super::{ModuleReader, ReadResult};
 use crate::attr::{self, Ints, NamedAttr, RawAttr};
-use crate::ops;
+use crate::ops::{self, Part};
 use crate::raw_op::{RawOp, ResultNames, TypeList};
 
 impl<'a> ModuleReader<'a> {
@@ -21,13 +21,11 @@ impl<'a> ModuleReader<'a> {
         op: &mut RawOp<'a>,
         names: &ResultNames<'a>,
     ) -> ReadResult<OpStart<'a>> {
-        match &*op.name {
-            "stablehlo.constant" | "arith.constant" | "mhlo.constant" | "chlo.constant" => {
-                self.read_constant(op)?;
-            }
-            "stablehlo.while" | "mhlo.while" => return self.read_while(func, op),
-            "stablehlo.reduce" | "mhlo.reduce" => return self.read_reduce(func, op),
-            "sdy.sharding_constraint" => self.read_sharding_constraint(func, op)?,
+        match op.row.and_then(|(row, _)| row.form.first()) {
+            Some(Part::Literal) => self.read_constant(op)?,
+            Some(Part::Loop) => return self.read_while(func, op),
+            Some(Part::Reduction) => return self.read_reduce(func, op),
+            Some(Part::Sharding) => self.read_sharding_constraint(func, op)?,
             _ => self.read_pretty_items(func, op, names)?,
         }
         Ok(OpStart::Complete)

@@ -65,11 +65,11 @@ impl<'a> ModuleReader<'a> {
             }
             RegionSyntax::Generic => {
                 self.expect(b')', "or `,` after a region")?;
-                if self.try_close_generic(func, &frame) {
+                if self.try_close_silently(func, &frame) {
                     return Ok(());
                 }
                 self.read_generic_suffix(func, &mut frame.op)?;
-                self.finish_op(func, frame.op, &frame.names, None)
+                self.finish_op(func, frame.op, &frame.names)
             }
             RegionSyntax::While { params } if frame.op.regions.len() == 1 => {
                 if !self.c.eat_word("do") {
@@ -82,12 +82,11 @@ impl<'a> ModuleReader<'a> {
                 Ok(())
             }
             RegionSyntax::While { .. } | RegionSyntax::Reduce => {
-                if frame.op.results_match_operands && self.try_close_while(func, &frame) {
+                if self.try_close_silently(func, &frame) {
                     return Ok(());
                 }
                 copy_operand_types_to_results(func, &mut frame.op);
-                self.skip_location()?;
-                self.finish_op(func, frame.op, &frame.names, None)
+                self.finish_op(func, frame.op, &frame.names)
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The writer: from programs to text that StableHLO's own tools read.
 
+mod form;
 mod text_writer;
 mod value_names;
 
@@ -10,6 +11,7 @@ use sapwood_ptir::{Function, InstId, Program};
 use crate::module::{Extras, FunctionExtras, Module, PRIVATE};
 use crate::types;
 
+pub(crate) use form::{print_form, write_array};
 pub(crate) use text_writer::{TextWriter, write_list, write_results};
 
 /// The reason why a program cannot be written.

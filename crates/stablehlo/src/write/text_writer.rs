@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::value_names::ValueNames;
 use super::{WriteError, unwritable};
 use crate::module::Extras;
-use crate::{literal, ops, types};
+use crate::{ops, types};
 
 /// The largest depth by which lines are indented.
 const MAX_INDENT: usize = 32;
@@ -104,37 +104,16 @@ impl<'a> TextWriter<'a> {
     }
 
     fn write_inst(&mut self, inst: InstId) -> Result<(), WriteError> {
-        match self.f.op_name(inst) {
-            "constant" => {
-                self.start_line(inst);
-                self.out.push_str("stablehlo.constant ");
-                if let Some(value) = self.f.value_of(inst)
-                    && let Some(literal) = self.f.constant_of(value)
-                {
-                    literal::write(&mut self.out, literal);
-                    self.out.push_str(" : ");
-                    types::write_tensor(&mut self.out, &literal.ty());
-                }
-                self.out.push('\n');
-                Ok(())
-            }
-            "return" => {
-                self.write_terminator(inst, "return");
-                Ok(())
-            }
-            "yield" => {
-                self.write_terminator(inst, "stablehlo.return");
-                Ok(())
-            }
-            _ => match ops::by_key(self.f.op_key(inst)) {
-                Some(mapping) => (mapping.write)(self, inst, mapping),
-                None if self.f.op_def(inst).is_none() => {
-                    ops::write_unknown(self, inst);
-                    Ok(())
-                }
-                None => Err(unwritable(self, inst, "StableHLO has no counterpart")),
-            },
+        if let Some(mapping) = ops::by_key(self.f.op_key(inst)) {
+            return mapping.write(self, inst);
         }
+        match self.f.op_name(inst) {
+            "return" => self.write_terminator(inst, "return"),
+            "yield" => self.write_terminator(inst, "stablehlo.return"),
+            _ if self.f.op_def(inst).is_none() => ops::write_unknown(self, inst),
+            _ => return Err(unwritable(self, inst, "StableHLO has no counterpart")),
+        }
+        Ok(())
     }
 
     fn write_terminator(&mut self, inst: InstId, name: &str) {
