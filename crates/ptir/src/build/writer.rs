@@ -70,13 +70,13 @@ impl InferenceCache {
     #[inline]
     fn contains(&self, slot: usize, f: &Function, inst: InstId) -> bool {
         let Some(like) = self.0[slot].some() else { return false };
-        let (old, new) = (&f.insts[like.index()], &f.insts[inst.index()]);
+        let (old, new) = (&f.dfg.insts[like.index()], &f.dfg.insts[inst.index()]);
         // A discarded instruction has lost its operands.
         if !old.live
             || (old.key, old.attrs) != (new.key, new.attrs)
             || old.operand_len != new.operand_len
             || old.result_len != new.result_len
-            || old.region_len != new.region_len
+            || f.regions(like).len() != f.regions(inst).len()
         {
             return false;
         }
@@ -158,19 +158,19 @@ impl FunctionWriter {
 
     /// Adds a parameter to a body.
     pub fn param(&mut self, body: BodyId, ty: &ValueType) -> ValueId {
-        let ty = self.function.types.intern(ty);
+        let ty = self.function.dfg.types.intern(ty);
         self.param_typed(body, ty)
     }
 
     /// Adds a parameter to a body, with the [id](Self::intern_type) of its type.
     pub fn param_typed(&mut self, body: BodyId, ty: TypeId) -> ValueId {
-        self.stale |= self.function.bodies[body.index()].owner.some().is_some();
+        self.stale |= self.function.body_owner(body).is_some();
         self.function.push_param_id(body, ty)
     }
 
     /// Returns the id of a type in this function.
     pub fn intern_type(&mut self, ty: &ValueType) -> TypeId {
-        self.function.types.intern(ty)
+        self.function.dfg.types.intern(ty)
     }
 
     /// Returns the value of a literal: a `constant` at the start of the function, one per literal.
@@ -218,12 +218,12 @@ impl FunctionWriter {
             let like = parts.operands.iter().rev().find(|v| f.value_type(**v) == ty);
             types.push(match like {
                 Some(value) => f.type_id(*value),
-                None => f.types.intern(ty),
+                None => f.dfg.types.intern(ty),
             });
         }
-        let attrs = f.attrs.intern_slice(attrs);
+        let attrs = f.dfg.attrs.intern_slice(attrs);
         let inst = f.create_inst(parts.key, attrs, &parts.operands, &parts.regions, &types, span);
-        f.link_last(inst, body);
+        f.layout.link_last(inst, body);
         self.unchecked.push(inst);
         Ok(inst)
     }
@@ -244,23 +244,23 @@ impl FunctionWriter {
         types: &[TypeId],
         span: Span,
     ) -> Option<InstId> {
-        let attrs = self.function.attrs.intern_array(attrs);
+        let attrs = self.function.dfg.attrs.intern_array(attrs);
         self.append_interned(body, (key, attrs), operands, &[], types, span)
     }
 
     /// Returns the id of an attribute list in this function, for [`append_interned`](Self::append_interned).
     pub fn intern_attrs<const N: usize>(&mut self, attrs: [Attr; N]) -> AttrId {
-        self.function.attrs.intern_array(attrs)
+        self.function.dfg.attrs.intern_array(attrs)
     }
 
     /// Returns the id of an attribute list of any length.
     pub fn intern_attr_slice(&mut self, attrs: &[Attr]) -> AttrId {
-        self.function.attrs.intern_slice(attrs)
+        self.function.dfg.attrs.intern_slice(attrs)
     }
 
     /// Returns the id of an attribute list of another function. Both functions then share the list.
     pub fn intern_shared_attrs(&mut self, attrs: &AttrList) -> AttrId {
-        self.function.attrs.intern(attrs)
+        self.function.dfg.attrs.intern(attrs)
     }
 
     /// Appends an instruction like [`append_typed`](Self::append_typed), but takes the [id](Self::intern_attrs) of
@@ -286,11 +286,14 @@ impl FunctionWriter {
         let mut near = regions.is_empty();
         let mut one_type = near && types.len() == 1;
         for &value in operands {
-            let data = f.values.get(value.index())?;
+            let data = f.dfg.values.get(value.index())?;
             one_type &= types.first() == Some(&data.ty);
             if data.index & PARAM_BIT == 0 {
-                let def = f.insts.get(data.def as usize).filter(|def| def.live)?;
-                near &= def.parent == body;
+                let def = InstId::new(data.def as usize);
+                if !f.is_live(def) {
+                    return None;
+                }
+                near &= f.body_of(def) == Some(body);
             } else if f.is_live_value(value) {
                 near &= data.def as usize == body.index();
             } else {
@@ -314,7 +317,7 @@ impl FunctionWriter {
             }
             self.inference_cache.0[slot] = inst;
         }
-        f.link_last(inst, body);
+        f.layout.link_last(inst, body);
         if !near {
             self.unchecked.push(inst);
         }
@@ -362,7 +365,7 @@ impl FunctionWriter {
         if !is_open(f, body) {
             return None;
         }
-        let data = f.insts.get(like.index()).filter(|data| data.live)?;
+        let data = f.dfg.insts.get(like.index()).filter(|data| data.live)?;
         let (key, attrs, results) = (data.key, data.attrs, data.result_len as usize);
         let same = |a, b| f.is_live_value(a) && f.type_id(a) == f.type_id(b);
         if !all_pairs(operands, f.operands(like), same) {
@@ -376,7 +379,7 @@ impl FunctionWriter {
         let mut types: SmallVec<[TypeId; 4]> = SmallVec::with_capacity(results);
         f.inst_results(like).for_each(|v| types.push(f.type_id(v)));
         let inst = f.create_inst(key, attrs, operands, &regions, &types, span);
-        f.link_last(inst, body);
+        f.layout.link_last(inst, body);
         self.unchecked.push(inst);
         Some(inst)
     }
@@ -405,11 +408,11 @@ impl FunctionWriter {
         }
         let mut types: SmallVec<[TypeId; 4]> = SmallVec::new();
         for value in other.inst_results(like) {
-            types.push(f.types.intern(other.value_type(value)));
+            types.push(f.dfg.types.intern(other.value_type(value)));
         }
-        let attrs = f.attrs.intern(other.attrs(like));
+        let attrs = f.dfg.attrs.intern(other.attrs(like));
         let inst = f.create_inst(other.op_key(like), attrs, operands, &[], &types, span);
-        f.link_last(inst, body);
+        f.layout.link_last(inst, body);
         self.unchecked.push(inst);
         Some(inst)
     }
@@ -450,7 +453,7 @@ impl FunctionWriter {
             let types: SmallVec<[TypeId; 2]> = f.inst_results(inst).map(|v| f.type_id(v)).collect();
             let (key, attrs) = (f.op_key(inst), f.attr_id(inst));
             let copy = f.create_inst(key, attrs, &operands, &[], &types, span);
-            f.link_last(copy, body);
+            f.layout.link_last(copy, body);
             map.extend(f.inst_results(inst).zip(f.inst_results(copy)));
             at = f.next_inst(inst);
         }
@@ -463,7 +466,7 @@ impl FunctionWriter {
     /// # Errors
     /// If the function is invalid, with all problems found.
     pub fn finish(mut self, results: &[ValueType]) -> Result<Function, Diagnostics> {
-        let results = results.iter().map(|ty| self.function.types.intern(ty)).collect();
+        let results = results.iter().map(|ty| self.function.dfg.types.intern(ty)).collect();
         self.finish_typed(results)
     }
 
@@ -481,7 +484,7 @@ impl FunctionWriter {
             return Err(Diagnostic::error(f.span(), message).into());
         }
         f.set_result_ids(results);
-        f.relabel_body(f.body());
+        f.layout.relabel_body(f.body());
         match self.stale {
             true => crate::verify::verify_function(f)?,
             false => crate::verify::verify_appended(f, &self.unchecked)?,
@@ -493,9 +496,7 @@ impl FunctionWriter {
 // Returns whether a body exists and has no terminator yet.
 #[inline]
 fn is_open(f: &Function, body: BodyId) -> bool {
-    let Some(data) = f.bodies.get(body.index()).filter(|data| data.live) else { return false };
-    let ends = |last: InstId| f.op_def(last).is_some_and(|def| def.terminator);
-    !data.last.some().is_some_and(ends)
+    f.is_live_body(body) && f.terminator(body).is_none()
 }
 
 // Returns whether two operand lists have the same length and `same` holds for each pair.
