@@ -539,14 +539,6 @@ impl AttrInterner {
         Self { lists, table: HashTable::with_capacity(count) }
     }
 
-    pub(crate) fn intern(&mut self, list: &AttrList) -> AttrId {
-        if list.is_empty() {
-            return AttrId::new(0);
-        }
-        let hash = hash_attrs(list);
-        self.find(hash, list).unwrap_or_else(|| self.insert(hash, list.clone()))
-    }
-
     /// Interns a list; its entries are copied only if the list is new.
     pub(crate) fn intern_slice(&mut self, list: &[Attr]) -> AttrId {
         if list.is_empty() {

@@ -280,7 +280,7 @@ impl JsonReader<'_> {
         let mut types = Vec::new();
         for (i, text) in json.types.iter().enumerate() {
             match parse_type_text(text) {
-                Ok(ty) => types.push(f.types.intern(&ty)),
+                Ok(ty) => types.push(f.dfg.types.intern(&ty)),
                 Err(why) => return self.fail(&format!(".types[{i}]"), &why),
             }
         }
@@ -373,10 +373,10 @@ impl JsonReader<'_> {
                 Err(why) => return self.fail(&at, &format!("{name}: {why}")),
             };
             let key = def.map_or_else(|| OpKey::of(name), |d| d.key);
-            let attrs = f.attrs.intern_vec(attrs);
+            let attrs = f.dfg.attrs.intern_vec(attrs);
             let span = Span::unknown();
             let inst_id = f.create_inst(key, attrs, &operands, &regions, &result_types, span);
-            f.link(inst_id, InsertPoint::End(bodies[inst.body]));
+            f.layout.link(inst_id, InsertPoint::End(bodies[inst.body]));
             f.set_comment(inst_id, inst.comment.as_deref());
             let results: Vec<ValueId> = f.inst_results(inst_id).collect();
             for (&v, value) in inst.results.iter().zip(results) {
@@ -388,7 +388,7 @@ impl JsonReader<'_> {
         if let Some(b) = attached.iter().position(|a| !a) {
             return self.fail(&format!(".bodies[{b}]"), "no instruction owns it");
         }
-        f.relabel_body(f.body());
+        f.layout.relabel_body(f.body());
         Some(f)
     }
 }

@@ -27,7 +27,7 @@
 //! ## Modules
 //! | module | contents |
 //! | --- | --- |
-//! | `program`, `func/` | Programs; functions. `func/`: arenas and queries (`mod`), `edit`, `bodies` and `regions` (edits), `insert_point`, `uses`, `order` (dominance), `walk`, `constants`, `value_names`, `journal` (undo), `consistency` (checks for tests). |
+//! | `program`, `func/` | Programs; functions. A function has two halves: `dfg` (what is computed) with `uses` and `value_names`, and `layout` (in which order and where) with `order` (labels, dominance) and `walk`. `func/mod` has the queries on both; the edits are in `edit`, `bodies`, `regions` and `constants`, with `insert_point`, `journal` (undo) and `consistency` (checks for tests). |
 //! | `ids`, `name`, `tables` | Ids into arenas; interned names; the locks of the interners. |
 //! | `types`, `attr`, `literal/` | Types of values; attribute values; tensor literals. |
 //! | `dims/` | Arithmetic on dims: `expr` (the normal form), `arith`, `bounds`, `facts`, `bind` (values for symbols), `shorten` and `text`. Types do not use it yet. |

@@ -81,7 +81,7 @@ pub(crate) fn verify_appended(
         let mut problems = Diagnostics::new();
         checker.check_body(function.body(), None, &mut problems);
         checker.check_results(&mut problems);
-        if function.types.any_excessive() {
+        if function.dfg.types.any_excessive() {
             checker.check_limits(&mut problems);
         }
         for inst in insts {
@@ -187,7 +187,7 @@ pub(crate) fn check_function(
     let mut seen = VerifiedCache([InstId::NONE; VERIFIED_CACHE_SIZE]);
     checker.check_body(function.body(), None, problems);
     checker.check_results(problems);
-    if function.types.any_excessive() {
+    if function.dfg.types.any_excessive() {
         checker.check_limits(problems);
     }
     for inst in function.walk() {
@@ -537,7 +537,7 @@ fn check_signature(f: &Function, inst: InstId, target: &Function) -> Vec<OpError
         return errors;
     }
     // Without named dims a type means the same in every function.
-    let plain = !f.types.named() && !target.types.named();
+    let plain = !f.dfg.types.named() && !target.dfg.types.named();
     for (n, (&arg, &param)) in args.iter().zip(params).enumerate() {
         if plain && target.value_type(param) == f.value_type(arg) {
             continue;

@@ -356,17 +356,18 @@ fn a_refused_typed_append_changes_nothing() {
             .unwrap();
     }
     let before = (writer.function().inst_capacity(), writer.function().value_capacity());
-    assert_eq!(writer.append_typed(body, Neg::key(), [], &[x], &[wrong], NOWHERE), None);
-    let none = writer.intern_attrs([]);
+    let none = writer.intern_attrs(&[]);
+    let neg = (Neg::key(), none);
+    assert_eq!(writer.append_typed(body, neg, &[x], &[], &[wrong], NOWHERE), None);
     let cond = (Cond::key(), none);
-    assert_eq!(writer.append_interned(body, cond, &[pred], &regions, &[wrong], NOWHERE), None);
+    assert_eq!(writer.append_typed(body, cond, &[pred], &regions, &[wrong], NOWHERE), None);
     let f = writer.function();
     assert_eq!((f.inst_capacity(), f.value_capacity()), before);
     assert_eq!(f.uses(x).count(), 2);
     assert_eq!(regions.map(|r| f.body_owner(r)), [None, None]);
     // The regions can still be used.
     let right = writer.intern_type(&ty);
-    let made = writer.append_interned(body, cond, &[pred], &regions, &[right], NOWHERE).unwrap();
+    let made = writer.append_typed(body, cond, &[pred], &regions, &[right], NOWHERE).unwrap();
     let values = writer.function().inst_results(made).collect();
     writer.append(body, &Return { values }.into_parts(), NOWHERE).unwrap();
     writer.finish(&[ty]).unwrap().check_indices().unwrap();

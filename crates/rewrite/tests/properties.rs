@@ -56,7 +56,11 @@ fn pipelines() -> Vec<Pipeline> {
     });
     add("cse", true, &|m| m.add(CsePass));
     add("dce", true, &|m| m.add(DcePass));
-    add("fold", true, &|m| m.add(GreedyPass { config: config(), ..GreedyPass::fold() }));
+    add("fold", true, &|m| {
+        let mut fold = GreedyPass::fold();
+        fold.config = config();
+        m.add(fold);
+    });
     add("simplify", true, &|m| m.add(GreedyPass::simplify(config(), patterns())));
     add("default", false, &|m| {
         m.add(GreedyPass::canonicalize(config(), patterns()));

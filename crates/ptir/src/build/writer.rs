@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sapwood_types::{DataType, Diagnostic, Diagnostics, Span};
 use smallvec::SmallVec;
 
-use crate::attr::{Attr, AttrList};
+use crate::attr::Attr;
 use crate::func::{Function, InsertPoint, PARAM_BIT};
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
@@ -67,13 +67,13 @@ impl InferenceCache {
     #[inline]
     fn contains(&self, slot: usize, f: &Function, inst: InstId) -> bool {
         let Some(like) = self.0[slot].some() else { return false };
-        let (old, new) = (&f.insts[like.index()], &f.insts[inst.index()]);
+        let (old, new) = (&f.dfg.insts[like.index()], &f.dfg.insts[inst.index()]);
         // A discarded instruction has lost its operands.
         if !old.live
             || (old.key, old.attrs) != (new.key, new.attrs)
             || old.operand_len != new.operand_len
             || old.result_len != new.result_len
-            || old.region_len != new.region_len
+            || f.regions(like).len() != f.regions(inst).len()
         {
             return false;
         }
@@ -155,19 +155,19 @@ impl FunctionWriter {
 
     /// Adds a parameter to a body.
     pub fn param(&mut self, body: BodyId, ty: &ValueType) -> ValueId {
-        let ty = self.function.types.intern(ty);
+        let ty = self.function.dfg.types.intern(ty);
         self.param_typed(body, ty)
     }
 
     /// Adds a parameter to a body, with the [id](Self::intern_type) of its type.
     pub fn param_typed(&mut self, body: BodyId, ty: TypeId) -> ValueId {
-        self.stale |= self.function.bodies[body.index()].owner.some().is_some();
+        self.stale |= self.function.body_owner(body).is_some();
         self.function.push_param_id(body, ty)
     }
 
     /// Returns the id of a type in this function.
     pub fn intern_type(&mut self, ty: &ValueType) -> TypeId {
-        self.function.types.intern(ty)
+        self.function.dfg.types.intern(ty)
     }
 
     /// Returns the value of a literal: a `constant` at the start of the function, one per literal.
@@ -215,19 +215,19 @@ impl FunctionWriter {
             let like = parts.operands.iter().rev().find(|v| f.value_type(**v) == ty);
             types.push(match like {
                 Some(value) => f.type_id(*value),
-                None => f.types.intern(ty),
+                None => f.dfg.types.intern(ty),
             });
         }
-        let attrs = f.attrs.intern_slice(attrs);
+        let attrs = f.dfg.attrs.intern_slice(attrs);
         let inst = f.create_inst(parts.key, attrs, &parts.operands, &parts.regions, &types, span);
-        f.link_last(inst, body);
+        f.layout.link_last(inst, body);
         self.unchecked.push(inst);
         Ok(inst)
     }
 
     /// Returns the id of an attribute list in this function, for [`append_typed`](Self::append_typed).
     pub fn intern_attrs(&mut self, attrs: &[Attr]) -> AttrId {
-        self.function.attrs.intern_slice(attrs)
+        self.function.dfg.attrs.intern_slice(attrs)
     }
 
     /// Appends an instruction whose attributes and result types are known by their ids
@@ -257,11 +257,14 @@ impl FunctionWriter {
         let mut near = regions.is_empty();
         let mut one_type = near && types.len() == 1;
         for &value in operands {
-            let data = f.values.get(value.index())?;
+            let data = f.dfg.values.get(value.index())?;
             one_type &= types.first() == Some(&data.ty);
             if data.index & PARAM_BIT == 0 {
-                let def = f.insts.get(data.def as usize).filter(|def| def.live)?;
-                near &= def.parent == body;
+                let def = InstId::new(data.def as usize);
+                if !f.is_live(def) {
+                    return None;
+                }
+                near &= f.body_of(def) == Some(body);
             } else if f.is_live_value(value) {
                 near &= data.def as usize == body.index();
             } else {
@@ -285,7 +288,7 @@ impl FunctionWriter {
             }
             self.inference_cache.0[slot] = inst;
         }
-        f.link_last(inst, body);
+        f.layout.link_last(inst, body);
         if !near {
             self.unchecked.push(inst);
         }
@@ -323,7 +326,7 @@ impl FunctionWriter {
     /// # Errors
     /// If the function is invalid, with all problems found.
     pub fn finish(mut self, results: &[ValueType]) -> Result<Function, Diagnostics> {
-        let results = results.iter().map(|ty| self.function.types.intern(ty)).collect();
+        let results = results.iter().map(|ty| self.function.dfg.types.intern(ty)).collect();
         self.finish_typed(results)
     }
 
@@ -341,7 +344,7 @@ impl FunctionWriter {
             return Err(Diagnostic::error(f.span(), message).into());
         }
         f.set_result_ids(results);
-        f.relabel_body(f.body());
+        f.layout.relabel_body(f.body());
         match self.stale {
             true => crate::verify::verify_function(f)?,
             false => crate::verify::verify_appended(f, &self.unchecked)?,
@@ -353,9 +356,7 @@ impl FunctionWriter {
 // Returns whether a body exists and has no terminator yet.
 #[inline]
 fn is_open(f: &Function, body: BodyId) -> bool {
-    let Some(data) = f.bodies.get(body.index()).filter(|data| data.live) else { return false };
-    let ends = |last: InstId| f.op_def(last).is_some_and(|def| def.terminator);
-    !data.last.some().is_some_and(ends)
+    f.is_live_body(body) && f.terminator(body).is_none()
 }
 
 // Returns whether two operand lists have the same length and `same` holds for each pair.

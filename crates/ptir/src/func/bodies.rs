@@ -1,7 +1,7 @@
 //! Edits of bodies: parameters, detaching, inlining.
 
-use super::journal::UndoEntry;
-use super::{BodyData, EditError, Function, InsertPoint};
+use super::journal::{DfgUndo, LayoutUndo, UndoEntry};
+use super::{EditError, Function, InsertPoint};
 use crate::ids::{BodyId, InstId, TypeId, ValueId};
 use crate::op::OpKey;
 use crate::types::ValueType;
@@ -10,9 +10,9 @@ impl Function {
     /// Creates a body that belongs to no instruction yet, for [`OpParts::regions`](crate::OpParts::regions).
     pub fn new_body<'a>(&mut self, params: impl IntoIterator<Item = &'a ValueType>) -> BodyId {
         let body = self.create_body();
-        self.detached += 1;
-        self.init_root_labels(body);
-        self.record_undo(|_| UndoEntry::NewBody(body));
+        self.layout.detached += 1;
+        self.layout.init_root_labels(body);
+        self.record_undo(UndoEntry::NewBody(body));
         for ty in params {
             self.push_param(body, ty);
         }
@@ -22,26 +22,25 @@ impl Function {
     /// Returns the number of bodies that belong to no instruction. The function's own body does not count.
     #[must_use]
     pub fn num_detached_bodies(&self) -> usize {
-        self.detached as usize
+        self.layout.detached as usize
     }
 
     pub(crate) fn create_body(&mut self) -> BodyId {
-        let body = BodyId::new(self.bodies.len());
-        self.bodies.push(BodyData::new());
+        let body = BodyId::new(self.dfg.bodies.len());
+        self.dfg.create_body();
+        self.layout.create_body();
         body
     }
 
     /// Adds a parameter to a body. For the function's own body this changes the function's signature.
     pub fn push_param(&mut self, body: BodyId, ty: &ValueType) -> ValueId {
-        let ty = self.types.intern(ty);
+        let ty = self.dfg.types.intern(ty);
         self.push_param_id(body, ty)
     }
 
     pub(crate) fn push_param_id(&mut self, body: BodyId, ty: TypeId) -> ValueId {
-        let index = self.bodies[body.index()].params.len() as u32;
-        let value = self.new_param_value(ty, body.index() as u32, index);
-        self.bodies[body.index()].params.push(value);
-        self.record_undo(|_| UndoEntry::PushedParam(body));
+        let value = self.dfg.push_param(body, ty);
+        self.record_dfg_undo(|_| DfgUndo::PushedParam(body));
         value
     }
 
@@ -73,20 +72,13 @@ impl Function {
             }
             stays[index] = false;
         }
-        self.record_undo(|f| UndoEntry::Params {
+        let left = params.iter().zip(stays).filter(|(_, stays)| *stays).map(|(&v, _)| v).collect();
+        self.record_dfg_undo(|dfg| DfgUndo::Params {
             body,
-            old: f.bodies[body.index()].params.clone(),
+            old: dfg.bodies[body.index()].params.clone(),
         });
-        let mut stays = stays.into_iter();
-        self.bodies[body.index()].params.retain(|_| stays.next().unwrap_or(true));
-        self.renumber_params(body);
+        self.dfg.set_params(body, left);
         Ok(())
-    }
-
-    pub(super) fn renumber_params(&mut self, body: BodyId) {
-        for (i, value) in self.bodies[body.index()].params.iter().enumerate() {
-            self.values[value.index()].index = i as u32 | super::PARAM_BIT;
-        }
     }
 
     /// Detaches the regions of an instruction, which must then be erased, and returns them.
@@ -95,22 +87,11 @@ impl Function {
     /// If the instruction does not exist.
     pub fn take_regions(&mut self, inst: InstId) -> Result<Vec<BodyId>, EditError> {
         self.check_inst(inst)?;
-        self.record_undo(|f| UndoEntry::TookRegions {
+        self.record_layout_undo(|layout| LayoutUndo::TookRegions {
             inst,
-            count: f.insts[inst.index()].region_len,
+            count: layout.regions(inst).len() as u32,
         });
-        Ok(self.detach_regions(inst))
-    }
-
-    pub(super) fn detach_regions(&mut self, inst: InstId) -> Vec<BodyId> {
-        let bodies = self.regions(inst).to_vec();
-        self.insts[inst.index()].region_len = 0;
-        self.detached += bodies.len() as u32;
-        for &body in &bodies {
-            self.bodies[body.index()].owner = InstId::NONE;
-            self.relabel_body(body);
-        }
-        bodies
+        Ok(self.layout.detach_regions(inst))
     }
 
     /// Drops a detached body and its contents.
@@ -124,12 +105,12 @@ impl Function {
         if body == self.body() || self.body_owner(body).is_some() {
             return Err(EditError::Attached(body));
         }
-        if self.detached > 1 {
+        if self.layout.detached > 1 {
             self.check_contained(&[body])?;
         }
         self.discard_body(body);
-        self.record_undo(|_| UndoEntry::DroppedBody(body));
-        self.detached -= 1;
+        self.record_undo(UndoEntry::DroppedBody(body));
+        self.layout.detached -= 1;
         Ok(())
     }
 
@@ -139,7 +120,7 @@ impl Function {
         for inst in insts.into_iter().rev() {
             self.erase_unchecked(inst);
         }
-        self.bodies[body.index()].live = false;
+        self.dfg.bodies[body.index()].live = false;
     }
 
     /// Moves the instructions of a region to `place`, replaces its parameters by `args`, and returns the values that
@@ -165,7 +146,7 @@ impl Function {
         self.check_insert_point(
             place,
             false,
-            self.insts.first().map_or(OpKey::of("return"), |i| i.key),
+            self.dfg.insts.first().map_or(OpKey::of("return"), |i| i.key),
         )?;
         let params = self.body_params(body).to_vec();
         if params.len() != args.len() {
@@ -183,8 +164,8 @@ impl Function {
         let target = self.insert_point_body(place);
         let owner = self.body_owner(body);
         let into_itself = match owner {
-            Some(owner) => target == body || self.is_body_inside(target, owner),
-            None => self.root_body(target) == body,
+            Some(owner) => target == body || self.layout.is_body_inside(target, owner),
+            None => self.layout.root_body(target) == body,
         };
         if into_itself {
             return Err(EditError::IntoItself);
@@ -213,7 +194,7 @@ impl Function {
             at = InsertPoint::After(inst);
         }
         if let Some(owner) = before_owner {
-            self.label_inserted(owner);
+            self.layout.label_inserted(owner);
         }
         Ok(yielded)
     }

@@ -52,14 +52,14 @@ impl Function {
     /// uses of the literal. The start of the function's own body is before its constants, so an instruction that uses
     /// the value must be inserted after it.
     pub fn constant(&mut self, literal: &TensorLiteral, at: InsertPoint, span: Span) -> ValueId {
-        let count = self.insts.len();
+        let count = self.dfg.insts.len();
         let start = InsertPoint::Start(self.body());
         let value = self.constant_unlabelled(literal, span, start, |f, known| {
             at == start || f.check_available(known, at, "constant").is_ok()
         });
-        if self.insts.len() > count {
-            self.label_inserted(InstId::new(count));
-            self.record_undo(|_| UndoEntry::Inserted(InstId::new(count)));
+        if self.dfg.insts.len() > count {
+            self.layout.label_inserted(InstId::new(count));
+            self.record_undo(UndoEntry::Inserted(InstId::new(count)));
         }
         value
     }
@@ -72,7 +72,7 @@ impl Function {
         usable: impl FnOnce(&Self, ValueId) -> bool,
     ) -> ValueId {
         let (attr_id, type_id) = self.constant_key(literal);
-        if let Some(known) = self.constants.get((attr_id, type_id))
+        if let Some(known) = self.dfg.constants.get((attr_id, type_id))
             && self.is_live(known)
             && self.attr_id(known) == attr_id
             && self.is::<crate::ops::Constant>(known)
@@ -84,14 +84,14 @@ impl Function {
         }
         let key = crate::ops::Constant::key();
         let inst = self.create_inst(key, attr_id, &[], &[], &[type_id], span);
-        self.link(inst, place);
-        self.constants.insert((attr_id, type_id), inst);
-        ValueId::new(self.insts[inst.index()].results as usize)
+        self.layout.link(inst, place);
+        self.dfg.constants.insert((attr_id, type_id), inst);
+        ValueId::new(self.dfg.insts[inst.index()].results as usize)
     }
 
     /// Returns the key that identifies a constant in this function: the interned literal and its type.
     pub fn constant_key(&mut self, literal: &TensorLiteral) -> (AttrId, TypeId) {
-        (self.literal_id(literal), self.types.intern(&literal.ty().into()))
+        (self.literal_id(literal), self.dfg.types.intern(&literal.ty().into()))
     }
 
     /// Returns the [`constant_key`](Self::constant_key) of a literal that probably has the type of `value`, which is
@@ -102,14 +102,14 @@ impl Function {
         value: ValueId,
     ) -> (AttrId, TypeId) {
         let ty = self.type_id(value);
-        match self.types.get(ty).as_tensor().is_some_and(|t| literal.has_type(t)) {
+        match self.dfg.types.get(ty).as_tensor().is_some_and(|t| literal.has_type(t)) {
             true => (self.literal_id(literal), ty),
             false => self.constant_key(literal),
         }
     }
 
     fn literal_id(&mut self, literal: &TensorLiteral) -> AttrId {
-        self.attrs.intern_array([Attr::Literal(literal.clone())])
+        self.dfg.attrs.intern_array([Attr::Literal(literal.clone())])
     }
 
     /// Inserts a `constant` instruction and registers it as the constant of its literal. `key` is the
@@ -126,16 +126,16 @@ impl Function {
         self.check_insert_point(place, false, op)?;
         self.check_literal(key)?;
         let inst = self.create_inst(op, key.0, &[], &[], &[key.1], Span::unknown());
-        self.link(inst, place);
-        self.label_inserted(inst);
-        self.record_undo(|_| UndoEntry::Inserted(inst));
-        self.constants.insert(key, inst);
+        self.layout.link(inst, place);
+        self.layout.label_inserted(inst);
+        self.record_undo(UndoEntry::Inserted(inst));
+        self.dfg.constants.insert(key, inst);
         Ok(inst)
     }
 
     fn check_literal(&self, (literal, ty): (AttrId, TypeId)) -> Result<(), EditError> {
-        let ty = self.types.get(ty).as_tensor();
-        match &self.attrs.get(literal)[..] {
+        let ty = self.dfg.types.get(ty).as_tensor();
+        match &self.dfg.attrs.get(literal)[..] {
             [Attr::Literal(literal)] if ty.is_some_and(|ty| literal.has_type(ty)) => Ok(()),
             _ => Err(EditError::NoLiteral),
         }
@@ -158,8 +158,8 @@ impl Function {
         let op = crate::ops::Constant::key();
         self.check_insert_point(place, false, op)?;
         self.check_literal(key)?;
-        let data = &self.insts[inst.index()];
-        let one = data.region_len == 0 && data.result_len == 1;
+        let data = &self.dfg.insts[inst.index()];
+        let one = self.regions(inst).is_empty() && data.result_len == 1;
         let near = matches!(place, InsertPoint::Before(at) | InsertPoint::After(at) if at == inst);
         if !one
             || near
@@ -169,30 +169,30 @@ impl Function {
             return Err(EditError::NoLiteral);
         }
         // Earlier in the same body, or in an enclosing body, it is visible from its old position.
-        let (target, home) = (self.insert_point_body(place), data.parent);
-        let at = self.label(self.mark_before_point(place));
-        if at >= data.label
-            || self.root_body(target) != self.root_body(home)
-            || !self.encloses(target, inst)
+        let (layout, node) = (&self.layout, &self.layout.insts[inst.index()]);
+        let target = layout.insert_point_body(place);
+        if layout.label(layout.mark_before_point(place)) >= node.label
+            || layout.root_body(target) != layout.root_body(node.parent)
+            || !layout.encloses(target, inst)
         {
             return Err(EditError::NotAvailable {
                 value: ValueId::new(data.results as usize),
                 user: "constant",
             });
         }
-        self.free_operands(inst);
-        let data = &mut self.insts[inst.index()];
+        self.dfg.free_operands(inst);
+        let data = &mut self.dfg.insts[inst.index()];
         (data.key, data.attrs) = (op, key.0);
         self.relink(inst, place);
-        self.label_inserted(inst);
-        self.constants.insert(key, inst);
+        self.layout.label_inserted(inst);
+        self.dfg.constants.insert(key, inst);
         Ok(())
     }
 
     /// Returns the registered `constant` instruction of a literal, if it still exists.
     #[must_use]
     pub fn find_constant(&self, key: (AttrId, TypeId)) -> Option<InstId> {
-        let inst = self.constants.get(key)?;
+        let inst = self.dfg.constants.get(key)?;
         let value = self.is_live(inst).then(|| self.value_of(inst)).flatten()?;
         let same = self.is::<crate::ops::Constant>(inst)
             && (self.attr_id(inst), self.type_id(value)) == key;
@@ -203,12 +203,12 @@ impl Function {
     pub fn register_constant(&mut self, inst: InstId) {
         if let Some(value) = self.value_of(inst).filter(|_| self.is::<crate::ops::Constant>(inst)) {
             let key = (self.attr_id(inst), self.type_id(value));
-            self.constants.insert(key, inst);
+            self.dfg.constants.insert(key, inst);
         }
     }
 
     /// Clears the table of constants. The instructions are kept.
     pub fn clear_constants(&mut self) {
-        self.constants.clear();
+        self.dfg.constants.clear();
     }
 }

@@ -3,8 +3,8 @@
 use sapwood_types::{Span, counted};
 use smallvec::SmallVec;
 
-use super::journal::UndoEntry;
-use super::{Function, InstData, ValueDef};
+use super::journal::{DfgUndo, LayoutUndo, UndoEntry};
+use super::{Function, ValueDef};
 use crate::attr::Attr;
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::op::{OpKey, OpParts, ResultCount};
@@ -119,16 +119,16 @@ impl Function {
             {
                 return Err(EditError::Attached(body));
             }
-            if self.root_body(self.insert_point_body(place)) == body {
+            if self.layout.root_body(self.insert_point_body(place)) == body {
                 return Err(EditError::IntoItself);
             }
             self.check_captures(body, place)?;
         }
         let inst = self.create(parts, span);
-        self.detached -= parts.regions.len() as u32;
-        self.link(inst, place);
-        self.label_inserted(inst);
-        self.record_undo(|_| UndoEntry::Inserted(inst));
+        self.layout.detached -= parts.regions.len() as u32;
+        self.layout.link(inst, place);
+        self.layout.label_inserted(inst);
+        self.record_undo(UndoEntry::Inserted(inst));
         Ok(inst)
     }
 
@@ -162,14 +162,10 @@ impl Function {
         for inst in self.walk_body(body) {
             for &value in self.operands(inst) {
                 let home = match self.value_def(value) {
-                    ValueDef::Result(def, _) => self.insts[def.index()].parent,
+                    ValueDef::Result(def, _) => self.layout.insts[def.index()].parent,
                     ValueDef::Param(body, _) => body,
                 };
-                let (outer, inner) = (&self.bodies[body.index()], &self.bodies[home.index()]);
-                let inside = outer.enter <= inner.enter
-                    && inner.enter < outer.exit
-                    && self.root_body(home) == self.root_body(body);
-                if !inside {
+                if !self.layout.contains_body(body, home) {
                     self.check_available(value, place, self.op_name(inst))?;
                 } else if !self.is_available_to(value, inst) {
                     return Err(EditError::NotAvailable { value, user: self.op_name(inst) });
@@ -201,8 +197,8 @@ impl Function {
     // Creates an instruction that is in no body yet, without checks.
     pub(crate) fn create(&mut self, parts: &OpParts, span: Span) -> InstId {
         let types: SmallVec<[TypeId; 2]> =
-            parts.result_types.iter().map(|ty| self.types.intern(ty)).collect();
-        let attrs = self.attrs.intern_slice(&parts.attrs);
+            parts.result_types.iter().map(|ty| self.dfg.types.intern(ty)).collect();
+        let attrs = self.dfg.attrs.intern_slice(&parts.attrs);
         self.create_inst(parts.key, attrs, &parts.operands, &parts.regions, &types, span)
     }
 
@@ -217,105 +213,16 @@ impl Function {
         types: &[TypeId],
         span: Span,
     ) -> InstId {
-        let inst = InstId::new(self.insts.len());
-        let results = self.values.len() as u32;
-        for (i, &ty) in types.iter().enumerate() {
-            self.new_value(ty, inst.index() as u32, i as u32);
-        }
-        let operand_slots = self.alloc_operands(inst, operands);
-        let region_slots = self.region_pool.len() as u32;
-        self.region_pool.extend_from_slice(regions);
-        for (slot, &body) in regions.iter().enumerate() {
-            let data = &mut self.bodies[body.index()];
-            data.owner = inst;
-            data.slot = slot as u32;
-        }
-        self.insts.push(InstData {
-            label: 0,
-            key,
-            attrs,
-            operands: operand_slots,
-            operand_len: operands.len() as u32,
-            results,
-            result_len: types.len() as u32,
-            regions: region_slots,
-            region_len: regions.len() as u32,
-            parent: BodyId::NONE,
-            prev: InstId::NONE,
-            next: InstId::NONE,
-            live: true,
-        });
-        self.spans.push(span);
-        self.live += 1;
+        let inst = self.dfg.create_inst(key, attrs, operands, types, span);
+        self.layout.create_inst(regions);
         inst
     }
 
     /// Removes the instruction that was created last, as if it had not been created. It must be in no body, its
     /// results unused.
     pub(crate) fn uncreate_inst(&mut self, inst: InstId) {
-        debug_assert_eq!(inst.index() + 1, self.insts.len());
-        self.free_operands(inst);
-        let data = &self.insts[inst.index()];
-        for body in self.region_pool.drain(data.regions as usize..) {
-            self.bodies[body.index()].owner = InstId::NONE;
-        }
-        self.values.truncate(data.results as usize);
-        self.insts.pop();
-        self.spans.pop();
-        self.live -= 1;
-    }
-
-    /// Appends an instruction that is in no body to the end of a body.
-    #[inline]
-    pub(crate) fn link_last(&mut self, inst: InstId, body: BodyId) {
-        let data = &mut self.bodies[body.index()];
-        let prev = std::mem::replace(&mut data.last, inst);
-        if prev.is_none() {
-            data.first = inst;
-        } else {
-            self.insts[prev.index()].next = inst;
-        }
-        let data = &mut self.insts[inst.index()];
-        (data.parent, data.prev) = (body, prev);
-    }
-
-    pub(crate) fn link(&mut self, inst: InstId, place: InsertPoint) {
-        let (body, prev, next) = match place {
-            InsertPoint::Before(at) => {
-                let data = &self.insts[at.index()];
-                (data.parent, data.prev, at)
-            }
-            InsertPoint::After(at) => {
-                let data = &self.insts[at.index()];
-                (data.parent, at, data.next)
-            }
-            InsertPoint::Start(body) => (body, InstId::NONE, self.bodies[body.index()].first),
-            InsertPoint::End(body) => return self.link_last(inst, body),
-        };
-        let data = &mut self.insts[inst.index()];
-        (data.parent, data.prev, data.next) = (body, prev, next);
-        match prev.some() {
-            Some(prev) => self.insts[prev.index()].next = inst,
-            None => self.bodies[body.index()].first = inst,
-        }
-        match next.some() {
-            Some(next) => self.insts[next.index()].prev = inst,
-            None => self.bodies[body.index()].last = inst,
-        }
-    }
-
-    pub(super) fn unlink(&mut self, inst: InstId) {
-        let data = &mut self.insts[inst.index()];
-        let (body, prev, next) = (data.parent, data.prev, data.next);
-        (data.parent, data.prev, data.next) = (BodyId::NONE, InstId::NONE, InstId::NONE);
-        match prev.some() {
-            Some(prev) => self.insts[prev.index()].next = next,
-            None => self.bodies[body.index()].first = next,
-        }
-        match next.some() {
-            Some(next) => self.insts[next.index()].prev = prev,
-            None => self.bodies[body.index()].last = prev,
-        }
+        self.dfg.uncreate_inst(inst);
+        self.layout.uncreate_inst();
     }
 
     /// Erases an instruction and its regions. Its results must be unused.
@@ -344,7 +251,7 @@ impl Function {
         if self.op_def(inst).is_some_and(|def| def.terminator) {
             return Err(EditError::Terminator(self.op_name(inst)));
         }
-        if self.detached > 0 {
+        if self.layout.detached > 0 {
             self.check_contained(self.regions(inst))?;
         }
         Ok(())
@@ -359,39 +266,23 @@ impl Function {
     }
 
     pub(super) fn erase_permanently(&mut self, inst: InstId) {
-        if self.regions(inst).is_empty() {
-            if self.body_of(inst).is_some() {
-                self.unlink(inst);
-            }
-            self.free_inst(inst);
-            return;
-        }
-        let mut bodies: Vec<BodyId> = self.regions(inst).to_vec();
-        let mut at = 0;
-        while at < bodies.len() {
-            let body = bodies[at];
-            let insts: SmallVec<[InstId; 8]> = self.body_insts(body).collect();
-            for nested in insts {
-                bodies.extend_from_slice(self.regions(nested));
+        if !self.regions(inst).is_empty() {
+            let (nested, bodies) = self.layout.nested(inst);
+            for nested in nested {
                 self.free_inst(nested);
             }
-            let data = &mut self.bodies[body.index()];
-            (data.live, data.first, data.last) = (false, InstId::NONE, InstId::NONE);
-            at += 1;
+            for body in bodies {
+                self.dfg.bodies[body.index()].live = false;
+                self.layout.clear_body(body);
+            }
         }
-        if self.body_of(inst).is_some() {
-            self.unlink(inst);
-        }
+        self.layout.unlink(inst);
         self.free_inst(inst);
     }
 
     fn free_inst(&mut self, inst: InstId) {
-        self.free_operands(inst);
-        let data = &mut self.insts[inst.index()];
-        data.live = false;
-        data.region_len = 0;
-        self.live -= 1;
-        self.set_comment(inst, None);
+        self.dfg.free_inst(inst);
+        self.layout.clear_regions(inst);
     }
 
     /// Replaces every use of `from` by `to`, including uses by terminators.
@@ -412,7 +303,7 @@ impl Function {
         }
         // A value available to an instruction is available to all users of its results.
         let before = match self.value_def(from) {
-            ValueDef::Result(def, _) => self.detached == 0 && self.is_available_to(to, def),
+            ValueDef::Result(def, _) => self.layout.detached == 0 && self.is_available_to(to, def),
             ValueDef::Param(..) => false,
         };
         if !before && let Some(bad) = self.uses(from).find(|u| !self.is_available_to(to, u.user)) {
@@ -424,22 +315,16 @@ impl Function {
 
     pub(crate) fn replace_all_uses_unchecked(&mut self, from: ValueId, to: ValueId) {
         if !self.has_journal() {
-            self.move_uses(from, to);
+            self.dfg.move_uses(from, to);
             return;
         }
-        loop {
-            let slot = self.values[from.index()].first_use;
-            if slot == u32::MAX {
-                return;
-            }
-            let user = self.use_links[slot as usize].user;
-            self.record_undo(|f| {
-                let index = slot - f.insts[user.index()].operands;
-                UndoEntry::Operand { inst: user, index, old: from }
+        while let Some(slot) = self.dfg.first_use(from) {
+            let inst = self.dfg.use_links[slot as usize].user;
+            self.record_dfg_undo(|dfg| {
+                let index = slot - dfg.insts[inst.index()].operands;
+                DfgUndo::Operand { inst, index, old: from }
             });
-            self.unlink_use(slot);
-            self.operand_pool[slot as usize] = to;
-            self.link_use(slot, user);
+            self.dfg.set_operand(slot, inst, to);
         }
     }
 
@@ -462,14 +347,12 @@ impl Function {
         if !self.is_available_to(value, inst) {
             return Err(EditError::NotAvailable { value, user: self.op_name(inst) });
         }
-        let slot = self.insts[inst.index()].operands + index as u32;
-        self.record_undo(|f| {
-            let old = f.operand_pool[slot as usize];
-            UndoEntry::Operand { inst, index: index as u32, old }
+        let slot = self.dfg.insts[inst.index()].operands + index as u32;
+        self.record_dfg_undo(|dfg| {
+            let old = dfg.operand_pool[slot as usize];
+            DfgUndo::Operand { inst, index: index as u32, old }
         });
-        self.unlink_use(slot);
-        self.operand_pool[slot as usize] = value;
-        self.link_use(slot, inst);
+        self.dfg.set_operand(slot, inst, value);
         Ok(())
     }
 
@@ -485,20 +368,9 @@ impl Function {
                 return Err(EditError::NotAvailable { value, user: self.op_name(inst) });
             }
         }
-        self.record_undo(|f| UndoEntry::Operands { inst, old: f.operands(inst).into() });
-        self.set_operands_unchecked(inst, operands);
+        self.record_dfg_undo(|dfg| DfgUndo::Operands { inst, old: dfg.operands(inst).into() });
+        self.dfg.set_operands(inst, operands);
         Ok(())
-    }
-
-    pub(crate) fn set_operands_unchecked(&mut self, inst: InstId, operands: &[ValueId]) {
-        let start = if operands.len() <= self.operands(inst).len() {
-            self.shrink_operands(inst, operands)
-        } else {
-            self.free_operands(inst);
-            self.alloc_operands(inst, operands)
-        };
-        let data = &mut self.insts[inst.index()];
-        (data.operands, data.operand_len) = (start, operands.len() as u32);
     }
 
     /// Replaces the attributes of an instruction without checking them; the verifier and the builder do.
@@ -507,8 +379,9 @@ impl Function {
     /// If the instruction does not exist.
     pub fn set_attrs(&mut self, inst: InstId, attrs: &[Attr]) -> Result<(), EditError> {
         self.check_inst(inst)?;
-        self.record_undo(|f| UndoEntry::Attrs { inst, old: f.attr_id(inst) });
-        self.insts[inst.index()].attrs = self.attrs.intern_slice(attrs);
+        let new = self.dfg.attrs.intern_slice(attrs);
+        let old = std::mem::replace(&mut self.dfg.insts[inst.index()].attrs, new);
+        self.record_dfg_undo(|_| DfgUndo::Attrs { inst, old });
         Ok(())
     }
 
@@ -518,8 +391,9 @@ impl Function {
     /// If the value does not exist.
     pub fn set_type(&mut self, value: ValueId, ty: &ValueType) -> Result<(), EditError> {
         self.check_value(value)?;
-        self.record_undo(|f| UndoEntry::Type { value, old: f.type_id(value) });
-        self.values[value.index()].ty = self.types.intern(ty);
+        let new = self.dfg.types.intern(ty);
+        let old = std::mem::replace(&mut self.dfg.values[value.index()].ty, new);
+        self.record_dfg_undo(|_| DfgUndo::Type { value, old });
         Ok(())
     }
 
@@ -536,14 +410,8 @@ impl Function {
         if matches!(place, InsertPoint::Before(at) | InsertPoint::After(at) if at == inst) {
             return Ok(());
         }
-        let mark = self.mark_before_point(place);
-        let at = self.label(mark);
-        if self.regions(inst).iter().any(|b| {
-            let body = &self.bodies[b.index()];
-            body.enter <= at
-                && at < body.exit
-                && self.root_body(*b) == self.root_body(self.insert_point_body(place))
-        }) {
+        let target = self.insert_point_body(place);
+        if self.layout.is_body_inside(target, inst) {
             return Err(EditError::IntoItself);
         }
         for nested in std::iter::once(inst)
@@ -553,19 +421,20 @@ impl Function {
                 let inside = self
                     .inst_of(value)
                     .is_some_and(|d| d != inst && self.is_inside(d, inst))
-                    || matches!(self.value_def(value), ValueDef::Param(b, _) if self.is_body_inside(b, inst));
+                    || matches!(self.value_def(value), ValueDef::Param(b, _) if self.layout.is_body_inside(b, inst));
                 if !inside {
                     self.check_available(value, place, self.op_name(nested))?;
                 }
             }
         }
-        let target = self.insert_point_body(place);
-        // After the move, the instruction's label is right after `mark`.
+        // After the move, the instruction's label is right after this one.
+        let layout = &self.layout;
+        let at = layout.label(layout.mark_before_point(place));
         let sees = |user: InstId| {
-            let (user, body) = (&self.insts[user.index()], &self.bodies[target.index()]);
+            let (user, body) = (&layout.insts[user.index()], &layout.bodies[target.index()]);
             user.label > at
                 && user.label < body.exit
-                && self.root_body(user.parent) == self.root_body(target)
+                && layout.root_body(user.parent) == layout.root_body(target)
         };
         // Every user of the instruction sees the values that the instruction sees, so the cost of moving it up does
         // not depend on the number of users.
@@ -582,28 +451,20 @@ impl Function {
 
     pub(super) fn relocate(&mut self, inst: InstId, place: InsertPoint) {
         self.relink(inst, place);
-        self.label_inserted(inst);
+        self.layout.label_inserted(inst);
     }
 
     // Moves an instruction without changing labels, which is left to the caller.
     pub(super) fn relink(&mut self, inst: InstId, place: InsertPoint) {
-        self.record_undo(|f| {
-            let data = &f.insts[inst.index()];
-            UndoEntry::Moved { inst, parent: data.parent, prev: data.prev }
+        self.record_layout_undo(|layout| {
+            let (parent, prev) = layout.position(inst);
+            LayoutUndo::Moved { inst, parent, prev }
         });
-        self.unlink(inst);
-        self.link(inst, place);
+        self.layout.unlink(inst);
+        self.layout.link(inst, place);
     }
 
     fn is_inside(&self, inst: InstId, owner: InstId) -> bool {
-        self.body_of(inst).is_some_and(|b| self.is_body_inside(b, owner))
-    }
-
-    pub(super) fn is_body_inside(&self, body: BodyId, owner: InstId) -> bool {
-        let at = self.bodies[body.index()].enter;
-        self.regions(owner).iter().any(|r| {
-            let region = &self.bodies[r.index()];
-            region.enter <= at && at < region.exit && self.root_body(*r) == self.root_body(body)
-        })
+        self.body_of(inst).is_some_and(|b| self.layout.is_body_inside(b, owner))
     }
 }

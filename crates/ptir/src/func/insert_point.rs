@@ -1,6 +1,6 @@
 //! Insertion points, and the availability of values at them.
 
-use super::{EditError, Function, InsertPoint, OrderMark, ValueDef};
+use super::{EditError, Function, InsertPoint, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::op::OpKey;
 
@@ -54,29 +54,10 @@ impl Function {
         Ok(())
     }
 
-    // Returns the mark right before an insertion point.
-    pub(super) fn mark_before_point(&self, place: InsertPoint) -> OrderMark {
-        match place {
-            InsertPoint::Before(at) => {
-                let data = &self.insts[at.index()];
-                data.prev.some().map_or(OrderMark::Enter(data.parent), OrderMark::Inst)
-            }
-            InsertPoint::After(at) => OrderMark::Inst(at),
-            InsertPoint::Start(body) => OrderMark::Enter(body),
-            InsertPoint::End(body) => self.bodies[body.index()]
-                .last
-                .some()
-                .map_or(OrderMark::Enter(body), OrderMark::Inst),
-        }
-    }
-
     /// Returns the body that contains an insertion point.
     #[must_use]
     pub fn insert_point_body(&self, place: InsertPoint) -> BodyId {
-        match place {
-            InsertPoint::Before(at) | InsertPoint::After(at) => self.insts[at.index()].parent,
-            InsertPoint::Start(body) | InsertPoint::End(body) => body,
-        }
+        self.layout.insert_point_body(place)
     }
 
     // Checks that a value may be used at an insertion point. In a detached body, captured values are checked when it
@@ -88,24 +69,25 @@ impl Function {
         user: &'static str,
     ) -> Result<(), EditError> {
         self.check_value(value)?;
-        let at = self.label(self.mark_before_point(place));
+        let layout = &self.layout;
+        let at = layout.label(layout.mark_before_point(place));
         let (from, home) = match self.value_def(value) {
             ValueDef::Result(def, _) => {
-                let data = &self.insts[def.index()];
-                (data.label, data.parent)
+                let node = &layout.insts[def.index()];
+                (node.label, node.parent)
             }
-            ValueDef::Param(body, _) => (self.bodies[body.index()].enter, body),
+            ValueDef::Param(body, _) => (layout.bodies[body.index()].enter, body),
         };
-        if self.detached > 0 {
-            let tree = self.root_body(self.insert_point_body(place));
-            if tree != self.root_body(home) && tree != self.body() {
+        if layout.detached > 0 {
+            let tree = layout.root_body(layout.insert_point_body(place));
+            if tree != layout.root_body(home) && tree != self.body() {
                 return Ok(());
             }
-            if tree != self.root_body(home) {
+            if tree != layout.root_body(home) {
                 return Err(EditError::NotAvailable { value, user });
             }
         }
-        if from <= at && at < self.bodies[home.index()].exit {
+        if from <= at && at < layout.bodies[home.index()].exit {
             Ok(())
         } else {
             Err(EditError::NotAvailable { value, user })
@@ -116,36 +98,20 @@ impl Function {
     #[must_use]
     #[inline]
     pub fn is_available_to(&self, value: ValueId, user: InstId) -> bool {
+        let layout = &self.layout;
+        // In a detached body, captured values are checked when it is attached.
+        let elsewhere = |home: BodyId| {
+            let tree = layout.root_body(layout.insts[user.index()].parent);
+            tree != self.body() && tree != layout.root_body(home)
+        };
         match self.value_def(value) {
             ValueDef::Result(def, _) => {
-                self.dominates(def, user)
-                    || (self.detached > 0 && {
-                        let tree = self.root_body(self.insts[user.index()].parent);
-                        tree != self.body()
-                            && tree != self.root_body(self.insts[def.index()].parent)
-                    })
+                layout.dominates(def, user)
+                    || (layout.detached > 0 && elsewhere(layout.insts[def.index()].parent))
             }
             ValueDef::Param(body, _) => {
-                self.encloses(body, user)
-                    || (self.detached > 0 && {
-                        let tree = self.root_body(self.insts[user.index()].parent);
-                        tree != self.body() && tree != self.root_body(body)
-                    })
+                layout.encloses(body, user) || (layout.detached > 0 && elsewhere(body))
             }
         }
-    }
-
-    #[inline]
-    pub(crate) fn root_body(&self, mut body: BodyId) -> BodyId {
-        if self.detached == 0 {
-            return self.body();
-        }
-        while let Some(owner) = self.bodies[body.index()].owner.some() {
-            match self.insts[owner.index()].parent.some() {
-                Some(parent) => body = parent,
-                None => break,
-            }
-        }
-        body
     }
 }

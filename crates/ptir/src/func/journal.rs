@@ -1,34 +1,84 @@
 //! The undo journal: while it is open, every edit records its inverse.
 //!
-//! Erased instructions keep their operands and regions until the journal is closed, so that they can be restored. Ids
-//! are never reused, whether the edits are committed or rolled back.
+//! An entry belongs to the data flow, to the layout, or to both. There is one list, because the order of the edits of
+//! both halves matters. Erased instructions keep their operands and regions until the journal is closed, so that they
+//! can be restored. Ids are never reused, whether the edits are committed or rolled back.
 
 use sapwood_types::Span;
 use smallvec::SmallVec;
 
-use super::{Function, InsertPoint};
+use super::{Dfg, Function, InsertPoint, Layout};
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 
 /// The inverse of one edit.
 #[derive(Clone)]
 pub(crate) enum UndoEntry {
+    Dfg(DfgUndo),
+    Layout(LayoutUndo),
     Inserted(InstId),
     Erased { inst: InstId, parent: BodyId, prev: InstId, comment: Option<Box<str>> },
+    NewBody(BodyId),
+    DroppedBody(BodyId),
+    // `to` was inserted and took over regions of `from`; `had` are the regions that `from` had before.
+    TookOver { from: InstId, to: InstId, had: SmallVec<[BodyId; 2]> },
+}
+
+/// The inverse of an edit that changes only the data flow.
+#[derive(Clone)]
+pub(crate) enum DfgUndo {
     Operand { inst: InstId, index: u32, old: ValueId },
     Operands { inst: InstId, old: SmallVec<[ValueId; 4]> },
     Attrs { inst: InstId, old: AttrId },
     Type { value: ValueId, old: TypeId },
-    Moved { inst: InstId, parent: BodyId, prev: InstId },
-    NewBody(BodyId),
-    DroppedBody(BodyId),
     PushedParam(BodyId),
     Params { body: BodyId, old: SmallVec<[ValueId; 2]> },
-    TookRegions { inst: InstId, count: u32 },
-    // `to` was inserted and took over regions of `from`; `had` are the regions that `from` had before.
-    TookOver { from: InstId, to: InstId, had: SmallVec<[BodyId; 2]> },
     Hint { value: ValueId, old: u32 },
     Span { inst: InstId, old: Span },
     Comment { inst: InstId, old: Option<Box<str>> },
+}
+
+/// The inverse of an edit that changes only the layout.
+#[derive(Clone)]
+pub(crate) enum LayoutUndo {
+    Moved { inst: InstId, parent: BodyId, prev: InstId },
+    TookRegions { inst: InstId, count: u32 },
+}
+
+impl Dfg {
+    fn undo(&mut self, entry: DfgUndo) {
+        match entry {
+            DfgUndo::Operand { inst, index, old } => {
+                let slot = self.insts[inst.index()].operands + index;
+                self.set_operand(slot, inst, old);
+            }
+            DfgUndo::Operands { inst, old } => self.set_operands(inst, &old),
+            DfgUndo::Attrs { inst, old } => self.insts[inst.index()].attrs = old,
+            DfgUndo::Type { value, old } => self.values[value.index()].ty = old,
+            DfgUndo::PushedParam(body) => drop(self.bodies[body.index()].params.pop()),
+            DfgUndo::Params { body, old } => self.set_params(body, old),
+            DfgUndo::Hint { value, old } => self.values[value.index()].hint = old,
+            DfgUndo::Span { inst, old } => self.spans[inst.index()] = old,
+            DfgUndo::Comment { inst, old } => self.set_comment(inst, old.as_deref()),
+        }
+    }
+}
+
+impl Layout {
+    fn undo(&mut self, entry: LayoutUndo) {
+        match entry {
+            LayoutUndo::Moved { inst, parent, prev } => {
+                self.unlink(inst);
+                self.relink_after(inst, parent, prev);
+            }
+            LayoutUndo::TookRegions { inst, count } => self.reattach_regions(inst, count),
+        }
+    }
+
+    // Links an instruction where it was: after `prev`, or at the start of its body.
+    fn relink_after(&mut self, inst: InstId, parent: BodyId, prev: InstId) {
+        self.link(inst, prev.some().map_or(InsertPoint::Start(parent), InsertPoint::After));
+        self.label_inserted(inst);
+    }
 }
 
 impl Function {
@@ -69,154 +119,95 @@ impl Function {
     }
 
     #[inline]
-    pub(crate) fn record_undo(&mut self, entry: impl FnOnce(&Self) -> UndoEntry) {
-        if self.journal.is_some() {
-            let entry = entry(self);
-            self.journal.get_or_insert_with(Vec::new).push(entry);
+    pub(super) fn record_undo(&mut self, entry: UndoEntry) {
+        if let Some(journal) = &mut self.journal {
+            journal.push(entry);
+        }
+    }
+
+    #[inline]
+    pub(super) fn record_dfg_undo(&mut self, entry: impl FnOnce(&Dfg) -> DfgUndo) {
+        if let Some(journal) = &mut self.journal {
+            journal.push(UndoEntry::Dfg(entry(&self.dfg)));
+        }
+    }
+
+    #[inline]
+    pub(super) fn record_layout_undo(&mut self, entry: impl FnOnce(&Layout) -> LayoutUndo) {
+        if let Some(journal) = &mut self.journal {
+            journal.push(UndoEntry::Layout(entry(&self.layout)));
         }
     }
 
     fn undo(&mut self, entry: UndoEntry) {
         match entry {
+            UndoEntry::Dfg(entry) => self.dfg.undo(entry),
+            UndoEntry::Layout(entry) => self.layout.undo(entry),
             UndoEntry::Inserted(inst) => {
-                if self.insts[inst.index()].region_len > 0 {
-                    self.detach_regions(inst);
+                if !self.regions(inst).is_empty() {
+                    self.layout.detach_regions(inst);
                 }
                 self.erase_permanently(inst);
             }
             UndoEntry::Erased { inst, parent, prev, comment } => {
-                self.restore_erased(inst, parent, prev, comment.as_deref());
-            }
-            UndoEntry::Operand { inst, index, old } => {
-                let slot = self.insts[inst.index()].operands + index;
-                self.unlink_use(slot);
-                self.operand_pool[slot as usize] = old;
-                self.link_use(slot, inst);
-            }
-            UndoEntry::Operands { inst, old } => self.set_operands_unchecked(inst, &old),
-            UndoEntry::Attrs { inst, old } => self.insts[inst.index()].attrs = old,
-            UndoEntry::Type { value, old } => self.values[value.index()].ty = old,
-            UndoEntry::Moved { inst, parent, prev } => {
-                self.unlink(inst);
-                self.link(inst, point_after(parent, prev));
-                self.label_inserted(inst);
+                self.restore_erased(inst, parent, prev);
+                self.dfg.set_comment(inst, comment.as_deref());
             }
             UndoEntry::NewBody(body) => {
-                self.bodies[body.index()].live = false;
-                self.detached -= 1;
+                self.dfg.bodies[body.index()].live = false;
+                self.layout.detached -= 1;
             }
             UndoEntry::DroppedBody(body) => {
-                self.bodies[body.index()].live = true;
-                self.detached += 1;
+                self.dfg.bodies[body.index()].live = true;
+                self.layout.detached += 1;
             }
-            UndoEntry::PushedParam(body) => drop(self.bodies[body.index()].params.pop()),
-            UndoEntry::Params { body, old } => {
-                self.bodies[body.index()].params = old;
-                self.renumber_params(body);
-            }
-            UndoEntry::TookRegions { inst, count } => self.reattach_regions(inst, count),
             UndoEntry::TookOver { from, to, had } => {
-                self.insts[to.index()].region_len = 0;
-                self.set_regions(from, &had);
+                self.layout.clear_regions(to);
+                self.layout.set_regions(from, &had);
                 self.erase_permanently(to);
-                self.label_inserted(from);
+                self.layout.label_inserted(from);
             }
-            UndoEntry::Hint { value, old } => self.values[value.index()].hint = old,
-            UndoEntry::Span { inst, old } => self.spans[inst.index()] = old,
-            UndoEntry::Comment { inst, old } => self.set_comment(inst, old.as_deref()),
         }
-    }
-
-    fn reattach_regions(&mut self, inst: InstId, count: u32) {
-        self.insts[inst.index()].region_len = count;
-        self.detached -= count;
-        for (slot, body) in self.regions(inst).to_vec().into_iter().enumerate() {
-            let data = &mut self.bodies[body.index()];
-            (data.owner, data.slot) = (inst, slot as u32);
-        }
-        self.label_inserted(inst);
-    }
-
-    // Returns the instructions and bodies nested in the regions of an instruction.
-    fn nested(&self, inst: InstId) -> (Vec<InstId>, Vec<BodyId>) {
-        let mut insts = Vec::new();
-        let mut bodies = self.regions(inst).to_vec();
-        let mut at = 0;
-        while at < bodies.len() {
-            for nested in self.body_insts(bodies[at]) {
-                insts.push(nested);
-                bodies.extend_from_slice(self.regions(nested));
-            }
-            at += 1;
-        }
-        (insts, bodies)
     }
 
     // Erases an instruction so that the edit can be undone: operands, regions and the links inside are kept.
     pub(super) fn erase_undoably(&mut self, inst: InstId) {
         let comment = self.comment(inst).map(Into::into);
-        self.record_undo(|f| {
-            let data = &f.insts[inst.index()];
-            UndoEntry::Erased { inst, parent: data.parent, prev: data.prev, comment }
-        });
-        let (nested, bodies) = self.nested(inst);
+        let (parent, prev) = self.layout.position(inst);
+        self.record_undo(UndoEntry::Erased { inst, parent, prev, comment });
+        let (nested, bodies) = self.layout.nested(inst);
         for &each in nested.iter().chain([&inst]) {
-            let data = &self.insts[each.index()];
-            for slot in data.operands..data.operands + data.operand_len {
-                self.unlink_use(slot);
-            }
-            self.insts[each.index()].live = false;
-            self.live -= 1;
+            self.dfg.suspend_inst(each);
         }
         for body in bodies {
-            self.bodies[body.index()].live = false;
+            self.dfg.bodies[body.index()].live = false;
         }
-        if self.body_of(inst).is_some() {
-            self.unlink(inst);
-        }
+        self.layout.unlink(inst);
     }
 
-    fn restore_erased(
-        &mut self,
-        inst: InstId,
-        parent: BodyId,
-        prev: InstId,
-        comment: Option<&str>,
-    ) {
-        let (nested, bodies) = self.nested(inst);
+    fn restore_erased(&mut self, inst: InstId, parent: BodyId, prev: InstId) {
+        let (nested, bodies) = self.layout.nested(inst);
         for body in bodies {
-            self.bodies[body.index()].live = true;
+            self.dfg.bodies[body.index()].live = true;
         }
         for &each in nested.iter().chain([&inst]) {
-            self.insts[each.index()].live = true;
-            self.live += 1;
-            let data = &self.insts[each.index()];
-            for slot in data.operands..data.operands + data.operand_len {
-                self.link_use(slot, each);
-            }
+            self.dfg.restore_inst(each);
         }
         if parent.some().is_some() {
-            self.link(inst, point_after(parent, prev));
-            self.label_inserted(inst);
+            self.layout.relink_after(inst, parent, prev);
         }
-        self.set_comment(inst, comment);
     }
 
     // Frees the operands and bodies that an erased instruction still holds.
     fn release_erased(&mut self, inst: InstId) {
-        let (nested, bodies) = self.nested(inst);
+        let (nested, bodies) = self.layout.nested(inst);
         for &each in nested.iter().chain([&inst]) {
-            self.release_operands(each);
-            self.insts[each.index()].region_len = 0;
-            self.set_comment(each, None);
+            self.dfg.release_operands(each);
+            self.dfg.set_comment(each, None);
+            self.layout.clear_regions(each);
         }
         for body in bodies {
-            let data = &mut self.bodies[body.index()];
-            (data.first, data.last) = (InstId::NONE, InstId::NONE);
+            self.layout.clear_body(body);
         }
     }
-}
-
-fn point_after(parent: BodyId, prev: InstId) -> InsertPoint {
-    prev.some().map_or(InsertPoint::Start(parent), InsertPoint::After)
 }

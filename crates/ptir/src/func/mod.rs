@@ -1,35 +1,40 @@
-//! Functions: their arenas and the queries on them.
+//! Functions, in two halves: what is computed (`dfg`) and in which order and where (`layout`).
 //!
-//! The data has two halves: the computation (instructions, operands, types, attributes) and its order (links between
-//! instructions and bodies, labels). Edits are in `edit`, labels in `order`, consistency checks in `consistency`.
+//! The halves know nothing of each other; both are indexed by the ids of instructions and bodies. A [`Function`] holds
+//! both, offers the queries on them, and keeps them consistent: its edits (`edit`, `bodies`, `regions`, `constants`)
+//! change both halves together. `uses` and `value_names` belong to the data flow, `order` and `walk` to the layout.
 
 mod bodies;
 mod consistency;
 mod constants;
+mod dfg;
 mod edit;
 mod insert_point;
 mod journal;
+mod layout;
 mod order;
 mod regions;
 mod uses;
 mod value_names;
 mod walk;
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
 use sapwood_types::{Source, Span};
 use smallvec::SmallVec;
 
-use crate::attr::{Attr, AttrInterner, AttrList};
+use crate::attr::{Attr, AttrList};
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
-use crate::name::{Name, StrInterner};
-use crate::op::{EffectRule, Effects, Op, OpDef, OpKey, Registry};
-use crate::types::{TypeInterner, ValueType};
+use crate::name::Name;
+use crate::op::{Effects, Op, OpDef, OpKey, Registry};
+use crate::types::ValueType;
 
+pub(crate) use dfg::{Dfg, NO_HINT, PARAM_BIT};
 pub use edit::{EditError, InsertPoint};
+use journal::DfgUndo;
+pub(crate) use layout::Layout;
 pub(crate) use order::OrderMark;
 pub use uses::{Use, Uses};
 pub(crate) use value_names::{anonymous_number, is_anonymous};
@@ -43,80 +48,13 @@ pub struct Function {
     extracted_from: Option<Name>,
     private: bool,
     span: Span,
-    registry: Arc<Registry>,
-    pub(crate) insts: Vec<InstData>,
-    // Separate from the instructions, because few readers of an instruction need its span.
-    pub(crate) spans: Vec<Span>,
-    pub(crate) values: Vec<ValueData>,
-    pub(crate) bodies: Vec<BodyData>,
-    pub(crate) operand_pool: Vec<ValueId>,
-    pub(crate) use_links: Vec<uses::UseLink>,
-    pub(crate) free_operands: [Vec<u32>; uses::NUM_FREE_LISTS],
-    pub(crate) region_pool: Vec<BodyId>,
-    pub(crate) types: TypeInterner,
-    pub(crate) attrs: AttrInterner,
-    pub(crate) hints: StrInterner,
-    // True if the names include numbers, kept as they were written.
-    pub(crate) numbered: bool,
+    pub(crate) dfg: Dfg,
+    pub(crate) layout: Layout,
     // The source text that messages quote, if there is one.
     pub(crate) quoted: Option<Arc<QuotedSource>>,
     result_types: Vec<TypeId>,
-    pub(crate) live: usize,
-    pub(crate) detached: u32,
-    constants: constants::ConstantTable,
-    comments: HashMap<InstId, Box<str>, FxBuildHasher>,
     leading: Option<Box<str>>,
-    pub(crate) journal: Option<Vec<journal::UndoEntry>>,
-}
-
-#[derive(Clone)]
-pub(crate) struct InstData {
-    pub(crate) label: u64,
-    pub(crate) key: OpKey,
-    pub(crate) attrs: AttrId,
-    pub(crate) operands: u32,
-    pub(crate) operand_len: u32,
-    pub(crate) results: u32,
-    pub(crate) result_len: u32,
-    pub(crate) regions: u32,
-    pub(crate) region_len: u32,
-    pub(crate) parent: BodyId,
-    pub(crate) prev: InstId,
-    pub(crate) next: InstId,
-    pub(crate) live: bool,
-}
-
-#[derive(Clone)]
-pub(crate) struct ValueData {
-    pub(crate) ty: TypeId,
-    // The defining instruction, or the body if the high bit of `index` is set.
-    pub(crate) def: u32,
-    pub(crate) index: u32,
-    pub(crate) first_use: u32,
-    pub(crate) hint: u32,
-}
-
-/// The number of types and of attribute lists for which memory is reserved in advance. Functions have few distinct
-/// ones.
-const PREALLOCATED_TYPES: usize = 28;
-
-/// The number of parameters for which memory is reserved in advance.
-const PREALLOCATED_PARAMS: usize = 12;
-
-pub(crate) const PARAM_BIT: u32 = 1 << 31;
-pub(crate) const NO_HINT: u32 = u32::MAX;
-
-#[derive(Clone)]
-pub(crate) struct BodyData {
-    pub(crate) enter: u64,
-    pub(crate) exit: u64,
-    pub(crate) owner: InstId,
-    // The position of this body among the regions of its owner.
-    pub(crate) slot: u32,
-    pub(crate) first: InstId,
-    pub(crate) last: InstId,
-    pub(crate) params: SmallVec<[ValueId; 2]>,
-    pub(crate) live: bool,
+    journal: Option<Vec<journal::UndoEntry>>,
 }
 
 /// The source text in another language that a function was read from, and the function as it was read.
@@ -141,39 +79,22 @@ impl Function {
         Self::with_capacity(name.into(), registry, 0)
     }
 
-    /// Creates an empty function with capacity for `insts` instructions, each with one result and two operands and
-    /// half of them named, and for some parameters.
+    /// Creates an empty function with capacity for `insts` instructions.
     pub(crate) fn with_capacity(name: Name, registry: Arc<Registry>, insts: usize) -> Self {
-        let kinds = insts.div_ceil(2).min(PREALLOCATED_TYPES);
         let mut function = Self {
             name,
             extracted_from: None,
             private: false,
             span: Span::unknown(),
-            registry,
-            insts: Vec::with_capacity(insts),
-            spans: Vec::with_capacity(insts),
-            values: Vec::with_capacity(insts + insts / 4 + PREALLOCATED_PARAMS),
-            bodies: Vec::new(),
-            operand_pool: Vec::with_capacity(2 * insts),
-            use_links: Vec::with_capacity(2 * insts),
-            free_operands: Default::default(),
-            region_pool: Vec::new(),
-            types: TypeInterner::with_capacity(kinds),
-            attrs: AttrInterner::with_capacity(kinds),
-            hints: StrInterner::with_capacity(insts.div_ceil(2)),
-            numbered: false,
+            dfg: Dfg::with_capacity(registry, insts),
+            layout: Layout::with_capacity(insts),
             quoted: None,
             result_types: Vec::new(),
-            live: 0,
-            detached: 0,
-            constants: constants::ConstantTable::default(),
-            comments: HashMap::default(),
             leading: None,
             journal: None,
         };
-        function.bodies.push(BodyData::new());
-        function.init_root_labels(BodyId::new(0));
+        let body = function.create_body();
+        function.layout.init_root_labels(body);
         function
     }
 
@@ -236,7 +157,7 @@ impl Function {
     #[must_use]
     #[inline]
     pub fn registry(&self) -> &Arc<Registry> {
-        &self.registry
+        &self.dfg.registry
     }
 
     /// Returns the function's own body.
@@ -256,12 +177,12 @@ impl Function {
     /// Returns the declared types of the results.
     #[must_use]
     pub fn result_types(&self) -> SmallVec<[&ValueType; 4]> {
-        self.result_types.iter().map(|&t| self.types.get(t)).collect()
+        self.result_types.iter().map(|&t| self.dfg.types.get(t)).collect()
     }
 
     /// Sets the declared types of the results.
     pub fn set_result_types<'a>(&mut self, types: impl IntoIterator<Item = &'a ValueType>) {
-        self.result_types = types.into_iter().map(|t| self.types.intern(t)).collect();
+        self.result_types = types.into_iter().map(|t| self.dfg.types.intern(t)).collect();
     }
 
     pub(crate) fn result_ids(&self) -> &[TypeId] {
@@ -283,62 +204,55 @@ impl Function {
     #[must_use]
     #[inline]
     pub fn num_insts(&self) -> usize {
-        self.live
+        self.dfg.live
     }
 
     /// Returns one more than the largest index of an [`InstId`] of this function. For side tables.
     #[must_use]
     #[inline]
     pub fn inst_capacity(&self) -> usize {
-        self.insts.len()
+        self.dfg.insts.len()
     }
 
     /// Returns one more than the largest index of a [`ValueId`] of this function. For side tables.
     #[must_use]
     #[inline]
     pub fn value_capacity(&self) -> usize {
-        self.values.len()
+        self.dfg.values.len()
     }
 
     /// Returns one more than the largest index of a [`BodyId`] of this function. For side tables.
     #[must_use]
     #[inline]
     pub fn body_capacity(&self) -> usize {
-        self.bodies.len()
+        self.dfg.bodies.len()
     }
 
     /// Returns whether an instruction exists: it was created here and not erased.
     #[must_use]
     #[inline]
     pub fn is_live(&self, inst: InstId) -> bool {
-        self.insts.get(inst.index()).is_some_and(|data| data.live)
+        self.dfg.is_live(inst)
     }
 
     /// Returns whether a value exists: its instruction or body does.
     #[must_use]
     #[inline]
     pub fn is_live_value(&self, value: ValueId) -> bool {
-        let Some(data) = self.values.get(value.index()) else { return false };
-        if data.index & PARAM_BIT == 0 {
-            return self.insts.get(data.def as usize).is_some_and(|inst| inst.live);
-        }
-        let index = (data.index & !PARAM_BIT) as usize;
-        self.bodies
-            .get(data.def as usize)
-            .is_some_and(|b| b.live && b.params.get(index) == Some(&value))
+        self.dfg.is_live_value(value)
     }
 
     /// Returns whether a body exists.
     #[must_use]
     pub fn is_live_body(&self, body: BodyId) -> bool {
-        self.bodies.get(body.index()).is_some_and(|data| data.live)
+        self.dfg.is_live_body(body)
     }
 
     /// Returns the key of an instruction's op.
     #[must_use]
     #[inline]
     pub fn op_key(&self, inst: InstId) -> OpKey {
-        self.insts[inst.index()].key
+        self.dfg.op_key(inst)
     }
 
     /// Returns the name of an instruction's op.
@@ -351,7 +265,7 @@ impl Function {
     #[must_use]
     #[inline]
     pub fn op_def(&self, inst: InstId) -> Option<&OpDef> {
-        self.registry.get(self.op_key(inst))
+        self.dfg.op_def(inst)
     }
 
     /// Returns whether an instruction's op is `T`.
@@ -380,45 +294,40 @@ impl Function {
     #[must_use]
     #[inline]
     pub fn attrs(&self, inst: InstId) -> &AttrList {
-        self.attrs.get(self.insts[inst.index()].attrs)
+        self.dfg.attrs(inst)
     }
 
     /// Returns the interned id of an instruction's attribute list. Equal lists of one function have equal ids.
     #[must_use]
     #[inline]
     pub fn attr_id(&self, inst: InstId) -> AttrId {
-        self.insts[inst.index()].attrs
+        self.dfg.insts[inst.index()].attrs
     }
 
     /// Returns the attribute list with this id.
     #[must_use]
     pub fn attrs_by_id(&self, id: AttrId) -> &AttrList {
-        self.attrs.get(id)
+        self.dfg.attrs.get(id)
     }
 
     /// Returns one attribute of an instruction by name.
     #[must_use]
     pub fn attr(&self, inst: InstId, name: &str) -> Option<&Attr> {
-        match self.op_def(inst) {
-            Some(def) => self.attrs(inst).get(def.attrs.iter().position(|a| a.name == name)?),
-            None => self.attrs(inst).first()?.get(name),
-        }
+        self.dfg.attr(inst, name)
     }
 
     /// Returns the operands of an instruction.
     #[must_use]
     #[inline]
     pub fn operands(&self, inst: InstId) -> &[ValueId] {
-        let data = &self.insts[inst.index()];
-        &self.operand_pool[data.operands as usize..(data.operands + data.operand_len) as usize]
+        self.dfg.operands(inst)
     }
 
     /// Returns the regions of an instruction.
     #[must_use]
     #[inline]
     pub fn regions(&self, inst: InstId) -> &[BodyId] {
-        let data = &self.insts[inst.index()];
-        &self.region_pool[data.regions as usize..(data.regions + data.region_len) as usize]
+        self.layout.regions(inst)
     }
 
     /// Returns the results of an instruction.
@@ -427,16 +336,14 @@ impl Function {
         &self,
         inst: InstId,
     ) -> impl DoubleEndedIterator<Item = ValueId> + ExactSizeIterator + Clone + use<> {
-        let data = &self.insts[inst.index()];
-        (data.results as usize..(data.results + data.result_len) as usize).map(ValueId::new)
+        self.dfg.inst_results(inst)
     }
 
     /// Returns the n-th result of an instruction.
     #[must_use]
     #[inline]
     pub fn result(&self, inst: InstId, n: usize) -> Option<ValueId> {
-        let data = &self.insts[inst.index()];
-        (n < data.result_len as usize).then(|| ValueId::new(data.results as usize + n))
+        self.dfg.result(inst, n)
     }
 
     /// Returns the first result of an instruction.
@@ -450,114 +357,102 @@ impl Function {
     #[must_use]
     #[inline]
     pub fn inst_span(&self, inst: InstId) -> Span {
-        self.spans[inst.index()]
+        self.dfg.spans[inst.index()]
     }
 
     /// Sets the source span of an instruction.
     pub fn set_inst_span(&mut self, inst: InstId, span: Span) {
-        self.record_undo(|f| journal::UndoEntry::Span { inst, old: f.spans[inst.index()] });
-        self.spans[inst.index()] = span;
+        let old = std::mem::replace(&mut self.dfg.spans[inst.index()], span);
+        self.record_dfg_undo(|_| DfgUndo::Span { inst, old });
     }
 
     /// Returns the body that contains an instruction, or `None` while it is in no body.
     #[must_use]
     #[inline]
     pub fn body_of(&self, inst: InstId) -> Option<BodyId> {
-        self.insts[inst.index()].parent.some()
+        self.layout.body_of(inst)
     }
 
     /// Returns the next instruction in the same body.
     #[must_use]
     #[inline]
     pub fn next_inst(&self, inst: InstId) -> Option<InstId> {
-        self.insts[inst.index()].next.some()
+        self.layout.next_inst(inst)
     }
 
     /// Returns the previous instruction in the same body.
     #[must_use]
     #[inline]
     pub fn prev_inst(&self, inst: InstId) -> Option<InstId> {
-        self.insts[inst.index()].prev.some()
+        self.layout.prev_inst(inst)
     }
 
     /// Returns the type of a value.
     #[must_use]
     #[inline]
     pub fn value_type(&self, value: ValueId) -> &ValueType {
-        self.types.get(self.values[value.index()].ty)
+        self.dfg.value_type(value)
     }
 
     /// Returns the interned id of a value's type. Equal types of one function have equal ids.
     #[must_use]
     #[inline]
     pub fn type_id(&self, value: ValueId) -> TypeId {
-        self.values[value.index()].ty
+        self.dfg.values[value.index()].ty
     }
 
     /// Returns the type with this id.
     #[must_use]
     #[inline]
     pub fn type_by_id(&self, id: TypeId) -> &ValueType {
-        self.types.get(id)
+        self.dfg.types.get(id)
     }
 
     /// Returns the definition of a value.
     #[must_use]
     #[inline]
     pub fn value_def(&self, value: ValueId) -> ValueDef {
-        let data = &self.values[value.index()];
-        if data.index & PARAM_BIT == 0 {
-            ValueDef::Result(InstId::new(data.def as usize), data.index as usize)
-        } else {
-            ValueDef::Param(BodyId::new(data.def as usize), (data.index & !PARAM_BIT) as usize)
-        }
+        self.dfg.value_def(value)
     }
 
     /// Returns the instruction that defines a value, or `None` for a parameter.
     #[must_use]
     #[inline]
     pub fn inst_of(&self, value: ValueId) -> Option<InstId> {
-        match self.value_def(value) {
-            ValueDef::Result(inst, _) => Some(inst),
-            ValueDef::Param(..) => None,
-        }
+        self.dfg.inst_of(value)
     }
 
     /// Returns the literal of a value that a `constant` defines.
     #[must_use]
     #[inline]
     pub fn constant_of(&self, value: ValueId) -> Option<&TensorLiteral> {
-        let inst = self.inst_of(value)?;
-        if !self.is::<crate::ops::Constant>(inst) {
-            return None;
-        }
-        self.attrs(inst).first()?.as_literal()
+        self.dfg.constant_of(value)
     }
 
     /// Returns the parameters of a body.
     #[must_use]
     #[inline]
     pub fn body_params(&self, body: BodyId) -> &[ValueId] {
-        &self.bodies[body.index()].params
+        &self.dfg.bodies[body.index()].params
     }
 
     /// Returns the instruction that owns a body, or `None` for the function's own body and for detached bodies.
     #[must_use]
     #[inline]
     pub fn body_owner(&self, body: BodyId) -> Option<InstId> {
-        self.bodies[body.index()].owner.some()
+        self.layout.body_owner(body)
     }
 
     /// Returns the first instruction of a body.
     #[must_use]
     pub fn first_inst(&self, body: BodyId) -> Option<InstId> {
-        self.bodies[body.index()].first.some()
+        self.layout.first_inst(body)
     }
 
     /// Returns the last instruction of a body.
     #[must_use]
     pub fn last_inst(&self, body: BodyId) -> Option<InstId> {
-        self.bodies[body.index()].last.some()
+        self.layout.last_inst(body)
     }
 
     /// Returns the terminator of a body, if its last instruction is one.
@@ -575,7 +470,7 @@ impl Function {
     /// Iterates over the instructions of a body in order, without those in nested regions.
     #[must_use]
     pub fn body_insts(&self, body: BodyId) -> BodyInsts<'_> {
-        BodyInsts::new(self, body)
+        self.layout.body_insts(body)
     }
 
     /// Iterates over all instructions in the order of the text (pre-order): an instruction comes before those in its
@@ -588,26 +483,102 @@ impl Function {
     /// Iterates over all instructions in no particular order. Scanning the arena is faster than walking the bodies.
     pub(crate) fn insts_unordered(&self) -> impl Iterator<Item = InstId> {
         // Instructions of detached bodies do not belong to the function.
-        let whole = self.detached == 0;
-        let of = |(i, data): (usize, &InstData)| {
-            (data.live && !data.parent.is_none()).then(|| InstId::new(i))
-        };
-        let arena: &[InstData] = if whole { &self.insts } else { &[] };
+        let whole = self.layout.detached == 0;
+        let arena = if whole { 0..self.inst_capacity() } else { 0..0 };
+        let exists = |&inst: &InstId| self.is_live(inst) && self.body_of(inst).is_some();
         let walked = (!whole).then(|| self.walk());
-        arena.iter().enumerate().filter_map(of).chain(walked.into_iter().flatten())
+        arena.map(InstId::new).filter(exists).chain(walked.into_iter().flatten())
     }
 
     /// Iterates over all instructions in post-order: an instruction comes after those in its regions. This is the
     /// order of [`cmp_order`](Self::cmp_order).
     #[must_use]
     pub fn walk_post_order(&self) -> PostOrderWalk<'_> {
-        PostOrderWalk::new(self)
+        PostOrderWalk::new(&self.layout)
     }
 
     /// Iterates over all instructions in and below a body in the order of the text.
     #[must_use]
     pub fn walk_body(&self, body: BodyId) -> PreOrderWalk<'_> {
-        PreOrderWalk::new(self, body)
+        self.layout.walk_body(body)
+    }
+
+    /// Compares two instructions of one function by their positions in post-order.
+    #[must_use]
+    pub fn cmp_order(&self, a: InstId, b: InstId) -> Ordering {
+        self.order_key(a).cmp(&self.order_key(b))
+    }
+
+    /// Returns a number by which the instructions of a function sort in post-order. Edits change it.
+    #[must_use]
+    #[inline]
+    pub fn order_key(&self, inst: InstId) -> u64 {
+        self.layout.order_key(inst)
+    }
+
+    /// Returns whether `a` comes before `b` in post-order. The instructions of a region come before its owner.
+    #[must_use]
+    #[inline]
+    pub fn is_before(&self, a: InstId, b: InstId) -> bool {
+        self.cmp_order(a, b) == Ordering::Less
+    }
+
+    /// Returns whether `b` may use the results of `a`: `a` comes before `b` in the same body or in an enclosing one.
+    #[must_use]
+    #[inline]
+    pub fn dominates(&self, a: InstId, b: InstId) -> bool {
+        self.layout.dominates(a, b)
+    }
+
+    /// Returns whether `body` is the body of `inst` or encloses it.
+    #[must_use]
+    #[inline]
+    pub fn encloses(&self, body: BodyId, inst: InstId) -> bool {
+        self.layout.encloses(body, inst)
+    }
+
+    /// Returns the uses of a value, one entry per use, in no meaningful order.
+    #[must_use]
+    #[inline]
+    pub fn uses(&self, value: ValueId) -> Uses<'_> {
+        self.dfg.uses(value)
+    }
+
+    /// Returns the instructions that use a value, one entry per use, in program order.
+    #[must_use]
+    pub fn users_of(&self, value: ValueId) -> Vec<InstId> {
+        let mut uses: Vec<Use> = self.uses(value).collect();
+        uses.sort_by_key(|u| (self.order_key(u.user), u.index));
+        uses.into_iter().map(|u| u.user).collect()
+    }
+
+    /// Returns whether a value has no uses.
+    #[must_use]
+    #[inline]
+    pub fn unused(&self, value: ValueId) -> bool {
+        self.dfg.unused(value)
+    }
+
+    /// Returns whether a value has exactly one use.
+    #[must_use]
+    #[inline]
+    pub fn one_use(&self, value: ValueId) -> bool {
+        self.dfg.one_use(value)
+    }
+
+    /// Returns whether exactly one instruction uses a value, once or several times. Stops at the second user.
+    #[must_use]
+    pub fn one_user(&self, value: ValueId) -> bool {
+        let mut uses = self.uses(value);
+        let Some(first) = uses.next() else { return false };
+        uses.all(|u| u.user == first.user)
+    }
+
+    /// Returns whether no result of an instruction is used.
+    #[must_use]
+    #[inline]
+    pub fn results_unused(&self, inst: InstId) -> bool {
+        self.inst_results(inst).all(|v| self.unused(v))
     }
 
     /// Returns whether an instruction must not be merged, dropped, duplicated or reordered, because of its own op or
@@ -630,51 +601,18 @@ impl Function {
     #[must_use]
     #[inline]
     pub fn own_effects(&self, inst: InstId) -> Effects {
-        match self.op_def(inst) {
-            Some(def) => match def.effects {
-                EffectRule::Always(effects) => effects,
-                rule @ EffectRule::UnlessFalse(_) => rule.resolve(def, self.attrs(inst)),
-            },
-            None => match self.attr(inst, "pure") {
-                Some(Attr::Bool(true)) => Effects::Pure,
-                _ => Effects::Ordered,
-            },
-        }
+        self.dfg.own_effects(inst)
     }
 
     /// Returns the number of bytes that the arenas and tables occupy, including spare capacity.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        self.insts.capacity() * size_of::<InstData>()
-            + self.spans.capacity() * size_of::<Span>()
-            + self.values.capacity() * size_of::<ValueData>()
-            + self.bodies.capacity() * size_of::<BodyData>()
-            + self.operand_pool.capacity() * size_of::<ValueId>()
-            + self.use_links.capacity() * size_of::<uses::UseLink>()
-            + self.region_pool.capacity() * size_of::<BodyId>()
-            + self.hints.bytes()
-            + self.types.bytes()
-            + self.attrs.bytes()
+        self.dfg.memory_bytes() + self.layout.memory_bytes()
     }
 }
 
 impl std::fmt::Debug for Function {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&crate::text::print_function(self))
-    }
-}
-
-impl BodyData {
-    pub(crate) fn new() -> Self {
-        Self {
-            enter: 0,
-            exit: 0,
-            owner: InstId::NONE,
-            slot: 0,
-            first: InstId::NONE,
-            last: InstId::NONE,
-            params: SmallVec::new(),
-            live: true,
-        }
     }
 }

@@ -9,9 +9,7 @@
 //! labels that is sparse enough is relabelled evenly (Bender et al., "Two simplified algorithms for maintaining order
 //! in a list"). The cost is O(log n) amortised at worst and O(1) for appends.
 
-use std::cmp::Ordering;
-
-use super::Function;
+use super::{InsertPoint, Layout};
 use crate::ids::{BodyId, InstId};
 
 /// An element of the order sequence, which has a label.
@@ -31,40 +29,21 @@ const APPEND_GAP: u64 = 1 << 24;
 /// The gap left between a label and one inserted after it, if enough labels are free.
 const INSERT_GAP: u64 = 1 << 10;
 
-impl Function {
-    /// Compares two instructions of one function by their positions in post-order.
-    #[must_use]
-    pub fn cmp_order(&self, a: InstId, b: InstId) -> Ordering {
-        self.insts[a.index()].label.cmp(&self.insts[b.index()].label)
-    }
-
-    /// Returns a number by which the instructions of a function sort in post-order. Edits change it.
-    #[must_use]
+impl Layout {
     #[inline]
-    pub fn order_key(&self, inst: InstId) -> u64 {
+    pub(crate) fn order_key(&self, inst: InstId) -> u64 {
         self.insts[inst.index()].label
     }
 
-    /// Returns whether `a` comes before `b` in post-order. The instructions of a region come before its owner.
-    #[must_use]
     #[inline]
-    pub fn is_before(&self, a: InstId, b: InstId) -> bool {
-        self.cmp_order(a, b) == Ordering::Less
-    }
-
-    /// Returns whether `b` may use the results of `a`: `a` comes before `b` in the same body or in an enclosing one.
-    #[must_use]
-    #[inline]
-    pub fn dominates(&self, a: InstId, b: InstId) -> bool {
+    pub(crate) fn dominates(&self, a: InstId, b: InstId) -> bool {
         let at = self.insts[b.index()].label;
         let def = &self.insts[a.index()];
         def.label < at && at < self.bodies[def.parent.index()].exit && self.same_tree(a, b)
     }
 
-    /// Returns whether `body` is the body of `inst` or encloses it.
-    #[must_use]
     #[inline]
-    pub fn encloses(&self, body: BodyId, inst: InstId) -> bool {
+    pub(crate) fn encloses(&self, body: BodyId, inst: InstId) -> bool {
         let at = self.insts[inst.index()].label;
         let data = &self.bodies[body.index()];
         data.enter < at
@@ -150,6 +129,18 @@ impl Function {
                     0 => Some(self.mark_before(owner)),
                     slot => Some(OrderMark::Exit(self.regions(owner)[slot - 1])),
                 }
+            }
+        }
+    }
+
+    // Returns the mark right before an insertion point.
+    pub(super) fn mark_before_point(&self, place: InsertPoint) -> OrderMark {
+        match place {
+            InsertPoint::Before(at) => self.mark_before(at),
+            InsertPoint::After(at) => OrderMark::Inst(at),
+            InsertPoint::Start(body) => OrderMark::Enter(body),
+            InsertPoint::End(body) => {
+                self.last_inst(body).map_or(OrderMark::Enter(body), OrderMark::Inst)
             }
         }
     }

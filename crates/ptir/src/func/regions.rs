@@ -4,7 +4,7 @@ use sapwood_types::Span;
 use smallvec::SmallVec;
 
 use super::journal::UndoEntry;
-use super::{EditError, Function, InsertPoint, OrderMark};
+use super::{EditError, Function, InsertPoint, Layout, OrderMark};
 use crate::ids::{BodyId, InstId};
 use crate::op::OpParts;
 
@@ -37,28 +37,27 @@ impl Function {
         let left: SmallVec<[BodyId; 2]> =
             had.iter().copied().filter(|b| !parts.regions.contains(b)).collect();
         let inst = self.create(parts, span);
-        self.insts[from.index()].region_len = 0;
-        self.link(inst, place);
-        self.label_with_regions(inst, from, &had);
+        let layout = &mut self.layout;
+        layout.clear_regions(from);
+        layout.link(inst, place);
+        layout.label_with_regions(inst, from, &had);
         if !left.is_empty() {
-            self.set_regions(from, &left);
-            self.label_inserted(from);
+            layout.set_regions(from, &left);
+            layout.label_inserted(from);
         }
-        self.record_undo(|_| UndoEntry::TookOver { from, to: inst, had });
+        self.record_undo(UndoEntry::TookOver { from, to: inst, had });
         Ok(inst)
     }
 
-    // Sets the regions of an instruction. There may be at most the number that it was created with.
-    pub(super) fn set_regions(&mut self, inst: InstId, regions: &[BodyId]) {
-        let start = self.insts[inst.index()].regions as usize;
-        self.insts[inst.index()].region_len = regions.len() as u32;
-        self.region_pool[start..start + regions.len()].copy_from_slice(regions);
-        for (slot, body) in regions.iter().enumerate() {
-            let data = &mut self.bodies[body.index()];
-            (data.owner, data.slot) = (inst, slot as u32);
-        }
+    /// Returns the body with fewer instructions, or the second if the numbers are equal. O(instructions of that
+    /// body).
+    #[must_use]
+    pub fn smaller_body(&self, a: BodyId, b: BodyId) -> BodyId {
+        self.layout.smaller_body(a, b)
     }
+}
 
+impl Layout {
     // Labels an instruction whose regions were, in the order `had`, right before the next instruction.
     fn label_with_regions(&mut self, inst: InstId, next: InstId, had: &[BodyId]) {
         let regions: SmallVec<[BodyId; 2]> = SmallVec::from_slice(self.regions(inst));
@@ -105,19 +104,5 @@ impl Function {
             at = at.and_then(|mark| self.next_mark(mark));
         }
         count
-    }
-
-    /// Returns the body with fewer instructions, or the second if the numbers are equal. O(instructions of that
-    /// body).
-    #[must_use]
-    pub fn smaller_body(&self, a: BodyId, b: BodyId) -> BodyId {
-        let (mut first, mut second) = (self.walk_body(a), self.walk_body(b));
-        loop {
-            match (first.next(), second.next()) {
-                (_, None) => return b,
-                (None, _) => return a,
-                (Some(_), Some(_)) => {}
-            }
-        }
     }
 }

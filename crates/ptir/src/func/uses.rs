@@ -1,6 +1,6 @@
 //! Uses of values: a doubly linked list through the operands, so that adding and removing a use is O(1).
 
-use super::{Function, NO_HINT, PARAM_BIT, ValueData};
+use super::dfg::{Dfg, NO_HINT, ValueData};
 use crate::ids::{InstId, TypeId, ValueId};
 
 pub(crate) const NUM_FREE_LISTS: usize = 9;
@@ -25,7 +25,7 @@ pub struct Use {
 /// The uses of one value, most recent first.
 #[derive(Clone)]
 pub struct Uses<'a> {
-    function: &'a Function,
+    dfg: &'a Dfg,
     next: u32,
 }
 
@@ -38,67 +38,65 @@ impl Iterator for Uses<'_> {
             return None;
         }
         let slot = self.next;
-        let link = self.function.use_links[slot as usize];
+        let link = self.dfg.use_links[slot as usize];
         self.next = link.next;
-        let start = self.function.insts[link.user.index()].operands;
+        let start = self.dfg.insts[link.user.index()].operands;
         Some(Use { user: link.user, index: (slot - start) as usize })
     }
 }
 
-impl Function {
-    /// Returns the uses of a value, one entry per use, in no meaningful order.
-    #[must_use]
+impl Dfg {
     #[inline]
-    pub fn uses(&self, value: ValueId) -> Uses<'_> {
-        Uses { function: self, next: self.values[value.index()].first_use }
+    pub(crate) fn uses(&self, value: ValueId) -> Uses<'_> {
+        Uses { dfg: self, next: self.values[value.index()].first_use }
     }
 
-    /// Returns the instructions that use a value, one entry per use, in program order.
-    #[must_use]
-    pub fn users_of(&self, value: ValueId) -> Vec<InstId> {
-        let mut uses: Vec<Use> = self.uses(value).collect();
-        uses.sort_by_key(|u| (self.insts[u.user.index()].label, u.index));
-        uses.into_iter().map(|u| u.user).collect()
-    }
-
-    /// Returns whether a value has no uses.
-    #[must_use]
     #[inline]
-    pub fn unused(&self, value: ValueId) -> bool {
+    pub(crate) fn unused(&self, value: ValueId) -> bool {
         self.values[value.index()].first_use == NONE
     }
 
-    /// Returns whether a value has exactly one use.
-    #[must_use]
     #[inline]
-    pub fn one_use(&self, value: ValueId) -> bool {
+    pub(crate) fn one_use(&self, value: ValueId) -> bool {
         let first = self.values[value.index()].first_use;
         first != NONE && self.use_links[first as usize].next == NONE
     }
 
-    /// Returns whether exactly one instruction uses a value, once or several times. Stops at the second user.
-    #[must_use]
-    pub fn one_user(&self, value: ValueId) -> bool {
-        let mut uses = self.uses(value);
-        let Some(first) = uses.next() else { return false };
-        uses.all(|u| u.user == first.user)
+    // Returns the first operand slot that uses a value.
+    pub(super) fn first_use(&self, value: ValueId) -> Option<u32> {
+        let slot = self.values[value.index()].first_use;
+        (slot != NONE).then_some(slot)
     }
 
-    /// Returns whether no result of an instruction is used.
-    #[must_use]
-    #[inline]
-    pub fn results_unused(&self, inst: InstId) -> bool {
-        self.inst_results(inst).all(|v| self.unused(v))
+    // Returns the operand slots of an instruction.
+    pub(super) fn operand_slots(&self, inst: InstId) -> std::ops::Range<u32> {
+        let data = &self.insts[inst.index()];
+        data.operands..data.operands + data.operand_len
+    }
+
+    // Replaces the value in an operand slot.
+    pub(super) fn set_operand(&mut self, slot: u32, user: InstId, value: ValueId) {
+        self.unlink_use(slot);
+        self.operand_pool[slot as usize] = value;
+        self.link_use(slot, user);
+    }
+
+    // Replaces all operands of an instruction; their number may change.
+    pub(crate) fn set_operands(&mut self, inst: InstId, operands: &[ValueId]) {
+        let start = if operands.len() <= self.operands(inst).len() {
+            self.shrink_operands(inst, operands)
+        } else {
+            self.free_operands(inst);
+            self.alloc_operands(inst, operands)
+        };
+        let data = &mut self.insts[inst.index()];
+        (data.operands, data.operand_len) = (start, operands.len() as u32);
     }
 
     pub(crate) fn new_value(&mut self, ty: TypeId, def: u32, index: u32) -> ValueId {
         let id = ValueId::new(self.values.len());
         self.values.push(ValueData { ty, def, index, first_use: NONE, hint: NO_HINT });
         id
-    }
-
-    pub(crate) fn new_param_value(&mut self, ty: TypeId, body: u32, index: u32) -> ValueId {
-        self.new_value(ty, body, index | PARAM_BIT)
     }
 
     #[inline]

@@ -1,20 +1,19 @@
 //! Names of values and comments on instructions. No computation depends on them.
 
-use super::journal::UndoEntry;
-use super::{Function, NO_HINT};
+use super::Function;
+use super::dfg::{Dfg, NO_HINT};
+use super::journal::DfgUndo;
 use crate::ids::{InstId, ValueId};
 
-impl Function {
-    /// Returns the name of a value, if it has one. A number is not a name.
-    #[must_use]
-    pub fn hint(&self, value: ValueId) -> Option<&str> {
+impl Dfg {
+    fn hint(&self, value: ValueId) -> Option<&str> {
         let hint = self.values[value.index()].hint;
         let name = (hint != NO_HINT).then(|| self.hints.get(hint))?;
         (!self.numbered || !is_anonymous(name)).then_some(name)
     }
 
-    /// Sets the name of a value. The printer makes names unique and turns a name that is not an identifier into one.
-    pub fn set_hint(&mut self, value: ValueId, name: &str) {
+    // Returns the id of a name, with other characters than those of identifiers replaced.
+    fn intern_hint(&mut self, name: &str) -> u32 {
         // Most names start with a letter, which no number does.
         let numeric = name.as_bytes().first().is_some_and(u8::is_ascii_digit);
         let usable = !name.is_empty()
@@ -29,32 +28,61 @@ impl Function {
                 .collect();
             if clean.is_empty() || is_anonymous(&clean) { None } else { self.hints.intern(&clean) }
         };
-        self.record_undo(|f| UndoEntry::Hint { value, old: f.values[value.index()].hint });
-        self.values[value.index()].hint = hint.unwrap_or(NO_HINT);
+        hint.unwrap_or(NO_HINT)
+    }
+
+    pub(super) fn comment(&self, inst: InstId) -> Option<&str> {
+        self.comments.get(&inst).map(|c| &**c)
+    }
+
+    pub(super) fn set_comment(&mut self, inst: InstId, comment: Option<&str>) {
+        match comment {
+            Some(text) => drop(self.comments.insert(inst, text.into())),
+            None if self.comments.is_empty() => {}
+            None => drop(self.comments.remove(&inst)),
+        }
+    }
+}
+
+impl Function {
+    /// Returns the name of a value, if it has one. A number is not a name.
+    #[must_use]
+    pub fn hint(&self, value: ValueId) -> Option<&str> {
+        self.dfg.hint(value)
+    }
+
+    /// Sets the name of a value. The printer makes names unique and turns a name that is not an identifier into one.
+    pub fn set_hint(&mut self, value: ValueId, name: &str) {
+        let hint = self.dfg.intern_hint(name);
+        self.set_hint_id(value, hint);
     }
 
     /// Copies the name of one value to another.
     pub fn copy_hint(&mut self, from: ValueId, to: ValueId) {
-        self.record_undo(|f| UndoEntry::Hint { value: to, old: f.values[to.index()].hint });
-        self.values[to.index()].hint = self.values[from.index()].hint;
+        self.set_hint_id(to, self.dfg.values[from.index()].hint);
+    }
+
+    fn set_hint_id(&mut self, value: ValueId, hint: u32) {
+        let old = std::mem::replace(&mut self.dfg.values[value.index()].hint, hint);
+        self.record_dfg_undo(|_| DfgUndo::Hint { value, old });
     }
 
     /// Returns the comment lines before an instruction.
     #[must_use]
     pub fn comment(&self, inst: InstId) -> Option<&str> {
-        self.comments.get(&inst).map(|c| &**c)
+        self.dfg.comment(inst)
     }
 
     /// Sets the comment lines before an instruction.
     pub fn set_comment(&mut self, inst: InstId, comment: Option<&str>) {
-        if comment.is_none() && self.comments.is_empty() {
+        if comment.is_none() && self.dfg.comments.is_empty() {
             return;
         }
-        self.record_undo(|f| UndoEntry::Comment { inst, old: f.comment(inst).map(Into::into) });
-        match comment {
-            Some(text) => self.comments.insert(inst, text.into()),
-            None => self.comments.remove(&inst),
-        };
+        self.record_dfg_undo(|dfg| DfgUndo::Comment {
+            inst,
+            old: dfg.comment(inst).map(Into::into),
+        });
+        self.dfg.set_comment(inst, comment);
     }
 
     /// Returns the comment lines before the function.

@@ -1,18 +1,18 @@
 //! Iterators over instructions: of one body, and of nested regions in pre-order and post-order.
 
-use super::{Function, OrderMark};
+use super::{Layout, OrderMark};
 use crate::ids::{BodyId, InstId};
 
 /// An iterator over the instructions of one body.
 #[derive(Clone)]
 pub struct BodyInsts<'a> {
-    function: &'a Function,
+    layout: &'a Layout,
     next: InstId,
 }
 
 impl<'a> BodyInsts<'a> {
-    pub(super) fn new(function: &'a Function, body: BodyId) -> Self {
-        Self { function, next: function.bodies[body.index()].first }
+    pub(super) fn new(layout: &'a Layout, body: BodyId) -> Self {
+        Self { layout, next: layout.bodies[body.index()].first }
     }
 }
 
@@ -21,7 +21,7 @@ impl Iterator for BodyInsts<'_> {
 
     fn next(&mut self) -> Option<InstId> {
         let inst = self.next.some()?;
-        self.next = self.function.insts[inst.index()].next;
+        self.next = self.layout.insts[inst.index()].next;
         Some(inst)
     }
 }
@@ -30,14 +30,14 @@ impl Iterator for BodyInsts<'_> {
 /// however deep regions nest.
 #[derive(Clone)]
 pub struct PreOrderWalk<'a> {
-    function: &'a Function,
+    layout: &'a Layout,
     root: BodyId,
     next: InstId,
 }
 
 impl<'a> PreOrderWalk<'a> {
-    pub(super) fn new(function: &'a Function, root: BodyId) -> Self {
-        Self { function, root, next: function.bodies[root.index()].first }
+    pub(super) fn new(layout: &'a Layout, root: BodyId) -> Self {
+        Self { layout, root, next: layout.bodies[root.index()].first }
     }
 }
 
@@ -46,15 +46,15 @@ impl Iterator for PreOrderWalk<'_> {
 
     fn next(&mut self) -> Option<InstId> {
         let inst = self.next.some()?;
-        let f = self.function;
-        let data = &f.insts[inst.index()];
+        let layout = self.layout;
+        let data = &layout.insts[inst.index()];
         if data.region_len == 0 && !data.next.is_none() {
             self.next = data.next;
             return Some(inst);
         }
-        let nested = f.regions(inst).iter().find_map(|b| f.bodies[b.index()].first.some());
+        let nested = layout.regions(inst).iter().find_map(|&b| layout.first_inst(b));
         self.next =
-            nested.or_else(|| f.next_after_subtree(inst, self.root)).unwrap_or(InstId::NONE);
+            nested.or_else(|| layout.next_after_subtree(inst, self.root)).unwrap_or(InstId::NONE);
         Some(inst)
     }
 }
@@ -62,13 +62,13 @@ impl Iterator for PreOrderWalk<'_> {
 /// An iterator over the instructions of a function in post-order. Uses constant memory, however deep regions nest.
 #[derive(Clone)]
 pub struct PostOrderWalk<'a> {
-    function: &'a Function,
+    layout: &'a Layout,
     at: Option<OrderMark>,
 }
 
 impl<'a> PostOrderWalk<'a> {
-    pub(super) fn new(function: &'a Function) -> Self {
-        Self { function, at: Some(OrderMark::Enter(function.body())) }
+    pub(super) fn new(layout: &'a Layout) -> Self {
+        Self { layout, at: Some(OrderMark::Enter(BodyId::new(0))) }
     }
 }
 
@@ -77,14 +77,14 @@ impl Iterator for PostOrderWalk<'_> {
 
     fn next(&mut self) -> Option<InstId> {
         if let Some(OrderMark::Inst(inst)) = self.at
-            && let Some(next) = self.function.insts[inst.index()].next.some()
-            && self.function.insts[next.index()].region_len == 0
+            && let Some(next) = self.layout.insts[inst.index()].next.some()
+            && self.layout.insts[next.index()].region_len == 0
         {
             self.at = Some(OrderMark::Inst(next));
             return Some(next);
         }
         loop {
-            self.at = self.function.next_mark(self.at?);
+            self.at = self.layout.next_mark(self.at?);
             if let Some(OrderMark::Inst(inst)) = self.at {
                 return Some(inst);
             }
@@ -92,7 +92,7 @@ impl Iterator for PostOrderWalk<'_> {
     }
 }
 
-impl Function {
+impl Layout {
     // Returns the instruction that follows `inst` and all its regions, within `root`.
     fn next_after_subtree(&self, mut inst: InstId, root: BodyId) -> Option<InstId> {
         loop {
@@ -107,7 +107,7 @@ impl Function {
             let owner = body.owner.some()?;
             let later = self.regions(owner)[body.slot as usize + 1..]
                 .iter()
-                .find_map(|b| self.bodies[b.index()].first.some());
+                .find_map(|&b| self.first_inst(b));
             if later.is_some() {
                 return later;
             }

@@ -284,7 +284,7 @@ impl<'a> InstMatching<'a> {
             return Some(right);
         }
         let owner = self.a.body_owner(body)?;
-        let slot = self.a.bodies[body.index()].slot as usize;
+        let slot = self.a.layout.region_index(body);
         self.b.regions(self.to.get(owner.index())?).get(slot).copied()
     }
 

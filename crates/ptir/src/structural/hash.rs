@@ -179,7 +179,7 @@ impl<'a> FunctionHasher<'a> {
                     }
                 }
             }
-            match f.next_mark(at) {
+            match f.layout.next_mark(at) {
                 Some(next) => at = next,
                 None => return Hash128::default(),
             }

@@ -93,18 +93,18 @@ pub const MUTATIONS: &[Mutation] = mutations! {
     call_arguments add_call_argument;
     call_itself |f, i| { let me = f.name(); f.is::<Call>(i).then_some(())?; set_named_attr(f, i, &["callee"], &Attr::Func(me)) };
     return_count |f, i| { f.is::<Return>(i).then_some(())?; let v = *f.params().first()?; push_operand(f, i, v) };
-    return_is_yield |f, i| { f.is::<Return>(i).then_some(())?; f.insts[i.index()].key = Yield::key(); Some(i) };
-    yield_is_return |f, i| { f.is::<Yield>(i).then_some(())?; let owner = region_owner(f, i)?; f.insts[i.index()].key = Return::key(); Some(owner) };
+    return_is_yield |f, i| { f.is::<Return>(i).then_some(())?; f.dfg.insts[i.index()].key = Yield::key(); Some(i) };
+    yield_is_return |f, i| { f.is::<Yield>(i).then_some(())?; let owner = region_owner(f, i)?; f.dfg.insts[i.index()].key = Return::key(); Some(owner) };
     yield_gone |f, i| { f.is::<Yield>(i).then_some(())?; let owner = region_owner(f, i)?; f.erase_unchecked(i); Some(owner) };
     yield_count |f, i| { f.is::<Yield>(i).then_some(())?; let owner = region_owner(f, i)?; f.op_def(owner)?; (f.op_name(owner) != "scan").then_some(())?; let v = *f.params().first()?; push_operand(f, i, v)?; Some(owner) };
     terminator_in_the_middle insert_early_terminator;
     region_missing |f, i| { let many = f.op_def(i)?.regions.iter().any(|r| r.kind == OperandKind::Regions); (!many && !f.regions(i).is_empty()).then_some(())?; f.take_regions(i).ok()?; Some(i) };
     region_parameter_extra |f, i| { f.op_def(i)?; let &body = f.regions(i).first()?; f.push_param(body, &ValueType::Token); Some(i) };
     region_parameter_type |f, i| { f.op_def(i)?; let &p = f.regions(i).iter().find_map(|&b| f.body_params(b).first())?; f.set_type(p, &ValueType::Token).ok()?; Some(i) };
-    unregistered_without_dialect |f, i| { f.op_def(i).is_none().then_some(())?; f.insts[i.index()].key = OpKey::of("nodialect"); Some(i) };
+    unregistered_without_dialect |f, i| { f.op_def(i).is_none().then_some(())?; f.dfg.insts[i.index()].key = OpKey::of("nodialect"); Some(i) };
     unregistered_without_dictionary |f, i| { f.op_def(i).is_none().then_some(())?; set_attr_list(f, i, vec![Attr::Bool(true)]); Some(i) };
-    op_of_another_arity |f, i| { (f.op_name(i) == "add").then_some(())?; f.insts[i.index()].key = OpKey::of("neg"); Some(i) };
-    op_of_another_class |f, i| { (f.op_name(i) == "exp").then_some(())?; f.insts[i.index()].key = OpKey::of("popcnt"); Some(i) };
+    op_of_another_arity |f, i| { (f.op_name(i) == "add").then_some(())?; f.dfg.insts[i.index()].key = OpKey::of("neg"); Some(i) };
+    op_of_another_class |f, i| { (f.op_name(i) == "exp").then_some(())?; f.dfg.insts[i.index()].key = OpKey::of("popcnt"); Some(i) };
 };
 
 fn require_op(f: &Function, i: InstId, name: &str) -> Option<()> {
@@ -169,14 +169,14 @@ fn edit_operands(
     }
     let mut list = f.operands(i).to_vec();
     (!list.is_empty() && change(&mut list)).then_some(())?;
-    f.set_operands_unchecked(i, &list);
+    f.dfg.set_operands(i, &list);
     Some(i)
 }
 
 fn push_operand(f: &mut Function, i: InstId, v: ValueId) -> Option<InstId> {
     let mut list = f.operands(i).to_vec();
     list.push(v);
-    f.set_operands_unchecked(i, &list);
+    f.dfg.set_operands(i, &list);
     Some(i)
 }
 
@@ -229,7 +229,7 @@ fn replace_operand(f: &mut Function, i: InstId, n: usize, ty: &ValueType) -> Opt
     let mut list = f.operands(i).to_vec();
     (n < list.len()).then_some(())?;
     list[n] = f.push_param(f.body(), ty);
-    f.set_operands_unchecked(i, &list);
+    f.dfg.set_operands(i, &list);
     Some(i)
 }
 
@@ -338,8 +338,8 @@ fn insert_early_terminator(f: &mut Function, i: InstId) -> Option<InstId> {
     f.next_inst(i)?;
     let span = f.inst_span(i);
     let made = f.create(&OpParts::new(Return::key()), span);
-    f.link(made, InsertPoint::Before(i));
-    f.label_inserted(made);
+    f.layout.link(made, InsertPoint::Before(i));
+    f.layout.label_inserted(made);
     matches!(
         f.value_def(f.params().first().copied().unwrap_or(ValueId::new(0))),
         ValueDef::Param(..)

@@ -280,7 +280,7 @@ impl Parser<'_> {
             Err(ErrorReported) => self.poison_value(),
         };
         pending.operands.push(value);
-        pending.literal_type = Some(self.function.types.intern(&ValueType::Tensor(ty)));
+        pending.literal_type = Some(self.function.dfg.types.intern(&ValueType::Tensor(ty)));
         Ok(())
     }
 
@@ -614,11 +614,11 @@ impl Parser<'_> {
         let types = &types[..types.len().min(named)];
         let list = std::mem::take(&mut pending.attrs.list);
         let list = if pending.broken { Vec::new() } else { list };
-        let attrs = self.function.attrs.intern_vec(list);
+        let attrs = self.function.dfg.attrs.intern_vec(list);
         let span = self.inst_span(pending);
         let (operands, regions) = (&pending.operands, &pending.regions);
         let inst = self.function.create_inst(pending.key, attrs, operands, regions, types, span);
-        self.function.link(inst, InsertPoint::End(pending.body));
+        self.function.layout.link(inst, InsertPoint::End(pending.body));
         if let Some(comment) = &pending.comment {
             self.function.set_comment(inst, Some(comment));
         }

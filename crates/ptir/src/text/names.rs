@@ -35,9 +35,9 @@ impl Parser<'_> {
             // which is allocated once for all functions.
             Some(n) if n < 1 << 22 && (n as usize) < self.lexer.len() => ScopedName::Number(n),
             _ => {
-                let known = self.function.hints.len();
-                let hint = self.function.hints.intern(name).unwrap_or(0);
-                if self.function.hints.len() > known {
+                let known = self.function.dfg.hints.len();
+                let hint = self.function.dfg.hints.intern(name).unwrap_or(0);
+                if self.function.dfg.hints.len() > known {
                     self.charge_memory(memory_cost::NAME + name.len() as u64);
                 }
                 ScopedName::Hint(hint)
@@ -78,14 +78,14 @@ impl Parser<'_> {
         let line = if known.line == 0 { token.line } else { known.line };
         *self.slot(name) = NameSlot { value, line, ..known };
         if value != self.unread.poison {
-            self.function.values[value.index()].hint = self.hint_of(name, token);
+            self.function.dfg.values[value.index()].hint = self.hint_of(name, token);
         }
     }
 
     // Numbers are dropped unless the options keep them.
     fn hint_of(&mut self, name: ScopedName, token: Token) -> u32 {
         let number = match name {
-            ScopedName::Hint(hint) => anonymous_number(self.function.hints.get(hint)),
+            ScopedName::Hint(hint) => anonymous_number(self.function.dfg.hints.get(hint)),
             ScopedName::Number(n) => Some(n),
         };
         match name {
@@ -94,8 +94,8 @@ impl Parser<'_> {
             _ => {
                 let text = &self.lexer.text(token)[1..];
                 self.charge_memory(memory_cost::NAME + text.len() as u64);
-                self.function.numbered = true;
-                self.function.hints.intern(text).unwrap_or(crate::func::NO_HINT)
+                self.function.dfg.numbered = true;
+                self.function.dfg.hints.intern(text).unwrap_or(crate::func::NO_HINT)
             }
         }
     }
@@ -162,7 +162,7 @@ impl Parser<'_> {
                     format!("{text} is used before its definition in line {}", slot.line),
                 )
             } else {
-                let hints = (0..self.function.hints.len() as u32).take(10_000);
+                let hints = (0..self.function.dfg.hints.len() as u32).take(10_000);
                 let defined = hints.filter(|&h| {
                     let slot = self.by_hint.get(h as usize);
                     slot.is_some_and(|s| s.line != 0 && s.function == self.function_number)
@@ -170,7 +170,7 @@ impl Parser<'_> {
                 let near = if self.problems.dropped() > 0 {
                     None
                 } else {
-                    did_you_mean(&text[1..], defined.map(|h| self.function.hints.get(h)))
+                    did_you_mean(&text[1..], defined.map(|h| self.function.dfg.hints.get(h)))
                 };
                 let error = Diagnostic::error(span, format!("{text} is not defined"));
                 match near {

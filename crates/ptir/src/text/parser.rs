@@ -280,7 +280,7 @@ impl<'a> Parser<'a> {
             let registry = self.options.registry.clone();
             let mut function = std::mem::replace(&mut self.function, Function::new("", registry));
             function.set_leading_comment(leading.as_deref());
-            function.relabel_body(function.body());
+            function.layout.relabel_body(function.body());
             let lost = std::mem::take(&mut self.unread);
             if self.options.verify {
                 verify::check_function(&function, &mut self.problems, &lost);
@@ -465,7 +465,7 @@ impl<'a> Parser<'a> {
             Err(stop) => Err(stop),
         };
         let Ok(ty) = ty else {
-            let none = self.function.types.intern(&ValueType::Token);
+            let none = self.function.dfg.types.intern(&ValueType::Token);
             self.function.push_param_id(body, none);
             let poison = self.poison_value();
             self.define(name, token, poison);
@@ -527,8 +527,8 @@ impl<'a> Parser<'a> {
     /// Returns the value that replaces values that could not be read.
     pub(super) fn poison_value(&mut self) -> ValueId {
         if self.unread.poison.is_none() {
-            let none = self.function.types.intern(&ValueType::Token);
-            let attrs = self.function.attrs.intern_vec(Vec::new());
+            let none = self.function.dfg.types.intern(&ValueType::Token);
+            let attrs = self.function.dfg.attrs.intern_vec(Vec::new());
             let key = self.unknown;
             let inst = self.function.create_inst(key, attrs, &[], &[], &[none], Span::unknown());
             self.unread.poison = self.function.value_of(inst).unwrap_or(ValueId::NONE);

@@ -131,7 +131,7 @@ impl<'a> InstPrinter<'a> {
     /// Creates a printer and names all values. O(n).
     #[must_use]
     pub fn new(function: &'a Function) -> Self {
-        Self::with_names(function, function.numbered, SourceQuotes::new(function))
+        Self::with_names(function, function.dfg.numbered, SourceQuotes::new(function))
     }
 
     /// Creates a printer like [`new`](Self::new), but with the names of the printed function even if the function
@@ -241,10 +241,10 @@ impl<'a, 'o> Printer<'a, 'o> {
     fn new(function: &'a Function, long: LongLiteralMode<'o>, out: &'o mut String) -> Self {
         let names = PrintedNames {
             names: vec![PrintedName::None; function.value_capacity()],
-            used_hints: vec![false; function.hints.len()],
+            used_hints: vec![false; function.dfg.hints.len()],
             ..PrintedNames::default()
         };
-        Self { function, long, out, names, types: vec![None; function.types.len()] }
+        Self { function, long, out, names, types: vec![None; function.dfg.types.len()] }
     }
 
     fn function(&mut self) {
@@ -442,7 +442,7 @@ impl PrintedNames {
         match self.names[value.index()] {
             PrintedName::None => {}
             PrintedName::Number(n) => push_number(out, u64::from(n)),
-            PrintedName::Hint(hint) => out.push_str(function.hints.get(hint)),
+            PrintedName::Hint(hint) => out.push_str(function.dfg.hints.get(hint)),
             PrintedName::Suffixed(n) => out.push_str(&self.suffixed[n as usize]),
         }
     }
@@ -462,19 +462,19 @@ impl PrintedNames {
         loop {
             let n = self.anonymous;
             self.anonymous += 1;
-            if !self.as_written || function.hints.find(&n.to_string()).is_none() {
+            if !self.as_written || function.dfg.hints.find(&n.to_string()).is_none() {
                 return PrintedName::Number(n);
             }
         }
     }
 
     fn choose(&mut self, function: &Function, value: ValueId) -> PrintedName {
-        let hint = function.values[value.index()].hint;
+        let hint = function.dfg.values[value.index()].hint;
         if hint == crate::func::NO_HINT {
             return self.next_number(function);
         }
-        let text = function.hints.get(hint);
-        if function.numbered && !self.as_written && is_anonymous(text) {
+        let text = function.dfg.hints.get(hint);
+        if function.dfg.numbered && !self.as_written && is_anonymous(text) {
             return self.next_number(function);
         }
         let taken = !self.taken.is_empty() && self.taken.contains(text);
@@ -488,7 +488,7 @@ impl PrintedNames {
             if self.taken.contains(candidate.as_str()) {
                 continue;
             }
-            match function.hints.find(&candidate) {
+            match function.dfg.hints.find(&candidate) {
                 Some(other) if self.used_hints[other as usize] => continue,
                 Some(other) => self.used_hints[other as usize] = true,
                 None => {}

@@ -121,7 +121,7 @@ impl<'a> SourceQuotes<'a> {
         let place = (*self.places.get(inst.index())?)?;
         let (f, original) = (self.function, &*self.quoted.original);
         let data = |f: &Function| {
-            let data = &f.insts[inst.index()];
+            let data = &f.dfg.insts[inst.index()];
             (data.key, data.attrs, f.inst_span(inst))
         };
         let same = data(f) == data(original) && f.operands(inst) == original.operands(inst);

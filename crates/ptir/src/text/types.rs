@@ -142,7 +142,7 @@ impl Parser<'_> {
             return Ok(id);
         }
         let ty = self.value_type(0)?;
-        let id = self.function.types.intern(&ty);
+        let id = self.function.dfg.types.intern(&ty);
         if let Some(text) = text {
             self.type_cache.insert(text, id);
         }
