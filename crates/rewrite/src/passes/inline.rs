@@ -9,6 +9,7 @@ use sapwood_ptir::{
     BodyId, Dim, EditError, Function, InsertPoint, InstId, InstSpec, Name, Op, OpParts, Program,
     ResultType, ValueDef, ValueId, ValueType,
 };
+use sapwood_types::Span;
 use smallvec::SmallVec;
 
 use super::{Pass, PassContext, PassError};
@@ -241,6 +242,8 @@ impl FreshNames {
 
 struct InlineCopy<'a> {
     from: &'a Function,
+    // The span of the call.
+    call: Span,
     place: InsertPoint,
     values: HashMap<ValueId, ValueId, FxBuildHasher>,
     bodies: HashMap<BodyId, BodyId, FxBuildHasher>,
@@ -275,6 +278,7 @@ fn copy_in_place(
 ) -> Result<(), NotInlined> {
     let copy = InlineCopy {
         from: callee,
+        call: f.inst_span(call),
         place: InsertPoint::Before(call),
         values: HashMap::default(),
         bodies: HashMap::default(),
@@ -423,7 +427,7 @@ impl InlineCopy<'_> {
             operands,
             regions,
             result_types: types,
-            span: from.inst_span(inst),
+            span: from.inst_span(inst).called_from(self.call),
         };
         if self.dims_differ && !is_well_typed(f, &spec) {
             return Err(NotInlined::DoesNotFit);

@@ -436,10 +436,7 @@ impl<'a> FastOpReader<'_, 'a> {
 
     fn append_inst(&mut self, attrs: AttrId, regions: &[BodyId]) -> Option<()> {
         let Self { reader, func, names, start, end, key } = self;
-        // The slow path reads locations.
-        if reader.c.peek() == b'l' && reader.c.looking_at_word("loc") {
-            return None;
-        }
+        let loc = reader.try_read_loc()?;
         let named = match names[..] {
             [] => 0,
             [(_, count)] => count as usize,
@@ -448,7 +445,10 @@ impl<'a> FastOpReader<'_, 'a> {
         if named != 0 && named != func.results.len() {
             return None;
         }
-        let span = reader.span(*start, *end);
+        let mut span = reader.span(*start, *end);
+        if !loc.is_unknown() {
+            span = span.with_loc(loc);
+        }
         let (kind, body) = ((*key, attrs), func.body);
         let inst = func.writer.append_interned(
             body,

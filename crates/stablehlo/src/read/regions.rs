@@ -86,7 +86,6 @@ impl<'a> ModuleReader<'a> {
                     return Ok(());
                 }
                 copy_operand_types_to_results(func, &mut frame.op);
-                self.skip_location()?;
                 self.finish_op(func, frame.op, &frame.names, None)
             }
         }
