@@ -23,8 +23,9 @@ fn scopes_survive_inlining_and_simplification() {
         let found = expected.iter().any(|(_, scope)| scope.as_deref() == Some(&*whole));
         assert!(found, "{whole} in {expected:#?}");
     }
-    // A constant of an inlined function has the scope of the call.
-    assert!(expected.iter().all(|(_, scope)| scope.is_some()), "{expected:#?}");
+    // Rewrites may create constants of their own, which several instructions share.
+    let known = |(op, scope): &(&str, Option<String>)| *op == "constant" || scope.is_some();
+    assert!(expected.iter().all(known), "{expected:#?}");
 
     let written = stablehlo::write(&module).unwrap();
     assert!(written.contains("callsite("), "{written}");

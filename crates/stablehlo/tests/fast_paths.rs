@@ -1,5 +1,5 @@
 //! The fast path, the line cache and the slow path read the same programs.
-//! A location keeps an op off the fast path, a comment that names a value keeps its line out of the line cache, and ops of the
+//! A location that is no alias keeps an op off the fast path, a comment that names a value keeps its line out of the line cache, and ops of the
 //! `mhlo` dialect take the slow path from the start.
 
 use sapwood_ptir::{Attr, Function, InstId};

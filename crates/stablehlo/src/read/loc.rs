@@ -27,12 +27,17 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// Reads a location like [`read_loc`](Self::read_loc), without a report of errors.
+    /// Reads a location for the fast path: in the form that tools print, an alias, and without a report of errors. Returns `None`
+    /// for all others.
     #[inline]
     pub(super) fn try_read_loc(&mut self) -> Option<Loc> {
-        if self.c.peek() != b'l' || !self.c.eat_word("loc") {
+        if self.c.peek() != b'l' || !self.c.looking_at_word("loc") {
             return Some(Loc::UNKNOWN);
         }
+        if !self.c.text[self.c.at..].starts_with("loc(#") {
+            return None;
+        }
+        self.c.at += "loc".len();
         let (loc, end) = self.tables.locs.read(self.c.text, self.c.at).ok()?;
         self.c.at = end;
         Some(loc)

@@ -322,6 +322,7 @@ impl<'a> ModuleReader<'a> {
                     let from = self.c.at;
                     if self.c.looking_at_word("loc") {
                         self.tables.locs.define(name, from + "loc".len());
+                        continue;
                     }
                     let known = TableResolver { tables: &self.tables, types: &self.types };
                     if attr::read(&mut self.c, &known).is_ok() {
