@@ -1,6 +1,7 @@
 """Makes the StableHLO programs beside this file with JAX: `python programs/stablehlo.py`.
 
-They are what a user would have: written with jax.numpy, printed by `jax.jit(f).lower(...).as_text()`.
+They are what a user would have: written with jax.numpy, printed by `jax.jit(f).lower(...).as_text()`. `scopes.mlir` is printed with
+the locations of its ops.
 """
 
 import pathlib
@@ -55,6 +56,14 @@ def newton(x):
     return jax.lax.while_loop(lambda c: c[1] < 20, lambda c: ((c[0] + x / c[0]) / 2, c[1] + 1), (x, 0))[0]
 
 
+def scopes(layers, x):
+    for number, (w, b) in enumerate(layers):
+        with jax.named_scope(f"layer_{number}"):
+            x = jax.nn.relu(x @ w + b)
+    with jax.named_scope("head"):
+        return jax.nn.softmax(x)
+
+
 def shaped(*shape, dtype=jnp.float32):
     return jax.ShapeDtypeStruct(shape, dtype)
 
@@ -71,11 +80,12 @@ def main():
         "transformer": (transformer, [layer] * LAYERS, shaped(BATCH, LENGTH, WIDTH)),
         "train_step": (train_step, weights, weights, shaped(32, 64), shaped(32, dtype=jnp.int32)),
         "newton": (newton, shaped(8)),
+        "scopes": (scopes, [(shaped(8, 8), shaped(8))] * 2, shaped(4, 8)),
     }
     folder = pathlib.Path(__file__).parent
     for name, (function, *arguments) in programs.items():
-        text = jax.jit(function).lower(*arguments).as_text()
-        (folder / f"{name}.mlir").write_text(text)
+        text = jax.jit(function).lower(*arguments).as_text(debug_info=name == "scopes")
+        (folder / f"{name}.mlir").write_text(text.replace(f"{folder}/", ""))
 
 
 if __name__ == "__main__":

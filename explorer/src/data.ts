@@ -12,6 +12,8 @@ export type InstRow = [
   regions: number[],
   line: number,
   column: number,
+  /** The index of the scope plus one, or 0. */
+  scope: number,
 ];
 
 export interface FunctionRow {
@@ -108,6 +110,7 @@ export interface Data {
   families: string[];
   ops: [name: string, family: number][];
   types: string[];
+  scopes: string[];
   functions: FunctionRow[];
   states: ProgramRow[];
   source: { name: string; lines: [number, string][] } | null;

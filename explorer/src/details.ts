@@ -107,13 +107,15 @@ export class Details {
   }
 
   private source(inst: Inst): HTMLElement {
-    if (inst.line === 0) return h("p", { class: "quiet" }, "made by a rewrite or read without a place");
+    const scope = inst.scope ? h("p", { class: "scope" }, code(inst.scope)) : null;
+    if (inst.line === 0) return h("div", { class: "source" }, scope, h("p", { class: "quiet" }, "made by a rewrite or read without a place"));
     const name = this.data.source?.name ?? "";
     const line = this.lines.get(inst.line) ?? "";
     const caret = `${" ".repeat(Math.max(0, Math.min(inst.column, 400) - 1))}^`;
     return h(
       "div",
       { class: "source" },
+      scope,
       h("p", { class: "quiet place" }, `${name}:${inst.line}:${inst.column}`),
       h("pre", {}, `${line}\n`, h("span", { class: "caret" }, caret)),
     );

@@ -14,7 +14,7 @@ import { TextView, linesOf, textPane } from "./textview";
 const KEYS: [string, string][] = [
   ["1, 2, 3 …", "the tabs"],
   ["/", "search; Enter and Shift+Enter go through the results"],
-  ["op: value: type: attr:", "before a word of the search: where to look for it"],
+  ["op: value: type: attr: scope:", "before a word of the search: where to look for it"],
   ["@name", "in the search: a function and its callers"],
   ["Tab", "to the graph, the panel, the buttons"],
   ["↑ ↓ ← →", "select definitions, users, neighbours"],

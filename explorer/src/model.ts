@@ -13,6 +13,8 @@ export interface Inst {
   regions: number[];
   line: number;
   column: number;
+  /** The scope that the file's `loc` gives, such as `jit(f)/layer_3/add`; empty if there is none. */
+  scope: string;
 }
 
 export interface Body {
@@ -53,9 +55,9 @@ export class Func {
     for (const body of f.bodies.values()) {
       for (const param of body.params) f.value(param).body = body.id;
     }
-    for (const [id, op, body, text, operands, results, regions, line, column] of row.insts) {
+    for (const [id, op, body, text, operands, results, regions, line, column, scopeIndex] of row.insts) {
       const [name, family] = data.ops[op] ?? ["?", 0];
-      const inst = { id, op: name, family: data.families[family] ?? "other", body, text, operands, results, regions, line, column };
+      const inst = { id, op: name, family: data.families[family] ?? "other", body, text, operands, results, regions, line, column, scope: data.scopes[scopeIndex - 1] ?? "" };
       f.insts.set(id, inst);
       for (const result of results) f.value(result).inst = id;
     }

@@ -1,4 +1,4 @@
-// Finding instructions by op, value, type or attribute.
+// Finding instructions by op, value, type, attribute or scope.
 
 import { type Program, instKey, paramKey } from "./model";
 
@@ -9,6 +9,7 @@ interface Entry {
   type: string;
   text: string;
   attrs: string;
+  scope: string;
 }
 
 /** Removes the spaces next to commas and equals signs, so that a query need not contain them exactly. */
@@ -16,27 +17,27 @@ export function removeSpaces(text: string): string {
   return text.replace(/ *([,=]) */g, "$1");
 }
 
-/** A search for items that contain all words. `op:`, `value:`, `type:` and `attr:` select a field. `@name` finds functions. */
+/** A search for items that contain all words. `op:`, `value:`, `type:`, `attr:` and `scope:` select a field. `@name` finds functions. */
 export class Search {
   private readonly entries: Entry[] = [];
 
   constructor(program: Program) {
     program.functions.forEach((f, fn) => {
-      this.add({ key: `${fn}.b${f.body}`, op: "", value: "", type: "", text: `@${f.name}`, attrs: "" });
+      this.add({ key: `${fn}.b${f.body}`, op: "", value: "", type: "", text: `@${f.name}`, attrs: "", scope: "" });
       for (const param of f.bodies.get(f.body)?.params ?? []) {
         const { name, type } = f.value(param);
-        this.add({ key: paramKey(fn, param), op: "", value: name, type, text: `${name} ${type}`, attrs: "" });
+        this.add({ key: paramKey(fn, param), op: "", value: name, type, text: `${name} ${type}`, attrs: "", scope: "" });
       }
       for (const inst of f.insts.values()) {
         const value = inst.results.map((v) => f.value(v).name).join(" ");
-        this.add({ key: instKey(fn, inst.id), op: inst.op, value, type: f.typeOf(inst), text: inst.text, attrs: attributes(inst.text) });
+        this.add({ key: instKey(fn, inst.id), op: inst.op, value, type: f.typeOf(inst), text: `${inst.text} ${inst.scope}`, attrs: attributes(inst.text), scope: inst.scope });
       }
     });
   }
 
   private add({ key, ...entry }: Entry): void {
     const plain = (text: string) => removeSpaces(text.toLowerCase());
-    this.entries.push({ key, op: plain(entry.op), value: plain(entry.value), type: plain(entry.type), text: plain(entry.text), attrs: plain(entry.attrs) });
+    this.entries.push({ key, op: plain(entry.op), value: plain(entry.value), type: plain(entry.type), text: plain(entry.text), attrs: plain(entry.attrs), scope: plain(entry.scope) });
   }
 
   find(query: string): string[] {
@@ -47,7 +48,7 @@ export class Search {
 }
 
 function condition(word: string): (entry: Entry) => boolean {
-  const [, where, what] = /^(op|value|type|attr):(.*)$/s.exec(word) ?? [];
+  const [, where, what] = /^(op|value|type|attr|scope):(.*)$/s.exec(word) ?? [];
   switch (where) {
     case "op":
       return (entry) => entry.op.includes(what as string);
@@ -57,6 +58,8 @@ function condition(word: string): (entry: Entry) => boolean {
       return (entry) => entry.type.includes(what as string);
     case "attr":
       return (entry) => entry.attrs.includes(what as string);
+    case "scope":
+      return (entry) => entry.scope.includes(what as string);
     default:
       return (entry) => entry.text.includes(word);
   }

@@ -73,6 +73,46 @@ def test_module_attributes_are_kept_through_passes() -> None:
     assert program.notes == ()
 
 
+SCOPED = """module @jit_f {
+  func.func public @main(%arg0: tensor<3xf32> loc("x")) -> tensor<3xf32> {
+    %0 = call @relu(%arg0) : (tensor<3xf32>) -> tensor<3xf32> loc(#loc2)
+    return %0 : tensor<3xf32> loc(unknown)
+  } loc(unknown)
+  func.func private @relu(%arg0: tensor<3xf32>) -> tensor<3xf32> {
+    %0 = stablehlo.tanh %arg0 : tensor<3xf32> loc("tanh")
+    return %0 : tensor<3xf32>
+  }
+}
+#loc1 = loc("model.py":3:4 to :9)
+#loc2 = loc("jit(f)/layer_0/jit(relu)"(#loc1))
+"""
+
+
+def test_locations_are_kept_through_passes_and_pickles() -> None:
+    program = ptir.from_stablehlo(SCOPED, "f.mlir")
+    call = program["main"].instructions[0]
+    assert call.span.scope == "jit(f)/layer_0/jit(relu)"
+    assert call.span.loc == '"jit(f)/layer_0/jit(relu)"("model.py":3:4 to :9)'
+    assert program["main"].instructions[1].span.loc is None
+    program = rewrite.run(program, "inline,simplify").program
+    for same in [program, pickle.loads(pickle.dumps(program)), ptir.from_stablehlo(ptir.to_stablehlo(program))]:
+        tanh = same["main"].instructions[0]
+        assert tanh.op == "tanh" and tanh.span.scope == "jit(f)/layer_0/jit(relu)/tanh"
+        assert tanh.span.loc == 'callsite("tanh" at "jit(f)/layer_0/jit(relu)"("model.py":3:4 to :9))'
+    for span in [call.span, tanh.span]:
+        assert pickle.loads(pickle.dumps(span)) == span and "loc=" in repr(span)
+    assert '#loc0 = loc("x")' in ptir.to_stablehlo(program)
+
+
+def test_spans_with_locations() -> None:
+    span = sapwood.ir.Span("f.mlir", 1, 2, 3, 4, '"a"("b.py":5:6)')
+    assert (span.scope, span.loc, str(span)) == ("a", '"a"("b.py":5:6)', "f.mlir:1:2")
+    assert span != sapwood.ir.Span("f.mlir", 1, 2, 3, 4)
+    for wrong in ["a", '"a") ("b"', "#loc1"]:
+        with pytest.raises(ValueError, match="location"):
+            sapwood.ir.Span("f.mlir", 1, 2, 3, 4, wrong)
+
+
 TAGGED = """module @tagged attributes {mhlo.num_partitions = 1 : i32} {
   func.func private @main(%arg0: tensor<3xf32> {jax.arg_info = "x"}) -> (tensor<3xf32> {jax.result_info = "y"}) {
     %0 = stablehlo.negate %arg0 {mine = "kept"} : tensor<3xf32>

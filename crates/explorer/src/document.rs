@@ -43,6 +43,7 @@ struct Document {
     families: Vec<String>,
     ops: Vec<(String, usize)>,
     types: Vec<String>,
+    scopes: Vec<String>,
     functions: Vec<FunctionRow>,
     states: Vec<ProgramRow>,
     source: Option<SourceRow>,
@@ -127,7 +128,9 @@ fn count_ops(program: &Program, tables: &mut PageTables) -> Vec<(usize, usize)> 
 
 // Returns the text of a program, and true if long literals or lines are abridged in it.
 fn program_text(program: &Program) -> (String, bool) {
-    let text = print_with_options(program, &PrintOptions::new().elide_above(MAX_LITERAL_ELEMENTS));
+    // The page shows locations with the instructions.
+    let options = PrintOptions::new().elide_above(MAX_LITERAL_ELEMENTS).locs(false);
+    let text = print_with_options(program, &options);
     let elided = program.functions().iter().any(|f| f.walk().any(|inst| has_long_literal(f, inst)));
     if text.lines().all(|line| line.len() <= MAX_LINE_BYTES) {
         return (text, elided);
@@ -181,6 +184,7 @@ fn build_page(
         families: tables.families.list,
         ops: tables.ops,
         types: tables.types.list,
+        scopes: tables.scopes.list,
         functions: tables.functions,
         states,
         source,

@@ -35,6 +35,8 @@ pub(crate) struct PageTables {
     op_indices: BTreeMap<String, usize>,
     pub(crate) ops: Vec<(String, usize)>,
     pub(crate) types: StringTable,
+    /// The scopes of instructions, from the locations of their spans.
+    pub(crate) scopes: StringTable,
     pub(crate) functions: Vec<FunctionRow>,
     /// The indices of functions that have a row: a function that a pass does not change is added once.
     function_indices: BTreeMap<*const Function, (Arc<Function>, usize)>,
@@ -53,7 +55,8 @@ pub(crate) struct FunctionRow {
     pub(crate) values: Vec<(usize, usize, String)>,
 }
 
-/// An instruction: id, op, body, text, operands, results, regions, line and column (0 if unknown).
+/// An instruction: id, op, body, text, operands, results, regions, line and column (0 if unknown), and the index of its scope
+/// plus one (0 if there is none).
 #[derive(Serialize)]
 pub(crate) struct InstRow(
     pub(crate) usize,
@@ -65,6 +68,7 @@ pub(crate) struct InstRow(
     pub(crate) Vec<usize>,
     pub(crate) u32,
     pub(crate) u32,
+    pub(crate) usize,
 );
 
 impl PageTables {
@@ -119,6 +123,9 @@ impl PageTables {
         source: Option<&Source>,
     ) -> InstRow {
         let (line, column) = self.position(f.inst_span(inst), source);
+        let scope = f.inst_span(inst).loc().scope();
+        let scope = scope.map(|s| 1 + self.scopes.index_of(&truncate(&s, MAX_NAME_BYTES)));
+        let scope = scope.unwrap_or(0);
         InstRow(
             inst.index(),
             self.op_index(f.op_name(inst), f.op_def(inst).map_or("other", |def| def.family)),
@@ -129,6 +136,7 @@ impl PageTables {
             f.regions(inst).iter().map(|b| b.index()).collect(),
             line,
             column,
+            scope,
         )
     }
 

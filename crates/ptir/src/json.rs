@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use sapwood_types::{DataType, Diagnostic, Diagnostics, Span, did_you_mean};
+use sapwood_types::{
+    DataType, Diagnostic, Diagnostics, Loc, LocAliases, LocTable, Span, did_you_mean,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value as Json, json};
 use smallvec::SmallVec;
@@ -38,6 +40,9 @@ struct JsonProgram {
     format: String,
     version: u64,
     functions: Vec<JsonFunction>,
+    /// The locations, as text; `#loc7` is the one at position 7. Nested ones are before those that contain them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    locs: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -51,6 +56,9 @@ struct JsonFunction {
     /// The comment lines before the function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     comment: Option<String>,
+    /// The position of its location in the list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    loc: Option<usize>,
     types: Vec<String>,
     results: Vec<usize>,
     values: Vec<JsonValue>,
@@ -84,18 +92,24 @@ struct JsonInst {
     regions: Vec<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     comment: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    loc: Option<usize>,
 }
 
 /// Writes a program as JSON.
 #[must_use]
 pub fn to_json(program: &Program) -> String {
-    let functions = program.functions().iter().map(|f| write_function(f)).collect();
-    let file = JsonProgram { format: "ptir".into(), version: JSON_VERSION, functions };
+    let mut table = LocTable::new();
+    let functions = program.functions().iter().map(|f| write_function(f, &mut table)).collect();
+    let locs = table.texts().collect();
+    let file = JsonProgram { format: "ptir".into(), version: JSON_VERSION, functions, locs };
     // The data consists of strings, numbers and lists, so serialization cannot fail.
     serde_json::to_string(&file).unwrap_or_default()
 }
 
-fn write_function(f: &Function) -> JsonFunction {
+fn write_function(f: &Function, locs: &mut LocTable) -> JsonFunction {
+    let mut loc = |span: Span| Some(span.loc()).filter(|l| !l.is_unknown()).map(|l| locs.number(l));
+    let function_loc = loc(f.span());
     let mut types: Vec<String> = Vec::new();
     let mut type_index: HashMap<TypeId, usize, FxBuildHasher> = HashMap::default();
     let mut ops: Vec<String> = Vec::new();
@@ -142,6 +156,7 @@ fn write_function(f: &Function) -> JsonFunction {
             attrs: write_attrs(f, inst),
             regions,
             comment: f.comment(inst).map(Into::into),
+            loc: loc(f.inst_span(inst)),
         });
     }
     let results = f.result_ids().iter().map(|&id| type_of(id)).collect();
@@ -153,6 +168,7 @@ fn write_function(f: &Function) -> JsonFunction {
         extracted_from: f.extracted_from().map(|name| name.as_str().into()),
         private: f.is_private() && f.extracted_from().is_none(),
         comment: f.leading_comment().map(Into::into),
+        loc: function_loc,
         types,
         results,
         values,
@@ -249,8 +265,10 @@ pub fn from_json_with(text: &str, registry: &Arc<Registry>) -> Result<Program, D
     let file: JsonProgram = serde_json::from_str(text).map_err(|e| malformed(&e))?;
     let mut program = Program::new(registry.clone());
     let mut problems = Diagnostics::new();
+    let locs = read_locs(&file.locs).map_err(refuse)?;
     for (n, json) in file.functions.iter().enumerate() {
-        let mut reader = JsonReader { path: format!("functions[{n}]"), problems: &mut problems };
+        let mut reader =
+            JsonReader { path: format!("functions[{n}]"), problems: &mut problems, locs: &locs };
         let Some(function) = reader.read_function(json, registry) else { continue };
         verify::check_function(&function, &mut problems, &verify::UnreadParts::default());
         if let Err(error) = program.add(function) {
@@ -264,6 +282,34 @@ pub fn from_json_with(text: &str, registry: &Arc<Registry>) -> Result<Program, D
 struct JsonReader<'a> {
     path: String,
     problems: &'a mut Diagnostics,
+    locs: &'a [Loc],
+}
+
+// Reads the list of locations.
+fn read_locs(texts: &[String]) -> Result<Vec<Loc>, String> {
+    // The list as definitions of aliases.
+    let mut definitions = String::new();
+    let mut starts = Vec::with_capacity(texts.len());
+    for text in texts {
+        starts.push(definitions.len());
+        definitions.push('(');
+        definitions.push_str(text);
+        definitions.push_str(")\n");
+    }
+    let names: Vec<String> = (0..texts.len()).map(|n| format!("loc{n}")).collect();
+    let mut aliases = LocAliases::new();
+    let mut locs = Vec::with_capacity(texts.len());
+    for (n, &start) in starts.iter().enumerate() {
+        let end = starts.get(n + 1).copied().unwrap_or(definitions.len());
+        // A text that closes the parenthesis early is not one location.
+        match aliases.read(&definitions, start) {
+            Ok((loc, at)) if at + 1 == end => locs.push(loc),
+            Ok(_) => return Err(format!("locs[{n}]: expected one location: {}", texts[n])),
+            Err(error) => return Err(format!("locs[{n}]: {}", error.message)),
+        }
+        aliases.define(&names[n], start);
+    }
+    Ok(locs)
 }
 
 impl JsonReader<'_> {
@@ -272,11 +318,24 @@ impl JsonReader<'_> {
         None
     }
 
+    // Returns a span without a place, with the location at a position of the list.
+    fn span_with_loc(&mut self, at: &str, position: Option<usize>) -> Option<Span> {
+        let Some(position) = position else { return Some(Span::unknown()) };
+        match self.locs.get(position) {
+            Some(&loc) => Some(Span::unknown().with_loc(loc)),
+            None => {
+                let count = self.locs.len();
+                self.fail(at, &format!("location {position} is out of range, there are {count}"))
+            }
+        }
+    }
+
     fn read_function(&mut self, json: &JsonFunction, registry: &Arc<Registry>) -> Option<Function> {
         let mut f = Function::new(json.name.as_str(), registry.clone());
         f.set_extracted_from(json.extracted_from.as_deref().map(Name::new));
         f.set_private(json.private);
         f.set_leading_comment(json.comment.as_deref());
+        f.set_span(self.span_with_loc("", json.loc)?);
         let mut types = Vec::new();
         for (i, text) in json.types.iter().enumerate() {
             match parse_type_text(text) {
@@ -374,7 +433,7 @@ impl JsonReader<'_> {
             };
             let key = def.map_or_else(|| OpKey::of(name), |d| d.key);
             let attrs = f.dfg.attrs.intern_vec(attrs);
-            let span = Span::unknown();
+            let span = self.span_with_loc(&at, inst.loc)?;
             let inst_id = f.create_inst(key, attrs, &operands, &regions, &result_types, span);
             f.layout.link(inst_id, InsertPoint::End(bodies[inst.body]));
             f.set_comment(inst_id, inst.comment.as_deref());

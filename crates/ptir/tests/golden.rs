@@ -122,6 +122,7 @@ fn main() -> ExitCode {
             "recovery",
             "poison",
             "messages",
+            "locations",
         ];
         let files: Vec<&str> = ops
             .chain(

@@ -4,6 +4,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use pyo3::prelude::*;
 use sapwood::Span;
+use sapwood_types::LocAliases;
 
 use crate::errors;
 
@@ -28,7 +29,7 @@ fn checked_position(py: Python<'_>, name: &str, number: i64) -> PyResult<u32> {
 #[pymethods]
 impl PySpan {
     #[new]
-    #[pyo3(signature = (filename, begin_line, begin_column, end_line = 0, end_column = 0))]
+    #[pyo3(signature = (filename, begin_line, begin_column, end_line = 0, end_column = 0, loc = None))]
     fn new(
         py: Python<'_>,
         filename: &str,
@@ -36,14 +37,22 @@ impl PySpan {
         begin_column: i64,
         end_line: i64,
         end_column: i64,
+        loc: Option<&str>,
     ) -> PyResult<Self> {
-        Ok(Self(Span::new(
+        let span = Span::new(
             filename,
             checked_position(py, "begin_line", begin_line)?,
             checked_position(py, "begin_column", begin_column)?,
             checked_position(py, "end_line", end_line)?,
             checked_position(py, "end_column", end_column)?,
-        )))
+        );
+        let Some(loc) = loc else { return Ok(Self(span)) };
+        let text = format!("({loc})");
+        match LocAliases::new().read(&text, 0) {
+            Ok((loc, end)) if end == text.len() => Ok(Self(span.with_loc(loc))),
+            Ok(_) => Err(errors::value_error(py, format!("expected one location, found {loc}"))),
+            Err(error) => Err(errors::value_error(py, format!("{}: {loc}", error.message))),
+        }
     }
 
     /// Returns the span of code without a source.
@@ -77,6 +86,19 @@ impl PySpan {
         self.0.end_column()
     }
 
+    /// The location that MLIR's `loc(…)` gives, as text without `loc`; `None` if there is none.
+    #[getter]
+    fn loc(&self) -> Option<String> {
+        let loc = self.0.loc();
+        (!loc.is_unknown()).then(|| loc.to_string())
+    }
+
+    /// The names of the location, outermost first: `jit(f)/layer_3/add`; `None` if it has none.
+    #[getter]
+    fn scope(&self) -> Option<String> {
+        self.0.loc().scope()
+    }
+
     /// Returns whether the span is unknown.
     fn is_unknown(&self) -> bool {
         self.0.is_unknown()
@@ -87,12 +109,13 @@ impl PySpan {
     }
 
     fn __repr__(&self) -> String {
-        if self.0.is_unknown() {
+        if self.0.is_unknown() && self.0.loc().is_unknown() {
             return "Span.unknown()".to_owned();
         }
         let Self(span) = self;
+        let loc = self.loc().map_or_else(String::new, |loc| format!(", loc={loc:?}"));
         format!(
-            "Span({:?}, {}, {}, {}, {})",
+            "Span({:?}, {}, {}, {}, {}{loc})",
             span.filename(),
             span.begin_line(),
             span.begin_column(),
@@ -109,7 +132,7 @@ impl PySpan {
 
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
-    ) -> (Bound<'py, PyAny>, (&'static str, u32, u32, u32, u32)) {
+    ) -> (Bound<'py, PyAny>, (&'static str, u32, u32, u32, u32, Option<String>)) {
         let span = slf.get().0;
         let parts = (
             span.filename(),
@@ -117,6 +140,7 @@ impl PySpan {
             span.begin_column(),
             span.end_line(),
             span.end_column(),
+            slf.get().loc(),
         );
         (slf.get_type().into_any(), parts)
     }

@@ -148,3 +148,55 @@ fn symbol_dce_does_not_remove_all_functions() {
     assert!(failure.to_string().contains("name those to keep in `keep`"), "{failure}");
     assert_eq!(program.functions().len(), 1);
 }
+
+#[test]
+fn scopes_of_callers_and_callees_are_joined() {
+    let text = "ptir 1
+func @main(%x: f32[4]) -> f32[4] {
+  %0 = call @relu %x : f32[4] loc(\"jit(f)/layer_0/jit(relu)\"(\"model.py\":3:4))
+  %1 = tanh %0 : f32[4] loc(\"jit(f)/tanh\")
+  %n = neg %1 : f32[4] loc(\"jit(f)/neg\")
+  %2 = neg %n : f32[4] loc(\"jit(f)/neg_1\")
+  %3 = call @relu %2 : f32[4] loc(\"jit(f)/layer_1/jit(relu)\")
+  %4 = call @quiet %3 : f32[4] loc(\"jit(f)/quiet\")
+  %5 = call @named %4 : f32[4]
+  return %5 loc(\"jit(f)\")
+}
+func @relu(%x: f32[4]) -> f32[4] {private = true} {
+  %zero = constant 0.0 : f32[4]
+  %y = max %x, %zero : f32[4] loc(\"max\")
+  return %y
+}
+func @quiet(%x: f32[4]) -> f32[4] {private = true} {
+  %y = exp %x : f32[4]
+  return %y
+}
+func @named(%x: f32[4]) -> f32[4] {private = true} {
+  %y = sin %x : f32[4] loc(\"named/sin\")
+  return %y
+}
+";
+    let mut program = parse(text).unwrap();
+    let pipeline = PassManager::parse("inline,simplify").unwrap();
+    pipeline.run(&mut program).unwrap();
+    let f = program.function("main").unwrap();
+    let scopes: Vec<String> = f
+        .walk()
+        .map(|i| format!("{} {}", f.op_name(i), f.inst_span(i).loc().scope().unwrap_or_default()))
+        .filter(|line| !line.starts_with("constant"))
+        .collect();
+    let expected = [
+        "max jit(f)/layer_0/jit(relu)/max",
+        "tanh jit(f)/tanh",
+        "max jit(f)/layer_1/jit(relu)/max",
+        "exp jit(f)/quiet",
+        "sin named/sin",
+        "return jit(f)",
+    ];
+    assert_eq!(scopes, expected, "{program}");
+    let first = f.walk().find(|&i| f.op_name(i) == "max").unwrap();
+    assert_eq!(
+        f.inst_span(first).loc().to_string(),
+        "callsite(\"max\" at \"jit(f)/layer_0/jit(relu)\"(\"model.py\":3:4))"
+    );
+}

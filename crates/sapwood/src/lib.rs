@@ -47,4 +47,4 @@ pub use sapwood_runtime as runtime;
 pub use sapwood_stablehlo as stablehlo;
 pub use sapwood_structural as structural;
 pub use sapwood_trace as trace;
-pub use sapwood_types::{DataType, Diagnostic, Diagnostics, Severity, Source, Span};
+pub use sapwood_types::{DataType, Diagnostic, Diagnostics, Loc, LocKind, Severity, Source, Span};

@@ -340,38 +340,7 @@ impl<'a> Cursor<'a> {
             self.at = start;
             return None;
         };
-        if !raw.contains('\\') {
-            return Some(Cow::Borrowed(raw));
-        }
-        let (mut bytes, mut rest) = (Vec::with_capacity(raw.len()), raw.as_bytes());
-        while let [first, tail @ ..] = rest {
-            rest = tail;
-            if *first != b'\\' {
-                bytes.push(*first);
-                continue;
-            }
-            let hex = |b: u8| char::from(b).to_digit(16);
-            match rest {
-                [a, b, tail @ ..] if hex(*a).is_some() && hex(*b).is_some() => {
-                    bytes.push((hex(*a)? * 16 + hex(*b)?) as u8);
-                    rest = tail;
-                }
-                [b'n', tail @ ..] => {
-                    bytes.push(b'\n');
-                    rest = tail;
-                }
-                [b't', tail @ ..] => {
-                    bytes.push(b'\t');
-                    rest = tail;
-                }
-                [other, tail @ ..] => {
-                    bytes.push(*other);
-                    rest = tail;
-                }
-                [] => {}
-            }
-        }
-        Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
+        Some(sapwood_types::unescape_mlir(raw))
     }
 
     /// Reads a string in quotes and returns its text with the escapes.

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Function, InstId, Name, Program};
-use sapwood_types::Span;
+use sapwood_types::{Loc, LocAliases, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::module::{Extras, FunctionExtras, OpExtras, PRIVATE};
@@ -18,6 +18,9 @@ struct JsonExtras {
     version: u32,
     name: Option<Box<str>>,
     attributes: Option<Box<str>>,
+    /// The location of the module, as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    loc: Option<Box<str>>,
     functions: Vec<JsonFunction>,
 }
 
@@ -30,6 +33,9 @@ struct JsonFunction {
     params: Vec<Option<Box<str>>>,
     results: Vec<Option<Box<str>>>,
     attributes: Option<Box<str>>,
+    /// The locations of parameters, as text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    param_locs: Vec<Box<str>>,
     ops: Vec<JsonOp>,
 }
 
@@ -54,6 +60,7 @@ impl Extras {
             version: VERSION,
             name: self.name.clone(),
             attributes: self.attributes.clone(),
+            loc: (!self.loc.is_unknown()).then(|| self.loc.to_string().into()),
             functions,
         };
         // Strings, numbers and lists only: this cannot fail.
@@ -62,11 +69,12 @@ impl Extras {
 
     fn function_to_json(&self, f: &Function) -> JsonFunction {
         let own = self.functions.get(&f.name()).cloned().unwrap_or_default();
-        let FunctionExtras { visibility, params, results, attributes } = own;
+        let FunctionExtras { visibility, params, results, param_locs, attributes } = own;
+        let param_locs = param_locs.iter().map(|loc| loc.to_string().into()).collect();
         let mut ops: Vec<JsonOp> = Vec::new();
         let mut known: HashMap<Span, usize, FxBuildHasher> = HashMap::default();
         for (position, inst) in f.walk().enumerate() {
-            let span = f.inst_span(inst);
+            let span = f.inst_span(inst).without_loc();
             let Some(OpExtras { op, attributes }) = self.ops.get(&span) else { continue };
             let index = *known.entry(span).or_insert(ops.len());
             if index == ops.len() {
@@ -76,7 +84,7 @@ impl Extras {
             ops[index].insts.push(position);
         }
         let name = f.name().as_str().into();
-        JsonFunction { name, visibility, params, results, attributes, ops }
+        JsonFunction { name, visibility, params, results, attributes, param_locs, ops }
     }
 
     /// Reads the output of [`Extras::to_json`] and sets the spans of the instructions of `program`, which must have its
@@ -94,7 +102,8 @@ impl Extras {
             ));
         }
         let (name, attributes) = (written.name, written.attributes);
-        let mut extras = Self { name, attributes, ..Self::default() };
+        let loc = written.loc.map_or(Ok(Loc::UNKNOWN), |text| read_loc(&text))?;
+        let mut extras = Self { name, attributes, loc, ..Self::default() };
         for json in written.functions {
             extras.read_function(json, program)?;
         }
@@ -121,12 +130,13 @@ impl Extras {
                             "StableHLO extras name instruction {position} of @{name}, which has {count}"
                         )
                     })?;
-                    f.set_inst_span(inst, span);
+                    f.set_inst_span(inst, span.with_loc(f.inst_span(inst).loc()));
                 }
                 self.ops.insert(span, OpExtras { op, attributes });
             }
         }
-        let JsonFunction { mut visibility, params, results, attributes, .. } = json;
+        let JsonFunction { mut visibility, params, results, attributes, param_locs, .. } = json;
+        let param_locs = param_locs.iter().map(|text| read_loc(text)).collect::<Result<_, _>>()?;
         // Older versions wrote the visibility here.
         if visibility.as_deref() == Some(PRIVATE)
             && let Some(f) = program.function_mut(name)
@@ -134,7 +144,8 @@ impl Extras {
             f.set_private(true);
             visibility = None;
         }
-        self.functions.insert(name, FunctionExtras { visibility, params, results, attributes });
+        let own = FunctionExtras { visibility, params, results, param_locs, attributes };
+        self.functions.insert(name, own);
         Ok(())
     }
 
@@ -142,10 +153,19 @@ impl Extras {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.name.is_none()
+            && self.loc.is_unknown()
             && self.attributes.is_none()
             && self.functions.is_empty()
             && self.ops.is_empty()
     }
+}
+
+fn read_loc(text: &str) -> Result<Loc, String> {
+    let text = format!("({text})");
+    let read = LocAliases::new().read(&text, 0);
+    read.map(|(loc, _)| loc).map_err(|error| {
+        format!("malformed location in StableHLO extras: {}: {text}", error.message)
+    })
 }
 
 fn span_to_json(span: Span) -> (Box<str>, u32, u32, u32, u32) {

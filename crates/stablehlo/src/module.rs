@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Name, Program};
-use sapwood_types::{Diagnostic, Span};
+use sapwood_types::{Diagnostic, Loc, Span};
 
 /// A StableHLO module as a program.
 #[derive(Clone, Debug)]
@@ -18,13 +18,15 @@ pub struct Module {
 
 /// The parts of StableHLO text that do not affect the computed values: names, visibility and attributes as they were written.
 ///
-/// The attributes of an op are keyed by the span of the op, so they follow its instruction through passes, and are dropped when
+/// The attributes of an op are keyed by the span of the op without its location, so they follow its instruction through passes, and are dropped when
 /// the instruction at that span becomes another op.
 #[derive(Clone, Debug, Default)]
 pub struct Extras {
     pub(crate) name: Option<Box<str>>,
     /// The module attributes: `{mhlo.num_partitions = 1 : i32}`.
     pub(crate) attributes: Option<Box<str>>,
+    /// The location of the module.
+    pub(crate) loc: Loc,
     pub(crate) functions: HashMap<Name, FunctionExtras, FxBuildHasher>,
     pub(crate) ops: HashMap<Span, OpExtras, FxBuildHasher>,
 }
@@ -40,6 +42,8 @@ pub(crate) struct FunctionExtras {
     /// The attributes `{…}` of each parameter.
     pub(crate) params: Vec<Option<Box<str>>>,
     pub(crate) results: Vec<Option<Box<str>>>,
+    /// The locations of the first parameters; those of the others are unknown.
+    pub(crate) param_locs: Vec<Loc>,
     pub(crate) attributes: Option<Box<str>>,
 }
 

@@ -21,7 +21,7 @@ const RENDERER_WIDTH: usize = 4096;
 impl Diagnostic {
     /// Renders the diagnostic with its source line, carets, notes and help, without colour.
     ///
-    /// A place in another file than `source` is given by name only. Very long lines are cut around the caret;
+    /// If the span has a location with a scope, a note names it. A place in another file than `source` is given by name only. Very long lines are cut around the caret;
     /// the column in the header is the one in the file.
     #[must_use]
     pub fn render(&self, source: &Source) -> String {
@@ -40,6 +40,10 @@ impl Diagnostic {
         let mut first = with_location(Group::with_title(title), self.span, sources);
         let (unplaced, placed): (Vec<_>, Vec<_>) =
             self.notes.iter().partition(|(span, _)| span.is_unknown());
+        if let Some(scope) = self.span.loc().scope() {
+            let note = format!("in {scope}");
+            first = first.element(Level::NOTE.message(normalize_untrusted_str(&note)));
+        }
         for (_, note) in unplaced {
             first = first.element(Level::NOTE.message(normalize_untrusted_str(note)));
         }

@@ -1,6 +1,6 @@
 //! Tests of rendered diagnostics.
 
-use sapwood_types::{Diagnostic, Diagnostics, Source, Span};
+use sapwood_types::{Diagnostic, Diagnostics, Loc, LocKind, Source, Span};
 
 #[track_caller]
 fn check(actual: &str, expected: &str) {
@@ -154,4 +154,21 @@ fn colours_only_when_asked_for() {
     let source = Source::new("color.ptir", "a");
     let error = Diagnostic::error(source.span(0..1), "bad");
     assert!(error.render_in(&[source], true).contains('\u{1b}'));
+}
+
+#[test]
+fn a_scope_is_a_note() {
+    let source = Source::new("a.mlir", "%0 = add %x, %y\n");
+    let loc = Loc::new(LocKind::Name { name: "jit(f)/layer_3/add", child: Loc::UNKNOWN });
+    let error = Diagnostic::error(source.span(5..8).with_loc(loc), "wrong");
+    assert_eq!(
+        error.render(&source),
+        "error: wrong
+ --> a.mlir:1:6
+  |
+1 | %0 = add %x, %y
+  |      ^^^
+  |
+  = note: in jit(f)/layer_3/add"
+    );
 }

@@ -166,6 +166,18 @@ test("regions that nest deeply start folded and overflow nothing", () => {
   assert.equal(tree.root.size, 3 * depth + 1);
 });
 
+test("search finds the scopes of the file", () => {
+  const inst = [...(program.functions[0]?.insts.values() ?? [])][3];
+  assert.ok(inst);
+  inst.scope = "jit(f)/Layer_3/add";
+  const search = new Search(program);
+  inst.scope = "";
+  const key = `0.i${inst.id}`;
+  assert.deepEqual(search.find("scope:layer_3/"), [key]);
+  assert.deepEqual(search.find(`jit(f) op:${inst.op}`), [key]);
+  assert.deepEqual(search.find("op:layer_3"), []);
+});
+
 test("search looks only in the selected field", () => {
   const search = new Search(program);
   const texts = (query: string) => search.find(query).map((key) => {

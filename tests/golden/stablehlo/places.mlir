@@ -1,5 +1,5 @@
 //! test: stablehlo
-// Places, aliases and shardings: read, and left out where nothing here uses them.
+// Locations, aliases and shardings: shardings are left out.
 #loc = loc("file.py":0:0)
 #loc3 = loc("add"(#loc))
 #dims = array<i64: 0>
@@ -16,10 +16,18 @@ module @places {
 //> // stablehlo::places:6:3: note: `sdy.mesh` is left out
 //> // stablehlo::places:9:10: note: `sdy.sharding_constraint` is left out
 //> module @places {
-//>   func.func public @main(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) -> tensor<4xf32> {
-//>     %0 = stablehlo.add %arg0, %arg1 : tensor<4xf32>
-//>     %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<4xf32>) -> tensor<4x2xf32>
-//>     %2 = stablehlo.reverse %0, dims = [0] : tensor<4xf32>
-//>     return %2 : tensor<4xf32>
-//>   }
-//> }
+//>   func.func public @main(%arg0: tensor<4xf32> loc(#loc0), %arg1: tensor<4xf32> loc(#loc1)) -> tensor<4xf32> {
+//>     %0 = stablehlo.add %arg0, %arg1 : tensor<4xf32> loc(#loc3)
+//>     %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<4xf32>) -> tensor<4x2xf32> loc(#loc6)
+//>     %2 = stablehlo.reverse %0, dims = [0] : tensor<4xf32> loc(#loc7)
+//>     return %2 : tensor<4xf32> loc(#loc2)
+//>   } loc(#loc2)
+//> } loc(#loc2)
+//> #loc0 = loc("x")
+//> #loc1 = loc("y")
+//> #loc2 = loc("file.py":0:0)
+//> #loc3 = loc("add"(#loc2))
+//> #loc4 = loc("b")
+//> #loc5 = loc("c")
+//> #loc6 = loc(fused<"a">[#loc4, #loc5])
+//> #loc7 = loc(unknown)

@@ -366,6 +366,14 @@ impl Function {
         self.record_dfg_undo(|_| DfgUndo::Span { inst, old });
     }
 
+    /// Returns whether the function or one of its instructions has a [location](sapwood_types::Loc).
+    #[must_use]
+    pub fn has_locs(&self) -> bool {
+        let mut insts = (0..self.inst_capacity()).map(InstId::new);
+        let known = |span: Span| !span.loc().is_unknown();
+        known(self.span()) || insts.any(|inst| known(self.inst_span(inst)) && self.is_live(inst))
+    }
+
     /// Returns the body that contains an instruction, or `None` while it is in no body.
     #[must_use]
     #[inline]

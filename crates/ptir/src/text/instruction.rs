@@ -1,6 +1,6 @@
 //! Parsing of instructions: results, op, operands, attributes, regions, types.
 
-use sapwood_types::{DataType, Span, counted, did_you_mean};
+use sapwood_types::{DataType, Loc, Span, counted, did_you_mean};
 use smallvec::SmallVec;
 
 use super::external::LongLiteralMode;
@@ -36,6 +36,7 @@ pub(super) struct PendingInst {
     results_unconfirmed: bool,
     // The type of the last operand, if that is a literal and nothing follows.
     literal_type: Option<TypeId>,
+    loc: Loc,
 }
 
 /// Attributes as written, before the result type is known.
@@ -62,6 +63,7 @@ impl Parser<'_> {
             operands_lost: false,
             results_unconfirmed: false,
             literal_type: None,
+            loc: Loc::UNKNOWN,
         };
         match self.inst_head(&mut pending) {
             Ok(()) => self.check_operands_end(&mut pending),
@@ -468,6 +470,7 @@ impl Parser<'_> {
             complete = self.types(&mut types);
         }
         pending.broken |= !complete;
+        pending.loc = self.loc();
         let def = self.options.registry.get(pending.key);
         if complete {
             self.check_types(def, pending, &mut types);
@@ -648,6 +651,10 @@ impl Parser<'_> {
         } else {
             (start.line, start.column.saturating_add(1))
         };
-        Span::new(self.options.file, start.line, start.column, line, column)
+        let span = Span::new(self.options.file, start.line, start.column, line, column);
+        match pending.loc {
+            Loc::UNKNOWN => span,
+            loc => span.with_loc(loc),
+        }
     }
 }

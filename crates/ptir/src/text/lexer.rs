@@ -86,6 +86,11 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// Returns the whole text.
+    pub(crate) fn whole_text(&self) -> &'a str {
+        self.text
+    }
+
     /// Returns the length of the whole text in bytes.
     pub(crate) fn len(&self) -> usize {
         self.text.len()

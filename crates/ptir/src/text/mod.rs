@@ -5,6 +5,7 @@ mod external;
 mod instruction;
 mod lexer;
 mod literal;
+mod loc;
 mod names;
 mod parser;
 mod printer;

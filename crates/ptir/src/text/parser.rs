@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use sapwood_types::{Diagnostic, Diagnostics, FileId, Span};
+use sapwood_types::{Diagnostic, Diagnostics, FileId, Loc, LocAliases, Span};
 
 use super::external::ExternalResolver;
 use super::instruction::{PendingInst, UNKNOWN_OP};
@@ -206,6 +206,8 @@ pub(super) struct Parser<'a> {
     pub(super) braces: usize,
     // No list of values that starts before this position is followed by `=`.
     pub(super) no_results_before: Cell<u32>,
+    // The aliases of locations, collected when the first location is read.
+    pub(super) loc_aliases: Option<LocAliases<'a>>,
     // The key of `UNKNOWN_OP`.
     pub(super) unknown: OpKey,
 }
@@ -241,6 +243,7 @@ impl<'a> Parser<'a> {
             out_of_memory: false,
             braces: 0,
             no_results_before: Cell::new(0),
+            loc_aliases: None,
             unknown: OpKey::of(UNKNOWN_OP),
         }
     }
@@ -263,6 +266,9 @@ impl<'a> Parser<'a> {
         while self.token.kind != TokenKind::End {
             let leading = self.take_comments();
             let start = self.token;
+            if self.loc_definition() {
+                continue;
+            }
             if self.word() != Some("func") {
                 let _ = self.report_expected("`func`");
                 self.advance();
@@ -367,6 +373,10 @@ impl<'a> Parser<'a> {
         }
         if self.expect(b'{').is_ok() {
             self.body();
+            match self.loc() {
+                Loc::UNKNOWN => {}
+                loc => self.function.set_span(self.function.span().with_loc(loc)),
+            }
         } else {
             self.unread.signature = true;
             self.unread.bodies.insert(body);

@@ -2,6 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
+use sapwood_types::{LocTable, Span};
 
 use super::attrs::{write_attr, write_name};
 use super::external::{ExternalTable, LongLiteralMode};
@@ -23,19 +24,28 @@ pub struct PrintOptions {
     /// The number of elements above which literals are elided to `...`, which cannot be read back; `None` for no
     /// limit.
     pub elide_above: Option<u64>,
+    /// Whether locations are printed, if the program has any.
+    pub locs: bool,
 }
 
 impl PrintOptions {
     /// Creates options that print everything.
     #[must_use]
     pub fn new() -> Self {
-        Self { elide_above: None }
+        Self { elide_above: None, locs: true }
     }
 
     /// Elides literals with more elements than this.
     #[must_use]
     pub fn elide_above(mut self, elements: u64) -> Self {
         self.elide_above = Some(elements);
+        self
+    }
+
+    /// Sets whether locations are printed, if the program has any.
+    #[must_use]
+    pub fn locs(mut self, locs: bool) -> Self {
+        self.locs = locs;
         self
     }
 
@@ -63,10 +73,15 @@ pub fn print_with_options(program: &Program, options: &PrintOptions) -> String {
     out.push_str("ptir ");
     push_number(&mut out, super::TEXT_VERSION);
     out.push('\n');
+    let has_locs = options.locs && program.functions().iter().any(|f| f.has_locs());
+    let mut locs = has_locs.then(LocTable::new);
     for function in program.functions() {
         out.push('\n');
-        Printer::new(function, options.long_literal_mode(), &mut out).function();
+        let mut printer = Printer::new(function, options.long_literal_mode(), &mut out);
+        printer.locs = locs.as_mut();
+        printer.function();
     }
+    write_loc_definitions(&mut out, locs.as_ref());
     out
 }
 
@@ -95,10 +110,15 @@ pub fn print_with_external(program: &Program, file: &str, above: u64) -> (String
     out.push_str("ptir ");
     push_number(&mut out, super::TEXT_VERSION);
     out.push('\n');
+    let mut locs = program.functions().iter().any(|f| f.has_locs()).then(LocTable::new);
     for function in program.functions() {
         out.push('\n');
-        Printer::new(function, LongLiteralMode::External(&mut table), &mut out).function();
+        let mode = LongLiteralMode::External(&mut table);
+        let mut printer = Printer::new(function, mode, &mut out);
+        printer.locs = locs.as_mut();
+        printer.function();
     }
+    write_loc_definitions(&mut out, locs.as_ref());
     (out, table.bytes)
 }
 
@@ -106,8 +126,20 @@ pub fn print_with_external(program: &Program, file: &str, above: u64) -> (String
 #[must_use]
 pub fn print_function(function: &Function) -> String {
     let mut out = String::with_capacity(64 * function.num_insts() + 64);
-    Printer::new(function, LongLiteralMode::Written, &mut out).function();
+    let mut locs = function.has_locs().then(LocTable::new);
+    let mut printer = Printer::new(function, LongLiteralMode::Written, &mut out);
+    printer.locs = locs.as_mut();
+    printer.function();
+    write_loc_definitions(&mut out, locs.as_ref());
     out
+}
+
+// Writes the locations that were used, after an empty line.
+fn write_loc_definitions(out: &mut String, locs: Option<&LocTable>) {
+    if let Some(locs) = locs {
+        out.push('\n');
+        locs.write_definitions(out);
+    }
 }
 
 /// Prints one instruction with its regions abridged. O(n), because value names depend on the whole function; for many
@@ -173,6 +205,7 @@ impl<'a> InstPrinter<'a> {
             out: &mut out,
             names: std::mem::take(&mut self.names),
             types: std::mem::take(&mut self.types),
+            locs: None,
         };
         printer.inst_head(inst);
         for &body in self.function.regions(inst) {
@@ -208,6 +241,8 @@ struct Printer<'a, 'o> {
     out: &'o mut String,
     names: PrintedNames,
     types: Vec<Option<Box<str>>>,
+    /// The locations used so far; `None` if none are printed.
+    locs: Option<&'o mut LocTable>,
 }
 
 /// The printed names of values: hints made unique, and numbers for the others in order of first use.
@@ -244,7 +279,8 @@ impl<'a, 'o> Printer<'a, 'o> {
             used_hints: vec![false; function.dfg.hints.len()],
             ..PrintedNames::default()
         };
-        Self { function, long, out, names, types: vec![None; function.dfg.types.len()] }
+        let types = vec![None; function.dfg.types.len()];
+        Self { function, long, out, names, types, locs: None }
     }
 
     fn function(&mut self) {
@@ -277,7 +313,9 @@ impl<'a, 'o> Printer<'a, 'o> {
         }
         self.out.push_str(" {\n");
         self.body_and_regions();
-        self.out.push_str("}\n");
+        self.out.push('}');
+        self.loc(f.span());
+        self.out.push('\n');
     }
 
     // Prints the instructions of the function's body and, with an explicit stack, of all regions.
@@ -401,7 +439,18 @@ impl<'a, 'o> Printer<'a, 'o> {
             self.out.push_str(if i > 0 { ", " } else { " : " });
             self.ty(self.function.type_id(result));
         }
+        self.loc(self.function.inst_span(inst));
         self.out.push('\n');
+    }
+
+    // Prints ` loc(#loc7)` if the span has a location.
+    fn loc(&mut self, span: Span) {
+        if let Some(locs) = &mut self.locs
+            && !span.loc().is_unknown()
+        {
+            self.out.push(' ');
+            locs.write_use(self.out, span.loc());
+        }
     }
 
     fn indent(&mut self, depth: usize) {

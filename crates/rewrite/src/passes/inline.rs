@@ -235,6 +235,8 @@ impl FreshNames {
 
 struct InlineCopy<'a> {
     from: &'a Function,
+    // The span of the call.
+    call: Span,
     place: InsertPoint,
     values: HashMap<ValueId, ValueId, FxBuildHasher>,
     bodies: HashMap<BodyId, BodyId, FxBuildHasher>,
@@ -269,6 +271,7 @@ fn copy_in_place(
 ) -> Result<(), NotInlined> {
     let copy = InlineCopy {
         from: callee,
+        call: f.inst_span(call),
         place: InsertPoint::Before(call),
         values: HashMap::default(),
         bodies: HashMap::default(),
@@ -416,7 +419,8 @@ impl InlineCopy<'_> {
         if self.dims_differ && !is_well_typed(f, &parts) {
             return Err(NotInlined::DoesNotFit);
         }
-        let new = f.insert(place, &parts, from.inst_span(inst))?;
+        let span = from.inst_span(inst).called_from(self.call);
+        let new = f.insert(place, &parts, span)?;
         let results: SmallVec<[ValueId; 2]> = f.inst_results(new).collect();
         for (old, value) in from.inst_results(inst).zip(results) {
             self.values.insert(old, value);

@@ -1,4 +1,4 @@
-//! `strip-spans`: removes source locations.
+//! `strip-spans`: removes spans, and the locations that they have.
 
 use sapwood_ptir::{Function, InstId};
 use sapwood_types::Span;
@@ -7,15 +7,15 @@ use super::each_function::{FunctionOutcome, FunctionResult, function_pass};
 use crate::pass_trace::PassListener;
 use crate::pipeline::PassInfo;
 
-/// A pass that removes the spans of functions and instructions.
+/// A pass that removes the spans of functions and instructions, and the locations (`loc`) that they have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StripSpansPass;
 
 function_pass!(StripSpansPass, strip_spans);
 
 fn strip_spans(_: &StripSpansPass, f: &mut Function, _: PassListener<'_>) -> FunctionResult {
-    let known: Vec<InstId> = f.walk().filter(|&i| !f.inst_span(i).is_unknown()).collect();
-    let changed = !known.is_empty() || !f.span().is_unknown();
+    let known: Vec<InstId> = f.walk().filter(|&i| f.inst_span(i) != Span::unknown()).collect();
+    let changed = !known.is_empty() || f.span() != Span::unknown();
     for &inst in &known {
         f.set_inst_span(inst, Span::unknown());
     }
@@ -25,7 +25,7 @@ fn strip_spans(_: &StripSpansPass, f: &mut Function, _: PassListener<'_>) -> Fun
 
 pub(super) const INFO: PassInfo = PassInfo {
     name: "strip-spans",
-    doc: "Removes the source locations of functions and instructions.",
+    doc: "Removes the spans and the locations (`loc`) of functions and instructions.",
     options: &[],
     make: |options| options.fill(StripSpansPass),
 };

@@ -273,7 +273,7 @@ impl ProgramRewriter<'_> {
         let f = &mut *self.function;
         let Some(new) = f.inst_of(to) else { return };
         let span = f.inst_span(root);
-        if f.inst_span(new).is_unknown() && !span.is_unknown() {
+        if f.inst_span(new) == Span::unknown() && span != Span::unknown() {
             f.set_inst_span(new, span);
         }
         if f.hint(to).is_none() && f.hint(from).is_some() {
@@ -449,7 +449,7 @@ impl ProgramRewriter<'_> {
         self.move_inst(inst, InsertPoint::Before(of))?;
         let f = &mut *self.function;
         let span = f.inst_span(of);
-        if !span.is_unknown() {
+        if span != Span::unknown() {
             f.set_inst_span(inst, span);
         }
         if let Some(comment) = f.comment(of).map(str::to_owned) {

@@ -41,18 +41,34 @@ pub(crate) fn line_suffix(span: Span) -> String {
     }
 }
 
-/// Returns a span as JSON; null if it is unknown.
+/// Returns `, line 7, in jit(f)/layer_3/add` for a span, or the part of it that is known.
+pub(crate) fn line_and_scope_suffix(span: Span) -> String {
+    let scope = span.loc().scope().map(|scope| format!(", in {scope}"));
+    line_suffix(span) + &scope.unwrap_or_default()
+}
+
+/// Returns the scope of a span as a comment after an instruction; empty if there is none.
+pub(crate) fn scope_comment(span: Span) -> String {
+    span.loc().scope().map_or_else(String::new, |scope| format!("  // {scope}"))
+}
+
+/// Returns a span as JSON, with its scope if it has one; null if it is unknown.
 pub(crate) fn span_json(span: Span) -> Value {
-    match span.begin_line() {
-        0 => Value::Null,
-        _ => json!({
-            "file": span.filename(),
-            "line": span.begin_line(),
-            "column": span.begin_column(),
-            "end_line": span.end_line(),
-            "end_column": span.end_column(),
-        }),
+    let scope = span.loc().scope();
+    if span.begin_line() == 0 && scope.is_none() {
+        return Value::Null;
     }
+    let mut value = json!({
+        "file": span.filename(),
+        "line": span.begin_line(),
+        "column": span.begin_column(),
+        "end_line": span.end_line(),
+        "end_column": span.end_column(),
+    });
+    if let Some(scope) = scope {
+        value["scope"] = json!(scope);
+    }
+    value
 }
 
 /// Returns diagnostics as a JSON array.

@@ -501,10 +501,7 @@ impl<'a> FastOpReader<'_, 'a> {
     // Reads the location, appends the instruction and names its results.
     fn append(&mut self, attrs: AttrId, regions: &[BodyId]) -> Option<()> {
         let Self { reader, func, names, start, end, key } = self;
-        if reader.c.peek() == b'l' && reader.c.eat_word("loc") {
-            reader.c.balanced()?;
-            *end = reader.c.at;
-        }
+        let loc = reader.try_read_loc()?;
         let named = match names[..] {
             [] => 0,
             [(_, count)] => count as usize,
@@ -513,7 +510,10 @@ impl<'a> FastOpReader<'_, 'a> {
         if named != 0 && named != func.results.len() {
             return None;
         }
-        let span = reader.span(*start, *end);
+        let mut span = reader.span(*start, *end);
+        if !loc.is_unknown() {
+            span = span.with_loc(loc);
+        }
         let (kind, body) = ((*key, attrs), func.body);
         let inst =
             func.writer.append_typed(body, kind, &func.operands, regions, &func.results, span)?;

@@ -7,7 +7,7 @@ use sapwood_ptir::ops::{Refine, Return, Yield};
 use sapwood_ptir::{
     BodyId, FunctionWriter, InstId, Op, OpParts, ResultType, TypeId, ValueId, ValueType,
 };
-use sapwood_types::{counted, did_you_mean};
+use sapwood_types::{Loc, counted, did_you_mean};
 use smallvec::SmallVec;
 
 use super::declared_types::check_operand_types;
@@ -96,7 +96,11 @@ impl<'a> ModuleReader<'a> {
                 _ => None,
             };
             extras.params.push(attrs);
-            self.skip_location()?;
+            let loc = self.read_loc()?;
+            if !loc.is_unknown() {
+                extras.param_locs.resize(extras.params.len(), Loc::UNKNOWN);
+                extras.param_locs[extras.params.len() - 1] = loc;
+            }
         }
         let mut results = Vec::new();
         if self.c.eat_str("->") {
@@ -109,8 +113,18 @@ impl<'a> ModuleReader<'a> {
             return self.error_at(start, format!("function @{name} has no body"));
         }
         self.c.at += 1;
+        let index = self.functions.len();
         self.read_body(start, writer, Signature { name, params, results, extras })?;
-        self.skip_location()
+        self.read_function_loc(index)
+    }
+
+    // Reads the location of the function with this index, which is missing if it has errors.
+    fn read_function_loc(&mut self, index: usize) -> ReadResult<()> {
+        let loc = self.read_loc()?;
+        if let Some(function) = self.functions.get_mut(index).and_then(Arc::get_mut) {
+            function.set_span(function.span().with_loc(loc));
+        }
+        Ok(())
     }
 
     fn read_function_results(
@@ -199,6 +213,7 @@ impl<'a> ModuleReader<'a> {
         let mut writer = self.start_function(start, &signature.name);
         signature.params = self.read_block_params(&mut writer)?;
         signature.results = results.iter().map(|ty| writer.intern_type(ty)).collect();
+        let index = self.functions.len();
         self.read_body(start, writer, signature)?;
         self.expect(b')', "after the region of a function")?;
         if self.c.peek() == b'{' {
@@ -206,7 +221,7 @@ impl<'a> ModuleReader<'a> {
         }
         self.expect(b':', "and the type of a function")?;
         self.read_attribute()?;
-        self.skip_location()
+        self.read_function_loc(index)
     }
 
     /// Reads `^bb0(%x: tensor<f32>):`, if it is there.
@@ -225,7 +240,7 @@ impl<'a> ModuleReader<'a> {
                     self.expect(b',', "or `)` after a parameter")?;
                 }
                 params.push(self.read_param(writer)?);
-                self.skip_location()?;
+                self.read_loc()?;
             }
         }
         self.expect(b':', "after a block label")?;
@@ -411,9 +426,9 @@ impl<'a> ModuleReader<'a> {
         mut op: RawOp<'a>,
         names: &ResultNames<'a>,
     ) -> ReadResult<()> {
-        self.skip_location()?;
         let end = op.at + self.c.text[op.at..self.c.at].trim_ascii_end().len();
-        let span = self.span(op.at, end);
+        let loc = self.read_loc()?;
+        let span = self.span(op.at, end).with_loc(loc);
         let terminator = ops::is_terminator(&op.name);
         if let Some([first, second]) = first_duplicate(&op.attrs) {
             self.report_duplicate_attr([first.text, second.text]);
@@ -544,7 +559,7 @@ impl<'a> ModuleReader<'a> {
         }
         if !text.is_empty() {
             let extras = OpExtras { op: (&*op.name).into(), attributes: text.into() };
-            self.extras.ops.insert(span, extras);
+            self.extras.ops.insert(span.without_loc(), extras);
         }
     }
 

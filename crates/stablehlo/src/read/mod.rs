@@ -6,6 +6,7 @@ mod fast_path;
 pub(crate) mod function;
 mod generic;
 mod line_index;
+mod loc;
 pub(crate) mod pretty;
 mod regions;
 #[cfg(test)]
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Attr, Function, InstId, Name, Program, Registry, TypeId, ValueId, ValueType};
-use sapwood_types::{Diagnostic, Diagnostics, Severity, Source, Span};
+use sapwood_types::{Diagnostic, Diagnostics, LocAliases, Severity, Source, Span};
 
 use crate::attr::{self, AttrResolver, NamedAttr, RawAttr};
 use crate::cursor::Cursor;
@@ -100,6 +101,8 @@ const MAX_ALIAS_BYTES: usize = 1 << 26;
 // The definitions that attributes may refer to.
 struct AttrTables<'a> {
     aliases: HashMap<&'a str, &'a str, FxBuildHasher>,
+    /// Aliases of locations.
+    locs: LocAliases<'a>,
     /// The number of bytes that aliases may still expand to.
     remaining: Cell<usize>,
     resources: HashMap<Cow<'a, str>, &'a str, FxBuildHasher>,
@@ -167,6 +170,7 @@ impl<'a> ModuleReader<'a> {
             silent: true,
             tables: AttrTables {
                 aliases: HashMap::default(),
+                locs: LocAliases::new(),
                 remaining: Cell::new(MAX_ALIAS_BYTES),
                 resources: HashMap::default(),
                 duplicate: Cell::new(None),
@@ -281,18 +285,6 @@ impl<'a> ModuleReader<'a> {
         }
     }
 
-    /// Skips `loc(…)`, which may follow anything.
-    fn skip_location(&mut self) -> ReadResult<()> {
-        if self.c.looking_at_word("loc") {
-            self.c.eat_word("loc");
-            if self.c.balanced().is_none() {
-                self.c.skip_space();
-                return self.error_at(self.c.at, "expected `(…)` after `loc`");
-            }
-        }
-        Ok(())
-    }
-
     fn add_note(&mut self, at: usize, message: String) {
         if self.notes.len() < 100 {
             let span = self.source.span(at..at);
@@ -335,6 +327,10 @@ impl<'a> ModuleReader<'a> {
                 {
                     self.c.skip_space();
                     let from = self.c.at;
+                    if self.c.looking_at_word("loc") {
+                        self.tables.locs.define(name, from + "loc".len());
+                        continue;
+                    }
                     let known = TableResolver { tables: &self.tables, types: &self.types };
                     if attr::read(&mut self.c, &known).is_ok() {
                         self.tables.aliases.insert(name, &text[from..self.c.at]);
@@ -395,8 +391,10 @@ impl<'a> ModuleReader<'a> {
                 self.c.at += 1;
                 let _ = self.c.word();
                 self.expect(b'=', "in the definition of an alias")?;
-                self.read_attribute()?;
-                Ok(())
+                match self.c.looking_at_word("loc") {
+                    true => self.read_loc().map(|_| ()),
+                    false => self.read_attribute().map(|_| ()),
+                }
             }
             b'}' if !open.is_empty() => {
                 self.c.at += 1;
@@ -408,7 +406,8 @@ impl<'a> ModuleReader<'a> {
                     self.expect(b':', "and the type of a module")?;
                     self.read_attribute()?;
                 }
-                self.skip_location()
+                self.extras.loc = self.read_loc()?;
+                Ok(())
             }
             b'{' if self.c.text[self.c.at..].starts_with("{-#") => {
                 let rest = &self.c.text[self.c.at..];

@@ -406,10 +406,10 @@ impl<'a> ModuleReader<'a> {
         let (mut accumulators, mut elements) = (Vec::new(), Vec::new());
         while self.c.eat(b'(') {
             accumulators.push(self.read_param(&mut func.writer)?);
-            self.skip_location()?;
+            self.read_loc()?;
             self.expect(b',', "after the accumulator of `reducer`")?;
             elements.push(self.read_param(&mut func.writer)?);
-            self.skip_location()?;
+            self.read_loc()?;
             self.expect(b')', "after the element of `reducer`")?;
         }
         self.expect(b'{', "before the region of `reduce`")?;

@@ -4,14 +4,14 @@ mod form;
 mod text_writer;
 mod value_names;
 
-use std::fmt::Write as _;
-
 use sapwood_ptir::{Function, InstId, Program};
+use sapwood_types::{Loc, LocTable};
 
 use crate::module::{Extras, FunctionExtras, Module, PRIVATE};
 use crate::types;
 
 pub(crate) use form::{print_form, write_array};
+pub(crate) use sapwood_types::write_mlir_string as write_string;
 pub(crate) use text_writer::{TextWriter, write_list, write_results};
 
 /// The reason why a program cannot be written.
@@ -47,7 +47,8 @@ pub fn write(module: &Module) -> Result<String, WriteError> {
     write_program(&module.program, &module.extras)
 }
 
-/// Writes a program with the extras of the module it was read from, or with empty extras.
+/// Writes a program with the extras of the module it was read from, or with empty extras. If an instruction or a function has a
+/// [location](sapwood_types::Loc), all are written with theirs.
 ///
 /// # Errors
 /// If an op has no counterpart in StableHLO.
@@ -62,20 +63,31 @@ pub fn write_program(program: &Program, extras: &Extras) -> Result<String, Write
         out.push_str(attributes);
     }
     out.push_str(" {\n");
+    let has_locs = program.functions().iter().any(|f| f.has_locs()) || !extras.loc.is_unknown();
+    let mut locs = has_locs.then(LocTable::new);
     for function in program.functions() {
-        out = write_function(out, function, program, extras)?;
+        (out, locs) = write_function((out, locs), function, program, extras)?;
     }
-    out.push_str("}\n");
+    out.push('}');
+    if let Some(locs) = &mut locs {
+        out.push(' ');
+        locs.write_use(&mut out, extras.loc);
+    }
+    out.push('\n');
+    if let Some(locs) = locs {
+        locs.write_definitions(&mut out);
+    }
     Ok(out)
 }
 
 fn write_function(
-    out: String,
+    (out, locs): (String, Option<LocTable>),
     f: &Function,
     program: &Program,
     extras: &Extras,
-) -> Result<String, WriteError> {
+) -> Result<(String, Option<LocTable>), WriteError> {
     let mut w = TextWriter::new(out, f, program, extras);
+    w.locs = locs;
     let none = FunctionExtras::default();
     let own = extras.functions.get(&f.name()).unwrap_or(&none);
     w.out.push_str("  func.func ");
@@ -102,6 +114,8 @@ fn write_function(
             w.out.push(' ');
             w.out.push_str(&text);
         }
+        let loc = own.param_locs.get(i).copied().unwrap_or(Loc::UNKNOWN);
+        w.write_loc(if own.params.len() == f.params().len() { loc } else { Loc::UNKNOWN });
     }
     w.out.push(')');
     let results = f.result_types();
@@ -128,8 +142,10 @@ fn write_function(
     }
     w.out.push_str(" {\n");
     w.write_body(f.body())?;
-    w.out.push_str("  }\n");
-    Ok(w.out)
+    w.out.push_str("  }");
+    w.write_loc(f.span().loc());
+    w.out.push('\n');
+    Ok((w.out, w.locs))
 }
 
 /// Writes the name of a function, in quotes if it is not a word.
@@ -140,24 +156,6 @@ pub(crate) fn write_symbol(out: &mut String, name: &str) {
     } else {
         write_string(out, name);
     }
-}
-
-/// Writes a string in quotes.
-pub(crate) fn write_string(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => {
-                out.push('\\');
-                out.push(c);
-            }
-            c if (c as u32) < 32 || c as u32 == 127 => {
-                let _ = write!(out, "\\{:02X}", c as u32);
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
 }
 
 /// Returns the error for an op that cannot be written.

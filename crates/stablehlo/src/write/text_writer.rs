@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use sapwood_ptir::{BodyId, Function, InstId, Name, OpKey, Program, ValueId, ValueType};
+use sapwood_types::{Loc, LocTable};
 use smallvec::SmallVec;
 
 use super::value_names::ValueNames;
@@ -35,6 +36,8 @@ pub(crate) struct TextWriter<'a> {
     stack: Vec<PendingOutput>,
     /// The output that the current op still has to write, in order.
     queue: Vec<PendingOutput>,
+    /// The locations used so far; `None` if none are written.
+    pub(super) locs: Option<LocTable>,
 }
 
 impl<'a> TextWriter<'a> {
@@ -53,6 +56,7 @@ impl<'a> TextWriter<'a> {
             depth: 2,
             stack: Vec::new(),
             queue: Vec::new(),
+            locs: None,
         }
     }
 
@@ -65,7 +69,11 @@ impl<'a> TextWriter<'a> {
                 PendingOutput::Insts(None) => {}
                 PendingOutput::Insts(Some(inst)) => {
                     self.stack.push(PendingOutput::Insts(self.f.next_inst(inst)));
+                    let start = self.out.len();
                     self.write_inst(inst)?;
+                    if self.locs.is_some() {
+                        self.write_inst_loc(inst, start);
+                    }
                     while let Some(next) = self.queue.pop() {
                         self.stack.push(next);
                     }
@@ -79,6 +87,38 @@ impl<'a> TextWriter<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Writes ` loc(#loc7)`, if locations are written.
+    pub(super) fn write_loc(&mut self, loc: Loc) {
+        if let Some(locs) = &mut self.locs {
+            self.out.push(' ');
+            locs.write_use(&mut self.out, loc);
+        }
+    }
+
+    // Adds the location of an instruction to its text, which begins at `start` and may end in the queue. Several lines without
+    // regions are several ops; each has the location.
+    fn write_inst_loc(&mut self, inst: InstId, start: usize) {
+        let loc = self.f.inst_span(inst).loc();
+        if let Some(PendingOutput::Text(end)) = self.queue.last_mut() {
+            if let (Some(locs), Some('\n')) = (&mut self.locs, end.pop()) {
+                end.push(' ');
+                locs.write_use(end, loc);
+            }
+            end.push('\n');
+            return;
+        }
+        let text = self.out.split_off(start);
+        let whole = text.lines().any(|line| line.ends_with('{'));
+        let ends = text.match_indices('\n').map(|(at, _)| at);
+        let mut from = 0;
+        for at in ends.filter(|&at| !whole || at + 1 == text.len()) {
+            self.out.push_str(&text[from..at]);
+            self.write_loc(loc);
+            from = at;
+        }
+        self.out.push_str(&text[from..]);
     }
 
     fn open_region(&mut self, body: BodyId, with_params: bool) {
@@ -300,7 +340,7 @@ impl<'a> TextWriter<'a> {
         if self.extras.ops.is_empty() {
             return None;
         }
-        let kept = self.extras.ops.get(&self.f.inst_span(inst))?;
+        let kept = self.extras.ops.get(&self.f.inst_span(inst).without_loc())?;
         (*kept.op == *name).then(|| kept.attributes.clone())
     }
 

@@ -1,6 +1,7 @@
 //! `sapwood diff`.
 
 use sapwood_ptir::structural::{Change, Difference, diff};
+use sapwood_ptir::{InstId, Program};
 use serde_json::{Value, json};
 
 use crate::command::cli_error::CliError;
@@ -28,19 +29,33 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     };
     let differences = diff(a, b, comparison_mode(args.pair.ordered));
     if console.json {
-        let list: Vec<Value> = differences.iter().map(difference_json).collect();
+        let list: Vec<Value> = differences.iter().map(|d| difference_json(d, a, b)).collect();
         console.write_json(&json!({ "equal": list.is_empty(), "differences": list }))?;
     } else {
         let mut text = String::new();
         for difference in &differences {
-            text += &format!("{difference}\n");
+            text += &format!("{difference}{}\n", scope_suffix(difference, a, b));
         }
         console.write(&text)?;
     }
     Ok(if differences.is_empty() { Status::Success } else { Status::Negative })
 }
 
-fn difference_json(difference: &Difference) -> Value {
+// Returns the scope of the instruction on the right, or on the left, of a difference, in the form `\n    in jit(f)/add`.
+fn scope_suffix(difference: &Difference, a: &Program, b: &Program) -> String {
+    let [left, right] = scopes(difference, a, b);
+    right.or(left).map_or_else(String::new, |scope| format!("\n    in {scope}"))
+}
+
+// Returns the scopes of the instructions of a difference on the left and on the right.
+fn scopes(difference: &Difference, a: &Program, b: &Program) -> [Option<String>; 2] {
+    let scope = |program: &Program, inst: Option<InstId>| {
+        program.function(difference.function)?.inst_span(inst?).loc().scope()
+    };
+    [scope(a, difference.left), scope(b, difference.right)]
+}
+
+fn difference_json(difference: &Difference, a: &Program, b: &Program) -> Value {
     let (change, detail) = match &difference.change {
         Change::Inserted => ("inserted", Value::Null),
         Change::Erased => ("erased", Value::Null),
@@ -54,11 +69,18 @@ fn difference_json(difference: &Difference) -> Value {
         Change::Sharing => ("sharing", Value::Null),
     };
     let text = |side: &String| if side.is_empty() { Value::Null } else { json!(side) };
-    json!({
+    let mut value = json!({
         "function": difference.function.as_str(),
         "change": change,
         "detail": detail,
         "before": text(&difference.before),
         "after": text(&difference.after),
-    })
+    });
+    let names = ["before_scope", "after_scope"];
+    for (name, scope) in names.into_iter().zip(scopes(difference, a, b)) {
+        if let Some(scope) = scope {
+            value[name] = json!(scope);
+        }
+    }
+    value
 }

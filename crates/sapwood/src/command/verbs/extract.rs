@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::command::cli_error::CliError;
 use crate::command::console::Console;
-use crate::command::diagnostics::{line_suffix, span_json};
+use crate::command::diagnostics::{line_and_scope_suffix, span_json};
 use crate::command::io::batch::{self, BatchInputs, FileResult};
 use crate::command::io::files::Input;
 use crate::command::io::load::{FileFormat, LoadOptions, default_output_format, load};
@@ -104,7 +104,10 @@ fn messages(report: &ExtractReport) -> String {
     }
     for refused in &report.refused {
         let RefusedMatch { pattern, function, reason, span } = refused;
-        text += &format!("@{function}: {pattern} not extracted{}: {reason}\n", line_suffix(*span));
+        text += &format!(
+            "@{function}: {pattern} not extracted{}: {reason}\n",
+            line_and_scope_suffix(*span)
+        );
     }
     let more = report.refusals - report.refused.len();
     if more > 0 {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::command::cli_error::CliError;
 use crate::command::console::Console;
-use crate::command::diagnostics::{line_suffix, span_json};
+use crate::command::diagnostics::{line_and_scope_suffix, line_suffix, scope_comment, span_json};
 use crate::command::io::batch::{self, BatchInputs, FileResult};
 use crate::command::io::files::Input;
 use crate::command::io::load::{FileFormat, LoadOptions, load};
@@ -180,8 +180,8 @@ impl<'a> MatchReport<'a> {
         let span = first.map_or(Span::unknown(), |i| f.inst_span(i));
         let line = line_suffix(span);
         self.text += &format!("@{}: {}{line}{by_name}\n", found.function, pattern.name());
-        for op in &ops {
-            self.text += &format!("  {op}\n");
+        for (op, &inst) in ops.iter().zip(&found.ops) {
+            self.text += &format!("  {op}{}\n", scope_comment(f.inst_span(inst)));
         }
         let inputs: Vec<String> = bindings
             .iter()
@@ -214,7 +214,7 @@ impl<'a> MatchReport<'a> {
 
 fn near_miss_text(miss: &NearMiss, patterns: &[PatternGraph]) -> String {
     let NearMiss { function, matched, of, reason, span, .. } = miss;
-    let (name, line) = (patterns[miss.pattern].name(), line_suffix(*span));
+    let (name, line) = (patterns[miss.pattern].name(), line_and_scope_suffix(*span));
     format!("@{function}: not {name}{line}, {matched} of {}: {reason}\n", counted(*of, "op"))
 }
 
