@@ -183,7 +183,7 @@ export class TextView {
 
   /** Finds the lines that contain all words, and returns their number. */
   search(query: string): number {
-    const words = removeSpaces(query.toLowerCase()).split(/\s+/).filter(Boolean).map((w) => w.replace(/^(op|value|type|attr):/, ""));
+    const words = removeSpaces(query.toLowerCase()).split(/\s+/).filter(Boolean).map((w) => w.replace(/^(op|value|type|attr|scope):/, ""));
     this.found = [];
     const spaced = words.some((word) => /[,=]/.test(word));
     if (words.length > 0) {

@@ -675,7 +675,8 @@ export class GraphView {
     const item = hit ? this.tree.items.get(hit.key) : undefined;
     if (!item || (item.kind === "box" && this.open.has(item.key) && !hit?.head)) return show("");
     if (item.kind === "box") return show(`${item.label} ${short(item.sub, 300)}\n${mixText(this.content(item))}`);
-    show(item.inst ? short(item.inst.text, 400) : `${item.label}: ${item.sub}`);
+    const scope = item.inst?.scope ? `\n${short(item.inst.scope, 400)}` : "";
+    show(item.inst ? short(item.inst.text, 400) + scope : `${item.label}: ${item.sub}`);
   }
 
   private edgeText(from: string, to: string): string {

@@ -24,7 +24,7 @@ pub struct PrintOptions {
     /// The number of elements above which literals are elided to `...`, which cannot be read back; `None` for no
     /// limit.
     pub elide_above: Option<u64>,
-    /// Whether locations are printed, if the program has any.
+    /// True if the locations of a program are printed.
     pub locs: bool,
 }
 
