@@ -29,6 +29,19 @@ func.func @declared(tensor<f32>) -> tensor<f32>
 func.func @after(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<5xf32>
 }
+func.func @counts(%x: tensor<4xf32>, %i: tensor<f32>, %n: tensor<1xi32>) -> tensor<f32> {
+  %0 = "stablehlo.reduce"(%x, %i, %i) <{dimensions = array<i64: 0>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    stablehlo.return %a : tensor<f32>
+  }) : (tensor<4xf32>, tensor<f32>, tensor<f32>) -> tensor<f32>
+  %1 = "stablehlo.scatter"(%x, %n) <{scatter_dimension_numbers = #stablehlo.scatter<>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    stablehlo.return %a : tensor<f32>
+  }) : (tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>
+  %2 = stablehlo.fft %x, length = [4] : (tensor<4xf32>) -> tensor<3xcomplex<f32>>
+  %3 = stablehlo.transpose %x, %x, dims = [0] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %i : tensor<f32>
+}
 //> error: stablehlo.add: operand 1 is tensor<5xf32>, but tensor<4xf32> is declared
 //>  --> stablehlo::errors:2:8
 //>   |
@@ -112,3 +125,27 @@ func.func @after(%x: tensor<4xf32>) -> tensor<4xf32> {
 //>    |
 //> 29 |   return %x : tensor<5xf32>
 //>    |   ^^^^^^
+//>
+//> error: stablehlo.reduce: expected inputs and as many inits, found 3
+//>   --> stablehlo::errors:32:8
+//>    |
+//> 32 |   %0 = "stablehlo.reduce"(%x, %i, %i) <{dimensions = array<i64: 0>}> ({
+//>    |        ^^^^^^^^^^^^^^^^^^
+//>
+//> error: stablehlo.scatter: expected inputs, indices and as many updates, found 2
+//>   --> stablehlo::errors:36:8
+//>    |
+//> 36 |   %1 = "stablehlo.scatter"(%x, %n) <{scatter_dimension_numbers = #stablehlo.scatter<>}> ({
+//>    |        ^^^^^^^^^^^^^^^^^^^
+//>
+//> error: stablehlo.fft: the type of transform is missing: FFT, IFFT, RFFT or IRFFT
+//>   --> stablehlo::errors:40:8
+//>    |
+//> 40 |   %2 = stablehlo.fft %x, length = [4] : (tensor<4xf32>) -> tensor<3xcomplex<f32>>
+//>    |        ^^^^^^^^^^^^^
+//>
+//> error: stablehlo.transpose: expected 1 operand, found 2
+//>   --> stablehlo::errors:41:8
+//>    |
+//> 41 |   %3 = stablehlo.transpose %x, %x, dims = [0] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+//>    |        ^^^^^^^^^^^^^^^^^^^

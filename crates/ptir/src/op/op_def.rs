@@ -411,8 +411,17 @@ impl OpDef {
             0 => counted(single, "operand").to_string(),
             1 if single == 0 => "any number of operands".into(),
             1 => format!("at least {}", counted(single, "operand")),
-            n if single == 0 => format!("a multiple of {}", counted(n, "operand")),
-            n => format!("{single} and a multiple of {}", counted(n, "operand")),
+            _ => {
+                let mut lists = 0;
+                let name = |o: &OperandDef| {
+                    lists += usize::from(o.kind == OperandKind::Variadic);
+                    let again = o.kind == OperandKind::Variadic && lists > 1;
+                    format!("{}{}", if again { "as many " } else { "" }, o.name)
+                };
+                let names: Vec<String> = self.operands.iter().map(name).collect();
+                let (last, first) = names.split_last().map_or(("", &[][..]), |(l, f)| (l, f));
+                format!("{} and {last}", first.join(", "))
+            }
         }
     }
 

@@ -19,6 +19,9 @@ use crate::raw_op::ResultNames;
 /// Attributes in the order of the op's definition.
 pub(crate) type AttrVec = SmallVec<[Attr; 4]>;
 
+// Attributes that are being read. No op that is read part by part has more.
+type SilentAttrs = SmallVec<[Attr; 6]>;
+
 /// The size of the longest attribute text that is cached.
 const MAX_CACHED_ATTR_BYTES: usize = 1 << 9;
 
@@ -115,7 +118,7 @@ impl<'a> FastOpReader<'_, 'a> {
         form: &'static [Part],
         fits: Option<fn(&FastOpReader<'_, '_>, &[Attr]) -> bool>,
     ) -> Option<()> {
-        let mut attrs = AttrVec::new();
+        let mut attrs = SilentAttrs::new();
         let mut known = None;
         for part in form {
             match *part {
@@ -138,7 +141,7 @@ impl<'a> FastOpReader<'_, 'a> {
     }
 
     // Reads an attribute, or a token around attributes.
-    fn read_part(&mut self, part: &'static Part, attrs: &mut AttrVec) -> Option<()> {
+    fn read_part(&mut self, part: &'static Part, attrs: &mut SilentAttrs) -> Option<()> {
         let count = attrs.first().and_then(Attr::as_ints).map_or(0, <[i64]>::len);
         let c = &mut self.reader.c;
         match *part {
