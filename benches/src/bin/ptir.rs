@@ -1,7 +1,7 @@
 //! PTIR: parse, print, verify and memory. The peer is mlir-opt on the same programs.
 use sapwood_benches::programs::{ProgramKind, blocks, chain};
 use sapwood_benches::{Area, best};
-use sapwood_ptir::{ParseOptions, parse_with_options, verify};
+use sapwood_ptir::{ParseOptions, parse_with, verify};
 
 fn main() {
     let area = Area::new("ptir");
@@ -12,19 +12,19 @@ fn main() {
             let options = ParseOptions::new().file("bench.ptir");
             let plain = options.clone().verify(false);
             let repeats = if ops > 500_000 { 3 } else { 7 };
-            let Ok(program) = parse_with_options(&text, &options) else {
+            let Ok(program) = parse_with(&text, &options) else {
                 area.failed(&format!("parse/{kind}/{size}"), "the program does not parse");
                 continue;
             };
             let n = ops as u64;
             area.per_node(
                 &format!("parse/{kind}/{size}"),
-                best(repeats, || parse_with_options(&text, &options)),
+                best(repeats, || parse_with(&text, &options)),
                 n,
             );
             area.per_node(
                 &format!("read/{kind}/{size}"),
-                best(repeats, || parse_with_options(&text, &plain)),
+                best(repeats, || parse_with(&text, &plain)),
                 n,
             );
             area.per_node(

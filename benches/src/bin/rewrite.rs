@@ -7,7 +7,7 @@ use std::time::Duration;
 use sapwood_benches::programs::{KINDS, chain};
 use sapwood_benches::{Area, best_with};
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Constant, Return, Yield};
-use sapwood_ptir::{Op, ParseOptions, Program, parse_with_options};
+use sapwood_ptir::{Op, ParseOptions, Program, parse_with};
 use sapwood_rewrite::PassManager;
 use sapwood_testing::exponent;
 
@@ -69,7 +69,7 @@ fn main() {
 }
 
 fn read(text: &str) -> Option<Program> {
-    parse_with_options(text, &ParseOptions::new().file("bench.ptir")).ok()
+    parse_with(text, &ParseOptions::new().file("bench.ptir")).ok()
 }
 
 // Like the peer, verifies after the passes and not before.

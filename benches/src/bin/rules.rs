@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sapwood_benches::programs::blocks;
 use sapwood_benches::{Area, best};
-use sapwood_ptir::{ParseOptions, Program, Registry, parse_with_options};
+use sapwood_ptir::{ParseOptions, Program, Registry, parse_with};
 use sapwood_rules::{FindOptions, FindReport, PatternGraph, find_matches, patterns_from};
 use sapwood_testing::exponent;
 use sapwood_types::Source;
@@ -20,7 +20,7 @@ fn main() {
 }
 
 fn read(text: &str) -> Option<Program> {
-    parse_with_options(text, &ParseOptions::new().verify(false)).ok()
+    parse_with(text, &ParseOptions::new().verify(false)).ok()
 }
 
 fn patterns(text: &str) -> Vec<PatternGraph> {

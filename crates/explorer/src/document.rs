@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sapwood_ptir::{Attr, Function, InstId, PrintOptions, Program, print_with_options};
+use sapwood_ptir::{Attr, Function, InstId, PrintOptions, Program, print_with};
 use sapwood_types::Source;
 use serde::Serialize;
 
@@ -130,7 +130,7 @@ fn count_ops(program: &Program, tables: &mut PageTables) -> Vec<(usize, usize)> 
 fn program_text(program: &Program) -> (String, bool) {
     // The page shows locations with the instructions.
     let options = PrintOptions::new().elide_above(MAX_LITERAL_ELEMENTS).locs(false);
-    let text = print_with_options(program, &options);
+    let text = print_with(program, &options);
     let elided = program.functions().iter().any(|f| f.walk().any(|inst| has_long_literal(f, inst)));
     if text.lines().all(|line| line.len() <= MAX_LINE_BYTES) {
         return (text, elided);

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sapwood_ptir::{
-    Attr, AttrKind, AttrList, Function, InsertPoint, InstId, OpDef, Registry, TensorLiteral,
-    ValueId, print_inst,
+    Attr, AttrKind, AttrList, Function, InsertPoint, InstId, InstPrinter, OpDef, Registry,
+    TensorLiteral, ValueId,
 };
 use sapwood_rewrite::Listener;
 use sapwood_types::Span;
@@ -252,7 +252,7 @@ fn write_attr(out: &mut String, attr: &Attr) {
 fn literal_text(literal: &TensorLiteral) -> String {
     let mut f = Function::new("literal", Registry::builtin());
     let value = f.constant(literal, InsertPoint::Start(f.body()), Span::unknown());
-    let text = f.inst_of(value).map_or_else(String::new, |inst| print_inst(&f, inst));
+    let text = f.inst_of(value).map_or_else(String::new, |inst| InstPrinter::new(&f).print(inst));
     let inner = text.split_once("constant ").and_then(|(_, rest)| rest.rsplit_once(" : "));
     inner.map_or_else(|| format!("({})", literal.ty()), |(literal, _)| literal.to_owned())
 }

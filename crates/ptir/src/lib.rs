@@ -78,21 +78,27 @@ pub use literal::{Element, LiteralError, TensorLiteral};
 pub use name::Name;
 pub use op::{
     AttrDef, Bodies, Body, Control, EffectRule, Effects, InferCx, InferResult, InferredTypes, Op,
-    OpDef, OpError, OpFieldReader, OpKey, OpKeyCell, OpParts, OperandDef, OperandField,
-    OperandKind, OptValue, RegionSignature, Registry, RegistryError, ResultCount, Value, Values,
-    check_axis, ops_reference_page, unify_dims,
+    OpDef, OpError, OpFieldReader, OpKey, OpParts, OperandDef, OperandKind, OptValue,
+    RegionSignature, Registry, RegistryError, ResultCount, Value, Values, check_axis,
+    ops_reference_page, unify_dims,
 };
 pub use program::{DuplicateFunction, Program};
 pub use tables::{InternerLockGuard, lock_interners};
 pub use text::{
     InstPrinter, ParseOptions, PrintOptions, TEXT_VERSION, external_bytes, parse, parse_with,
-    parse_with_options, print, print_function, print_inst, print_with_external, print_with_options,
+    print, print_function, print_with, print_with_external,
 };
 pub use types::{
     Dim, Dims, ElementCount, MAX_EXTENT, MAX_RANK, MAX_TYPE_DEPTH, MAX_TYPE_SIZE, TensorSpec,
     TensorType, ValueType,
 };
 pub use verify::{verify, verify_call, verify_calls, verify_function};
+
+/// Names used by the macros of this crate.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::op::{OpKeyCell, OperandField};
+}
 
 /// The names that most users need: the builder, the ops and their methods, the types.
 pub mod prelude {

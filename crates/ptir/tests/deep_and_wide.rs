@@ -2,7 +2,7 @@
 
 use sapwood_ptir::structural::{self, Mode};
 use sapwood_ptir::{
-    Function, ParseOptions, Program, from_json, parse, parse_with_options, to_json, verify,
+    Function, ParseOptions, Program, from_json, parse, parse_with, to_json, verify,
 };
 use sapwood_testing::{cases, on_small_stack};
 
@@ -177,7 +177,7 @@ fn a_huge_text_is_read_or_refused_in_bounded_memory() {
     ] {
         let text = fill(piece, end);
         let options = ParseOptions::new().memory(size as u64);
-        let problems = parse_with_options(&text, &options).unwrap_err();
+        let problems = parse_with(&text, &options).unwrap_err();
         let limit = format!("reading this takes more than {size} bytes of memory");
         assert!(problems.iter().any(|p| p.message == limit), "{piece}: {problems}");
     }

@@ -4,15 +4,12 @@ use std::process::ExitCode;
 
 use sapwood_ptir::structural::{self, Mode};
 use sapwood_ptir::testing::{compare_all, read_values, run_values, write_value};
-use sapwood_ptir::{
-    ParseOptions, Program, Registry, from_json, parse, parse_with_options, to_json,
-};
+use sapwood_ptir::{ParseOptions, Program, Registry, from_json, parse, parse_with, to_json};
 use sapwood_testing::golden::{Case, Failure, Kind, Runner};
 use sapwood_testing::repository;
 
 fn read(text: &str) -> Result<Program, Failure> {
-    parse_with_options(text, &ParseOptions::new().comments(true))
-        .map_err(|p| Failure::new(p.to_string()))
+    parse_with(text, &ParseOptions::new().comments(true)).map_err(|p| Failure::new(p.to_string()))
 }
 
 fn text(case: &Case) -> Result<String, Failure> {

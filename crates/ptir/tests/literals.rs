@@ -1,6 +1,6 @@
 //! Literals: every bit pattern of the small types survives a text round trip, and equal literals have one form.
 
-use sapwood_ptir::{Attr, TensorLiteral, from_json, parse, print_with_options, to_json};
+use sapwood_ptir::{Attr, TensorLiteral, from_json, parse, print_with, to_json};
 use sapwood_types::DataType;
 
 fn round_trip(dtype: DataType, bytes: &[u8]) {
@@ -78,7 +78,7 @@ fn equal_elements_are_a_splat_however_written() {
 fn elided_literals_are_refused_by_name() {
     let text = "ptir 1\nfunc @f() -> i32[3] { %a = constant [1, 2, 3] : i32[3] return %a }";
     let program = parse(text).unwrap();
-    let short = print_with_options(&program, &sapwood_ptir::PrintOptions::new().elide_above(2));
+    let short = print_with(&program, &sapwood_ptir::PrintOptions::new().elide_above(2));
     assert!(short.contains("constant ... : i32[3]"), "{short}");
     assert!(parse(&short).unwrap_err().to_string().contains("elided"));
 }

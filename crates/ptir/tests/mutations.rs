@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use sapwood_ptir::testing::{MUTATIONS, RandomProgramConfig, Rng, random_program};
-use sapwood_ptir::{InstId, ParseOptions, Program, parse_with_options, verify};
+use sapwood_ptir::{InstId, ParseOptions, Program, parse_with, verify};
 use sapwood_testing::cases;
 
 // Builds the program from text, so that every instruction has a line of its own.
 fn program(seed: u64) -> Program {
     let config = RandomProgramConfig { insts: 40, ..RandomProgramConfig::default() };
     let text = random_program(seed, &config).to_string();
-    parse_with_options(&text, &ParseOptions::new().file("random.ptir")).unwrap()
+    parse_with(&text, &ParseOptions::new().file("random.ptir")).unwrap()
 }
 
 #[test]
@@ -55,5 +55,5 @@ fn every_mutation_is_reported_at_its_instruction() {
 }
 
 fn describe_inst(program: &Program, f: sapwood_ptir::Name, inst: InstId) -> String {
-    program.function(f).map_or(String::new(), |f| sapwood_ptir::print_inst(f, inst))
+    program.function(f).map_or(String::new(), |f| sapwood_ptir::InstPrinter::new(f).print(inst))
 }

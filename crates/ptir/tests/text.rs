@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use sapwood_ptir::structural::{self, Mode};
 use sapwood_ptir::testing::{RandomProgramConfig, random_program};
 use sapwood_ptir::{
-    MAX_ATTR_DEPTH, ParseOptions, external_bytes, from_json, parse, parse_with_options,
+    MAX_ATTR_DEPTH, ParseOptions, external_bytes, from_json, parse, parse_with,
     print_with_external, to_json,
 };
 use sapwood_testing::cases;
@@ -39,7 +39,7 @@ fn external_literals_read_back() {
         let program = random_program(seed, &RandomProgramConfig::default());
         let (text, bytes) = print_with_external(&program, "side.bin", 1);
         kept += usize::from(!bytes.is_empty());
-        let again = parse_with_options(&text, &options_with_external(bytes.clone()))
+        let again = parse_with(&text, &options_with_external(bytes.clone()))
             .unwrap_or_else(|p| panic!("seed {seed}: {p}\n{text}"));
         assert!(structural::equal(&program, &again, Mode::Ordered), "seed {seed}");
         assert_eq!(again.to_string(), program.to_string(), "seed {seed}");
@@ -58,7 +58,7 @@ fn equal_external_literals_are_stored_once() {
     assert_eq!(bytes, [1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]);
     assert_eq!(text.matches("external(\"side.bin\", 0, 12)").count(), 2, "{text}");
     assert!(text.contains("literal(7 : i32[9])"), "{text}");
-    assert!(parse_with_options(&text, &options_with_external(bytes)).is_ok());
+    assert!(parse_with(&text, &options_with_external(bytes)).is_ok());
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn missing_external_bytes_are_an_error() {
     });
     let message = |literal: &str, ty: &str| {
         let text = format!("ptir 1 func @f() {{ %a = constant {literal} : {ty} return }}");
-        parse_with_options(&text, &options).unwrap_err().to_string()
+        parse_with(&text, &options).unwrap_err().to_string()
     };
     for (literal, ty, expected) in [
         (

@@ -11,7 +11,7 @@ pub fn eliminate_dead_code(function: &mut Function) -> usize {
 }
 
 /// Erases dead code as [`eliminate_dead_code`] does, and notifies a listener of every edit.
-pub fn eliminate_dead_code_with<'a>(
+pub(crate) fn eliminate_dead_code_with<'a>(
     function: &'a mut Function,
     listener: Option<&'a mut dyn Listener>,
 ) -> usize {

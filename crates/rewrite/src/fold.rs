@@ -34,7 +34,7 @@ pub enum Folded {
 }
 
 /// A fold function of an op.
-pub type FoldFn = dyn Fn(InstId, &ProgramRewriter<'_>) -> FoldResult + Send + Sync;
+pub(crate) type FoldFn = dyn Fn(InstId, &ProgramRewriter<'_>) -> FoldResult + Send + Sync;
 
 /// The number of elements a constant may have to replace an instruction of any kind: it takes about as much memory.
 const MAX_FREE_ELEMENTS: u64 = 16;

@@ -47,9 +47,9 @@ mod pattern;
 mod pipeline;
 mod rewriter;
 
-pub use cse::{eliminate_common_subexpressions, eliminate_common_subexpressions_with};
-pub use dce::{eliminate_dead_code, eliminate_dead_code_with};
-pub use fold::{FoldFn, FoldResult, Folded};
+pub use cse::eliminate_common_subexpressions;
+pub use dce::eliminate_dead_code;
+pub use fold::{FoldResult, Folded};
 pub use greedy::{
     CostModel, GreedyConfig, GreedyStats, Limit, PatternProblem, PatternStats, ProblemKind,
     apply_patterns_and_fold_greedily, apply_with_listener,
@@ -59,9 +59,9 @@ pub use passes::{
     Pass, PassContext, PassError, StripSpansPass, SymbolDcePass, VerifyPass, inline_calls,
 };
 pub use pattern::{
-    Binary, ConfiguredPattern, DEFAULT_HOPS, ElementClass, FrozenPatternSet, GateCondition,
-    IntoPattern, MovedRegion, OpRef, OpRewritePattern, OpView, Pattern, PatternEntry, PatternFn,
-    PatternId, PatternList, PatternSet, Replacement, Rewrite, RootView, Roots, Unary,
+    Binary, ConfiguredPattern, ElementClass, FrozenPatternSet, GateCondition, IntoPattern,
+    MovedRegion, OpRef, OpRewritePattern, OpView, Pattern, PatternEntry, PatternFn, PatternId,
+    PatternList, PatternSet, Replacement, Rewrite, RootView, Roots, Unary,
 };
 pub use pipeline::{
     DEFAULT_PIPELINE, OptionInfo, OptionValue, PassInfo, PassManager, PassOptions, PassReport,
@@ -73,7 +73,7 @@ pub use sapwood_types::FloatMode;
 
 /// Names used by the macros of this crate and by the mutated copies of its patterns.
 #[doc(hidden)]
-pub mod private {
+pub mod __private {
     pub use sapwood_ptir::Op;
 
     pub use crate::pattern::{is_elementwise, user_elementwise_keys};

@@ -11,7 +11,7 @@ use sapwood_ptir::structural::{Mode, first_mismatch};
 use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_inputs, random_program};
 use sapwood_ptir::{
     Function, InsertPoint, InstId, Name, Op, OpParts, ParseOptions, Program, Registry, ValueId,
-    parse, parse_with_options, verify,
+    parse, parse_with, verify,
 };
 use sapwood_rewrite::inline_calls;
 use sapwood_rules::{
@@ -100,7 +100,7 @@ fn read_pattern(text: &str) -> Option<(PatternGraph, Arc<Function>)> {
     let source = Source::new("p.ptir", text);
     let pattern = patterns_from(&source, &Registry::builtin()).ok()?.pop()?;
     let options = ParseOptions::new().verify(false).open_attributes(true);
-    Some((pattern, parse_with_options(text, &options).ok()?.functions()[0].clone()))
+    Some((pattern, parse_with(text, &options).ok()?.functions()[0].clone()))
 }
 
 #[test]

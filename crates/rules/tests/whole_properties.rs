@@ -6,9 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use sapwood_ptir::testing::Rng;
-use sapwood_ptir::{
-    Function, InstId, ParseOptions, Program, Registry, parse, parse_with_options, verify,
-};
+use sapwood_ptir::{Function, InstId, ParseOptions, Program, Registry, parse, parse_with, verify};
 use sapwood_rules::{
     ExtractOptions, FindOptions, IllegalMatch, PatternGraph, Rule, Vocabulary, extract,
     find_matches, legality, patterns_from, rules_from,
@@ -69,7 +67,7 @@ fn pattern(text: &str) -> Option<(PatternGraph, Arc<Function>)> {
     let text = format!("ptir 1\n{name}({}) ->{body}", params.join(", "));
     let graph = patterns_from(&Source::new("p.ptir", &*text), &Registry::builtin()).ok()?.pop()?;
     let options = ParseOptions::new().verify(false).open_attributes(true);
-    Some((graph, parse_with_options(&text, &options).ok()?.functions()[0].clone()))
+    Some((graph, parse_with(&text, &options).ok()?.functions()[0].clone()))
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::value::PtirValue;
 use crate::func::Function;
 use crate::ids::{BodyId, ValueId};
 use crate::op::{OpParts, Registry};
-use crate::text::{ParseOptions, parse_with_options};
+use crate::text::{ParseOptions, parse_with};
 use crate::types::ValueType;
 use crate::verify::{bind_dims, substitute_dims};
 
@@ -167,7 +167,7 @@ impl Snippet {
         let text = substitute_placeholders(self.text, holes)?;
         let options = ParseOptions::new().file("<snippet>").registry(registry);
         let problem = |problems: Diagnostics| SnippetError::Text(problems.to_string());
-        let program = parse_with_options(&format!("ptir 1 {text}"), &options).map_err(problem)?;
+        let program = parse_with(&format!("ptir 1 {text}"), &options).map_err(problem)?;
         let [function] = program.functions() else {
             return Err(SnippetError::Functions(program.functions().len()));
         };

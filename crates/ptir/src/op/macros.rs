@@ -76,13 +76,13 @@ macro_rules! ops {
             impl $crate::Op for $Op {
                 #[inline]
                 fn key() -> $crate::OpKey {
-                    static KEY: $crate::OpKeyCell = $crate::OpKeyCell::new();
+                    static KEY: $crate::__private::OpKeyCell = $crate::__private::OpKeyCell::new();
                     KEY.get($name)
                 }
 
                 fn def() -> $crate::OpDef {
                     $crate::OpDef::new($name, $family, &[$($doc),*], $infer)
-                        $(.operand(stringify!($o), <$oty as $crate::OperandField>::KIND))*
+                        $(.operand(stringify!($o), <$oty as $crate::__private::OperandField>::KIND))*
                         $(.attr($crate::AttrDef::new::<$aty>(
                             stringify!($a),
                             $crate::ops!(@default $aty $(, $adef)?),
@@ -96,7 +96,7 @@ macro_rules! ops {
                 #[allow(unused_mut, unused_variables)]
                 fn read(function: &$crate::Function, inst: $crate::InstId) -> Option<Self> {
                     let mut reader = $crate::OpFieldReader::new(function, inst)?;
-                    $(let $o = <$oty as $crate::OperandField>::read(&mut reader)?;)*
+                    $(let $o = <$oty as $crate::__private::OperandField>::read(&mut reader)?;)*
                     $(let $a = reader.attr::<$aty>()?;)*
                     Some(Self { $($o,)* $($a,)* })
                 }
@@ -104,7 +104,7 @@ macro_rules! ops {
                 #[allow(unused_mut)]
                 fn into_parts(self) -> $crate::OpParts {
                     let mut parts = $crate::OpParts::new(<Self as $crate::Op>::key());
-                    $(<$oty as $crate::OperandField>::write(self.$o, &mut parts);)*
+                    $(<$oty as $crate::__private::OperandField>::write(self.$o, &mut parts);)*
                     $(parts.push_attr(&self.$a);)*
                     parts
                 }
@@ -153,11 +153,11 @@ macro_rules! ops {
         fn $method(
             &self,
             graph: &mut $crate::PtirGraph<'_>,
-            $($o: <$oty as $crate::OperandField>::Arg<'_>,)*
+            $($o: <$oty as $crate::__private::OperandField>::Arg<'_>,)*
             $($a: impl Into<$aty>,)*
         ) -> Result<$crate::ops!(@out $out), $crate::GraphError> {
-            let $first = <Value as $crate::OperandField>::from_arg(self.as_value(), graph)?;
-            $(let $o = <$oty as $crate::OperandField>::from_arg($o, graph)?;)*
+            let $first = <Value as $crate::__private::OperandField>::from_arg(self.as_value(), graph)?;
+            $(let $o = <$oty as $crate::__private::OperandField>::from_arg($o, graph)?;)*
             graph.record($Op { $first, $($o,)* $($a: $a.into(),)* })
         }
     };
@@ -174,11 +174,11 @@ macro_rules! ops {
         #[allow(clippy::too_many_arguments)]
         fn $method(
             &mut self,
-            $($o: <$oty as $crate::OperandField>::Arg<'_>,)*
+            $($o: <$oty as $crate::__private::OperandField>::Arg<'_>,)*
             $($a: impl Into<$aty>,)*
         ) -> Result<$crate::ops!(@out $out), $crate::GraphError> {
             let graph = self.as_graph();
-            $(let $o = <$oty as $crate::OperandField>::from_arg($o, &graph)?;)*
+            $(let $o = <$oty as $crate::__private::OperandField>::from_arg($o, &graph)?;)*
             let mut graph = graph;
             graph.record($Op { $($o,)* $($a: $a.into(),)* })
         }

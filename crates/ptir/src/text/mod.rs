@@ -18,10 +18,10 @@ pub(crate) use external::LongLiteralMode;
 pub use external::external_bytes;
 pub(crate) use lexer::{Lexer, TokenKind, is_word, read_string, write_string};
 pub(crate) use literal::write_literal;
-pub use parser::{ParseOptions, parse, parse_with, parse_with_options};
+pub use parser::{ParseOptions, parse, parse_with};
+pub(crate) use printer::print_inst;
 pub use printer::{
-    InstPrinter, PrintOptions, print, print_function, print_inst, print_with_external,
-    print_with_options,
+    InstPrinter, PrintOptions, print, print_function, print_with, print_with_external,
 };
 pub(crate) use types::parse_type_text;
 

@@ -125,6 +125,18 @@ impl ParseOptions {
     }
 }
 
+impl From<&ParseOptions> for ParseOptions {
+    fn from(options: &ParseOptions) -> Self {
+        options.clone()
+    }
+}
+
+impl From<&Arc<Registry>> for ParseOptions {
+    fn from(registry: &Arc<Registry>) -> Self {
+        Self::new().registry(registry)
+    }
+}
+
 impl Default for ParseOptions {
     fn default() -> Self {
         Self::new()
@@ -136,22 +148,18 @@ impl Default for ParseOptions {
 /// # Errors
 /// If the text or the program is invalid, with all problems found.
 pub fn parse(text: &str) -> Result<Program, Diagnostics> {
-    parse_with_options(text, &ParseOptions::new())
+    parse_program(text, &ParseOptions::new())
 }
 
-/// Reads and verifies a program of these ops.
+/// Reads a program with [`ParseOptions`], or a program of the ops of a registry.
 ///
 /// # Errors
 /// If the text or the program is invalid, with all problems found.
-pub fn parse_with(text: &str, registry: &Arc<Registry>) -> Result<Program, Diagnostics> {
-    parse_with_options(text, &ParseOptions::new().registry(registry))
+pub fn parse_with(text: &str, options: impl Into<ParseOptions>) -> Result<Program, Diagnostics> {
+    parse_program(text, &options.into())
 }
 
-/// Reads a program with options.
-///
-/// # Errors
-/// If the text or the program is invalid, with all problems found.
-pub fn parse_with_options(text: &str, options: &ParseOptions) -> Result<Program, Diagnostics> {
+fn parse_program(text: &str, options: &ParseOptions) -> Result<Program, Diagnostics> {
     if u32::try_from(text.len()).is_err() {
         let span = Span::new(options.file, 1, 1, 1, 1);
         let message =

@@ -63,12 +63,12 @@ impl Default for PrintOptions {
 /// Prints a program.
 #[must_use]
 pub fn print(program: &Program) -> String {
-    print_with_options(program, &PrintOptions::new())
+    print_with(program, &PrintOptions::new())
 }
 
 /// Prints a program with options.
 #[must_use]
-pub fn print_with_options(program: &Program, options: &PrintOptions) -> String {
+pub fn print_with(program: &Program, options: &PrintOptions) -> String {
     let mut out = String::with_capacity(64 * program.num_insts() + 64);
     out.push_str("ptir ");
     push_number(&mut out, super::TEXT_VERSION);
@@ -90,7 +90,7 @@ pub fn print_with_options(program: &Program, options: &PrintOptions) -> String {
 /// [`ParseOptions::external`](crate::ParseOptions::external) reads back.
 ///
 /// ```
-/// use sapwood_ptir::{ParseOptions, external_bytes, parse, parse_with_options, print_with_external};
+/// use sapwood_ptir::{ParseOptions, external_bytes, parse, parse_with, print_with_external};
 ///
 /// let program = parse("ptir 1 func @f() -> i32[3] { %a = constant [1, 2, 3] : i32[3] return %a }")?;
 /// let (text, bytes) = print_with_external(&program, "f.bin", 2);
@@ -99,7 +99,7 @@ pub fn print_with_options(program: &Program, options: &PrintOptions) -> String {
 ///     "f.bin" => external_bytes(&bytes, offset, length).map(<[u8]>::to_vec),
 ///     _ => Err("no such file".into()),
 /// };
-/// let again = parse_with_options(&text, &ParseOptions::new().external(find))?;
+/// let again = parse_with(&text, &ParseOptions::new().external(find))?;
 /// assert_eq!(again.to_string(), program.to_string());
 /// # Ok::<(), sapwood_types::Diagnostics>(())
 /// ```
@@ -145,7 +145,7 @@ fn write_loc_definitions(out: &mut String, locs: Option<&LocTable>) {
 /// Prints one instruction with its regions abridged. O(n), because value names depend on the whole function; for many
 /// instructions use an [`InstPrinter`].
 #[must_use]
-pub fn print_inst(function: &Function, inst: InstId) -> String {
+pub(crate) fn print_inst(function: &Function, inst: InstId) -> String {
     InstPrinter::new(function).print(inst)
 }
 

@@ -173,7 +173,7 @@ impl PyProgram {
 #[pyo3(signature = (text, filename = "<text>", verify = true))]
 fn ptir_parse(py: Python<'_>, text: &str, filename: &str, verify: bool) -> PyResult<PyProgram> {
     let options = ParseOptions::new().file(filename).verify(verify).comments(true);
-    let program = py.detach(|| ptir::parse_with_options(text, &options)).map_err(|problems| {
+    let program = py.detach(|| ptir::parse_with(text, &options)).map_err(|problems| {
         errors::diagnostics_error(
             py,
             ErrorKind::Parse,
@@ -271,7 +271,7 @@ impl PyProgram {
             Some(n) => PrintOptions::new().elide_above(n),
             None => PrintOptions::new(),
         };
-        py.detach(|| ptir::print_with_options(&self.program, &options))
+        py.detach(|| ptir::print_with(&self.program, &options))
     }
 
     /// Returns the JSON form, without the StableHLO extras; pickle keeps those, too.

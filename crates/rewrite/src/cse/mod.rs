@@ -27,7 +27,7 @@ pub fn eliminate_common_subexpressions(function: &mut Function) -> usize {
 }
 
 /// Merges equal instructions as [`eliminate_common_subexpressions`] does, and notifies a listener of every edit.
-pub fn eliminate_common_subexpressions_with<'a>(
+pub(crate) fn eliminate_common_subexpressions_with<'a>(
     function: &'a mut Function,
     listener: Option<&'a mut dyn Listener>,
 ) -> usize {

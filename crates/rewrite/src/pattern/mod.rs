@@ -28,7 +28,7 @@ pub use root_view::{Binary, OpRef, OpView, RootView, Roots, Unary};
 pub use root_view::{is_elementwise, user_elementwise_keys};
 
 /// The number of definitions away from the root that a pattern may read, unless it declares another.
-pub const DEFAULT_HOPS: u8 = 2;
+pub(crate) const DEFAULT_HOPS: u8 = 2;
 
 /// The untyped form of a pattern: it is tried at a root and may edit the function. Most patterns are plain functions
 /// ([`Rewrite`]) or [`OpRewritePattern`]s instead.

@@ -59,7 +59,7 @@ macro_rules! patterns {
                     #[allow(unused_imports)]
                     use $crate::PatternFn as _;
                     set.add($crate::PatternFn::named($name, stringify!($name))
-                        $(.on([$(<$op as $crate::private::Op>::key()),*]))?
+                        $(.on([$(<$op as $crate::__private::Op>::key()),*]))?
                         $(.benefit($benefit))?
                         $(.hops($hops))?
                         $(.when([$($crate::patterns!(@way $way $($what)?)),+])

@@ -24,8 +24,8 @@ use sapwood_testing::{is_full, repository};
 use sapwood_rewrite::{FloatMode, patterns};
 mod pattern {
     pub(crate) use sapwood_rewrite::{
+        __private::{is_elementwise, user_elementwise_keys},
         Binary, MovedRegion, OpRef, PatternList, PatternSet, Rewrite, RootView, Roots, Unary,
-        private::{is_elementwise, user_elementwise_keys},
     };
 }
 mod prelude {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Call, Constant};
 use sapwood_ptir::{
     Attr, AttrKind, Function, InstId, InstPrinter, Name, ParseOptions, Registry, ValueId,
-    parse_with_options,
+    parse_with,
 };
 use sapwood_types::{Diagnostic, Diagnostics, Span, counted};
 
@@ -43,7 +43,7 @@ pub fn patterns_from(
         .verify(false)
         .open_attributes(true)
         .numbers(true);
-    let program = parse_with_options(source.text(), &options)?;
+    let program = parse_with(source.text(), &options)?;
     let mut problems = Diagnostics::new();
     let mut patterns = Vec::new();
     let stem = Path::new(source.name()).file_stem().and_then(|s| s.to_str()).unwrap_or("pattern");

@@ -159,7 +159,7 @@ pub(crate) fn load_source(
                 .verify(options.verify)
                 .comments(options.comments)
                 .numbers(options.source_names);
-            ptir::parse_with_options(text, &options).map(Loaded::Ptir)
+            ptir::parse_with(text, &options).map(Loaded::Ptir)
         }
         FileFormat::Json => ptir::from_json(text).and_then(|program| {
             if options.verify {
