@@ -38,7 +38,7 @@
 //! | `verify` | The verifier. |
 //! | `build/` | The builder: `graph`, `value`, `results`, `helpers`; `snippet` (text with placeholders); `writer` (bulk construction). |
 //! | `eval/` | The fixed-order evaluator: `prepared` and `plan` (a function as a list of steps), `machine` (runs plans), `control` and `scan` (control flow), `tensor`, `native` and `narrow` (element types), `arith`, `math/`, `kernels/` (one file per op family, and helpers), `context`, `options`, `budget`, `error`; `fold` computes one instruction on constants. |
-//! | `structural/` | Structural comparison: `compare`, `hash`, `diff` with `pairing`, `location`, `scope`. |
+//! | `structural/` | Structural comparison: `compare` (the walk), `equivalence` and `renaming` (its choices), `hash`, `computation_hash`, `diff` with `pairing`, `mismatch`, `location`, `scope`. |
 //! | `testing/` | Random programs, inputs and mutations; only with the feature `testing`. |
 
 mod attr;

@@ -3,8 +3,8 @@
 use sapwood_ptir::structural::{self, Mode};
 use sapwood_ptir::testing::{RandomProgramConfig, random_program};
 use sapwood_ptir::{
-    Function, InstId, ParseOptions, PrintOptions, Program, from_json, parse, parse_with_options,
-    print_with_options, to_json,
+    Function, InstId, ParseOptions, PrintOptions, Program, from_json, parse, parse_with,
+    print_with, to_json,
 };
 use sapwood_testing::cases;
 use sapwood_types::{Loc, LocKind, Rng, Span};
@@ -71,7 +71,7 @@ fn text_and_json_keep_locations() {
             assert!(structural::equal(&program, &plain, mode), "seed {seed}");
             assert_eq!(structural::hash(&program, mode), structural::hash(&plain, mode));
         }
-        let without = print_with_options(&program, &PrintOptions::new().locs(false));
+        let without = print_with(&program, &PrintOptions::new().locs(false));
         assert_eq!(without, plain.to_string(), "seed {seed}");
     }
 }
@@ -108,7 +108,7 @@ fn errors_are_at_their_place() {
         (body("", "#x = loc(\"a\":1)\n"), "a.ptir:5:15: error: expected `:` and a column"),
     ];
     for (text, message) in cases {
-        let problems = parse_with_options(&text, &ParseOptions::new().file("a.ptir")).unwrap_err();
+        let problems = parse_with(&text, &ParseOptions::new().file("a.ptir")).unwrap_err();
         assert!(problems.to_string().contains(message), "{text}\n{problems}");
     }
     let json = to_json(&parse(&body("loc(\"a\")", "")).unwrap());

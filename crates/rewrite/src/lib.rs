@@ -31,7 +31,7 @@
 //! | `greedy/` | The greedy driver: `driver` (the loop), `worklist`, `attempt` (one pattern, with rollback), `merge_equal`, `rewrite_cycles`, `verify_changes`, `config`, `stats`. |
 //! | [`canonicalize/`](mod@canonicalize) | The shipped patterns, one file per op family. `commutative`, `movement` and `attributes` have patterns for several families; `tensor_views`, `numeric_constants`, `carried_values` and `reducer` are helpers. |
 //! | `fold`, `dce` | Folding; dead code elimination. |
-//! | `cse/` | Common subexpression elimination: `value_table`, `inst_hash`, `region_hash`, `ordered_sets`. |
+//! | `cse/` | Common subexpression elimination: `value_table`, `ordered_sets`. |
 //! | `passes/` | The passes, one file each; `greedy` runs the greedy driver for several of them, and `each_function` runs a pass on each function, on one or several threads. |
 //! | `pipeline/` | Pipelines: `parse` (as text), `pass_info` and `option_value` (names and options), `manager`, `report`, `program_diff`, `reproducer`. |
 //! | `pass_trace` | Trace events of passes. |

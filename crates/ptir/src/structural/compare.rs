@@ -1,124 +1,82 @@
-//! Comparison of two functions or parts: one walk over both sides with a bijection of values, bodies and named dims.
-
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
+//! The comparison of two functions or of parts of them: one walk over both sides that pairs instructions and bodies.
 
 use super::Mode;
-use super::location::{Location, Mismatch, Reason};
-use super::scope::{IndexTable, Scope, ScopeMembership, comparison_roots, ordered_flags};
-use crate::attr::Attr;
+use super::equivalence::{Equivalence, compare_heads, compare_operands};
+use super::mismatch::{BodyPart, InstPart, Unequal};
+use super::scope::{IndexTable, Scope, comparison_roots, ordered_flags};
 use crate::func::{Function, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
-use crate::name::Name;
-use crate::text::LongLiteralMode;
-use crate::types::{Dim, ValueType};
 
 const NONE: u32 = u32::MAX;
 
-pub(super) struct FunctionComparer<'a> {
-    a: &'a Function,
-    b: &'a Function,
+pub(super) struct FunctionComparer<'a, E> {
     scopes: (Scope, Scope),
     mode: Mode,
-    // True if both sides are parts of one function, where a value from outside is only equal to itself.
-    same_function: bool,
-    inside: (ScopeMembership, ScopeMembership),
-    // By index: the counterpart on the other side.
+    pairs: Pairs<'a>,
+    pub(super) equivalence: &'a mut E,
+}
+
+/// The instructions and bodies that were paired so far. By index: the counterpart on the other side.
+struct Pairs<'a> {
+    a: &'a Function,
+    b: &'a Function,
     insts: IndexTable<u32>,
+    // Only used by data flow.
     insts_back: IndexTable<u32>,
     bodies: IndexTable<u32>,
-    dims: Bijection<Name>,
-    outside: Bijection<ValueId>,
+    bodies_back: IndexTable<u32>,
 }
 
-/// A bijection that is extended pair by pair.
-struct Bijection<T> {
-    to: HashMap<T, T, FxBuildHasher>,
-    from: HashMap<T, T, FxBuildHasher>,
-}
-
-impl<T: Copy + Eq + std::hash::Hash> Bijection<T> {
-    fn new() -> Self {
-        Self { to: HashMap::default(), from: HashMap::default() }
-    }
-
-    // Pairs two elements unless either is already paired. Returns whether they are now each other's counterparts.
-    fn pair(&mut self, x: T, y: T) -> bool {
-        *self.to.entry(x).or_insert(y) == y && *self.from.entry(y).or_insert(x) == x
-    }
-}
-
-type CompareResult = Result<(), Box<Mismatch>>;
+type CompareResult = Result<(), Unequal>;
 
 enum CompareTask {
     Values(InstId, InstId, usize),
     Body(BodyId, BodyId),
 }
 
-impl<'a> FunctionComparer<'a> {
+impl<'a, E: Equivalence> FunctionComparer<'a, E> {
     pub(super) fn new(
         (a, left): (&'a Function, Scope),
         (b, right): (&'a Function, Scope),
         mode: Mode,
+        equivalence: &'a mut E,
     ) -> Self {
         let (whole_a, whole_b) = (left.is_whole_function(a), right.is_whole_function(b));
-        Self {
+        let pairs = Pairs {
             a,
             b,
-            scopes: (left, right),
-            mode,
-            same_function: std::ptr::eq(a, b) && !(whole_a && whole_b),
-            inside: (ScopeMembership::new(a, left), ScopeMembership::new(b, right)),
             insts: IndexTable::new(whole_a, a.inst_capacity(), NONE),
             insts_back: IndexTable::new(whole_b, b.inst_capacity(), NONE),
             bodies: IndexTable::new(whole_a, a.body_capacity(), NONE),
-            dims: Bijection::new(),
-            outside: Bijection::new(),
-        }
+            bodies_back: IndexTable::new(whole_b, b.body_capacity(), NONE),
+        };
+        Self { scopes: (left, right), mode, pairs, equivalence }
     }
 
-    pub(super) fn compare_functions(mut self) -> CompareResult {
-        let (a, b) = (self.a, self.b);
-        if a.name() != b.name() {
-            let (left, right) = (format!("@{}", a.name()), format!("@{}", b.name()));
-            return Err(Box::new(Mismatch {
-                left: Location::function(a),
-                right: Location::function(b),
-                reason: Reason::Name { left, right },
-            }));
-        }
-        self.pair_bodies(a.body(), b.body())?;
-        let (left, right) = (a.result_types(), b.result_types());
-        let at =
-            || (Location::function(a).field("results"), Location::function(b).field("results"));
-        if left.len() != right.len() {
-            return Err(length_mismatch(at(), "results", left.len(), right.len()));
-        }
-        for (&x, &y) in left.iter().zip(&right) {
-            self.compare_type(x, y, at)?;
-        }
-        self.compare_paired_bodies(&[(a.body(), b.body())])
+    /// Compares two instructions with their regions.
+    pub(super) fn compare_insts(mut self, x: InstId, y: InstId) -> CompareResult {
+        self.compare_inst(x, y)?;
+        self.compare_operands(x, y)?;
+        self.compare_paired_regions(x, y)
     }
 
-    pub(super) fn compare_bodies(mut self, left: BodyId, right: BodyId) -> CompareResult {
-        self.pair_bodies(left, right)?;
-        self.compare_paired_bodies(&[(left, right)])
+    /// Compares the regions of two instructions.
+    pub(super) fn compare_regions(mut self, x: InstId, y: InstId) -> CompareResult {
+        if self.pairs.a.regions(x).len() != self.pairs.b.regions(y).len() {
+            return Err(Unequal::Insts(x, y, InstPart::Regions));
+        }
+        self.pair_regions(x, y)?;
+        self.compare_paired_regions(x, y)
     }
 
-    pub(super) fn compare_insts(mut self, left: InstId, right: InstId) -> CompareResult {
-        self.compare_inst(left, right)?;
-        let operands = self.a.operands(left).iter().zip(self.b.operands(right));
-        for (n, (&u, &v)) in operands.enumerate() {
-            if !self.values_paired(u, v) {
-                return Err(self.binding_mismatch(left, right, n));
-            }
-        }
-        let regions = self.a.regions(left).iter().zip(self.b.regions(right));
-        let regions: Vec<(BodyId, BodyId)> = regions.map(|(&x, &y)| (x, y)).collect();
+    fn compare_paired_regions(&mut self, x: InstId, y: InstId) -> CompareResult {
+        let regions = self.pairs.a.regions(x).iter().zip(self.pairs.b.regions(y));
+        let regions: Vec<(BodyId, BodyId)> = regions.map(|(&r, &s)| (r, s)).collect();
         self.compare_paired_bodies(&regions)
     }
 
-    fn compare_paired_bodies(&mut self, bodies: &[(BodyId, BodyId)]) -> CompareResult {
+    /// Compares bodies that are paired already.
+    pub(super) fn compare_paired_bodies(&mut self, bodies: &[(BodyId, BodyId)]) -> CompareResult {
         match self.mode {
             Mode::Ordered => bodies.iter().try_for_each(|&(x, y)| self.compare_in_order(x, y)),
             Mode::DataFlow => self.compare_data_flow(bodies),
@@ -127,33 +85,20 @@ impl<'a> FunctionComparer<'a> {
 
     // Compares the instructions of two bodies pairwise, in the order of the text.
     fn compare_in_order(&mut self, left: BodyId, right: BodyId) -> CompareResult {
-        let (mut xs, mut ys) = (self.a.walk_body(left), self.b.walk_body(right));
+        let (mut xs, mut ys) = (self.pairs.a.walk_body(left), self.pairs.b.walk_body(right));
         loop {
             match (xs.next(), ys.next()) {
                 (None, None) => return Ok(()),
                 (Some(x), Some(y)) => {
                     self.compare_inst(x, y)?;
                     self.compare_parent_body(x, y)?;
-                    for n in 0..self.a.operands(x).len() {
-                        let (u, v) = (self.a.operands(x)[n], self.b.operands(y)[n]);
-                        if !self.values_paired(u, v) {
-                            return Err(self.binding_mismatch(x, y, n));
-                        }
-                    }
+                    self.compare_operands(x, y)?;
                 }
                 (Some(x), None) => {
-                    return Err(Box::new(Mismatch {
-                        left: Location::inst(self.a, x),
-                        right: Location::body(self.b, right),
-                        reason: Reason::Missing { on_left: true },
-                    }));
+                    return Err(Unequal::Bodies(left, right, BodyPart::OnlyLeft(x)));
                 }
                 (None, Some(y)) => {
-                    return Err(Box::new(Mismatch {
-                        left: Location::body(self.a, left),
-                        right: Location::inst(self.b, y),
-                        reason: Reason::Missing { on_left: false },
-                    }));
+                    return Err(Unequal::Bodies(left, right, BodyPart::OnlyRight(y)));
                 }
             }
         }
@@ -161,52 +106,41 @@ impl<'a> FunctionComparer<'a> {
 
     // Compares two bodies from their terminators and ordered instructions backwards to the operands.
     fn compare_data_flow(&mut self, bodies: &[(BodyId, BodyId)]) -> CompareResult {
-        let ordered_a = ordered_flags(self.a, self.scopes.0);
-        let ordered_b = ordered_flags(self.b, self.scopes.1);
+        let (a, b) = (self.pairs.a, self.pairs.b);
+        let ordered_a = ordered_flags(a, self.scopes.0);
+        let ordered_b = ordered_flags(b, self.scopes.1);
         let mut tasks: Vec<CompareTask> =
             bodies.iter().rev().map(|&(x, y)| CompareTask::Body(x, y)).collect();
         while let Some(task) = tasks.pop() {
             match task {
                 CompareTask::Body(x, y) => {
-                    let (xs, ys) = (
-                        comparison_roots(self.a, x, &ordered_a),
-                        comparison_roots(self.b, y, &ordered_b),
-                    );
+                    let xs = comparison_roots(a, x, &ordered_a);
+                    let ys = comparison_roots(b, y, &ordered_b);
                     for (&i, &j) in xs.iter().zip(&ys) {
                         self.compare_and_queue(i, j, &mut tasks)?;
                     }
                     if xs.len() != ys.len() {
-                        let at = (Location::body(self.a, x), Location::body(self.b, y));
-                        return Err(length_mismatch(
-                            at,
-                            "ordered instructions",
-                            xs.len(),
-                            ys.len(),
-                        ));
+                        let part = BodyPart::Roots(xs.len(), ys.len());
+                        return Err(Unequal::Bodies(x, y, part));
                     }
                 }
                 CompareTask::Values(x, y, n) => {
-                    let Some(&u) = self.a.operands(x).get(n) else { continue };
-                    let v = self.b.operands(y)[n];
+                    let Some(&u) = a.operands(x).get(n) else { continue };
+                    let v = b.operands(y)[n];
                     tasks.push(CompareTask::Values(x, y, n + 1));
-                    if self.values_paired(u, v) {
+                    if self.pairs.same_value(self.equivalence, u, v) {
                         continue;
                     }
-                    if !self.inside.0.contains(self.a, u) || !self.inside.1.contains(self.b, v) {
-                        return Err(self.binding_mismatch(x, y, n));
-                    }
-                    match (self.a.value_def(u), self.b.value_def(v)) {
-                        (ValueDef::Result(i, p), ValueDef::Result(j, q)) if p == q => {
-                            let fresh = self.insts.get(i.index()) == NONE
-                                && self.insts_back.get(j.index()) == NONE
+                    match (a.value_def(u), b.value_def(v)) {
+                        (ValueDef::Result(i, p), ValueDef::Result(j, q))
+                            if p == q
+                                && self.pairs.both_inside_and_new(i, j)
                                 && !ordered_a.get(i.index())
-                                && !ordered_b.get(j.index());
-                            if !fresh {
-                                return Err(self.binding_mismatch(x, y, n));
-                            }
+                                && !ordered_b.get(j.index()) =>
+                        {
                             self.compare_and_queue(i, j, &mut tasks)?;
                         }
-                        _ => return Err(self.binding_mismatch(x, y, n)),
+                        _ => return Err(Unequal::Insts(x, y, InstPart::Operand(n))),
                     }
                 }
             }
@@ -220,208 +154,104 @@ impl<'a> FunctionComparer<'a> {
         y: InstId,
         tasks: &mut Vec<CompareTask>,
     ) -> CompareResult {
-        if self.insts.get(x.index()) == y.index() as u32 {
+        if self.pairs.insts.get(x.index()) == y.index() as u32 {
             return Ok(());
         }
         self.compare_inst(x, y)?;
         self.compare_parent_body(x, y)?;
-        for (&r, &s) in self.a.regions(x).iter().zip(self.b.regions(y)).rev() {
+        self.pairs.insts_back.set(y.index(), x.index() as u32);
+        for (&r, &s) in self.pairs.a.regions(x).iter().zip(self.pairs.b.regions(y)).rev() {
             tasks.push(CompareTask::Body(r, s));
         }
         tasks.push(CompareTask::Values(x, y, 0));
         Ok(())
     }
 
-    // Compares op, attributes, counts and types, and pairs the instructions and the parameters of their regions.
+    // Compares everything but operands and regions, and pairs the instructions and their regions.
     fn compare_inst(&mut self, x: InstId, y: InstId) -> CompareResult {
-        let (a, b) = (self.a, self.b);
-        let at = || (Location::inst(a, x), Location::inst(b, y));
-        let mismatch = |reason: Reason| {
-            let (left, right) = at();
-            Err(Box::new(Mismatch { left, right, reason }))
-        };
-        if a.op_key(x) != b.op_key(y) {
-            return mismatch(Reason::Op { left: a.op_name(x), right: b.op_name(y) });
-        }
-        if a.attrs(x) != b.attrs(y) {
-            let (name, left, right) = first_differing_attr(a, x, b, y);
-            return mismatch(Reason::Attribute { name, left, right });
-        }
-        for (what, left, right) in [
-            ("operands", a.operands(x).len(), b.operands(y).len()),
-            ("regions", a.regions(x).len(), b.regions(y).len()),
-            ("results", a.inst_results(x).len(), b.inst_results(y).len()),
-        ] {
-            if left != right {
-                return Err(length_mismatch(at(), what, left, right));
-            }
-        }
-        for (n, (u, v)) in a.inst_results(x).zip(b.inst_results(y)).enumerate() {
-            self.compare_type(a.value_type(u), b.value_type(v), || {
-                let (left, right) = at();
-                (left.field("results").index(n), right.field("results").index(n))
-            })?;
-        }
-        self.insts.set(x.index(), y.index() as u32);
-        self.insts_back.set(y.index(), x.index() as u32);
-        for (&r, &s) in a.regions(x).iter().zip(b.regions(y)) {
-            self.pair_bodies(r, s)?;
-        }
-        Ok(())
+        compare_heads(self.equivalence, (self.pairs.a, x), (self.pairs.b, y))
+            .map_err(|part| Unequal::Insts(x, y, part))?;
+        self.pairs.insts.set(x.index(), y.index() as u32);
+        self.pair_regions(x, y)
     }
 
     fn compare_parent_body(&self, x: InstId, y: InstId) -> CompareResult {
-        let (left, right) = (self.a.body_of(x), self.b.body_of(y));
-        let fine = match (left, right) {
-            (Some(left), Some(right)) => self.bodies.get(left.index()) == right.index() as u32,
+        let same = match (self.pairs.a.body_of(x), self.pairs.b.body_of(y)) {
+            (Some(left), Some(right)) => {
+                self.pairs.bodies.get(left.index()) == right.index() as u32
+            }
             _ => false,
         };
-        if fine {
-            return Ok(());
-        }
-        let reason = Reason::Binding { left: "its body".into(), right: "its body".into() };
-        Err(Box::new(Mismatch {
-            left: Location::inst(self.a, x),
-            right: Location::inst(self.b, y),
-            reason,
-        }))
+        if same { Ok(()) } else { Err(Unequal::Insts(x, y, InstPart::Body)) }
     }
 
-    fn pair_bodies(&mut self, left: BodyId, right: BodyId) -> CompareResult {
-        let (a, b) = (self.a, self.b);
-        self.bodies.set(left.index(), right.index() as u32);
-        let (xs, ys) = (a.body_params(left), b.body_params(right));
-        let at =
-            || (Location::body(a, left).field("params"), Location::body(b, right).field("params"));
-        if xs.len() != ys.len() {
-            return Err(length_mismatch(at(), "parameters", xs.len(), ys.len()));
-        }
-        for (n, (&u, &v)) in xs.iter().zip(ys).enumerate() {
-            self.compare_type(a.value_type(u), b.value_type(v), || {
-                let (left, right) = at();
-                (left.index(n), right.index(n))
-            })?;
-        }
-        Ok(())
-    }
-
-    fn values_paired(&mut self, u: ValueId, v: ValueId) -> bool {
-        match (self.inside.0.contains(self.a, u), self.inside.1.contains(self.b, v)) {
-            (true, true) => {}
-            (false, false) if self.same_function => return u == v,
-            (false, false) => {
-                let (a, b) = (self.a, self.b);
-                return self.types_match(a.value_type(u), b.value_type(v))
-                    && self.outside.pair(u, v);
-            }
-            _ => return false,
-        }
-        match (self.a.value_def(u), self.b.value_def(v)) {
-            (ValueDef::Result(i, p), ValueDef::Result(j, q)) => {
-                p == q && self.insts.get(i.index()) == j.index() as u32
-            }
-            (ValueDef::Param(x, p), ValueDef::Param(y, q)) => {
-                p == q && self.bodies.get(x.index()) == y.index() as u32
-            }
-            _ => false,
-        }
-    }
-
-    fn compare_type(
-        &mut self,
-        x: &ValueType,
-        y: &ValueType,
-        at: impl Fn() -> (Location, Location),
-    ) -> CompareResult {
-        if self.types_match(x, y) {
-            return Ok(());
-        }
-        let (left, right) = at();
-        Err(Box::new(Mismatch {
-            left,
-            right,
-            reason: Reason::Type { left: x.to_string(), right: y.to_string() },
-        }))
-    }
-
-    fn types_match(&mut self, x: &ValueType, y: &ValueType) -> bool {
-        match (x, y) {
-            (ValueType::Tensor(x), ValueType::Tensor(y)) => {
-                x.dtype == y.dtype
-                    && x.rank() == y.rank()
-                    && x.dims.iter().zip(&y.dims).all(|(&d, &e)| match (d, e) {
-                        (Dim::Named(d), Dim::Named(e)) if !self.same_function => {
-                            self.dims.pair(d, e)
-                        }
-                        _ => d == e,
-                    })
-            }
-            (ValueType::Tuple(x), ValueType::Tuple(y)) => {
-                x.len() == y.len() && x.iter().zip(y.iter()).all(|(x, y)| self.types_match(x, y))
-            }
-            (ValueType::Token, ValueType::Token) => true,
-            _ => false,
-        }
-    }
-
-    fn binding_mismatch(&self, x: InstId, y: InstId, n: usize) -> Box<Mismatch> {
-        let name = |f: &Function, value: ValueId| crate::text::InstPrinter::new(f).value(value);
-        let at = |f: &Function, inst: InstId| Location::inst(f, inst).field("operands").index(n);
-        Box::new(Mismatch {
-            left: at(self.a, x),
-            right: at(self.b, y),
-            reason: Reason::Binding {
-                left: name(self.a, self.a.operands(x)[n]),
-                right: name(self.b, self.b.operands(y)[n]),
-            },
+    fn compare_operands(&mut self, x: InstId, y: InstId) -> CompareResult {
+        let pairs = &self.pairs;
+        compare_operands(self.equivalence, (pairs.a, x), (pairs.b, y), |equivalence, u, v| {
+            pairs.same_value(equivalence, u, v)
         })
+        .map_err(|part| Unequal::Insts(x, y, part))
+    }
+
+    fn pair_regions(&mut self, x: InstId, y: InstId) -> CompareResult {
+        let (a, b) = (self.pairs.a, self.pairs.b);
+        let mut regions = a.regions(x).iter().zip(b.regions(y));
+        regions.try_for_each(|(&r, &s)| self.pair_bodies(r, s))
+    }
+
+    /// Compares the parameters of two bodies, and pairs the bodies.
+    pub(super) fn pair_bodies(&mut self, x: BodyId, y: BodyId) -> CompareResult {
+        self.pairs.bodies.set(x.index(), y.index() as u32);
+        self.pairs.bodies_back.set(y.index(), x.index() as u32);
+        let (us, vs) = (self.pairs.a.body_params(x), self.pairs.b.body_params(y));
+        if us.len() != vs.len() {
+            return Err(Unequal::Bodies(x, y, BodyPart::Params));
+        }
+        let mut types = us.iter().zip(vs);
+        match types.position(|(&u, &v)| !self.equivalence.same_type(u, v)) {
+            Some(n) => Err(Unequal::Bodies(x, y, BodyPart::ParamType(n))),
+            None => Ok(()),
+        }
     }
 }
 
-fn length_mismatch(
-    (left, right): (Location, Location),
-    what: &'static str,
-    x: usize,
-    y: usize,
-) -> Box<Mismatch> {
-    Box::new(Mismatch { left, right, reason: Reason::Length { what, left: x, right: y } })
+impl Pairs<'_> {
+    // Returns whether two values correspond: their definitions are paired, or both are from outside and correspond.
+    fn same_value<E: Equivalence>(&self, equivalence: &mut E, u: ValueId, v: ValueId) -> bool {
+        let (left, right) = (self.a.value_def(u), self.b.value_def(v));
+        match (left, right) {
+            (ValueDef::Result(i, p), ValueDef::Result(j, q))
+                if self.insts.get(i.index()) == j.index() as u32 =>
+            {
+                return p == q;
+            }
+            (ValueDef::Param(x, p), ValueDef::Param(y, q))
+                if self.bodies.get(x.index()) == y.index() as u32 =>
+            {
+                return p == q;
+            }
+            _ => {}
+        }
+        !is_inside(&self.bodies, self.a, left)
+            && !is_inside(&self.bodies_back, self.b, right)
+            && equivalence.same_outside(u, v)
+    }
+
+    // Returns whether two instructions are in paired bodies and not paired yet.
+    fn both_inside_and_new(&self, x: InstId, y: InstId) -> bool {
+        self.insts.get(x.index()) == NONE
+            && self.insts_back.get(y.index()) == NONE
+            && is_inside(&self.bodies, self.a, ValueDef::Result(x, 0))
+            && is_inside(&self.bodies_back, self.b, ValueDef::Result(y, 0))
+    }
 }
 
-/// Returns the name of the first attribute that differs, and both values as text.
-pub(super) fn first_differing_attr(
-    a: &Function,
-    x: InstId,
-    b: &Function,
-    y: InstId,
-) -> (String, String, String) {
-    let show = |attr: Option<&Attr>| {
-        let mut out = String::new();
-        match attr {
-            Some(attr) => crate::text::write_attr(&mut out, attr, &mut LongLiteralMode::Elided(16)),
-            None => out.push_str("nothing"),
-        }
-        out
+// Returns whether a value is defined in a body that is paired already. The bodies around an instruction are paired
+// before it, and only values of these are available to it.
+fn is_inside(bodies: &IndexTable<u32>, f: &Function, def: ValueDef) -> bool {
+    let body = match def {
+        ValueDef::Param(body, _) => Some(body),
+        ValueDef::Result(inst, _) => f.body_of(inst),
     };
-    let names: Vec<String> = match a.op_def(x) {
-        Some(def) => def.attrs.iter().map(|row| row.name.to_owned()).collect(),
-        None => {
-            let keys = |f: &Function, i: InstId| match f.attrs(i).first() {
-                Some(Attr::Dict(entries)) => {
-                    entries.iter().map(|(k, _)| k.as_str().to_owned()).collect()
-                }
-                _ => Vec::new(),
-            };
-            let mut all: Vec<String> = keys(a, x);
-            all.extend(keys(b, y));
-            all
-        }
-    };
-    let differs = names.into_iter().find(|name| a.attr(x, name) != b.attr(y, name));
-    let name = differs.unwrap_or_else(|| "attributes".into());
-    let (left, right) = (show(a.attr(x, &name)), show(b.attr(y, &name)));
-    if left == right {
-        // Both values are elided to the same text: their bits differ somewhere in the middle.
-        return (name, format!("{left} (other bits)"), right);
-    }
-    (name, left, right)
+    body.is_some_and(|body| bodies.get(body.index()) != NONE)
 }

@@ -8,8 +8,8 @@ use rustc_hash::FxBuildHasher;
 use sapwood_structural::Hash128;
 use sapwood_types::counted;
 
-use super::compare::first_differing_attr;
 use super::location::Mismatch;
+use super::mismatch::first_differing_attr;
 use super::pairing::{ValueNames, shared_value_names};
 use super::scope::{IndexTable, Scope, ScopeMembership, captured_values, ordered_flags};
 use super::{Mode, first_mismatch_bodies, first_mismatch_functions, first_mismatch_insts};

@@ -70,12 +70,11 @@ pub fn hash_body(f: &Function, body: BodyId, mode: Mode) -> Hash128 {
 #[must_use]
 pub fn hash_inst(f: &Function, inst: InstId, mode: Mode) -> Hash128 {
     let mut hashing = FunctionHasher::new(f, Scope::Inst(inst), mode);
-    let regions: Vec<Hash128> = f.regions(inst).iter().map(|&b| hashing.hash_body(b)).collect();
-    let mut mixer = hashing.mix_inst_without_operands(inst, &regions);
-    for &operand in f.operands(inst) {
-        mixer = mixer.absorb_hash(hashing.hash_value(operand));
+    for &region in f.regions(inst) {
+        let hash = hashing.hash_body(region);
+        hashing.regions.insert(region, hash);
     }
-    mixer.finish()
+    mix_inst(&mut hashing, f, inst).finish()
 }
 
 /// Returns, by instruction index, the data-flow hash of the value that each instruction of a function computes; zero
@@ -101,6 +100,53 @@ pub(super) fn scope_hashes(
     hashing.insts
 }
 
+/// The codes from which the hash of an instruction is mixed. A hash ignores at least the differences that the
+/// comparison for which it is used ignores.
+pub(super) trait HashCodes {
+    /// The state of a hash.
+    type State: Copy;
+    /// The code of an operand.
+    type Code: Copy + Ord;
+
+    /// Starts with the op and the attributes of an instruction.
+    fn start(&mut self, inst: InstId) -> Self::State;
+    /// Adds the type of a result.
+    fn mix_type(&mut self, state: Self::State, ty: TypeId) -> Self::State;
+    /// Adds regions, which are hashed already.
+    fn mix_regions(&mut self, state: Self::State, regions: &[BodyId]) -> Self::State;
+    /// Returns whether the order of the first two operands is ignored.
+    fn may_swap(&self, inst: InstId) -> bool;
+    /// Returns the code of an operand.
+    fn value_code(&mut self, value: ValueId) -> Self::Code;
+    /// Adds the code of an operand.
+    fn mix_code(&self, state: Self::State, code: Self::Code) -> Self::State;
+}
+
+/// Mixes all parts of an instruction that comparisons compare.
+#[inline]
+pub(super) fn mix_inst<C: HashCodes>(codes: &mut C, f: &Function, inst: InstId) -> C::State {
+    let mut state = codes.start(inst);
+    for result in f.inst_results(inst) {
+        state = codes.mix_type(state, f.type_id(result));
+    }
+    state = codes.mix_regions(state, f.regions(inst));
+    let mut operands = f.operands(inst);
+    if let &[u, v, ref others @ ..] = operands
+        && u != v
+        && codes.may_swap(inst)
+    {
+        let (u, v) = (codes.value_code(u), codes.value_code(v));
+        state = codes.mix_code(state, u.min(v));
+        state = codes.mix_code(state, u.max(v));
+        operands = others;
+    }
+    for &value in operands {
+        let code = codes.value_code(value);
+        state = codes.mix_code(state, code);
+    }
+    state
+}
+
 struct FunctionHasher<'a> {
     f: &'a Function,
     mode: Mode,
@@ -108,6 +154,8 @@ struct FunctionHasher<'a> {
     insts: IndexTable<Hash128>,
     // By body: the number of enclosing bodies, counted from the outermost body of the scope.
     depths: IndexTable<u64>,
+    // The hashes of the regions whose owners are not hashed yet.
+    regions: HashMap<BodyId, Hash128, FxBuildHasher>,
     position: u64,
     outside: HashMap<ValueId, u64, FxBuildHasher>,
     types: HashMap<TypeId, Hash128, FxBuildHasher>,
@@ -133,6 +181,7 @@ impl<'a> FunctionHasher<'a> {
             effects,
             insts: IndexTable::new(whole, f.inst_capacity(), Hash128::default()),
             depths: IndexTable::new(whole, f.body_capacity(), u64::MAX),
+            regions: HashMap::default(),
             position: 0,
             outside,
             types: HashMap::default(),
@@ -146,7 +195,6 @@ impl<'a> FunctionHasher<'a> {
     fn hash_body(&mut self, root: BodyId) -> Hash128 {
         let f = self.f;
         let mut bodies: HashMap<BodyId, Mixer, FxBuildHasher> = HashMap::default();
-        let mut done: HashMap<BodyId, Hash128, FxBuildHasher> = HashMap::default();
         let mut depth = 0u64;
         let mut at = OrderMark::Enter(root);
         loop {
@@ -167,10 +215,10 @@ impl<'a> FunctionHasher<'a> {
                     if body == root {
                         return hash;
                     }
-                    done.insert(body, hash);
+                    self.regions.insert(body, hash);
                 }
                 OrderMark::Inst(inst) => {
-                    let hash = self.hash_inst(inst, &mut done);
+                    let hash = self.hash_inst(inst);
                     let counts = self.effects.get(inst.index())
                         || f.op_def(inst).is_some_and(|d| d.terminator);
                     if counts && let Some(mixer) = f.body_of(inst).and_then(|b| bodies.get_mut(&b))
@@ -186,19 +234,8 @@ impl<'a> FunctionHasher<'a> {
         }
     }
 
-    fn hash_inst(
-        &mut self,
-        inst: InstId,
-        done: &mut HashMap<BodyId, Hash128, FxBuildHasher>,
-    ) -> Hash128 {
-        let f = self.f;
-        let regions = f.regions(inst).iter().map(|b| done.remove(b).unwrap_or_default());
-        let regions: Vec<Hash128> = regions.collect();
-        let mut mixer = self.mix_inst_without_operands(inst, &regions);
-        for &operand in f.operands(inst) {
-            mixer = mixer.absorb_hash(self.hash_value(operand));
-        }
-        let hash = mixer.finish();
+    fn hash_inst(&mut self, inst: InstId) -> Hash128 {
+        let hash = mix_inst(self, self.f, inst).finish();
         // In ordered mode an instruction is identified by its position, otherwise by the value that it computes.
         self.position += 1;
         let identity = match self.mode {
@@ -207,35 +244,6 @@ impl<'a> FunctionHasher<'a> {
         };
         self.insts.set(inst.index(), identity);
         hash
-    }
-
-    // Mixes everything but the operands.
-    fn mix_inst_without_operands(&mut self, inst: InstId, regions: &[Hash128]) -> Mixer {
-        let f = self.f;
-        let mut mixer = tagged_mixer(TAG_INST)
-            .absorb_hash(self.hash_op_and_attrs(inst))
-            .absorb(f.operands(inst).len() as u64, f.inst_results(inst).len() as u64);
-        for result in f.inst_results(inst) {
-            mixer = mixer.absorb_hash(self.hash_type(f.type_id(result)));
-        }
-        mixer = mixer.absorb(regions.len() as u64, 0);
-        regions.iter().fold(mixer, |mixer, &region| mixer.absorb_hash(region))
-    }
-
-    fn hash_value(&mut self, value: ValueId) -> Hash128 {
-        if let Some(&number) = self.outside.get(&value) {
-            let ty = self.hash_type(self.f.type_id(value));
-            return tagged_mixer(TAG_OUTSIDE).absorb(number, 0).absorb_hash(ty).finish();
-        }
-        match self.f.value_def(value) {
-            ValueDef::Result(inst, n) => tagged_mixer(TAG_RESULT)
-                .absorb_hash(self.insts.get(inst.index()))
-                .absorb(n as u64, 0)
-                .finish(),
-            ValueDef::Param(body, n) => {
-                tagged_mixer(TAG_PARAM).absorb(self.depths.get(body.index()), n as u64).finish()
-            }
-        }
     }
 
     fn hash_op_and_attrs(&mut self, inst: InstId) -> Hash128 {
@@ -284,6 +292,52 @@ impl<'a> FunctionHasher<'a> {
                 elements.iter().fold(start, |mixer, e| self.mix_type(mixer, e))
             }
         }
+    }
+}
+
+impl HashCodes for FunctionHasher<'_> {
+    type State = Mixer;
+    type Code = Hash128;
+
+    fn start(&mut self, inst: InstId) -> Mixer {
+        let f = self.f;
+        tagged_mixer(TAG_INST)
+            .absorb_hash(self.hash_op_and_attrs(inst))
+            .absorb(f.operands(inst).len() as u64, f.inst_results(inst).len() as u64)
+    }
+
+    fn mix_type(&mut self, mixer: Mixer, ty: TypeId) -> Mixer {
+        mixer.absorb_hash(self.hash_type(ty))
+    }
+
+    fn mix_regions(&mut self, mixer: Mixer, regions: &[BodyId]) -> Mixer {
+        regions.iter().fold(mixer.absorb(regions.len() as u64, 0), |mixer, region| {
+            mixer.absorb_hash(self.regions.remove(region).unwrap_or_default())
+        })
+    }
+
+    fn may_swap(&self, _: InstId) -> bool {
+        false
+    }
+
+    fn value_code(&mut self, value: ValueId) -> Hash128 {
+        if let Some(&number) = self.outside.get(&value) {
+            let ty = self.hash_type(self.f.type_id(value));
+            return tagged_mixer(TAG_OUTSIDE).absorb(number, 0).absorb_hash(ty).finish();
+        }
+        match self.f.value_def(value) {
+            ValueDef::Result(inst, n) => tagged_mixer(TAG_RESULT)
+                .absorb_hash(self.insts.get(inst.index()))
+                .absorb(n as u64, 0)
+                .finish(),
+            ValueDef::Param(body, n) => {
+                tagged_mixer(TAG_PARAM).absorb(self.depths.get(body.index()), n as u64).finish()
+            }
+        }
+    }
+
+    fn mix_code(&self, mixer: Mixer, code: Hash128) -> Mixer {
+        mixer.absorb_hash(code)
     }
 }
 

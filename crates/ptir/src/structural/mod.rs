@@ -10,23 +10,38 @@
 //! value from outside, or a named dim, is only equal to itself. Parts of two functions, a copy included, share no
 //! values: values from outside are paired one to one, by type, in the order in which they are encountered. Hashes
 //! number them in that order, so parts that are equal either way have the same hash.
+//!
+//! One walk compares, whatever is asked. The answers to what counts as equal come from an [`Equivalence`]: the
+//! functions above compare up to renaming; [`same_computation`] compares two instructions of one function by the
+//! values that they compute, for passes that merge them; [`compare_regions`] takes an equivalence of the caller, such
+//! as a pattern whose variables are bound on the way. Hashes are mixed in one place too, from codes that suit the
+//! question: a [`hash`] is equal in every process, while a [`computation_hash`] uses ids of one function and is fast.
 
 mod compare;
+mod computation_hash;
 mod diff;
+mod equivalence;
 mod hash;
 mod location;
+mod mismatch;
 mod pairing;
+mod renaming;
 mod scope;
 
 use crate::func::Function;
 use crate::ids::{BodyId, InstId};
 use crate::program::Program;
 use compare::FunctionComparer;
+use mismatch::type_reason;
+use renaming::Renaming;
 use scope::Scope;
 
+pub use computation_hash::{RegionHashes, computation_hash};
 pub use diff::{Change, Difference, diff, diff_bodies, diff_functions, diff_insts};
+pub use equivalence::{Equivalence, compare_regions, same_computation};
 pub use hash::{HASH_VERSION, hash, hash_body, hash_function, hash_inst, inst_hashes};
 pub use location::{Location, Mismatch, Reason};
+pub use mismatch::{BodyPart, InstPart, Unequal};
 
 /// The equivalence that a comparison uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,34 +103,63 @@ pub fn first_mismatch(a: &Program, b: &Program, mode: Mode) -> Option<Mismatch> 
 /// Returns the first mismatch between two functions.
 #[must_use]
 pub fn first_mismatch_functions(a: &Function, b: &Function, mode: Mode) -> Option<Mismatch> {
+    let mismatch = |left, right, reason| Some(Mismatch { left, right, reason });
+    if a.name() != b.name() {
+        let (left, right) = (format!("@{}", a.name()), format!("@{}", b.name()));
+        let reason = Reason::Name { left, right };
+        return mismatch(Location::function(a), Location::function(b), reason);
+    }
     let (left, right) = ((a, Scope::Body(a.body())), (b, Scope::Body(b.body())));
-    FunctionComparer::new(left, right, mode).compare_functions().err().map(|found| *found)
+    let mut renaming = Renaming::new(left, right);
+    let mut comparer = FunctionComparer::new(left, right, mode, &mut renaming);
+    if let Err(found) = comparer.pair_bodies(a.body(), b.body()) {
+        return Some(found.describe(a, b));
+    }
+    let results = |f| Location::function(f).field("results");
+    let (xs, ys) = (a.result_types(), b.result_types());
+    if xs.len() != ys.len() {
+        let reason = Reason::Length { what: "results", left: xs.len(), right: ys.len() };
+        return mismatch(results(a), results(b), reason);
+    }
+    for (&x, &y) in xs.iter().zip(&ys) {
+        if !comparer.equivalence.types_match(x, y) {
+            return mismatch(results(a), results(b), type_reason(x, y));
+        }
+    }
+    let found = comparer.compare_paired_bodies(&[(a.body(), b.body())]).err()?;
+    Some(found.describe(a, b))
 }
 
 /// Returns the first mismatch between two bodies.
 #[must_use]
 pub fn first_mismatch_bodies(
-    (a, left): (&Function, BodyId),
-    (b, right): (&Function, BodyId),
+    (a, x): (&Function, BodyId),
+    (b, y): (&Function, BodyId),
     mode: Mode,
 ) -> Option<Mismatch> {
-    let sides = ((a, Scope::Body(left)), (b, Scope::Body(right)));
-    FunctionComparer::new(sides.0, sides.1, mode)
-        .compare_bodies(left, right)
-        .err()
-        .map(|found| *found)
+    let (left, right) = ((a, Scope::Body(x)), (b, Scope::Body(y)));
+    let mut renaming = Renaming::new(left, right);
+    let mut comparer = FunctionComparer::new(left, right, mode, &mut renaming);
+    let paired = comparer.pair_bodies(x, y);
+    let found = paired.and_then(|()| comparer.compare_paired_bodies(&[(x, y)])).err()?;
+    Some(found.describe(a, b))
 }
 
 /// Returns the first mismatch between two instructions with their regions.
 #[must_use]
 pub fn first_mismatch_insts(
-    (a, left): (&Function, InstId),
-    (b, right): (&Function, InstId),
+    (a, x): (&Function, InstId),
+    (b, y): (&Function, InstId),
     mode: Mode,
 ) -> Option<Mismatch> {
-    let sides = ((a, Scope::Inst(left)), (b, Scope::Inst(right)));
-    FunctionComparer::new(sides.0, sides.1, mode)
-        .compare_insts(left, right)
-        .err()
-        .map(|found| *found)
+    let (left, right) = ((a, Scope::Inst(x)), (b, Scope::Inst(y)));
+    let mut renaming = Renaming::new(left, right);
+    let comparer = FunctionComparer::new(left, right, mode, &mut renaming);
+    Some(comparer.compare_insts(x, y).err()?.describe(a, b))
+}
+
+// Returns whether the first two operands of an instruction may be swapped without changing its results.
+#[inline]
+fn is_commutative(f: &Function, inst: InstId) -> bool {
+    f.op_def(inst).is_some_and(|def| def.commutative)
 }

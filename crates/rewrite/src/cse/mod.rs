@@ -1,18 +1,15 @@
 //! Common subexpression elimination: merges equal instructions. An outer one replaces inner ones, never the reverse.
 
-pub(crate) mod inst_hash;
 mod ordered_sets;
-mod region_hash;
 mod value_table;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use sapwood_ptir::structural::{RegionHashes, computation_hash, same_computation};
 use sapwood_ptir::{Effects, Function, InstId};
 use smallvec::SmallVec;
 
 use crate::rewriter::{EffectIndex, Listener, ProgramRewriter};
-use region_hash::{RegionHashes, same_regions};
-
 use value_table::CACHE_ENTRIES;
 pub(crate) use value_table::{Lookup, ValueTable};
 
@@ -57,15 +54,15 @@ pub(crate) fn merge_equal(rw: &mut ProgramRewriter<'_>) -> usize {
             let f = rw.function();
             let mut values: SmallVec<[_; 4]> = SmallVec::new();
             f.inst_results(first).for_each(|value| values.push(value));
-            regions.update_outer_sums(f, inst, u64::wrapping_add);
+            regions.remove_regions(f, inst);
             rw.notify_step("cse", inst);
             if rw.replace_inst(inst, &values).is_ok() {
                 merged += 1;
                 continue;
             }
-            regions.update_outer_sums(rw.function(), inst, u64::wrapping_sub);
+            regions.restore_regions(rw.function(), inst);
         }
-        regions.add_to_body(rw.function(), inst);
+        regions.add(rw.function(), inst);
     }
     merged
 }
@@ -80,7 +77,7 @@ fn prefetch(f: &Function, known: &SeenInsts, insts: &[InstId]) {
             f.is_live(inst)
                 && f.regions(inst).is_empty()
                 && known
-                    .find(table_hash(upper_half(inst_hash::hash_inst(f, inst))), |_| false)
+                    .find(table_hash(upper_half(computation_hash(f, inst))), |_| false)
                     .is_some()
         };
         std::hint::black_box(insts.iter().filter(occupied).count());
@@ -111,15 +108,11 @@ fn find_equal_or_add(
     if f.own_effects(inst) == Effects::Ordered || (!simple && rw.effects.is_ordered(f, inst)) {
         return None;
     }
-    let hash =
-        upper_half(if simple { inst_hash::hash_inst(f, inst) } else { regions.hash(f, inst) });
+    let hash = upper_half(if simple { computation_hash(f, inst) } else { regions.hash(f, inst) });
     let same = |entry: &(u32, InstId)| {
         let other = entry.1;
         // An erased instruction had no uses left; one that does not dominate is in a region that the walk has left.
-        entry.0 == hash
-            && f.is_live(other)
-            && inst_hash::same_computation(f, other, inst)
-            && (simple || same_regions(f, other, inst))
+        entry.0 == hash && f.is_live(other) && same_computation(f, other, inst)
     };
     match known.entry(table_hash(hash), same, |entry| table_hash(entry.0)) {
         Entry::Occupied(mut entry) => {

@@ -12,10 +12,10 @@ use std::cell::Cell;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use sapwood_ptir::{Function, InstId};
+use sapwood_ptir::structural::{computation_hash, same_computation};
+use sapwood_ptir::{Effects, Function, InstId};
 use smallvec::SmallVec;
 
-use super::inst_hash::{self, is_mergeable};
 use super::ordered_sets::OrderedSets;
 use crate::rewriter::WIDE_THRESHOLD;
 
@@ -102,7 +102,7 @@ impl ValueTable {
         if results > WIDE_THRESHOLD {
             self.hashed_wide_results.set(self.hashed_wide_results.get() + results);
         }
-        inst_hash::hash_inst(f, inst)
+        computation_hash(f, inst)
     }
 
     /// Returns the number of results of wide instructions that were hashed so far.
@@ -119,9 +119,8 @@ impl ValueTable {
         };
         let listed = |(n, &hash): (usize, &u64)| {
             let inst = InstId::from_index(n);
-            let computes = || {
-                f.is_live(inst) && is_mergeable(f, inst) && inst_hash::hash_inst(f, inst) == hash
-            };
+            let computes =
+                || f.is_live(inst) && is_mergeable(f, inst) && computation_hash(f, inst) == hash;
             hash == 0 || computes() && is_found(hash, inst)
         };
         self.hashes.iter().enumerate().all(listed)
@@ -184,8 +183,7 @@ impl ValueTable {
 
     // Returns the representative of the instructions that are equal to the given one.
     fn representative_of(&self, f: &Function, hash: u64, inst: InstId) -> Option<InstId> {
-        let same =
-            |&o: &InstId| self.hashes[o.index()] == hash && inst_hash::same_computation(f, inst, o);
+        let same = |&o: &InstId| self.hashes[o.index()] == hash && same_computation(f, inst, o);
         self.representatives.find(hash, same).copied()
     }
 
@@ -237,6 +235,13 @@ impl ValueTable {
             *entry = now;
         }
     }
+}
+
+// Returns true if an instruction without regions may be merged with an equal one.
+fn is_mergeable(f: &Function, inst: InstId) -> bool {
+    f.regions(inst).is_empty()
+        && f.inst_results(inst).len() > 0
+        && f.own_effects(inst) == Effects::Pure
 }
 
 #[cfg(test)]
@@ -372,9 +377,8 @@ mod tests {
                 }
                 let listed = |i: InstId| table.hashes.get(i.index()).copied().unwrap_or(0);
                 let known = listed(inst) == hash;
-                let equal = |&o: &InstId| {
-                    o != inst && listed(o) == hash && inst_hash::same_computation(f, inst, o)
-                };
+                let equal =
+                    |&o: &InstId| o != inst && listed(o) == hash && same_computation(f, inst, o);
                 let others: Vec<InstId> = insts.iter().copied().filter(equal).collect();
                 let dominated_others: Vec<InstId> =
                     others.iter().copied().filter(|&o| f.dominates(inst, o)).collect();

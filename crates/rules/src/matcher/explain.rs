@@ -5,12 +5,13 @@ use sapwood_types::{Span, counted};
 
 use super::index::FunctionIndex;
 use super::match_failure::MatchFailure;
+use super::regions::written_attrs_match;
 use super::search::{Bindings, Search, SearchContext, attr_at};
 use super::{FindOptions, rarest_op};
 use crate::attr_text::show_attr;
 use crate::graph::{
     AttrCondition, AttrSlot, Callees, Connection, Literal, MatchPlan, PatternGraph, PatternOp,
-    PatternOperand, ValueIx, ValueSource, is_numbered, written_attrs,
+    PatternOperand, ValueIx, ValueSource, is_numbered,
 };
 use crate::language::Term;
 
@@ -288,10 +289,7 @@ impl FailureExplainer<'_> {
             return format!("in {shown}, `{text}` is not what the pattern has there");
         };
         let f = self.f;
-        let same_attrs = written_attrs(source, wanted).iter().all(|t| match &t.test {
-            AttrCondition::Is(attr) => attr_at(f, found, &t.slot).as_ref() == Some(attr),
-            AttrCondition::Capture(_) => true,
-        });
+        let same_attrs = written_attrs_match((source, wanted), (f, found));
         let types = |f: &Function, inst| -> Vec<String> {
             f.inst_results(inst).map(|v| f.value_type(v).to_string()).collect()
         };

@@ -1,12 +1,11 @@
-//! Comparison of regions of a pattern with regions of the program, instruction by instruction.
+//! Comparison of regions of a pattern with regions of the program: values from outside are values of the pattern.
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
-use sapwood_ptir::{Attr, BodyId, Function, InstId, ValueId};
+use sapwood_ptir::structural::{Equivalence, InstPart, Unequal, compare_regions};
+use sapwood_ptir::{Attr, Function, InstId, ValueId};
 
 use super::match_failure::MatchFailure;
 use super::search::{Search, attr_at};
-use crate::graph::{AttrCondition, AttrSlot, OpIx, written_attrs};
+use crate::graph::{AttrCondition, OpIx, written_attrs};
 
 impl Search<'_> {
     /// Binds the outer values that regions use, if the regions are equal up to names and omitted attributes. Instructions must be
@@ -15,104 +14,71 @@ impl Search<'_> {
         let Some(source) = self.pattern.source.clone() else { return Err(MatchFailure::Regions) };
         let Some(wanted) = self.pattern.ops[op].regions else { return Err(MatchFailure::Regions) };
         let f = self.cx.f;
-        let mut inside: HashMap<ValueId, ValueId, FxBuildHasher> = HashMap::default();
-        let mut open: Vec<(InstId, InstId)> = vec![(wanted, found)];
-        while let Some((a, b)) = open.pop() {
-            let (left, right) = (source.regions(a), f.regions(b));
-            if left.len() != right.len() {
-                return Err(MatchFailure::Regions);
+        let mut binding = RegionBinding { search: self, source: &source };
+        match compare_regions((&source, wanted), (f, found), &mut binding) {
+            Ok(()) => Ok(()),
+            Err(Unequal::Bodies(..) | Unequal::Insts(_, _, InstPart::Regions | InstPart::Body)) => {
+                Err(MatchFailure::Regions)
             }
-            let pairs: Vec<(BodyId, BodyId)> =
-                left.iter().copied().zip(right.iter().copied()).collect();
-            for (x, y) in pairs {
-                let (params, others) = (source.body_params(x), f.body_params(y));
-                if params.len() != others.len()
-                    || !params.iter().zip(others).all(|(&a, &b)| self.same_type(&source, a, b))
-                {
-                    return Err(MatchFailure::Regions);
-                }
-                inside.extend(params.iter().copied().zip(others.iter().copied()));
-                let (mut at, mut other) = (source.first_inst(x), f.first_inst(y));
-                while let (Some(p), Some(q)) = (at, other) {
-                    if !self.same_inst(&source, p, q, &mut inside) {
-                        return Err(MatchFailure::Region(p, q));
-                    }
-                    if !source.regions(p).is_empty() || !f.regions(q).is_empty() {
-                        open.push((p, q));
-                    }
-                    (at, other) = (source.next_inst(p), f.next_inst(q));
-                }
-                if at.is_some() || other.is_some() {
-                    return Err(MatchFailure::Regions);
-                }
-            }
+            Err(Unequal::Insts(p, q, _)) => Err(MatchFailure::Region(p, q)),
         }
-        Ok(())
     }
+}
 
-    fn same_inst(
-        &mut self,
-        source: &Function,
-        p: InstId,
-        q: InstId,
-        inside: &mut HashMap<ValueId, ValueId, FxBuildHasher>,
-    ) -> bool {
-        let f = self.cx.f;
-        let same_attr = |slot: &AttrSlot, attr: &Attr| attr_at(f, q, slot).as_ref() == Some(attr);
-        let attrs = written_attrs(source, p).iter().all(|t| match &t.test {
-            AttrCondition::Is(attr) => same_attr(&t.slot, attr),
-            AttrCondition::Capture(_) => true,
-        });
-        let callee = match (source.attr(p, "callee"), f.attr(q, "callee")) {
-            (Some(Attr::Func(wanted)), Some(Attr::Func(found))) => self.calls(*wanted, *found),
+/// The equivalence of a pattern and a program. Attributes that the pattern does not write match anything, and so do types unless
+/// matching is typed.
+struct RegionBinding<'s, 'a> {
+    search: &'s mut Search<'a>,
+    source: &'s Function,
+}
+
+impl Equivalence for RegionBinding<'_, '_> {
+    fn same_attrs(&mut self, p: InstId, q: InstId) -> bool {
+        let f = self.search.cx.f;
+        let callee = match (self.source.attr(p, "callee"), f.attr(q, "callee")) {
+            (Some(Attr::Func(wanted)), Some(Attr::Func(found))) => {
+                self.search.calls(*wanted, *found)
+            }
             (a, b) => a == b,
         };
-        let (left, right) = (source.operands(p), f.operands(q));
-        if source.op_key(p) != f.op_key(q)
-            || !attrs
-            || !callee
-            || left.len() != right.len()
-            || source.inst_results(p).len() != f.inst_results(q).len()
-        {
-            return false;
-        }
-        let commutes = !self.cx.options.operand_order
-            && left.len() == 2
-            && source.op_def(p).is_some_and(|d| d.commutative);
-        let mark = self.trail_len();
-        if !self.same_operands(left, right.iter(), inside) {
-            self.undo(mark);
-            if !commutes || !self.same_operands(left, right.iter().rev(), inside) {
-                return false;
-            }
-        }
-        for (a, b) in source.inst_results(p).zip(f.inst_results(q)) {
-            if !self.same_type(source, a, b) {
-                return false;
-            }
-            inside.insert(a, b);
-        }
-        true
+        callee && written_attrs_match((self.source, p), (f, q))
     }
 
-    fn same_operands<'v>(
-        &mut self,
-        wanted: &[ValueId],
-        found: impl Iterator<Item = &'v ValueId>,
-        inside: &HashMap<ValueId, ValueId, FxBuildHasher>,
-    ) -> bool {
-        wanted.iter().zip(found).all(|(a, &b)| {
-            match (inside.get(a), self.pattern.by_value.get(a)) {
-                (Some(&known), _) => known == b,
-                (None, Some(&value)) => self.bind(value, b),
-                (None, None) => false,
-            }
-        })
+    fn same_type(&mut self, u: ValueId, v: ValueId) -> bool {
+        let f = self.search.cx.f;
+        !self.search.cx.options.typed
+            || self.search.type_fits(self.source.value_type(u), f.value_type(v))
     }
 
-    // Compares types in typed matching.
-    fn same_type(&mut self, source: &Function, a: ValueId, b: ValueId) -> bool {
-        let f = self.cx.f;
-        !self.cx.options.typed || self.type_fits(source.value_type(a), f.value_type(b))
+    fn same_outside(&mut self, u: ValueId, v: ValueId) -> bool {
+        match self.search.pattern.by_value.get(&u) {
+            Some(&value) => self.search.bind(value, v),
+            None => false,
+        }
     }
+
+    fn may_swap(&self, p: InstId) -> bool {
+        !self.search.cx.options.operand_order
+            && self.source.operands(p).len() == 2
+            && self.source.op_def(p).is_some_and(|def| def.commutative)
+    }
+
+    fn mark(&self) -> usize {
+        self.search.trail_len()
+    }
+
+    fn undo(&mut self, mark: usize) {
+        self.search.undo(mark);
+    }
+}
+
+/// Returns whether an instruction of a program has all attributes that are written on an instruction of a pattern.
+pub(super) fn written_attrs_match(
+    (source, p): (&Function, InstId),
+    (f, q): (&Function, InstId),
+) -> bool {
+    written_attrs(source, p).iter().all(|t| match &t.test {
+        AttrCondition::Is(attr) => attr_at(f, q, &t.slot).as_ref() == Some(attr),
+        AttrCondition::Capture(_) => true,
+    })
 }

@@ -1,0 +1,96 @@
+//! The equivalence of the comparisons that programs ask for: equal up to renaming of values and named dims.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::equivalence::Equivalence;
+use super::scope::{Scope, ScopeMembership};
+use crate::func::Function;
+use crate::ids::{InstId, ValueId};
+use crate::name::Name;
+use crate::types::{Dim, ValueType};
+
+/// Equality up to renaming. Across two functions, values from outside and named dims are paired one to one; within
+/// one function they are only equal to themselves.
+pub(super) struct Renaming<'a> {
+    a: &'a Function,
+    b: &'a Function,
+    // True if both sides are parts of one function.
+    same_function: bool,
+    inside: (ScopeMembership, ScopeMembership),
+    dims: Bijection<Name>,
+    outside: Bijection<ValueId>,
+}
+
+/// A bijection that is extended pair by pair.
+struct Bijection<T> {
+    to: HashMap<T, T, FxBuildHasher>,
+    from: HashMap<T, T, FxBuildHasher>,
+}
+
+impl<T: Copy + Eq + std::hash::Hash> Bijection<T> {
+    fn new() -> Self {
+        Self { to: HashMap::default(), from: HashMap::default() }
+    }
+
+    // Pairs two elements unless either is already paired. Returns whether they are now each other's counterparts.
+    fn pair(&mut self, x: T, y: T) -> bool {
+        *self.to.entry(x).or_insert(y) == y && *self.from.entry(y).or_insert(x) == x
+    }
+}
+
+impl<'a> Renaming<'a> {
+    pub(super) fn new((a, left): (&'a Function, Scope), (b, right): (&'a Function, Scope)) -> Self {
+        let whole = left.is_whole_function(a) && right.is_whole_function(b);
+        Self {
+            a,
+            b,
+            same_function: std::ptr::eq(a, b) && !whole,
+            inside: (ScopeMembership::new(a, left), ScopeMembership::new(b, right)),
+            dims: Bijection::new(),
+            outside: Bijection::new(),
+        }
+    }
+
+    /// Returns whether two types are equal up to renaming of dims.
+    pub(super) fn types_match(&mut self, x: &ValueType, y: &ValueType) -> bool {
+        match (x, y) {
+            (ValueType::Tensor(x), ValueType::Tensor(y)) => {
+                x.dtype == y.dtype
+                    && x.rank() == y.rank()
+                    && x.dims.iter().zip(&y.dims).all(|(&d, &e)| match (d, e) {
+                        (Dim::Named(d), Dim::Named(e)) if !self.same_function => {
+                            self.dims.pair(d, e)
+                        }
+                        _ => d == e,
+                    })
+            }
+            (ValueType::Tuple(x), ValueType::Tuple(y)) => {
+                x.len() == y.len() && x.iter().zip(y.iter()).all(|(x, y)| self.types_match(x, y))
+            }
+            (ValueType::Token, ValueType::Token) => true,
+            _ => false,
+        }
+    }
+}
+
+impl Equivalence for Renaming<'_> {
+    fn same_attrs(&mut self, x: InstId, y: InstId) -> bool {
+        self.a.attrs(x) == self.b.attrs(y)
+    }
+
+    fn same_type(&mut self, u: ValueId, v: ValueId) -> bool {
+        self.types_match(self.a.value_type(u), self.b.value_type(v))
+    }
+
+    fn same_outside(&mut self, u: ValueId, v: ValueId) -> bool {
+        if self.inside.0.contains(self.a, u) || self.inside.1.contains(self.b, v) {
+            return false;
+        }
+        if self.same_function { u == v } else { self.same_type(u, v) && self.outside.pair(u, v) }
+    }
+
+    fn may_swap(&self, _: InstId) -> bool {
+        false
+    }
+}
