@@ -3,15 +3,13 @@
 use std::collections::HashMap;
 
 use sapwood_ir::{Expr, ExprRef, Function, Stmt, Var};
-use sapwood_structural::{
-    NotEqual, StructuralOptions, assert_equal, equal, equal_with, hash, hash_with,
-};
+use sapwood_structural::{NotEqual, StructuralOptions, equal, hash};
 use sapwood_types::{DataType, Span};
 
 const I64: DataType = DataType::I64;
 
 fn mapped(left: &ExprRef, right: &ExprRef) -> bool {
-    equal_with(left, right, StructuralOptions::mapping_free_vars()).unwrap()
+    StructuralOptions::mapping_free_vars().equal(left, right).unwrap()
 }
 
 fn var(name: &str) -> Var {
@@ -32,7 +30,7 @@ fn two_variables_are_two_pointers() {
     assert!(!first.expr().same(&second));
     assert!(first.expr().same(&first.clone()));
     // With mapped variables they are equal.
-    assert_equal(first.expr(), second.expr(), StructuralOptions::mapping_free_vars()).unwrap();
+    StructuralOptions::mapping_free_vars().assert_equal(first.expr(), second.expr()).unwrap();
     assert!(!equal(first.expr(), second.expr()).unwrap());
 }
 
@@ -82,7 +80,7 @@ fn an_assignment_maps_its_variable_by_itself() {
     let assign =
         |target: &str, source: &str| Stmt::assign(&var(target), &var(source), Span::unknown());
     let (left, right) = (assign("x", "y"), assign("a", "b"));
-    assert_equal(&left, &right, StructuralOptions::mapping_free_vars()).unwrap();
+    StructuralOptions::mapping_free_vars().assert_equal(&left, &right).unwrap();
     // The value is an ordinary field: in strict mode, different free variables differ.
     assert!(!equal(&left, &right).unwrap());
     let y = var("y");
@@ -93,7 +91,7 @@ fn an_assignment_maps_its_variable_by_itself() {
 #[test]
 fn constants_by_value_and_types_apart() {
     let (left, right) = (int(42), int(42));
-    assert_equal(&left, &right, StructuralOptions::default()).unwrap();
+    StructuralOptions::default().assert_equal(&left, &right).unwrap();
     assert!(!equal(var("x").expr(), &int(1)).unwrap());
     assert_eq!(hash(&left).unwrap(), hash(&right).unwrap());
 }
@@ -112,7 +110,7 @@ fn strict_and_mapped() {
     assert!(!equal(&left, &right).unwrap());
     assert!(mapped(&left, &right));
     // A mismatch has a path.
-    match assert_equal(&left, &right, StructuralOptions::default()) {
+    match StructuralOptions::default().assert_equal(&left, &right) {
         Err(NotEqual::Differ(mismatch)) => assert_eq!(mismatch.left.to_string(), "<root>.left"),
         other => panic!("{other:?}"),
     }
@@ -135,14 +133,14 @@ fn equal_means_the_same_hash() {
     let build = || add(&var("x"), &int(5));
     let (left, right) = (build(), build());
     let options = StructuralOptions::mapping_free_vars();
-    assert!(equal_with(&left, &right, options).unwrap());
-    assert_eq!(hash_with(&left, options).unwrap(), hash_with(&right, options).unwrap());
+    assert!(options.equal(&left, &right).unwrap());
+    assert_eq!(options.hash(&left).unwrap(), options.hash(&right).unwrap());
 }
 
 /// A class for common subexpressions by hash and equality, as in the document.
 #[derive(Default)]
 struct Cse {
-    cache: HashMap<u64, Vec<ExprRef>>,
+    cache: HashMap<sapwood_structural::Hash128, Vec<ExprRef>>,
 }
 
 impl Cse {

@@ -14,7 +14,7 @@ use sapwood_ir::{
     Callee, Expr, Function, Program, ProgramRef, Stmt, Type, VerifyLevel, from_json, parse_program,
     print_program, to_json, verify,
 };
-use sapwood_structural::{Node as _, NodeWalk, WalkAction, assert_equal, equal, hash};
+use sapwood_structural::{Node as _, NodeWalk, WalkAction, equal, hash};
 use sapwood_testing::cases;
 use sapwood_types::Source;
 
@@ -40,7 +40,7 @@ proptest! {
         let program = made(&tape, 20);
         let text = print_program(&program).unwrap();
         let back = read(&text)?;
-        if let Err(error) = assert_equal(&program, &back, sapwood_structural::StructuralOptions::default()) {
+        if let Err(error) = sapwood_structural::StructuralOptions::default().assert_equal(&program, &back) {
             prop_assert!(false, "{error}\n{text}");
         }
         prop_assert_eq!(hash(&program).unwrap(), hash(&back).unwrap());

@@ -5,8 +5,8 @@ use std::fmt::Display;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use sapwood_structural::{
-    AnyRef, ConstructError, Error, Facts, HeapGraph, Mismatch, MismatchReason, NodePath, NodeRef,
-    PathStep, StructuralOptions, Value, View, check_hooks, diff_in, equal_in, equal_with, hash_in,
+    AnyRef, ConstructError, Error, Facts, Mismatch, MismatchReason, NodePath, NodeRef, PathStep,
+    StructuralOptions, Value, View, check_hooks,
 };
 
 use crate::convert::{ValueArg, to_python, to_value};
@@ -99,7 +99,7 @@ pub(crate) fn equal_with_options(
 ) -> PyResult<bool> {
     let py = lhs.py();
     let (left, right) = (ValueArg::new(lhs)?, ValueArg::new(rhs)?);
-    let work = || equal_in(HeapGraph, left.view(), right.view(), options);
+    let work = || options.equal(left.view(), right.view());
     let equal = run_engine(py, [left.as_node(), right.as_node()], work);
     equal.map_err(|failed| compare_error(py, failed))
 }
@@ -122,7 +122,7 @@ pub(crate) fn hash_with_options(
 ) -> PyResult<u64> {
     let py = value.py();
     let value = ValueArg::new(value)?;
-    let hash = run_engine(py, [value.as_node()], || hash_in(HeapGraph, value.view(), options));
+    let hash = run_engine(py, [value.as_node()], || options.hash(value.view()));
     hash.map(|hash| hash.lo).map_err(|failed| compare_error(py, failed))
 }
 
@@ -139,7 +139,7 @@ fn mismatches<'py>(
     let py = lhs.py();
     let options = StructuralOptions { map_free_vars, skip_tensor_content };
     let (left, right) = (ValueArg::new(lhs)?, ValueArg::new(rhs)?);
-    let work = || diff_in(HeapGraph, left.view(), right.view(), options, limit);
+    let work = || options.diff(left.view(), right.view(), limit);
     let found = run_engine(py, [left.as_node(), right.as_node()], work);
     let found = found.map_err(|failed| compare_error(py, failed))?;
     let shown = found.iter().map(|mismatch| mismatch_row(py, mismatch));
@@ -232,7 +232,7 @@ impl StructuralKey {
         if self.hash != other.hash || self.options != other.options {
             return Ok(false);
         }
-        let work = || equal_with(&self.value, &other.value, self.options);
+        let work = || self.options.equal(&self.value, &other.value);
         let nodes = [&self.value, &other.value].map(|value| value.as_node().map(AnyRef::node));
         run_engine(py, nodes, work).map_err(|failed| compare_error(py, failed))
     }

@@ -82,7 +82,7 @@ fn same_items(py: Python<'_>, left: &Value, right: &Value) -> bool {
                     || compare_items(a.to_owned(), b.to_owned(), &mut stack)
             }
             (View::Node(_), _) | (_, View::Node(_)) => false,
-            (a, b) => sapwood_structural::equal_views(a, b).unwrap_or(false),
+            (a, b) => sapwood_structural::equal(a, b).unwrap_or(false),
         };
         if !same {
             return false;

@@ -238,7 +238,7 @@ impl EqualCallback {
         let (left, right) = (ValueArg::new(lhs)?, ValueArg::new(rhs)?);
         let answer = self.0.with(|context| {
             let (left, right) = (left.view(), right.view());
-            let compare = || context.equal_views(left, right, def_region, field_name);
+            let compare = || context.equal(left, right, def_region, field_name);
             with_hook_caller_handles([Some(lhs), Some(rhs)], compare)
         });
         answer
@@ -273,7 +273,7 @@ impl HashCallback {
         let init = hash_from_int(init_hash, "init_hash is")?;
         let answer = self.0.with(|context| {
             with_hook_caller_handles([Some(value), None], || {
-                context.hash_view(part.view(), init, def_region)
+                context.hash(part.view(), init, def_region)
             })
         });
         answer

@@ -269,7 +269,9 @@ impl DescriptorCode {
         let (pattern, other, build) = (with(&patterns), with(&others), with(&builds));
         let kind = attributes.kind.clone().unwrap_or_else(|| quote!(Tree));
         let scope = attributes.scope.then(|| quote!(.scoped()));
-        let hooks = attributes.hooks.then(|| quote!(.hooked(&#crate_::TypedHooks::<#name>::NEW)));
+        let hooks = attributes
+            .hooks
+            .then(|| quote!(.hooked(&#crate_::__private::TypedHooks::<#name>::NEW)));
         let function = match variant {
             Some(variant) => format_ident!("__node_info_{variant}"),
             None => format_ident!("__node_info"),
@@ -305,7 +307,7 @@ fn hash_field(index: usize, binding: &Ident, def: bool) -> TokenStream {
         if hasher.halted() {
             return hasher.suspend_at(#index, sum);
         }
-        sum = sum.add(const { #crate_::ChildPosition::of(#index) }, part);
+        sum = sum.add(const { #crate_::__private::ChildPosition::of(#index) }, part);
     }
 }
 
@@ -349,9 +351,9 @@ fn implement_node(name: &Ident, descriptors: &[DescriptorCode]) -> TokenStream {
 
                 fn hash_fields<'__a>(
                     &'__a self,
-                    mut sum: #crate_::HashSum,
+                    mut sum: #crate_::__private::HashSum,
                     hasher: &mut #crate_::FieldHasher<'_, '_, '__a>,
-                ) -> #crate_::HashSum {
+                ) -> #crate_::__private::HashSum {
                     match self { #(#patterns => #hash_steps,)* }
                 }
 

@@ -8,8 +8,7 @@
 use std::collections::HashMap;
 
 use sapwood_structural::{
-    Error, Field, Node, Ref, StructuralOptions, assert_equal, equal, equal_with, first_mismatch,
-    hash, hash_128,
+    Error, Hash128, Node, Ref, StructuralOptions, equal, first_mismatch, hash,
 };
 
 /// A variable: identified by its binder, not by its name.
@@ -93,20 +92,19 @@ fn main() -> Result<(), Error> {
     let straight = twice(&x, &y, add(&uses(&x), &uses(&y)));
     let (a, b) = (var("a"), var("b"));
     let crossed = twice(&a, &b, add(&uses(&b), &uses(&a)));
-    if let Err(error) = assert_equal(&straight, &crossed, StructuralOptions::default()) {
+    if let Err(error) = StructuralOptions::default().assert_equal(&straight, &crossed) {
         println!("{error}");
     }
 
     println!("\n# Free variables");
     println!("x + 1 and y + 1: {}", equal(&add(&uses(&x), &int(1)), &add(&uses(&y), &int(1)))?);
     let mapped = StructuralOptions::mapping_free_vars();
-    let found = equal_with(&add(&uses(&x), &int(1)), &add(&uses(&y), &int(1)), mapped)?;
+    let found = mapped.equal(&add(&uses(&x), &int(1)), &add(&uses(&y), &int(1)))?;
     println!("with free variables mapped: {found}");
 
-    println!("\n# Hash");
-    println!("f: {:016x}", hash(&f)?);
-    println!("g: {:016x}", hash(&g)?);
-    println!("all 128 bits, the same in every process: {}", hash_128(f.view())?);
+    println!("\n# Hash, the same in every process");
+    println!("f: {}", hash(&f)?);
+    println!("g: {}", hash(&g)?);
 
     println!("\n# Sharing");
     let computed = || Ref::new(Computed { value: add(&int(1), &int(2)) });
@@ -124,7 +122,7 @@ fn main() -> Result<(), Error> {
         add(&uses(&x), &int(1)),
         mul(&uses(&x), &int(1)),
     ];
-    let mut candidates: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut candidates: HashMap<Hash128, Vec<usize>> = HashMap::new();
     for (place, expression) in row.iter().enumerate() {
         let known = candidates.entry(hash(expression)?).or_default();
         let mut same = None;

@@ -1,6 +1,5 @@
 //! A cursor over the children of a node or list: fields as declared, entries as inserted.
 
-use crate::containers::{MapEntries, SetMembers};
 use crate::kind::{Facts, FieldRole};
 use crate::path::PathStep;
 use crate::reference::NodeRef;
@@ -13,6 +12,57 @@ use crate::view::{List, View};
 pub(crate) enum ChildOwner<'a> {
     Node(NodeRef<'a>),
     List(&'a dyn List),
+}
+
+impl<'a> ChildOwner<'a> {
+    /// Returns the layout of the children.
+    pub(crate) fn layout(self) -> ChildLayout {
+        match self {
+            Self::Node(node) => node.info().layout(),
+            Self::List(_) => ChildLayout::List,
+        }
+    }
+
+    /// Returns the number of children.
+    pub(crate) fn len(self) -> usize {
+        match self {
+            Self::Node(node) => node.len(),
+            Self::List(list) => list.len(),
+        }
+    }
+
+    /// Returns the child at a stored index; [`View::None`] beyond the end.
+    #[inline]
+    pub(crate) fn child(self, index: usize) -> View<'a> {
+        match self {
+            Self::Node(node) => node.child(index),
+            Self::List(list) => list.item(index),
+        }
+    }
+
+    /// Returns the field role of the child at an index.
+    #[inline]
+    pub(crate) fn role(self, index: usize) -> FieldRole {
+        match self {
+            Self::Node(node) => {
+                node.info().fields().get(index).map_or(FieldRole::Usual, |field| field.role)
+            }
+            Self::List(_) => FieldRole::Usual,
+        }
+    }
+
+    /// Returns the path step to the child at a stored index.
+    pub(crate) fn step(self, index: usize) -> PathStep {
+        match (self, self.layout()) {
+            (Self::Node(node), ChildLayout::Record) => match node.info().fields().get(index) {
+                Some(field) => PathStep::Field(field.name.into()),
+                None => PathStep::Index(index),
+            },
+            (_, ChildLayout::Map) => PathStep::Key(Value::of(self.child(index & !1))),
+            (_, ChildLayout::Set) => PathStep::Key(Value::of(self.child(index))),
+            _ => PathStep::Index(index),
+        }
+    }
 }
 
 /// A cursor over the children of a node or list.
@@ -28,11 +78,7 @@ pub(crate) struct ChildCursor<'a> {
 
 impl<'a> ChildCursor<'a> {
     pub(crate) fn of_node(node: NodeRef<'a>) -> Self {
-        let order = match node.info().layout() {
-            ChildLayout::Record | ChildLayout::List => None,
-            ChildLayout::Map => node.downcast::<MapEntries>().map(MapEntries::insertion_order),
-            ChildLayout::Set => node.downcast::<SetMembers>().map(SetMembers::insertion_order),
-        };
+        let order = node.insertion_order();
         Self { parent: ChildOwner::Node(node), order, stored: false, next: 0, len: node.len() }
     }
 
@@ -53,13 +99,8 @@ impl<'a> ChildCursor<'a> {
     }
 
     pub(crate) fn of_list(list: &'a dyn List) -> Self {
-        Self {
-            parent: ChildOwner::List(list),
-            order: None,
-            stored: false,
-            next: 0,
-            len: list.len(),
-        }
+        let parent = ChildOwner::List(list);
+        Self { parent, order: None, stored: false, next: 0, len: list.len() }
     }
 
     /// Creates a cursor over the children of a view, if it can have some.
@@ -91,25 +132,15 @@ impl<'a> ChildCursor<'a> {
 
     /// Returns the stored index of the child at `index`.
     pub(crate) fn stored_index(&self, index: usize) -> usize {
-        match (&self.order, self.layout()) {
-            (Some(order), Some(ChildLayout::Map)) => 2 * order[index / 2] + index % 2,
+        match (&self.order, self.parent.layout()) {
+            (Some(order), ChildLayout::Map) => 2 * order[index / 2] + index % 2,
             (Some(order), _) => order[index],
             (None, _) => index,
         }
     }
 
-    fn layout(&self) -> Option<ChildLayout> {
-        match self.parent {
-            ChildOwner::Node(node) => Some(node.info().layout()),
-            ChildOwner::List(_) => None,
-        }
-    }
-
     pub(crate) fn child(&self, index: usize) -> View<'a> {
-        match self.parent {
-            ChildOwner::Node(node) => node.child(self.stored_index(index)),
-            ChildOwner::List(list) => list.item(index),
-        }
+        self.parent.child(self.stored_index(index))
     }
 
     /// Returns the child as an owned value; shared nodes stay shared.
@@ -126,36 +157,21 @@ impl<'a> ChildCursor<'a> {
 
     /// Returns the field role of the child at `index`.
     pub(crate) fn role(&self, index: usize) -> FieldRole {
-        match self.parent {
-            ChildOwner::Node(node) => {
-                node.info().fields().get(index).map_or(FieldRole::Usual, |field| field.role)
-            }
-            ChildOwner::List(_) => FieldRole::Usual,
-        }
+        self.parent.role(index)
     }
 
     /// Returns whether the child at `index` is a key: keys never bind.
     pub(crate) fn is_key(&self, index: usize) -> bool {
-        match self.layout() {
-            Some(ChildLayout::Map) => index.is_multiple_of(2),
-            Some(ChildLayout::Set) => true,
-            _ => false,
+        match self.parent.layout() {
+            ChildLayout::Map => index.is_multiple_of(2),
+            ChildLayout::Set => true,
+            ChildLayout::Record | ChildLayout::List => false,
         }
     }
 
     /// Returns the path step to the child at `index`.
     pub(crate) fn step(&self, index: usize) -> PathStep {
-        match (self.parent, self.layout()) {
-            (ChildOwner::Node(node), Some(ChildLayout::Record)) => {
-                match node.info().fields().get(index) {
-                    Some(field) => PathStep::Field(field.name.into()),
-                    None => PathStep::Index(index),
-                }
-            }
-            (_, Some(ChildLayout::Map)) => PathStep::Key(Value::of(self.child(index & !1))),
-            (_, Some(ChildLayout::Set)) => PathStep::Key(Value::of(self.child(index))),
-            _ => PathStep::Index(index),
-        }
+        self.parent.step(self.stored_index(index))
     }
 }
 

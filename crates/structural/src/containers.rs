@@ -9,7 +9,7 @@ use crate::error::{BuildError, Error};
 use crate::hasher::Hash128;
 use crate::kind::{Facts, FieldRole, NodeKind};
 use crate::node::{Field, Node};
-use crate::reference::{AnyRef, NodeRef, PayloadOps, Ref};
+use crate::reference::{AnyRef, NodeRef, Ref};
 use crate::type_info::{ChildLayout, FieldInfo, TypeInfo};
 use crate::values::{BigInt, Bytes, Tensor, Text, Value};
 use crate::view::View;
@@ -57,20 +57,6 @@ pub(crate) struct MapEntries {
     keys: SortedKeys,
 }
 
-impl MapEntries {
-    pub(crate) fn fixed_hash(&self, entry: usize) -> Option<Hash128> {
-        self.keys.fixed_hash(entry)
-    }
-
-    pub(crate) fn has_ties(&self) -> bool {
-        self.keys.tied
-    }
-
-    pub(crate) fn insertion_order(&self) -> Vec<usize> {
-        self.keys.insertion_order()
-    }
-}
-
 /// An immutable set that can be shared. Members are compared by structure.
 #[derive(Clone)]
 pub struct Set(Ref<SetMembers>);
@@ -81,17 +67,30 @@ pub(crate) struct SetMembers {
     keys: SortedKeys,
 }
 
-impl SetMembers {
-    pub(crate) fn fixed_hash(&self, entry: usize) -> Option<Hash128> {
-        self.keys.fixed_hash(entry)
+impl<'a> NodeRef<'a> {
+    /// Returns the keys of a map or the members of a set; `None` for other nodes.
+    #[inline]
+    fn sorted_keys(self) -> Option<&'a SortedKeys> {
+        match self.info().layout() {
+            ChildLayout::Map => Some(&self.downcast::<MapEntries>()?.keys),
+            ChildLayout::Set => Some(&self.downcast::<SetMembers>()?.keys),
+            ChildLayout::Record | ChildLayout::List => None,
+        }
     }
 
-    pub(crate) fn has_ties(&self) -> bool {
-        self.keys.tied
+    /// Returns the hash of the key of an entry of a map (or set), if it does not depend on context.
+    pub(crate) fn key_hash(self, entry: usize) -> Option<Hash128> {
+        self.sorted_keys()?.fixed_hash(entry)
     }
 
-    pub(crate) fn insertion_order(&self) -> Vec<usize> {
-        self.keys.insertion_order()
+    /// Returns whether two keys of a map (or members of a set) have the same hash.
+    pub(crate) fn has_tied_keys(self) -> bool {
+        self.sorted_keys().is_some_and(|keys| keys.tied)
+    }
+
+    /// Returns the indices of the entries of a map (or set) in the order of insertion.
+    pub(crate) fn insertion_order(self) -> Option<Vec<usize>> {
+        self.sorted_keys().map(SortedKeys::insertion_order)
     }
 }
 
@@ -129,7 +128,7 @@ impl SortedKeys {
             if let View::Node(node) = view {
                 fixed &= !node.facts().any(Facts::VAR.union(Facts::HOOK));
             }
-            keyed.push((crate::hash_128(view)?, index as u32, item));
+            keyed.push((crate::hash(view)?, index as u32, item));
         }
         keyed.sort_by_key(|entry| (entry.0, entry.1));
         let mut tied = false;
@@ -162,12 +161,12 @@ impl SortedKeys {
         wanted: View<'_>,
         key: impl Fn(usize) -> &'a Value,
     ) -> Result<Option<usize>, Error> {
-        let hash = crate::hash_128(wanted)?;
+        let hash = crate::hash(wanted)?;
         let first = self.hashes.partition_point(|&other| other < hash);
         for (index, _) in
             self.hashes.iter().enumerate().skip(first).take_while(|&(_, &h)| h == hash)
         {
-            if crate::equal_views(wanted, key(index).view())? {
+            if crate::equal(wanted, key(index))? {
                 return Ok(Some(index));
             }
         }
@@ -323,13 +322,7 @@ container!(Set, SetMembers, "a set");
 
 impl Node for SeqItems {
     fn type_info(&self) -> &'static TypeInfo {
-        static INFO: TypeInfo = TypeInfo::with_ops(
-            "seq",
-            NodeKind::Tree,
-            ChildLayout::List,
-            &[],
-            PayloadOps::of::<SeqItems>(),
-        );
+        static INFO: TypeInfo = TypeInfo::container::<SeqItems>("seq", ChildLayout::List);
         &INFO
     }
 
@@ -352,13 +345,7 @@ impl Node for SeqItems {
 
 impl Node for MapEntries {
     fn type_info(&self) -> &'static TypeInfo {
-        static INFO: TypeInfo = TypeInfo::with_ops(
-            "map",
-            NodeKind::Tree,
-            ChildLayout::Map,
-            &[],
-            PayloadOps::of::<MapEntries>(),
-        );
+        static INFO: TypeInfo = TypeInfo::container::<MapEntries>("map", ChildLayout::Map);
         &INFO
     }
 
@@ -390,13 +377,7 @@ impl Node for MapEntries {
 
 impl Node for SetMembers {
     fn type_info(&self) -> &'static TypeInfo {
-        static INFO: TypeInfo = TypeInfo::with_ops(
-            "set",
-            NodeKind::Tree,
-            ChildLayout::Set,
-            &[],
-            PayloadOps::of::<SetMembers>(),
-        );
+        static INFO: TypeInfo = TypeInfo::container::<SetMembers>("set", ChildLayout::Set);
         &INFO
     }
 

@@ -220,71 +220,45 @@ fn contribution_of_elements<'a, T: Field>(
     sum.finish()
 }
 
-impl<T: Field> List for Vec<T> {
-    #[inline]
-    fn len(&self) -> usize {
-        self.len()
-    }
+/// Implements [`List`] and [`Field`] for an owner of a slice of fields.
+macro_rules! slice_owner {
+    ($owner:ty) => {
+        impl<T: Field> List for $owner {
+            #[inline]
+            fn len(&self) -> usize {
+                <[T]>::len(self)
+            }
 
-    #[inline]
-    fn item(&self, index: usize) -> View<'_> {
-        self.get(index).map_or(View::None, Field::view)
-    }
+            #[inline]
+            fn item(&self, index: usize) -> View<'_> {
+                self.get(index).map_or(View::None, Field::view)
+            }
+        }
+
+        impl<T: Field> Field for $owner {
+            #[inline]
+            fn compare<'a>(&'a self, other: &'a Self, comparer: &mut FieldComparer<'a>) -> bool {
+                compare_elements((self, self.view()), (other, other.view()), comparer)
+            }
+
+            #[inline]
+            fn hash_contribution<'a>(&'a self, hasher: &mut FieldHasher<'_, '_, 'a>) -> Hash128 {
+                contribution_of_elements(self, self, hasher)
+            }
+
+            #[inline]
+            fn view(&self) -> View<'_> {
+                View::List(self)
+            }
+
+            fn from_value(value: Value) -> Result<Self, BuildError> {
+                elements(&value).map(Into::into)
+            }
+        }
+    };
 }
-
-impl<T: Field> Field for Vec<T> {
-    #[inline]
-    fn compare<'a>(&'a self, other: &'a Self, comparer: &mut FieldComparer<'a>) -> bool {
-        compare_elements((self, self.view()), (other, other.view()), comparer)
-    }
-
-    #[inline]
-    fn hash_contribution<'a>(&'a self, hasher: &mut FieldHasher<'_, '_, 'a>) -> Hash128 {
-        contribution_of_elements(self, self, hasher)
-    }
-
-    #[inline]
-    fn view(&self) -> View<'_> {
-        View::List(self)
-    }
-
-    fn from_value(value: Value) -> Result<Self, BuildError> {
-        elements(&value)
-    }
-}
-
-impl<T: Field> List for Box<[T]> {
-    #[inline]
-    fn len(&self) -> usize {
-        <[T]>::len(self)
-    }
-
-    #[inline]
-    fn item(&self, index: usize) -> View<'_> {
-        self.get(index).map_or(View::None, Field::view)
-    }
-}
-
-impl<T: Field> Field for Box<[T]> {
-    #[inline]
-    fn compare<'a>(&'a self, other: &'a Self, comparer: &mut FieldComparer<'a>) -> bool {
-        compare_elements((self, self.view()), (other, other.view()), comparer)
-    }
-
-    #[inline]
-    fn hash_contribution<'a>(&'a self, hasher: &mut FieldHasher<'_, '_, 'a>) -> Hash128 {
-        contribution_of_elements(self, self, hasher)
-    }
-
-    #[inline]
-    fn view(&self) -> View<'_> {
-        View::List(self)
-    }
-
-    fn from_value(value: Value) -> Result<Self, BuildError> {
-        elements(&value).map(Into::into)
-    }
-}
+slice_owner!(Vec<T>);
+slice_owner!(Box<[T]>);
 
 impl<T: Field, const N: usize> List for [T; N] {
     fn len(&self) -> usize {

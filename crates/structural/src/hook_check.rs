@@ -7,9 +7,7 @@ use rustc_hash::FxBuildHasher;
 use crate::child_cursor::ChildCursor;
 use crate::engine::StructuralOptions;
 use crate::error::Error;
-use crate::graph::{Graph as _, HeapGraph};
 use crate::hasher::Hash128;
-use crate::mismatch::{equal_in, hash_in};
 use crate::node::Field;
 use crate::path::{NodePath, PathStep};
 use crate::reference::NodeRef;
@@ -140,11 +138,11 @@ impl<'a> HookSearch<'a> {
     ) -> Result<Option<HookDisagreement>, Error> {
         let options = StructuralOptions::mapping_free_vars();
         let at = |error: Error| error.with_outer_path(self.path(0));
-        if !equal_in(HeapGraph, View::Node(l), View::Node(r), options).map_err(at)? {
+        if !options.equal(l, r).map_err(at)? {
             return Ok(None);
         }
-        let left_hash = hash_in(HeapGraph, View::Node(l), options).map_err(at)?;
-        let right_hash = hash_in(HeapGraph, View::Node(r), options).map_err(at)?;
+        let left_hash = options.hash(l).map_err(at)?;
+        let right_hash = options.hash(r).map_err(at)?;
         Ok((left_hash != right_hash).then(|| HookDisagreement {
             key: l.info().key(),
             left: self.path(0),
@@ -170,9 +168,7 @@ fn matching_entries(left: NodeRef<'_>, right: NodeRef<'_>) -> Result<Vec<[usize;
     let hashes = |node: NodeRef<'_>, children: &ChildCursor<'_>| {
         let entries = 0..children.len() / per_entry;
         entries
-            .map(|entry| {
-                HeapGraph.key_hash(node, children.stored_index(entry * per_entry) / per_entry)
-            })
+            .map(|entry| node.key_hash(children.stored_index(entry * per_entry) / per_entry))
             .collect::<Option<Vec<Hash128>>>()
     };
     let mut pairs = Vec::new();
@@ -188,7 +184,7 @@ fn matching_entries(left: NodeRef<'_>, right: NodeRef<'_>) -> Result<Vec<[usize;
         for (l, hash) in lefts.iter().enumerate() {
             for &r in places.get(hash).into_iter().flatten() {
                 let keys = (sides[0].child(l * per_entry), sides[1].child(r * per_entry));
-                if crate::equal_views(keys.0, keys.1)? {
+                if crate::equal(keys.0, keys.1)? {
                     pair(l, r);
                     break;
                 }
@@ -201,7 +197,7 @@ fn matching_entries(left: NodeRef<'_>, right: NodeRef<'_>) -> Result<Vec<[usize;
         let key = sides[0].child(l * per_entry);
         for (place, &r) in free.iter().enumerate() {
             let other = sides[1].child(r * per_entry);
-            if equal_in(HeapGraph, key, other, StructuralOptions::mapping_free_vars())? {
+            if StructuralOptions::mapping_free_vars().equal(key, other)? {
                 pair(l, r);
                 free.remove(place);
                 break;

@@ -5,9 +5,7 @@ use std::hash::{Hash, Hasher};
 
 use crate::engine::StructuralOptions;
 use crate::error::Error;
-use crate::graph::HeapGraph;
 use crate::hasher::Hash128;
-use crate::mismatch::{equal_in, hash_in};
 use crate::node::Field;
 use crate::values::Value;
 use crate::view::View;
@@ -58,7 +56,7 @@ impl<T: Field> StructuralKey<T> {
     /// # Errors
     /// If the value cannot be hashed: see [`crate::hash`].
     pub fn new(value: T, options: StructuralOptions) -> Result<Self, Error> {
-        let hash = hash_in(HeapGraph, value.view(), options)?;
+        let hash = options.hash(&value)?;
         Ok(Self { value, hash, options })
     }
 
@@ -94,8 +92,7 @@ impl<T: Field> PartialEq for StructuralKey<T> {
         let (left, right) = (self.value.view(), other.value.view());
         self.hash == other.hash
             && self.options == other.options
-            && equal_in(HeapGraph, left, right, self.options)
-                .unwrap_or_else(|_| same_node(left, right))
+            && self.options.equal(left, right).unwrap_or_else(|_| same_node(left, right))
     }
 }
 

@@ -93,14 +93,14 @@
 //! elimination must not use it:
 //!
 //! ```
-//! # use sapwood_structural::{Error, Node, StructuralOptions, Ref, equal, equal_with};
+//! # use sapwood_structural::{Error, Node, StructuralOptions, Ref, equal};
 //! # #[derive(Node)]
 //! # #[node(kind = "var")]
 //! # struct Var { #[node(ignore)] name: String }
 //! # let var = |name: &str| Ref::new(Var { name: name.to_owned() });
 //! let (x, y) = (var("x"), var("y"));
 //! assert!(!equal(&x, &y)?);
-//! assert!(equal_with(&x, &y, StructuralOptions::mapping_free_vars())?);
+//! assert!(StructuralOptions::mapping_free_vars().equal(&x, &y)?);
 //! # Ok::<(), Error>(())
 //! ```
 //!
@@ -133,10 +133,9 @@
 //!
 //! # Further reading
 //! Sequences, maps and sets that can be shared: [`Seq`], [`Map`], [`Set`]; text, bytes, tensors and integers of
-//! any size: [`Value`]. All differences instead of the first: [`diff`]. Values as keys of a hash table:
+//! any size: [`Value`]. All differences instead of the first: [`StructuralOptions::diff`]. Values as keys of a hash table:
 //! [`StructuralKey`]. Visiting every node: [`NodeWalk`]; rebuilding changed nodes: [`map`]; replacing
 //! variables: [`substitute`]; files: [`write_json`] and [`read_json`]. Custom comparison: [`StructuralHooks`].
-//! Nodes in your own arena: [`Graph`].
 //!
 //! Guarantees: equal values have the same hash under the same [`StructuralOptions`]; the hash of a term without
 //! free variables is the same in every process and version with the same [`HASH_VERSION`]; shared structure
@@ -151,14 +150,14 @@
 //! | `dynamic_types`, `dynamic_fields` | Types described at run time and their registry; comparison and hashing of their fields. |
 //! | `values`, `view`, `containers` | Owned values; borrowed views of values; shared sequences, maps and sets. |
 //! | `singletons` | One object per identity. |
-//! | `graph` | The interface between the engine and a storage of nodes. |
 //! | `hooks`, `hook_check` | Custom equality and hashing; a check that equal values have equal hashes. |
 //! | `hasher` | The definition of the 128-bit hash. |
-//! | `mismatch`, `key`, `path`, `display`, `error` | The public functions for comparing and hashing; keys of hash tables; paths; short texts of values; errors. |
+//! | `compare`, `mismatch` | The public functions for comparing and hashing; differences of two values. |
+//! | `key`, `path`, `display`, `error` | Keys of hash tables; paths; short texts of values; errors. |
 //! | `walk`, `child_cursor`, `transform` | Walks over nodes; a cursor over the children of a node; maps that rebuild only changed nodes. |
 //! | `substitute`, `substitution_scopes` | Capture-avoiding substitution; the bound variables during it. |
 //! | `json/` | The JSON graph form: `write`, `read`, `lexer`, `error`. |
-//! | `engine/` | The engine, over any [`Graph`]; see the next table. |
+//! | `engine/` | The engine; see the next table. |
 //!
 //! The files of `engine/` belong to these groups:
 //!
@@ -173,6 +172,7 @@
 //! `docs/design/structural-engine.md` gives the reasons.
 
 mod child_cursor;
+mod compare;
 mod containers;
 mod display;
 mod dynamic_fields;
@@ -180,7 +180,6 @@ mod dynamic_types;
 mod engine;
 mod error;
 mod fields;
-mod graph;
 mod hasher;
 mod hook_check;
 mod hooks;
@@ -200,25 +199,21 @@ mod values;
 mod view;
 mod walk;
 
+pub use compare::{equal, first_mismatch, hash};
 pub use containers::{Map, Seq, Set};
 pub use display::abridged;
 pub use dynamic_types::{Constructor, FieldBuilder, TypeBuilder, TypeRegistry};
 pub use engine::{EqualCx, FieldComparer, FieldHasher, HashCx, Side, StructuralOptions};
 pub use error::{BuildError, Error, TypeError};
-pub use graph::{Graph, HeapGraph, ViewOf};
-pub use hasher::{ChildPosition, HASH_VERSION, Hash128, HashSum, Mixer};
+pub use hasher::{HASH_VERSION, Hash128, Mixer};
 pub use hook_check::{HookDisagreement, check_hooks};
-pub use hooks::{EqualHook, ErasedHooks, HashHook, HookError, StructuralHooks, TypedHooks};
+pub use hooks::{EqualHook, HashHook, HookError, StructuralHooks};
 pub use json::{
     GraphRowLocation, JSON_VERSION, JsonReadError, JsonWriteError, read_json, write_json,
 };
 pub use key::StructuralKey;
 pub use kind::{Facts, FieldRole, NodeKind};
-pub use mismatch::{
-    BindingSite, Mismatch, MismatchReason, NotEqual, assert_equal, diff, diff_in, equal, equal_in,
-    equal_views, equal_with, first_mismatch, first_mismatch_in, first_mismatch_with, hash,
-    hash_128, hash_in, hash_with,
-};
+pub use mismatch::{BindingSite, Mismatch, MismatchReason, NotEqual};
 pub use node::{Field, Node};
 pub use path::{NodePath, PathStep};
 pub use reference::{AnyRef, NodeRef, Ref};
@@ -230,6 +225,13 @@ pub use type_info::{ChildLayout, FieldInfo, TypeInfo};
 pub use values::{BigInt, Bytes, Tensor, TensorSizeError, Text, Value};
 pub use view::{List, View, WideInt};
 pub use walk::{NodeWalk, Visitor, WalkAction, WalkedNode};
+
+/// Items that the code of `#[derive(Node)]` names. Not for users: it may change in any version.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::hasher::{ChildPosition, HashSum};
+    pub use crate::hooks::TypedHooks;
+}
 
 /// The chapter on comparing nodes, whose code is tested with the crate.
 #[cfg(doctest)]

@@ -152,25 +152,6 @@ impl PayloadOps {
             build_interned: |info, values| Ok(AnyRef(allocate_values(info, values, true))),
         }
     }
-
-    /// Returns the operations of types whose nodes are never behind a [`Ref`].
-    pub(crate) const fn foreign() -> Self {
-        Self {
-            type_id: TypeId::of::<()>,
-            dynamic: false,
-            free: |_| {},
-            child: |_, _| View::None,
-            len: |_| 0,
-            compare_fields: |_, _, _| false,
-            hash_children: |_, sum, _| sum,
-            build: |info, _| Err(foreign_node_error(info)),
-            build_interned: |info, _| Err(foreign_node_error(info)),
-        }
-    }
-}
-
-fn foreign_node_error(info: &TypeInfo) -> BuildError {
-    BuildError::new(format!("nodes of {} live in a storage of their own", info.key()))
 }
 
 /// The type id of the payload of dynamic nodes.
@@ -592,6 +573,12 @@ impl<'a> NodeRef<'a> {
         self.info().field_index(name).map(|index| self.child(index))
     }
 
+    /// Returns whether the node has more than one owner, so that a walk may reach it in more than one way.
+    #[inline]
+    pub(crate) fn is_shared(self) -> bool {
+        self.owners() > 1
+    }
+
     /// Returns the number of pointers to the node.
     #[must_use]
     #[inline]
@@ -656,6 +643,7 @@ impl<'a> NodeRef<'a> {
         self.header().memo_hi.store(others | u64::from(number) << shift, Ordering::Relaxed);
     }
 
+    /// Returns the hash stored by [`NodeRef::cache_hash`].
     #[inline]
     pub(crate) fn cached_hash(self) -> Option<Hash128> {
         let lo = self.header().memo_lo.load(Ordering::Relaxed);
@@ -663,6 +651,7 @@ impl<'a> NodeRef<'a> {
         (lo != 0 && hi != 0).then_some(Hash128 { hi, lo })
     }
 
+    /// Stores the hash of a node without variables, hooks and uncomparable nodes below.
     #[inline]
     pub(crate) fn cache_hash(self, hash: Hash128) {
         debug_assert!(

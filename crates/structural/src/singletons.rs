@@ -61,13 +61,13 @@ pub(crate) fn intern(info: &'static TypeInfo, node: AnyRef) -> Result<AnyRef, Co
     if facts.any(Facts::UNCOMPARABLE) {
         for (index, field) in info.fields().iter().enumerate() {
             if field.role != FieldRole::Ignore {
-                crate::hash_128(node.node().child(index)).map_err(|error| {
+                crate::hash(node.node().child(index)).map_err(|error| {
                     error.with_outer_path(PathStep::Field(field.name.into()).into())
                 })?;
             }
         }
     }
-    let hash = crate::hash_128(crate::View::Node(node.node()))?;
+    let hash = crate::hash(node.node())?;
     let mut compared = 0;
     loop {
         // Entries are only added at the end, so those beyond `compared` are new.
@@ -94,8 +94,7 @@ pub(crate) fn intern(info: &'static TypeInfo, node: AnyRef) -> Result<AnyRef, Co
 fn has_equal_fields(left: &AnyRef, right: &AnyRef) -> Result<bool, Error> {
     let (left, right) = (left.node(), right.node());
     for (index, field) in left.info().fields().iter().enumerate() {
-        if field.role != FieldRole::Ignore
-            && !crate::equal_views(left.child(index), right.child(index))?
+        if field.role != FieldRole::Ignore && !crate::equal(left.child(index), right.child(index))?
         {
             return Ok(false);
         }

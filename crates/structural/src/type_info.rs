@@ -1,5 +1,4 @@
-//! Type descriptors: one form for types written in Rust, types described at run time, and the nodes of other
-//! storages.
+//! Type descriptors: one form for types written in Rust and types described at run time.
 
 use std::fmt;
 
@@ -65,15 +64,9 @@ impl TypeInfo {
         Self::with_ops(key, kind, ChildLayout::Record, fields, PayloadOps::of::<T>())
     }
 
-    /// Creates the descriptor of nodes that live in another storage (see [`crate::Graph`]).
-    #[must_use]
-    pub const fn foreign(
-        key: &'static str,
-        kind: NodeKind,
-        layout: ChildLayout,
-        fields: &'static [FieldInfo],
-    ) -> Self {
-        Self::with_ops(key, kind, layout, fields, PayloadOps::foreign())
+    /// Creates the descriptor of a container.
+    pub(crate) const fn container<T: crate::Node>(key: &'static str, layout: ChildLayout) -> Self {
+        Self::with_ops(key, NodeKind::Tree, layout, &[], PayloadOps::of::<T>())
     }
 
     pub(crate) const fn with_ops(
@@ -130,7 +123,9 @@ impl TypeInfo {
         self
     }
 
-    /// Returns the descriptor with hooks in place of field-by-field comparison and hashing.
+    /// Returns the descriptor with hooks in place of field-by-field comparison and hashing. `#[derive(Node)]`
+    /// writes this call.
+    #[doc(hidden)]
     #[must_use]
     pub const fn hooked(mut self, hooks: &'static dyn ErasedHooks) -> Self {
         self.hooks = Some(hooks);
@@ -189,9 +184,8 @@ impl TypeInfo {
     }
 
     /// Returns the hooks, if the type has them.
-    #[must_use]
     #[inline]
-    pub fn hooks(&self) -> Option<&'static dyn ErasedHooks> {
+    pub(crate) fn hooks(&self) -> Option<&'static dyn ErasedHooks> {
         self.hooks
     }
 

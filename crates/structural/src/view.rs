@@ -1,15 +1,12 @@
 //! Borrowed views of values: how the engine sees a field, whatever stores it.
 
+use crate::node::Field;
 use crate::reference::NodeRef;
 use crate::values::{BigInt, Tensor};
 
 /// A borrowed view of a value. The engine sees values in no other form.
-///
-/// `N` is a handle to a node and `L` to a list that has no identity of its own (a `Vec` field, say).
-/// For nodes behind a [`crate::Ref`] these are the defaults; other storages bring their own through
-/// [`crate::Graph`].
 #[derive(Clone, Copy)]
-pub enum View<'a, N = NodeRef<'a>, L = &'a dyn List> {
+pub enum View<'a> {
     /// No value. Equal only to itself.
     None,
     /// A truth value.
@@ -29,12 +26,12 @@ pub enum View<'a, N = NodeRef<'a>, L = &'a dyn List> {
     /// Data type, shape, content.
     Tensor(&'a Tensor),
     /// A node.
-    Node(N),
-    /// A sequence without identity.
-    List(L),
+    Node(NodeRef<'a>),
+    /// A sequence without identity, such as a `Vec` field.
+    List(&'a dyn List),
 }
 
-impl<N, L> View<'_, N, L> {
+impl View<'_> {
     /// Returns the canonical view of an integer.
     #[must_use]
     #[inline]
@@ -69,6 +66,20 @@ impl<N, L> View<'_, N, L> {
             Self::Node(_) => "node",
             Self::List(_) => "sequence",
         }
+    }
+}
+
+impl<'a, T: Field> From<&'a T> for View<'a> {
+    #[inline]
+    fn from(field: &'a T) -> Self {
+        field.view()
+    }
+}
+
+impl<'a> From<NodeRef<'a>> for View<'a> {
+    #[inline]
+    fn from(node: NodeRef<'a>) -> Self {
+        Self::Node(node)
     }
 }
 

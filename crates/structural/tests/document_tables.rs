@@ -201,9 +201,9 @@ mod kinds {
             .field(FieldBuilder::new("value"))
             .equal_hook(Box::new(|left, right, cx| {
                 LOOKED.set(LOOKED.get() + 1);
-                cx.equal_views(left.child(0), right.child(0), false, "value")
+                cx.equal(left.child(0), right.child(0), false, "value")
             }))
-            .hash_hook(Box::new(|node, init, cx| cx.hash_view(node.child(0), init, false)))
+            .hash_hook(Box::new(|node, init, cx| cx.hash(node.child(0), init, false)))
             .register(&mut registry)
             .unwrap();
         let wrapper = TypeBuilder::new("glance.Wrapper")

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use lang::{Lang, ints, languages, list, make, same, same_mapped};
 use sapwood_structural::{
-    EqualCx, Error, FieldBuilder, FieldRole, HashCx, Node, Ref, StructuralHooks, TypeBuilder,
-    TypeRegistry, Value, equal, hash, hash_with,
+    EqualCx, Error, FieldBuilder, FieldRole, Hash128, HashCx, Node, Ref, StructuralHooks,
+    TypeBuilder, TypeRegistry, Value, equal, hash,
 };
 
 /// Runs a test on the language in Rust types and on the one described at run time.
@@ -168,7 +168,7 @@ fn equal_under_a_flag_means_same_hash_under_it() {
         // `same_mapped` compares the hashes too.
         assert!(same_mapped(&a, &b));
         let options = sapwood_structural::StructuralOptions::mapping_free_vars();
-        assert_eq!(hash_with(&a, options).unwrap(), hash_with(&b, options).unwrap());
+        assert_eq!(options.hash(&a).unwrap(), options.hash(&b).unwrap());
         assert_ne!(
             hash(&a).unwrap(),
             hash(&b).unwrap(),
@@ -180,7 +180,7 @@ fn equal_under_a_flag_means_same_hash_under_it() {
 /// Common subexpressions: one representative per class of equal expressions.
 #[derive(Default)]
 struct Representatives {
-    candidates: HashMap<u64, Vec<Value>>,
+    candidates: HashMap<Hash128, Vec<Value>>,
 }
 
 impl Representatives {
@@ -363,12 +363,12 @@ fn the_same_hook_at_run_time() {
         .field(FieldBuilder::new("body"))
         .field(FieldBuilder::new("comment").default("".into()))
         .equal_hook(Box::new(|left, right, cx| {
-            Ok(cx.equal_views(left.child(0), right.child(0), true, "params")?
-                && cx.equal_views(left.child(1), right.child(1), false, "body")?)
+            Ok(cx.equal(left.child(0), right.child(0), true, "params")?
+                && cx.equal(left.child(1), right.child(1), false, "body")?)
         }))
         .hash_hook(Box::new(|node, init, cx| {
-            let params = cx.hash_view(node.child(0), init, true)?;
-            cx.hash_view(node.child(1), params, false)
+            let params = cx.hash(node.child(0), init, true)?;
+            cx.hash(node.child(1), params, false)
         }))
         .register(&mut registry)
         .unwrap();

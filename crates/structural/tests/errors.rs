@@ -6,7 +6,7 @@ use lang::{Lang, ints, languages, list, make, same};
 use sapwood_structural::{
     EqualCx, Error, FieldBuilder, FieldRole, HashCx, Map, Mismatch, MismatchReason, Node, NodeKind,
     NodePath, Ref, StructuralHooks, StructuralOptions, TypeBuilder, TypeError, TypeRegistry, Value,
-    assert_equal, diff, equal, equal_with, first_mismatch, first_mismatch_with, hash,
+    equal, first_mismatch, hash,
 };
 
 fn each(test: impl Fn(&Lang)) {
@@ -316,17 +316,12 @@ fn reason_sharing() {
 fn all_differences_and_none_below_another() {
     each(|l| {
         let row = |a, b, c| list(&[&l.next(&l.int(a)), &l.int(b), &l.next(&c)]);
-        let all = diff(
-            &row(1, 2, l.int(3)),
-            &row(9, 2, l.next(&l.int(3))),
-            StructuralOptions::default(),
-            100,
-        )
-        .unwrap();
+        let all = StructuralOptions::default()
+            .diff(&row(1, 2, l.int(3)), &row(9, 2, l.next(&l.int(3))), 100)
+            .unwrap();
         let paths: Vec<String> = all.iter().map(|found| found.left.to_string()).collect();
         assert_eq!(paths, ["<root>[0].lhs.value", "<root>[2].lhs"]);
-        let some =
-            diff(&row(1, 2, l.int(3)), &row(2, 3, l.int(4)), StructuralOptions::default(), 2);
+        let some = StructuralOptions::default().diff(&row(1, 2, l.int(3)), &row(2, 3, l.int(4)), 2);
         assert_eq!(some.unwrap().len(), 2, "no more than asked for");
     });
 }
@@ -334,8 +329,8 @@ fn all_differences_and_none_below_another() {
 #[test]
 fn the_error_of_assert_equal_has_the_whole_mismatch() {
     each(|l| {
-        assert!(assert_equal(&l.int(1), &l.int(1), StructuralOptions::default()).is_ok());
-        let error = assert_equal(&l.int(1), &l.int(2), StructuralOptions::default()).unwrap_err();
+        assert!(StructuralOptions::default().assert_equal(&l.int(1), &l.int(1)).is_ok());
+        let error = StructuralOptions::default().assert_equal(&l.int(1), &l.int(2)).unwrap_err();
         assert_eq!(
             error.to_string(),
             "not structurally equal: their values differ\n  left  <root>.value: 1\n  right <root>.value: 2"
@@ -453,9 +448,9 @@ fn kinds_keep_their_machinery_around_a_hook() {
             .kind(kind)
             .field(FieldBuilder::new("value"))
             .equal_hook(Box::new(|left, right, cx| {
-                cx.equal_views(left.child(0), right.child(0), false, "value")
+                cx.equal(left.child(0), right.child(0), false, "value")
             }))
-            .hash_hook(Box::new(|node, init, cx| cx.hash_view(node.child(0), init, false)))
+            .hash_hook(Box::new(|node, init, cx| cx.hash(node.child(0), init, false)))
             .register(&mut registry)
             .unwrap()
     };
@@ -475,7 +470,7 @@ fn errors_are_the_same_under_both_flags() {
     each(|l| {
         let options = StructuralOptions::mapping_free_vars();
         let node = l.next(&l.handle(1));
-        assert!(equal_with(&node, &node, options).is_err());
-        assert!(first_mismatch_with(&node, &node, options).is_err());
+        assert!(options.equal(&node, &node).is_err());
+        assert!(options.first_mismatch(&node, &node).is_err());
     });
 }

@@ -7,7 +7,6 @@ use proptest::prelude::*;
 use sapwood_structural::{
     AnyRef, EqualCx, Error, FieldBuilder, HashCx, Map, Node, Ref, Seq, Set, StructuralHooks,
     StructuralKey, StructuralOptions, TypeBuilder, TypeInfo, TypeRegistry, Value, check_hooks,
-    equal_with, hash_with,
 };
 use sapwood_testing::on_small_stack;
 use sapwood_testing::universe::{Choices, graph};
@@ -124,9 +123,9 @@ fn wrapper() -> &'static TypeInfo {
     TypeBuilder::new("Wrapper")
         .field(FieldBuilder::new("inner"))
         .equal_hook(Box::new(|left, right, cx| {
-            cx.equal_views(left.child(0), right.child(0), false, "inner")
+            cx.equal(left.child(0), right.child(0), false, "inner")
         }))
-        .hash_hook(Box::new(|node, init, cx| cx.hash_view(node.child(0), init, false)))
+        .hash_hook(Box::new(|node, init, cx| cx.hash(node.child(0), init, false)))
         .register(&mut TypeRegistry::new())
         .unwrap()
 }
@@ -236,12 +235,12 @@ proptest! {
                 .collect();
             for left in &keys {
                 for right in &keys {
-                    let Ok(same) = equal_with(left.value(), right.value(), options) else {
+                    let Ok(same) = options.equal(left.value(), right.value()) else {
                         continue;
                     };
                     prop_assert_eq!(same, left == right, "{:?} {:?}", left, right);
                     if same {
-                        let hashes = [left, right].map(|key| hash_with(key.value(), options).unwrap());
+                        let hashes = [left, right].map(|key| options.hash(key.value()).unwrap());
                         prop_assert_eq!(hashes[0], hashes[1], "{:?} {:?}", left, right);
                     }
                 }

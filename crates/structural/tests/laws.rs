@@ -5,8 +5,7 @@ mod model;
 
 use proptest::prelude::*;
 use sapwood_structural::{
-    Error, Facts, FieldRole, NodeKind, PathStep, Seq, StructuralOptions, Value, diff, equal,
-    equal_with, first_mismatch_with, hash_with,
+    Error, Facts, FieldRole, NodeKind, PathStep, Seq, StructuralOptions, Value, equal,
 };
 use sapwood_testing::graphs::{Allowed, Choices, Copier, Copying, RandomTypes, variables};
 
@@ -44,7 +43,7 @@ fn three(row: &[u32], allowed: Allowed) -> (RandomTypes, [Value; 3]) {
 
 /// Returns whether the two are equal; `None` if that cannot be decided.
 fn same(left: &Value, right: &Value, options: StructuralOptions) -> Option<bool> {
-    equal_with(left, right, options).ok()
+    options.equal(left, right).ok()
 }
 
 proptest! {
@@ -56,7 +55,7 @@ proptest! {
         for (left, right) in [(&first, &second), (&second, &third), (&first, &third), (&first, &first)] {
             for options in OPTIONS {
                 let Some(expected) = model::equal(&types, left, right, options) else { continue };
-                let found = equal_with(left, right, options);
+                let found = options.equal(left, right);
                 match (expected, &found) {
                     (Ok(expected), Ok(found)) => prop_assert_eq!(expected, *found,
                         "{:?} and {:?} under {:?}", left, right, options),
@@ -83,7 +82,7 @@ proptest! {
         for (left, right) in [(&first, &second), (&second, &third), (&first, &third)] {
             for options in OPTIONS {
                 if same(left, right, options) == Some(true)
-                    && let (Ok(l), Ok(r)) = (hash_with(left, options), hash_with(right, options))
+                    && let (Ok(l), Ok(r)) = (options.hash(left), options.hash(right))
                 {
                     prop_assert_eq!(l, r, "{:?} and {:?} under {:?}", left, right, options);
                 }
@@ -107,8 +106,8 @@ proptest! {
         }
         for options in OPTIONS {
             for (left, right) in [(&graph, &permuted), (&permuted, &graph)] {
-                let found = equal_with(left, right, options);
-                let reflexive = equal_with(left, left, options);
+                let found = options.equal(left, right);
+                let reflexive = options.equal(left, left);
                 // Nodes below variables are not copied, so less may be shared, and that can reveal
                 // shadowing.
                 let shadows = |found: &Result<bool, Error>| matches!(found, Err(Error::Shadowing { .. }));
@@ -117,10 +116,10 @@ proptest! {
                 }
                 if let Ok(found) = found {
                     prop_assert!(found, "{left:?} and {right:?} under {options:?}");
-                    prop_assert!(first_mismatch_with(left, right, options).is_ok_and(|found| found.is_none()));
+                    prop_assert!(options.first_mismatch(left, right).is_ok_and(|found| found.is_none()));
                 }
             }
-            match (hash_with(&graph, options), hash_with(&permuted, options)) {
+            match (options.hash(&graph), options.hash(&permuted)) {
                 (Err(Error::Shadowing { .. }), _) | (_, Err(Error::Shadowing { .. })) => {}
                 (Ok(l), Ok(r)) => prop_assert_eq!(l, r, "{:?} and {:?} under {:?}", graph, permuted, options),
                 (l, r) => prop_assert_eq!(l.is_ok(), r.is_ok(), "{:?} and {:?}", l, r),
@@ -170,7 +169,7 @@ proptest! {
         // Shadowing inside is refused; everything else is equal.
         if let Ok(found) = equal(&whole, &renamed) {
             prop_assert!(found, "{whole:?} and {renamed:?}");
-            let (l, r) = (hash_with(&whole, OPTIONS[0]), hash_with(&renamed, OPTIONS[0]));
+            let (l, r) = (OPTIONS[0].hash(&whole), OPTIONS[0].hash(&renamed));
             if let (Ok(l), Ok(r)) = (l, r) {
                 prop_assert_eq!(l, r);
             }
@@ -189,9 +188,9 @@ proptest! {
         }
         let (changed, _) = change_at(&graph, choices.below(count));
         for options in OPTIONS {
-            if let Ok(equal) = equal_with(&graph, &changed, options) {
+            if let Ok(equal) = options.equal(&graph, &changed) {
                 prop_assert!(!equal, "{graph:?} and {changed:?} under {options:?}");
-                let mismatch = first_mismatch_with(&graph, &changed, options);
+                let mismatch = options.first_mismatch(&graph, &changed);
                 prop_assert!(matches!(mismatch, Ok(Some(_)) | Err(_)), "no mismatch is found");
             }
         }
@@ -202,11 +201,11 @@ proptest! {
         let (_, [first, second, third]) = three(&row, Allowed::ALL);
         for (left, right) in [(&first, &second), (&first, &third)] {
             for options in OPTIONS {
-                let Ok(equal) = equal_with(left, right, options) else { continue };
-                if let Ok(mismatch) = first_mismatch_with(left, right, options) {
+                let Ok(equal) = options.equal(left, right) else { continue };
+                if let Ok(mismatch) = options.first_mismatch(left, right) {
                     prop_assert_eq!(equal, mismatch.is_none(), "{:?} and {:?}", left, right);
                     if let Some(mismatch) = mismatch {
-                        let all = diff(left, right, options, 100);
+                        let all = options.diff(left, right, 100);
                         prop_assert!(all.is_err() || all.is_ok_and(|all|
                             all[0].left == mismatch.left && all[0].right == mismatch.right));
                         prop_assert!(mismatch.to_string().len() < 10_000);
@@ -231,8 +230,8 @@ proptest! {
                 info.make([other.clone(), value.clone(), value.clone()]).map(Value::Node)
                     .map_err(|error| TestCaseError::fail(error.to_string()))
             };
-            let plain = equal_with(&make(pair.plain, &left)?, &make(pair.plain, &right)?, options);
-            let trying = equal_with(&make(pair.trying, &left)?, &make(pair.trying, &right)?, options);
+            let plain = options.equal(&make(pair.plain, &left)?, &make(pair.plain, &right)?);
+            let trying = options.equal(&make(pair.trying, &left)?, &make(pair.trying, &right)?);
             if let (Ok(plain), Ok(trying)) = (plain, trying) {
                 prop_assert_eq!(plain, trying);
             }
@@ -279,12 +278,12 @@ mod tried {
                     let worse =
                         cx.equal(&bait(left.child(1), 1), &bait(right.child(0), 2), true, "worse")?;
                     assert!(!wrong && !worse);
-                    Ok(cx.equal_views(left.child(1), right.child(1), true, "a")?
-                        && cx.equal_views(left.child(2), right.child(2), false, "b")?)
+                    Ok(cx.equal(left.child(1), right.child(1), true, "a")?
+                        && cx.equal(left.child(2), right.child(2), false, "b")?)
                 }))
                 .hash_hook(Box::new(|node, init, cx| {
-                    let init = cx.hash_view(node.child(1), init, true)?;
-                    cx.hash_view(node.child(2), init, false)
+                    let init = cx.hash(node.child(1), init, true)?;
+                    cx.hash(node.child(2), init, false)
                 }))
                 .register(&mut registry)
                 .unwrap();

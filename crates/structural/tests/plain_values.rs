@@ -20,7 +20,7 @@ fn none_equals_none_and_nothing_else() {
     assert!(same(&Value::None, &Value::None));
     for other in others {
         assert!(!same(&Value::None, &other), "{other:?}");
-        assert_ne!(hash(&Value::None).unwrap(), hash(&other).unwrap(), "{other:?}");
+        assert_ne!(hash(&Value::None).unwrap().lo, hash(&other).unwrap().lo, "{other:?}");
     }
 }
 
@@ -48,7 +48,7 @@ fn every_nan_equals_every_nan() {
 #[test]
 fn zero_and_minus_zero_differ() {
     assert!(!same(&0.0.into(), &(-0.0).into()));
-    assert_ne!(hash(&0.0).unwrap(), hash(&-0.0).unwrap());
+    assert_ne!(hash(&0.0).unwrap().lo, hash(&-0.0).unwrap().lo);
 }
 
 #[test]

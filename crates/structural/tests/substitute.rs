@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use proptest::prelude::*;
 use sapwood_structural::{
     AnyRef, Facts, FieldRole, Map, Node, NodeKind, NodeRef, Ref, Seq, StructuralOptions, Value,
-    View, equal, equal_with, free_variables, substitute, write_json,
+    View, equal, free_variables, substitute, write_json,
 };
 use sapwood_testing::on_small_stack;
 use sapwood_testing::universe::{Choices, graph, universe};
@@ -450,7 +450,7 @@ proptest! {
             let renewed = model.free_done.iter().any(|(v, by)| by.as_node().unwrap().node().id() != *v);
             let options =
                 if renewed { StructuralOptions::mapping_free_vars() } else { StructuralOptions::default() };
-            if let Ok(same) = equal_with(&found, &expected, options) {
+            if let Ok(same) = options.equal(&found, &expected) {
                 prop_assert!(same, "{}", [value, found, expected].map(|v| write_json(&v).unwrap()).join("\n"));
             }
         }

@@ -86,7 +86,7 @@ impl HookStyle {
     ) -> Result<bool, Error> {
         'rounds: for round in self.rounds(left, right) {
             for (l, r, def) in round {
-                if !cx.equal_views(left.child(l), right.child(r), def, &format!("f{l}"))? {
+                if !cx.equal(left.child(l), right.child(r), def, &format!("f{l}"))? {
                     continue 'rounds;
                 }
             }
@@ -103,7 +103,7 @@ impl HookStyle {
         }
         rounds[0]
             .iter()
-            .try_fold(init, |hash, &(field, _, def)| cx.hash_view(node.child(field), hash, def))
+            .try_fold(init, |hash, &(field, _, def)| cx.hash(node.child(field), hash, def))
     }
 }
 

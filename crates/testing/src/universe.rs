@@ -88,12 +88,12 @@ fn register_hooked(registry: &mut TypeRegistry, kind: NodeKind) -> &'static Type
         .field(FieldBuilder::new("f1"))
         .field(FieldBuilder::new("f2"))
         .equal_hook(Box::new(|left, right, cx| {
-            Ok(cx.equal_views(left.child(0), right.child(0), true, "f0")?
-                && cx.equal_views(left.child(1), right.child(1), false, "f1")?)
+            Ok(cx.equal(left.child(0), right.child(0), true, "f0")?
+                && cx.equal(left.child(1), right.child(1), false, "f1")?)
         }))
         .hash_hook(Box::new(|node, init, cx| {
-            let first = cx.hash_view(node.child(0), init, true)?;
-            cx.hash_view(node.child(1), first, false)
+            let first = cx.hash(node.child(0), init, true)?;
+            cx.hash(node.child(1), first, false)
         }))
         .register(registry)
         .expect("every key is new")

@@ -1,5 +1,5 @@
-//! The binding number of each variable: stored in the variable itself where the graph has a slot for it, and in
-//! a table otherwise.
+//! The binding number of each variable: stored in the variable itself or, by walks without the right to write
+//! there, in a table.
 //!
 //! A number read from a node is only valid if the binding of that number names that node, so slots need not be
 //! cleared before or after a walk. A number must not be overwritten by another walk: one walk at a time is the
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::compare_state::Side;
 use super::node_map::NodeMap;
-use crate::graph::Graph;
+use crate::reference::NodeRef;
 
 static WRITER_TAKEN: AtomicBool = AtomicBool::new(false);
 
@@ -50,18 +50,17 @@ impl BindingSlots {
 
     /// Returns the number of a variable. `variable_of` maps a number to its variable.
     #[inline]
-    pub(super) fn get<'a, G: Graph<'a>>(
+    pub(super) fn get(
         &self,
-        g: G,
         side: Side,
-        variable: G::Node,
+        variable: NodeRef<'_>,
         variable_of: impl FnOnce(u32) -> Option<usize>,
     ) -> Option<u32> {
-        if G::HAS_BINDING_SLOTS && self.writer.is_some() {
-            let number = g.slot(variable, side);
-            return (variable_of(number) == Some(g.id(variable))).then_some(number);
+        if self.writer.is_some() {
+            let number = variable.slot(side);
+            return (variable_of(number) == Some(variable.id())).then_some(number);
         }
-        self.get_by_id(side, g.id(variable))
+        self.get_by_id(side, variable.id())
     }
 
     /// Returns the number of a variable given its id. Finds variables that are
@@ -74,25 +73,24 @@ impl BindingSlots {
 
     /// Sets the number of a variable. Returns its previous number.
     #[inline]
-    pub(super) fn set<'a, G: Graph<'a>>(
+    pub(super) fn set(
         &mut self,
-        g: G,
         side: Side,
-        variable: G::Node,
+        variable: NodeRef<'_>,
         number: u32,
         variable_of: impl FnOnce(u32) -> Option<usize>,
     ) -> Option<u32> {
-        if G::HAS_BINDING_SLOTS && !self.writer_requested {
+        if !self.writer_requested {
             self.writer_requested = true;
             self.writer = SlotWriter::take();
         }
-        let id = g.id(variable);
-        if !G::HAS_BINDING_SLOTS || self.writer.is_none() {
+        let id = variable.id();
+        if self.writer.is_none() {
             return self.set_by_id(side, id, Some(number));
         }
-        let old = g.slot(variable, side);
+        let old = variable.slot(side);
         let old = (variable_of(old) == Some(id)).then_some(old);
-        g.set_slot(variable, side, number);
+        variable.set_slot(side, number);
         let tracked = &mut self.tables[side as usize];
         if !tracked.is_empty()
             && let Some(known) = tracked.get_mut(&id)
@@ -123,8 +121,8 @@ impl BindingSlots {
     }
 
     /// Reserves memory for more numbers.
-    pub(super) fn reserve<'a, G: Graph<'a>>(&mut self, more: usize) {
-        if !G::HAS_BINDING_SLOTS || self.writer_requested && self.writer.is_none() {
+    pub(super) fn reserve(&mut self, more: usize) {
+        if self.writer_requested && self.writer.is_none() {
             self.tables.iter_mut().for_each(|side| side.reserve(more));
         }
     }

@@ -4,17 +4,10 @@
 use super::BindingRegion;
 use super::compare_state::Side;
 use super::ordered_equal::DifferenceCause;
-use crate::graph::{Graph, ViewOf};
+use crate::child_cursor::ChildOwner;
 use crate::path::PathStep;
 use crate::type_info::ChildLayout;
 use crate::view::View;
-
-/// A handle to something with children: a node or a list.
-#[derive(Clone, Copy)]
-pub(super) enum ParentHandle<N, L> {
-    Node(N),
-    List(L),
-}
 
 /// The action that closes a frame once all children were found equal.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,9 +58,9 @@ impl EntryMatching {
 }
 
 /// A frame of the ordered comparison: two nodes or lists whose children are being compared.
-pub(super) struct CompareFrame<N, L> {
-    pub(super) left: ParentHandle<N, L>,
-    pub(super) right: ParentHandle<N, L>,
+pub(super) struct CompareFrame<'a> {
+    pub(super) left: ChildOwner<'a>,
+    pub(super) right: ChildOwner<'a>,
     /// The index of the next child, and the number of children.
     pub(super) next: usize,
     pub(super) len: usize,
@@ -87,8 +80,8 @@ pub(super) struct CompareFrame<N, L> {
     pub(super) end_cause: Option<DifferenceCause>,
 }
 
-impl<N: Copy, L: Copy> CompareFrame<N, L> {
-    fn parent(&self, side: Side) -> ParentHandle<N, L> {
+impl<'a> CompareFrame<'a> {
+    fn parent(&self, side: Side) -> ChildOwner<'a> {
         match side {
             Side::Left => self.left,
             Side::Right => self.right,
@@ -104,49 +97,15 @@ impl<N: Copy, L: Copy> CompareFrame<N, L> {
         }
     }
 
-    pub(super) fn layout<'a, G: Graph<'a, Node = N, List = L>>(&self, g: G) -> ChildLayout {
-        match self.left {
-            ParentHandle::Node(node) => g.info(node).layout(),
-            ParentHandle::List(_) => ChildLayout::List,
-        }
-    }
-
     /// Returns child `index` of one side.
-    pub(super) fn child<'a, G: Graph<'a, Node = N, List = L>>(
-        &self,
-        g: G,
-        side: Side,
-        index: usize,
-    ) -> ViewOf<'a, G> {
-        let index_stored = self.stored_index(side, index);
-        match self.parent(side) {
-            ParentHandle::Node(node) => g.child(node, index_stored),
-            ParentHandle::List(list) => g.list_item(list, index_stored),
-        }
+    pub(super) fn child(&self, side: Side, index: usize) -> View<'a> {
+        self.parent(side).child(self.stored_index(side, index))
     }
 
     /// Returns the path step to the last visited child, as seen from one side.
-    pub(super) fn step<'a, G: Graph<'a, Node = N, List = L>>(
-        &self,
-        g: G,
-        side: Side,
-    ) -> Option<PathStep> {
+    pub(super) fn step(&self, side: Side) -> Option<PathStep> {
         let index = self.next.checked_sub(1)?;
-        Some(match self.layout(g) {
-            ChildLayout::Record => match self.left {
-                ParentHandle::Node(node) => {
-                    PathStep::Field(g.info(node).fields().get(index)?.name.into())
-                }
-                ParentHandle::List(_) => PathStep::Index(index),
-            },
-            ChildLayout::List => PathStep::Index(index),
-            ChildLayout::Map | ChildLayout::Set => match self.parent(side) {
-                ParentHandle::Node(node) => PathStep::Key(
-                    g.display_value(g.child(node, self.stored_index(side, index) - 1)),
-                ),
-                ParentHandle::List(_) => PathStep::Index(index),
-            },
-        })
+        Some(self.parent(side).step(self.stored_index(side, index)))
     }
 
     /// Returns the parts that exist on one side only: entries of a map, or `None` for the elements beyond the
@@ -159,56 +118,32 @@ impl<N: Copy, L: Copy> CompareFrame<N, L> {
     }
 
     /// Returns the path step to a missing part.
-    pub(super) fn end_step<'a, G: Graph<'a, Node = N, List = L>>(
-        &self,
-        g: G,
-        missing: Option<(Side, u32)>,
-    ) -> Option<PathStep> {
-        let Some((side, entry)) = missing else { return Some(PathStep::Index(self.len)) };
-        let ParentHandle::Node(node) = self.parent(side) else { return None };
-        Some(PathStep::Key(g.display_value(g.child(node, entry as usize * self.per_entry(g)))))
+    pub(super) fn end_step(&self, missing: Option<(Side, u32)>) -> PathStep {
+        let Some((side, entry)) = missing else { return PathStep::Index(self.len) };
+        let parent = self.parent(side);
+        parent.step(entry as usize * parent.layout().per_entry())
     }
 
     /// Returns the part that is missing on the other side, if this side has it.
-    pub(super) fn end_child<'a, G: Graph<'a, Node = N, List = L>>(
-        &self,
-        g: G,
-        side: Side,
-        missing: Option<(Side, u32)>,
-    ) -> Option<ViewOf<'a, G>> {
-        match (missing, self.parent(side)) {
-            (Some((on, entry)), ParentHandle::Node(node)) if on == side => {
-                let per_entry = self.per_entry(g);
-                Some(g.child(node, entry as usize * per_entry + per_entry - 1))
+    pub(super) fn end_child(&self, side: Side, missing: Option<(Side, u32)>) -> Option<View<'a>> {
+        let parent = self.parent(side);
+        let index = match missing {
+            // The value of the entry; in a set, the member.
+            Some((on, entry)) => {
+                (on == side).then(|| (entry as usize + 1) * parent.layout().per_entry() - 1)
             }
-            (Some(_), _) => None,
-            (None, ParentHandle::Node(node)) => {
-                (self.len < g.len(node)).then(|| g.child(node, self.len))
-            }
-            (None, ParentHandle::List(list)) => {
-                (self.len < g.list_len(list)).then(|| g.list_item(list, self.len))
-            }
-        }
-    }
-
-    fn per_entry<'a, G: Graph<'a, Node = N, List = L>>(&self, g: G) -> usize {
-        self.layout(g).per_entry()
+            None => (self.len < parent.len()).then_some(self.len),
+        };
+        index.map(|index| parent.child(index))
     }
 }
 
-/// A sequence and the number of its elements.
-pub(super) type SizedSequence<'a, G> =
-    (ParentHandle<<G as Graph<'a>>::Node, <G as Graph<'a>>::List>, usize);
-
 /// Returns the value as a sequence, if it is one.
-pub(super) fn as_sequence<'a, G: Graph<'a>>(
-    g: G,
-    view: &ViewOf<'a, G>,
-) -> Option<SizedSequence<'a, G>> {
+pub(super) fn as_sequence<'a>(view: &View<'a>) -> Option<ChildOwner<'a>> {
     match view {
-        View::List(list) => Some((ParentHandle::List(*list), g.list_len(*list))),
-        View::Node(node) if g.info(*node).layout() == ChildLayout::List => {
-            Some((ParentHandle::Node(*node), g.len(*node)))
+        View::List(list) => Some(ChildOwner::List(*list)),
+        View::Node(node) if node.info().layout() == ChildLayout::List => {
+            Some(ChildOwner::Node(*node))
         }
         _ => None,
     }

@@ -9,8 +9,8 @@ use super::equality_classes::{self, ClassLookup, EqualityClasses};
 use super::key_memo::KeyMemo;
 use super::node_map::NodeMap;
 use super::scopes::{Dependencies, ScopeId, ScopeStack, StoredDependencies};
-use crate::graph::Graph;
 use crate::path::NodePath;
+use crate::reference::NodeRef;
 use crate::values::Value;
 
 /// One of the two sides of a comparison.
@@ -200,25 +200,19 @@ impl CompareState {
 
     /// Returns the number and the binding of a variable that is bound now.
     #[inline]
-    pub(crate) fn binding<'a, G: Graph<'a>>(
+    pub(crate) fn binding(
         &self,
-        g: G,
         side: Side,
-        variable: G::Node,
+        variable: NodeRef<'_>,
     ) -> Option<(usize, VariableBinding)> {
-        let number = self.slots.get(g, side, variable, variable_of_number(&self.bindings, side))?;
+        let number = self.slots.get(side, variable, variable_of_number(&self.bindings, side))?;
         self.open_binding(number)
     }
 
     /// Returns the depth of the current binding of a variable, and its counterpart.
     #[inline]
-    pub(crate) fn bound_to<'a, G: Graph<'a>>(
-        &self,
-        g: G,
-        side: Side,
-        variable: G::Node,
-    ) -> Option<(u32, usize)> {
-        let number = self.slots.get(g, side, variable, variable_of_number(&self.bindings, side))?;
+    pub(crate) fn bound_to(&self, side: Side, variable: NodeRef<'_>) -> Option<(u32, usize)> {
+        let number = self.slots.get(side, variable, variable_of_number(&self.bindings, side))?;
         let binding = &self.bindings[number as usize];
         self.scopes.is_open(binding.owner).then(|| (binding.owner.depth, binding.on(side.other())))
     }
@@ -240,22 +234,21 @@ impl CompareState {
     }
 
     /// Reserves memory for more bindings.
-    pub(crate) fn reserve<'a, G: Graph<'a>>(&mut self, bindings: usize) {
+    pub(crate) fn reserve(&mut self, bindings: usize) {
         self.bindings.reserve(bindings);
-        self.slots.reserve::<G>(bindings);
+        self.slots.reserve(bindings);
     }
 
     /// Binds two variables to each other in the scope at `depth`. `hidden` tells that the scope binds them only
     /// because no outer scope does.
     #[inline]
-    pub(crate) fn bind<'a, G: Graph<'a>>(
+    pub(crate) fn bind(
         &mut self,
-        g: G,
-        (left, right): (G::Node, G::Node),
+        (left, right): (NodeRef<'_>, NodeRef<'_>),
         depth: u32,
         hidden: bool,
     ) {
-        let nodes = [g.id(left), g.id(right)];
+        let nodes = [left.id(), right.id()];
         let index = self.scopes.bind(depth, hidden.then_some(nodes));
         let owner = self.scopes.scope_id(depth);
         self.log_undo(|| UndoEntry::Index(owner));
@@ -263,7 +256,7 @@ impl CompareState {
         let mut was_scoped = false;
         for (side, variable) in [(Side::Left, left), (Side::Right, right)] {
             let old =
-                self.slots.set(g, side, variable, number, variable_of_number(&self.bindings, side));
+                self.slots.set(side, variable, number, variable_of_number(&self.bindings, side));
             was_scoped |= old.is_some();
             self.log_undo(|| UndoEntry::Variable(side, nodes[side as usize], old));
             if hidden {
@@ -274,16 +267,16 @@ impl CompareState {
     }
 
     /// Binds a free variable to itself for the whole comparison.
-    pub(crate) fn bind_free<'a, G: Graph<'a>>(&mut self, g: G, variable: G::Node) {
+    pub(crate) fn bind_free(&mut self, variable: NodeRef<'_>) {
         let number = self.bindings.len() as u32;
         let mut was_scoped = false;
         for side in [Side::Left, Side::Right] {
             let old =
-                self.slots.set(g, side, variable, number, variable_of_number(&self.bindings, side));
+                self.slots.set(side, variable, number, variable_of_number(&self.bindings, side));
             was_scoped |= old.is_some();
-            self.log_undo(|| UndoEntry::Variable(side, g.id(variable), old));
+            self.log_undo(|| UndoEntry::Variable(side, variable.id(), old));
         }
-        self.add_free_binding(g.id(variable), was_scoped);
+        self.add_free_binding(variable.id(), was_scoped);
     }
 
     /// Binds a free variable that a key uses to itself, given its id.

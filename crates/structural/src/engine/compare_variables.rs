@@ -5,23 +5,21 @@ use super::compare_frames::CompareOnClose;
 use super::compare_state::{BindingSite, Side};
 use super::ordered_equal::{DifferenceCause, OrderedComparison, PairOutcome};
 use crate::error::Error;
-use crate::graph::{Graph, ViewOf};
 use crate::path::NodePath;
+use crate::reference::NodeRef;
+use crate::values::Value;
 use crate::view::View;
 
-impl<'a, G: Graph<'a>> OrderedComparison<'_, 'a, G> {
+impl<'a> OrderedComparison<'_, 'a> {
     pub(super) fn compare_variables(
         &mut self,
-        left: G::Node,
-        right: G::Node,
+        left: NodeRef<'a>,
+        right: NodeRef<'a>,
         region: BindingRegion,
     ) -> Result<PairOutcome, Error> {
-        let ids = [self.g.id(left), self.g.id(right)];
-        let (binds, plain) = (!region.leaves_free(), self.g.info(left).compares_nothing());
-        let bound = [
-            self.state.binding(self.g, Side::Left, left),
-            self.state.binding(self.g, Side::Right, right),
-        ];
+        let ids = [left.id(), right.id()];
+        let (binds, plain) = (!region.leaves_free(), left.info().compares_nothing());
+        let bound = [self.state.binding(Side::Left, left), self.state.binding(Side::Right, right)];
         if region.is_def() {
             let depth = self.state.scopes.depth();
             for (binding, variable) in bound.iter().zip([left, right]) {
@@ -56,7 +54,7 @@ impl<'a, G: Graph<'a>> OrderedComparison<'_, 'a, G> {
             }
             [None, None] if ids[0] == ids[1] => {
                 self.record_binding_site(View::Node(left), View::Node(right));
-                self.state.bind_free(self.g, left);
+                self.state.bind_free(left);
                 Ok(PairOutcome::Equal)
             }
             [None, None] => Ok(PairOutcome::Differ(DifferenceCause::Binding(None))),
@@ -66,14 +64,14 @@ impl<'a, G: Graph<'a>> OrderedComparison<'_, 'a, G> {
     /// Binds two variables to each other. `hidden` tells that they first occur below another variable.
     pub(super) fn bind(
         &mut self,
-        left: G::Node,
-        right: G::Node,
+        left: NodeRef<'a>,
+        right: NodeRef<'a>,
         region: BindingRegion,
         hidden: bool,
     ) {
         self.record_binding_site(View::Node(left), View::Node(right));
         let depth = self.binding_depth(region);
-        self.state.bind(self.g, (left, right), depth, hidden);
+        self.state.bind((left, right), depth, hidden);
     }
 
     /// Returns the depth of the scope that binds a variable which first occurs in a region.
@@ -81,8 +79,8 @@ impl<'a, G: Graph<'a>> OrderedComparison<'_, 'a, G> {
         if region.binds_in_scope() { self.state.scopes.depth() } else { 0 }
     }
 
-    pub(super) fn shadowing_error(&mut self, number: usize, variable: G::Node) -> Error {
-        let shown = format!("{:?}", self.g.display_value(View::Node(variable)));
+    pub(super) fn shadowing_error(&mut self, number: usize, variable: NodeRef<'a>) -> Error {
+        let shown = format!("{:?}", Value::of(View::Node(variable)));
         Error::Shadowing {
             variable: shown,
             outer: NodePath::root(),
@@ -93,11 +91,11 @@ impl<'a, G: Graph<'a>> OrderedComparison<'_, 'a, G> {
 
     /// Records the site of the next binding, if it is wanted.
     #[inline]
-    pub(super) fn record_binding_site(&mut self, left: ViewOf<'a, G>, right: ViewOf<'a, G>) {
+    pub(super) fn record_binding_site(&mut self, left: View<'a>, right: View<'a>) {
         if !self.mode.locate || !self.state.is_next_binding_site_wanted() {
             return;
         }
-        let [left, right] = [left, right].map(|view| format!("{:?}", self.g.display_value(view)));
+        let [left, right] = [left, right].map(|view| format!("{:?}", Value::of(view)));
         let mut at = self.path(Side::Left);
         for outer in self.state.outer_paths.iter().rev() {
             at.prepend(outer.clone());

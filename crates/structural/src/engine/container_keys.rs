@@ -1,7 +1,7 @@
 //! Keys of maps and members of sets. They never bind variables, and are matched by hash before any value is
 //! visited.
 
-use super::compare_frames::{EntryMatching, ParentHandle};
+use super::compare_frames::EntryMatching;
 use super::compare_state::{CompareState, Side};
 use super::field_hasher::{FieldHasher, ORDERED_FACTS};
 use super::hash_state::HashState;
@@ -11,12 +11,14 @@ use super::ordered_equal::{CompareMode, OrderedComparison};
 use super::scopes::Dependencies;
 use super::tied_keys::{hash_tied_values_in_isolation, tied_entries_with_variables};
 use super::{BindingRegion, StructuralOptions, scalars};
+use crate::child_cursor::ChildOwner;
 use crate::error::Error;
-use crate::graph::{Graph, HeapGraph, ViewOf};
 use crate::hasher::Hash128;
 use crate::kind::Facts;
 use crate::path::PathStep;
+use crate::reference::NodeRef;
 use crate::type_info::ChildLayout;
+use crate::values::Value;
 use crate::view::View;
 
 /// The results of hashing values in isolation: each under the bindings that exist before all of them.
@@ -65,16 +67,15 @@ impl IsolatedHashes {
 }
 
 /// Hashes a value in isolation, under `bindings`.
-pub(super) fn hash_isolated<'a, G: Graph<'a>>(
-    g: G,
-    view: ViewOf<'a, G>,
+pub(super) fn hash_isolated(
+    view: View<'_>,
     region: BindingRegion,
     bindings: &dyn BindingLookup,
     singletons_by_identity: bool,
 ) -> Result<IsolatedHashes, Error> {
     let mut state = HashState::new(bindings.options(), Some(bindings), singletons_by_identity);
     // Keys may hold maps with such keys.
-    let hash = with_enough_stack(|| FieldHasher::new(g, &mut state, 0).run(view, region))
+    let hash = with_enough_stack(|| FieldHasher::new(&mut state, 0).run(view, region))
         .map_err(|error| *error)?;
     let used = state.used_variables.pop().unwrap_or_default();
     Ok(IsolatedHashes {
@@ -95,12 +96,9 @@ pub(super) struct KeyHashes {
 }
 
 /// Returns the key hashes of a container, if they do not depend on context.
-pub(super) fn fixed_key_hashes<'a, G: Graph<'a>>(
-    g: G,
-    map: G::Node,
-) -> Option<Vec<(Hash128, u32)>> {
-    let entries = g.len(map) / g.info(map).layout().per_entry();
-    (0..entries).map(|entry| Some((g.key_hash(map, entry)?, entry as u32))).collect()
+pub(super) fn fixed_key_hashes(map: NodeRef<'_>) -> Option<Vec<(Hash128, u32)>> {
+    let entries = map.len() / map.info().layout().per_entry();
+    (0..entries).map(|entry| Some((map.key_hash(entry)?, entry as u32))).collect()
 }
 
 /// Hashes the keys of a map, each under the bindings that exist before the container. Keys never bind, so their
@@ -108,26 +106,24 @@ pub(super) fn fixed_key_hashes<'a, G: Graph<'a>>(
 ///
 /// Variables that are free in a key must then be marked as free, so that the contribution of a key does not
 /// depend on earlier visits of the container.
-pub(super) fn key_hashes<'a, G: Graph<'a>>(
-    g: G,
+pub(super) fn key_hashes(
     bindings: &dyn BindingLookup,
-    map: G::Node,
+    map: NodeRef<'_>,
 ) -> Result<KeyHashes, Error> {
-    if let Some(order) = fixed_key_hashes(g, map) {
+    if let Some(order) = fixed_key_hashes(map) {
         return Ok(KeyHashes { entries_in_hash_order: order, found: IsolatedHashes::default() });
     }
-    let per_entry = g.info(map).layout().per_entry();
+    let per_entry = map.info().layout().per_entry();
     let mut found = IsolatedHashes::default();
-    for entry in 0..g.len(map) / per_entry {
-        let key = g.child(map, entry * per_entry);
+    for entry in 0..map.len() / per_entry {
+        let key = map.child(entry * per_entry);
         let hashed = hash_isolated(
-            g,
             key,
             BindingRegion::KEY,
             bindings,
             bindings.counts_singletons_by_identity(),
         )
-        .map_err(|error| error.with_outer_path(PathStep::Key(g.display_value(key)).into()))?;
+        .map_err(|error| error.with_outer_path(PathStep::Key(Value::of(key)).into()))?;
         found.extend_from(hashed);
     }
     found.sort_and_dedup();
@@ -139,14 +135,10 @@ pub(super) fn key_hashes<'a, G: Graph<'a>>(
 /// Returns the identity of a key: a hash in which singletons count by identity, so that equal keys have equal
 /// identities. It depends on addresses, so it is never stored or shown. A hook may compare anything, so all
 /// keys with hooks have the same identity.
-fn key_identity<'a, G: Graph<'a>>(
-    g: G,
-    key: ViewOf<'a, G>,
-    bindings: &dyn BindingLookup,
-) -> Result<Hash128, Error> {
+fn key_identity(key: View<'_>, bindings: &dyn BindingLookup) -> Result<Hash128, Error> {
     match key {
-        View::Node(node) if !g.facts(node).any(Facts::HOOK) => {
-            Ok(hash_isolated(g, key, BindingRegion::KEY, bindings, true)?.hashes[0])
+        View::Node(node) if !node.facts().any(Facts::HOOK) => {
+            Ok(hash_isolated(key, BindingRegion::KEY, bindings, true)?.hashes[0])
         }
         _ => Ok(Hash128::default()),
     }
@@ -154,7 +146,7 @@ fn key_identity<'a, G: Graph<'a>>(
 
 /// Returns the identity of a key of a container that is being built.
 pub(crate) fn key_identity_at_root(key: View<'_>) -> Result<Hash128, Error> {
-    key_identity(HeapGraph, key, &(&CompareState::new(StructuralOptions::default()), Side::Left))
+    key_identity(key, &(&CompareState::new(StructuralOptions::default()), Side::Left))
 }
 
 /// Read access to the bindings under which keys are hashed.
@@ -204,20 +196,19 @@ impl BindingLookup for (&CompareState, Side) {
     }
 }
 
-impl<'a, G: Graph<'a>> OrderedComparison<'_, 'a, G> {
+impl<'a> OrderedComparison<'_, 'a> {
     /// Matches the entries of two maps (or sets) that have the same key.
     pub(super) fn match_entries(
         &mut self,
-        left: G::Node,
-        right: G::Node,
+        left: NodeRef<'a>,
+        right: NodeRef<'a>,
     ) -> Result<EntryMatching, Error> {
-        let g = self.g;
-        let fixed = |map| g.len(map) == 0 || g.key_hash(map, 0).is_some();
+        let fixed = |map: NodeRef<'_>| map.is_empty() || map.key_hash(0).is_some();
         if !fixed(left) || !fixed(right) {
             self.state.enable_lookup_by_id();
         }
         let hash_keys = |this: &mut Self, side, map| {
-            let keys = key_hashes(g, &(&*this.state, side), map)
+            let keys = key_hashes(&(&*this.state, side), map)
                 .map_err(|error| error.with_outer_path(this.path(Side::Left)))?;
             this.state.scopes.add_dependencies(&keys.found.dependencies);
             Ok::<_, Error>(keys)
@@ -258,10 +249,9 @@ impl<'a, G: Graph<'a>> OrderedComparison<'_, 'a, G> {
         for other in &rights[r..] {
             matching.add_missing(Side::Right, other.1);
         }
-        if tied && g.info(left).layout() == ChildLayout::Map {
+        if tied && left.info().layout() == ChildLayout::Map {
             let tied = [(left, &lefts), (right, &rights)];
-            matching
-                .defer_tied(tied.map(|(map, order)| tied_entries_with_variables(g, map, order)));
+            matching.defer_tied(tied.map(|(map, order)| tied_entries_with_variables(map, order)));
         }
         Ok(matching)
     }
@@ -269,7 +259,7 @@ impl<'a, G: Graph<'a>> OrderedComparison<'_, 'a, G> {
     /// Returns an error if the order in which the deferred entries are visited would matter, or might matter.
     pub(super) fn check_deferred(&mut self) -> Result<(), Error> {
         let Some(top) = self.frames.last_mut() else { return Ok(()) };
-        let (ParentHandle::Node(left), ParentHandle::Node(right)) = (top.left, top.right) else {
+        let (ChildOwner::Node(left), ChildOwner::Node(right)) = (top.left, top.right) else {
             return Ok(());
         };
         let region = top.region;
@@ -278,7 +268,7 @@ impl<'a, G: Graph<'a>> OrderedComparison<'_, 'a, G> {
         self.state.enable_lookup_by_id();
         for (side, map, tied) in [(Side::Left, left, lefts), (Side::Right, right, rights)] {
             if let Err(error) =
-                hash_tied_values_in_isolation(self.g, &(&*self.state, side), map, &tied, region)
+                hash_tied_values_in_isolation(&(&*self.state, side), map, &tied, region)
             {
                 let path = self.steps(Side::Left, self.frames.len() - 1).collect();
                 return Err(error.with_outer_path(path));
@@ -291,12 +281,13 @@ impl<'a, G: Graph<'a>> OrderedComparison<'_, 'a, G> {
     /// so the first counterpart is the only one.
     fn match_group(
         &mut self,
-        (left, lefts): (G::Node, &[(Hash128, u32)]),
-        (right, rights): (G::Node, &[(Hash128, u32)]),
+        (left, lefts): (NodeRef<'a>, &[(Hash128, u32)]),
+        (right, rights): (NodeRef<'a>, &[(Hash128, u32)]),
         matching: &mut EntryMatching,
     ) -> Result<(), Error> {
-        let g = self.g;
-        let key = |map, entry: u32| g.child(map, entry as usize * g.info(map).layout().per_entry());
+        let key = |map: NodeRef<'a>, entry: u32| {
+            map.child(entry as usize * map.info().layout().per_entry())
+        };
         if let ([(_, entry)], [(_, other)]) = (lefts, rights) {
             if self.equal_keys(key(left, *entry), key(right, *other))? {
                 matching.pairs.push([*entry, *other]);
@@ -307,7 +298,7 @@ impl<'a, G: Graph<'a>> OrderedComparison<'_, 'a, G> {
             return Ok(());
         }
         let identify = |this: &Self, side, map, entry| {
-            key_identity(g, key(map, entry), &(&*this.state, side))
+            key_identity(key(map, entry), &(&*this.state, side))
                 .map_err(|error| error.with_outer_path(this.path(Side::Left)))
         };
         // Identity, entry, and whether it is matched.
@@ -345,15 +336,10 @@ impl<'a, G: Graph<'a>> OrderedComparison<'_, 'a, G> {
 
     /// Returns whether two keys are equal in isolation, regardless of dag nodes paired elsewhere; true if that
     /// depends on variables or hooks. Computed once per pair, because a key may be shared by many containers.
-    fn equal_in_isolation(
-        &mut self,
-        left: ViewOf<'a, G>,
-        right: ViewOf<'a, G>,
-    ) -> Result<bool, Error> {
-        let g = self.g;
+    fn equal_in_isolation(&mut self, left: View<'a>, right: View<'a>) -> Result<bool, Error> {
         let (View::Node(l), View::Node(r)) = (left, right) else { return Ok(true) };
-        let ids = (g.id(l), g.id(r));
-        if ids.0 == ids.1 || g.facts(l).union(g.facts(r)).any(ORDERED_FACTS) {
+        let ids = (l.id(), r.id());
+        if ids.0 == ids.1 || l.facts().union(r.facts()).any(ORDERED_FACTS) {
             return Ok(true);
         }
         if let Some(&known) = self.state.equal_in_isolation.get(&ids) {
@@ -362,7 +348,7 @@ impl<'a, G: Graph<'a>> OrderedComparison<'_, 'a, G> {
         let mut state = CompareState::new(self.state.options);
         std::mem::swap(&mut state.equal_in_isolation, &mut self.state.equal_in_isolation);
         let result = with_enough_stack(|| {
-            OrderedComparison::new(g, &mut state, CompareMode::default()).run(
+            OrderedComparison::new(&mut state, CompareMode::default()).run(
                 left,
                 right,
                 BindingRegion::KEY,
@@ -376,11 +362,7 @@ impl<'a, G: Graph<'a>> OrderedComparison<'_, 'a, G> {
 
     /// Returns whether two keys are equal. Keys never bind, and their free variables are known by now, so a
     /// successful comparison only leaves pairs of dag nodes behind, and a failed one leaves nothing.
-    pub(super) fn equal_keys(
-        &mut self,
-        left: ViewOf<'a, G>,
-        right: ViewOf<'a, G>,
-    ) -> Result<bool, Error> {
+    pub(super) fn equal_keys(&mut self, left: View<'a>, right: View<'a>) -> Result<bool, Error> {
         if let Some(equal) = scalars::equal(&left, &right, self.state.options.skip_tensor_content) {
             return Ok(equal);
         }
@@ -390,7 +372,7 @@ impl<'a, G: Graph<'a>> OrderedComparison<'_, 'a, G> {
         // Keys may hold maps with such keys.
         self.enter_nested();
         let result = with_enough_stack(|| {
-            OrderedComparison::new(self.g, self.state, mode).run(left, right, BindingRegion::KEY)
+            OrderedComparison::new(self.state, mode).run(left, right, BindingRegion::KEY)
         });
         self.leave_nested();
         if !matches!(result, Ok(true)) {

@@ -10,17 +10,18 @@
 //! comparison runs instead.
 
 use super::BindingRegion;
-use super::compare_frames::{ParentHandle, as_sequence};
+use super::compare_frames::as_sequence;
 use super::compare_state::{CompareState, DagPairing, KnownEquality, Side};
 use super::hook_context::with_enough_stack;
 use super::ordered_equal::{CompareMode, OrderedComparison, check_no_variables};
 use super::pending::{CompareTask, CompareTaskKind, ListPair, PendingComparisons};
 use super::scalars;
 use super::scopes::Dependencies;
+use crate::child_cursor::ChildOwner;
 use crate::error::Error;
-use crate::graph::{Graph, HeapGraph, ViewOf};
 use crate::kind::{Facts, FieldRole, NodeKind};
 use crate::path::NodePath;
+use crate::reference::NodeRef;
 use crate::type_info::{ChildLayout, TypeInfo};
 use crate::view::View;
 
@@ -43,16 +44,14 @@ pub(crate) const PREFETCH_DISTANCE: usize = 6;
 /// # Errors
 /// If a type that promises to hold no variables or dag nodes holds one, or a scope shadows a variable. The path
 /// of the error is not known; the ordered comparison finds it.
-pub(super) fn equal<'a, G: Graph<'a>>(
-    g: G,
+pub(super) fn equal<'a>(
     state: &mut CompareState,
-    pair: (G::Node, G::Node),
+    pair: (NodeRef<'a>, NodeRef<'a>),
     region: BindingRegion,
     below_shared: bool,
-    pending: &mut PendingComparisons<G::Node, G::List>,
+    pending: &mut PendingComparisons<'a>,
 ) -> Result<bool, Error> {
     let mut comparer = FieldComparer {
-        g,
         state: std::mem::replace(state, CompareState::placeholder()),
         pending: std::mem::take(pending),
         floor: 0,
@@ -76,10 +75,9 @@ pub(super) fn equal<'a, G: Graph<'a>>(
 
 /// Compares the fields of two nodes pairwise and in order: scalars at once, nodes at once or deferred. See
 /// [`crate::Field::compare`].
-pub struct FieldComparer<'a, G: Graph<'a> = HeapGraph> {
-    g: G,
+pub struct FieldComparer<'a> {
     state: CompareState,
-    pending: PendingComparisons<G::Node, G::List>,
+    pending: PendingComparisons<'a>,
     /// Tasks beyond this index are in the order in which they must run, not yet reversed into stack order.
     floor: usize,
     recursion_depth: u32,
@@ -92,15 +90,15 @@ pub struct FieldComparer<'a, G: Graph<'a> = HeapGraph> {
     /// of visits is free.
     pure_trees: bool,
     /// The nodes whose children are being compared.
-    parents: (G::Node, G::Node),
+    parents: (NodeRef<'a>, NodeRef<'a>),
     failed: Option<Error>,
 }
 
-impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
+impl<'a> FieldComparer<'a> {
     /// Compares two nodes, now or later. Returns false if they are known to differ.
     #[inline]
-    pub fn compare_nodes(&mut self, left: G::Node, right: G::Node) -> bool {
-        if self.g.id(left) == self.g.id(right) && self.g.facts(left).is_none() {
+    pub fn compare_nodes(&mut self, left: NodeRef<'a>, right: NodeRef<'a>) -> bool {
+        if left.id() == right.id() && left.facts().is_none() {
             return true;
         }
         if !self.pure_trees {
@@ -116,14 +114,14 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
     /// Pushes a pair when the worklist must grow. Out of line, so that the common path saves no registers.
     #[cold]
     #[inline(never)]
-    fn push_pair_and_grow(&mut self, left: G::Node, right: G::Node) -> bool {
+    fn push_pair_and_grow(&mut self, left: NodeRef<'a>, right: NodeRef<'a>) -> bool {
         self.pending.pure_tree_pairs.push((left, right));
         true
     }
 
     /// Compares two nodes that may hold variables or dag nodes.
     #[inline(never)]
-    fn compare_nodes_slow(&mut self, left: G::Node, right: G::Node) -> bool {
+    fn compare_nodes_slow(&mut self, left: NodeRef<'a>, right: NodeRef<'a>) -> bool {
         if self.ordered && self.recursion_depth < MAX_COMPARE_RECURSION && !self.is_deferring() {
             return self.visit(left, right);
         }
@@ -131,7 +129,7 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
     }
 
     #[inline(never)]
-    fn defer_visit(&mut self, left: G::Node, right: G::Node) -> bool {
+    fn defer_visit(&mut self, left: NodeRef<'a>, right: NodeRef<'a>) -> bool {
         self.defer(left, right, CompareTaskKind::Visit);
         true
     }
@@ -148,7 +146,7 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
 
     /// Compares two values. Returns true if they are equal or their nodes are deferred.
     #[inline]
-    pub fn compare_values(&mut self, left: &ViewOf<'a, G>, right: &ViewOf<'a, G>) -> bool {
+    pub fn compare_values(&mut self, left: &View<'a>, right: &View<'a>) -> bool {
         if let (View::Node(left), View::Node(right)) = (left, right) {
             return self.compare_nodes(*left, *right);
         }
@@ -157,26 +155,12 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
 
     /// Compares two values of a field with the given role.
     #[inline]
-    pub fn compare_field(
-        &mut self,
-        role: FieldRole,
-        left: &ViewOf<'a, G>,
-        right: &ViewOf<'a, G>,
-    ) -> bool {
+    pub fn compare_field(&mut self, role: FieldRole, left: &View<'a>, right: &View<'a>) -> bool {
         match role {
             FieldRole::Ignore => true,
             FieldRole::Usual => self.compare_values(left, right),
             FieldRole::Def => self.with_def_region(|comparer| comparer.compare_values(left, right)),
         }
-    }
-
-    /// Compares all fields of two nodes that are not ignored.
-    pub(crate) fn compare_fields(&mut self, left: G::Node, right: G::Node) -> bool {
-        let g = self.g;
-        g.info(left).fields().iter().enumerate().all(|(index, field)| {
-            field.role == FieldRole::Ignore
-                || self.compare_field(field.role, &g.child(left, index), &g.child(right, index))
-        })
     }
 
     /// Returns whether the remaining `rest` elements of a list must be deferred, by
@@ -194,37 +178,32 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
 
     /// Prefetches an element of a list that will soon be visited.
     #[inline]
-    pub(crate) fn prefetch(&self, value: &ViewOf<'a, G>) {
+    pub(crate) fn prefetch(&self, value: &View<'a>) {
         if let View::Node(node) = value {
-            self.g.prefetch(*node);
+            node.prefetch();
         }
     }
 
     /// Compares two sequences from index `next` on.
     #[inline(never)]
-    pub(crate) fn compare_rest(
-        &mut self,
-        left: &ViewOf<'a, G>,
-        right: &ViewOf<'a, G>,
-        next: usize,
-    ) -> bool {
+    pub(crate) fn compare_rest(&mut self, left: &View<'a>, right: &View<'a>, next: usize) -> bool {
         // A sequence with identity equals one without. Lists nest as deep as Rust types do.
-        match (as_sequence(self.g, left), as_sequence(self.g, right)) {
-            (Some((left, len)), Some((right, other))) => {
-                len == other && self.compare_lists(ListPair { left, right, next, len })
+        match (as_sequence(left), as_sequence(right)) {
+            (Some(left), Some(right)) => {
+                let len = left.len();
+                len == right.len() && self.compare_lists(ListPair { left, right, next, len })
             }
             _ => false,
         }
     }
 
     #[inline(never)]
-    fn compare_non_nodes(&mut self, left: &ViewOf<'a, G>, right: &ViewOf<'a, G>) -> bool {
+    fn compare_non_nodes(&mut self, left: &View<'a>, right: &View<'a>) -> bool {
         let skip = self.state.options.skip_tensor_content;
         scalars::equal(left, right, skip).unwrap_or_else(|| self.compare_rest(left, right, 0))
     }
 
-    fn compare_lists(&mut self, mut lists: ListPair<G::Node, G::List>) -> bool {
-        let g = self.g;
+    fn compare_lists(&mut self, mut lists: ListPair<'a>) -> bool {
         while lists.next < lists.len {
             if self.defers_rest(lists.len - lists.next) {
                 self.pending.lists.push(lists);
@@ -234,11 +213,10 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
             let index = lists.next;
             lists.next += 1;
             if self.ordered && index + PREFETCH_DISTANCE < lists.len {
-                self.prefetch(&item_at(g, lists.left, index + PREFETCH_DISTANCE));
-                self.prefetch(&item_at(g, lists.right, index + PREFETCH_DISTANCE));
+                self.prefetch(&lists.left.child(index + PREFETCH_DISTANCE));
+                self.prefetch(&lists.right.child(index + PREFETCH_DISTANCE));
             }
-            if !self.compare_values(&item_at(g, lists.left, index), &item_at(g, lists.right, index))
-            {
+            if !self.compare_values(&lists.left.child(index), &lists.right.child(index)) {
                 return false;
             }
         }
@@ -246,22 +224,21 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
     }
 
     #[inline(never)]
-    fn compare_containers(&mut self, left: G::Node, right: G::Node) -> bool {
-        let g = self.g;
-        let len = g.len(left);
-        if len != g.len(right) {
+    fn compare_containers(&mut self, left: NodeRef<'a>, right: NodeRef<'a>) -> bool {
+        let len = left.len();
+        if len != right.len() {
             return false;
         }
-        let entries = match g.info(left).layout() {
+        let entries = match left.info().layout() {
             ChildLayout::Map => len / 2,
             ChildLayout::Set => len,
             ChildLayout::Record | ChildLayout::List => 0,
         };
-        let (left_all, right_all) = (ParentHandle::Node(left), ParentHandle::Node(right));
-        if !(0..entries).all(|entry| g.key_hash(left, entry) == g.key_hash(right, entry)) {
+        let (left_all, right_all) = (ChildOwner::Node(left), ChildOwner::Node(right));
+        if !(0..entries).all(|entry| left.key_hash(entry) == right.key_hash(entry)) {
             return false;
         }
-        if entries > 1 && g.has_tied_keys(left) {
+        if entries > 1 && left.has_tied_keys() {
             return self.compare_tied_containers(left, right);
         }
         self.compare_lists(ListPair { left: left_all, right: right_all, next: 0, len })
@@ -270,9 +247,9 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
     /// Compares two containers without variables, some of whose keys have the same hash. The ordered comparison
     /// finds which keys correspond.
     #[cold]
-    fn compare_tied_containers(&mut self, left: G::Node, right: G::Node) -> bool {
-        let (g, region, below_shared) = (self.g, self.region, self.below_shared);
-        let mut inner = OrderedComparison::new(g, &mut self.state, CompareMode::default());
+    fn compare_tied_containers(&mut self, left: NodeRef<'a>, right: NodeRef<'a>) -> bool {
+        let (region, below_shared) = (self.region, self.below_shared);
+        let mut inner = OrderedComparison::new(&mut self.state, CompareMode::default());
         match with_enough_stack(|| inner.run_on_children((left, right), region, below_shared)) {
             Ok(equal) => equal,
             Err(error) => {
@@ -289,7 +266,7 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
     }
 
     #[inline]
-    fn defer(&mut self, left: G::Node, right: G::Node, kind: CompareTaskKind) {
+    fn defer(&mut self, left: NodeRef<'a>, right: NodeRef<'a>, kind: CompareTaskKind) {
         let (region, below_shared) = (self.region, self.below_shared);
         self.pending.tasks.push(CompareTask { left, right, region, kind, below_shared });
     }
@@ -334,13 +311,12 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
         }
     }
 
-    fn visit(&mut self, left: G::Node, right: G::Node) -> bool {
-        let g = self.g;
-        let Some(info) = common_type(g, left, right) else { return false };
+    fn visit(&mut self, left: NodeRef<'a>, right: NodeRef<'a>) -> bool {
+        let Some(info) = common_type(left, right) else { return false };
         if info.kind() == NodeKind::Var {
             return self.visit_variables(left, right, info);
         }
-        let facts = g.facts(left).union(g.facts(right));
+        let facts = left.facts().union(right.facts());
         if facts.any(Facts::VAR) {
             return self.visit_ordered(left, right, info, facts);
         }
@@ -353,7 +329,7 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
 
     /// Compares two pure trees: no variables and no dag nodes below.
     #[inline(never)]
-    fn visit_pure_trees(&mut self, left: G::Node, right: G::Node) -> bool {
+    fn visit_pure_trees(&mut self, left: NodeRef<'a>, right: NodeRef<'a>) -> bool {
         let outer = (self.ordered, self.below_shared);
         (self.ordered, self.pure_trees) = (false, true);
         let mut pair = (left, right);
@@ -372,25 +348,24 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
     }
 
     #[inline]
-    fn open_pure_trees(&mut self, left: G::Node, right: G::Node) -> bool {
-        let g = self.g;
-        let Some(info) = common_type(g, left, right) else { return false };
-        if !info.is_tree_record() || g.is_shared(left) || g.is_shared(right) {
+    fn open_pure_trees(&mut self, left: NodeRef<'a>, right: NodeRef<'a>) -> bool {
+        let Some(info) = common_type(left, right) else { return false };
+        if !info.is_tree_record() || left.is_shared() || right.is_shared() {
             return self.open_unordered_out_of_line(left, right);
         }
-        g.compare_fields_of_pure_trees(left, right, self)
+        left.compare_fields_of_pure_trees(right, self)
     }
 
     /// Compares shared nodes, singletons and containers. Out of line, so that the common path saves no
     /// registers.
     #[inline(never)]
-    fn open_unordered_out_of_line(&mut self, left: G::Node, right: G::Node) -> bool {
+    fn open_unordered_out_of_line(&mut self, left: NodeRef<'a>, right: NodeRef<'a>) -> bool {
         self.open_unordered(left, right)
     }
 
     /// Compares two nodes without variables below, in any order.
     #[inline(never)]
-    fn visit_unordered(&mut self, left: G::Node, right: G::Node) -> bool {
+    fn visit_unordered(&mut self, left: NodeRef<'a>, right: NodeRef<'a>) -> bool {
         let base = self.pending.tasks.len();
         let outer = (self.ordered, self.below_shared);
         self.ordered = false;
@@ -405,12 +380,11 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
     }
 
     #[inline]
-    fn open_unordered(&mut self, left: G::Node, right: G::Node) -> bool {
-        let g = self.g;
-        let Some(info) = common_type(g, left, right) else { return false };
-        let (left_id, right_id) = (g.id(left), g.id(right));
-        let facts = g.facts(left).union(g.facts(right));
-        let shared = g.is_shared(left) || g.is_shared(right);
+    fn open_unordered(&mut self, left: NodeRef<'a>, right: NodeRef<'a>) -> bool {
+        let Some(info) = common_type(left, right) else { return false };
+        let (left_id, right_id) = (left.id(), right.id());
+        let facts = left.facts().union(right.facts());
+        let shared = left.is_shared() || right.is_shared();
         match info.kind() {
             _ if left_id == right_id && facts.is_none() => return true,
             NodeKind::Tree => {}
@@ -447,10 +421,9 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
 
     /// Compares the children of two nodes of one type.
     #[inline]
-    fn compare_inside(&mut self, left: G::Node, right: G::Node, info: &TypeInfo) -> bool {
-        let g = self.g;
+    fn compare_inside(&mut self, left: NodeRef<'a>, right: NodeRef<'a>, info: &TypeInfo) -> bool {
         if info.layout() == ChildLayout::Record {
-            g.compare_fields(left, right, self)
+            left.compare_fields(right, self)
         } else {
             self.compare_containers(left, right)
         }
@@ -460,7 +433,7 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
     #[inline]
     fn compare_inside_ordered(
         &mut self,
-        (left, right): (G::Node, G::Node),
+        (left, right): (NodeRef<'a>, NodeRef<'a>),
         info: &TypeInfo,
         region: BindingRegion,
         shared: bool,
@@ -480,13 +453,12 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
     #[inline]
     fn visit_ordered(
         &mut self,
-        left: G::Node,
-        right: G::Node,
+        left: NodeRef<'a>,
+        right: NodeRef<'a>,
         info: &TypeInfo,
         facts: Facts,
     ) -> bool {
-        let g = self.g;
-        let shared = g.is_shared(left) || g.is_shared(right);
+        let shared = left.is_shared() || right.is_shared();
         let region = self.region.inside(info);
         if info.kind() == NodeKind::Tree
             && info.layout() == ChildLayout::Record
@@ -503,27 +475,26 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
     #[inline(never)]
     fn visit_ordered_slow(
         &mut self,
-        left: G::Node,
-        right: G::Node,
+        left: NodeRef<'a>,
+        right: NodeRef<'a>,
         info: &TypeInfo,
         facts: Facts,
     ) -> bool {
-        let g = self.g;
-        let shared = g.is_shared(left) || g.is_shared(right);
+        let shared = left.is_shared() || right.is_shared();
         let region = self.region.inside(info);
         let mut on_close =
             if info.is_scope() { CompareTaskKind::Scope } else { CompareTaskKind::Visit };
         match info.kind() {
-            NodeKind::Dag => match self.state.dag_pairing(g.id(left), g.id(right)) {
+            NodeKind::Dag => match self.state.dag_pairing(left.id(), right.id()) {
                 DagPairing::EachOther => return true,
                 DagPairing::Others => return false,
                 _ if shared || self.below_shared => on_close = CompareTaskKind::Pair,
                 DagPairing::None | DagPairing::EachOtherStale => {}
             },
             NodeKind::ConstTree if self.check_no_variables(info, facts) => return false,
-            NodeKind::Singleton => return g.id(left) == g.id(right),
+            NodeKind::Singleton => return left.id() == right.id(),
             _ if shared => {
-                on_close = match self.state.known_equality(g.id(left), g.id(right)) {
+                on_close = match self.state.known_equality(left.id(), right.id()) {
                     KnownEquality::Equal => return true,
                     KnownEquality::Unknown => CompareTaskKind::Join,
                     KnownEquality::OtherContext => CompareTaskKind::JoinFresh,
@@ -531,7 +502,7 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
             }
             _ => {}
         }
-        if info.layout().is_keyed() && !self.has_distinct_fixed_keys(left, right) {
+        if info.layout().is_keyed() && ![left, right].into_iter().all(has_distinct_fixed_keys) {
             return self.retry_ordered(info);
         }
         if on_close == CompareTaskKind::Visit {
@@ -548,7 +519,12 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
 
     /// Runs the closing action of a pair whose children are equal: now, or after the deferred tasks.
     #[inline]
-    fn finish_or_defer(&mut self, left: G::Node, right: G::Node, kind: CompareTaskKind) -> bool {
+    fn finish_or_defer(
+        &mut self,
+        left: NodeRef<'a>,
+        right: NodeRef<'a>,
+        kind: CompareTaskKind,
+    ) -> bool {
         if self.is_deferring() {
             self.defer(left, right, kind);
         } else {
@@ -558,25 +534,16 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
         true
     }
 
-    /// Returns whether the keys of both containers have pairwise different hashes that do not depend on
-    /// context.
-    fn has_distinct_fixed_keys(&self, left: G::Node, right: G::Node) -> bool {
-        let g = self.g;
-        let ordered = |node| g.key_hash(node, 0).is_some() && !g.has_tied_keys(node);
-        [left, right].into_iter().all(|node| g.len(node) == 0 || ordered(node))
-    }
-
     /// Closes a pair whose children were found equal.
-    fn finish(&mut self, task: &CompareTask<G::Node>) {
-        let g = self.g;
+    fn finish(&mut self, task: &CompareTask<'a>) {
         if matches!(task.kind, CompareTaskKind::Bind | CompareTaskKind::BindHidden) {
             let hidden = task.kind == CompareTaskKind::BindHidden;
             return self.bind((task.left, task.right), task.region, hidden);
         }
-        if g.info(task.left).is_scope() {
+        if task.left.info().is_scope() {
             self.state.scopes.leave();
         }
-        let (left, right) = (g.id(task.left), g.id(task.right));
+        let (left, right) = (task.left.id(), task.right.id());
         let dependencies = self.state.scopes.untrack(task.kind != CompareTaskKind::Scope);
         let begun = self.pending.epochs.pop();
         match task.kind {
@@ -596,11 +563,11 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
     }
 
     #[inline(never)]
-    fn visit_variables(&mut self, left: G::Node, right: G::Node, info: &TypeInfo) -> bool {
-        let (g, region) = (self.g, self.region);
-        let known = self.state.bound_to(g, Side::Left, left);
+    fn visit_variables(&mut self, left: NodeRef<'a>, right: NodeRef<'a>, info: &TypeInfo) -> bool {
+        let region = self.region;
+        let known = self.state.bound_to(Side::Left, left);
         if let Some((depth, other)) = known
-            && other == g.id(right)
+            && other == right.id()
         {
             if self.shadows(depth) {
                 return self.retry_ordered(info);
@@ -608,15 +575,15 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
             self.state.scopes.touch(depth);
             return true;
         }
-        let other = self.state.bound_to(g, Side::Right, right);
+        let other = self.state.bound_to(Side::Right, right);
         if known.is_some() || other.is_some() {
             let shadows = [known, other].into_iter().flatten().any(|(at, _)| self.shadows(at));
             return shadows && self.retry_ordered(info);
         }
         if region.leaves_free() {
-            let same = g.id(left) == g.id(right);
+            let same = left.id() == right.id();
             if same {
-                self.state.bind_free(g, left);
+                self.state.bind_free(left);
             }
             return same;
         }
@@ -643,9 +610,9 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
     }
 
     #[inline]
-    fn bind(&mut self, variables: (G::Node, G::Node), region: BindingRegion, hidden: bool) {
+    fn bind(&mut self, variables: (NodeRef<'a>, NodeRef<'a>), region: BindingRegion, hidden: bool) {
         let depth = if region.binds_in_scope() { self.state.scopes.depth() } else { 0 };
-        self.state.bind(self.g, variables, depth, hidden);
+        self.state.bind(variables, depth, hidden);
     }
 
     /// Returns whether an occurrence here of a variable bound at `depth` is shadowing.
@@ -666,19 +633,12 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
 
 /// Returns the type of two nodes, if both have the same.
 #[inline]
-fn common_type<'a, G: Graph<'a>>(g: G, left: G::Node, right: G::Node) -> Option<&'static TypeInfo> {
-    let info = g.info(left);
-    std::ptr::eq(info, g.info(right)).then_some(info)
+fn common_type(left: NodeRef<'_>, right: NodeRef<'_>) -> Option<&'static TypeInfo> {
+    let info = left.info();
+    std::ptr::eq(info, right.info()).then_some(info)
 }
 
-#[inline]
-fn item_at<'a, G: Graph<'a>>(
-    g: G,
-    of: ParentHandle<G::Node, G::List>,
-    index: usize,
-) -> View<'a, G::Node, G::List> {
-    match of {
-        ParentHandle::List(list) => g.list_item(list, index),
-        ParentHandle::Node(node) => g.child(node, index),
-    }
+/// Returns whether the keys of a container have pairwise different hashes that do not depend on context.
+fn has_distinct_fixed_keys(container: NodeRef<'_>) -> bool {
+    container.is_empty() || container.key_hash(0).is_some() && !container.has_tied_keys()
 }

@@ -8,20 +8,21 @@
 //! and returns, and `hash.rs` continues with the frames.
 
 use super::BindingRegion;
-use super::compare_frames::ParentHandle;
 use super::fast_equal::PREFETCH_DISTANCE;
 use super::hash::{HashFrame, HashOnClose, TAG_BINDERS};
 use super::hash_state::HashState;
 use super::key_memo::{KNOWN_FREE, VariableUse};
 use super::ordered_equal::check_no_variables;
 use super::scalars;
+use crate::child_cursor::ChildOwner;
 use crate::error::Error;
-use crate::graph::{Graph, HeapGraph, ViewOf};
 use crate::hasher::{ChildPosition, Hash128, HashSum, Mixer};
 use crate::kind::{Facts, FieldRole, NodeKind};
 use crate::path::NodePath;
+use crate::reference::NodeRef;
 use crate::type_info::{ChildLayout, LIST_SEED, TypeInfo};
-use crate::view::View;
+use crate::values::Value;
+use crate::view::{List, View};
 
 const TAG_FREE: u64 = 0x41;
 const TAG_BOUND_AT_ROOT: u64 = 0x42;
@@ -74,12 +75,11 @@ impl BinderSum {
 
 /// Hashes the fields of nodes: returns the contribution of each field to the hash of its node. See
 /// [`crate::Field::hash_contribution`].
-pub struct FieldHasher<'w, 'o, 'a, G: Graph<'a> = HeapGraph> {
-    pub(super) g: G,
+pub struct FieldHasher<'w, 'o, 'a> {
     pub(super) state: &'w mut HashState<'o>,
-    pub(super) frames: Vec<HashFrame<G::Node, G::List>>,
+    pub(super) frames: Vec<HashFrame<'a>>,
     /// Frames pushed while the recursion unwinds, innermost first.
-    pub(super) new_frames: Vec<HashFrame<G::Node, G::List>>,
+    pub(super) new_frames: Vec<HashFrame<'a>>,
     /// The region of the children that are being hashed.
     pub(super) region: BindingRegion,
     /// True if children are visited from the last to the first.
@@ -96,11 +96,10 @@ pub struct FieldHasher<'w, 'o, 'a, G: Graph<'a> = HeapGraph> {
     pub(super) failed: Option<Box<Error>>,
 }
 
-impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
+impl<'w, 'o, 'a> FieldHasher<'w, 'o, 'a> {
     /// Creates a hasher that recurses at most `max_recursion` levels where hashing may fail.
-    pub(super) fn new(g: G, state: &'w mut HashState<'o>, max_recursion: u32) -> Self {
+    pub(super) fn new(state: &'w mut HashState<'o>, max_recursion: u32) -> Self {
         Self {
-            g,
             state,
             frames: Vec::new(),
             new_frames: Vec::new(),
@@ -150,7 +149,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
 
     /// Returns the contribution of a value of a field with the given role.
     #[inline]
-    pub fn hash_field(&mut self, role: FieldRole, view: &ViewOf<'a, G>) -> Hash128 {
+    pub fn hash_field(&mut self, role: FieldRole, view: &View<'a>) -> Hash128 {
         match role {
             FieldRole::Def => self.with_def_region(|hasher| hasher.hash_value(view)),
             FieldRole::Usual | FieldRole::Ignore => self.hash_value(view),
@@ -159,7 +158,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
 
     /// Returns the contribution of a value.
     #[inline]
-    pub fn hash_value(&mut self, view: &ViewOf<'a, G>) -> Hash128 {
+    pub fn hash_value(&mut self, view: &View<'a>) -> Hash128 {
         match view {
             View::Node(node) => self.hash_node(*node),
             View::List(list) => self.hash_list(*list),
@@ -172,12 +171,12 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
 
     /// Returns the contribution of a node.
     #[inline]
-    pub fn hash_node(&mut self, node: G::Node) -> Hash128 {
-        let facts = self.g.facts(node);
+    pub fn hash_node(&mut self, node: NodeRef<'a>) -> Hash128 {
+        let facts = node.facts();
         if facts.any(ORDERED_FACTS) {
             return self.hash_ordered(node);
         }
-        match self.state.hash_memo.get(self.g, node) {
+        match self.state.hash_memo.get(node) {
             Some(hash) => hash,
             None if self.backwards && facts.is_none() => self.hash_pure_tree(node),
             None => self.hash_unordered(node),
@@ -193,15 +192,15 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
 
     /// Prefetches an element of a list that will soon be visited.
     #[inline]
-    pub(crate) fn prefetch(&self, value: &ViewOf<'a, G>) {
+    pub(crate) fn prefetch(&self, value: &View<'a>) {
         if let View::Node(node) = value {
-            self.g.prefetch(*node);
+            node.prefetch();
         }
     }
 
     /// Returns the initial sum of a list of `len` elements, or `None` if the list needs a frame.
     #[inline]
-    pub(crate) fn begin_list(&mut self, list: G::List, len: usize) -> Option<HashSum> {
+    pub(crate) fn begin_list(&mut self, list: &'a dyn List, len: usize) -> Option<HashSum> {
         let sum = HashSum::new(LIST_SEED, len);
         if self.max_recursion == 0 && self.recursion_depth == 0 && len > 0 {
             self.new_frames.push(self.list_frame(list, len, sum));
@@ -213,27 +212,32 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
 
     /// Suspends a list at the element `index`, which halted.
     #[cold]
-    pub(crate) fn suspend_list_at(&mut self, list: G::List, index: usize, sum: HashSum) -> Hash128 {
-        let frame = self.list_frame(list, self.g.list_len(list), sum);
+    pub(crate) fn suspend_list_at(
+        &mut self,
+        list: &'a dyn List,
+        index: usize,
+        sum: HashSum,
+    ) -> Hash128 {
+        let frame = self.list_frame(list, list.len(), sum);
         self.new_frames.push(frame.begun_at(index));
         Hash128::default()
     }
 
-    fn list_frame(&self, list: G::List, len: usize, sum: HashSum) -> HashFrame<G::Node, G::List> {
-        HashFrame::new(ParentHandle::List(list), len, self.region, sum, HashOnClose::Nothing)
+    fn list_frame(&self, list: &'a dyn List, len: usize, sum: HashSum) -> HashFrame<'a> {
+        HashFrame::new(ChildOwner::List(list), len, self.region, sum, HashOnClose::Nothing)
             .with_direction(self.backwards)
     }
 
     #[inline(never)]
-    fn hash_list(&mut self, list: G::List) -> Hash128 {
-        let (g, len) = (self.g, self.g.list_len(list));
+    fn hash_list(&mut self, list: &'a dyn List) -> Hash128 {
+        let len = list.len();
         let Some(mut sum) = self.begin_list(list, len) else { return Hash128::default() };
         for step in 0..len {
             let index = if self.backwards { len - 1 - step } else { step };
             if !self.backwards && index + PREFETCH_DISTANCE < len {
-                self.prefetch(&g.list_item(list, index + PREFETCH_DISTANCE));
+                self.prefetch(&list.item(index + PREFETCH_DISTANCE));
             }
-            let part = self.hash_value(&g.list_item(list, index));
+            let part = self.hash_value(&list.item(index));
             if self.halted {
                 return self.suspend_list_at(list, index, sum);
             }
@@ -242,35 +246,15 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
         sum.finish()
     }
 
-    /// Adds the contributions of all children of a node that are not ignored, one by one.
-    pub(crate) fn hash_children(&mut self, node: G::Node, mut sum: HashSum) -> HashSum {
-        let (g, len) = (self.g, self.g.len(node));
-        let fields = g.info(node).fields();
-        for step in 0..len {
-            let index = if self.backwards { len - 1 - step } else { step };
-            let role = fields.get(index).map_or(FieldRole::Usual, |field| field.role);
-            if role == FieldRole::Ignore {
-                continue;
-            }
-            let part = self.hash_field(role, &g.child(node, index));
-            if self.halted {
-                return self.suspend_at(index, sum);
-            }
-            sum = sum.add(ChildPosition::of(index), part);
-        }
-        sum
-    }
-
     /// Hashes a pure tree below another one, whose hash is not cached.
-    fn hash_pure_tree(&mut self, node: G::Node) -> Hash128 {
-        let g = self.g;
-        let info = g.info(node);
+    fn hash_pure_tree(&mut self, node: NodeRef<'a>) -> Hash128 {
+        let info = node.info();
         if self.recursion_depth >= MAX_HASH_RECURSION || !info.is_tree_record() {
             return self.hash_unordered(node);
         }
         self.recursion_depth += 1;
         self.is_leaf = true;
-        let sum = g.hash_children(node, info.record_seed(), self);
+        let sum = node.hash_children(info.record_seed(), self);
         self.recursion_depth -= 1;
         if self.halted {
             return self.suspend_unordered(node, self.region);
@@ -280,34 +264,33 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
 
     /// Pushes a frame for an unordered node, one of whose fields halted.
     #[cold]
-    fn suspend_unordered(&mut self, node: G::Node, region: BindingRegion) -> Hash128 {
-        let (len, (index, sum)) = (self.g.len(node), self.suspended_at);
-        let frame = HashFrame::new(ParentHandle::Node(node), len, region, sum, HashOnClose::Cache);
+    fn suspend_unordered(&mut self, node: NodeRef<'a>, region: BindingRegion) -> Hash128 {
+        let (len, (index, sum)) = (node.len(), self.suspended_at);
+        let frame = HashFrame::new(ChildOwner::Node(node), len, region, sum, HashOnClose::Cache);
         self.new_frames.push(frame.with_direction(true).begun_at(index));
         Hash128::default()
     }
 
     /// Caches the hash of an unordered node, all of whose fields were added.
     #[inline]
-    fn cache_unordered(&mut self, node: G::Node, hash: Hash128) -> Hash128 {
+    fn cache_unordered(&mut self, node: NodeRef<'a>, hash: Hash128) -> Hash128 {
         // Hashing a leaf again costs less than writing its hash to memory. The root is always written, so that
         // a second call for it finds the hash.
         let is_leaf = std::mem::replace(&mut self.is_leaf, false);
-        if !is_leaf || self.recursion_depth == 0 || self.g.is_shared(node) {
-            self.state.hash_memo.put(self.g, node, hash);
+        if !is_leaf || self.recursion_depth == 0 || node.is_shared() {
+            self.state.hash_memo.put(node, hash);
         }
         hash
     }
 
     /// Hashes an unordered node (no variables, hooks or uncomparable nodes below), whose hash is not cached.
-    fn hash_unordered(&mut self, node: G::Node) -> Hash128 {
-        let g = self.g;
-        let (info, facts) = (g.info(node), g.facts(node));
+    fn hash_unordered(&mut self, node: NodeRef<'a>) -> Hash128 {
+        let (info, facts) = (node.info(), node.facts());
         if !info.is_tree_record() {
             if info.kind() == NodeKind::Singleton && self.state.singletons_by_identity {
-                return singleton_identity(g.id(node));
+                return singleton_identity(node.id());
             }
-            if info.layout().is_keyed() && g.has_tied_keys(node) {
+            if info.layout().is_keyed() && node.has_tied_keys() {
                 self.open_frame(node, self.region, HashOnClose::Cache);
                 return Hash128::default();
             }
@@ -320,11 +303,11 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
                 return Hash128::default();
             }
         }
-        let (len, region) = (g.len(node), self.region);
+        let (len, region) = (node.len(), self.region);
         let seed = info.seed_with_len(len);
         if self.recursion_depth >= max_recursion {
             let frame =
-                HashFrame::new(ParentHandle::Node(node), len, region, seed, HashOnClose::Cache);
+                HashFrame::new(ChildOwner::Node(node), len, region, seed, HashOnClose::Cache);
             self.new_frames.push(frame.with_direction(true));
             self.halted = true;
             return Hash128::default();
@@ -332,7 +315,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
         let outer_direction = std::mem::replace(&mut self.backwards, true);
         self.recursion_depth += 1;
         self.is_leaf = true;
-        let sum = g.hash_children(node, seed, self);
+        let sum = node.hash_children(seed, self);
         self.recursion_depth -= 1;
         self.backwards = outer_direction;
         if self.halted {
@@ -342,9 +325,8 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
     }
 
     /// Hashes a node that holds variables, hooks or uncomparable nodes.
-    fn hash_ordered(&mut self, node: G::Node) -> Hash128 {
-        let g = self.g;
-        let info = g.info(node);
+    fn hash_ordered(&mut self, node: NodeRef<'a>) -> Hash128 {
+        let info = node.info();
         match info.kind() {
             NodeKind::Var => return self.hash_variable(node, info),
             NodeKind::Tree | NodeKind::Dag => {}
@@ -353,20 +335,20 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
                 return self.fail(Error::Uncomparable { key, path });
             }
             NodeKind::ConstTree => {
-                if self.fails_variable_check(info, g.facts(node)) {
+                if self.fails_variable_check(info, node.facts()) {
                     return Hash128::default();
                 }
             }
             NodeKind::Singleton if self.state.singletons_by_identity => {
-                return singleton_identity(g.id(node));
+                return singleton_identity(node.id());
             }
-            NodeKind::Singleton if g.facts(node).any(Facts::VAR.union(Facts::UNCOMPARABLE)) => {
+            NodeKind::Singleton if node.facts().any(Facts::VAR.union(Facts::UNCOMPARABLE)) => {
                 return self.hash_scalar_fields(node, info);
             }
             NodeKind::Singleton => {}
         }
-        let shared = g.is_shared(node);
-        if shared && let Some(hash) = self.state.memoized_hash(g.id(node), self.region.inside(info))
+        let shared = node.is_shared();
+        if shared && let Some(hash) = self.state.memoized_hash(node.id(), self.region.inside(info))
         {
             return hash;
         }
@@ -376,7 +358,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
             return Hash128::default();
         }
         self.recursion_depth += 1;
-        let sum = g.hash_children(node, info.seed_with_len(info.fields().len()), self);
+        let sum = node.hash_children(info.seed_with_len(info.fields().len()), self);
         self.recursion_depth -= 1;
         if self.halted {
             return self.suspend_ordered(node, self.region, HashOnClose::Nothing);
@@ -387,12 +369,12 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
     /// Hashes a singleton that holds variables or uncomparable nodes. It is equal to itself whatever is bound
     /// around it, so only its scalar fields count.
     #[cold]
-    fn hash_scalar_fields(&self, node: G::Node, info: &TypeInfo) -> Hash128 {
+    fn hash_scalar_fields(&self, node: NodeRef<'a>, info: &TypeInfo) -> Hash128 {
         let skip = self.state.options.skip_tensor_content;
-        let mut sum = info.seed_with_len(self.g.len(node));
+        let mut sum = info.seed_with_len(node.len());
         for (index, field) in info.fields().iter().enumerate() {
             if field.role != FieldRole::Ignore
-                && let Some(part) = scalars::contribution(&self.g.child(node, index), skip)
+                && let Some(part) = scalars::contribution(&node.child(index), skip)
             {
                 sum = sum.add(ChildPosition::of(index), part);
             }
@@ -404,21 +386,21 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
     #[cold]
     fn suspend_ordered(
         &mut self,
-        node: G::Node,
+        node: NodeRef<'a>,
         region: BindingRegion,
         on_close: HashOnClose,
     ) -> Hash128 {
-        let (len, (index, sum)) = (self.g.len(node), self.suspended_at);
+        let (len, (index, sum)) = (node.len(), self.suspended_at);
         self.new_frames.push(
-            HashFrame::new(ParentHandle::Node(node), len, region, sum, on_close).begun_at(index),
+            HashFrame::new(ChildOwner::Node(node), len, region, sum, on_close).begun_at(index),
         );
         Hash128::default()
     }
 
     #[inline(never)]
-    fn hash_variable(&mut self, node: G::Node, info: &TypeInfo) -> Hash128 {
-        let (g, region) = (self.g, self.region);
-        if let Some((at, index, number)) = self.state.binding_of(g, node) {
+    fn hash_variable(&mut self, node: NodeRef<'a>, info: &TypeInfo) -> Hash128 {
+        let region = self.region;
+        if let Some((at, index, number)) = self.state.binding_of(node) {
             if region.is_def() && (1..self.state.scopes.depth()).contains(&at) {
                 return self.fail_shadowing(node, number);
             }
@@ -433,8 +415,8 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
     }
 
     /// Hashes the fields of a variable at its first occurrence, and binds it.
-    fn hash_binding_occurrence(&mut self, node: G::Node, info: &TypeInfo) -> Hash128 {
-        let (g, region) = (self.g, self.region);
+    fn hash_binding_occurrence(&mut self, node: NodeRef<'a>, info: &TypeInfo) -> Hash128 {
+        let region = self.region;
         let (hidden, inside) = (region.is_below_var(), region.below_var());
         if self.recursion_depth >= self.max_recursion || !hashes_by_fields_alone(info) {
             self.open_frame(node, inside, HashOnClose::Bind { hidden });
@@ -442,7 +424,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
         }
         self.region = inside;
         self.recursion_depth += 1;
-        let sum = g.hash_children(node, info.seed_with_len(info.fields().len()), self);
+        let sum = node.hash_children(info.seed_with_len(info.fields().len()), self);
         self.recursion_depth -= 1;
         self.region = region;
         if self.halted {
@@ -455,7 +437,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
     #[inline]
     pub(super) fn bind(
         &mut self,
-        node: G::Node,
+        node: NodeRef<'a>,
         region: BindingRegion,
         hidden: bool,
         hash: Hash128,
@@ -464,29 +446,29 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
             return Hash128::default();
         }
         let depth = if region.binds_in_scope() { self.state.scopes.depth() } else { 0 };
-        let index = self.state.bind_in(self.g, node, depth, hidden, hash);
+        let index = self.state.bind_in(node, depth, hidden, hash);
         self.record_use(node, depth, Some(index));
         self.variable_contribution(node, depth, Some(index))
     }
 
     /// Hashes a variable that nothing binds.
     #[cold]
-    fn hash_free_variable(&mut self, node: G::Node) -> Hash128 {
+    fn hash_free_variable(&mut self, node: NodeRef<'a>) -> Hash128 {
         if self.stop_at_binding(node) {
             return Hash128::default();
         }
-        self.state.bind_free(self.g, node);
-        self.state.free.push((self.g.creation_number(node), self.g.id(node)));
+        self.state.bind_free(node);
+        self.state.free.push((node.creation_number(), node.id()));
         self.record_use(node, 0, None);
         self.variable_contribution(node, 0, None)
     }
 
     /// Inside a key, records that a variable is used; see [`super::key_memo::KeyMemo`].
     #[inline]
-    fn record_use(&mut self, node: G::Node, at: u32, index: Option<u32>) {
+    fn record_use(&mut self, node: NodeRef<'a>, at: u32, index: Option<u32>) {
         if self.state.in_key() {
             let bound = index.map(|index| (at, index));
-            let (variable, serial) = (self.g.id(node), self.g.creation_number(node));
+            let (variable, serial) = (node.id(), node.creation_number());
             self.state.record_use(VariableUse { variable, bound, serial });
         }
     }
@@ -495,10 +477,10 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
     /// among the variables of that scope. A variable bound at the root, which is the same from everywhere,
     /// contributes only its index; a free one its creation number.
     #[inline]
-    fn variable_contribution(&self, node: G::Node, at: u32, index: Option<u32>) -> Hash128 {
+    fn variable_contribution(&self, node: NodeRef<'a>, at: u32, index: Option<u32>) -> Hash128 {
         let depth = self.state.scopes.depth();
         match index {
-            None => Hash128 { lo: self.g.creation_number(node), hi: TAG_FREE },
+            None => Hash128 { lo: node.creation_number(), hi: TAG_FREE },
             Some(index) if at == 0 => Hash128 { lo: index.into(), hi: TAG_BOUND_AT_ROOT },
             Some(index) => {
                 Hash128 { lo: index.into(), hi: TAG_BOUND_AT_DEPTH + u64::from(depth - at) }
@@ -515,8 +497,8 @@ impl<'w, 'o, 'a, G: Graph<'a>> FieldHasher<'w, 'o, 'a, G> {
     }
 
     #[cold]
-    fn fail_shadowing(&mut self, node: G::Node, binding: usize) -> Hash128 {
-        let variable = format!("{:?}", self.g.display_value(View::Node(node)));
+    fn fail_shadowing(&mut self, node: NodeRef<'a>, binding: usize) -> Hash128 {
+        let variable = format!("{:?}", Value::of(View::Node(node)));
         let (outer, inner) = (NodePath::root(), self.path());
         self.fail(Error::Shadowing { variable, outer, inner, binding })
     }

@@ -3,7 +3,6 @@
 
 use std::rc::Rc;
 
-use super::compare_frames::ParentHandle;
 use super::compare_state::BindingSite;
 use super::container_keys::{fixed_key_hashes, key_hashes};
 use super::field_hasher::{BinderSum, FieldHasher, MAX_HASH_RECURSION, ORDERED_FACTS};
@@ -13,14 +12,13 @@ use super::key_memo::{self, KeyVariables};
 use super::scopes::StoredDependencies;
 use super::tied_keys::HashEntries;
 use super::{BindingRegion, StructuralOptions};
+use crate::child_cursor::ChildOwner;
 use crate::error::Error;
-use crate::graph::{Graph, HeapGraph, ViewOf};
 use crate::hasher::{ChildPosition, Hash128, HashSum, Mixer};
 use crate::kind::{Facts, FieldRole, NodeKind};
-use crate::node::Field;
 use crate::path::{NodePath, PathStep};
 use crate::reference::NodeRef;
-use crate::type_info::{ChildLayout, TypeInfo};
+use crate::type_info::TypeInfo;
 use crate::values::Value;
 use crate::view::View;
 
@@ -29,9 +27,8 @@ const TAG_HOOK: u64 = 0x32;
 pub(super) const TAG_BINDERS: u64 = 0x33;
 
 /// Hashes a whole graph. If that fails, the path of the error is only right if the walk is `thorough`.
-pub(crate) fn hash_graph<'a, G: Graph<'a>>(
-    g: G,
-    view: ViewOf<'a, G>,
+pub(crate) fn hash_graph(
+    view: View<'_>,
     options: StructuralOptions,
     thorough: bool,
     stop_at: Option<usize>,
@@ -40,14 +37,14 @@ pub(crate) fn hash_graph<'a, G: Graph<'a>>(
     state.stop_at = stop_at;
     let max_recursion = if thorough { 0 } else { MAX_HASH_RECURSION };
     let result =
-        FieldHasher::new(g, &mut state, max_recursion).run(view, BindingRegion::start(options));
+        FieldHasher::new(&mut state, max_recursion).run(view, BindingRegion::start(options));
     let hash = match result {
         Ok(hash) => hash,
         Err(error) => return Err(Box::new((*error, state.stopped))),
     };
     let binders = state.binders[0];
     let mixed = match view {
-        View::Node(node) => g.info(node).kind() != NodeKind::Var,
+        View::Node(node) => node.info().kind() != NodeKind::Var,
         View::List(_) => true,
         _ => false,
     };
@@ -74,8 +71,8 @@ pub(super) enum HashOnClose {
 }
 
 /// A node or list that is being hashed, and the progress in it.
-pub(super) struct HashFrame<N, L> {
-    parent: ParentHandle<N, L>,
+pub(super) struct HashFrame<'a> {
+    parent: ChildOwner<'a>,
     /// The number of children that were begun.
     begun: usize,
     len: usize,
@@ -91,9 +88,9 @@ pub(super) struct HashFrame<N, L> {
     entries: Option<Box<HashEntries>>,
 }
 
-impl<N: Copy, L: Copy> HashFrame<N, L> {
+impl<'a> HashFrame<'a> {
     pub(super) fn new(
-        parent: ParentHandle<N, L>,
+        parent: ChildOwner<'a>,
         len: usize,
         region: BindingRegion,
         sum: HashSum,
@@ -143,57 +140,40 @@ impl<N: Copy, L: Copy> HashFrame<N, L> {
     }
 
     /// Begins the next child that is not ignored. Returns `None` if there is none.
-    fn begin_child<'a, G: Graph<'a, Node = N, List = L>>(
-        &mut self,
-        g: G,
-    ) -> Option<(ViewOf<'a, G>, BindingRegion)> {
+    fn begin_child(&mut self) -> Option<(View<'a>, BindingRegion)> {
         while self.begun < self.len {
             self.begun += 1;
             let index = self.index()?;
-            let node = match self.parent {
-                ParentHandle::List(list) => return Some((g.list_item(list, index), self.region)),
-                ParentHandle::Node(node) => node,
-            };
             if let Some(entries) = &self.entries {
                 if entries.has_contribution(index) {
                     continue;
                 }
-                return Some((g.child(node, entries.stored_indices(index)?.0), self.region));
+                return Some((self.parent.child(entries.stored_index(index)?), self.region));
             }
-            let role =
-                g.info(node).fields().get(index).map_or(FieldRole::Usual, |field| field.role);
+            let role = self.parent.role(index);
             if role != FieldRole::Ignore {
-                return Some((g.child(node, index), self.region.of_field(role)));
+                return Some((self.parent.child(index), self.region.of_field(role)));
             }
         }
         None
     }
 
     /// Returns the path step to the child that was begun last.
-    fn step<'a, G: Graph<'a, Node = N, List = L>>(&self, g: G) -> Option<PathStep> {
+    fn step(&self) -> Option<PathStep> {
         let index = self.index()?;
-        let ParentHandle::Node(node) = self.parent else { return Some(PathStep::Index(index)) };
-        Some(match (g.info(node).layout(), &self.entries) {
-            (ChildLayout::Record, _) => {
-                PathStep::Field(g.info(node).fields().get(index)?.name.into())
-            }
-            (ChildLayout::List, _) => PathStep::Index(index),
-            (_, Some(entries)) => {
-                PathStep::Key(g.display_value(g.child(node, entries.stored_indices(index)?.1)))
-            }
-            (ChildLayout::Map, None) => {
-                PathStep::Key(g.display_value(g.child(node, index / 2 * 2)))
-            }
-            (ChildLayout::Set, None) => PathStep::Key(g.display_value(g.child(node, index))),
-        })
+        let stored = match &self.entries {
+            Some(entries) => entries.stored_index(index)?,
+            None => index,
+        };
+        Some(self.parent.step(stored))
     }
 }
 
-impl<'a, G: Graph<'a>> FieldHasher<'_, '_, 'a, G> {
+impl<'a> FieldHasher<'_, '_, 'a> {
     /// Returns the contribution of `view` to the hash of its owner.
     pub(super) fn run(
         &mut self,
-        view: ViewOf<'a, G>,
+        view: View<'a>,
         region: BindingRegion,
     ) -> Result<Hash128, Box<Error>> {
         self.region = region;
@@ -217,9 +197,8 @@ impl<'a, G: Graph<'a>> FieldHasher<'_, '_, 'a, G> {
     /// Returns the contribution of the next child of the innermost frame. If there is none, closes the frame
     /// and returns its own contribution.
     fn hash_next_child(&mut self) -> Hash128 {
-        let g = self.g;
         let Some(top) = self.frames.last_mut() else { return Hash128::default() };
-        match top.begin_child(g) {
+        match top.begin_child() {
             Some((child, region)) => {
                 self.region = region;
                 self.backwards = top.backwards;
@@ -233,7 +212,7 @@ impl<'a, G: Graph<'a>> FieldHasher<'_, '_, 'a, G> {
     /// Opens a frame for a node.
     pub(super) fn open_frame(
         &mut self,
-        node: G::Node,
+        node: NodeRef<'a>,
         region: BindingRegion,
         on_close: HashOnClose,
     ) {
@@ -245,16 +224,15 @@ impl<'a, G: Graph<'a>> FieldHasher<'_, '_, 'a, G> {
 
     fn try_open_frame(
         &mut self,
-        node: G::Node,
+        node: NodeRef<'a>,
         region: BindingRegion,
         on_close: HashOnClose,
     ) -> Result<(), Box<Error>> {
-        let g = self.g;
-        let info = g.info(node);
+        let info = node.info();
         let (remember, scope) = (matches!(on_close, HashOnClose::Memoize), info.is_scope());
         let region = region.inside(info);
         let mut entries = None;
-        let mut len = g.len(node);
+        let mut len = node.len();
         let seed = info.seed_with_len(len);
         let tracked = remember || scope;
         if tracked {
@@ -267,27 +245,25 @@ impl<'a, G: Graph<'a>> FieldHasher<'_, '_, 'a, G> {
         }
         if info.layout().is_keyed() && len > 0 {
             let per_entry = info.layout().per_entry();
-            let found = if g.key_hash(node, 0).is_none() {
+            let found = if node.key_hash(0).is_none() {
                 Some(HashEntries::with_keys(self.hash_keys(node)?, per_entry))
-            } else if g.has_tied_keys(node) {
-                fixed_key_hashes(g, node).map(|order| HashEntries::new(order, per_entry))
+            } else if node.has_tied_keys() {
+                fixed_key_hashes(node).map(|order| HashEntries::new(order, per_entry))
             } else {
                 None
             };
             if let Some(mut found) = found {
                 if per_entry == 2 {
-                    found.defer_tied(g, node);
+                    found.defer_tied(node);
                 }
                 len = found.len();
                 entries = Some(Box::new(found));
             }
         }
         let epoch = self.state.epoch;
-        let frame = HashFrame::new(ParentHandle::Node(node), len, region, seed, on_close);
+        let frame = HashFrame::new(ChildOwner::Node(node), len, region, seed, on_close);
         let mut frame = HashFrame { scope, tracked, entries, epoch, ..frame };
-        if let Some(hooks) = info.hooks()
-            && let Some(node) = g.heap_node(node)
-        {
+        if let Some(hooks) = info.hooks() {
             let path = |this: &Self| this.path();
             let init = info.seed().finish().lo;
             let mut cx = HashCx { state: &mut *self.state, region };
@@ -310,11 +286,10 @@ impl<'a, G: Graph<'a>> FieldHasher<'_, '_, 'a, G> {
     }
 
     /// Hashes the keys of a container whose keys depend on bindings.
-    fn hash_keys(&mut self, node: G::Node) -> Result<Vec<(Hash128, u32)>, Box<Error>> {
-        let g = self.g;
+    fn hash_keys(&mut self, node: NodeRef<'a>) -> Result<Vec<(Hash128, u32)>, Box<Error>> {
         self.state.enable_lookup_by_id();
         let hash_keys = |this: &Self| {
-            key_hashes(g, &*this.state, node).map_err(|error| error.with_outer_path(this.path()))
+            key_hashes(&*this.state, node).map_err(|error| error.with_outer_path(this.path()))
         };
         let mut keys = hash_keys(self)?;
         if keys.found.has_free_variable_bound_in_another_key() {
@@ -329,11 +304,10 @@ impl<'a, G: Graph<'a>> FieldHasher<'_, '_, 'a, G> {
 
     /// Closes the innermost frame once all its children contributed. Returns its own contribution.
     fn close_frame(&mut self) -> Hash128 {
-        let g = self.g;
         let Some(mut frame) = self.frames.pop() else { return Hash128::default() };
-        let ParentHandle::Node(node) = frame.parent else { return frame.sum.finish() };
+        let ChildOwner::Node(node) = frame.parent else { return frame.sum.finish() };
         let mut sum = match (frame.entries.take(), frame.hooked) {
-            (_, Some(hash)) => hooked_sum(g.info(node), hash),
+            (_, Some(hash)) => hooked_sum(node.info(), hash),
             (Some(mut entries), None) => {
                 if entries.has_deferred()
                     && let Err(error) = self.hash_tied_values(node, frame.region, &mut entries)
@@ -362,7 +336,7 @@ impl<'a, G: Graph<'a>> FieldHasher<'_, '_, 'a, G> {
         match frame.on_close {
             HashOnClose::Bind { hidden } => self.bind(node, frame.region, hidden, hash),
             HashOnClose::Cache => {
-                self.state.hash_memo.put(g, node, hash);
+                self.state.hash_memo.put(node, hash);
                 hash
             }
             HashOnClose::Nothing | HashOnClose::Memoize => hash,
@@ -370,9 +344,8 @@ impl<'a, G: Graph<'a>> FieldHasher<'_, '_, 'a, G> {
     }
 
     /// Ends tracking a node, and memoizes its hash if the node is shared.
-    fn untrack(&mut self, node: G::Node, region: BindingRegion, hash: Hash128, epoch: u32) {
-        let g = self.g;
-        let remember = g.is_shared(node) && epoch == self.state.epoch;
+    fn untrack(&mut self, node: NodeRef<'a>, region: BindingRegion, hash: Hash128, epoch: u32) {
+        let remember = node.is_shared() && epoch == self.state.epoch;
         let dependencies = self.state.scopes.untrack(remember);
         let mut used = self.state.used_variables.pop().unwrap_or_default();
         used.sort_and_dedup();
@@ -387,21 +360,21 @@ impl<'a, G: Graph<'a>> FieldHasher<'_, '_, 'a, G> {
         if self.state.in_key() {
             let entry =
                 key_memo::KeyMemoEntry { hash, dependencies: stored, variables: Rc::new(used) };
-            self.state.key_memo.put((g.id(node), depth, region), entry);
+            self.state.key_memo.put((node.id(), depth, region), entry);
         } else if dependencies.touched.is_empty() {
-            self.state.context_free_hashes.insert(g.id(node), (hash, stored));
+            self.state.context_free_hashes.insert(node.id(), (hash, stored));
         } else {
             let owner = self.state.scopes.scope_of(&dependencies);
             self.state
                 .hashes_at_depth
-                .insert((g.id(node), depth), HashAtDepth { hash, owner, dependencies: stored });
+                .insert((node.id(), depth), HashAtDepth { hash, owner, dependencies: stored });
         }
     }
 
     /// Stops the walk if the next binding is the requested one, and records its site. Returns whether it
     /// stopped.
     #[inline]
-    pub(super) fn stop_at_binding(&mut self, node: G::Node) -> bool {
+    pub(super) fn stop_at_binding(&mut self, node: NodeRef<'a>) -> bool {
         if self.state.stop_at != Some(self.state.bindings_made) {
             return false;
         }
@@ -410,8 +383,8 @@ impl<'a, G: Graph<'a>> FieldHasher<'_, '_, 'a, G> {
     }
 
     #[cold]
-    fn stop_walk(&mut self, node: G::Node) {
-        let shown = format!("{:?}", self.g.display_value(View::Node(node)));
+    fn stop_walk(&mut self, node: NodeRef<'a>) {
+        let shown = format!("{:?}", Value::of(View::Node(node)));
         if let Err(error) = self.stop_if_requested(&shown) {
             self.fail(*error);
         }
@@ -428,7 +401,7 @@ impl<'a, G: Graph<'a>> FieldHasher<'_, '_, 'a, G> {
 
     /// Returns the path of the current node.
     pub(super) fn path(&self) -> NodePath {
-        self.frames.iter().filter_map(|frame| frame.step(self.g)).collect()
+        self.frames.iter().filter_map(HashFrame::step).collect()
     }
 }
 
@@ -450,7 +423,7 @@ impl PartHasher for HashState<'_> {
         }
         if let View::Node(node) = view {
             if !node.facts().any(ORDERED_FACTS)
-                && let Some(hash) = self.hash_memo.get(HeapGraph, node)
+                && let Some(hash) = self.hash_memo.get(node)
             {
                 return Ok(hash);
             }
@@ -459,7 +432,7 @@ impl PartHasher for HashState<'_> {
             }
         }
         for_each_top_node(view, &mut |node| self.kept_alive.push(Value::Node(node.to_owned())));
-        let hash = with_enough_stack(|| FieldHasher::new(HeapGraph, self, 0).run(view, region))
+        let hash = with_enough_stack(|| FieldHasher::new(self, 0).run(view, region))
             .map_err(|error| *error);
         if let Err(error) = &hash {
             self.failed = Some(error.to_string());
@@ -527,17 +500,14 @@ impl HashCx<'_> {
     ///
     /// # Errors
     /// As [`crate::hash`].
-    pub fn hash(&mut self, part: &impl Field, init: u64, def_region: bool) -> Result<u64, Error> {
-        self.hash_view(part.view(), init, def_region)
-    }
-
-    /// Hashes a part into `init`, like [`HashCx::hash`], given as a view.
-    ///
-    /// # Errors
-    /// As [`crate::hash`].
-    pub fn hash_view(&mut self, part: View<'_>, init: u64, def_region: bool) -> Result<u64, Error> {
+    pub fn hash<'a>(
+        &mut self,
+        part: impl Into<View<'a>>,
+        init: u64,
+        def_region: bool,
+    ) -> Result<u64, Error> {
         let region = if def_region { self.region.of_field(FieldRole::Def) } else { self.region };
-        let hash = self.state.hash_part(part, region)?;
+        let hash = self.state.hash_part(part.into(), region)?;
         Ok(Mixer::new(init).absorb_hash(hash).finish().lo)
     }
 }

@@ -3,12 +3,12 @@
 
 use super::StructuralOptions;
 use super::node_map::NodeMap;
-use crate::graph::Graph;
 use crate::hasher::Hash128;
+use crate::reference::NodeRef;
 
 /// A memo that stores hashes in the nodes themselves or, for shared nodes, in a table.
 pub(super) struct HashMemo {
-    /// True if the hashes differ from those that nodes store, so that a table is needed.
+    /// True if the hashes differ from those that nodes store, which are the hashes of the default options.
     needs_table: bool,
     table: NodeMap<Hash128>,
 }
@@ -22,29 +22,23 @@ impl HashMemo {
         }
     }
 
-    /// Returns whether hashes are stored in nodes. Nodes only store the hash of the default options.
     #[inline]
-    fn uses_nodes<'a, G: Graph<'a>>(&self) -> bool {
-        G::CACHES_HASHES && !self.needs_table
-    }
-
-    #[inline]
-    pub(super) fn get<'a, G: Graph<'a>>(&self, g: G, node: G::Node) -> Option<Hash128> {
-        if self.uses_nodes::<G>() {
-            g.cached_hash(node)
-        } else if g.is_shared(node) {
-            self.table.get(&g.id(node)).copied()
+    pub(super) fn get(&self, node: NodeRef<'_>) -> Option<Hash128> {
+        if !self.needs_table {
+            node.cached_hash()
+        } else if node.is_shared() {
+            self.table.get(&node.id()).copied()
         } else {
             None
         }
     }
 
     #[inline]
-    pub(super) fn put<'a, G: Graph<'a>>(&mut self, g: G, node: G::Node, hash: Hash128) {
-        if self.uses_nodes::<G>() {
-            g.cache_hash(node, hash);
-        } else if g.is_shared(node) {
-            self.table.insert(g.id(node), hash);
+    pub(super) fn put(&mut self, node: NodeRef<'_>, hash: Hash128) {
+        if !self.needs_table {
+            node.cache_hash(hash);
+        } else if node.is_shared() {
+            self.table.insert(node.id(), hash);
         }
     }
 }

@@ -11,8 +11,8 @@ use super::key_memo::{KNOWN_FREE, KeyMemo, KeyVariables, OuterBinding, VariableU
 use super::node_map::NodeMap;
 use super::scopes::{ScopeId, ScopeStack, StoredDependencies};
 use super::{BindingRegion, StructuralOptions};
-use crate::graph::Graph;
 use crate::hasher::Hash128;
+use crate::reference::NodeRef;
 use crate::values::Value;
 
 type HashMap<K, V> = hashbrown::HashMap<K, V, FxBuildHasher>;
@@ -149,13 +149,9 @@ impl<'o> HashState<'o> {
 
     /// Returns the depth, the index and the number of the current binding of a variable.
     #[inline]
-    pub(super) fn binding_of<'a, G: Graph<'a>>(
-        &self,
-        g: G,
-        variable: G::Node,
-    ) -> Option<(u32, Option<u32>, usize)> {
-        let number = self.slots.get(g, Side::Left, variable, variable_of_number(&self.bindings));
-        self.open_binding(number, g.id(variable))
+    pub(super) fn binding_of(&self, variable: NodeRef<'_>) -> Option<(u32, Option<u32>, usize)> {
+        let number = self.slots.get(Side::Left, variable, variable_of_number(&self.bindings));
+        self.open_binding(number, variable.id())
     }
 
     #[inline]
@@ -180,15 +176,14 @@ impl<'o> HashState<'o> {
     /// Binds a variable whose fields hash to `hash` in the scope at `depth`. `hidden` tells that the scope
     /// binds it only because no outer scope does. Returns its index in the scope.
     #[inline]
-    pub(super) fn bind_in<'a, G: Graph<'a>>(
+    pub(super) fn bind_in(
         &mut self,
-        g: G,
-        variable: G::Node,
+        variable: NodeRef<'_>,
         depth: u32,
         hidden: bool,
         hash: Hash128,
     ) -> u32 {
-        let id = g.id(variable);
+        let id = variable.id();
         let index = if self.is_outer(depth) {
             self.bind_outer(OuterBinding { variable: id, depth, hidden, hash })
         } else {
@@ -196,8 +191,7 @@ impl<'o> HashState<'o> {
             self.scopes.bind(depth, hidden.then_some([id, id]))
         };
         let number = self.bindings.len() as u32;
-        let old =
-            self.slots.set(g, Side::Left, variable, number, variable_of_number(&self.bindings));
+        let old = self.slots.set(Side::Left, variable, number, variable_of_number(&self.bindings));
         if hidden {
             self.slots.track_by_id(Side::Left, id, number);
         }
@@ -206,11 +200,10 @@ impl<'o> HashState<'o> {
     }
 
     /// Records that a variable is free.
-    pub(super) fn bind_free<'a, G: Graph<'a>>(&mut self, g: G, variable: G::Node) {
+    pub(super) fn bind_free(&mut self, variable: NodeRef<'_>) {
         let number = self.bindings.len() as u32;
-        let old =
-            self.slots.set(g, Side::Left, variable, number, variable_of_number(&self.bindings));
-        self.add_binding(g.id(variable), 0, None, old.is_some());
+        let old = self.slots.set(Side::Left, variable, number, variable_of_number(&self.bindings));
+        self.add_binding(variable.id(), 0, None, old.is_some());
     }
 
     /// Records that a variable that a key uses is free, given its id.

@@ -4,9 +4,7 @@ use super::compare_state::CompareState;
 use super::ordered_equal::{CompareMode, EngineDifference, OrderedComparison};
 use super::{BindingRegion, scalars};
 use crate::error::Error;
-use crate::graph::HeapGraph;
 use crate::kind::{Facts, FieldRole, NodeKind};
-use crate::node::Field;
 use crate::path::{NodePath, PathStep};
 use crate::reference::NodeRef;
 use crate::type_info::ChildLayout;
@@ -40,21 +38,17 @@ impl EqualCx<'_> {
     ///
     /// # Errors
     /// As [`crate::equal`].
-    pub fn equal(
+    pub fn equal<'a>(
         &mut self,
-        left: &impl Field,
-        right: &impl Field,
+        left: impl Into<View<'a>>,
+        right: impl Into<View<'a>>,
         def_region: bool,
         field_name: &str,
     ) -> Result<bool, Error> {
-        self.equal_views(left.view(), right.view(), def_region, field_name)
+        self.equal_views(left.into(), right.into(), def_region, field_name)
     }
 
-    /// Compares two parts, like [`EqualCx::equal`], given as views.
-    ///
-    /// # Errors
-    /// As [`crate::equal`].
-    pub fn equal_views(
+    fn equal_views(
         &mut self,
         left: View<'_>,
         right: View<'_>,
@@ -77,7 +71,7 @@ impl EqualCx<'_> {
         if mode.locate {
             self.state.outer_paths.push(step());
         }
-        let mut comparison = OrderedComparison::new(HeapGraph, self.state, mode);
+        let mut comparison = OrderedComparison::new(self.state, mode);
         let result = with_enough_stack(|| comparison.run(left, right, region));
         let found = comparison.found.pop();
         if mode.locate {

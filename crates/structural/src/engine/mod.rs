@@ -1,4 +1,4 @@
-//! The engine behind structural equality, hashing, first mismatch and diff, over any [`crate::Graph`].
+//! The engine behind structural equality, hashing, first mismatch and diff.
 //!
 //! Nothing here recurses on the depth of the graph. Open work lives on explicit stacks; the only unbounded
 //! recursion is a hook that calls its context, and [`hook_context::with_enough_stack`] grows the machine stack

@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, Hasher};
 
-/// A hash map keyed by the node ids of [`crate::Graph::id`].
+/// A hash map keyed by the node ids of [`crate::NodeRef::id`].
 pub(super) type NodeMap<V> = hashbrown::HashMap<usize, V, AddressHashBuilder>;
 
 /// A hash builder that keeps neighbours in memory next to each other in the table. Nodes that are created one

@@ -1,16 +1,17 @@
 //! The ordered comparison: visits every child from the first to the last, records bindings, runs hooks and
 //! collects differences.
 
-use super::compare_frames::{CompareFrame, CompareOnClose, ParentHandle, as_sequence};
+use super::compare_frames::{CompareFrame, CompareOnClose, as_sequence};
 use super::compare_state::{CompareState, DagPairing, KnownEquality, Side};
 use super::hook_context::EqualCx;
 use super::pending::PendingComparisons;
 use super::scopes::Dependencies;
 use super::{BindingRegion, fast_equal, scalars};
+use crate::child_cursor::ChildOwner;
 use crate::error::Error;
-use crate::graph::{Graph, ViewOf};
 use crate::kind::{Facts, FieldRole, NodeKind};
 use crate::path::{NodePath, PathStep};
+use crate::reference::NodeRef;
 use crate::type_info::{ChildLayout, TypeInfo};
 use crate::values::Value;
 use crate::view::View;
@@ -57,12 +58,11 @@ impl CompareMode {
 }
 
 /// The ordered comparison of two values.
-pub(crate) struct OrderedComparison<'s, 'a, G: Graph<'a>> {
-    pub(super) g: G,
+pub(crate) struct OrderedComparison<'s, 'a> {
     pub(super) state: &'s mut CompareState,
     pub(super) mode: CompareMode,
-    pub(super) frames: Vec<CompareFrame<G::Node, G::List>>,
-    pending: PendingComparisons<G::Node, G::List>,
+    pub(super) frames: Vec<CompareFrame<'a>>,
+    pending: PendingComparisons<'a>,
     pub(crate) found: Vec<EngineDifference>,
     /// Pairs that differ and were reported already.
     reported: hashbrown::HashSet<(usize, usize), rustc_hash::FxBuildHasher>,
@@ -78,11 +78,10 @@ pub(super) enum PairOutcome {
     Reported,
 }
 
-impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
-    pub(crate) fn new(g: G, state: &'s mut CompareState, mode: CompareMode) -> Self {
+impl<'s, 'a> OrderedComparison<'s, 'a> {
+    pub(crate) fn new(state: &'s mut CompareState, mode: CompareMode) -> Self {
         let reported = hashbrown::HashSet::default();
         Self {
-            g,
             state,
             mode,
             frames: Vec::new(),
@@ -95,8 +94,8 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
     /// Returns whether two values are equal. Collects differences, up to the wanted number, in `found`.
     pub(crate) fn run(
         &mut self,
-        left: ViewOf<'a, G>,
-        right: ViewOf<'a, G>,
+        left: View<'a>,
+        right: View<'a>,
         region: BindingRegion,
     ) -> Result<bool, Error> {
         let outcome = self.compare_views(left, right, region)?;
@@ -107,7 +106,7 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
     /// above them has more than one owner.
     pub(super) fn run_on_children(
         &mut self,
-        (left, right): (G::Node, G::Node),
+        (left, right): (NodeRef<'a>, NodeRef<'a>),
         region: BindingRegion,
         below_shared: bool,
     ) -> Result<bool, Error> {
@@ -120,7 +119,7 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
     fn finish(
         &mut self,
         outcome: PairOutcome,
-        views: [Option<ViewOf<'a, G>>; 2],
+        views: [Option<View<'a>>; 2],
     ) -> Result<bool, Error> {
         let mut equal = !self.record_outcome(outcome, views);
         while let Some(top) = self.frames.last_mut() {
@@ -140,16 +139,12 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
                 continue;
             }
             top.next += 1;
-            let region = match (top.left, &top.matching) {
-                (_, Some(_)) | (ParentHandle::List(_), None) => top.region,
-                (ParentHandle::Node(node), None) => match self.g.info(node).fields().get(index) {
-                    Some(field) if field.role == FieldRole::Ignore => continue,
-                    Some(field) => top.region.of_field(field.role),
-                    None => top.region,
-                },
+            let region = match top.left.role(index) {
+                FieldRole::Ignore => continue,
+                role => top.region.of_field(role),
             };
-            let left = top.child(self.g, Side::Left, index);
-            let right = top.child(self.g, Side::Right, index);
+            let left = top.child(Side::Left, index);
+            let right = top.child(Side::Right, index);
             let outcome = self.compare_views(left, right, region)?;
             equal &= !self.record_outcome(outcome, [Some(left), Some(right)]);
         }
@@ -158,8 +153,8 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
 
     fn compare_views(
         &mut self,
-        left: ViewOf<'a, G>,
-        right: ViewOf<'a, G>,
+        left: View<'a>,
+        right: View<'a>,
         region: BindingRegion,
     ) -> Result<PairOutcome, Error> {
         if let (View::Node(left), View::Node(right)) = (&left, &right) {
@@ -168,7 +163,7 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
         // An uncomparable node is an error, whatever it is compared with.
         for view in [&left, &right] {
             if let View::Node(node) = view {
-                self.check_comparable(self.g.info(*node))?;
+                self.check_comparable(node.info())?;
             }
         }
         if let Some(equal) = scalars::equal(&left, &right, self.state.options.skip_tensor_content) {
@@ -179,7 +174,7 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
             };
             return Ok(if equal { PairOutcome::Equal } else { PairOutcome::Differ(cause) });
         }
-        match (as_sequence(self.g, &left), as_sequence(self.g, &right)) {
+        match (as_sequence(&left), as_sequence(&right)) {
             (Some(left), Some(right)) => {
                 Ok(self.open_sequence(left, right, region, CompareOnClose::Nothing, false))
             }
@@ -189,22 +184,21 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
 
     fn compare_nodes(
         &mut self,
-        left: G::Node,
-        right: G::Node,
+        left: NodeRef<'a>,
+        right: NodeRef<'a>,
         region: BindingRegion,
     ) -> Result<PairOutcome, Error> {
-        let g = self.g;
-        let info = g.info(left);
-        if !std::ptr::eq(info, g.info(right)) {
+        let info = left.info();
+        if !std::ptr::eq(info, right.info()) {
             self.check_comparable(info)?;
-            self.check_comparable(g.info(right))?;
+            self.check_comparable(right.info())?;
             return Ok(PairOutcome::Differ(DifferenceCause::Type));
         }
         if info.kind() == NodeKind::Var {
             return self.compare_variables(left, right, region);
         }
         if info.kind() == NodeKind::Singleton {
-            let same = g.id(left) == g.id(right);
+            let same = left.id() == right.id();
             return Ok(if same {
                 PairOutcome::Equal
             } else {
@@ -212,8 +206,8 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
             });
         }
         self.check_comparable(info)?;
-        let (left_id, right_id) = (g.id(left), g.id(right));
-        let facts = g.facts(left).union(g.facts(right));
+        let (left_id, right_id) = (left.id(), right.id());
+        let facts = left.facts().union(right.facts());
         if info.kind() == NodeKind::ConstTree {
             check_no_variables(info, facts)
                 .map_err(|error| error.with_outer_path(self.path(Side::Left)))?;
@@ -224,7 +218,7 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
         {
             return Ok(PairOutcome::Equal);
         }
-        let shared = g.is_shared(left) || g.is_shared(right);
+        let shared = left.is_shared() || right.is_shared();
         // Where differences are collected, a second visit finds the difference again.
         let looks = if self.mode.needs_field_order() { 2 } else { 1 };
         if self.state.in_hook() && self.state.unequal_count(left_id, right_id) >= looks {
@@ -234,7 +228,7 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
             let mut pending = std::mem::take(&mut self.pending);
             let below_shared = self.below_shared();
             let equal =
-                fast_equal::equal(g, self.state, (left, right), region, below_shared, &mut pending);
+                fast_equal::equal(self.state, (left, right), region, below_shared, &mut pending);
             self.pending = pending;
             let equal = equal.map_err(|error| error.with_outer_path(self.path(Side::Left)))?;
             return Ok(if equal {
@@ -288,18 +282,17 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
     /// Opens a frame for the children of two nodes of one type.
     pub(super) fn open_frame(
         &mut self,
-        left: G::Node,
-        right: G::Node,
+        left: NodeRef<'a>,
+        right: NodeRef<'a>,
         region: BindingRegion,
         on_close: CompareOnClose,
         shared: bool,
     ) -> Result<PairOutcome, Error> {
-        let g = self.g;
-        let info = g.info(left);
+        let info = left.info();
         let region = region.inside(info);
         let frame = CompareFrame {
-            left: ParentHandle::Node(left),
-            right: ParentHandle::Node(right),
+            left: ChildOwner::Node(left),
+            right: ChildOwner::Node(right),
             next: 0,
             len: 0,
             region,
@@ -317,9 +310,7 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
             matching: None,
             end_cause: None,
         };
-        if let Some(hooks) = info.hooks()
-            && let (Some(left), Some(right)) = (g.heap_node(left), g.heap_node(right))
-        {
+        if let Some(hooks) = info.hooks() {
             self.enter_frame(&frame);
             self.state.enter_hook();
             self.enter_nested();
@@ -350,18 +341,15 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
                 self.frames.push(frame);
                 Ok(PairOutcome::Opened)
             }
-            ChildLayout::List => {
-                let sizes = (g.len(left), g.len(right));
-                Ok(self.open_sequence(
-                    (ParentHandle::Node(left), sizes.0),
-                    (ParentHandle::Node(right), sizes.1),
-                    region,
-                    on_close,
-                    info.is_scope(),
-                ))
-            }
+            ChildLayout::List => Ok(self.open_sequence(
+                ChildOwner::Node(left),
+                ChildOwner::Node(right),
+                region,
+                on_close,
+                info.is_scope(),
+            )),
             ChildLayout::Map | ChildLayout::Set => {
-                if !self.mode.needs_field_order() && g.len(left) != g.len(right) {
+                if !self.mode.needs_field_order() && left.len() != right.len() {
                     return Ok(PairOutcome::Differ(DifferenceCause::Length));
                 }
                 self.enter_frame(&frame);
@@ -383,19 +371,20 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
 
     fn open_sequence(
         &mut self,
-        (left, left_len): (ParentHandle<G::Node, G::List>, usize),
-        (right, right_len): (ParentHandle<G::Node, G::List>, usize),
+        left: ChildOwner<'a>,
+        right: ChildOwner<'a>,
         region: BindingRegion,
         on_close: CompareOnClose,
         scope: bool,
     ) -> PairOutcome {
+        let (left_len, right_len) = (left.len(), right.len());
         let end_cause = (left_len != right_len).then_some(DifferenceCause::Length);
         if end_cause.is_some() && !self.mode.needs_field_order() {
             return PairOutcome::Differ(DifferenceCause::Length);
         }
         // A long list of parameters. Reserving is safe, since the list itself takes as much memory.
         if region.binds_in_scope() && left_len > 1000 {
-            self.state.reserve::<G>(left_len.min(right_len));
+            self.state.reserve(left_len.min(right_len));
         }
         let frame = CompareFrame {
             left,
@@ -418,7 +407,7 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
         PairOutcome::Opened
     }
 
-    fn enter_frame(&mut self, frame: &CompareFrame<G::Node, G::List>) {
+    fn enter_frame(&mut self, frame: &CompareFrame<'a>) {
         if frame.tracked {
             self.state.scopes.track();
         }
@@ -427,7 +416,7 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
         }
     }
 
-    fn leave_frame(&mut self, frame: &CompareFrame<G::Node, G::List>) -> Dependencies {
+    fn leave_frame(&mut self, frame: &CompareFrame<'a>) -> Dependencies {
         if frame.scope {
             self.state.scopes.leave();
         }
@@ -442,20 +431,19 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
         {
             for missing in top.missing() {
                 let Some(top) = self.frames.last() else { break };
-                let views =
-                    [Side::Left, Side::Right].map(|side| top.end_child(self.g, side, missing));
-                let step = top.end_step(self.g, missing);
-                self.report(cause.clone(), views, step.as_ref());
+                let views = [Side::Left, Side::Right].map(|side| top.end_child(side, missing));
+                let step = top.end_step(missing);
+                self.report(cause.clone(), views, Some(&step));
             }
         }
         let Some(frame) = self.frames.pop() else { return Ok(true) };
         let dependencies = self.leave_frame(&frame);
         let ids = match (frame.left, frame.right) {
-            (ParentHandle::Node(left), ParentHandle::Node(right)) => Some((left, right)),
+            (ChildOwner::Node(left), ChildOwner::Node(right)) => Some((left, right)),
             _ => None,
         };
         if let Some((left, right)) = ids {
-            let (left_id, right_id) = (self.g.id(left), self.g.id(right));
+            let (left_id, right_id) = (left.id(), right.id());
             match frame.on_close {
                 // Also when their fields differ, so that not every use is reported again.
                 CompareOnClose::Bind => self.bind(left, right, frame.region, frame.hidden),
@@ -489,16 +477,16 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
             return;
         }
         for frame in &self.frames {
-            if let (ParentHandle::Node(left), ParentHandle::Node(right)) = (frame.left, frame.right)
-                && are_context_free(self.g.facts(left), self.g.facts(right))
+            if let (ChildOwner::Node(left), ChildOwner::Node(right)) = (frame.left, frame.right)
+                && are_context_free(left.facts(), right.facts())
             {
-                self.state.record_unequal(self.g.id(left), self.g.id(right));
+                self.state.record_unequal(left.id(), right.id());
             }
         }
     }
 
     /// Records the outcome of the last visited child. Returns whether it is a difference.
-    fn record_outcome(&mut self, outcome: PairOutcome, views: [Option<ViewOf<'a, G>>; 2]) -> bool {
+    fn record_outcome(&mut self, outcome: PairOutcome, views: [Option<View<'a>>; 2]) -> bool {
         match outcome {
             PairOutcome::Equal | PairOutcome::Opened => return false,
             PairOutcome::Reported => {}
@@ -513,7 +501,7 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
     fn report(
         &mut self,
         cause: DifferenceCause,
-        views: [Option<ViewOf<'a, G>>; 2],
+        views: [Option<View<'a>>; 2],
         last: Option<&PathStep>,
     ) {
         if let Some(top) = self.frames.last_mut() {
@@ -538,7 +526,7 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
             self.found.push(found);
             return;
         }
-        let shown = views.map(|view| view.map(|view| self.g.display_value(view)));
+        let shown = views.map(|view| view.map(Value::of));
         self.found.push(EngineDifference { paths, cause, shown });
     }
 
@@ -548,8 +536,7 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
     }
 
     pub(super) fn steps(&self, side: Side, frames: usize) -> impl Iterator<Item = PathStep> {
-        let g = self.g;
-        self.frames[..frames].iter().filter_map(move |frame| frame.step(g, side))
+        self.frames[..frames].iter().filter_map(move |frame| frame.step(side))
     }
 
     pub(super) fn below_shared(&self) -> bool {

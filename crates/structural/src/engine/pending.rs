@@ -1,21 +1,23 @@
 //! The deferred work of the fast comparison.
 
 use super::BindingRegion;
-use super::compare_frames::ParentHandle;
+use crate::child_cursor::ChildOwner;
+use crate::reference::NodeRef;
 
 /// The worklists of the fast comparison. One instance is reused by many calls, so that its memory is allocated
 /// once.
-pub(super) struct PendingComparisons<N, L> {
-    pub(super) tasks: Vec<CompareTask<N>>,
+#[derive(Default)]
+pub(super) struct PendingComparisons<'a> {
+    pub(super) tasks: Vec<CompareTask<'a>>,
     /// Pairs of pure trees: no variables, dag nodes, hooks or uncomparable nodes at or below them.
-    pub(super) pure_tree_pairs: Vec<(N, N)>,
+    pub(super) pure_tree_pairs: Vec<(NodeRef<'a>, NodeRef<'a>)>,
     /// Partly compared lists, the innermost last.
-    pub(super) lists: Vec<ListPair<N, L>>,
+    pub(super) lists: Vec<ListPair<'a>>,
     /// The epochs at which the open pairs of shared nodes were opened.
     pub(super) epochs: Vec<u32>,
 }
 
-impl<N, L> PendingComparisons<N, L> {
+impl PendingComparisons<'_> {
     pub(super) fn clear(&mut self) {
         self.tasks.clear();
         self.pure_tree_pairs.clear();
@@ -24,22 +26,11 @@ impl<N, L> PendingComparisons<N, L> {
     }
 }
 
-impl<N, L> Default for PendingComparisons<N, L> {
-    fn default() -> Self {
-        Self {
-            tasks: Vec::new(),
-            pure_tree_pairs: Vec::new(),
-            lists: Vec::new(),
-            epochs: Vec::new(),
-        }
-    }
-}
-
 /// A pair of nodes and the work that is left for it.
 #[derive(Clone, Copy)]
-pub(super) struct CompareTask<N> {
-    pub(super) left: N,
-    pub(super) right: N,
+pub(super) struct CompareTask<'a> {
+    pub(super) left: NodeRef<'a>,
+    pub(super) right: NodeRef<'a>,
     pub(super) region: BindingRegion,
     pub(super) kind: CompareTaskKind,
     pub(super) below_shared: bool,
@@ -67,9 +58,9 @@ pub(super) enum CompareTaskKind {
 }
 
 /// Two lists of equal length, and the index of the next elements to compare.
-pub(super) struct ListPair<N, L> {
-    pub(super) left: ParentHandle<N, L>,
-    pub(super) right: ParentHandle<N, L>,
+pub(super) struct ListPair<'a> {
+    pub(super) left: ChildOwner<'a>,
+    pub(super) right: ChildOwner<'a>,
     pub(super) next: usize,
     pub(super) len: usize,
 }

@@ -15,11 +15,7 @@ const TAG_FLOAT: u64 = 0x24;
 
 /// Compares two scalars. Returns `None` if both values are nodes or lists.
 #[inline]
-pub(super) fn equal<N, L>(
-    left: &View<'_, N, L>,
-    right: &View<'_, N, L>,
-    skip_tensor_content: bool,
-) -> Option<bool> {
+pub(super) fn equal(left: &View<'_>, right: &View<'_>, skip_tensor_content: bool) -> Option<bool> {
     Some(match (left, right) {
         (View::Node(_) | View::List(_), View::Node(_) | View::List(_)) => return None,
         (View::Int(l), View::Int(r)) => l == r,
@@ -42,10 +38,7 @@ pub(super) fn equal<N, L>(
 /// Returns the contribution of a scalar to a hash: two words, already mixed where that is needed. Returns
 /// `None` for nodes and lists.
 #[inline(always)]
-pub(super) fn contribution<N, L>(
-    view: &View<'_, N, L>,
-    skip_tensor_content: bool,
-) -> Option<Hash128> {
+pub(super) fn contribution(view: &View<'_>, skip_tensor_content: bool) -> Option<Hash128> {
     let plain = |word: u64, tag: u64| Hash128 { lo: word, hi: tag };
     Some(match view {
         View::Node(_) | View::List(_) => return None,

@@ -18,10 +18,11 @@ use super::BindingRegion;
 use super::container_keys::{BindingLookup, IsolatedHashes, hash_isolated};
 use super::field_hasher::FieldHasher;
 use crate::error::Error;
-use crate::graph::{Graph, ViewOf};
 use crate::hasher::{ChildPosition, Hash128, HashSum};
 use crate::kind::Facts;
 use crate::path::{NodePath, PathStep};
+use crate::reference::NodeRef;
+use crate::values::Value;
 use crate::view::View;
 
 /// The largest number of values of tied entries that one walk hashes. Shared values are memoized, so this is a
@@ -56,8 +57,8 @@ impl HashEntries {
     }
 
     /// Defers the values of tied entries of a map that hold variables.
-    pub(super) fn defer_tied<'a, G: Graph<'a>>(&mut self, g: G, map: G::Node) {
-        let tied = tied_entries_with_variables(g, map, &self.entries_in_hash_order);
+    pub(super) fn defer_tied(&mut self, map: NodeRef<'_>) {
+        let tied = tied_entries_with_variables(map, &self.entries_in_hash_order);
         if !tied.is_empty() {
             let is_tied =
                 |at: &usize| tied.binary_search(&self.entries_in_hash_order[*at].1).is_ok();
@@ -89,11 +90,10 @@ impl HashEntries {
         }
     }
 
-    /// Returns the stored index of a child, and that of its key.
-    pub(super) fn stored_indices(&self, index: usize) -> Option<(usize, usize)> {
-        let key =
-            self.entries_in_hash_order.get(index / self.per_entry)?.1 as usize * self.per_entry;
-        Some((key + index % self.per_entry, key))
+    /// Returns the stored index of a child.
+    pub(super) fn stored_index(&self, index: usize) -> Option<usize> {
+        let (_, entry) = self.entries_in_hash_order.get(index / self.per_entry)?;
+        Some(*entry as usize * self.per_entry + index % self.per_entry)
     }
 
     /// Adds all contributions to `sum`, at the positions that they have in a container without ties.
@@ -115,13 +115,9 @@ impl HashEntries {
 }
 
 /// Returns the tied entries of a map, in ascending order, of all ties some of whose values hold variables.
-pub(super) fn tied_entries_with_variables<'a, G: Graph<'a>>(
-    g: G,
-    map: G::Node,
-    order: &[(Hash128, u32)],
-) -> Vec<u32> {
-    let open = |entry: &(Hash128, u32)| match g.child(map, entry.1 as usize * 2 + 1) {
-        View::Node(node) => g.facts(node).any(Facts::VAR),
+pub(super) fn tied_entries_with_variables(map: NodeRef<'_>, order: &[(Hash128, u32)]) -> Vec<u32> {
+    let open = |entry: &(Hash128, u32)| match map.child(entry.1 as usize * 2 + 1) {
+        View::Node(node) => node.facts().any(Facts::VAR),
         View::List(_) => true,
         _ => false,
     };
@@ -136,10 +132,9 @@ pub(super) fn tied_entries_with_variables<'a, G: Graph<'a>>(
 ///
 /// # Errors
 /// [`Error::KeyCollision`] if the order of visits would matter, or too many values were hashed.
-pub(super) fn hash_tied_values_in_isolation<'a, G: Graph<'a>>(
-    g: G,
+pub(super) fn hash_tied_values_in_isolation(
     bindings: &dyn BindingLookup,
-    map: G::Node,
+    map: NodeRef<'_>,
     tied: &[u32],
     region: BindingRegion,
 ) -> Result<IsolatedHashes, Error> {
@@ -153,13 +148,10 @@ pub(super) fn hash_tied_values_in_isolation<'a, G: Graph<'a>>(
     let mut all = IsolatedHashes::default();
     let mut occurrences: Vec<(usize, VariableOccurrence, u32)> = Vec::new();
     for (value, &entry) in (0..).zip(tied) {
-        let view: ViewOf<'a, G> = g.child(map, entry as usize * 2 + 1);
-        let found =
-            hash_isolated(g, view, region, bindings, bindings.counts_singletons_by_identity());
+        let view = map.child(entry as usize * 2 + 1);
+        let found = hash_isolated(view, region, bindings, bindings.counts_singletons_by_identity());
         let found = found.map_err(|error| {
-            error.with_outer_path(
-                PathStep::Key(g.display_value(g.child(map, entry as usize * 2))).into(),
-            )
+            error.with_outer_path(PathStep::Key(Value::of(map.child(entry as usize * 2))).into())
         })?;
         occurrences.extend(found.free.iter().map(|free| (free.1, VariableOccurrence::Free, value)));
         occurrences.extend(found.scoped.iter().map(|&id| (id, VariableOccurrence::Scoped, value)));
@@ -195,18 +187,18 @@ enum VariableOccurrence {
     Scoped,
 }
 
-impl<'a, G: Graph<'a>> FieldHasher<'_, '_, 'a, G> {
+impl<'a> FieldHasher<'_, '_, 'a> {
     /// Hashes the deferred values, after all other entries contributed.
     pub(super) fn hash_tied_values(
         &mut self,
-        map: G::Node,
+        map: NodeRef<'a>,
         region: BindingRegion,
         entries: &mut HashEntries,
     ) -> Result<(), Box<Error>> {
         self.state.enable_lookup_by_id();
         let tied: Vec<u32> =
             entries.deferred.iter().map(|&at| entries.entries_in_hash_order[at].1).collect();
-        let found = hash_tied_values_in_isolation(self.g, &*self.state, map, &tied, region)
+        let found = hash_tied_values_in_isolation(&*self.state, map, &tied, region)
             .map_err(|error| error.with_outer_path(self.path()))?;
         for (at, &hash) in std::mem::take(&mut entries.deferred).into_iter().zip(&found.hashes) {
             entries.set_contribution(at * 2 + 1, hash);

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use sapwood_structural::{
     FieldBuilder, FieldRole, Node, NodeKind, Seq, StructuralOptions, TypeBuilder, TypeInfo,
-    TypeRegistry, Value, equal_with, first_mismatch_with, hash_with,
+    TypeRegistry, Value,
 };
 
 /// A variable. Its type is compared where it is bound, its name never.
@@ -277,16 +277,16 @@ pub(crate) fn same_mapped(left: &Value, right: &Value) -> bool {
 
 #[track_caller]
 pub(crate) fn same_with(left: &Value, right: &Value, options: StructuralOptions) -> bool {
-    let there = equal_with(left, right, options).expect("comparable");
-    let back = equal_with(right, left, options).expect("comparable");
+    let there = options.equal(left, right).expect("comparable");
+    let back = options.equal(right, left).expect("comparable");
     assert_eq!(there, back, "one way and the other: {left:?} and {right:?}");
     for value in [left, right] {
-        assert!(equal_with(value, value, options).expect("comparable"), "itself: {value:?}");
+        assert!(options.equal(value, value).expect("comparable"), "itself: {value:?}");
     }
-    let mismatch = first_mismatch_with(left, right, options).expect("comparable");
+    let mismatch = options.first_mismatch(left, right).expect("comparable");
     assert_eq!(there, mismatch.is_none(), "{left:?} and {right:?}: {mismatch:?}");
     if there {
-        let hashes = [left, right].map(|value| hash_with(value, options).expect("comparable"));
+        let hashes = [left, right].map(|value| options.hash(value).expect("comparable"));
         assert_eq!(hashes[0], hashes[1], "hashes of {left:?} and {right:?}");
     }
     there

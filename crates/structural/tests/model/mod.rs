@@ -329,7 +329,7 @@ impl Model<'_> {
             }
             // Tied entries whose values hold variables are visited last.
             let tied = |l: usize| -> bool {
-                let hash = |entry: usize| sapwood_structural::hash_128(left.child(2 * entry)).ok();
+                let hash = |entry: usize| sapwood_structural::hash(left.child(2 * entry)).ok();
                 let mut ties = (0..left.len() / 2).filter(|&other| hash(other) == hash(l));
                 ties.clone().count() > 1
                     && ties.any(|other| has(left.child(2 * other + 1), Facts::VAR))

@@ -41,7 +41,7 @@ fn hash_file(args: &Args, input: &Input) -> Result<FileResult, CliError> {
         Loaded::Ptir(program) => {
             ptir::structural::hash(program, comparison_mode(args.ordered)).to_string()
         }
-        Loaded::Ir(program) => structural::hash_128(structural::Field::view(program))
+        Loaded::Ir(program) => structural::hash(program)
             .map(|hash| hash.to_string())
             .map_err(|error| CliError::new(format!("{input}: {error}")))?,
     };
