@@ -6,6 +6,7 @@ use sapwood_rules::Rule;
 use sapwood_types::Source;
 
 use super::Args;
+use crate::INLINE_PASSES;
 use crate::command::cli_error::CliError;
 
 /// Returns the pipeline as text: that of `-p`, or `simplify` with the options of the command line.
@@ -34,14 +35,18 @@ pub(super) fn pipeline_text(args: &Args, rules: &[Rule]) -> Result<String, CliEr
         let kept = all().filter(|name| !args.disable.iter().any(|d| d == name));
         options.push(format!("only={}", kept.collect::<Vec<_>>().join("|")));
     }
-    Ok(match options.is_empty() {
+    let simplify = match options.is_empty() {
         true => "simplify".into(),
         false => format!("simplify{{{}}}", options.join(",")),
+    };
+    Ok(match args.preset {
+        Some(_) => format!("{INLINE_PASSES},{simplify}"),
+        None => simplify,
     })
 }
 
-// Returns one simplify pass with the shipped patterns and the rules.
-fn manager_with_rules(args: &Args, rules: &[Rule]) -> PassManager {
+// Returns a simplify pass with the shipped patterns and the rules, after the other passes of the preset.
+fn manager_with_rules(args: &Args, rules: &[Rule]) -> Result<PassManager, CliError> {
     let mut set = PatternSet::new();
     populate_canonicalization(&mut set);
     for rule in rules {
@@ -60,12 +65,20 @@ fn manager_with_rules(args: &Args, rules: &[Rule]) -> PassManager {
         verify_input: false,
         ..GreedyConfig::default()
     };
-    let mut manager = PassManager::new();
+    let mut manager = match args.preset {
+        Some(_) => parse_pipeline(INLINE_PASSES)?,
+        None => PassManager::new(),
+    };
     manager.add(SimplifyPass::new(config, set.freeze()));
-    manager
+    Ok(manager)
 }
 
-/// Creates the pass manager for a pipeline. With rules, the pipeline is one simplify pass that includes them.
+fn parse_pipeline(pipeline: &str) -> Result<PassManager, CliError> {
+    PassManager::parse_with(pipeline, sapwood_rules::PASSES)
+        .map_err(|problems| CliError::in_program(problems, &Source::new("<pipeline>", pipeline)))
+}
+
+/// Creates the pass manager for a pipeline. With rules, its simplify pass includes them.
 pub(super) fn pass_manager(
     args: &Args,
     pipeline: &str,
@@ -73,11 +86,8 @@ pub(super) fn pass_manager(
     threads: usize,
 ) -> Result<PassManager, CliError> {
     let manager = match rules {
-        [] => PassManager::parse_with(pipeline, sapwood_rules::PASSES).map_err(|problems| {
-            let source = Source::new("<pipeline>", pipeline);
-            CliError::in_program(problems, &source)
-        })?,
-        rules => manager_with_rules(args, rules),
+        [] => parse_pipeline(pipeline)?,
+        rules => manager_with_rules(args, rules)?,
     };
     Ok(manager
         .threads(threads)
