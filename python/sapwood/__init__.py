@@ -2,7 +2,7 @@
 
 from sapwood import errors, ir, ptir, rewrite, structural, testing
 from sapwood._native import DataType, Diagnostic, __version__
-from sapwood._jax import from_jax
+from sapwood._jax import from_jax, simplify_jax, to_jax
 from sapwood.errors import SapwoodError
 
 __all__ = [
@@ -15,6 +15,8 @@ __all__ = [
     "ir",
     "ptir",
     "rewrite",
+    "simplify_jax",
     "structural",
     "testing",
+    "to_jax",
 ]

@@ -1,34 +1,221 @@
-"""Import of functions that JAX traces, if JAX is installed."""
+"""Programs from JAX functions, and back, if JAX is installed."""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, TypeVar, overload
 
 from sapwood import ptir
-from sapwood.errors import ArgumentError, MissingPackageError
+from sapwood.errors import ArgumentError, InvalidValueError, MissingPackageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
-__all__ = ["from_jax"]
+    from sapwood.rewrite import FloatMode
+
+__all__ = ["from_jax", "simplify_jax", "to_jax"]
+
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
+
+
+class _Signature(NamedTuple):
+    """The arguments and results of the function that a program was traced from."""
+
+    in_tree: Any
+    """The structure of ``(args, kwargs)``."""
+    out_tree: Any
+    """The structure of the results."""
+    kept: tuple[int, ...] | None
+    """The flat arguments that are parameters of the program; ``None`` if that is not known."""
+
+
+def _import_jax(caller: str) -> Any:
+    try:
+        return importlib.import_module("jax")
+    except ImportError:
+        message = f"{caller} needs JAX: pip install jax"
+        raise MissingPackageError(message) from None
 
 
 def from_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> ptir.Program:
     """Returns the program that JAX traces for a function and its arguments.
 
-    A function that is already jitted is used as it is.
+    A function that is already jitted is used as it is. Of any other function, arguments that it does not use are parameters, too.
     """
     if not callable(function):
         message = f"from_jax expects a function and its arguments, found {type(function).__name__}"
         raise ArgumentError(message)
     lower = getattr(function, "lower", None)
     if lower is None:
-        try:
-            jax = importlib.import_module("jax")
-        except ImportError:
-            message = "from_jax needs JAX: pip install jax"
-            raise MissingPackageError(message) from None
-        lower = jax.jit(function).lower
+        lower = _import_jax("from_jax").jit(function, keep_unused=True).lower
     name = getattr(function, "__name__", "jax")
-    return ptir.from_stablehlo(lower(*args, **kwargs).as_text(), f"<{name}>")
+    lowered = lower(*args, **kwargs)
+    program = ptir.from_stablehlo(lowered.as_text(), f"<{name}>")
+    in_tree = getattr(lowered, "in_tree", None)
+    if in_tree is None:
+        return program
+    kept = _kept_arguments(lowered, in_tree.num_leaves, len(program.function().params))
+    return program._with_origin(_Signature(in_tree, lowered.out_tree, kept))  # noqa: SLF001
+
+
+def _kept_arguments(lowered: Any, given: int, parameters: int) -> tuple[int, ...] | None:
+    """Returns the indices of the flat arguments that are parameters. JAX removes those that a jitted function does not use."""
+    if given == parameters:
+        return tuple(range(given))
+    compile_args = getattr(getattr(lowered, "_lowering", None), "compile_args", None) or {}
+    kept = compile_args.get("kept_var_idx")
+    return tuple(sorted(kept)) if kept is not None and len(kept) == parameters else None
+
+
+def to_jax(program: ptir.Program) -> Callable[..., Any]:
+    """Returns a JAX function that runs a program, alone or inside ``jax.jit``.
+
+    For a program from `from_jax`, also after passes, the function takes and returns the pytrees of the traced function. For any other
+    program it takes an array per parameter of ``main``, or of the only function, and returns a tuple of arrays. It cannot be
+    differentiated or vectorized; `simplify_jax` returns a function that can be differentiated.
+    """
+    if not isinstance(program, ptir.Program):
+        message = f"to_jax expects a Program, found {type(program).__name__}"
+        raise ArgumentError(message)
+    jax = _import_jax("to_jax")
+    main = program.function()
+    inputs = [_abstract_array(jax, value.type, f"parameter {n}") for n, value in enumerate(main.params)]
+    results = [_abstract_array(jax, type_, f"result {n}") for n, type_ in enumerate(main.result_types)]
+    call = _exported_call(jax, _module_text(program, main), inputs, results)
+    signature = program._origin  # noqa: SLF001
+    if signature is None:
+
+        def run_flat(*args: Any) -> tuple[Any, ...]:
+            if len(args) != len(inputs):
+                message = f"@{main.name} takes {len(inputs)} arrays, found {len(args)}"
+                raise ArgumentError(message)
+            return tuple(call(*args))
+
+        return _named(run_flat, main.name)
+    if signature.kept is None:
+        message = (
+            "JAX removed unused arguments of the jitted function and does not tell which; "
+            "trace the function itself, or jit it with keep_unused=True"
+        )
+        raise InvalidValueError(message)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        leaves, tree = jax.tree.flatten((args, kwargs))
+        if tree != signature.in_tree:
+            message = f"the function was traced with the arguments {signature.in_tree}, found {tree}"
+            raise ArgumentError(message)
+        return jax.tree.unflatten(signature.out_tree, call(*(leaves[n] for n in signature.kept)))
+
+    return _named(run, main.name)
+
+
+def _named(function: AnyFunction, name: str) -> AnyFunction:
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+def _module_text(program: ptir.Program, main: ptir.Function) -> str:
+    """Returns the StableHLO text with the called function as ``main``, as JAX requires."""
+    if main.name == "main":
+        return ptir.to_stablehlo(program)
+    # Without a `main`, this is the only function.
+    return ptir.to_stablehlo(ptir.Program([main.with_name("main")]))
+
+
+def _abstract_array(jax: Any, type_: ptir.Type, what: str) -> Any:
+    if type_.dtype is None:
+        message = f"to_jax takes tensors only, but {what} is {type_}"
+        raise InvalidValueError(message)
+    shape = type_.shape or ()
+    if not all(isinstance(extent, int) for extent in shape):
+        message = f"to_jax needs known extents, but {what} is {type_}"
+        raise InvalidValueError(message)
+    dtype = type_.dtype.to_numpy()
+    if jax.dtypes.canonicalize_dtype(dtype) != dtype:
+        message = f"{what} is {type_}; JAX has such arrays after jax.config.update('jax_enable_x64', True)"
+        raise InvalidValueError(message)
+    return jax.ShapeDtypeStruct(shape, dtype)
+
+
+def _exported_call(jax: Any, text: str, inputs: Sequence[Any], results: Sequence[Any]) -> Callable[..., Sequence[Any]]:
+    """Returns a JAX function that runs a StableHLO module.
+
+    A function of the right types is exported, and its module replaced by this one.
+    """
+    export = importlib.import_module("jax.export")
+    mlir = importlib.import_module("jax.extend.mlir")
+    stablehlo = importlib.import_module("jaxlib.mlir.dialects.stablehlo")
+
+    def same_types(*_: Any) -> tuple[Any, ...]:
+        return tuple(jax.numpy.zeros(result.shape, result.dtype) for result in results)
+
+    exported = export.export(jax.jit(same_types, keep_unused=True))(*inputs)
+    # The last argument also allows ops of other dialects than StableHLO, such as `chlo.erf`.
+    module = mlir.serialize_portable_artifact(text, stablehlo.get_current_version(), True)  # noqa: FBT003
+    call: Callable[..., Sequence[Any]] = dataclasses.replace(exported, mlir_module_serialized=module).call
+    return call
+
+
+@overload
+def simplify_jax(function: AnyFunction, /) -> AnyFunction: ...
+@overload
+def simplify_jax(*, float: FloatMode = ..., check: bool = ...) -> Callable[[AnyFunction], AnyFunction]: ...
+def simplify_jax(
+    function: Any = None,
+    /,
+    *,
+    float: FloatMode = "exact",  # noqa: A002
+    check: bool = False,
+) -> Any:
+    """Decorates a JAX function so that a simplified program runs in its place.
+
+    The function is traced and simplified once per combination of argument types; the result can be used inside ``jax.jit``. With
+    ``check``, the programs before and after are also run on random inputs, and a difference raises an `InvalidValueError`.
+    Derivatives are those of the function itself.
+    """
+    if function is None:
+        return functools.partial(simplify_jax, float=float, check=check)
+    if not callable(function):
+        message = f"simplify_jax expects a function, found {type(function).__name__}"
+        raise ArgumentError(message)
+    jax = _import_jax("simplify_jax")
+
+    @functools.lru_cache(maxsize=128)
+    def prepare(tree: Any, types: tuple[tuple[tuple[int, ...], Any, bool], ...]) -> tuple[Any, Callable[..., Any]]:
+        leaves = [jax.ShapeDtypeStruct(shape, dtype, weak_type=weak) for shape, dtype, weak in types]
+        args, kwargs = jax.tree.unflatten(tree, leaves)
+        # An outer function, so that jit's options of the function itself do not matter.
+        program = from_jax(lambda *args, **kwargs: function(*args, **kwargs), *args, **kwargs)
+        simpler = program.simplify(float=float, inline=True)
+        if check:
+            report = program.check(simpler, float=float)
+            if not report:
+                message = f"the simplified program is not equivalent:\n{report}"
+                raise InvalidValueError(message)
+        run = to_jax(simpler)
+        out_tree = program._origin.out_tree  # noqa: SLF001
+
+        def flat(*leaves: Any) -> tuple[Any, ...]:
+            args, kwargs = jax.tree.unflatten(tree, leaves)
+            return tuple(jax.tree.leaves(run(*args, **kwargs)))
+
+        def original(*leaves: Any) -> tuple[Any, ...]:
+            args, kwargs = jax.tree.unflatten(tree, leaves)
+            return tuple(jax.tree.leaves(function(*args, **kwargs)))
+
+        differentiable = jax.custom_jvp(flat)
+        differentiable.defjvp(lambda primals, tangents: jax.jvp(original, primals, tangents))
+        return out_tree, differentiable
+
+    @functools.wraps(function)
+    def simplified(*args: Any, **kwargs: Any) -> Any:
+        leaves, tree = jax.tree.flatten((args, kwargs))
+        arrays = [jax.numpy.asarray(leaf) for leaf in leaves]
+        weak = [getattr(array, "weak_type", False) for array in arrays]
+        types = tuple((a.shape, a.dtype, w) for a, w in zip(arrays, weak))
+        out_tree, run = prepare(tree, types)
+        return jax.tree.unflatten(out_tree, run(*arrays))
+
+    return simplified

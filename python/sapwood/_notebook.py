@@ -1,14 +1,25 @@
-"""Display of programs in notebooks: highlighted text and a graph."""
+"""Display of programs and reports in notebooks: text in a monospaced font, and a static drawing."""
 
 from __future__ import annotations
 
 import html
 import re
+from typing import TYPE_CHECKING
 
-__all__ = ["highlight_program", "program_html"]
+from sapwood._svg import function_svg
+from sapwood.errors import SapwoodError
+
+if TYPE_CHECKING:
+    from sapwood.ptir import Program
+
+__all__ = ["highlight_program", "program_html", "text_html"]
 
 #: The most lines of a program that a notebook shows; a last line tells how many follow.
 MAX_LINES = 500
+#: The most bytes of the highlighted text of a program. With the drawing, a cell stays below 200 kB.
+MAX_TEXT_BYTES = 100_000
+#: The most characters of a line that a notebook shows.
+MAX_LINE_LENGTH = 2000
 
 _TOKEN = re.compile(
     r"(?P<comment>//[^\n]*)"
@@ -34,28 +45,47 @@ _COLOURS = {
 }
 
 
+def text_html(text: str) -> str:
+    """Returns text as HTML in a monospaced font."""
+    return f'<pre style="line-height:1.35">{html.escape(text)}</pre>'
+
+
 def highlight_program(text: str) -> str:
-    """Returns the text of a program as escaped and highlighted HTML, shortened to `MAX_LINES` lines."""
+    """Returns the text of a program as escaped and highlighted HTML, shortened to `MAX_TEXT_BYTES`."""
     lines = text.splitlines()
-    if len(lines) > MAX_LINES:
-        text = "\n".join([*lines[:MAX_LINES], f"// … and {len(lines) - MAX_LINES} more lines"])
+    parts: list[str] = []
+    size = 0
+    for n, line in enumerate(lines):
+        shown = _highlight_line(line)
+        size += len(shown) + 1
+        if n >= MAX_LINES or size > MAX_TEXT_BYTES:
+            parts.append(f'<span style="color:{_COLOURS["comment"]}">// … and {len(lines) - n} more lines</span>')
+            break
+        parts.append(shown)
+    shown = "\n".join(parts) + ("\n" if text.endswith("\n") else "")
+    return f'<pre style="line-height:1.35">{shown}</pre>'
+
+
+def _highlight_line(line: str) -> str:
+    if len(line) > MAX_LINE_LENGTH:
+        line = line[:MAX_LINE_LENGTH] + " …"
     parts: list[str] = []
     last = 0
-    for match in _TOKEN.finditer(text):
-        parts.append(html.escape(text[last : match.start()]))
+    for match in _TOKEN.finditer(line):
+        parts.append(html.escape(line[last : match.start()]))
         colour = _COLOURS[match.lastgroup or "word"]
         parts.append(f'<span style="color:{colour}">{html.escape(match.group())}</span>')
         last = match.end()
-    parts.append(html.escape(text[last:]))
-    return f'<pre style="line-height:1.35">{"".join(parts)}</pre>'
+    parts.append(html.escape(line[last:]))
+    return "".join(parts)
 
 
-def program_html(text: str, page: str | None) -> str:
-    """Returns HTML with the text of a program and, below it, its graph in a sandboxed frame."""
-    if page is None:
-        return highlight_program(text)
-    graph = (
-        f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" loading="lazy" title="graph" '
-        'style="width:100%;height:32em;border:1px solid #d0d7de"></iframe>'
-    )
+def program_html(program: Program, text: str) -> str:
+    """Returns HTML with the text of a program and, below it, a drawing of the function that `run` runs."""
+    try:
+        main = program.function()
+    except SapwoodError:
+        main = None
+    drawing = None if main is None else function_svg(main)
+    graph = drawing or "too large to draw here; <code>program.to_html(path)</code> writes the whole graph as a page"
     return f"{highlight_program(text)}<details><summary>graph</summary>{graph}</details>"

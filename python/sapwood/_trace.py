@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import keyword
 import re
 from typing import Callable
 
+from sapwood import _native
 from sapwood.errors import ArgumentError
 
 __all__ = ["Recorder", "Term", "rule_text"]
@@ -38,6 +40,11 @@ class Recorder:
     def __init__(self, *, shared: bool) -> None:
         self._lines: list[str] = []
         self._shared = shared
+
+    def __dir__(self) -> list[str]:
+        """Returns the names of the ops, with a ``_`` after those that Python reserves."""
+        names = (op["name"] for op in _native.ptir_ops())
+        return sorted(f"{name}_" if keyword.iskeyword(name) else name for name in names)
 
     def __getattr__(self, name: str) -> Callable[..., Term]:
         if name.startswith("__"):

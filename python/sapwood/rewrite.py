@@ -137,9 +137,18 @@ def run(
     return Result(made, report)
 
 
-def simplify(program: Program, *, float: FloatMode = "exact") -> Program:  # noqa: A002
-    """Returns a simplified program: folded and canonicalized, with equal instructions merged and dead ones removed."""
-    return run(program, f"simplify{{float={float}}}").program
+def simplify(
+    program: Program,
+    *,
+    float: FloatMode = "exact",  # noqa: A002
+    inline: bool = False,
+) -> Program:
+    """Returns a simplified program: folded and canonicalized, with equal instructions merged and dead ones removed.
+
+    With ``inline``, functions are inlined first, and private ones that are no longer called are removed.
+    """
+    pipeline = f"simplify{{float={float}}}"
+    return run(program, f"{_native.INLINE_PASSES},{pipeline}" if inline else pipeline).program
 
 
 def pattern(

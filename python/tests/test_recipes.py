@@ -35,6 +35,16 @@ def test_deduplicate(runner: str, tmp_path: Path) -> None:
     assert done.stdout.splitlines() == ["a.py: 2", "c.py: 1"]
 
 
+if os.environ.get("SAPWOOD_FULL"):
+
+    def test_pytorch(tmp_path: Path) -> None:
+        script = [sys.executable, "-W", "ignore", str(RECIPES / "pytorch.py")]
+        done = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+        assert done.returncode == 0, done.stderr
+        assert "the same on" in done.stdout and "agrees with PyTorch: True" in done.stdout
+        assert (tmp_path / "pytorch.html").exists()
+
+
 def test_tutorial(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(RECIPES / "tutorial.py"), run_name="__main__")
     said = capsys.readouterr().out

@@ -55,7 +55,7 @@ def test_traced_functions_of_jax(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.zeros(3, np.float32)
     assert "max" in str(sapwood.from_jax(Traced(), x))
     jax = types.ModuleType("jax")
-    jax.jit = lambda function: Traced()  # type: ignore[attr-defined]
+    jax.jit = lambda function, **_: Traced()  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "jax", jax)
     assert "max" in str(sapwood.from_jax(lambda x: x, x))
     monkeypatch.setitem(sys.modules, "jax", None)

@@ -38,8 +38,8 @@ usage: cargo xtask <command>
       DIR, and prints one table. The printed programs are written to OUT.
 
   release
-      Builds and checks the wheel, and packs and checks every published crate.
-      Does not upload anything.
+      Builds and checks the packages in dist/: wheel, sdist, an archive with the command,
+      the crates, checksums. Does not upload anything.
 ";
 
 fn main() -> ExitCode {

@@ -45,7 +45,6 @@ fn install(context: &Context<'_>) -> Result<Result<PathBuf, StepOutcome>> {
         requirements: &requirements,
         // The profile of the tests, so that nothing is built twice. Releases use `dist`.
         profile: "dev",
-        flags: None,
     };
     let run = |name: &str, command: &mut Command| context.run_logged(name, command);
     wheel.install(&run)
@@ -55,7 +54,7 @@ fn install(context: &Context<'_>) -> Result<Result<PathBuf, StepOutcome>> {
 pub(crate) fn bench(workspace: &Workspace) -> Result<String> {
     let requirements = workspace.root.join("python/requirements-test.txt");
     let (folder, profile) = ("python-bench", "dist");
-    let wheel = Wheel { workspace, folder, requirements: &requirements, profile, flags: None };
+    let wheel = Wheel { workspace, folder, requirements: &requirements, profile };
     let run = |_: &str, command: &mut Command| process::run(command, false, None);
     let python = match wheel.install(&run)? {
         Ok(python) => python,
@@ -71,28 +70,12 @@ pub(crate) fn bench(workspace: &Workspace) -> Result<String> {
     Ok(finished.stdout)
 }
 
-/// Builds the wheel for publication, and returns it with an interpreter that has it installed. `flags` are compiler flags.
-pub(crate) fn release_wheel(workspace: &Workspace, flags: String) -> Result<(PathBuf, PathBuf)> {
-    let requirements = workspace.root.join("python/requirements-test.txt");
-    let (folder, profile) = ("python-release", "dist");
-    let wheel =
-        Wheel { workspace, folder, requirements: &requirements, profile, flags: Some(flags) };
-    let run = |_: &str, command: &mut Command| process::run(command, true, None);
-    match wheel.install(&run)? {
-        Ok(python) => Ok((only_file(&workspace.target.join("python-release/wheels"))?, python)),
-        Err(StepOutcome::Failed(words, _)) => bail!("{words}"),
-        Err(_) => bail!("the wheel was not built"),
-    }
-}
-
 /// A wheel to build, and the environment to install it into.
 struct Wheel<'a> {
     workspace: &'a Workspace,
     folder: &'a str,
     requirements: &'a Path,
     profile: &'a str,
-    /// Additional compiler flags.
-    flags: Option<String>,
 }
 
 /// A function that runs a command under a name.
@@ -112,10 +95,6 @@ impl Wheel<'_> {
         build.arg(&wheels).arg("--interpreter").arg(&python);
         build.current_dir(self.workspace.root.join("python"));
         build.env("CARGO_TARGET_DIR", &self.workspace.target);
-        if let Some(flags) = &self.flags {
-            // The encoded form, because folders may have spaces in their names.
-            build.env("CARGO_ENCODED_RUSTFLAGS", flags);
-        }
         let built = run("python-wheel", &mut build)?;
         if !built.success {
             return Ok(Err(StepOutcome::Failed("the wheel was not built".into(), built.output)));

@@ -1,4 +1,6 @@
-//! `cargo xtask release`: builds and checks the published packages without uploading them.
+//! `cargo xtask release`: builds and checks the published packages in `dist/` without uploading them.
+//!
+//! The same commit gives the same bytes: time stamps are those of the commit, and paths of the machine are replaced.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,38 +8,259 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use crate::workspace::Workspace;
-use crate::{process, python};
+use crate::{bench, process};
 
 /// The largest size of a wheel in bytes.
 const MAX_WHEEL_BYTES: u64 = 15_000_000;
 
-/// A Python script that prints which of the paths after the first argument occur in the wheel of the first argument.
-const FIND_PATHS: &str = "
-import os, sys, zipfile
-with zipfile.ZipFile(sys.argv[1]) as wheel:
-    for name in wheel.namelist():
-        content = name.encode() + wheel.read(name)
-        for path in sys.argv[2:]:
-            if (path + os.sep).encode() in content:
-                print(f'{name}: {path}')
-";
+/// The licences of third-party software, which the wheel and the archive contain.
+const NOTICES: &str = "python/THIRD-PARTY-NOTICES.txt";
 
-/// Builds and checks the wheel, and packs and checks every published crate with cargo.
+/// The shells with completions in the archive, and the name of the file for each.
+const COMPLETIONS: &[(&str, &str)] = &[
+    ("bash", "sapwood.bash"),
+    ("elvish", "sapwood.elv"),
+    ("fish", "sapwood.fish"),
+    ("powershell", "_sapwood.ps1"),
+    ("zsh", "_sapwood"),
+];
+
+/// Builds everything into `dist/`: wheel, sdist, archive with the command, crates, checksums.
 pub(crate) fn run() -> Result<bool> {
     let workspace = Workspace::find()?;
-    let folders = local_folders(&workspace);
+    let release = Release::new(&workspace)?;
+    println!("==> notices");
+    release.notices()?;
     println!("==> wheel");
-    let (wheel, python) = python::release_wheel(&workspace, remap_flags(&folders))?;
-    check_wheel(&wheel, &python, &folders)?;
-    println!("    {}", wheel.strip_prefix(&workspace.root).unwrap_or(&wheel).display());
+    let wheel = release.wheel()?;
+    release.check_wheel(&wheel)?;
+    println!("==> sdist");
+    release.source_distribution()?;
+    println!("==> archive");
+    release.archive()?;
     println!("==> crates");
-    let mut publish = Command::new("cargo");
-    publish.args(["publish", "--workspace", "--dry-run", "--locked"]);
-    let finished = process::run(publish.current_dir(&workspace.root), true, None)?;
-    if !finished.success {
-        bail!("cargo would not publish: {}", finished.problem);
-    }
+    release.crates()?;
+    release.pack(&["checksums"], &[&release.dist])?;
+    println!("{}", std::fs::read_to_string(release.dist.join("SHA256SUMS"))?.trim_end());
     Ok(true)
+}
+
+/// The folders and tools of a release.
+struct Release<'a> {
+    workspace: &'a Workspace,
+    /// The folder of the results.
+    dist: PathBuf,
+    /// An interpreter with maturin and the checkers.
+    python: PathBuf,
+    /// The local folders and their replacements.
+    folders: Vec<(PathBuf, &'static str)>,
+    /// The time of the commit, in seconds.
+    epoch: String,
+    version: String,
+}
+
+impl<'a> Release<'a> {
+    fn new(workspace: &'a Workspace) -> Result<Self> {
+        let dist = workspace.root.join("dist");
+        if dist.exists() {
+            std::fs::remove_dir_all(&dist).context("cannot remove the last release")?;
+        }
+        std::fs::create_dir_all(&dist)?;
+        let requirements = workspace.root.join("python/requirements-release.txt");
+        let environment = workspace.target.join("release-environment");
+        let python = bench::python_environment(&environment, &requirements)?;
+        let mut git = Command::new("git");
+        git.args(["log", "-1", "--format=%ct"]).current_dir(&workspace.root);
+        let epoch = finish(&mut git, "the time of the commit is unknown", false)?.trim().to_owned();
+        let folders = local_folders(workspace);
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        Ok(Self { workspace, dist, python, folders, epoch, version })
+    }
+
+    // Sets the time stamp and the compiler flags that make builds reproducible.
+    fn reproducible<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        command
+            .env("SOURCE_DATE_EPOCH", &self.epoch)
+            .env("CARGO_ENCODED_RUSTFLAGS", remap_flags(&self.folders))
+            .env("CARGO_TARGET_DIR", &self.workspace.target)
+            .env("CARGO_INCREMENTAL", "0")
+            .current_dir(&self.workspace.root)
+    }
+
+    // Runs `pack.py` and returns its output.
+    fn pack(&self, arguments: &[&str], paths: &[&Path]) -> Result<String> {
+        let mut command = Command::new(&self.python);
+        command
+            .arg("-I")
+            .arg(self.workspace.root.join("xtask/pack.py"))
+            .args(arguments)
+            .args(paths);
+        finish(self.reproducible(&mut command), "the packing failed", false)
+    }
+
+    // Writes the notices. A release needs them committed, because the wheel contains the file of the repository.
+    fn notices(&self) -> Result<()> {
+        let mut metadata = Command::new("cargo");
+        metadata.args(["metadata", "--format-version", "1", "--locked"]);
+        let metadata = metadata.current_dir(&self.workspace.root).output()?;
+        if !metadata.status.success() {
+            bail!("cargo metadata failed:\n{}", String::from_utf8_lossy(&metadata.stderr));
+        }
+        let file = self.workspace.target.join("release-metadata.json");
+        std::fs::write(&file, metadata.stdout)?;
+        let notices = self.workspace.root.join(NOTICES);
+        let before = std::fs::read(&notices).unwrap_or_default();
+        self.pack(&["notices"], &[&file, &notices])?;
+        if std::fs::read(&notices)? != before {
+            bail!("{NOTICES} was out of date; it is written anew, commit it");
+        }
+        Ok(())
+    }
+
+    fn maturin(&self, arguments: &[&str]) -> Result<PathBuf> {
+        let out = self.workspace.target.join("release-out");
+        if out.exists() {
+            std::fs::remove_dir_all(&out)?;
+        }
+        let mut command = Command::new(&self.python);
+        command.args(["-m", "maturin"]).args(arguments).arg("--out").arg(&out);
+        self.reproducible(&mut command).current_dir(self.workspace.root.join("python"));
+        finish(&mut command, "maturin failed", true)?;
+        let made = only_file(&out)?;
+        let target = self.dist.join(made.file_name().context("a package has a name")?);
+        std::fs::rename(&made, &target)?;
+        Ok(target)
+    }
+
+    fn wheel(&self) -> Result<PathBuf> {
+        let python = self.python.to_string_lossy();
+        self.maturin(&["build", "--locked", "--profile", "dist", "--interpreter", &python])
+    }
+
+    fn check_wheel(&self, wheel: &Path) -> Result<()> {
+        let name = wheel.file_name().context("a wheel has a name")?.to_string_lossy();
+        if !name.contains("-abi3-") {
+            bail!("{name} is for one version of Python; it should be abi3");
+        }
+        let bytes = wheel.metadata()?.len();
+        if bytes > MAX_WHEEL_BYTES {
+            bail!("{name} has {bytes} bytes; the limit is {MAX_WHEEL_BYTES}");
+        }
+        self.check_paths(wheel)?;
+        if cfg!(target_os = "linux") {
+            if !name.contains("manylinux") && !name.contains("musllinux") {
+                bail!("{name} is for this machine only; it should be manylinux");
+            }
+            let mut audit = Command::new(&self.python);
+            audit.args(["-m", "auditwheel", "show"]).arg(wheel);
+            let shown = finish(&mut audit, "auditwheel refuses the wheel", false)?;
+            let tag = name.rsplit('-').next().and_then(|tags| tags.split('.').next());
+            let tag = tag.context("a wheel has a tag")?;
+            if !shown.replace('\n', " ").contains(tag) {
+                bail!("{name} is tagged {tag}, but auditwheel prints:\n{shown}");
+            }
+        }
+        let mut audit = Command::new(&self.python);
+        audit.args(["-m", "abi3audit", "--strict", "--summary"]).arg(wheel);
+        finish(&mut audit, "the wheel uses more than the stable ABI", true)?;
+        Ok(())
+    }
+
+    // Packs the sources, and builds a wheel from them.
+    fn source_distribution(&self) -> Result<()> {
+        let sdist = self.maturin(&["sdist"])?;
+        self.check_paths(&sdist)?;
+        let wheels = self.workspace.target.join("release-sdist");
+        if wheels.exists() {
+            std::fs::remove_dir_all(&wheels)?;
+        }
+        let mut build = Command::new(&self.python);
+        build.args(["-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir"]);
+        build.arg(&wheels).arg(&sdist);
+        // The profile of the tests: this shows that the sources are complete.
+        build.env("CARGO_TARGET_DIR", &self.workspace.target);
+        build.env("MATURIN_PEP517_ARGS", "--profile dev --locked");
+        finish(&mut build, "the sdist does not build", true)?;
+        Ok(())
+    }
+
+    // Packs the command with its completions, its manual page and the licences.
+    fn archive(&self) -> Result<()> {
+        let mut build = Command::new("cargo");
+        build.args(["build", "--profile", "dist", "--locked", "--package", "sapwood"]);
+        finish(self.reproducible(&mut build), "the command does not build", true)?;
+        let suffix = std::env::consts::EXE_SUFFIX;
+        let command = self.workspace.target.join(format!("dist/sapwood{suffix}"));
+        let parts = self.workspace.target.join("release-parts");
+        std::fs::create_dir_all(&parts)?;
+        let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+        let name = format!("sapwood-{}-{arch}-{os}", self.version);
+        let mut entries = vec![(format!("sapwood{suffix}"), command.clone())];
+        for (shell, file) in COMPLETIONS {
+            let mut print = Command::new(&command);
+            print.args(["completions", shell]);
+            let text = finish(&mut print, "no completions", false)?;
+            std::fs::write(parts.join(file), text)?;
+            entries.push((format!("completions/{file}"), parts.join(file)));
+        }
+        std::fs::write(parts.join("sapwood.1"), self.pack(&["manual"], &[&command])?)?;
+        entries.push(("man/man1/sapwood.1".into(), parts.join("sapwood.1")));
+        for file in ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", NOTICES] {
+            let path = self.workspace.root.join(file);
+            let file = file.rsplit('/').next().unwrap_or(file);
+            entries.push((file.to_owned(), path));
+        }
+        let archive = self.dist.join(format!("{name}.tar.gz"));
+        let mut arguments = vec!["archive".to_owned(), archive.display().to_string()];
+        arguments
+            .extend(entries.iter().map(|(to, from)| format!("{name}/{to}={}", from.display())));
+        self.pack(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), &[])?;
+        self.check_paths(&archive)
+    }
+
+    // Packs and verifies every published crate as cargo would upload it.
+    fn crates(&self) -> Result<()> {
+        let mut publish = Command::new("cargo");
+        publish.args(["publish", "--workspace", "--dry-run", "--locked"]);
+        finish(publish.current_dir(&self.workspace.root), "cargo would not publish", true)?;
+        let crates = self.dist.join("crates");
+        std::fs::create_dir_all(&crates)?;
+        let ending = format!("-{}.crate", self.version);
+        for entry in std::fs::read_dir(self.workspace.target.join("package"))? {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if name.starts_with("sapwood") && name.ends_with(&ending) {
+                std::fs::copy(&path, crates.join(name))?;
+            }
+        }
+        Ok(())
+    }
+
+    // Checks that a package contains no path of this machine.
+    fn check_paths(&self, package: &Path) -> Result<()> {
+        let mut paths = vec![package];
+        paths.extend(self.folders.iter().map(|(folder, _)| folder.as_path()));
+        let found = self.pack(&["paths"], &paths)?;
+        if !found.is_empty() {
+            bail!("{} contains paths of the build machine:\n{found}", package.display());
+        }
+        Ok(())
+    }
+}
+
+// Runs a command to its end and returns its standard output. `problem` says what a failure means.
+fn finish(command: &mut Command, problem: &str, show: bool) -> Result<String> {
+    let finished = process::run(command, show, None)?;
+    if !finished.success {
+        let output = if show { "" } else { &finished.output };
+        bail!("{problem}, {}\n{output}", finished.problem);
+    }
+    Ok(finished.stdout)
+}
+
+fn only_file(folder: &Path) -> Result<PathBuf> {
+    let mut files = std::fs::read_dir(folder)?;
+    Ok(files.next().context("maturin left no package")??.path())
 }
 
 /// Returns the local folders, inner ones first, and the names that replace them in the published files: panic messages contain
@@ -60,25 +283,4 @@ fn remap_flags(folders: &[(PathBuf, &str)]) -> String {
         format!("--remap-path-prefix={}={name}", folder.display())
     };
     folders.iter().rev().map(flag).collect::<Vec<_>>().join("\u{1f}")
-}
-
-fn check_wheel(wheel: &Path, python: &Path, folders: &[(PathBuf, &str)]) -> Result<()> {
-    let name = wheel.file_name().context("a wheel has a name")?.to_string_lossy();
-    if !name.contains("-abi3-") {
-        bail!("{name} is for one version of Python; it should be abi3");
-    }
-    let bytes = wheel.metadata()?.len();
-    if bytes > MAX_WHEEL_BYTES {
-        bail!("{name} has {bytes} bytes; the limit is {MAX_WHEEL_BYTES}");
-    }
-    let mut find = Command::new(python);
-    find.args(["-I", "-c", FIND_PATHS]).arg(wheel).args(folders.iter().map(|(folder, _)| folder));
-    let found = process::run(&mut find, false, None)?;
-    if !found.success {
-        bail!("the wheel cannot be checked, {}:\n{}", found.problem, found.output);
-    }
-    if !found.stdout.is_empty() {
-        bail!("{name} contains paths of the build machine:\n{}", found.stdout);
-    }
-    Ok(())
 }

@@ -93,9 +93,9 @@ impl Recording {
         });
     }
 
-    /// Sets the result of comparing the programs before and after.
-    pub fn set_check(&mut self, check: CheckSection) {
-        self.check = Some(check);
+    /// Sets or removes the result of comparing the programs before and after.
+    pub fn set_check(&mut self, check: impl Into<Option<CheckSection>>) {
+        self.check = check.into();
     }
 
     /// Returns the rows of a page: the program before the run and after each pass, and the run.

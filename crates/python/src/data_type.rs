@@ -5,7 +5,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
 use sapwood::DataType;
 
-use crate::errors;
+use crate::{arrays, errors};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyDataType>()?;
@@ -93,6 +93,11 @@ impl PyDataType {
     #[getter]
     fn itemsize(&self) -> usize {
         self.0.byte_size()
+    }
+
+    /// Returns the NumPy type. bf16 and other types that NumPy lacks need `ml_dtypes`.
+    fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        arrays::dtype_to_numpy(py, self.0)
     }
 
     fn is_bool(&self) -> bool {

@@ -296,9 +296,8 @@ fn functions_that_do_not_change_stay_shared() {
     let mut program = parse(&text).unwrap();
     let old = program.clone();
     PassManager::parse(DEFAULT_PIPELINE).unwrap().run(&mut program).unwrap();
-    let shared = |name: &str| {
-        std::sync::Arc::ptr_eq(old.function(name).unwrap(), program.function(name).unwrap())
-    };
+    let shared =
+        |name: &str| Arc::ptr_eq(old.function(name).unwrap(), program.function(name).unwrap());
     assert!(shared("g") && !shared("f"));
     assert_eq!(old.to_string(), text);
 }

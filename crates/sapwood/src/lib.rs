@@ -36,6 +36,9 @@
 
 pub mod command;
 
+use sapwood_check::{CheckReport, Verdict};
+use sapwood_explorer::{CheckSection, CheckSectionVerdict};
+
 pub use sapwood_check as check;
 pub use sapwood_explorer as explorer;
 pub use sapwood_ir as ir;
@@ -48,3 +51,24 @@ pub use sapwood_stablehlo as stablehlo;
 pub use sapwood_structural as structural;
 pub use sapwood_trace as trace;
 pub use sapwood_types::{DataType, Diagnostic, Diagnostics, Loc, LocKind, Severity, Source, Span};
+
+/// Compiles and runs the Rust code of the front page as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct FrontPage;
+
+/// The passes in front of `simplify` that turn a program of several functions into one: the preset `-O1` of the command, and
+/// `inline=True` in Python.
+pub const INLINE_PASSES: &str = "inline,symbol-dce";
+
+/// Returns the report of a check as a section of a page.
+#[must_use]
+pub fn check_section(report: &CheckReport) -> CheckSection {
+    let verdict = match report.verdict() {
+        Verdict::Different => CheckSectionVerdict::Different,
+        Verdict::NotChecked => CheckSectionVerdict::Unknown,
+        _ => CheckSectionVerdict::Same,
+    };
+    let (summary, lines) = (report.summary(), report.messages());
+    CheckSection { verdict, summary, culprit: None, lines }
+}

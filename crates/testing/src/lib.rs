@@ -57,11 +57,6 @@ pub fn repository() -> PathBuf {
     own.ancestors().nth(2).unwrap_or(own).to_owned()
 }
 
-/// Compiles and runs the Rust code of the front page as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct FrontPage;
-
 /// Returns whether the second tier runs.
 #[must_use]
 pub fn is_full() -> bool {

@@ -295,6 +295,10 @@ impl PyBuilder {
         Ok(PyFunction::new(SharedFunction::new(function.into())))
     }
 
+    fn __dir__(slf: &Bound<'_, Self>) -> PyResult<Vec<String>> {
+        emit::attribute_names(slf)
+    }
+
     fn __getattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<PyBuilderOpMethod> {
         let py = slf.py();
         // `not` and a few other op names are keywords of Python: `not_` means `not`.

@@ -46,6 +46,21 @@ pub(crate) fn find_op<'r>(
     }
 }
 
+/// Returns the attributes of an object on which every op is a method, for `dir()`. Names that Python reserves get a `_`.
+pub(crate) fn attribute_names(object: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let py = object.py();
+    let own = py.get_type::<PyAny>().call_method1("__dir__", (object,))?;
+    let mut names: Vec<String> = own.extract()?;
+    let reserved = py.import("keyword")?.getattr("kwlist")?;
+    for def in Registry::builtin().defs() {
+        let suffix = if reserved.contains(def.name)? { "_" } else { "" };
+        names.push(format!("{}{suffix}", def.name));
+    }
+    names.sort_unstable();
+    names.dedup();
+    Ok(names)
+}
+
 /// Converts a number to a literal with the type of another operand.
 fn number_literal(object: &Bound<'_, PyAny>, like: Option<TensorType>) -> PyResult<TensorLiteral> {
     let py = object.py();

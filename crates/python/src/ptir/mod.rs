@@ -2,6 +2,7 @@
 
 pub(crate) mod attrs;
 mod builder;
+pub(crate) mod check;
 mod compare;
 pub(crate) mod emit;
 pub(crate) mod function;
@@ -17,6 +18,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     program::register(module)?;
     function::register(module)?;
     builder::register(module)?;
+    check::register(module)?;
     compare::register(module)?;
     ops::register(module)?;
     run::register(module)

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 use rustc_hash::FxBuildHasher;
 use sapwood::explorer::{PageOptions, graph_page};
 use sapwood::ptir::{
@@ -15,14 +15,12 @@ use sapwood::ptir::{
 };
 use sapwood::{Diagnostic, Source, stablehlo};
 
+use super::check::{PyCheckReport, check_programs};
 use super::function::PyFunction;
 use super::run::PyExecutable;
 use crate::diagnostic::PyDiagnostic;
 use crate::errors::{self, ErrorKind};
 use crate::items::Items;
-
-/// The most instructions in a program that a notebook draws as a graph; a page has no limit.
-const MAX_NOTEBOOK_GRAPH_INSTS: usize = 2000;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyProgram>()?;
@@ -99,6 +97,8 @@ pub(crate) struct PyProgram {
     /// Parts of StableHLO text without a PTIR equivalent; they are written back, also after passes.
     extras: Arc<stablehlo::Extras>,
     notes: Vec<Diagnostic>,
+    /// The signature of the traced function, as `from_jax` describes it; passes keep it.
+    origin: Option<Arc<Py<PyAny>>>,
 }
 
 impl PyProgram {
@@ -108,7 +108,8 @@ impl PyProgram {
 
     /// Returns the result of a pass on this program.
     pub(crate) fn with_program(&self, program: Program) -> Self {
-        Self::from_parts(program, self.extras.clone(), Vec::new())
+        let made = Self::from_parts(program, self.extras.clone(), Vec::new());
+        Self { origin: self.origin.clone(), ..made }
     }
 
     fn from_parts(
@@ -118,7 +119,7 @@ impl PyProgram {
     ) -> Self {
         let functions =
             program.functions().iter().map(|f| SharedFunction::new(f.clone())).collect();
-        Self { program: Arc::new(program), functions, extras, notes }
+        Self { program: Arc::new(program), functions, extras, notes, origin: None }
     }
 
     fn page(&self, py: Python<'_>, title: Option<&str>) -> String {
@@ -216,7 +217,8 @@ fn ptir_from_json(py: Python<'_>, text: &str, extras: Option<&str>) -> PyResult<
     Ok(PyProgram::from_parts(program, Arc::new(extras.unwrap_or_default()), Vec::new()))
 }
 
-fn write_atomically(path: &Path, text: &str) -> std::io::Result<()> {
+/// Writes a file completely or not at all.
+pub(crate) fn write_atomically(path: &Path, text: &str) -> std::io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temporary = path.with_file_name(format!(".{name}.{}", std::process::id()));
     let written = std::fs::write(&temporary, text).and_then(|()| std::fs::rename(&temporary, path));
@@ -294,6 +296,52 @@ impl PyProgram {
         Ok(page)
     }
 
+    /// Returns the simplified program. With `inline`, functions are inlined first and private ones that are no longer called are removed.
+    #[pyo3(signature = (*, float = "exact", inline = false))]
+    fn simplify<'py>(
+        slf: &Bound<'py, Self>,
+        float: &str,
+        inline: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let keywords = PyDict::new(py);
+        keywords.set_item("float", float)?;
+        keywords.set_item("inline", inline)?;
+        py.import("sapwood.rewrite")?.call_method("simplify", (slf,), Some(&keywords))
+    }
+
+    /// Compares the results of this program with those of another, on the same inputs.
+    ///
+    /// Inputs are random unless `inputs` has one array per parameter of `main`, or of the only function. `float` decides which
+    /// differences are allowed. The report is true if nothing differs and every result was checked.
+    #[pyo3(signature = (other, *, float = "exact", seed = 1, inputs = None))]
+    fn check(
+        slf: &Bound<'_, Self>,
+        other: &Bound<'_, Self>,
+        float: &str,
+        seed: u64,
+        inputs: Option<Items<'_>>,
+    ) -> PyResult<PyCheckReport> {
+        check_programs(slf, other, float, seed, inputs)
+    }
+
+    /// The description that `_with_origin` stored, for `to_jax`.
+    #[getter]
+    fn _origin(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.origin.as_ref().map(|origin| origin.clone_ref(py))
+    }
+
+    /// Returns this program with a description of the traced function. Passes keep it; pickles do not.
+    fn _with_origin(&self, origin: Py<PyAny>) -> Self {
+        Self {
+            program: self.program.clone(),
+            functions: self.functions.clone(),
+            extras: self.extras.clone(),
+            notes: self.notes.clone(),
+            origin: Some(Arc::new(origin)),
+        }
+    }
+
     /// Raises `VerifyError`, with all problems, unless the program is well-formed.
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| ptir::verify(&self.program))
@@ -341,11 +389,10 @@ impl PyProgram {
         format!("<Program {}{more}: {count} instructions>", names.join(", "))
     }
 
-    fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let text = self.to_text(py, Some(16));
-        let small = self.program.num_insts() <= MAX_NOTEBOOK_GRAPH_INSTS;
-        let page = small.then(|| self.page(py, None));
-        py.import("sapwood._notebook")?.call_method1("program_html", (text, page))
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let text = slf.get().to_text(py, Some(16));
+        py.import("sapwood._notebook")?.call_method1("program_html", (slf, text))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

@@ -30,7 +30,7 @@ pub(crate) struct PyExecutable {
 }
 
 /// Converts an argument to a value.
-fn read_input(n: usize, ty: &ValueType, object: &Bound<'_, PyAny>) -> PyResult<Value> {
+pub(super) fn read_input(n: usize, ty: &ValueType, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     let py = object.py();
     let Some(tensor) = ty.as_tensor() else {
         return read_tuple(n, ty, object);

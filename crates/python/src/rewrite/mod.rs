@@ -9,6 +9,8 @@ mod verify;
 
 use pyo3::prelude::*;
 
+pub(crate) use pipeline::float_mode;
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     report::register(module)?;
     rules::register(module)?;

@@ -300,6 +300,10 @@ impl PyRewriter {
         self.scope.with(py, |rw| rw.floats().to_string())
     }
 
+    fn __dir__(slf: &Bound<'_, Self>) -> PyResult<Vec<String>> {
+        emit::attribute_names(slf)
+    }
+
     fn __getattr__(&self, py: Python<'_>, name: &str) -> PyResult<PyRewriterOpMethod> {
         let op = name.strip_suffix('_').unwrap_or(name);
         if op.starts_with('_') || op.contains('.') {

@@ -1,9 +1,10 @@
 //! Pipelines of passes, and the application of patterns.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use sapwood::explorer::RunRecorder;
 use sapwood::ptir::Program;
 use sapwood::rewrite::{
     FloatMode, GreedyConfig, GreedyPass, PassError, PassManager, PatternSet, PipelineFailure,
@@ -22,18 +23,21 @@ use crate::ptir::program::PyProgram;
 use crate::signals;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("INLINE_PASSES", sapwood::INLINE_PASSES)?;
     module.add_function(wrap_pyfunction!(run_pipeline, module)?)?;
     module.add_function(wrap_pyfunction!(apply_patterns, module)?)?;
     module.add_function(wrap_pyfunction!(rewrite_passes, module)?)?;
     module.add_function(wrap_pyfunction!(rewrite_patterns, module)?)
 }
 
-fn manager(py: Python<'_>, pipeline: &str) -> PyResult<PassManager> {
+/// Parses a pipeline.
+pub(super) fn manager(py: Python<'_>, pipeline: &str) -> PyResult<PassManager> {
     PassManager::parse_with(pipeline, &pipeline_parser())
         .map_err(|problems| errors::source_errors(py, ErrorKind::Parse, &problems))
 }
 
-fn pass_error(py: Python<'_>, failure: &PipelineFailure) -> PyErr {
+/// Converts the failure of a pipeline to an exception.
+pub(super) fn pass_error(py: Python<'_>, failure: &PipelineFailure) -> PyErr {
     let place = failure.pass.as_ref().map(|pass| format!("{pass}: ")).unwrap_or_default();
     match &failure.error {
         PassError::Invalid(problems) => {
@@ -62,15 +66,15 @@ fn run_pipeline(
     let outcome = match listener {
         None => {
             let (changed, outcome) = run_detached(py, manager, changed)?;
-            return finish_run(program, changed, outcome, &raised);
+            return finish_run(program, changed, outcome, &raised, None);
         }
         Some(listener) => listener::attach_listener(manager, listener, &raised).run(&mut changed),
     };
-    finish_run(program, changed, outcome, &raised)
+    finish_run(program, changed, outcome, &raised, None)
 }
 
 /// Runs passes that call no Python code, without the interpreter lock.
-fn run_detached(
+pub(super) fn run_detached(
     py: Python<'_>,
     manager: PassManager,
     mut program: Program,
@@ -89,15 +93,19 @@ fn finish_run(
     changed: Program,
     outcome: Result<RunReport, PipelineFailure>,
     raised: &FirstException,
+    recorder: Option<&RunRecorder>,
 ) -> PyResult<(PyProgram, PyReport)> {
     if let Some(error) = raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
         return Err(error);
     }
     let report = outcome.map_err(|failure| pass_error(before.py(), &failure))?;
-    Ok((before.get().with_program(changed), PyReport(report)))
+    let recording = recorder.map(|recorder| recorder.finish("patterns", Ok(&report)));
+    let report = PyReport::new(report, before.get().get(), recording);
+    Ok((before.get().with_program(changed), report))
 }
 
-fn float_mode(py: Python<'_>, name: &str) -> PyResult<FloatMode> {
+/// Parses the name of a float mode.
+pub(crate) fn float_mode(py: Python<'_>, name: &str) -> PyResult<FloatMode> {
     name.parse().map_err(|why| errors::value_error(py, why))
 }
 
@@ -152,6 +160,9 @@ fn apply_patterns(
         let (traced, attached) = RewriteVerifier::attach(manager, before, &raised);
         (manager, verifier) = (traced, Some(attached));
     }
+    // Patterns may be Python code with side effects, so that they are not run a second time for a page.
+    let recorder = Arc::new(RunRecorder::new(before));
+    manager = manager.trace(recorder.clone());
     let outcome;
     if calls_python {
         // Patterns and listeners are Python code, so one attached thread runs everything.
@@ -167,7 +178,7 @@ fn apply_patterns(
     if let Some(error) = invalid {
         raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
-    finish_run(program, changed, outcome, &raised)
+    finish_run(program, changed, outcome, &raised, Some(&recorder))
 }
 
 /// Returns the passes: name, description, options.

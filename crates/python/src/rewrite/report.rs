@@ -1,8 +1,17 @@
 //! Reports about pipeline runs.
 
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use sapwood::explorer::{PageOptions, Recording, RunRecorder, report_page};
+use sapwood::ptir::Program;
 use sapwood::rewrite::{GreedyStats, PassReport, RunReport};
+
+use super::pipeline;
+use crate::ptir::check::PyCheckReport;
+use crate::ptir::program::write_atomically;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyReport>()
@@ -10,7 +19,35 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// A report about a pipeline run: times, counts, patterns, differences.
 #[pyclass(frozen, name = "Report", module = "sapwood.rewrite")]
-pub(crate) struct PyReport(pub(crate) RunReport);
+pub(crate) struct PyReport {
+    report: RunReport,
+    before: Arc<Program>,
+    /// The steps of the run. Pipelines are recorded when a page is requested, by another run.
+    recording: Mutex<Option<Recording>>,
+}
+
+impl PyReport {
+    pub(crate) fn new(
+        report: RunReport,
+        before: &Arc<Program>,
+        recording: Option<Recording>,
+    ) -> Self {
+        Self { report, before: before.clone(), recording: Mutex::new(recording) }
+    }
+
+    // Runs the passes again with a recorder.
+    fn record(&self, py: Python<'_>) -> PyResult<Recording> {
+        let names: Vec<&str> = self.report.passes.iter().map(|pass| pass.name.as_str()).collect();
+        let text = names.join(",");
+        let manager = pipeline::manager(py, &text)?.verify_each(false);
+        let recorder = Arc::new(RunRecorder::new(&self.before));
+        let manager = manager.trace(recorder.clone());
+        let (_, outcome) = pipeline::run_detached(py, manager, (*self.before).clone())?;
+        outcome.map_err(|failure| pipeline::pass_error(py, &failure))?;
+        // The times are those of the first run.
+        Ok(recorder.finish(&text, Ok(&self.report)))
+    }
+}
 
 fn greedy<'py>(py: Python<'py>, stats: &GreedyStats) -> PyResult<Bound<'py, PyDict>> {
     let result = PyDict::new(py);
@@ -58,50 +95,87 @@ impl PyReport {
     /// True if a pass changed the program.
     #[getter]
     fn changed(&self) -> bool {
-        self.0.changed()
+        self.report.changed()
     }
 
     /// The total time in seconds.
     #[getter]
     fn seconds(&self) -> f64 {
-        self.0.time.as_secs_f64()
+        self.report.time.as_secs_f64()
     }
 
     /// A dictionary for each pass: name, time, counters and statistics.
     #[getter]
     fn passes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let all = self.0.passes.iter().map(|one| pass(py, one));
+        let all = self.report.passes.iter().map(|one| pass(py, one));
         PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// Warnings, for example that a pass did not converge.
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.0.warnings().collect()
+        self.report.warnings().collect()
     }
 
     /// Returns the times of the passes as a tree.
     fn timing(&self) -> String {
-        self.0.timing()
+        self.report.timing()
     }
 
     /// Returns the counts and patterns as a table.
     fn statistics(&self) -> String {
-        self.0.statistics()
+        self.report.statistics()
+    }
+
+    /// The run as one HTML page that needs nothing else: the programs before and after, every step, statistics.
+    ///
+    /// With a path, it is also written there, whole or not at all. `check` is a report of `Program.check` to show on the page.
+    #[pyo3(signature = (path = None, *, title = None, check = None))]
+    fn to_html(
+        &self,
+        py: Python<'_>,
+        path: Option<PathBuf>,
+        title: Option<&str>,
+        check: Option<&Bound<'_, PyCheckReport>>,
+    ) -> PyResult<String> {
+        let lock = || self.recording.lock().unwrap_or_else(PoisonError::into_inner);
+        // The lock is not held while Python code may run.
+        let taken = lock().take();
+        let mut recording = match taken {
+            Some(recording) => recording,
+            None => self.record(py)?,
+        };
+        recording.set_check(check.map(|check| sapwood::check_section(&check.get().0)));
+        let first = self.before.functions().first().map(|f| format!("@{}", f.name()));
+        let title = title.or(first.as_deref()).unwrap_or("program");
+        let (page, recording) = py.detach(move || {
+            let page = report_page(&recording, &PageOptions::new(title));
+            (page, recording)
+        });
+        *lock() = Some(recording);
+        if let Some(path) = path {
+            py.detach(|| write_atomically(&path, &page))?;
+        }
+        Ok(page)
     }
 
     /// Returns the changes of each pass, if differences were requested.
     fn changes(&self) -> String {
-        self.0.changes()
+        self.report.changes()
     }
 
     fn __str__(&self) -> String {
-        self.0.statistics()
+        self.report.statistics()
+    }
+
+    fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let text = format!("{}\n{}", self.__repr__(), self.__str__());
+        py.import("sapwood._notebook")?.call_method1("text_html", (text,))
     }
 
     fn __repr__(&self) -> String {
-        let names: Vec<&str> = self.0.passes.iter().map(|pass| pass.name.as_str()).collect();
-        let changed = if self.0.changed() { "changed" } else { "nothing to do" };
+        let names: Vec<&str> = self.report.passes.iter().map(|pass| pass.name.as_str()).collect();
+        let changed = if self.report.changed() { "changed" } else { "nothing to do" };
         format!("<Report of {}: {changed}>", names.join(","))
     }
 }

@@ -177,7 +177,7 @@ fn commands_on_the_front_page_exist() {
             let command = page[at..].split(['`', '\n', '#']).next().unwrap_or("").trim();
             let words: Vec<&str> = command.split_whitespace().collect();
             match words.as_slice() {
-                ["cargo", "xtask", "test" | "bench", ..] => seen += 1,
+                ["cargo", "xtask", "test" | "bench" | "release" | "docs", ..] => seen += 1,
                 ["cargo", "xtask", other, ..] => {
                     problems.push(format!("no command `cargo xtask {other}`"));
                 }
@@ -202,6 +202,48 @@ fn integration_runs_the_test_command_of_the_front_page() {
     let script = text(&repository().join(".ci/run"));
     assert!(text(&repository().join("README.md")).contains("cargo xtask test"));
     assert!(script.contains("exec cargo xtask test \"$@\""), "{script}");
+}
+
+#[test]
+fn the_forge_runs_the_gate_and_the_release() {
+    let steps = |name: &str| -> Vec<String> {
+        let workflow = text(&repository().join(".github/workflows").join(name));
+        let step = |line: &str| line.trim().strip_prefix("- run: ").map(str::to_owned);
+        workflow.lines().filter_map(step).collect()
+    };
+    let manifest = text(&repository().join("Cargo.toml"));
+    let oldest = manifest.lines().find_map(|line| line.strip_prefix("rust-version = "));
+    let oldest = oldest.expect("the workspace has a rust-version").trim_matches('"');
+    // `.ci/run` twice: on Linux, and on the systems that are not tested yet.
+    assert_eq!(
+        steps("ci.yml"),
+        [
+            ".ci/run".to_owned(),
+            "cargo xtask release".to_owned(),
+            format!("rustup toolchain install {oldest} --profile minimal"),
+            format!("cargo +{oldest} check --workspace --locked"),
+            ".ci/run".to_owned(),
+        ]
+    );
+    assert_eq!(steps("full.yml"), [".ci/run --full"]);
+    for name in [".ci/run", ".github/workflows/ci.yml"] {
+        assert!(repository().join(name).is_file(), "{name}");
+    }
+}
+
+#[test]
+fn every_page_has_the_version_of_the_workspace() {
+    let manifest = text(&repository().join("Cargo.toml"));
+    let version = manifest.lines().find_map(|line| line.strip_prefix("version = "));
+    let version = version.expect("the workspace has a version").trim_matches('"');
+    let places = [
+        ("CITATION.cff", format!("version: {version}\n")),
+        ("README.md", format!("Version {version}")),
+        ("CHANGELOG.md", format!("## {version}")),
+    ];
+    for (name, expected) in places {
+        assert!(text(&repository().join(name)).contains(&expected), "{name}: no `{expected}`");
+    }
 }
 
 #[track_caller]

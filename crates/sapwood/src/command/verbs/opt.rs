@@ -49,6 +49,10 @@ pub(crate) struct Args {
     /// The passes to run, for example 'canonicalize{max-iterations=4},cse,dce'; the default is simplify
     #[arg(short, long, value_name = "PASSES", conflicts_with_all = ["float", "max_rewrites", "only", "disable"])]
     pipeline: Option<String>,
+    /// A preset: 1 inlines functions, removes private ones that are no longer called, and simplifies; the default only
+    /// simplifies
+    #[arg(short = 'O', value_name = "LEVEL", value_parser = ["1"], conflicts_with = "pipeline")]
+    preset: Option<String>,
     /// Float mode: exact (only the bits of a NaN may change), nsz (also the sign of zero), or fast (also rounding); the
     /// default is exact
     #[arg(long, value_name = "MODE")]

@@ -1,7 +1,7 @@
 //! `opt --check`: the comparison of the programs before and after, and its report as text, as JSON and on a page.
 
 use sapwood_check::{CheckOptions, CheckReport, Verdict};
-use sapwood_explorer::{CheckSection, CheckSectionVerdict};
+use sapwood_explorer::CheckSection;
 use sapwood_ptir::Name;
 use sapwood_ptir::Program;
 use sapwood_ptir::eval::Value;
@@ -9,6 +9,7 @@ use sapwood_rewrite::FloatMode;
 use serde_json::json;
 
 use super::first_bad_rewrite::FirstBadRewrite;
+use crate::check_section;
 
 /// The options of the comparison.
 #[derive(Clone)]
@@ -57,17 +58,7 @@ pub(super) fn page_section(
     report: &CheckReport,
     culprit: Option<&FirstBadRewrite>,
 ) -> CheckSection {
-    let verdict = match report.verdict() {
-        Verdict::Different => CheckSectionVerdict::Different,
-        Verdict::NotChecked => CheckSectionVerdict::Unknown,
-        _ => CheckSectionVerdict::Same,
-    };
-    CheckSection {
-        verdict,
-        summary: report.summary(),
-        culprit: culprit.map(ToString::to_string),
-        lines: report.messages(),
-    }
+    CheckSection { culprit: culprit.map(ToString::to_string), ..check_section(report) }
 }
 
 /// Returns the report as JSON.

@@ -9,10 +9,12 @@ use sapwood_rules::{add_rule_files, pipeline_parser};
 use sapwood_types::{Source, SourceErrors};
 
 use super::Args;
+use crate::INLINE_PASSES;
 use crate::command::cli_error::CliError;
 use crate::command::io::pattern_files::read_argument;
 
-/// Creates the passes: those of `-p`, or `simplify` with the options of the command line. The rules of `--rules` take part in
+/// Creates the passes: those of `-p`, or `simplify` with the options of the command line, after those
+/// of a preset. The rules of `--rules` take part in
 /// every pass that has patterns.
 pub(super) fn create_passes(args: &Args) -> Result<Vec<Arc<dyn Pass>>, CliError> {
     // Each pass with rules reads them, but standard input can be read only once.
@@ -39,7 +41,12 @@ pub(super) fn create_passes(args: &Args) -> Result<Vec<Arc<dyn Pass>>, CliError>
         pass.only.clone_from(&args.only);
         pass.disable.clone_from(&args.disable);
         pass.load_patterns(Some(&reader)).map_err(|(_, errors)| errors)?;
-        return Ok(vec![Arc::new(pass)]);
+        let mut passes = match args.preset {
+            Some(_) => pipeline_parser().parse(INLINE_PASSES)?,
+            None => Vec::new(),
+        };
+        passes.push(Arc::new(pass));
+        return Ok(passes);
     };
     let parser = pipeline_parser().pattern_reader(&reader).rules(&args.rules);
     let passes = parser.parse(pipeline)?;

@@ -70,7 +70,7 @@ impl ReportPage {
         recording: &mut Recording,
         check: Option<CheckSection>,
     ) -> Result<(), CliError> {
-        check.into_iter().for_each(|check| recording.set_check(check));
+        recording.set_check(check);
         let options = PageOptions::new(&self.title).source(&self.source);
         write_atomically(&self.path, &report_page(recording, &options))
     }
