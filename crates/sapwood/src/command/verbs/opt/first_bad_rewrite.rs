@@ -7,7 +7,7 @@ use sapwood_rewrite::RunReport;
 use sapwood_rules::Rule;
 
 use super::Args;
-use super::equivalence_check::EquivalenceChecker;
+use super::equivalence_check::DifferenceFinder;
 use super::pipeline::{pass_manager, pipeline_text};
 
 /// The pattern or pass that first changed results.
@@ -47,17 +47,17 @@ pub(super) fn find_first_bad_rewrite(
     args: &Args,
     rules: &[Rule],
     before: &Program,
-    checker: &EquivalenceChecker,
+    finder: &DifferenceFinder,
 ) -> Option<FirstBadRewrite> {
     let passes: Vec<String> = match rules {
         [] => split_pipeline(&pipeline_text(args, rules).ok()?),
         // With rules there is only one pass, and its text is not used.
         _ => vec![String::new()],
     };
-    let mut bisection = Bisection { args, rules, checker, start: before.clone() };
+    let mut bisection = Bisection { args, rules, finder, start: before.clone() };
     for pass in &passes {
         let (after, _) = bisection.run_pass(&bisection.start, pass, None)?;
-        if checker.differ(&bisection.start, &after) {
+        if finder.differ(&bisection.start, &after) {
             let pattern = bisection.find_pattern(pass, after);
             return pattern
                 .map(FirstBadRewrite::Pattern)
@@ -72,7 +72,7 @@ pub(super) fn find_first_bad_rewrite(
 struct Bisection<'a> {
     args: &'a Args,
     rules: &'a [Rule],
-    checker: &'a EquivalenceChecker,
+    finder: &'a DifferenceFinder,
     /// The program before the pass.
     start: Program,
 }
@@ -100,7 +100,7 @@ impl Bisection<'_> {
     fn differs(&self, name: Name, other: &Program) -> Option<bool> {
         let mut mixed = self.start.clone();
         mixed.replace(other.function(name)?.clone());
-        Some(self.checker.differ(&self.start, &mixed))
+        Some(self.finder.differ(&self.start, &mixed))
     }
 
     // Finds the pattern whose rewrite changes results. `all` is the program after the pass.
