@@ -110,6 +110,20 @@ fn of_eight_bits(bits: u8, fraction: u32, infinities: bool) -> f64 {
     if bits >> 7 == 1 { -size } else { size }
 }
 
+/// Returns the item that more than half of the items equal.
+pub(crate) fn majority<T: PartialEq + Copy>(items: impl Iterator<Item = T> + Clone) -> Option<T> {
+    // Each item that differs from the candidate cancels one that equals it.
+    let (candidate, _) = items.clone().fold((None, 0u64), |(candidate, votes), item| match votes {
+        0 => (Some(item), 1),
+        _ if candidate == Some(item) => (candidate, votes + 1),
+        _ => (candidate, votes - 1),
+    });
+    let (all, equal) = items.fold((0u64, 0u64), |(all, equal), item| {
+        (all + 1, equal + u64::from(candidate == Some(item)))
+    });
+    candidate.filter(|_| 2 * equal > all)
+}
+
 /// Returns the distance from one to the next larger number of a float or complex type; zero for other types.
 pub(crate) fn unit(dtype: DataType) -> f64 {
     let digits = match dtype.complex_part().unwrap_or(dtype) {
@@ -168,6 +182,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_majority_is_more_than_half() {
+        let of = |items: &[i32]| majority(items.iter().copied());
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[7]), Some(7));
+        assert_eq!(of(&[1, 2]), None);
+        assert_eq!(of(&[1, 2, 1]), Some(1));
+        assert_eq!(of(&[1, 2, 3, 1, 1, 2]), None);
+        assert_eq!(of(&[1, 2, 3, 2, 2, 2]), Some(2));
     }
 
     #[test]

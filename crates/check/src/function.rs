@@ -301,6 +301,7 @@ impl FunctionCheck<'_> {
                 self.report.difference = Some(Counterexample {
                     place: format!("fails only afterwards: {reason}"),
                     inputs: texts(),
+                    values: Some(inputs.to_vec()),
                     before: before.iter().map(abridged).collect(),
                     after: None,
                 });
@@ -315,6 +316,7 @@ impl FunctionCheck<'_> {
                         self.report.difference.get_or_insert_with(|| Counterexample {
                             place: format!("@{name}, {place}"),
                             inputs: texts(),
+                            values: Some(inputs.to_vec()),
                             before: text(&before).into_iter().collect(),
                             after: text(&after),
                         });
@@ -358,7 +360,7 @@ impl FunctionCheck<'_> {
                     (Verdict::NotComparable, Some(line.clone()))
                 }
                 ResultComparison { not_comparable: Some(line), .. } => {
-                    (Verdict::NotChecked, Some(mostly_not_comparable(line)))
+                    (Verdict::NotChecked, Some(mostly_not_comparable(found, line)))
                 }
                 _ if !seen => {
                     (Verdict::NotChecked, Some(never_finite(found, &format!("result {n}"))))
@@ -385,7 +387,9 @@ impl FunctionCheck<'_> {
             match &found.not_comparable {
                 _ if found.difference.is_some() => {}
                 Some(line) if has_params && !found.is_conclusive() => {
-                    self.report.not_checked.get_or_insert_with(|| mostly_not_comparable(line));
+                    self.report
+                        .not_checked
+                        .get_or_insert_with(|| mostly_not_comparable(found, line));
                 }
                 Some(line) => {
                     self.report.not_comparable.get_or_insert_with(|| format!("@{name}, {line}"));
@@ -399,8 +403,11 @@ impl FunctionCheck<'_> {
     }
 }
 
-fn mostly_not_comparable(line: &str) -> String {
-    format!("too many elements are not comparable: {line}")
+fn mostly_not_comparable(found: &ResultComparison, line: &str) -> String {
+    match found.compared > found.incomparable {
+        true => format!("too few elements besides those of one value are comparable: {line}"),
+        false => format!("too many elements are not comparable: {line}"),
+    }
 }
 
 fn never_finite(found: &ResultComparison, place: &str) -> String {
@@ -418,6 +425,7 @@ impl ResultComparison {
         self.compared += other.compared;
         self.nan += other.nan;
         self.incomparable += other.incomparable;
+        self.uninformative += other.uninformative;
         self.max_difference = self.max_difference.max(other.max_difference);
         self.not_comparable = self.not_comparable.take().or(other.not_comparable);
         self.difference = self.difference.take().or(other.difference);

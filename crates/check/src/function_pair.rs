@@ -8,7 +8,7 @@ use sapwood_ptir::eval::{EvalError, Fault, Kernels, Prepared, RunOptions, Tensor
 use sapwood_ptir::{Name, Program};
 use sapwood_types::FloatMode;
 
-use crate::elements::{paired_elements, unit};
+use crate::elements::{majority, paired_elements, unit};
 use crate::perturbation::{self, PerturbationStyle};
 use crate::perturbed_runs::{NumberPlace, OpenCause, PerturbedRuns};
 use crate::recorded_calls::{CallRecorder, CallSignature, RecordedCalls};
@@ -122,6 +122,9 @@ pub struct ResultComparison {
     pub nan: u64,
     /// The number of elements that differ and are not comparable.
     pub incomparable: u64,
+    /// The number of compared elements that say nothing about the others: on inputs on which floats of a tensor are not
+    /// comparable, the equal elements that have its most common value, if changed rounding does not move them by a little.
+    pub uninformative: u64,
     /// The largest difference of floats that is within tolerance.
     pub max_difference: f64,
     /// The place, the two values and the cause of the first element that is not comparable.
@@ -131,11 +134,11 @@ pub struct ResultComparison {
 }
 
 impl ResultComparison {
-    /// Returns whether more elements were compared than are not comparable. If the float mode has to excuse most of them,
-    /// nothing was checked.
+    /// Returns whether more elements that carry information were compared than are not comparable. If the float mode has to
+    /// excuse most of them, nothing was checked.
     #[must_use]
     pub fn is_conclusive(&self) -> bool {
-        self.elements == 0 || self.compared > self.incomparable
+        self.elements == 0 || self.compared > self.incomparable + self.uninformative
     }
 }
 
@@ -531,6 +534,7 @@ impl<'a> OutputComparer<'a> {
             (MAX_SMALL_ROUNDING_UNITS * unit).min(SMALL_DIFFERENCE).max(MAX_ROUNDING_UNITS * unit)
                 * largest;
         let large = LARGE_DIFFERENCE.max(2.0 * MAX_ROUNDING_UNITS * unit) * largest;
+        let mut incomparable = 0;
         for (at, &(x, y)) in all.iter().enumerate() {
             let apart = (x - y).abs();
             // Elements of two parts count once.
@@ -570,12 +574,37 @@ impl<'a> OutputComparer<'a> {
                 }
                 Some(cause) => {
                     let why = cause.as_str();
-                    result.incomparable += whole;
+                    incomparable += whole;
                     result.not_comparable.get_or_insert_with(|| format!("{line}; {why}"));
                 }
             }
         }
+        result.incomparable += incomparable;
+        if incomparable > 0 && float {
+            let movements = || self.perturbed_runs().movements(slot, path, a);
+            result.uninformative += uninformative_elements(&all, per_element, large, movements);
+        }
     }
+}
+
+// Returns the number of elements that are equal on both sides, have the value that most equal elements have, and are not moved
+// by changed rounding, or further than `large`. The zeros of a saturated softmax are zeros whatever the program computes.
+fn uninformative_elements(
+    all: &[(f64, f64)],
+    per_element: usize,
+    large: f64,
+    movements: impl FnOnce() -> Vec<f64>,
+) -> u64 {
+    let is_same = |parts: &[(f64, f64)]| parts.iter().all(|(x, y)| x == y && x.is_finite());
+    let equal = all.chunks(per_element).enumerate().filter(|(_, parts)| is_same(parts));
+    let Some(common) = majority(equal.clone().map(|(_, parts)| parts)) else { return 0 };
+    let movements = movements();
+    let moved_by = |index: usize| {
+        let parts = movements.iter().skip(index * per_element).take(per_element);
+        parts.fold(0.0, |most, &part| f64::max(most, part))
+    };
+    let shared = equal.filter(|(_, parts)| *parts == common).map(|(index, _)| moved_by(index));
+    shared.filter(|&by| by == 0.0 || by > large).count() as u64
 }
 
 enum ElementRelation {

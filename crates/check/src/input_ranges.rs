@@ -1,15 +1,20 @@
-//! A search for input ranges on which a program computes few infinities and NaN.
+//! A search for input ranges on which a program computes few infinities and NaN, and results that are not saturated.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::eval::{Prepared, RunOptions};
+use sapwood_ptir::eval::{Prepared, RunOptions, Value};
 use sapwood_ptir::{Attr, Function, InstId, Name, Program, ValueId, ValueType};
 
+use crate::elements::{elements_as_f64, majority};
 use crate::input_generator::{InputGenerator, InputRange};
 use crate::perturbation::{SpecialValueCounter, count_special};
 
 /// The largest number of runs of a search.
 const MAX_TRIES: usize = 16;
+/// Results with fewer elements are not called saturated: few elements are often equal.
+const MIN_SATURATED_ELEMENTS: usize = 8;
+/// A result is saturated if no more than one in this many of its elements differs from the others, as in the softmax of large numbers.
+const SATURATED_PART: usize = 8;
 
 /// Finds a range for each parameter of a function, starting from how the parameters are used.
 pub(crate) fn search_input_ranges(
@@ -26,40 +31,67 @@ pub(crate) fn search_input_ranges(
     let Ok(prepared) = Prepared::new(program, f.name().as_str(), Some(&counting)) else {
         return guess;
     };
-    // The part of the computed floats that are not finite; the results count as much as all intermediate values.
-    let score = |ranges: &[InputRange]| -> Option<f64> {
+    let score = |ranges: &[InputRange]| -> Option<RangeScore> {
         let inputs = InputGenerator { ranges, ..InputGenerator::default() }.inputs(f, seed).ok()?;
         counting.take();
         let results = prepared.run(&inputs, options).ok()?;
         let part = |(all, special): (u64, u64)| special as f64 / all.max(1) as f64;
         let ends = results.iter().map(count_special);
-        Some(part(counting.take()) + part(ends.fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1))))
+        let special =
+            part(counting.take()) + part(ends.fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1)));
+        let saturated = results.iter().filter(|value| is_saturated(value)).count();
+        Some(RangeScore { special, saturated })
     };
     let Some(first) = score(&guess).filter(|_| !floats.is_empty()) else { return guess };
+    let free: Vec<usize> =
+        floats.iter().copied().filter(|&n| guess[n] == InputRange::Any).collect();
     let (mut best, mut least, mut tries) = (guess, first, 1);
-    let mut attempt =
-        |best: &mut Vec<InputRange>, least: &mut f64, chosen: &[usize], range: InputRange| {
-            if *least == 0.0 || tries == MAX_TRIES {
-                return;
-            }
-            tries += 1;
-            let mut other = best.clone();
-            chosen.iter().for_each(|&n| other[n] = range);
-            if let Some(score) = score(&other).filter(|score| *score < *least) {
-                (*best, *least) = (other, score);
-            }
-        };
+    let mut attempt = |chosen: &[usize], range: InputRange| {
+        if least == RangeScore::default() || tries == MAX_TRIES || chosen.is_empty() {
+            return least;
+        }
+        tries += 1;
+        let mut other = best.clone();
+        chosen.iter().for_each(|&n| other[n] = range);
+        if let Some(score) = score(&other).filter(|score| *score < least) {
+            (best, least) = (other, score);
+        }
+        least
+    };
     let others =
         [InputRange::Positive, InputRange::Small, InputRange::Probability, InputRange::Any];
+    // Smaller numbers saturate fewer results; the ranges that uses require stay.
+    let mut reached = attempt(&free, InputRange::Small);
     for range in others {
-        attempt(&mut best, &mut least, &floats, range);
+        reached = attempt(&floats, range);
     }
-    for &n in &floats {
+    // One parameter alone seldom saturates a result.
+    for &n in floats.iter().filter(|_| reached.special > 0.0) {
         for range in others {
-            attempt(&mut best, &mut least, &[n], range);
+            attempt(&[n], range);
         }
     }
     best
+}
+
+/// The measure of ranges: how much of the values that a program computes from them is not useful for a comparison.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Default)]
+struct RangeScore {
+    /// The part of the computed floats that are not finite; the results count as much as all intermediate values.
+    special: f64,
+    /// The number of results in which almost all elements are equal.
+    saturated: usize,
+}
+
+fn is_saturated(value: &Value) -> bool {
+    let Value::Tensor(t) = value else { return false };
+    if !t.dtype().is_float() || t.is_splat() || t.len() < MIN_SATURATED_ELEMENTS {
+        return false;
+    }
+    let elements = elements_as_f64(t);
+    let common = majority(elements.iter().copied());
+    let others = elements.iter().filter(|&&x| Some(x) != common).count();
+    common.is_some() && others <= elements.len() / SATURATED_PART
 }
 
 type RangesByFunction = HashMap<Name, Option<Vec<InputRange>>, FxBuildHasher>;

@@ -63,28 +63,46 @@ const SUMMING_OPS: [&str; 4] = ["add", "sub", "convolution", "dot_general"];
 const WIDE_STEPS: f64 = 8.0;
 /// The largest part of itself that a result is changed by, unless one unit is more.
 const MAX_WIDE_STEP: f64 = 1.0 / 64.0;
+/// Some runs replace infinities by this number. It is small enough to be cast to an integer, and so large that the exponential of a
+/// masked element stays zero.
+const SMALL_OVERFLOW: f64 = 1024.0;
 /// The number of runs that change rounding, signs of zeros and bits of NaN.
 const FINITE_RUNS: u64 = 6;
-/// The number of runs that also replace infinities and NaN by numbers.
+/// The number of runs that also replace infinities and NaN by numbers in the results that contain them.
 const SPECIAL_RUNS: u64 = 8;
+/// The number of runs that also replace NaN by numbers where an op hides it.
+const HIDDEN_NAN_RUNS: u64 = 6;
 
 /// The way in which one run changes results.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PerturbationStyle {
     number: u64,
-    /// Infinities and NaN become numbers.
-    special: bool,
+    special: SpecialValues,
+}
+
+/// The treatment of infinities and NaN in one run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SpecialValues {
+    /// They stay.
+    Kept,
+    /// Infinities and NaN become numbers in the result in which they arise.
+    ReplacedInResults,
+    /// NaN becomes a number in the operands of an op whose result is not NaN, such as a comparison. Until then it stays NaN:
+    /// a number in its place could lose its sign on the way, as in `exp`, and the comparison would always have the same result.
+    ReplacedInOperands,
 }
 
 impl PerturbationStyle {
     /// Returns the styles that leave infinities and NaN alone.
     pub(crate) fn finite() -> impl Iterator<Item = Self> {
-        (0..FINITE_RUNS).map(|number| Self { number, special: false })
+        (0..FINITE_RUNS).map(|number| Self { number, special: SpecialValues::Kept })
     }
 
     /// Returns the styles that replace infinities and NaN by numbers.
     pub(crate) fn special() -> impl Iterator<Item = Self> {
-        (0..SPECIAL_RUNS).map(|number| Self { number, special: true })
+        let style = |special| move |number| Self { number, special };
+        let in_results = (0..SPECIAL_RUNS).map(style(SpecialValues::ReplacedInResults));
+        in_results.chain((0..HIDDEN_NAN_RUNS).map(style(SpecialValues::ReplacedInOperands)))
     }
 }
 
@@ -146,7 +164,7 @@ impl Kernels for PerturbingKernels {
             }
             let from_integers = cx.tensor(0).is_ok_and(|t| !t.dtype().is_float());
             let exact = EXACT_OPS.contains(&name) || name == "cast" && from_integers;
-            let mut results = kernel(cx)?;
+            let mut results = changes.evaluate(cx, &*kernel)?;
             for value in &mut results {
                 changes.value(value, size, exact);
             }
@@ -198,13 +216,79 @@ struct Perturbation {
 }
 
 impl Perturbation {
+    // Runs a kernel. If the style asks for it, NaN among the operands becomes a number, except where the result is NaN too.
+    fn evaluate(&self, cx: &mut EvalCx<'_>, kernel: &Evaluate) -> EvalResult {
+        let is_late = self.style.special == SpecialValues::ReplacedInOperands && self.floats.fast();
+        if !is_late || !cx.args().iter().any(has_nan) {
+            return kernel(cx);
+        }
+        let mut args = cx.take_args();
+        // Regions may have effects, so they run only once.
+        let with_nan = match cx.num_regions() {
+            0 => {
+                cx.put_args(args.iter().cloned());
+                kernel(cx)?
+            }
+            _ => Default::default(),
+        };
+        args.iter_mut().for_each(|value| self.replace_nan(value));
+        cx.put_args(args);
+        let mut results = kernel(cx)?;
+        for (value, with_nan) in results.iter_mut().zip(&with_nan) {
+            if let Value::Tensor(t) = value
+                && let Some(restored) = restore_nan(t, with_nan)
+            {
+                *t = restored;
+            }
+        }
+        Ok(results)
+    }
+
+    // Replaces NaN by numbers.
+    fn replace_nan(&self, value: &mut Value) {
+        let Value::Tensor(t) = value else { return };
+        let mut rng = self.next_rng();
+        let dtype = t.dtype();
+        let changed = if dtype.is_float() {
+            with_float!(dtype, T => mapped::<T>(t, |x| self.without_nan(x, &mut rng)), _ => None)
+        } else if dtype.is_complex() {
+            with_complex!(dtype, T => mapped::<T>(t, |z| {
+                let mut part = |x| self.without_nan(x, &mut rng);
+                T::of(part(z.re()), part(z.im()))
+            }), _ => None)
+        } else {
+            None
+        };
+        if let Some(changed) = changed {
+            *t = changed;
+        }
+    }
+
+    fn without_nan<T: Float>(&self, x: T, rng: &mut Rng) -> T {
+        let choice = self.choice(rng);
+        if x.number().is_nan() { number_for_nan(choice) } else { x }
+    }
+
+    // Returns random numbers for the next tensor.
+    fn next_rng(&self) -> Rng {
+        let serial = self.serial.fetch_add(1, Ordering::Relaxed);
+        let seed = serial.wrapping_mul(0x100).wrapping_add(self.style.number);
+        Rng::new(Rng::new(seed).bits())
+    }
+
+    // Returns a random number; the first styles make one choice everywhere.
+    fn choice(&self, rng: &mut Rng) -> u64 {
+        match self.style.number {
+            n @ 0..3 => n,
+            _ => rng.bits(),
+        }
+    }
+
     // Changes the elements of a tensor; a splat stays one.
     fn value(&self, value: &mut Value, size: f64, exact: bool) {
         let Value::Tensor(t) = value else { return };
         let dtype = t.dtype();
-        let serial = self.serial.fetch_add(1, Ordering::Relaxed);
-        let seed = serial.wrapping_mul(0x100).wrapping_add(self.style.number);
-        let mut rng = Rng::new(Rng::new(seed).bits());
+        let mut rng = self.next_rng();
         let step = unit(dtype) * size;
         let changed = if dtype.is_float() {
             with_float!(dtype, T => mapped::<T>(t, |x| self.float(x, step, exact, &mut rng)), _ => None)
@@ -221,24 +305,34 @@ impl Perturbation {
         }
     }
 
-    // Compares numbers that are nearly equal as if they were, in half of the styles.
+    // Compares numbers that are nearly equal as if they were, in half of the styles. A comparison with NaN has any result, if
+    // the style replaces operands that are NaN.
     fn comparison(&self, cx: &mut EvalCx<'_>, kernel: &Evaluate) -> EvalResult {
         let tie = matches!(cx.word("direction"), Ok("eq" | "le" | "ge"));
-        let near = match (cx.tensor(0), cx.tensor(1)) {
-            (Ok(a), Ok(b)) if self.style.number % 2 == 1 && a.dtype().is_float() => {
+        let is_inequality = matches!(cx.word("direction"), Ok("ne"));
+        let has_ties = self.style.number % 2 == 1;
+        let is_late = self.style.special == SpecialValues::ReplacedInOperands;
+        let open: Vec<Option<bool>> = match (cx.tensor(0), cx.tensor(1)) {
+            (Ok(a), Ok(b)) if (has_ties || is_late) && a.dtype().is_float() => {
                 // Errors are proportional to the numbers that an operand was computed from.
                 let step = wide_step(unit(a.dtype())) * largest(cx.args());
-                let near = |&(x, y): &(f64, f64)| x != y && (x - y).abs() <= step;
-                paired_elements(a, b).iter().map(near).collect()
+                let mut rng = self.next_rng();
+                // The style that does not round inverts the result that NaN has: rounding may turn NaN into an infinity.
+                let mut any = || matches!(self.choice(&mut rng) & 3, 1 | 2) != is_inequality;
+                let open = |&(x, y): &(f64, f64)| match x.is_nan() || y.is_nan() {
+                    true => is_late.then(&mut any),
+                    false => (has_ties && x != y && (x - y).abs() <= step).then_some(tie),
+                };
+                paired_elements(a, b).iter().map(open).collect()
             }
             _ => Vec::new(),
         };
-        let mut results = kernel(cx)?;
-        if near.contains(&true)
+        let mut results = self.evaluate(cx, kernel)?;
+        if open.iter().any(Option::is_some)
             && let Some(Value::Tensor(t)) = results.first_mut()
         {
-            let mut near = near.into_iter();
-            let changed = mapped::<bool>(t, |c| if near.next() == Some(true) { tie } else { c });
+            let mut open = open.into_iter();
+            let changed = mapped::<bool>(t, |c| open.next().flatten().unwrap_or(c));
             *t = changed.unwrap_or_else(|| t.clone());
         }
         Ok(results)
@@ -247,32 +341,21 @@ impl Perturbation {
     fn float<T: Float>(&self, x: T, step: f64, exact: bool, rng: &mut Rng) -> T {
         let number = x.number();
         let sign_bit = 1u64 << (T::WIDTH - 1);
-        // The first styles make the same choice everywhere.
-        let choice = match self.style.number {
-            n @ 0..3 => n,
-            _ => rng.bits(),
-        };
+        let choice = self.choice(rng);
         if !number.is_finite() {
             self.special.store(true, Ordering::Relaxed);
-        }
-        if number.is_nan() && !(self.style.special && self.floats.fast()) {
-            // Another NaN.
-            let other = if choice & 1 == 1 { x.raw() ^ sign_bit } else { x.raw() };
-            return T::from_raw(other);
-        }
-        if !number.is_finite() {
-            let huge = T::from_raw(T::nearest(f64::MAX).raw());
-            let huge =
-                if huge.number().is_finite() { huge.number() } else { largest_finite::<T>() };
-            return match (self.style.special && self.floats.fast(), choice & 3) {
+            let is_replaced =
+                self.style.special == SpecialValues::ReplacedInResults && self.floats.fast();
+            let huge = largest_finite::<T>();
+            return match (is_replaced, choice & 3) {
+                // Another NaN.
+                (false, 1 | 3) if number.is_nan() => T::from_raw(x.raw() ^ sign_bit),
                 (false, _) => x,
-                (true, 0) if number.is_nan() => T::nearest(0.0),
-                (true, 1) if number.is_nan() => T::nearest(huge),
-                (true, 2) if number.is_nan() => T::nearest(-huge),
-                (true, _) if number.is_nan() => T::nearest(1.0),
+                (true, _) if number.is_nan() => number_for_nan(choice),
                 // The mode leaves overflow open, but not the sign.
-                (true, 0 | 1) => T::nearest(huge.copysign(number)),
-                (true, _) => T::nearest(huge.sqrt().copysign(number)),
+                (true, 0) => T::nearest(huge.copysign(number)),
+                (true, 1) => T::nearest(huge.sqrt().copysign(number)),
+                (true, _) => T::nearest(SMALL_OVERFLOW.min(huge).copysign(number)),
             };
         }
         if number == 0.0 && self.floats.nsz() {
@@ -312,6 +395,64 @@ fn largest_finite<T: Float>() -> f64 {
     // Types without infinities have numbers above.
     let above = T::from_raw(exponent | ((1 << T::FRACTION) - 2)).number();
     if above.is_finite() { above } else { below }
+}
+
+// Returns zero, one, or a huge number of either sign.
+fn number_for_nan<T: Float>(choice: u64) -> T {
+    let huge = largest_finite::<T>();
+    T::nearest([0.0, huge, -huge, 1.0][(choice & 3) as usize])
+}
+
+fn has_nan(value: &Value) -> bool {
+    let Value::Tensor(t) = value else { return false };
+    let dtype = t.dtype();
+    if dtype.is_float() {
+        with_float!(dtype, T => any::<T>(t, is_nan), _ => false)
+    } else if dtype.is_complex() {
+        with_complex!(dtype, T => any::<T>(t, has_nan_part), _ => false)
+    } else {
+        false
+    }
+}
+
+fn is_nan<T: Float>(x: T) -> bool {
+    x.number().is_nan()
+}
+
+fn has_nan_part<T: Cplx>(z: T) -> bool {
+    is_nan(z.re()) || is_nan(z.im())
+}
+
+fn any<T: Native>(t: &Tensor, f: impl Fn(T) -> bool) -> bool {
+    match t.view::<T>() {
+        Some(View::Splat(x)) => f(x),
+        Some(View::Dense(all)) => all.iter().any(|&x| f(x)),
+        None => false,
+    }
+}
+
+// Returns a tensor with the elements of the second where these are NaN, and those of the first elsewhere.
+fn restore_nan(t: &Tensor, with_nan: &Value) -> Option<Tensor> {
+    let Value::Tensor(nan) = with_nan else { return None };
+    if !has_nan(with_nan) || t.ty() != nan.ty() {
+        return None;
+    }
+    if nan.is_splat() {
+        return Some(nan.clone());
+    }
+    let dtype = t.dtype();
+    if dtype.is_float() {
+        with_float!(dtype, T => merged::<T>(t, nan, is_nan), _ => None)
+    } else {
+        with_complex!(dtype, T => merged::<T>(t, nan, has_nan_part), _ => None)
+    }
+}
+
+fn merged<T: Native>(t: &Tensor, nan: &Tensor, is_nan: impl Fn(T) -> bool) -> Option<Tensor> {
+    let (numbers, nan) = (t.elements::<T>()?, nan.elements::<T>()?);
+    let elements = numbers.iter().zip(nan.iter());
+    let elements = elements.map(|(&x, &y)| if is_nan(y) { y } else { x }).collect();
+    Some(Tensor::new(t.dtype(), t.shape(), elements))
 }
 
 fn mapped<T: Native>(t: &Tensor, mut f: impl FnMut(T) -> T) -> Option<Tensor> {

@@ -73,6 +73,23 @@ impl PerturbedRuns {
         self.finite[side].iter().chain(&self.special[side])
     }
 
+    /// Returns how far changed rounding moves each number of a tensor of the first program, in either program.
+    pub(crate) fn movements(
+        &self,
+        slot: OutputSlot<'_>,
+        path: &[usize],
+        tensor: &Tensor,
+    ) -> Vec<f64> {
+        let start = elements_as_f64(tensor);
+        let mut movements = vec![0.0; start.len()];
+        for t in self.finite.iter().flatten().filter_map(|run| tensor_at(run, slot, path, tensor)) {
+            for ((most, x), y) in movements.iter_mut().zip(&start).zip(elements_as_f64(t)) {
+                *most = f64::max(*most, (x - y).abs());
+            }
+        }
+        movements
+    }
+
     pub(crate) fn explains(
         &self,
         place: NumberPlace<'_>,
@@ -100,9 +117,13 @@ impl PerturbedRuns {
     }
 }
 
-// Returns none if a perturbed run has no such place: it may take another branch and make other calls.
-fn number_at(outputs: &Outputs, place: NumberPlace<'_>) -> Option<f64> {
-    let NumberPlace { slot, path, tensor, at } = place;
+// Returns none if a perturbed run has no such tensor: it may take another branch and make other calls.
+fn tensor_at<'a>(
+    outputs: &'a Outputs,
+    slot: OutputSlot<'_>,
+    path: &[usize],
+    tensor: &Tensor,
+) -> Option<&'a Tensor> {
     let mut value = match slot {
         OutputSlot::Result(n) => outputs.results.get(n)?,
         OutputSlot::Operand { call, signature, operand } => {
@@ -114,10 +135,12 @@ fn number_at(outputs: &Outputs, place: NumberPlace<'_>) -> Option<f64> {
         let Value::Tuple(elements) = value else { return None };
         value = elements.get(n)?;
     }
-    let t = value.as_tensor()?;
-    if (t.dtype(), t.shape()) != (tensor.dtype(), tensor.shape()) {
-        return None;
-    }
+    value.as_tensor().filter(|t| (t.dtype(), t.shape()) == (tensor.dtype(), tensor.shape()))
+}
+
+fn number_at(outputs: &Outputs, place: NumberPlace<'_>) -> Option<f64> {
+    let NumberPlace { slot, path, tensor, at } = place;
+    let t = tensor_at(outputs, slot, path, tensor)?;
     if t.is_splat() {
         let one = elements_as_f64(&t.part(0, []));
         return one.get(at % one.len().max(1)).copied();

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use sapwood_ptir::Name;
+use sapwood_ptir::eval::Value;
 use sapwood_types::counted;
 
 /// The verdict on one result, a function or a program, from best to worst. The verdict on a function is the worst of its
@@ -63,7 +64,7 @@ pub struct ResultReport {
 }
 
 /// The findings about one function.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct FunctionReport {
     /// The name of the function.
     pub name: Name,
@@ -102,8 +103,13 @@ impl FunctionReport {
     /// Reports a function that the second program lacks.
     pub(crate) fn removed(name: Name) -> Self {
         let place = format!("@{name} is public and missing afterwards");
-        let difference =
-            Counterexample { place, inputs: Vec::new(), before: Vec::new(), after: None };
+        let difference = Counterexample {
+            place,
+            inputs: Vec::new(),
+            values: None,
+            before: Vec::new(),
+            after: None,
+        };
         Self { difference: Some(difference), ..Self::new(name, 0) }
     }
 
@@ -127,12 +133,14 @@ impl FunctionReport {
 }
 
 /// Inputs on which two programs differ.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Counterexample {
     /// The place where they differ with the two elements, or the failure of the second program.
     pub place: String,
     /// The inputs, as text.
     pub inputs: Vec<String>,
+    /// The inputs, to run the function on them again; none if the second program lacks the function.
+    pub values: Option<Vec<Value>>,
     /// The results before: the one that differs, or all of them if the second program failed.
     pub before: Vec<String>,
     /// The result after; none if the program failed.
@@ -157,7 +165,7 @@ impl fmt::Display for Counterexample {
 }
 
 /// The findings about two programs.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct CheckReport {
     /// The functions that both programs have, in order. The check ends at the first function that differs.
     pub functions: Vec<FunctionReport>,

@@ -9,7 +9,7 @@ const OPS: [&str; 12] = [
 ];
 
 /// Programs with a place for an op, and the type of their result.
-const CONTEXTS: [(&str, &str, &str); 5] = [
+const CONTEXTS: [(&str, &str, &str); 7] = [
     ("%x: f32[6]", "f32[6]", "%y = OP %x : f32[6] return %y"),
     // One negative variance makes every result NaN.
     (
@@ -24,6 +24,33 @@ const CONTEXTS: [(&str, &str, &str); 5] = [
         "f32[8, 4]",
         "%d = dot_general %x, %w {lhs_contract = [1], rhs_contract = [0]} : f32[8, 4]
          %r = OP %d : f32[8, 4] %t = tanh %r : f32[8, 4] return %t",
+    ),
+    // A saturated softmax: random numbers as large as these leave one element one and the others zero.
+    (
+        "%x: f32[8, 32], %v: f32[32], %w: f32[32, 32]",
+        "f32[8, 32]",
+        "%e = constant 0.001 : f32[32] %k = constant 4096.0 : f32[8, 32]
+         %a = dot_general %x, %w {lhs_contract = [1], rhs_contract = [0]} : f32[8, 32]
+         %b = dot_general %a, %w {lhs_contract = [1], rhs_contract = [0]} : f32[8, 32]
+         %s = add %v, %e : f32[32] %r = OP %s : f32[32]
+         %c = broadcast_in_dim %r {dims = [1]} : f32[8, 32] %d = mul %b, %c : f32[8, 32]
+         %g = dot_general %d, %w {lhs_contract = [1], rhs_contract = [0]} : f32[8, 32]
+         %h = mul %g, %k : f32[8, 32]
+         %m = reduce_max %h {axes = [1]} : f32[8]
+         %n = broadcast_in_dim %m {dims = [0]} : f32[8, 32] %p = sub %h, %n : f32[8, 32]
+         %q = exp %p : f32[8, 32] %t = reduce_sum %q {axes = [1]} : f32[8]
+         %u = broadcast_in_dim %t {dims = [0]} : f32[8, 32] %y = div %q, %u : f32[8, 32] return %y",
+    ),
+    // Rounding decides which element is one: nothing can be checked, and the check has to say so.
+    (
+        "%v: f32[256]",
+        "f32[256]",
+        "%k = constant 1.0e8 : f32[256] %r = OP %v : f32[256] %a = mul %r, %k : f32[256]
+         %s = sin %a : f32[256] %h = mul %s, %k : f32[256]
+         %m = reduce_max %h {axes = [0]} : f32[] %n = broadcast_in_dim %m {dims = []} : f32[256]
+         %p = sub %h, %n : f32[256] %q = exp %p : f32[256]
+         %t = reduce_sum %q {axes = [0]} : f32[] %u = broadcast_in_dim %t {dims = []} : f32[256]
+         %y = div %q, %u : f32[256] return %y",
     ),
     // Behind an op that amplifies.
     (

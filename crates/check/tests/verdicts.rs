@@ -161,6 +161,92 @@ fn nan_that_reaches_a_comparison_or_a_cast_is_not_comparable_under_fast() {
 }
 
 #[test]
+fn nan_that_an_op_hides_from_a_comparison_is_not_comparable_under_fast() {
+    // The exponential and the square of a number are never negative, but those of NaN may be anything.
+    let (params, ty) = ("%x: f32[16], %y: f32[16]", "bool[16]");
+    let zero = "%z = constant 0.0 : f32[16]";
+    let less =
+        |p: &str, q: &str| format!("%c = compare {p}, {q} {{direction = lt}} : bool[16] return %c");
+    for (left, q) in [
+        ("%a = log %x : f32[16] %p = exp %a : f32[16]", "%z"),
+        ("%a = sqrt %x : f32[16] %p = mul %a, %a : f32[16]", "%y"),
+    ] {
+        let before = format!("{zero} {left} {}", less("%p", q));
+        let of =
+            |p: &str, floats| check(params, ty, &before, &format!("{zero} {}", less(p, q)), floats);
+        let report = of("%x", FloatMode::Fast);
+        assert_eq!(report.verdict(), Verdict::NotComparable, "{left}: {report}");
+        let line = &report.messages()[0];
+        assert!(
+            line.ends_with("it depends on an infinity or NaN, which the float mode leaves open")
+        );
+        assert_eq!(of("%x", FloatMode::Exact).verdict(), Verdict::Different, "{left}");
+        // A wrong operand is found where nothing is NaN.
+        let wrong = format!("{zero} %n = neg %x : f32[16] {}", less("%n", q));
+        let report = check(params, ty, &before, &wrong, FloatMode::Fast);
+        assert_eq!(report.verdict(), Verdict::Different, "{left}: {report}");
+    }
+}
+
+#[test]
+fn equal_elements_of_one_value_do_not_excuse_those_that_differ() {
+    // Rounding decides which element of the softmax is one; the others are zero whatever the program computes.
+    let body = |op: &str| {
+        format!(
+            "%k = constant 1.0e8 : f32[256] %r = {op} %v : f32[256] %a = mul %r, %k : f32[256]
+             %s = sin %a : f32[256] %h = mul %s, %k : f32[256]
+             %m = reduce_max %h {{axes = [0]}} : f32[]
+             %n = broadcast_in_dim %m {{dims = []}} : f32[256] %p = sub %h, %n : f32[256]
+             %q = exp %p : f32[256] return %q"
+        )
+    };
+    let of =
+        |op: &str| check("%v: f32[256]", "f32[256]", &body("rsqrt"), &body(op), FloatMode::Fast);
+    let report = of("tanh");
+    assert_eq!(report.verdict(), Verdict::NotChecked, "{report}");
+    let line = &report.messages()[0];
+    let start = "not checked: @f: too few elements besides those of one value are comparable: ";
+    assert!(line.starts_with(start), "{line}");
+    assert_eq!(of("rsqrt").verdict(), Verdict::Same);
+    // Elements that were computed and are equal still count, however few are not comparable.
+    let floor = "%k = constant 3.0 : f32[256] %e = constant 0.1 : f32[256]
+         %a = mul %v, %k : f32[256] %b = add %a, %e : f32[256]";
+    let before = format!("{floor} %c = sub %b, %e : f32[256] %y = floor %c : f32[256] return %y");
+    let after = format!("{floor} %y = floor %a : f32[256] return %y");
+    let report = check("%v: f32[256]", "f32[256]", &before, &after, FloatMode::Fast);
+    assert!(report.passes(), "{report}");
+}
+
+#[test]
+fn inputs_are_drawn_so_that_results_are_not_saturated() {
+    // Weights from -2 to 2 make the numbers grow from layer to layer, and the softmax of large numbers is one and zeros.
+    let layer = |n: usize| {
+        format!(
+            "%d{n} = dot_general %h{n}, %w {{lhs_contract = [1], rhs_contract = [0]}} : f32[1, 64]
+             %g{n} = mul %d{n}, %b : f32[1, 64] %h{} = max %g{n}, %z : f32[1, 64] ",
+            n + 1
+        )
+    };
+    let layers: String = (0..24).map(layer).collect();
+    let body = |op: &str| {
+        format!(
+            "%z = constant 0.0 : f32[1, 64] %r = {op} %v : f32[64]
+             %b = reshape %r : f32[1, 64] %h0 = add %x, %z : f32[1, 64] {layers}
+             %m = reduce_max %h24 {{axes = [1]}} : f32[1]
+             %n = broadcast_in_dim %m {{dims = [0]}} : f32[1, 64] %p = sub %h24, %n : f32[1, 64]
+             %q = exp %p : f32[1, 64] %t = reduce_sum %q {{axes = [1]}} : f32[1]
+             %u = broadcast_in_dim %t {{dims = [0]}} : f32[1, 64] %y = div %q, %u : f32[1, 64]
+             return %y"
+        )
+    };
+    let (params, ty) = ("%x: f32[1, 64], %w: f32[64, 64], %v: f32[64]", "f32[1, 64]");
+    let report = check(params, ty, &body("rsqrt"), &body("rsqrt"), FloatMode::Fast);
+    assert_eq!(report.verdict(), Verdict::Same, "{report}");
+    let report = check(params, ty, &body("rsqrt"), &body("tanh"), FloatMode::Fast);
+    assert_eq!(report.verdict(), Verdict::Different, "{report}");
+}
+
+#[test]
 fn a_comparison_that_only_sometimes_sees_nan_is_not_comparable_in_part() {
     // Zero over zero is NaN; `x / x` is one otherwise.
     let before = "%o = constant 1.0 : f32[] %q = div %x, %x : f32[]

@@ -265,8 +265,9 @@ fn optimize_file(
             EquivalenceChecker { floats, seed: args.seed, inputs: check_inputs, allow_removed };
         let report = checker.compare(&before, &after);
         let different = report.verdict() == Verdict::Different;
+        let narrowed = checker.narrowed_to(&report);
         let culprit =
-            different.then(|| find_first_bad_rewrite(args, passes, &before, &checker)).flatten();
+            different.then(|| find_first_bad_rewrite(args, passes, &before, &narrowed)).flatten();
         result.status = if report.passes() { Status::Success } else { Status::Negative };
         result.json["check"] = equivalence_check::report_json(&report);
         result.message += &equivalence_check::report_text(&report);

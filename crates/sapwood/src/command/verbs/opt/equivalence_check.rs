@@ -1,6 +1,6 @@
 //! `opt --check`: the comparison of the programs before and after, and its report as text, as JSON and on a page.
 
-use sapwood_check::{CheckOptions, CheckReport, Verdict};
+use sapwood_check::{CheckOptions, CheckReport, FunctionReport, Verdict};
 use sapwood_explorer::CheckSection;
 use sapwood_ptir::Name;
 use sapwood_ptir::Program;
@@ -26,20 +26,50 @@ impl EquivalenceChecker {
     /// Runs every function of both programs and compares the results. Custom calls that are checks of StableHLO's test
     /// programs are run too.
     pub(super) fn compare(&self, before: &Program, after: &Program) -> CheckReport {
-        let options = CheckOptions {
+        sapwood_check::compare(before, after, &self.options())
+    }
+
+    fn options(&self) -> CheckOptions {
+        CheckOptions {
             floats: self.floats,
             seed: self.seed,
             inputs: self.inputs.clone().into_iter().collect(),
             allow_removed: self.allow_removed,
             kernels: Some(sapwood_stablehlo::check_call_kernels(None)),
             ..CheckOptions::default()
-        };
-        sapwood_check::compare(before, after, &options)
+        }
     }
 
+    /// Returns a search that compares the programs only where the report found a difference.
+    pub(super) fn narrowed_to(&self, report: &CheckReport) -> DifferenceFinder {
+        let differing = report.functions.iter().find(|f| f.difference.is_some());
+        // A function that is missing has no inputs.
+        let values = |f: &FunctionReport| Some((f.name, f.difference.as_ref()?.values.clone()?));
+        let inputs = differing.and_then(values);
+        let function = inputs.as_ref().map(|(name, _)| *name);
+        let inputs = inputs.or_else(|| self.inputs.clone());
+        DifferenceFinder { checker: Self { inputs, ..self.clone() }, function }
+    }
+}
+
+/// Compares programs only on the inputs on which a function was found to differ.
+pub(super) struct DifferenceFinder {
+    checker: EquivalenceChecker,
+    /// The function that is compared; none if all are.
+    function: Option<Name>,
+}
+
+impl DifferenceFinder {
     /// Returns true if the programs compute different results.
     pub(super) fn differ(&self, before: &Program, after: &Program) -> bool {
-        self.compare(before, after).verdict() == Verdict::Different
+        let verdict = match self.function {
+            Some(name) => {
+                let options = self.checker.options();
+                sapwood_check::compare_function(before, after, name, &options).verdict()
+            }
+            None => self.checker.compare(before, after).verdict(),
+        };
+        verdict == Verdict::Different
     }
 }
 

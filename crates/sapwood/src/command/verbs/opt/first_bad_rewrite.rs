@@ -7,7 +7,7 @@ use sapwood_ptir::{Name, Program};
 use sapwood_rewrite::{Pass, RunReport, print_pipeline};
 
 use super::Args;
-use super::equivalence_check::EquivalenceChecker;
+use super::equivalence_check::DifferenceFinder;
 use super::pipeline::pass_manager;
 
 /// The pattern or pass that first changed results.
@@ -47,12 +47,12 @@ pub(super) fn find_first_bad_rewrite(
     args: &Args,
     passes: &[Arc<dyn Pass>],
     before: &Program,
-    checker: &EquivalenceChecker,
+    finder: &DifferenceFinder,
 ) -> Option<FirstBadRewrite> {
-    let mut bisection = Bisection { args, checker, start: before.clone() };
+    let mut bisection = Bisection { args, finder, start: before.clone() };
     for pass in passes {
         let (after, _) = bisection.run_pass(&bisection.start, pass.clone())?;
-        if checker.differ(&bisection.start, &after) {
+        if finder.differ(&bisection.start, &after) {
             let pattern = bisection.find_pattern(&**pass, after);
             let only_pass = passes.len() == 1;
             let name = || print_pipeline(slice::from_ref(pass));
@@ -68,7 +68,7 @@ pub(super) fn find_first_bad_rewrite(
 /// A search for the first bad rewrite of one pass.
 struct Bisection<'a> {
     args: &'a Args,
-    checker: &'a EquivalenceChecker,
+    finder: &'a DifferenceFinder,
     /// The program before the pass.
     start: Program,
 }
@@ -84,7 +84,7 @@ impl Bisection<'_> {
     fn differs(&self, name: Name, other: &Program) -> Option<bool> {
         let mut mixed = self.start.clone();
         mixed.replace(other.function(name)?.clone());
-        Some(self.checker.differ(&self.start, &mixed))
+        Some(self.finder.differ(&self.start, &mixed))
     }
 
     // Finds the pattern whose rewrite changes results. `all` is the program after the pass.
