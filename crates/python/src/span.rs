@@ -17,6 +17,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct PySpan(pub(crate) Span);
 
+/// The arguments of the constructor.
+type SpanArguments = (&'static str, u32, u32, u32, u32, Option<String>);
+
 fn checked_position(py: Python<'_>, name: &str, number: i64) -> PyResult<u32> {
     u32::try_from(number).map_err(|_| {
         errors::value_error(
@@ -130,9 +133,7 @@ impl PySpan {
         hasher.finish()
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> (Bound<'py, PyAny>, (&'static str, u32, u32, u32, u32, Option<String>)) {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyAny>, SpanArguments) {
         let span = slf.get().0;
         let parts = (
             span.filename(),
