@@ -69,7 +69,7 @@ fn main() {
 }
 
 fn read(text: &str) -> Option<Program> {
-    parse_with(text, &ParseOptions::new().file("bench.ptir")).ok()
+    parse_with(text, ParseOptions::new().file("bench.ptir")).ok()
 }
 
 // Like the peer, verifies after the passes and not before.

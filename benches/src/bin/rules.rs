@@ -20,7 +20,7 @@ fn main() {
 }
 
 fn read(text: &str) -> Option<Program> {
-    parse_with(text, &ParseOptions::new().verify(false)).ok()
+    parse_with(text, ParseOptions::new().verify(false)).ok()
 }
 
 fn patterns(text: &str) -> Vec<PatternGraph> {

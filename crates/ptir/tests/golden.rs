@@ -9,7 +9,7 @@ use sapwood_testing::golden::{Case, Failure, Kind, Runner};
 use sapwood_testing::repository;
 
 fn read(text: &str) -> Result<Program, Failure> {
-    parse_with(text, &ParseOptions::new().comments(true)).map_err(|p| Failure::new(p.to_string()))
+    parse_with(text, ParseOptions::new().comments(true)).map_err(|p| Failure::new(p.to_string()))
 }
 
 fn text(case: &Case) -> Result<String, Failure> {

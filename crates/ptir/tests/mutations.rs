@@ -10,7 +10,7 @@ use sapwood_testing::cases;
 fn program(seed: u64) -> Program {
     let config = RandomProgramConfig { insts: 40, ..RandomProgramConfig::default() };
     let text = random_program(seed, &config).to_string();
-    parse_with(&text, &ParseOptions::new().file("random.ptir")).unwrap()
+    parse_with(&text, ParseOptions::new().file("random.ptir")).unwrap()
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn external_literals_read_back() {
         let program = random_program(seed, &RandomProgramConfig::default());
         let (text, bytes) = print_with_external(&program, "side.bin", 1);
         kept += usize::from(!bytes.is_empty());
-        let again = parse_with(&text, &options_with_external(bytes.clone()))
+        let again = parse_with(&text, options_with_external(bytes.clone()))
             .unwrap_or_else(|p| panic!("seed {seed}: {p}\n{text}"));
         assert!(structural::equal(&program, &again, Mode::Ordered), "seed {seed}");
         assert_eq!(again.to_string(), program.to_string(), "seed {seed}");
@@ -58,7 +58,7 @@ fn equal_external_literals_are_stored_once() {
     assert_eq!(bytes, [1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]);
     assert_eq!(text.matches("external(\"side.bin\", 0, 12)").count(), 2, "{text}");
     assert!(text.contains("literal(7 : i32[9])"), "{text}");
-    assert!(parse_with(&text, &options_with_external(bytes)).is_ok());
+    assert!(parse_with(&text, options_with_external(bytes)).is_ok());
 }
 
 #[test]

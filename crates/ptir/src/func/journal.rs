@@ -38,7 +38,7 @@ pub(crate) enum DfgUndo {
 }
 
 /// The inverse of an edit that changes only the layout.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(crate) enum LayoutUndo {
     Moved { inst: InstId, parent: BodyId, prev: InstId },
     TookRegions { inst: InstId, count: u32 },

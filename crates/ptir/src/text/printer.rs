@@ -99,7 +99,7 @@ pub fn print_with(program: &Program, options: &PrintOptions) -> String {
 ///     "f.bin" => external_bytes(&bytes, offset, length).map(<[u8]>::to_vec),
 ///     _ => Err("no such file".into()),
 /// };
-/// let again = parse_with(&text, &ParseOptions::new().external(find))?;
+/// let again = parse_with(&text, ParseOptions::new().external(find))?;
 /// assert_eq!(again.to_string(), program.to_string());
 /// # Ok::<(), sapwood_types::Diagnostics>(())
 /// ```
