@@ -17,6 +17,7 @@ import os
 import subprocess
 import sys
 import tarfile
+import textwrap
 import zipfile
 from pathlib import Path
 
@@ -83,7 +84,11 @@ def manual(sapwood: str) -> None:
         return text.stdout.strip()
 
     def literal(text: str) -> str:
-        lines = (line.replace("\\", "\\e") for line in text.splitlines())
+        lines: list[str] = []
+        for line in text.splitlines():
+            indent = " " * (len(line) - len(line.lstrip()))
+            lines += textwrap.wrap(line, 78, subsequent_indent=indent) or [""]
+        lines = [line.replace("\\", "\\e") for line in lines]
         return "\n".join(["\\&" + line if line.startswith((".", "'")) else line for line in lines])
 
     version = subprocess.run([sapwood, "--version"], capture_output=True, text=True, check=True).stdout.strip()

@@ -1,4 +1,5 @@
-// Runs the tests of a folder: bundles them, then hands them to Node's runner.
+// Runs the tests of a folder: bundles them, then hands them to Node's runner. The tests of `site` read the documentation site in
+// the folder SITE.
 //
 // SAPWOOD is the command that writes the pages; target/debug/sapwood otherwise. With SHOTS=1 the browser tests write the
 // pictures of the docs. Without a browser the browser tests are left out with a word, except in CI, where that is a failure.
@@ -12,7 +13,7 @@ const [kind = "unit"] = process.argv.slice(2);
 
 export const BROWSERS = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const browser = BROWSERS.find((path) => path && existsSync(path));
-if (kind === "browser" && !browser) {
+if (["browser", "site"].includes(kind) && !browser) {
   console.log("no browser: looked for chromium in /usr/bin and in $CHROMIUM; the browser tests did not run");
   process.exit(process.env.CI ? 1 : 0);
 }

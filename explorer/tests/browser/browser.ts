@@ -48,6 +48,23 @@ export async function open(path: string, work: (page: Page) => Promise<void>, op
   }
 }
 
+/** Opens a page of a local server, and requires that no script fails and nothing is fetched from elsewhere. */
+export async function openServed(url: URL, work: (page: Page) => Promise<void>): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  try {
+    const page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    const problems: string[] = [];
+    page.on("pageerror", (error) => problems.push(String(error)));
+    page.on("request", (request) => request.url().startsWith(url.origin) || problems.push(`fetched ${request.url()}`));
+    await page.goto(url.href);
+    await work(page);
+    assert.deepEqual(problems, []);
+  } finally {
+    await context.close();
+  }
+}
+
 /** Two frames: what was asked for is drawn. */
 export async function settle(page: Page): Promise<void> {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
