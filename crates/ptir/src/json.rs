@@ -16,7 +16,7 @@ use serde_json::{Map, Number, Value as Json, json};
 use smallvec::SmallVec;
 
 use crate::attr::{Attr, AttrKind, MAX_ATTR_DEPTH};
-use crate::func::{Function, InsertPoint};
+use crate::func::Function;
 use crate::ids::{BodyId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::Name;
@@ -435,7 +435,7 @@ impl JsonReader<'_> {
             let attrs = f.dfg.attrs.intern_vec(attrs);
             let span = self.span_with_loc(&at, inst.loc)?;
             let inst_id = f.create_inst(key, attrs, &operands, &regions, &result_types, span);
-            f.layout.link(inst_id, InsertPoint::End(bodies[inst.body]));
+            f.layout.link_last(inst_id, bodies[inst.body]);
             f.set_comment(inst_id, inst.comment.as_deref());
             let results: Vec<ValueId> = f.inst_results(inst_id).collect();
             for (&v, value) in inst.results.iter().zip(results) {

@@ -193,21 +193,22 @@ impl FunctionWriter {
         self.check_open(body)?;
         self.check_regions(&parts.regions)?;
         let f = &self.function;
-        // Most attributes are already in canonical form; then nothing is allocated for them.
-        let checked: SmallVec<[Attr; 4]>;
-        let attrs = match f.registry().get(parts.key) {
-            Some(def) if def.has_canonical_attrs(&parts.attrs) => &parts.attrs[..],
+        // Most attributes are already in canonical form; then nothing is copied.
+        let mut normalized: OpParts;
+        let parts = match f.registry().get(parts.key) {
+            Some(def) if def.has_canonical_attrs(&parts.attrs) => parts,
             def => {
                 if def.is_none() {
                     crate::verify::check_unregistered(parts.key.name())?;
                 }
-                checked = f.normalize_attrs(parts)?;
-                &checked
+                normalized = parts.clone();
+                f.normalize_attrs(&mut normalized)?;
+                &normalized
             }
         };
         let value_type = |v| f.is_live_value(v).then(|| f.value_type(v));
         let region_signature = |b| f.is_live_body(b).then(|| f.region_signature(b));
-        let inferred = f.infer_parts(parts, attrs, value_type, region_signature)?;
+        let inferred = f.infer_parts(parts, value_type, region_signature)?;
         let f = &mut self.function;
         let mut types: SmallVec<[TypeId; 2]> = SmallVec::new();
         for ty in &inferred {
@@ -218,7 +219,7 @@ impl FunctionWriter {
                 None => f.dfg.types.intern(ty),
             });
         }
-        let attrs = f.dfg.attrs.intern_slice(attrs);
+        let attrs = f.dfg.attrs.intern_slice(&parts.attrs);
         let inst = f.create_inst(parts.key, attrs, &parts.operands, &parts.regions, &types, span);
         f.layout.link_last(inst, body);
         self.unchecked.push(inst);

@@ -31,7 +31,11 @@ impl Dfg {
         hint.unwrap_or(NO_HINT)
     }
 
+    #[inline]
     pub(super) fn comment(&self, inst: InstId) -> Option<&str> {
+        if self.comments.is_empty() {
+            return None;
+        }
         self.comments.get(&inst).map(|c| &**c)
     }
 

@@ -252,41 +252,45 @@ impl Function {
     /// # Errors
     /// If operands, attributes or regions do not fit the op.
     pub fn resolve_parts(&self, parts: &OpParts) -> Result<OpParts, OpError> {
-        let attrs = self.normalize_attrs(parts)?;
+        let mut parts = parts.clone();
+        self.normalize_attrs(&mut parts)?;
         let value_type = |v| self.is_live_value(v).then(|| self.value_type(v));
         let region_signature = |b| self.is_live_body(b).then(|| self.region_signature(b));
-        let result_types = self.infer_parts(parts, &attrs, value_type, region_signature)?;
-        let (operands, regions) = (parts.operands.clone(), parts.regions.clone());
-        Ok(OpParts { key: parts.key, attrs, operands, regions, result_types })
+        parts.result_types = self.infer_parts(&parts, value_type, region_signature)?;
+        Ok(parts)
     }
 
-    /// Returns the attributes of parts in canonical form.
+    /// Brings the attributes of parts into canonical form.
     ///
     /// # Errors
     /// If an attribute has the wrong form or their number differs.
-    pub fn normalize_attrs(&self, parts: &OpParts) -> Result<SmallVec<[Attr; 4]>, OpError> {
+    pub fn normalize_attrs(&self, parts: &mut OpParts) -> Result<(), OpError> {
         if let Some(def) = self.registry().get(parts.key) {
-            return check_attrs(def, &parts.attrs);
+            if !def.has_canonical_attrs(&parts.attrs) {
+                parts.attrs = check_attrs(def, &parts.attrs)?;
+            }
+            return Ok(());
         }
         match &parts.attrs[..] {
-            [] => Ok(SmallVec::from_iter([Attr::dict(Vec::new())])),
-            [dict @ Attr::Dict(_)] => match dict.malformed(0) {
-                Some(why) => Err(OpError::new(why)),
-                None => Ok(SmallVec::from_iter([dict.clone()])),
-            },
-            _ => Err(OpError::new("an unregistered op takes one dictionary")),
+            [] => parts.attrs.push(Attr::dict(Vec::new())),
+            [dict @ Attr::Dict(_)] => {
+                if let Some(why) = dict.malformed(0) {
+                    return Err(OpError::new(why));
+                }
+            }
+            _ => return Err(OpError::new("an unregistered op takes one dictionary")),
         }
+        Ok(())
     }
 
-    /// Infers the result types of parts. Operands and regions need not exist yet: the two functions return their types.
-    /// `attrs` are the [normalized attributes](Self::normalize_attrs).
+    /// Infers the result types of parts whose attributes are [in canonical form](Self::normalize_attrs). Operands and
+    /// regions need not exist yet: the two functions return their types.
     ///
     /// # Errors
     /// If operands, attributes or regions do not fit the op.
     pub fn infer_parts<'a>(
         &'a self,
         parts: &'a OpParts,
-        attrs: &'a [Attr],
         value_type: impl Fn(ValueId) -> Option<&'a ValueType>,
         region_signature: impl Fn(BodyId) -> Option<RegionSignature<'a>>,
     ) -> InferResult {
@@ -307,7 +311,7 @@ impl Function {
             return Ok(parts.result_types.clone());
         };
         let declared_types = parts.result_types.iter().collect();
-        infer_checked(&InferCx { def, attrs, operands, regions, declared_types })
+        infer_checked(&InferCx { def, attrs: &parts.attrs, operands, regions, declared_types })
     }
 
     /// Infers the result types of an instruction. For an unregistered op they are the declared types.

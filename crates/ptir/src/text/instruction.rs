@@ -621,7 +621,7 @@ impl Parser<'_> {
         let span = self.inst_span(pending);
         let (operands, regions) = (&pending.operands, &pending.regions);
         let inst = self.function.create_inst(pending.key, attrs, operands, regions, types, span);
-        self.function.layout.link(inst, InsertPoint::End(pending.body));
+        self.function.layout.link_last(inst, pending.body);
         if let Some(comment) = &pending.comment {
             self.function.set_comment(inst, Some(comment));
         }

@@ -143,19 +143,18 @@ impl Patch {
         moved: &[MovedRegion],
         count: Option<usize>,
     ) -> Option<SmallVec<[ValueId; 4]>> {
-        let attrs = f.normalize_attrs(parts).ok()?;
+        let mut parts = Box::new(parts.clone());
+        f.normalize_attrs(&mut parts).ok()?;
         let region_signature = |b| {
             let edited = moved.iter().find(|m| m.body() == b);
             let sig = || edited.map_or_else(|| f.region_signature(b), |m| m.new_signature(f));
             f.is_live_body(b).then(sig)
         };
-        let types = f.infer_parts(parts, &attrs, |v| self.type_of(f, v), region_signature);
-        let result_types = types.ok().filter(|t| count.is_none_or(|n| n == t.len()))?;
-        let (operands, regions) = (parts.operands.clone(), parts.regions.clone());
-        let parts = OpParts { key: parts.key, attrs, operands, regions, result_types };
+        let types = f.infer_parts(&parts, |v| self.type_of(f, v), region_signature);
+        parts.result_types = types.ok().filter(|t| count.is_none_or(|n| n == t.len()))?;
         let results = parts.result_types.clone().into_iter().map(|ty| self.new_provisional(ty));
         let results = results.collect();
-        self.staged.push(StagedInst::Op(Box::new(parts), moved.iter().cloned().collect()));
+        self.staged.push(StagedInst::Op(parts, moved.iter().cloned().collect()));
         Some(results)
     }
 
