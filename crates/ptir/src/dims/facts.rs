@@ -11,7 +11,7 @@ use crate::name::Name;
 const MAX_COMBINED_FACTS: usize = 3;
 const MAX_COMBINATIONS: usize = 64;
 
-/// What is known about two expressions, whatever the values of their symbols.
+/// A verdict on two expressions, whatever the values of their symbols.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// They are equal for all values that the facts allow.
@@ -30,7 +30,7 @@ pub struct Contradiction {
     pub fact: String,
 }
 
-/// What a function assumes about its symbols, besides that they are at least zero.
+/// The assumptions of a function about its symbols, besides that they are at least zero.
 #[derive(Clone, Default, Debug)]
 pub struct Facts {
     // In the order in which they were assumed, for printing.
