@@ -2,8 +2,8 @@
 //!
 //! A form lists the parts of an op in the order of the pretty form. A part that is an attribute has the name of its clause in the
 //! pretty form, then its name in the generic form; attributes are in the order of the PTIR op. Three functions interpret a form:
-//! the silent builder ([`FastOpReader`]) reads text in exactly this form, without messages; the reporting builder ([`build`])
-//! converts an op in any spelling, and reports what is wrong with it; [`print`](crate::write::print_form) writes an instruction.
+//! the silent builder (`read/fast_path.rs`) reads text in exactly this form, without messages; the reporting builder ([`build`])
+//! converts an op in any spelling, and reports errors; `print_form` (`write/form.rs`) writes an instruction.
 
 use std::sync::OnceLock;
 
