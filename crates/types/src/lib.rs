@@ -33,7 +33,8 @@
 //! | `data_type` | The element types of scalars and tensors. |
 //! | `span`, `source` | Spans; source texts with the positions of their lines and characters. |
 //! | `diagnostic`, `render` | Diagnostics; their rendering as source lines with carets. |
-//! | `source_errors`, `text_file` | Diagnostics with the sources they refer to; reading text files. |
+//! | `source_errors` | Diagnostics with the sources they refer to. |
+//! | `text_file`, `output_file` | Reading text files; writing files atomically. |
 //! | `did_you_mean`, `counted` | Suggestions for misspelled names; numbers with their nouns, for messages. |
 //! | `float_mode` | How far rewrites may change floats. |
 //! | `rng` | A random number generator that gives the same numbers for the same seed on every machine. |
@@ -43,6 +44,7 @@ mod data_type;
 mod diagnostic;
 mod did_you_mean;
 mod float_mode;
+mod output_file;
 mod render;
 mod rng;
 mod source;
@@ -55,6 +57,7 @@ pub use data_type::{DataType, UnknownDataType};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use did_you_mean::did_you_mean;
 pub use float_mode::FloatMode;
+pub use output_file::{OutputFile, WriteError, write_atomically};
 pub use rng::Rng;
 pub use source::Source;
 pub use source_errors::SourceErrors;

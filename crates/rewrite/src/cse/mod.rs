@@ -10,7 +10,7 @@ use hashbrown::hash_table::Entry;
 use sapwood_ptir::{Effects, Function, InstId};
 use smallvec::SmallVec;
 
-use crate::rewriter::{EffectIndex, Listener, ProgramRewriter};
+use crate::rewriter::{EffectIndex, Listener, ProgramRewriter, StepKind};
 use region_hash::{RegionHashes, same_regions};
 
 use value_table::CACHE_ENTRIES;
@@ -58,7 +58,7 @@ pub(crate) fn merge_equal(rw: &mut ProgramRewriter<'_>) -> usize {
             let mut values: SmallVec<[_; 4]> = SmallVec::new();
             f.inst_results(first).for_each(|value| values.push(value));
             regions.update_outer_sums(f, inst, u64::wrapping_add);
-            rw.notify_step("cse", inst);
+            rw.notify_step(StepKind::Cse, inst);
             if rw.replace_inst(inst, &values).is_ok() {
                 merged += 1;
                 continue;
