@@ -149,7 +149,7 @@ impl MergeLog {
     fn add_function(&mut self, function: &str, recorder: &EditRecorder) {
         let merges = self.functions.entry(function.to_owned()).or_default();
         for step in &recorder.steps {
-            let mut root = step.root.filter(|_| step.name == "cse");
+            let mut root = step.root.filter(|_| step.is_merge);
             for edit in &step.edits {
                 let RecordedEdit::Replaced(from, to) = edit else { continue };
                 merges.values.insert(*from, *to);

@@ -6,35 +6,21 @@ use sapwood_ptir::{
     Attr, AttrKind, AttrList, Function, InsertPoint, InstId, InstPrinter, OpDef, Registry,
     TensorLiteral, ValueId,
 };
-use sapwood_rewrite::Listener;
+use sapwood_rewrite::StepKind;
+use sapwood_trace::PassEventKind;
 use sapwood_types::Span;
 
 use crate::limits::{MAX_EDITS, MAX_INST_BYTES, MAX_NAME_BYTES, truncate};
 
-/// A listener that records the edits of one function in one pass, step by step.
-///
-/// ```
-/// use sapwood_explorer::EditRecorder;
-/// use sapwood_rewrite::ProgramRewriter;
-///
-/// let text = "ptir 1\nfunc @f(%x: f32[4]) -> f32[4] { %y = neg %x : f32[4] return %y }";
-/// let mut program = sapwood_ptir::parse(text)?;
-/// let f = program.function_mut("f").unwrap();
-/// let mut recorder = EditRecorder::new(f);
-/// let x = f.params()[0];
-/// let mut rw = ProgramRewriter::new(f);
-/// rw.listen(&mut recorder);
-/// let neg = rw.inst_of(rw.function().results()[0]).unwrap();
-/// rw.replace_inst(neg, &[x])?;
-/// assert_eq!(recorder.num_edits(), 2);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct EditRecorder {
+/// The recorded edits of one function in one pass, step by step.
+pub(crate) struct EditRecorder {
     pub(crate) steps: Vec<RecordedStep>,
     edits: usize,
     /// The instructions of each region. Those that are live after the owner was erased were moved out of the region.
     members: BTreeMap<usize, Vec<InstId>>,
     erased: BTreeSet<usize>,
+    /// The root instruction of the current step, until it is erased.
+    root: Option<InstId>,
     /// True after a change that was not reported: later edits cannot be replayed.
     incomplete: bool,
 }
@@ -42,6 +28,8 @@ pub struct EditRecorder {
 /// The edits of one rewrite.
 pub(crate) struct RecordedStep {
     pub(crate) name: String,
+    /// True if the step replaces an instruction by an equal one.
+    pub(crate) is_merge: bool,
     pub(crate) root: Option<usize>,
     pub(crate) edits: Vec<RecordedEdit>,
 }
@@ -73,26 +61,30 @@ pub(crate) type ValueSnapshot = (usize, String, String);
 
 impl EditRecorder {
     /// Creates a recorder of later edits of a function. Takes linear time.
-    #[must_use]
-    pub fn new(function: &Function) -> Self {
+    pub(crate) fn new(function: &Function) -> Self {
         let mut members: BTreeMap<usize, Vec<InstId>> = BTreeMap::new();
         for inst in function.walk() {
             if let Some(body) = function.body_of(inst).filter(|b| *b != function.body()) {
                 members.entry(body.index()).or_default().push(inst);
             }
         }
-        Self { steps: Vec::new(), edits: 0, members, erased: BTreeSet::new(), incomplete: false }
+        Self {
+            steps: Vec::new(),
+            edits: 0,
+            members,
+            erased: BTreeSet::new(),
+            root: None,
+            incomplete: false,
+        }
     }
 
     /// Returns the number of edits so far.
-    #[must_use]
-    pub fn num_edits(&self) -> usize {
+    pub(crate) fn num_edits(&self) -> usize {
         self.edits
     }
 
     /// Returns true if there were more edits than a page shows, or changes that were not reported.
-    #[must_use]
-    pub fn is_incomplete(&self) -> bool {
+    pub(crate) fn is_incomplete(&self) -> bool {
         self.edits > MAX_EDITS || self.incomplete
     }
 
@@ -113,6 +105,7 @@ impl EditRecorder {
             // Before its first step the driver merges equal constants.
             self.steps.push(RecordedStep {
                 name: "constants".into(),
+                is_merge: false,
                 root: None,
                 edits: Vec::new(),
             });
@@ -151,18 +144,53 @@ impl EditRecorder {
     }
 }
 
-impl Listener for EditRecorder {
+impl EditRecorder {
+    /// Records the event of a pass. Starts and ends of passes are ignored.
+    pub(crate) fn record(&mut self, kind: PassEventKind<'_>) {
+        match kind {
+            PassEventKind::Rewrite { pattern, inst, .. } => {
+                self.start_step(StepKind::Pattern(pattern), inst);
+            }
+            PassEventKind::Fold { inst, .. } => self.start_step(StepKind::Fold, inst),
+            PassEventKind::Merge { inst, .. } => self.start_step(StepKind::Cse, inst),
+            PassEventKind::Insert { function, inst } => self.inserted(function, inst),
+            PassEventKind::Replace { from, to, .. } => {
+                self.push(|| RecordedEdit::Replaced(from.index(), to.index()));
+            }
+            PassEventKind::Change { function, inst } => {
+                self.push(|| RecordedEdit::Changed(Box::new(inst_snapshot(function, inst))));
+            }
+            PassEventKind::Erase { function, inst } => {
+                // After the root is erased, every other erased instruction was dead.
+                if self.root.is_none() {
+                    self.add_step(StepKind::Dce, inst);
+                }
+                if self.root == Some(inst) {
+                    self.root = None;
+                }
+                self.erased(function, inst);
+            }
+            _ => {}
+        }
+    }
+
+    fn start_step(&mut self, kind: StepKind<'_>, root: InstId) {
+        self.root = Some(root);
+        self.add_step(kind, root);
+    }
+
+    fn add_step(&mut self, kind: StepKind<'_>, root: InstId) {
+        if self.edits < MAX_EDITS && !self.incomplete {
+            let name = kind.name().to_owned();
+            let is_merge = kind == StepKind::Cse;
+            let root = Some(root.index());
+            self.steps.push(RecordedStep { name, is_merge, root, edits: Vec::new() });
+        }
+    }
+
     fn inserted(&mut self, f: &Function, inst: InstId) {
         self.push(|| RecordedEdit::Inserted(Box::new(inst_snapshot(f, inst))));
         self.add_region_member(f, inst);
-    }
-
-    fn replaced(&mut self, _: &Function, from: ValueId, to: ValueId) {
-        self.push(|| RecordedEdit::Replaced(from.index(), to.index()));
-    }
-
-    fn operands_changed(&mut self, f: &Function, inst: InstId) {
-        self.push(|| RecordedEdit::Changed(Box::new(inst_snapshot(f, inst))));
     }
 
     fn erased(&mut self, f: &Function, inst: InstId) {
@@ -173,14 +201,6 @@ impl Listener for EditRecorder {
         let erased: Vec<usize> = std::iter::once(inst).chain(nested).map(InstId::index).collect();
         self.erased.extend(&erased);
         self.push(|| RecordedEdit::Erased(erased));
-    }
-
-    fn step(&mut self, _: &Function, name: &str, root: InstId) {
-        if self.edits < MAX_EDITS && !self.incomplete {
-            let step =
-                RecordedStep { name: name.to_owned(), root: Some(root.index()), edits: Vec::new() };
-            self.steps.push(step);
-        }
     }
 }
 

@@ -18,7 +18,7 @@
 //! | `document` | The data of a page as JSON, and the functions that return pages. |
 //! | `page`, `page.html` | Insertion of the data into the template; the template. |
 //! | `program_rows`, `comparison` | Programs as rows; the marks on instructions that differ between two programs. |
-//! | `recording`, `run_recorder`, `edit_recorder` | The record of a run; the trace sink and the listener that fill it. |
+//! | `recording`, `run_recorder`, `edit_recorder` | The record of a run; the trace sink that fills it, and its edits of one function. |
 //! | `check_section` | The section about a check of the programs before and after a run. |
 //! | `limits` | Limits of the data in a page. |
 
@@ -34,7 +34,6 @@ mod run_recorder;
 
 pub use check_section::{CheckSection, CheckSectionVerdict};
 pub use document::{PageOptions, graph_page, report_page};
-pub use edit_recorder::EditRecorder;
 pub use limits::MAX_GRAPH_OPS;
 pub use recording::Recording;
 pub use run_recorder::RunRecorder;

@@ -64,7 +64,7 @@ impl Recording {
     }
 
     /// Adds a pass that succeeded: its report, the program after it, and the edits of functions by name.
-    pub fn add_pass(
+    pub(crate) fn add_pass(
         &mut self,
         report: PassReport,
         after: &Program,
@@ -75,12 +75,12 @@ impl Recording {
     }
 
     /// Sets the total time, and the time of the verification before the first pass.
-    pub fn set_times(&mut self, total: Duration, verify: Duration) {
+    pub(crate) fn set_times(&mut self, total: Duration, verify: Duration) {
         (self.total, self.verify) = (total, verify);
     }
 
     /// Sets the failure of the run: the pass, or none if it failed before the first one, and its edits of functions by name.
-    pub fn set_failure(
+    pub(crate) fn set_failure(
         &mut self,
         pass: Option<&str>,
         message: impl Into<String>,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use sapwood_ptir::{Function, InstId, Program};
-use sapwood_rewrite::{Listener as _, PassReport, RunReport};
+use sapwood_ptir::Program;
+use sapwood_rewrite::{PassReport, RunReport};
 use sapwood_trace::{ExecutionTraceSink, PassEvent, PassEventKind};
 
 use crate::edit_recorder::EditRecorder;
@@ -36,7 +36,7 @@ struct RecorderState {
     before: Program,
     passes: Vec<EndedPass>,
     /// The functions of the running pass, by name.
-    functions: BTreeMap<String, FunctionRecorder>,
+    functions: BTreeMap<String, EditRecorder>,
     /// For each running nested pass, the number of edits when it started.
     nested: Vec<usize>,
 }
@@ -46,13 +46,6 @@ struct EndedPass {
     report: PassReport,
     after: Program,
     steps: Vec<(String, EditRecorder)>,
-}
-
-/// The recorder of one function in the running pass.
-struct FunctionRecorder {
-    recorder: EditRecorder,
-    /// The root instruction of the current step, until it is erased.
-    root: Option<InstId>,
 }
 
 impl RunRecorder {
@@ -110,7 +103,7 @@ impl ExecutionTraceSink for RunRecorder {
             PassEventKind::End { changed, .. } => {
                 let before = state.nested.pop();
                 if changed && before == Some(state.num_edits()) {
-                    state.functions.values_mut().for_each(|f| f.recorder.stop());
+                    state.functions.values_mut().for_each(EditRecorder::stop);
                 }
             }
             kind => {
@@ -126,17 +119,15 @@ impl ExecutionTraceSink for RunRecorder {
 
 impl RecorderState {
     fn start_pass(&mut self, program: &Program) {
-        let recorder =
-            |f: &Function| FunctionRecorder { recorder: EditRecorder::new(f), root: None };
         self.functions = program
             .functions()
             .iter()
-            .map(|f| (f.name().as_str().to_owned(), recorder(f)))
+            .map(|f| (f.name().as_str().to_owned(), EditRecorder::new(f)))
             .collect();
     }
 
     fn num_edits(&self) -> usize {
-        self.functions.values().map(|f| f.recorder.num_edits()).sum()
+        self.functions.values().map(EditRecorder::num_edits).sum()
     }
 
     fn end_pass(&mut self, report: PassReport, after: &Program) {
@@ -146,39 +137,6 @@ impl RecorderState {
 
     // Returns the edits of the running pass so far.
     fn take_steps(&mut self) -> Vec<(String, EditRecorder)> {
-        let functions = std::mem::take(&mut self.functions);
-        functions.into_iter().map(|(name, function)| (name, function.recorder)).collect()
-    }
-}
-
-impl FunctionRecorder {
-    fn record(&mut self, kind: PassEventKind<'_>) {
-        let recorder = &mut self.recorder;
-        match kind {
-            PassEventKind::Rewrite { pattern, function, inst } => {
-                self.start_step(function, pattern, inst);
-            }
-            PassEventKind::Fold { function, inst } => self.start_step(function, "fold", inst),
-            PassEventKind::Merge { function, inst } => self.start_step(function, "cse", inst),
-            PassEventKind::Insert { function, inst } => recorder.inserted(function, inst),
-            PassEventKind::Replace { function, from, to } => recorder.replaced(function, from, to),
-            PassEventKind::Change { function, inst } => recorder.operands_changed(function, inst),
-            PassEventKind::Erase { function, inst } => {
-                // After the root is erased, every other erased instruction was dead.
-                if self.root.is_none() {
-                    recorder.step(function, "dce", inst);
-                }
-                if self.root == Some(inst) {
-                    self.root = None;
-                }
-                self.recorder.erased(function, inst);
-            }
-            _ => {}
-        }
-    }
-
-    fn start_step(&mut self, function: &Function, name: &str, root: InstId) {
-        self.root = Some(root);
-        self.recorder.step(function, name, root);
+        std::mem::take(&mut self.functions).into_iter().collect()
     }
 }

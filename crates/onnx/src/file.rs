@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
+use sapwood_types::OutputFile;
 use tempfile::NamedTempFile;
 use thiserror::Error;
 
@@ -127,12 +128,12 @@ pub fn write_file(
 
     let data_file = match payloads.is_empty() {
         true => None,
-        false => Some(target.create_temporary(&target.data_path()).map_err(failed)?),
+        false => Some(target.file.create_temporary(&target.data_path()).map_err(failed)?),
     };
     if let Some(file) = &data_file {
         write_payloads(file.as_file(), &payloads, options).map_err(failed)?;
     }
-    let model_file = target.create_temporary(&target.path).map_err(failed)?;
+    let model_file = target.file.create_temporary(&target.file.path).map_err(failed)?;
     let mut out = CancellableFile { file: model_file.as_file(), options };
     wire::encode(model, &mut out).map_err(encode_failed)?;
     target.put_in_place(model_file, data_file).map_err(failed)
@@ -140,62 +141,34 @@ pub fn write_file(
 
 /// The model file to write, its folder, and the name of its data file; links are resolved.
 struct OutputFiles {
-    path: PathBuf,
-    folder: PathBuf,
+    file: OutputFile,
     data_name: String,
 }
 
 impl OutputFiles {
     fn new(path: &Path) -> io::Result<Self> {
-        // The target of a link is replaced, not the link.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        match fs::metadata(&path) {
-            Ok(existing) if !existing.is_file() => {
-                return Err(io::Error::other("it exists and is not a file"));
-            }
-            Ok(existing) if existing.permissions().readonly() => {
-                return Err(io::Error::other("it is read-only"));
-            }
-            _ => {}
-        }
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let folder = fs::canonicalize(folder)?;
-        let name = path.file_name().and_then(|name| name.to_str());
+        let file = OutputFile::new(path)?;
+        let name = file.path.file_name().and_then(|name| name.to_str());
         let name = name.ok_or_else(|| io::Error::other("its name is not UTF-8"))?;
         let data_name = format!("{name}.data");
-        Ok(Self { path, folder, data_name })
+        let folder = fs::canonicalize(&file.folder)?;
+        Ok(Self { file: OutputFile { folder, ..file }, data_name })
     }
 
     fn data_path(&self) -> PathBuf {
-        self.folder.join(&self.data_name)
-    }
-
-    /// Creates a temporary file in the folder, which is removed unless it is renamed to `path`.
-    fn create_temporary(&self, path: &Path) -> io::Result<NamedTempFile> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".sapwood-");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        // Without the name of the temporary file, which means nothing to users.
-        let file = builder.tempfile_in(&self.folder).map_err(|e| io::Error::from(e.kind()))?;
-        if let Ok(existing) = fs::symlink_metadata(path)
-            && existing.is_file()
-        {
-            file.as_file().set_permissions(existing.permissions())?;
-        }
-        Ok(file)
+        self.file.folder.join(&self.data_name)
     }
 
     /// Renames both files to their final names, and rolls back the first if the second fails.
     fn put_in_place(&self, model: NamedTempFile, data: Option<NamedTempFile>) -> io::Result<()> {
         let Some(data) = data else {
-            return model.persist(&self.path).map(drop).map_err(|e| e.error);
+            return model.persist(&self.file.path).map(drop).map_err(|e| e.error);
         };
         let data_path = self.data_path();
         // The old data gets a temporary name, and is removed in the end.
         let backup = match fs::symlink_metadata(&data_path) {
             Ok(_) => {
-                let backup = self.create_temporary(&data_path)?.into_temp_path();
+                let backup = self.file.create_temporary(&data_path)?.into_temp_path();
                 fs::rename(&data_path, &backup)?;
                 Some(backup)
             }
@@ -203,7 +176,7 @@ impl OutputFiles {
         };
         let persisted = data.persist(&data_path).map(drop).map_err(|e| e.error);
         let persisted =
-            persisted.and_then(|()| model.persist(&self.path).map(drop).map_err(|e| e.error));
+            persisted.and_then(|()| model.persist(&self.file.path).map(drop).map_err(|e| e.error));
         if persisted.is_err() {
             match backup {
                 Some(backup) => backup.persist(&data_path).map_err(|e| e.error)?,
@@ -229,7 +202,7 @@ fn place_weights(
     path: &Path,
 ) -> Result<(Option<Model>, Vec<ExternalPayload>), FileError> {
     let source_folder = data.folder().and_then(|folder| fs::canonicalize(folder).ok());
-    let stays = source_folder.is_some_and(|folder| folder == target.folder);
+    let stays = source_folder.is_some_and(|folder| folder == target.file.folder);
     let mut has_external = false;
     for_each_tensor(model, |tensor, _| has_external |= tensor.is_external());
     let min_bytes = match weights {

@@ -3,8 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
-use sapwood::{Diagnostic, Diagnostics, Source};
-use sapwood_types::SourceErrors;
+use sapwood::{Diagnostic, Diagnostics, Source, SourceErrors};
 
 use crate::diagnostic::PyDiagnostic;
 

@@ -2,7 +2,7 @@
 
 use sapwood_ptir::{Function, InstId};
 
-use crate::rewriter::{EffectIndex, Listener, ProgramRewriter};
+use crate::rewriter::{EffectIndex, Listener, ProgramRewriter, StepKind};
 
 /// Erases unused pure instructions of a function, and those that only they used. Returns their number; an instruction with
 /// regions counts once.
@@ -24,7 +24,7 @@ pub(crate) fn eliminate_dead_code_with<'a>(
     let mut gone = 0;
     for inst in order.into_iter().rev() {
         if rw.is_dead(inst) {
-            rw.notify_step("dce", inst);
+            rw.notify_step(StepKind::Dce, inst);
             gone += usize::from(rw.erase_inst(inst).is_ok());
         }
     }

@@ -34,7 +34,7 @@
 //! | `cse/` | Common subexpression elimination: `value_table`, `ordered_sets`. |
 //! | `passes/` | The passes, one file each; `greedy` runs the greedy driver for several of them, and `each_function` runs a pass on each function, on one or several threads. |
 //! | `pipeline/` | Pipelines: `parse` (as text), `pass_info` and `option_value` (names and options), `manager`, `report`, `program_diff`, `reproducer`. |
-//! | `pass_trace` | Trace events of passes. |
+//! | `pass_trace` | Trace events of passes; the listener that sends edits to trace sinks. |
 
 pub mod canonicalize;
 mod cse;
@@ -54,6 +54,7 @@ pub use greedy::{
     CostModel, GreedyConfig, GreedyStats, Limit, PatternProblem, PatternStats, ProblemKind,
     apply_patterns_and_fold_greedily, apply_with_listener,
 };
+pub use pass_trace::TraceListener;
 pub use passes::{
     BasePatterns, CsePass, DcePass, FixpointPass, GREEDY_OPTIONS, GreedyPass, InlinePass, PASSES,
     Pass, PassContext, PassError, StripSpansPass, SymbolDcePass, VerifyPass, inline_calls,
@@ -68,7 +69,7 @@ pub use pipeline::{
     PatternReader, PipelineFailure, PipelineParser, Reproducer, ReproducerError, RunReport,
     parse_pipeline, print_pipeline,
 };
-pub use rewriter::{Listener, ProgramRewriter, RewriteError, StepLog};
+pub use rewriter::{Listener, ProgramRewriter, RewriteError, StepKind};
 pub use sapwood_types::FloatMode;
 
 /// Names used by the macros of this crate and by the mutated copies of its patterns.

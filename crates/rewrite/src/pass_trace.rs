@@ -8,7 +8,7 @@ use sapwood_trace::{ExecutionTraceSink, PassEvent, PassEventKind, global_sink, n
 
 use crate::passes::{Pass, PassError};
 use crate::pipeline::print_pass;
-use crate::rewriter::{Listener, NO_LISTENERS};
+use crate::rewriter::{Listener, NO_LISTENERS, StepKind};
 
 /// The trace sinks of one run of a pipeline, and the passes that are running. It exists only if there is a sink.
 pub(crate) struct PassTrace {
@@ -63,22 +63,16 @@ impl PassTrace {
     }
 
     fn send(&self, kind: PassEventKind<'_>) {
-        let Some(running) = self.running.last() else { return };
-        let event = PassEvent {
-            run: self.run,
-            index: running.index,
-            depth: self.running.len() - 1,
-            pass: &running.pass,
-            kind,
-        };
-        for sink in &self.sinks {
-            sink.pass(&event);
+        if !self.running.is_empty() {
+            self.listener().send(kind);
         }
     }
 
-    /// Returns a listener that sends edits to the sinks.
+    /// Returns a listener that sends edits of the pass that started last to the sinks.
     pub(crate) fn listener(&self) -> TraceListener<'_> {
-        TraceListener { trace: self }
+        let (index, pass) = self.running.last().map_or((0, ""), |p| (p.index, p.pass.as_str()));
+        let depth = self.running.len().saturating_sub(1);
+        TraceListener { sinks: &self.sinks, run: self.run, index, depth, pass }
     }
 }
 
@@ -88,9 +82,51 @@ impl std::fmt::Debug for PassTrace {
     }
 }
 
-/// A listener that turns edits into trace events.
-pub(crate) struct TraceListener<'a> {
-    trace: &'a PassTrace,
+/// A listener that sends steps and edits to trace sinks, as events of one pass.
+///
+/// ```
+/// use std::sync::Arc;
+/// use sapwood_rewrite::{ProgramRewriter, TraceListener};
+/// use sapwood_trace::{ExecutionTraceSink, StepLogSink};
+///
+/// let mut program = sapwood_ptir::parse(
+///     "ptir 1 func @f(%x: f32[4]) -> f32[4] { %y = neg %x : f32[4] return %y }",
+/// )?;
+/// let f = program.function_mut("f").unwrap();
+/// let x = f.params()[0];
+/// let log = Arc::new(StepLogSink::new());
+/// let sinks: [Arc<dyn ExecutionTraceSink>; 1] = [log.clone()];
+/// let mut listener = TraceListener::new(&sinks, "by hand");
+/// let mut rw = ProgramRewriter::new(f);
+/// rw.listen(&mut listener);
+/// let neg = rw.inst_of(rw.function().results()[0]).unwrap();
+/// rw.replace_inst(neg, &[x])?;
+/// assert_eq!(log.text(), "  @f\n      replaced %y by %x\n      erased neg %y\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct TraceListener<'a> {
+    sinks: &'a [Arc<dyn ExecutionTraceSink>],
+    run: u64,
+    index: usize,
+    depth: usize,
+    pass: &'a str,
+}
+
+impl<'a> TraceListener<'a> {
+    /// Returns a listener whose events belong to a pass of this name, the only one of its run.
+    #[must_use]
+    pub fn new(sinks: &'a [Arc<dyn ExecutionTraceSink>], pass: &'a str) -> Self {
+        Self { sinks, run: next_run_id(), index: 0, depth: 0, pass }
+    }
+
+    fn send(&self, kind: PassEventKind<'_>) {
+        let &Self { run, index, depth, pass, .. } = self;
+        let event = PassEvent { run, index, depth, pass, kind };
+        for sink in self.sinks {
+            sink.pass(&event);
+        }
+    }
 }
 
 /// The trace listener of a pass, if anything traces it.
@@ -103,28 +139,30 @@ pub(crate) fn as_listener<'a>(listener: &'a mut PassListener<'_>) -> Option<&'a 
 
 impl Listener for TraceListener<'_> {
     fn inserted(&mut self, function: &Function, inst: InstId) {
-        self.trace.send(PassEventKind::Insert { function, inst });
+        self.send(PassEventKind::Insert { function, inst });
     }
 
     fn replaced(&mut self, function: &Function, from: ValueId, to: ValueId) {
-        self.trace.send(PassEventKind::Replace { function, from, to });
+        self.send(PassEventKind::Replace { function, from, to });
     }
 
     fn operands_changed(&mut self, function: &Function, inst: InstId) {
-        self.trace.send(PassEventKind::Change { function, inst });
+        self.send(PassEventKind::Change { function, inst });
     }
 
     fn erased(&mut self, function: &Function, inst: InstId) {
-        self.trace.send(PassEventKind::Erase { function, inst });
+        self.send(PassEventKind::Erase { function, inst });
     }
 
-    fn step(&mut self, function: &Function, name: &str, root: InstId) {
-        self.trace.send(match name {
-            "fold" => PassEventKind::Fold { function, inst: root },
-            "cse" => PassEventKind::Merge { function, inst: root },
+    fn step(&mut self, function: &Function, kind: StepKind<'_>, root: InstId) {
+        self.send(match kind {
+            StepKind::Fold => PassEventKind::Fold { function, inst: root },
+            StepKind::Cse => PassEventKind::Merge { function, inst: root },
             // The erasure event that follows carries all the information.
-            "dce" => return,
-            pattern => PassEventKind::Rewrite { pattern, function, inst: root },
+            StepKind::Dce => return,
+            StepKind::Pattern(_) | StepKind::Inline => {
+                PassEventKind::Rewrite { pattern: kind.name(), function, inst: root }
+            }
         });
     }
 }

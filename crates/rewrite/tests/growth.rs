@@ -6,7 +6,7 @@ use sapwood_ptir::ops::Concat;
 use sapwood_ptir::{Function, InstId, Program, ValueId, parse, verify};
 use sapwood_rewrite::{
     FrozenPatternSet, GreedyConfig, GreedyStats, Listener, OpRewritePattern, OpView, PatternSet,
-    ProgramRewriter, apply_patterns_and_fold_greedily, apply_with_listener, canonicalize,
+    ProgramRewriter, StepKind, apply_patterns_and_fold_greedily, apply_with_listener, canonicalize,
 };
 
 /// Sizes of programs; superlinear growth shows at the second.
@@ -35,10 +35,10 @@ impl Listener for Costs {
         self.inserted += f.operands(inst).len() + f.inst_results(inst).len();
     }
 
-    fn step(&mut self, f: &Function, name: &str, root: InstId) {
+    fn step(&mut self, f: &Function, kind: StepKind<'_>, root: InstId) {
         let uses = f.inst_results(root).map(|v| f.uses(v).count()).sum::<usize>();
         self.moved_by_all += uses;
-        self.moved += if name == "cse" { uses } else { 0 };
+        self.moved += if kind == StepKind::Cse { uses } else { 0 };
     }
 }
 

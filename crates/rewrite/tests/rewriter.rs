@@ -1,5 +1,7 @@
 //! The rewriter: the effects of edits, and the edits it refuses.
 
+use std::sync::Arc;
+
 use sapwood_ptir::ops::{Add, Cond, Exp, Neg, Reshape, Yield};
 use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_program};
 use sapwood_ptir::{
@@ -8,9 +10,10 @@ use sapwood_ptir::{
 };
 use sapwood_rewrite::{
     GreedyConfig, Listener, Pattern, PatternSet, ProgramRewriter, Rewrite, RewriteError, Roots,
-    StepLog, apply_patterns_and_fold_greedily,
+    TraceListener, apply_patterns_and_fold_greedily,
 };
 use sapwood_testing::cases;
+use sapwood_trace::{ExecutionTraceSink, StepLogSink};
 use sapwood_types::{DataType, Diagnostic};
 
 fn program(text: &str) -> Program {
@@ -324,16 +327,19 @@ fn listeners_see_every_edit() {
     let mut p = program(NESTED);
     let f = function(&mut p);
     let (exp, x) = (find::<Exp>(f), f.params()[1]);
-    let mut log = StepLog::new();
+    let log = Arc::new(StepLogSink::new());
+    let sinks: [Arc<dyn ExecutionTraceSink>; 1] = [log.clone()];
+    let mut listener = TraceListener::new(&sinks, "edits");
     let mut rw = ProgramRewriter::new(f);
-    rw.listen(&mut log);
+    rw.listen(&mut listener);
     let (_, n) = rw.insert_before(exp, Neg { input: x }).unwrap();
     rw.set_operand(exp, 0, n).unwrap();
     let e = rw.value_of(exp).unwrap();
     rw.replace_all_uses(e, x).unwrap();
     rw.erase_inst(exp).unwrap();
-    let kinds: Vec<&str> = log.lines().iter().filter_map(|l| l.split_whitespace().next()).collect();
-    assert_eq!(kinds, ["inserted", "changed", "replaced", "erased"]);
+    let text = log.text();
+    let kinds: Vec<&str> = text.lines().filter_map(|l| l.split_whitespace().next()).collect();
+    assert_eq!(kinds, ["@f", "inserted", "changed", "replaced", "erased"]);
 }
 
 #[test]

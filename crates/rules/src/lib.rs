@@ -1,8 +1,53 @@
 //! Declarative patterns over PTIR: finds them, explains near misses, extracts matches, and rewrites with rules.
 //!
-//! A pattern is written as a function ([`patterns_from`]) or as a rule ([`rules_from`]); either becomes a
-//! [`PatternGraph`]. [`find_matches`] finds all matches, [`explain`] explains why there are none, [`legality`] checks whether a
-//! match can be replaced, [`extract`] replaces matches by calls, and [`check_rule`] checks a rule on random inputs.
+//! A rule has a name, a left side to match, conditions, and a right side that replaces it. A rule is checked by running both
+//! sides on random inputs, and applied together with the patterns written in Rust:
+//!
+//! ```
+//! use sapwood_ptir::Registry;
+//! use sapwood_rewrite::{GreedyConfig, PatternSet, apply_patterns_and_fold_greedily};
+//! use sapwood_rules::{RuleCheckOptions, RuleVerdict, Vocabulary, check_rule, rules_from};
+//! use sapwood_types::Source;
+//!
+//! let text = "rule exp_of_difference float fast: div(exp(x), exp(y)) where float(x) => exp(sub(x, y))";
+//! let (registry, words) = (Registry::builtin(), Vocabulary::builtin());
+//! let rules = rules_from(&Source::new("my.rules", text), &registry, &words)?;
+//! let options = RuleCheckOptions { instances: 5, ..RuleCheckOptions::default() };
+//! assert!(matches!(check_rule(&rules[0], &registry, &options), RuleVerdict::Holds(_)));
+//!
+//! let mut program = sapwood_ptir::parse("ptir 1 func @f(%a: f32[4], %b: f32[4]) -> f32[4] {
+//!   %x = exp %a : f32[4] %y = exp %b : f32[4] %z = div %x, %y : f32[4] return %z }")?;
+//! let mut set = PatternSet::new();
+//! rules[0].add_to(&mut set);
+//! let config = GreedyConfig { floats: sapwood_types::FloatMode::Fast, ..GreedyConfig::default() };
+//! let f = program.function_mut("f").unwrap();
+//! let stats = apply_patterns_and_fold_greedily(f, &set.freeze(), &config)?;
+//! assert_eq!((stats.rewrites, f.num_insts()), (1, 3));
+//! # Ok::<(), sapwood_types::Diagnostics>(())
+//! ```
+//!
+//! A pattern without a right side is searched for: it is the left side of a rule, or a function ([`patterns_from`]). Either is a
+//! [`PatternGraph`].
+//!
+//! ```
+//! use sapwood_ptir::Registry;
+//! use sapwood_rules::{ExtractOptions, FindOptions, extract, find_matches, patterns_from};
+//! use sapwood_types::Source;
+//!
+//! let text = "ptir 1 func @exp_exp(%x: f32[4]) -> f32[4] { %a = exp %x : f32[4] %b = exp %a : f32[4] return %b }";
+//! let patterns = patterns_from(&Source::new("exp_exp.ptir", text), &Registry::builtin())?;
+//! let mut program = sapwood_ptir::parse(
+//!     "ptir 1 func @f(%x: f32[8]) -> f32[8] { %a = exp %x : f32[8] %b = exp %a : f32[8] return %b }",
+//! )?;
+//! let found = find_matches(&program, &patterns, &FindOptions::default());
+//! assert_eq!((found.matches.len(), found.matches[0].ops.len()), (1, 2));
+//! extract(&mut program, &patterns, &ExtractOptions::default())?;
+//! assert!(program.function("exp_exp_0").is_some());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`explain`] gives the reasons why there is no match, and [`legality`] those why a match cannot be replaced. In pipelines
+//! ([`pipeline_parser`]), `rules{file=my.rules}` applies rules and `outline{patterns=softmax.ptir}` extracts.
 //!
 //! ## Modules
 //! | module | contents |
@@ -33,10 +78,9 @@ mod rule_pattern;
 
 pub use attr_text::show_attr;
 pub use extract::{ExtractOptions, ExtractReport, ExtractedCall, RefusedMatch, extract};
-pub use graph::{Literal, MAX_OPS, Number, OpIx, PatternGraph, ValueIx, pattern_of, patterns_from};
+pub use graph::{MAX_OPS, PatternGraph, pattern_of, patterns_from};
 pub use language::{
-    Argument, ArgumentKind, AttrFunction, Condition, Predicate, Rule, Vocabulary, WordArguments,
-    rules_from,
+    Argument, ArgumentKind, AttrFunction, Predicate, Rule, Vocabulary, WordArguments, rules_from,
 };
 pub use legality::{IllegalMatch, legalities, legality};
 pub use matcher::{

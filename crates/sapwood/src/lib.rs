@@ -17,13 +17,33 @@
 //! | [`trace`] | events of runs and passes, and the sinks that receive them |
 //! | [`explorer`] | programs and runs as HTML pages |
 //!
-//! ```
-//! use sapwood::ptir;
+//! Read a program, simplify it, check that it computes the same, run it, and write it:
 //!
-//! let a = ptir::parse("ptir 1 func @f(%x: f32[4]) -> f32[4] { %y = exp %x : f32[4] return %y }")?;
-//! let b = ptir::parse("ptir 1 func @f(%a: f32[4]) -> f32[4] { %b = exp %a : f32[4] return %b }")?;
-//! assert!(ptir::structural::equal(&a, &b, ptir::structural::Mode::DataFlow));
-//! # Ok::<(), sapwood::Diagnostics>(())
+//! ```
+//! use sapwood::check::{CheckOptions, compare};
+//! use sapwood::ptir::eval;
+//! use sapwood::rewrite::PassManager;
+//! use sapwood::rules::pipeline_parser;
+//! use sapwood::{DataType, Source, stablehlo};
+//!
+//! let text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+//!   %a = stablehlo.negate %x : tensor<4xf32>
+//!   %b = stablehlo.negate %a : tensor<4xf32>
+//!   %c = stablehlo.exponential %b : tensor<4xf32>
+//!   return %c : tensor<4xf32>
+//! }";
+//! let module = stablehlo::read(&Source::new("model.mlir", text))?;
+//! let mut program = module.program.clone();
+//! PassManager::parse_with("simplify,dce", &pipeline_parser())?.run(&mut program)?;
+//! assert_eq!((module.program.num_insts(), program.num_insts()), (4, 2));
+//! assert!(compare(&module.program, &program, &CheckOptions::default()).passes());
+//!
+//! let x = eval::Tensor::new(DataType::F32, [4], vec![0.0f32; 4]);
+//! let y = eval::run(&program, "main", &[x.into()], &eval::RunOptions::default())?;
+//! assert_eq!(y[0].as_tensor().unwrap().elements::<f32>().unwrap()[0], 1.0);
+//! let written = stablehlo::write_program(&program, &module.extras)?;
+//! assert!(written.contains("stablehlo.exponential %x : tensor<4xf32>"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! ## Modules
@@ -50,7 +70,9 @@ pub use sapwood_runtime as runtime;
 pub use sapwood_stablehlo as stablehlo;
 pub use sapwood_structural as structural;
 pub use sapwood_trace as trace;
-pub use sapwood_types::{DataType, Diagnostic, Diagnostics, Loc, LocKind, Severity, Source, Span};
+pub use sapwood_types::{
+    DataType, Diagnostic, Diagnostics, Loc, LocKind, Severity, Source, SourceErrors, Span,
+};
 
 /// Compiles and runs the Rust code of the front page as tests.
 #[cfg(doctest)]

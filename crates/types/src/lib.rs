@@ -35,7 +35,8 @@
 //! | `loc`, `mlir_string` | Locations, the origin of ops that MLIR's `loc(…)` records, with their text; MLIR's strings. |
 //! | `span`, `source` | Spans; source texts with the positions of their lines and characters. |
 //! | `diagnostic`, `render` | Diagnostics; their rendering as source lines with carets. |
-//! | `source_errors`, `text_file` | Diagnostics with the sources they refer to; reading text files. |
+//! | `source_errors` | Diagnostics with the sources they refer to. |
+//! | `text_file`, `output_file` | Reading text files; writing files atomically. |
 //! | `did_you_mean`, `counted` | Suggestions for misspelled names; numbers with their nouns, for messages. |
 //! | `float_mode` | How far rewrites may change floats. |
 //! | `rng` | A random number generator that gives the same numbers for the same seed on every machine. |
@@ -47,6 +48,7 @@ mod did_you_mean;
 mod float_mode;
 mod loc;
 mod mlir_string;
+mod output_file;
 mod render;
 mod rng;
 mod source;
@@ -61,6 +63,7 @@ pub use did_you_mean::did_you_mean;
 pub use float_mode::FloatMode;
 pub use loc::{Loc, LocAliases, LocError, LocKind, LocTable};
 pub use mlir_string::{unescape_mlir, write_mlir_string};
+pub use output_file::{OutputFile, WriteError, write_atomically};
 pub use rng::Rng;
 pub use source::Source;
 pub use source_errors::SourceErrors;

@@ -1,7 +1,8 @@
 //! The Python class `Program`, with its text, JSON and StableHLO forms.
 
+use std::io;
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
@@ -14,6 +15,7 @@ use sapwood::ptir::{
     ValueId,
 };
 use sapwood::{Diagnostic, Source, stablehlo};
+use sapwood_types::write_atomically;
 
 use super::check::{PyCheckReport, check_programs};
 use super::function::PyFunction;
@@ -217,14 +219,6 @@ fn ptir_from_json(py: Python<'_>, text: &str, extras: Option<&str>) -> PyResult<
     Ok(PyProgram::from_parts(program, Arc::new(extras.unwrap_or_default()), Vec::new()))
 }
 
-/// Writes a file completely or not at all.
-pub(crate) fn write_atomically(path: &Path, text: &str) -> std::io::Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let written = std::fs::write(&temporary, text).and_then(|()| std::fs::rename(&temporary, path));
-    written.inspect_err(|_| drop(std::fs::remove_file(&temporary)))
-}
-
 #[pymethods]
 impl PyProgram {
     /// Builds a program from functions.
@@ -291,7 +285,8 @@ impl PyProgram {
     ) -> PyResult<String> {
         let page = self.page(py, title);
         if let Some(path) = path {
-            py.detach(|| write_atomically(&path, &page))?;
+            let write = || write_atomically(&path, page.as_bytes(), &|| Ok(()));
+            py.detach(write).map_err(io::Error::from)?;
         }
         Ok(page)
     }

@@ -11,7 +11,6 @@ use sapwood::rewrite::{GreedyStats, PassReport, RunReport};
 
 use super::pipeline;
 use crate::ptir::check::PyCheckReport;
-use crate::ptir::program::write_atomically;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyReport>()
@@ -154,7 +153,8 @@ impl PyReport {
         });
         *lock() = Some(recording);
         if let Some(path) = path {
-            py.detach(|| write_atomically(&path, &page))?;
+            let write = || sapwood_types::write_atomically(&path, page.as_bytes(), &|| Ok(()));
+            py.detach(write).map_err(std::io::Error::from)?;
         }
         Ok(page)
     }

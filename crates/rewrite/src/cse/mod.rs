@@ -9,7 +9,7 @@ use sapwood_ptir::structural::{RegionHashes, computation_hash, same_computation}
 use sapwood_ptir::{Effects, Function, InstId};
 use smallvec::SmallVec;
 
-use crate::rewriter::{EffectIndex, Listener, ProgramRewriter};
+use crate::rewriter::{EffectIndex, Listener, ProgramRewriter, StepKind};
 use value_table::CACHE_ENTRIES;
 pub(crate) use value_table::{Lookup, ValueTable};
 
@@ -55,7 +55,7 @@ pub(crate) fn merge_equal(rw: &mut ProgramRewriter<'_>) -> usize {
             let mut values: SmallVec<[_; 4]> = SmallVec::new();
             f.inst_results(first).for_each(|value| values.push(value));
             regions.remove_regions(f, inst);
-            rw.notify_step("cse", inst);
+            rw.notify_step(StepKind::Cse, inst);
             if rw.replace_inst(inst, &values).is_ok() {
                 merged += 1;
                 continue;

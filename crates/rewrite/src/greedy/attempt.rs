@@ -7,9 +7,9 @@ use sapwood_ptir::InstId;
 use super::driver::GreedyDriver;
 use super::verify_changes::verify_changes;
 use super::{CostModel, PatternProblem, ProblemKind};
-use crate::ProgramRewriter;
 use crate::fold::{FoldFn, FoldResult};
 use crate::pattern::{MAX_GATED, PatchError, PatternBucket, PatternId, PatternKind, Rewrite};
+use crate::{ProgramRewriter, StepKind};
 
 impl GreedyDriver<'_> {
     /// Tries a pattern at a root. Returns true if it changed something.
@@ -70,7 +70,7 @@ impl GreedyDriver<'_> {
         }
         let first_new = self.rw.function().inst_capacity();
         let parent = self.lineages.take_root(self.rw.function(), root);
-        self.rw.notify_step(&entry.name, root);
+        self.rw.notify_step(StepKind::Pattern(&entry.name), root);
         let verify = checks || self.config.verify_rewrites;
         let careful = verify || !self.patch.has_no_regions();
         if careful {
@@ -149,7 +149,7 @@ impl GreedyDriver<'_> {
             self.report_pattern(id, root, kind, true);
             return false;
         }
-        self.rw.notify_step(&entry.name, root);
+        self.rw.notify_step(StepKind::Pattern(&entry.name), root);
         self.rw.commit();
         self.count_applied(id);
         let changed_in_place = self.rw.function().is_live(root).then_some(root);

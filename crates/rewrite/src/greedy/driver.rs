@@ -10,7 +10,7 @@ use super::worklist::{ReaderSearch, Worklist};
 use super::{GreedyConfig, GreedyStats, Limit, PatternStats};
 use crate::fold::{FoldCost, FoldResult, Folded, fold_to_literals, stored_elements};
 use crate::pattern::{FrozenPatternSet, MAX_GATED, Patch, PatternId, ReachCheck, TypeFactCache};
-use crate::rewriter::{ChangeTracker, EffectIndex, ProgramRewriter, WIDE_THRESHOLD};
+use crate::rewriter::{ChangeTracker, EffectIndex, ProgramRewriter, StepKind, WIDE_THRESHOLD};
 
 /// A value with more uses than this is replaced only after its operands were visited, so that long lists of uses are moved
 /// few times.
@@ -268,7 +268,7 @@ impl<'a> GreedyDriver<'a> {
     }
 
     fn erase_dead(&mut self, inst: InstId) {
-        self.rw.notify_step("dce", inst);
+        self.rw.notify_step(StepKind::Dce, inst);
         if self.rw.erase_inst(inst).is_ok() {
             self.stats.erased += 1;
         }
@@ -396,7 +396,7 @@ impl<'a> GreedyDriver<'a> {
         if own.len() != results.len() || !own.zip(results).all(fits) {
             return false;
         }
-        self.rw.notify_step("fold", inst);
+        self.rw.notify_step(StepKind::Fold, inst);
         if let [Folded::Constant(literal)] = results {
             let done = self.rw.replace_with_constant(inst, literal);
             self.stats.folds += usize::from(done);
@@ -433,7 +433,7 @@ impl<'a> GreedyDriver<'a> {
             self.rw.rollback();
             return false;
         }
-        self.rw.notify_step("fold", inst);
+        self.rw.notify_step(StepKind::Fold, inst);
         self.rw.commit();
         self.stats.folds += 1;
         let key = self.rw.op_key(inst);

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::driver::{GreedyDriver, MANY_USES};
 use crate::cse::{LOOKUP_BATCH, Lookup, ValueTable, merge_equal};
-use crate::rewriter::{ProgramRewriter, WIDE_THRESHOLD};
+use crate::rewriter::{ProgramRewriter, StepKind, WIDE_THRESHOLD};
 
 /// Returns true if an instruction has too many operands or results to look it up whenever one of them changes, and not only
 /// once a round: each lookup hashes all of them.
@@ -184,7 +184,7 @@ impl GreedyDriver<'_> {
     fn replace_by_equal(&mut self, duplicate: InstId, kept: InstId) {
         let mut values: SmallVec<[_; 4]> = SmallVec::new();
         self.rw.function().inst_results(kept).for_each(|value| values.push(value));
-        self.rw.notify_step("cse", duplicate);
+        self.rw.notify_step(StepKind::Cse, duplicate);
         if self.rw.replace_inst(duplicate, &values).is_ok() {
             self.stats.merged += 1;
         }

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use super::{Pass, PassContext, PassError};
 use crate::pass_options;
 use crate::pipeline::PassInfo;
-use crate::rewriter::{Listener as _, for_each_dim_name};
+use crate::rewriter::{Listener as _, StepKind, for_each_dim_name};
 
 /// Functions whose regions nest deeper are not inlined.
 const MAX_REGION_DEPTH: usize = 256;
@@ -72,7 +72,7 @@ impl Pass for InlinePass {
                 }
                 let Some(f) = program.function_mut(name) else { continue };
                 if let Some(trace) = &cx.trace {
-                    trace.listener().step(f, INFO.name, call);
+                    trace.listener().step(f, StepKind::Inline, call);
                 }
                 match inline_call(f, call, &callee, &mut names) {
                     Ok(()) => {

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use sapwood_ptir::Program;
+use sapwood_types::write_atomically;
 
 use super::parse::PipelineParser;
 use crate::passes::Pass;
@@ -88,13 +88,7 @@ impl Reproducer {
     /// # Errors
     /// If the file cannot be written.
     pub fn write(&self, path: &Path) -> std::io::Result<()> {
-        static NEXT_TEMP_NUMBER: AtomicU64 = AtomicU64::new(0);
-        // Other threads may write to the same path at the same time.
-        let number = NEXT_TEMP_NUMBER.fetch_add(1, Ordering::Relaxed);
-        let temporary = path.with_extension(format!("{}-{number}.half", std::process::id()));
-        std::fs::write(&temporary, self.to_string())
-            .and_then(|()| std::fs::rename(&temporary, path))
-            .inspect_err(|_| drop(std::fs::remove_file(&temporary)))
+        Ok(write_atomically(path, self.to_string().as_bytes(), &|| Ok(()))?)
     }
 }
 

@@ -4,7 +4,7 @@ use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Constant};
 use sapwood_ptir::{AttrId, Function, InsertPoint, InstId, Op, TensorLiteral, TypeId, ValueId};
 use smallvec::SmallVec;
 
-use super::{EditEvent, ProgramRewriter};
+use super::{EditEvent, ProgramRewriter, StepKind};
 
 impl ProgramRewriter<'_> {
     /// Returns a value with a literal, for use at an instruction and after it. All uses of a literal share one constant, which
@@ -129,7 +129,7 @@ impl ProgramRewriter<'_> {
         for inst in constants {
             let Some(value) = self.function.value_of(inst) else { continue };
             if drop_unused && self.function.unused(value) {
-                self.notify_step("dce", inst);
+                self.notify_step(StepKind::Dce, inst);
                 erased += usize::from(self.erase_inst(inst).is_ok());
                 continue;
             }
@@ -153,7 +153,7 @@ impl ProgramRewriter<'_> {
         if !self.function.is_available_to(kept, inst) {
             self.move_to_leading_constants(first);
         }
-        self.notify_step("cse", inst);
+        self.notify_step(StepKind::Cse, inst);
         self.replace_all_uses(value, kept).is_ok() && self.erase_inst(inst).is_ok()
     }
 }

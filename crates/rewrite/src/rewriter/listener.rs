@@ -25,52 +25,39 @@ pub trait Listener {
         let _ = (function, inst);
     }
 
-    /// Reports the start of a step: the edits that follow are made by a pattern, or by `fold`, `dce` or `cse`, at an instruction.
-    /// The function is unchanged so far, except that an instruction that a fold or a trait pattern changes in place has
-    /// changed already.
-    fn step(&mut self, function: &Function, name: &str, root: InstId) {
-        let _ = (function, name, root);
+    /// Reports the start of a step at an instruction: the edits that follow belong to it. The function is unchanged so far,
+    /// except that an instruction that a fold or a trait pattern changes in place has changed already.
+    fn step(&mut self, function: &Function, kind: StepKind<'_>, root: InstId) {
+        let _ = (function, kind, root);
     }
 }
 
-/// A log of steps and edits, one line each, for tests and for reading.
-#[derive(Debug, Default)]
-pub struct StepLog {
-    lines: Vec<String>,
+/// The kind of a step: the reason for the edits that follow it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum StepKind<'a> {
+    /// A pattern of this name fires.
+    Pattern(&'a str),
+    /// An instruction is folded.
+    Fold,
+    /// An instruction is replaced by an equal one.
+    Cse,
+    /// An unused instruction is erased.
+    Dce,
+    /// A call is replaced by the body of its function.
+    Inline,
 }
 
-impl StepLog {
-    /// Returns an empty log.
+impl<'a> StepKind<'a> {
+    /// Returns the name of the pattern, or `fold`, `cse`, `dce` or `inline`.
     #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Returns the lines so far.
-    #[must_use]
-    pub fn lines(&self) -> &[String] {
-        &self.lines
-    }
-}
-
-impl Listener for StepLog {
-    fn inserted(&mut self, function: &Function, inst: InstId) {
-        self.lines.push(format!("  inserted {} {inst}", function.op_name(inst)));
-    }
-
-    fn replaced(&mut self, _: &Function, from: ValueId, to: ValueId) {
-        self.lines.push(format!("  replaced {from} by {to}"));
-    }
-
-    fn operands_changed(&mut self, function: &Function, inst: InstId) {
-        self.lines.push(format!("  changed {} {inst}", function.op_name(inst)));
-    }
-
-    fn erased(&mut self, function: &Function, inst: InstId) {
-        self.lines.push(format!("  erased {} {inst}", function.op_name(inst)));
-    }
-
-    fn step(&mut self, function: &Function, name: &str, root: InstId) {
-        self.lines.push(format!("{name} at {} {root}", function.op_name(root)));
+    pub fn name(self) -> &'a str {
+        match self {
+            Self::Pattern(name) => name,
+            Self::Fold => "fold",
+            Self::Cse => "cse",
+            Self::Dce => "dce",
+            Self::Inline => "inline",
+        }
     }
 }

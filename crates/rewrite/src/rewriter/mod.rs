@@ -17,7 +17,7 @@ pub(crate) use constants::constant_of;
 pub(crate) use dim_bindings::for_each_dim_name;
 pub(crate) use effect_index::EffectIndex;
 pub use error::RewriteError;
-pub use listener::{Listener, StepLog};
+pub use listener::{Listener, StepKind};
 pub(crate) use wide_inst_memo::{ConcatOffsets, WIDE_THRESHOLD, WideInstMemo};
 
 /// True in builds that notify neither listeners nor trace sinks, which measure the cost of notification: docs/benchmarks.md.
@@ -245,13 +245,13 @@ impl<'a> ProgramRewriter<'a> {
         self.pending_events.clear();
     }
 
-    /// Notifies the listeners that the edits that follow belong to the step `name` at `root`.
-    pub(crate) fn notify_step(&mut self, name: &str, root: InstId) {
+    /// Notifies the listeners that the edits that follow belong to this step at `root`.
+    pub(crate) fn notify_step(&mut self, kind: StepKind<'_>, root: InstId) {
         if NO_LISTENERS {
             return;
         }
         for listener in &mut self.listeners {
-            listener.step(self.function, name, root);
+            listener.step(self.function, kind, root);
         }
     }
 

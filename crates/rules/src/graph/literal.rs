@@ -7,7 +7,7 @@ use sapwood_types::DataType;
 
 /// A number as it is written: integers are exact in every element type, others are rounded to it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Number {
+pub(crate) enum Number {
     /// A number without a point or exponent.
     Int(i128),
     /// A number with a point or exponent.
@@ -59,7 +59,7 @@ impl std::fmt::Display for Number {
 
 /// A constant of a pattern.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Literal {
+pub(crate) enum Literal {
     /// All elements are this number, in any shape and element type.
     Number(Number),
     /// This literal. A splat matches any shape, and the same number in other element types, unless matching is typed. Bools are

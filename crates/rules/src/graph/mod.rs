@@ -16,16 +16,15 @@ use sapwood_types::Span;
 pub(crate) use callees::{CalleeMatch, Callees, is_numbered};
 pub(crate) use function::{check_graph, written_attrs};
 pub use function::{pattern_of, patterns_from};
-pub use literal::{Literal, Number};
-pub(crate) use literal::{constant_behind, is_constant, same_constant};
+pub(crate) use literal::{Literal, Number, constant_behind, is_constant, same_constant};
 pub(crate) use match_plan::{Connection, MatchPlan};
 
 use crate::language::{Condition, Term};
 
 /// The index of an op of a pattern, in written order.
-pub type OpIx = usize;
+pub(crate) type OpIx = usize;
 /// The index of a value of a pattern.
-pub type ValueIx = usize;
+pub(crate) type ValueIx = usize;
 
 /// The largest number of ops of a pattern.
 pub const MAX_OPS: usize = 4096;

@@ -11,7 +11,7 @@ use crate::matcher::Bindings;
 
 /// A predicate with its arguments.
 #[derive(Clone)]
-pub struct Condition {
+pub(crate) struct Condition {
     pub(super) predicate: Arc<Predicate>,
     pub(super) arguments: Vec<Term>,
     /// Set if the predicate must not hold.

@@ -12,8 +12,7 @@ use sapwood_ptir::{Name, Registry};
 use sapwood_rewrite::FloatMode;
 use sapwood_types::{Diagnostic, Diagnostics, Source, Span};
 
-pub use condition::Condition;
-pub(crate) use condition::Term;
+pub(crate) use condition::{Condition, Term};
 pub(crate) use rhs::{NewOp, NewOperand, NewValue, Rhs, resolve_attr};
 pub use vocabulary::{Argument, ArgumentKind, AttrFunction, Predicate, Vocabulary, WordArguments};
 

@@ -6,14 +6,15 @@ mod pass_events;
 mod timestamp;
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use sapwood_ptir::structural::{Mode, hash};
 use sapwood_ptir::to_json;
+use sapwood_types::write_atomically;
 use serde_json::{Value, json};
 
 use crate::event::{Execution, ExecutionResult, ExecutionTraceSink, PassEvent};
@@ -168,8 +169,8 @@ impl FileTraceSink {
         let folder = self.folder.join(&name);
         fs::create_dir(&folder).map_err(|error| TraceError::new(&folder, error))?;
         let program = execution.program;
-        write_atomically(&folder.join("program.ptir"), program.to_string().as_bytes())?;
-        write_atomically(&folder.join("program.json"), to_json(program).as_bytes())?;
+        write_file(&folder.join("program.ptir"), program.to_string().as_bytes())?;
+        write_file(&folder.join("program.json"), to_json(program).as_bytes())?;
         let meta = json!({
             "number": number,
             "function": execution.function.as_str(),
@@ -258,18 +259,9 @@ impl Drop for FileTraceSink {
 }
 
 fn write_json(path: &Path, value: &Value) -> Result<(), TraceError> {
-    write_atomically(path, format!("{value:#}\n").as_bytes())
+    write_file(path, format!("{value:#}\n").as_bytes())
 }
 
-/// Writes a file atomically: to a temporary name first, then renamed.
-fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), TraceError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let half = path.with_file_name(format!(".{name}.half"));
-    let written = File::create(&half)
-        .and_then(|mut file| file.write_all(bytes))
-        .and_then(|()| fs::rename(&half, path));
-    written.map_err(|error| {
-        let _ = fs::remove_file(&half);
-        TraceError::new(path, error)
-    })
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), TraceError> {
+    write_atomically(path, bytes, &|| Ok(())).map_err(|error| TraceError::new(path, error.into()))
 }

@@ -7,7 +7,7 @@ use sapwood_ptir::Program;
 use serde_json::{Value, json};
 
 use super::file_names::sanitized_file_name;
-use super::{FileSinkState, TraceError, write_atomically};
+use super::{FileSinkState, TraceError, write_file};
 use crate::event::{PassEvent, PassEventKind, replaced_names, value_name};
 
 /// Writes the line of an event, and the program if it is the end of a pass.
@@ -51,7 +51,7 @@ pub(super) fn write_pass_event(
 fn write_program(folder: &Path, name: &str, program: &Program) -> Result<(), TraceError> {
     let passes = folder.join("passes");
     fs::create_dir_all(&passes).map_err(|error| TraceError::new(&passes, error))?;
-    write_atomically(&folder.join(name), program.to_string().as_bytes())
+    write_file(&folder.join(name), program.to_string().as_bytes())
 }
 
 fn add_event_fields(line: &mut Value, kind: &PassEventKind<'_>) {

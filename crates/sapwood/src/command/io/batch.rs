@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::created_folder::CreatedFolder;
 use super::files::{
-    ExpandedArguments, Input, SkippedFiles, canonical_path, expand_arguments, write_atomically,
+    ExpandedArguments, Input, SkippedFiles, canonical_path, expand_arguments, write_file,
 };
 use super::target::Target;
 use crate::command::cli_error::CliError;
@@ -43,7 +43,7 @@ impl FileResult {
     pub(crate) fn write(mut self, target: &Target, text: String) -> Result<Self, CliError> {
         match target {
             Target::File(path) => {
-                write_atomically(path, &text)?;
+                write_file(path, &text)?;
                 self.json["output"] = json!(path.display().to_string());
             }
             Target::Stdout | Target::Check => {

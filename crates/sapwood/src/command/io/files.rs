@@ -3,17 +3,16 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use sapwood_types::{Source, SourceErrors, counted, read_error, source_from_bytes};
+use sapwood_types::{
+    Source, SourceErrors, counted, read_error, source_from_bytes, write_atomically,
+};
 
 use super::load::FileFormat;
 use crate::command::cli_error::CliError;
 use crate::command::signals;
-
-/// The number of bytes that are written at once. Between two chunks an interrupted command ends.
-const WRITE_CHUNK: usize = 1 << 20;
 
 /// An input of the command: a file, or standard input.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -207,76 +206,11 @@ fn programs_in(folder: &Path) -> Result<(Vec<Input>, SkippedFiles), CliError> {
     Ok((found, skipped))
 }
 
-/// Writes text to a file atomically, like [`write_bytes_atomically`].
-pub(crate) fn write_atomically(path: &Path, text: &str) -> Result<(), CliError> {
-    write_bytes_atomically(path, text.as_bytes())
-}
-
-/// Writes a file atomically: to a temporary file in the same directory, which is then renamed. If anything fails, an existing
-/// file keeps its content.
-pub(crate) fn write_bytes_atomically(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
-    let write_error = |error: &io::Error| {
-        CliError::new(format!("{}: cannot be written: {error}", path.display()))
-    };
-    if path.is_dir() {
-        return Err(CliError::new(format!("{}: is a directory, expected a file", path.display())));
-    }
-    let existing = fs::metadata(path).ok();
-    if existing.as_ref().is_some_and(|m| m.permissions().readonly()) {
-        return Err(CliError::new(format!("{}: is read-only", path.display())));
-    }
-    if existing.as_ref().is_some_and(|m| !m.is_file()) {
-        // A device or a pipe cannot be replaced, only written to.
-        return fs::write(path, bytes).map_err(|e| write_error(&e));
-    }
-    // The target of a link is replaced, not the link.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        return Err(CliError::new(format!(
-            "{}: no such directory: {}",
-            path.display(),
-            folder.display()
-        )));
-    }
-    let written =
-        signals::while_writing(|| replace_file(&target, folder, bytes, existing.as_ref()));
-    written.map_err(|e| write_error(&e))
-}
-
-// Writes a temporary file in `folder` and renames it to `path`.
-fn replace_file(
-    path: &Path,
-    folder: &Path,
-    bytes: &[u8],
-    existing: Option<&fs::Metadata>,
-) -> io::Result<()> {
-    let mut file = tempfile::Builder::new()
-        .prefix(".sapwood-")
-        .permissions(new_file_permissions())
-        .tempfile_in(folder)
-        // The message leaves out the name of the temporary file, which means nothing to users.
-        .map_err(|e| io::Error::from(e.kind()))?;
-    for part in bytes.chunks(WRITE_CHUNK) {
-        signals::check_interrupted()?;
-        // Written through the inner file, whose errors do not contain the temporary name.
-        file.as_file_mut().write_all(part)?;
-    }
-    if let Some(existing) = existing {
-        file.as_file().set_permissions(existing.permissions())?;
-    }
-    signals::check_interrupted()?;
-    file.persist(path).map_err(|e| e.error)?;
-    Ok(())
-}
-
-// Returns the permissions that `fs::write` gives a new file; the process's umask applies.
-#[cfg(unix)]
-fn new_file_permissions() -> fs::Permissions {
-    std::os::unix::fs::PermissionsExt::from_mode(0o666)
-}
-
-#[cfg(not(unix))]
-fn new_file_permissions() -> fs::Permissions {
-    fs::metadata(".").map(|m| m.permissions()).expect("the working directory is there")
+/// Writes a file atomically. Signals are delayed until it is written or removed.
+pub(crate) fn write_file(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), CliError> {
+    let write = || write_atomically(path, bytes.as_ref(), &signals::check_interrupted);
+    // A pipe may block for ever, and is not removed, so that a signal ends the command at once.
+    let is_pipe = fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir());
+    let written = if is_pipe { write() } else { signals::while_writing(write) };
+    written.map_err(|error| CliError::new(format!("{}: {error}", path.display())))
 }

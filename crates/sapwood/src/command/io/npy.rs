@@ -8,7 +8,7 @@ use sapwood_ptir::{Function, TensorLiteral, ValueType};
 use sapwood_types::{DataType, counted};
 
 use super::created_folder::CreatedFolder;
-use super::files::{Input, write_bytes_atomically};
+use super::files::{Input, write_file};
 use crate::command::cli_error::CliError;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -209,7 +209,7 @@ fn write_tensor(path: &Path, literal: &TensorLiteral) -> Result<(), CliError> {
     for index in 0..literal.num_elements() {
         bytes.extend_from_slice(literal.element(index).unwrap_or_default());
     }
-    write_bytes_atomically(path, &bytes)
+    write_file(path, &bytes)
 }
 
 #[cfg(test)]

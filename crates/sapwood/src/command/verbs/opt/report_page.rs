@@ -9,7 +9,7 @@ use sapwood_rewrite::{PassManager, PipelineFailure, RunReport};
 use sapwood_types::Source;
 
 use crate::command::cli_error::CliError;
-use crate::command::io::files::{Input, write_atomically};
+use crate::command::io::files::{Input, write_file};
 use crate::command::io::load::LoadedFile;
 use crate::command::io::target::companion_path;
 
@@ -72,6 +72,6 @@ impl ReportPage {
     ) -> Result<(), CliError> {
         recording.set_check(check);
         let options = PageOptions::new(&self.title).source(&self.source);
-        write_atomically(&self.path, &report_page(recording, &options))
+        write_file(&self.path, report_page(recording, &options))
     }
 }
