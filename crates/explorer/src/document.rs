@@ -129,7 +129,7 @@ fn count_ops(program: &Program, tables: &mut PageTables) -> Vec<(usize, usize)> 
 // Returns the text of a program, and true if long literals or lines are abridged in it.
 fn program_text(program: &Program) -> (String, bool) {
     // The page shows locations with the instructions.
-    let options = PrintOptions::new().elide_above(MAX_LITERAL_ELEMENTS).locs(false);
+    let options = PrintOptions::new().source_names().elide_above(MAX_LITERAL_ELEMENTS).locs(false);
     let text = print_with(program, &options);
     let elided = program.functions().iter().any(|f| f.walk().any(|inst| has_long_literal(f, inst)));
     if text.lines().all(|line| line.len() <= MAX_LINE_BYTES) {

@@ -7,7 +7,7 @@ use sapwood_explorer::{
     CheckSection, CheckSectionVerdict, MAX_GRAPH_OPS, PageOptions, RunRecorder, graph_page,
     report_page,
 };
-use sapwood_ptir::{Program, parse};
+use sapwood_ptir::{ParseOptions, Program, parse, parse_with};
 use sapwood_rewrite::{DcePass, GreedyPass, Pass, PassContext, PassError, PassManager};
 use sapwood_testing::on_small_stack;
 use serde_json::Value;
@@ -246,4 +246,15 @@ fn a_program_without_functions_has_a_page() {
     assert_eq!(data(&graph_page(&empty, &PageOptions::new(""))).get("run"), Some(&Value::Null));
     let run = report(&mut empty, PassManager::parse("simplify").unwrap());
     assert_eq!(run["states"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn the_text_of_a_program_has_the_names_of_its_file() {
+    let text = "ptir 1\nfunc @f(%x: f32[4]) -> f32[4] {\n  %60 = neg %x : f32[4]\n  %7 = exp %60 : f32[4]\n  return %7\n}\n";
+    let options = ParseOptions::new().numbers(true);
+    let program = parse_with(text, &options).unwrap();
+    let data = data(&graph_page(&program, &PageOptions::new("f.ptir")));
+    let lines: Vec<&str> = data["states"][0]["text"].as_str().unwrap().lines().collect();
+    assert!(lines.contains(&"  %60 = neg %x : f32[4]"), "{lines:?}");
+    assert!(lines.contains(&"  %7 = exp %60 : f32[4]"), "{lines:?}");
 }

@@ -71,6 +71,15 @@ impl From<f64> for FloatBits {
 }
 
 impl Attr {
+    // Returns whether all integers of a list, or of the lists in a list, are this number.
+    pub(crate) fn has_only_entries(&self, number: i64) -> bool {
+        match self {
+            Self::Ints(list) => list.iter().all(|&n| n == number),
+            Self::List(list) => list.iter().all(|inner| inner.has_only_entries(number)),
+            _ => false,
+        }
+    }
+
     /// Builds a list in canonical form: [`Attr::Ints`] if it contains only integers, [`Attr::List`] otherwise.
     #[must_use]
     pub fn list(items: Vec<Self>) -> Self {

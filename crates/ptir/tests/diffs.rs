@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sapwood_ptir::structural::{Change, Difference, Mode, diff, equal};
+use sapwood_ptir::structural::{Change, Difference, Mode, diff, equal, hash};
 use sapwood_ptir::testing::{RandomProgramConfig, random_program};
 use sapwood_ptir::{Program, parse};
 use sapwood_testing::cases;
@@ -75,6 +75,60 @@ fn renumbered_values_and_equal_constants() {
                 let about = difference.before.matches("where").count() > 0;
                 assert!(!(same && about), "{difference}\n{a}{b}");
             }
+        }
+    }
+}
+
+#[test]
+fn attributes_that_equal_their_defaults_are_equal_to_omitted_ones() {
+    let program = |op: &str, result: &str| {
+        let text = format!(
+            "ptir 1 func @f(%x: f32[1, 8, 8, 2], %k: f32[3, 3, 2, 4], %z: f32[]) -> {result} {{
+               %y = {op} : {result} return %y }}"
+        );
+        parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+    };
+    let convolution = "convolution %x, %k {input_dims = [0, 3, 1, 2], kernel_dims = [2, 3, 0, 1], output_dims = [0, 3, 1, 2]";
+    let dot = "dot_general %x, %x {lhs_contract = [0, 1, 2, 3], rhs_contract = [0, 1, 2, 3]";
+    for (op, given, other, result) in [
+        (
+            "pad %x, %z {low = [0, 0, 0, 0], high = [1, 0, 0, 0]",
+            "interior = [0, 0, 0, 0]",
+            None,
+            "f32[2, 8, 8, 2]",
+        ),
+        (
+            "slice %x {starts = [0, 0, 0, 0], limits = [1, 8, 8, 1]",
+            "strides = [1, 1, 1, 1]",
+            // The last axis has only one element, whatever its stride.
+            Some("strides = [1, 1, 1, 2]"),
+            "f32[1, 8, 8, 1]",
+        ),
+        (
+            convolution,
+            "strides = [1, 1], pads = [[0, 0], [0, 0]], reversal = [0, 0]",
+            Some("reversal = [0, 1]"),
+            "f32[1, 6, 6, 4]",
+        ),
+        (
+            convolution,
+            "input_dilation = [1, 1], kernel_dilation = [1, 1]",
+            Some("reversal = [1, 0]"),
+            "f32[1, 6, 6, 4]",
+        ),
+        (dot, "out = f32", Some("accumulate = f64"), "f32[]"),
+    ] {
+        let omitted = program(&format!("{op}}}"), result);
+        let explicit = program(&format!("{op}, {given}}}"), result);
+        for mode in [Mode::DataFlow, Mode::Ordered] {
+            assert!(equal(&omitted, &explicit, mode), "{op} {given}");
+            assert_eq!(hash(&omitted, mode), hash(&explicit, mode), "{op} {given}");
+        }
+        assert!(diff(&omitted, &explicit, Mode::DataFlow).is_empty(), "{op} {given}");
+        if let Some(other) = other {
+            let different = program(&format!("{op}, {other}}}"), result);
+            assert!(!equal(&omitted, &different, Mode::DataFlow), "{op} {other}");
+            assert_ne!(hash(&omitted, Mode::DataFlow), hash(&different, Mode::DataFlow));
         }
     }
 }

@@ -67,9 +67,9 @@ impl Tree {
         match self {
             Self::Number(n) => DimExpr::constant(*n),
             Self::Symbol(s) => DimExpr::symbol(Name::new(SYMBOLS[*s])),
-            Self::Add(a, b) => a.build()?.add(b.build()?),
-            Self::Sub(a, b) => a.build()?.sub(b.build()?),
-            Self::Mul(a, b) => a.build()?.mul(b.build()?),
+            Self::Add(a, b) => a.build()?.checked_add(b.build()?),
+            Self::Sub(a, b) => a.build()?.checked_sub(b.build()?),
+            Self::Mul(a, b) => a.build()?.checked_mul(b.build()?),
             Self::FloorDiv(a, d) => a.build()?.floordiv(*d),
             Self::Mod(a, d) => a.build()?.modulo(*d),
             Self::Min(a, b) => a.build()?.min(b.build()?),
@@ -140,7 +140,7 @@ proptest! {
         let mut facts = Facts::new();
         for (tree, is_equation) in &assumed {
             let (Some(e), Some(value)) = (tree.build(), tree.value(&values)) else { continue };
-            let Some(zero) = DimExpr::constant(value).and_then(|value| e.sub(value)) else { continue };
+            let Some(zero) = DimExpr::constant(value).and_then(|value| e.checked_sub(value)) else { continue };
             if zero.evaluate(&lookup) != Some(0) {
                 continue;
             }
@@ -286,7 +286,7 @@ fn growth_ends_at_the_limits() {
     // Squares double the degree, products of sums the number of monomials.
     let mut square = expr("?S + ?B + 1");
     let mut steps = 0;
-    while let Some(next) = square.mul(square) {
+    while let Some(next) = square.checked_mul(square) {
         square = next;
         steps += 1;
     }
@@ -298,7 +298,7 @@ fn growth_ends_at_the_limits() {
         let mut sum = inner;
         for divisor in 2..18 {
             let symbol = DimExpr::symbol(Name::new(&format!("s{divisor}")))?;
-            sum = sum.add(inner.add(symbol)?.floordiv(divisor)?)?;
+            sum = sum.checked_add(inner.checked_add(symbol)?.floordiv(divisor)?)?;
         }
         Some(sum)
     };
@@ -309,14 +309,14 @@ fn growth_ends_at_the_limits() {
     assert!((1..4).contains(&levels), "{levels}");
     let mut wide = expr("0");
     for index in 0..MAX_MONOMIALS {
-        wide = wide.add(expr(&format!("?w{index}"))).expect("within the limit");
+        wide = wide.checked_add(expr(&format!("?w{index}"))).expect("within the limit");
     }
-    assert_eq!(wide.add(expr("?one_more")), None);
+    assert_eq!(wide.checked_add(expr("?one_more")), None);
     let smallest = expr("-9223372036854775807*?S - ?S");
     assert!(smallest.floordiv(3).is_some());
     assert_eq!(smallest.max(expr("-?T")), None);
-    assert_eq!(expr("9223372036854775807").add(expr("1")), None);
-    assert_eq!(expr("9223372036854775807*?S").add(expr("?S")), None);
+    assert_eq!(expr("9223372036854775807").checked_add(expr("1")), None);
+    assert_eq!(expr("9223372036854775807*?S").checked_add(expr("?S")), None);
 }
 
 #[test]

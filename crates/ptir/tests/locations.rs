@@ -108,7 +108,7 @@ fn errors_are_at_their_place() {
         (body("", "#x = loc(\"a\":1)\n"), "a.ptir:5:15: error: expected `:` and a column"),
     ];
     for (text, message) in cases {
-        let problems = parse_with(&text, &ParseOptions::new().file("a.ptir")).unwrap_err();
+        let problems = parse_with(&text, ParseOptions::new().file("a.ptir")).unwrap_err();
         assert!(problems.to_string().contains(message), "{text}\n{problems}");
     }
     let json = to_json(&parse(&body("loc(\"a\")", "")).unwrap());

@@ -96,6 +96,7 @@ impl PyDataType {
     }
 
     /// Returns the NumPy type. bf16 and other types that NumPy lacks need `ml_dtypes`.
+    #[allow(clippy::wrong_self_convention, reason = "methods of Python classes take a reference")]
     fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         arrays::dtype_to_numpy(py, self.0)
     }

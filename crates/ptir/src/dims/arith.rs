@@ -6,19 +6,19 @@ use super::expr::{Atom, DimExpr, Factors, MAX_MONOMIALS, Sum, Term};
 impl DimExpr {
     /// Returns `self + other`.
     #[must_use]
-    pub fn add(self, other: Self) -> Option<Self> {
+    pub fn checked_add(self, other: Self) -> Option<Self> {
         self.sum().plus(other.sum(), 1)?.intern()
     }
 
     /// Returns `self - other`.
     #[must_use]
-    pub fn sub(self, other: Self) -> Option<Self> {
+    pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.sum().plus(other.sum(), -1)?.intern()
     }
 
     /// Returns `self * other`.
     #[must_use]
-    pub fn mul(self, other: Self) -> Option<Self> {
+    pub fn checked_mul(self, other: Self) -> Option<Self> {
         self.sum().times(other.sum())?.intern()
     }
 

@@ -176,15 +176,15 @@ impl<'a> Parser<'a> {
             true => {
                 let term = self.product()?;
                 let zero = self.within_limits(start, DimExpr::constant(0))?;
-                self.within_limits(start, zero.sub(term))?
+                self.within_limits(start, zero.checked_sub(term))?
             }
             false => self.product()?,
         };
         loop {
             let next = if self.eat("+") {
-                total.add(self.product()?)
+                total.checked_add(self.product()?)
             } else if self.eat("-") {
-                total.sub(self.product()?)
+                total.checked_sub(self.product()?)
             } else {
                 self.depth -= 1;
                 return Ok(total);
@@ -198,7 +198,7 @@ impl<'a> Parser<'a> {
         let mut total = self.factor()?;
         while self.eat("*") {
             let factor = self.factor()?;
-            total = self.within_limits(start, total.mul(factor))?;
+            total = self.within_limits(start, total.checked_mul(factor))?;
         }
         Ok(total)
     }

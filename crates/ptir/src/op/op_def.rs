@@ -181,6 +181,30 @@ pub struct OpDef {
 }
 
 impl OpDef {
+    /// Returns an attribute value, or [`Attr::Unit`] if it means the same as an omitted attribute: strides of one, no padding, or
+    /// the element type of the result.
+    #[must_use]
+    pub fn without_default<'a>(&self, attr: &AttrDef, value: &'a Attr) -> &'a Attr {
+        match self.omitted_entry(attr.name) {
+            Some(entry) if value.has_only_entries(entry) => &Attr::Unit,
+            None if (self.name, attr.name) == ("dot_general", "out") => &Attr::Unit,
+            _ => value,
+        }
+    }
+
+    // Returns the number that an omitted list attribute repeats for each axis.
+    fn omitted_entry(&self, attr: &str) -> Option<i64> {
+        match (self.name, attr) {
+            ("slice" | "reduce_window" | "select_and_scatter" | "convolution", "strides")
+            | ("reduce_window", "base_dilation" | "window_dilation")
+            | ("convolution", "input_dilation" | "kernel_dilation") => Some(1),
+            ("reduce_window" | "select_and_scatter" | "convolution", "pads")
+            | ("pad", "interior")
+            | ("convolution", "reversal") => Some(0),
+            _ => None,
+        }
+    }
+
     /// Creates the definition of a pure op with one result and without operands, regions and attributes.
     pub fn new(
         name: &'static str,

@@ -8,6 +8,7 @@ use rustc_hash::FxBuildHasher;
 use sapwood_structural::Hash128;
 use sapwood_types::counted;
 
+use super::equivalence::has_same_attrs;
 use super::location::Mismatch;
 use super::mismatch::first_differing_attr;
 use super::pairing::{ValueNames, shared_value_names};
@@ -421,7 +422,7 @@ impl<'a> InstMatching<'a> {
             return vec![Change::Replaced];
         }
         let mut changes = Vec::new();
-        if a.attrs(x) != b.attrs(y) {
+        if !has_same_attrs(a, x, b, y) {
             changes.push(Change::Attribute(first_differing_attr(a, x, b, y).0));
         }
         let (us, vs) = (a.operands(x), b.operands(y));

@@ -65,7 +65,7 @@ impl Equivalence for SameComputation<'_> {
 pub fn same_computation(f: &Function, x: InstId, y: InstId) -> bool {
     let equivalence = &mut SameComputation(f);
     compare_heads(equivalence, (f, x), (f, y)).is_ok()
-        && compare_operands(equivalence, (f, x), (f, y), |e, u, v| e.same_outside(u, v)).is_ok()
+        && compare_operands(equivalence, (f, x), (f, y), Equivalence::same_outside).is_ok()
         && (f.regions(x).is_empty() || same_regions(f, x, y))
 }
 
@@ -86,6 +86,19 @@ pub fn compare_regions<E: Equivalence>(
     let scopes = (Scope::Inst(x), Scope::Inst(y));
     FunctionComparer::new((a, scopes.0), (b, scopes.1), Mode::Ordered, equivalence)
         .compare_regions(x, y)
+}
+
+/// Returns whether two instructions of one op have the same attributes. An attribute that equals its default is the same as an
+/// omitted one.
+pub(super) fn has_same_attrs(a: &Function, x: InstId, b: &Function, y: InstId) -> bool {
+    let (left, right) = (a.attrs(x), b.attrs(y));
+    left == right
+        || a.op_def(x).is_some_and(|def| {
+            let pairs = left.iter().zip(right.iter());
+            def.attrs.iter().zip(pairs).all(|(attr, (l, r))| {
+                l == r || def.without_default(attr, l) == def.without_default(attr, r)
+            })
+        })
 }
 
 /// Compares op, attributes, the numbers of operands, regions and results, and the types of results.

@@ -255,7 +255,15 @@ impl<'a> FunctionHasher<'a> {
         let start = tagged_mixer(TAG_ATTRS)
             .absorb_bytes(key.0.name().as_bytes())
             .absorb(f.attrs(inst).len() as u64, 0);
-        let hash = f.attrs(inst).iter().fold(start, mix_attr).finish();
+        let hash = match f.op_def(inst) {
+            // An attribute that equals its default hashes like an omitted one.
+            Some(def) => {
+                let attrs = def.attrs.iter().zip(f.attrs(inst).iter());
+                attrs.map(|(attr, value)| def.without_default(attr, value)).fold(start, mix_attr)
+            }
+            None => f.attrs(inst).iter().fold(start, mix_attr),
+        };
+        let hash = hash.finish();
         self.attrs.insert(key, hash);
         hash
     }

@@ -4,6 +4,7 @@ use super::location::{Location, Mismatch, Reason};
 use crate::attr::Attr;
 use crate::func::Function;
 use crate::ids::{BodyId, InstId, ValueId};
+use crate::op::AttrDef;
 use crate::text::{InstPrinter, LongLiteralMode, write_attr};
 use crate::types::ValueType;
 
@@ -151,7 +152,14 @@ pub(super) fn first_differing_attr(
         out
     };
     let names: Vec<String> = match a.op_def(x) {
-        Some(def) => def.attrs.iter().map(|row| row.name.to_owned()).collect(),
+        Some(def) => {
+            let differs = |attr: &&AttrDef| {
+                let value = |f: &Function, i| f.attr(i, attr.name).cloned().unwrap_or(Attr::Unit);
+                let (left, right) = (value(a, x), value(b, y));
+                def.without_default(attr, &left) != def.without_default(attr, &right)
+            };
+            def.attrs.iter().filter(differs).map(|attr| attr.name.to_owned()).collect()
+        }
         None => {
             let keys = |f: &Function, i: InstId| match f.attrs(i).first() {
                 Some(Attr::Dict(entries)) => {

@@ -6,6 +6,7 @@ use rustc_hash::FxBuildHasher;
 use sapwood_structural::Hash128;
 
 use super::diff::{InstMatching, erase_dim_names};
+use super::equivalence::has_same_attrs;
 use super::hash::scope_hashes;
 use super::scope::{IndexTable, Scope, captured_values};
 use crate::func::Function;
@@ -277,7 +278,7 @@ impl InstMatching<'_> {
         if home.is_some() && home == b.body_of(y) {
             score += 2;
         }
-        score + i64::from(a.attrs(x) == b.attrs(y))
+        score + i64::from(has_same_attrs(a, x, b, y))
     }
 
     // Returns whether the results have the same types, up to the names of dims. Loops may carry different numbers of

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::equivalence::Equivalence;
+use super::equivalence::{Equivalence, has_same_attrs};
 use super::scope::{Scope, ScopeMembership};
 use crate::func::Function;
 use crate::ids::{InstId, ValueId};
@@ -76,7 +76,7 @@ impl<'a> Renaming<'a> {
 
 impl Equivalence for Renaming<'_> {
     fn same_attrs(&mut self, x: InstId, y: InstId) -> bool {
-        self.a.attrs(x) == self.b.attrs(y)
+        has_same_attrs(self.a, x, self.b, y)
     }
 
     fn same_type(&mut self, u: ValueId, v: ValueId) -> bool {

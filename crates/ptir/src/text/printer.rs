@@ -26,13 +26,22 @@ pub struct PrintOptions {
     pub elide_above: Option<u64>,
     /// True if the locations of a program are printed.
     pub locs: bool,
+    /// Names values as an [`InstPrinter`] does: as in the source text, if the program keeps its names.
+    pub source_names: bool,
 }
 
 impl PrintOptions {
-    /// Creates options that print everything.
+    /// Creates options that print everything, with numbers for values without names.
     #[must_use]
     pub fn new() -> Self {
-        Self { elide_above: None, locs: true }
+        Self { elide_above: None, locs: true, source_names: false }
+    }
+
+    /// Names values as an [`InstPrinter`] does.
+    #[must_use]
+    pub fn source_names(mut self) -> Self {
+        self.source_names = true;
+        self
     }
 
     /// Elides literals with more elements than this.
@@ -79,6 +88,9 @@ pub fn print_with(program: &Program, options: &PrintOptions) -> String {
         out.push('\n');
         let mut printer = Printer::new(function, options.long_literal_mode(), &mut out);
         printer.locs = locs.as_mut();
+        if options.source_names {
+            printer.use_source_names(function.dfg.numbered, SourceQuotes::new(function).as_ref());
+        }
         printer.function();
     }
     write_loc_definitions(&mut out, locs.as_ref());
@@ -180,13 +192,7 @@ impl<'a> InstPrinter<'a> {
     ) -> Self {
         let mut out = String::new();
         let mut printer = Printer::new(function, LongLiteralMode::Elided(16), &mut out);
-        printer.names.as_written = as_written;
-        if let Some(quotes) = &quotes {
-            for (value, name) in quotes.names() {
-                printer.names.reserve(value, name, function.is_live_value(value));
-            }
-            printer.names.anonymous = quotes.first_free();
-        }
+        printer.use_source_names(as_written, quotes.as_ref());
         printer.function();
         let (names, types) = (printer.names, printer.types);
         Self { function, names, types, quotes }
@@ -281,6 +287,16 @@ impl<'a, 'o> Printer<'a, 'o> {
         };
         let types = vec![None; function.dfg.types.len()];
         Self { function, long, out, names, types, locs: None }
+    }
+
+    // Uses the names of the source text: hints that are numbers if `as_written`, and the names of quoted statements.
+    fn use_source_names(&mut self, as_written: bool, quotes: Option<&SourceQuotes<'_>>) {
+        self.names.as_written = as_written;
+        let Some(quotes) = quotes else { return };
+        for (value, name) in quotes.names() {
+            self.names.reserve(value, name, self.function.is_live_value(value));
+        }
+        self.names.anonymous = quotes.first_free();
     }
 
     fn function(&mut self) {

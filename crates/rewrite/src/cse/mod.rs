@@ -3,14 +3,13 @@
 mod ordered_sets;
 mod value_table;
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
-use sapwood_ptir::structural::{RegionHashes, computation_hash, same_computation};
-use sapwood_ptir::{Effects, Function, InstId};
+use sapwood_ptir::ops::Constant;
+use sapwood_ptir::structural::RegionHashes;
+use sapwood_ptir::{Function, InstId, Op};
 use smallvec::SmallVec;
 
 use crate::rewriter::{EffectIndex, Listener, ProgramRewriter, StepKind};
-use value_table::CACHE_ENTRIES;
+
 pub(crate) use value_table::{Lookup, ValueTable};
 
 /// The number of instructions that are looked up together, so that their memory reads overlap.
@@ -33,98 +32,81 @@ pub(crate) fn eliminate_common_subexpressions_with<'a>(
         rw.listen(listener);
     }
     rw.effects = EffectIndex::of(rw.function());
-    rw.deduplicate_constants(false).0 + merge_equal(&mut rw)
+    let constants = rw.deduplicate_constants(false).0;
+    let mut table = ValueTable::with_capacity(rw.function().num_insts());
+    let regions = Some(RegionHashes::new(rw.function()));
+    constants + merge_in_order(&mut rw, &mut table, regions)
 }
 
-/// Merges equal instructions in one walk: regions before the instructions that own them.
-pub(crate) fn merge_equal(rw: &mut ProgramRewriter<'_>) -> usize {
-    let f = rw.function();
-    let order: Vec<InstId> = f.walk_post_order().collect();
-    let mut regions = RegionHashes::new(f);
-    let mut known: SeenInsts = HashTable::with_capacity(order.len());
+/// Looks up all instructions in program order, and merges each with an equal one that dominates it. Returns the number of merged
+/// instructions. Equal constants must have been merged before. Instructions with regions are only merged if hashes of regions are given.
+///
+/// Afterwards the table contains all instructions without regions that may be merged. It contains one with regions only during
+/// this walk, since it does not follow changes inside of regions.
+pub(crate) fn merge_in_order(
+    rw: &mut ProgramRewriter<'_>,
+    table: &mut ValueTable,
+    mut regions: Option<RegionHashes>,
+) -> usize {
+    let order: Vec<InstId> = rw.function().walk_post_order().collect();
+    let constant = Constant::key();
+    let mut owners: Vec<InstId> = Vec::new();
     let mut merged = 0;
     for (n, &inst) in order.iter().enumerate() {
+        let f = rw.function();
         if n % LOOKUP_BATCH == 0 {
-            prefetch(rw.function(), &known, &order[n..order.len().min(n + LOOKUP_BATCH)]);
+            table.prefetch(f, &order[n..order.len().min(n + LOOKUP_BATCH)]);
         }
-        if !rw.function().is_live(inst) {
+        if !f.is_live(inst) {
             continue;
         }
-        if let Some(first) = find_equal_or_add(rw, &mut known, &regions, inst) {
-            let f = rw.function();
-            let mut values: SmallVec<[_; 4]> = SmallVec::new();
-            f.inst_results(first).for_each(|value| values.push(value));
-            regions.remove_regions(f, inst);
-            rw.notify_step(StepKind::Cse, inst);
-            if rw.replace_inst(inst, &values).is_ok() {
-                merged += 1;
-                continue;
+        let lookup = match &regions {
+            _ if f.op_key(inst) == constant => Lookup::New,
+            _ if f.regions(inst).is_empty() => table.find_or_insert(f, inst),
+            Some(regions) if f.inst_results(inst).len() > 0 && !rw.effects.is_ordered(f, inst) => {
+                owners.push(inst);
+                table.find_or_insert_hashed(f, regions.hash(f, inst), inst)
             }
-            regions.restore_regions(rw.function(), inst);
+            _ => Lookup::New,
+        };
+        // Instructions that this one dominates are looked up later.
+        if let Lookup::DominatedBy(first) = lookup
+            && merge_in_table(rw, table, regions.as_mut(), (first, inst))
+        {
+            merged += 1;
+        } else if let Some(regions) = &mut regions {
+            regions.add(rw.function(), inst);
         }
-        regions.add(rw.function(), inst);
     }
+    owners.into_iter().for_each(|inst| table.remove(inst));
     merged
 }
 
-// The instructions seen so far, keyed by the upper half of their hashes.
-type SeenInsts = HashTable<(u32, InstId)>;
-
-// Prefetches, as `ValueTable::prefetch` does.
-fn prefetch(f: &Function, known: &SeenInsts, insts: &[InstId]) {
-    if known.capacity() >= CACHE_ENTRIES {
-        let occupied = |&&inst: &&InstId| {
-            f.is_live(inst)
-                && f.regions(inst).is_empty()
-                && known
-                    .find(table_hash(upper_half(computation_hash(f, inst))), |_| false)
-                    .is_some()
-        };
-        std::hint::black_box(insts.iter().filter(occupied).count());
-    }
-}
-
-fn upper_half(hash: u64) -> u32 {
-    (hash >> 32) as u32
-}
-
-// Returns the hash for the table, which reads the highest and the lowest bits.
-fn table_hash(half: u32) -> u64 {
-    u64::from(half).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
-
-// Returns an equal instruction that dominates the given one. If there is none, the given one is added to the table.
-fn find_equal_or_add(
-    rw: &ProgramRewriter<'_>,
-    known: &mut SeenInsts,
-    regions: &RegionHashes,
-    inst: InstId,
-) -> Option<InstId> {
+// Replaces an instruction by an equal one, and removes from the table everything that is erased or changed. Returns whether that
+// was possible.
+fn merge_in_table(
+    rw: &mut ProgramRewriter<'_>,
+    table: &mut ValueTable,
+    mut regions: Option<&mut RegionHashes>,
+    (first, duplicate): (InstId, InstId),
+) -> bool {
     let f = rw.function();
-    let simple = f.regions(inst).is_empty();
-    if f.inst_results(inst).len() == 0 {
-        return None;
+    let mut values: SmallVec<[_; 4]> = SmallVec::new();
+    f.inst_results(first).for_each(|value| values.push(value));
+    for value in f.inst_results(duplicate) {
+        f.uses(value).for_each(|u| table.remove(u.user));
     }
-    if f.own_effects(inst) == Effects::Ordered || (!simple && rw.effects.is_ordered(f, inst)) {
-        return None;
+    let nested: Vec<InstId> =
+        f.regions(duplicate).iter().flat_map(|&body| f.walk_body(body)).collect();
+    if let Some(regions) = &mut regions {
+        regions.remove_regions(f, duplicate);
     }
-    let hash = upper_half(if simple { computation_hash(f, inst) } else { regions.hash(f, inst) });
-    let same = |entry: &(u32, InstId)| {
-        let other = entry.1;
-        // An erased instruction had no uses left; one that does not dominate is in a region that the walk has left.
-        entry.0 == hash && f.is_live(other) && same_computation(f, other, inst)
-    };
-    match known.entry(table_hash(hash), same, |entry| table_hash(entry.0)) {
-        Entry::Occupied(mut entry) => {
-            let other = entry.get().1;
-            if f.dominates(other, inst) {
-                return Some(other);
-            }
-            entry.get_mut().1 = inst;
-        }
-        Entry::Vacant(entry) => {
-            entry.insert((hash, inst));
-        }
+    rw.notify_step(StepKind::Cse, duplicate);
+    let replaced = rw.replace_inst(duplicate, &values).is_ok();
+    if replaced {
+        nested.into_iter().for_each(|inst| table.remove(inst));
+    } else if let Some(regions) = &mut regions {
+        regions.restore_regions(rw.function(), duplicate);
     }
-    None
+    replaced
 }

@@ -20,7 +20,7 @@ use super::ordered_sets::OrderedSets;
 use crate::rewriter::WIDE_THRESHOLD;
 
 /// Tables with more entries than this do not fit into the CPU caches.
-pub(super) const CACHE_ENTRIES: usize = 1 << 16;
+const CACHE_ENTRIES: usize = 1 << 16;
 
 /// An index of the instructions of a function, keyed by the values they compute.
 #[derive(Default)]
@@ -126,7 +126,13 @@ impl ValueTable {
         self.hashes.iter().enumerate().all(listed)
     }
 
-    fn find_or_insert_hashed(&mut self, f: &Function, hash: u64, inst: InstId) -> Lookup {
+    /// Looks an instruction up like [`find_or_insert`](Self::find_or_insert), under a given hash that is not zero. It may have regions.
+    pub(super) fn find_or_insert_hashed(
+        &mut self,
+        f: &Function,
+        hash: u64,
+        inst: InstId,
+    ) -> Lookup {
         if self.hashes.len() < f.inst_capacity() {
             self.hashes.resize(f.inst_capacity(), 0);
         }

@@ -1,11 +1,12 @@
 //! Merging of equal instructions while the driver runs: the value table follows the edits.
 
 use rustc_hash::FxHashSet;
+use sapwood_ptir::structural::RegionHashes;
 use sapwood_ptir::{Function, InstId};
 use smallvec::SmallVec;
 
 use super::driver::{GreedyDriver, MANY_USES};
-use crate::cse::{LOOKUP_BATCH, Lookup, ValueTable, merge_equal};
+use crate::cse::{LOOKUP_BATCH, Lookup, ValueTable, merge_in_order};
 use crate::rewriter::{ProgramRewriter, StepKind, WIDE_THRESHOLD};
 
 /// Returns true if an instruction has too many operands or results to look it up whenever one of them changes, and not only
@@ -50,33 +51,17 @@ impl MergeState {
 impl GreedyDriver<'_> {
     /// Inserts everything into the table in program order, merges equal instructions, and starts to log all changes.
     pub(super) fn start_merging(&mut self) {
-        let insts = self.rw.function().num_insts();
+        let mut table = ValueTable::with_capacity(self.rw.function().num_insts());
         self.rw.changes.start_log();
+        self.stats.merged += merge_in_order(&mut self.rw, &mut table, None);
+        // Erased instructions were never in the table, and their users come later in this order, so they were looked up after.
+        self.rw.changes.clear_log();
         self.merging = Some(MergeState {
-            table: ValueTable::with_capacity(insts),
+            table,
             pending_lookups: Vec::new(),
             pending_wide_lookups: FxHashSet::default(),
             regions_due: true,
         });
-        let order: Vec<InstId> = self.rw.function().walk_post_order().collect();
-        let constant = self.constant_op();
-        for (n, &inst) in order.iter().enumerate() {
-            let f = self.rw.function();
-            if n % LOOKUP_BATCH == 0
-                && let Some(merging) = &self.merging
-            {
-                merging.table.prefetch(f, &order[n..order.len().min(n + LOOKUP_BATCH)]);
-            }
-            // Equal constants are merged already.
-            if f.is_live(inst)
-                && f.op_key(inst) != constant
-                && let Some(known) = self.find_equal(inst)
-            {
-                self.replace_by_equal(inst, known);
-            }
-        }
-        // Erased instructions were never in the table, and their users come later in this order, so they were looked up after.
-        self.rw.changes.clear_log();
     }
 
     /// Removes changed instructions from the table, and looks them up once there are enough for a batch.
@@ -192,11 +177,14 @@ impl GreedyDriver<'_> {
 
     /// Merges equal instructions with regions. Returns true if there were any.
     pub(super) fn merge_regions(&mut self) -> bool {
-        let due = self.merging.as_mut().is_some_and(|m| std::mem::take(&mut m.regions_due));
+        let Some(merging) = &mut self.merging else { return false };
+        let due = std::mem::take(&mut merging.regions_due);
         if !due || self.rw.function().body_capacity() == 1 {
             return false;
         }
-        let merged = merge_equal(&mut self.rw);
+        merging.remove_changed(&mut self.rw);
+        let regions = RegionHashes::new(self.rw.function());
+        let merged = merge_in_order(&mut self.rw, &mut merging.table, Some(regions));
         self.stats.merged += merged;
         self.merge_changed();
         self.merge_wide();

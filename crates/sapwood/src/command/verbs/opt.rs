@@ -220,7 +220,10 @@ fn optimize_file(
             Some((f.name(), read_arguments(files, f, "")?))
         }
     };
-    let mut after = before.clone();
+    let old = count_ops(&before);
+    // Only the check needs the program before. Without it, functions that change are released one by one.
+    let kept = args.check.then(|| before.clone());
+    let mut after = before;
     let mut manager =
         pass_manager(args, passes).threads(threads).print_changes(args.print_after_change);
     let (floats, allow_removed) = (manager.float_mode(), manager.may_remove_functions());
@@ -245,7 +248,7 @@ fn optimize_file(
     let report = ran.map_err(|failure| {
         CliError::new(format!("{input}: {failure}{}", reproducer_message(&failure)))
     })?;
-    let (old, new) = (count_ops(&before), count_ops(&after));
+    let new = count_ops(&after);
     let total = |ops: &BTreeMap<&str, usize>| ops.values().sum::<usize>();
     let mut result = FileResult {
         status: Status::Success,
@@ -260,14 +263,14 @@ fn optimize_file(
         result.message.insert_str(0, &text);
     }
     let mut check = None;
-    if args.check {
+    if let Some(before) = &kept {
         let checker =
             EquivalenceChecker { floats, seed: args.seed, inputs: check_inputs, allow_removed };
-        let report = checker.compare(&before, &after);
+        let report = checker.compare(before, &after);
         let different = report.verdict() == Verdict::Different;
         let narrowed = checker.narrowed_to(&report);
         let culprit =
-            different.then(|| find_first_bad_rewrite(args, passes, &before, &narrowed)).flatten();
+            different.then(|| find_first_bad_rewrite(args, passes, before, &narrowed)).flatten();
         result.status = if report.passes() { Status::Success } else { Status::Negative };
         result.json["check"] = equivalence_check::report_json(&report);
         result.message += &equivalence_check::report_text(&report);
