@@ -95,9 +95,10 @@ pub(super) fn has_same_attrs(a: &Function, x: InstId, b: &Function, y: InstId) -
     left == right
         || a.op_def(x).is_some_and(|def| {
             let pairs = left.iter().zip(right.iter());
-            def.attrs.iter().zip(pairs).all(|(attr, (l, r))| {
-                l == r || def.without_default(attr, l) == def.without_default(attr, r)
-            })
+            left.len() == right.len()
+                && def.attrs.iter().zip(pairs).all(|(attr, (l, r))| {
+                    l == r || def.without_default(attr, l) == def.without_default(attr, r)
+                })
         })
 }
 

@@ -19,19 +19,15 @@ impl Parser<'_> {
             aliases.define_all(text, 0);
             aliases
         });
-        let line_end = text[at..].find('\n').map_or(text.len(), |len| at + len);
-        let (loc, end) = match aliases.read(text, at) {
-            Ok((loc, end)) if end <= line_end => (loc, end),
-            Ok(_) => {
-                let message = "a location is on one line".into();
-                self.report_loc(LocError { at, message });
-                (Loc::UNKNOWN, line_end)
-            }
-            Err(error) => {
-                self.report_loc(error);
-                (Loc::UNKNOWN, line_end)
-            }
+        let on_one_line = |(loc, end): (Loc, usize)| match text[at..end].contains('\n') {
+            true => Err(LocError { at, message: "a location is on one line".into() }),
+            false => Ok((loc, end)),
         };
+        let (loc, end) = aliases.read(text, at).and_then(on_one_line).unwrap_or_else(|error| {
+            self.report_loc(error);
+            // The end of the line is searched only after an error: the whole text may be one line.
+            (Loc::UNKNOWN, text[at..].find('\n').map_or(text.len(), |len| at + len))
+        });
         self.lexer.continue_at(end);
         self.token = self.lexer.next();
         loc
@@ -67,11 +63,12 @@ impl Parser<'_> {
             self.problems.error(Span::unknown(), error.message);
             return;
         }
+        if !self.loc_errors.insert(error.at) {
+            return;
+        }
         let source = Source::new("", self.lexer.whole_text());
         let end = (error.at + 1).min(source.text().len());
         let span = source.span(error.at..end).in_file(self.options.file);
-        if !self.problems.iter().any(|p| p.span == span && p.message == error.message) {
-            self.problems.push(Diagnostic::error(span, error.message));
-        }
+        self.problems.push(Diagnostic::error(span, error.message));
     }
 }

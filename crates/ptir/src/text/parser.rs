@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_types::{Diagnostic, Diagnostics, FileId, Loc, LocAliases, Span};
 
@@ -216,6 +216,8 @@ pub(super) struct Parser<'a> {
     pub(super) no_results_before: Cell<u32>,
     // The aliases of locations, collected when the first location is read.
     pub(super) loc_aliases: Option<LocAliases<'a>>,
+    // The positions of reported errors in locations.
+    pub(super) loc_errors: HashSet<usize, FxBuildHasher>,
     // The key of `UNKNOWN_OP`.
     pub(super) unknown: OpKey,
 }
@@ -252,6 +254,7 @@ impl<'a> Parser<'a> {
             braces: 0,
             no_results_before: Cell::new(0),
             loc_aliases: None,
+            loc_errors: HashSet::default(),
             unknown: OpKey::of(UNKNOWN_OP),
         }
     }

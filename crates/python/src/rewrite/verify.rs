@@ -79,6 +79,7 @@ fn is_invalid(kind: &ProblemKind) -> bool {
             | ProblemKind::Panicked(_)
             | ProblemKind::ExceedsHops { .. }
             | ProblemKind::FiresOutsideGate
+            | ProblemKind::SearchEndedEarly
     )
 }
 
