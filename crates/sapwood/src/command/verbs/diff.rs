@@ -4,6 +4,7 @@ use sapwood_ptir::structural::{Change, Difference, diff};
 use serde_json::{Value, json};
 
 use crate::command::cli_error::CliError;
+use crate::command::color::color_diff;
 use crate::command::console::Console;
 use crate::command::io::load::Loaded;
 use crate::command::io::program_pair::{ProgramPair, comparison_mode};
@@ -35,6 +36,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
         for difference in &differences {
             text += &format!("{difference}\n");
         }
+        let text = if console.color_results { color_diff(&text) } else { text };
         console.write(&text)?;
     }
     Ok(if differences.is_empty() { Status::Success } else { Status::Negative })

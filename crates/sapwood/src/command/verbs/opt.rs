@@ -143,7 +143,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     // A trace lists runs in the order of the arguments.
     let console = &Console { jobs: if trace.is_some() { 1 } else { console.jobs }, ..*console };
     let status = batch::run(&inputs, console, |input| {
-        let result = optimize_file(args, &pipeline, &rules, threads, sink, input)?;
+        let result = optimize_file(args, &pipeline, &rules, threads, console.color, sink, input)?;
         Ok(inputs.with_heading(input, result))
     })?;
     trace.as_ref().map_or(Ok(()), TraceFolder::finish)?;
@@ -211,6 +211,7 @@ fn optimize_file(
     pipeline: &str,
     rules: &[Rule],
     threads: usize,
+    color: bool,
     trace: Option<&Arc<FileTraceSink>>,
     input: &Input,
 ) -> Result<FileResult, CliError> {
@@ -260,7 +261,7 @@ fn optimize_file(
         status: Status::Success,
         text: String::new(),
         line: format!("{input}: {} before, {} after", counted(total(&old), "op"), total(&new)),
-        message: notes + &report_text(args, &report, &old, &new),
+        message: notes + &report_text(args, color, &report, &old, &new),
         json: report_json(&report, &old, &new),
     };
     if let Some(steps) = steps {
