@@ -22,13 +22,10 @@ pub(crate) fn explorer(context: &Context<'_>) -> Result<StepOutcome> {
             StepOutcome::Unavailable(summary)
         });
     }
-    if strict && !Path::new(BROWSER).exists() {
-        install_browser(context)?;
-    }
-    let folder = context.workspace.root.join("explorer");
-    if let Some(failed) = install_packages(context, &folder)? {
+    if let Some(failed) = prepare(context)? {
         return Ok(failed);
     }
+    let folder = context.workspace.root.join("explorer");
     // Builds with the arguments of the Rust tests, so that nothing is built twice.
     let mut build = context.cargo(gate::tests_command());
     let built = context.run_logged("explorer-build", build.arg("--no-run"))?;
@@ -53,6 +50,14 @@ pub(crate) fn explorer(context: &Context<'_>) -> Result<StepOutcome> {
     } else {
         StepOutcome::Passed(format!("{passed} tests"))
     })
+}
+
+/// Installs the packages of the tests and, in CI, the browser. Returns the failure, if there is one.
+pub(crate) fn prepare(context: &Context<'_>) -> Result<Option<StepOutcome>> {
+    if std::env::var_os("CI").is_some() && !Path::new(BROWSER).exists() {
+        install_browser(context)?;
+    }
+    install_packages(context, &context.workspace.root.join("explorer"))
 }
 
 // Installs the packages of the lock file, if it has changed.

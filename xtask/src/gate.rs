@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 
 use crate::workspace::Workspace;
-use crate::{bench, corpus, explorer, full, process, python};
+use crate::{bench, corpus, explorer, full, process, python, release, site};
 
 /// The options of `cargo xtask test`.
 pub(crate) struct TestOptions {
@@ -51,6 +51,8 @@ const GATE: &[(&str, GateStep)] = &[
 
 /// The steps of the second tier, which run after the gate.
 const FULL: &[(&str, GateStep)] = &[
+    ("site", site::step),
+    ("release", release::step),
     ("oracle", full::oracle),
     ("corpus", corpus::step),
     ("fuzz", full::fuzz),

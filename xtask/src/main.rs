@@ -4,6 +4,7 @@
 //! cargo xtask test [--full] [--verbose] [--fuzz-seconds N]
 //! cargo xtask bench [AREA] [--peers]
 //! cargo xtask corpus DIR [OUT]
+//! cargo xtask docs
 //! cargo xtask release
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a command prints to the terminal
@@ -16,6 +17,7 @@ mod gate;
 mod process;
 mod python;
 mod release;
+mod site;
 mod workspace;
 
 use std::process::ExitCode;
@@ -36,6 +38,10 @@ usage: cargo xtask <command>
   corpus DIR [OUT]
       Parses, prints, runs, simplifies and runs again every StableHLO program below
       DIR, and prints one table. The printed programs are written to OUT.
+
+  docs
+      Builds the documentation site in site/html of cargo's target folder, with the Python
+      API and example reports, checks its links, and tests its search in a browser.
 
   release
       Builds and checks the packages in dist/: wheel, sdist, an archive with the command,
@@ -59,9 +65,10 @@ fn main() -> ExitCode {
         Some((&"corpus", _)) => {
             return usage_error("`corpus` takes a folder, and optionally an output folder");
         }
+        Some((&"docs", [])) => site::run(),
         Some((&"release", [])) => release::run(),
-        Some((&"release", [argument, ..])) => {
-            return usage_error(&format!("unknown argument `{argument}` of `release`"));
+        Some((command @ (&"docs" | &"release"), [argument, ..])) => {
+            return usage_error(&format!("unknown argument `{argument}` of `{command}`"));
         }
         Some((&("help" | "--help" | "-h"), _)) => {
             print!("{USAGE}");

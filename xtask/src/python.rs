@@ -55,12 +55,7 @@ pub(crate) fn bench(workspace: &Workspace) -> Result<String> {
     let requirements = workspace.root.join("python/requirements-test.txt");
     let (folder, profile) = ("python-bench", "dist");
     let wheel = Wheel { workspace, folder, requirements: &requirements, profile };
-    let run = |_: &str, command: &mut Command| process::run(command, false, None);
-    let python = match wheel.install(&run)? {
-        Ok(python) => python,
-        Err(StepOutcome::Failed(words, output)) => bail!("{words}:\n{output}"),
-        Err(_) => bail!("the wheel was not installed"),
-    };
+    let python = installed(&wheel)?;
     let mut measure = Command::new(python);
     measure.arg("-I").arg(workspace.root.join("benches/peers/python.py")).arg("--ours");
     let finished = process::run(measure.current_dir(&workspace.target), false, None)?;
@@ -70,12 +65,29 @@ pub(crate) fn bench(workspace: &Workspace) -> Result<String> {
     Ok(finished.stdout)
 }
 
+/// Installs the package for the documentation site, and returns the interpreter.
+pub(crate) fn site_environment(workspace: &Workspace) -> Result<PathBuf> {
+    let requirements = workspace.root.join("docs/site/requirements.txt");
+    let wheel = Wheel { workspace, folder: "site", requirements: &requirements, profile: "dev" };
+    installed(&wheel)
+}
+
 /// A wheel to build, and the environment to install it into.
 struct Wheel<'a> {
     workspace: &'a Workspace,
     folder: &'a str,
     requirements: &'a Path,
     profile: &'a str,
+}
+
+// Installs a wheel outside of the gate: a failure is an error.
+fn installed(wheel: &Wheel<'_>) -> Result<PathBuf> {
+    let run = |_: &str, command: &mut Command| process::run(command, false, None);
+    match wheel.install(&run)? {
+        Ok(python) => Ok(python),
+        Err(StepOutcome::Failed(words, output)) => bail!("{words}:\n{output}"),
+        Err(_) => bail!("the wheel was not installed"),
+    }
 }
 
 /// A function that runs a command under a name.
@@ -111,8 +123,9 @@ impl Wheel<'_> {
     }
 }
 
-fn only_file(folder: &Path) -> Result<PathBuf> {
+/// Returns the file in a folder that maturin filled.
+pub(crate) fn only_file(folder: &Path) -> Result<PathBuf> {
     let mut files = std::fs::read_dir(folder)?;
-    let file = files.next().context("maturin left no wheel")??;
+    let file = files.next().context("maturin left no package")??;
     Ok(file.path())
 }

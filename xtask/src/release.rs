@@ -7,8 +7,9 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::gate::{Context, StepOutcome};
 use crate::workspace::Workspace;
-use crate::{bench, process};
+use crate::{bench, process, python};
 
 /// The largest size of a wheel in bytes.
 const MAX_WHEEL_BYTES: u64 = 15_000_000;
@@ -43,6 +44,12 @@ pub(crate) fn run() -> Result<bool> {
     release.pack(&["checksums"], &[&release.dist])?;
     println!("{}", std::fs::read_to_string(release.dist.join("SHA256SUMS"))?.trim_end());
     Ok(true)
+}
+
+/// The step of the second tier.
+pub(crate) fn step(_: &Context<'_>) -> Result<StepOutcome> {
+    run()?;
+    Ok(StepOutcome::Passed("the packages are in dist/".into()))
 }
 
 /// The folders and tools of a release.
@@ -126,7 +133,7 @@ impl<'a> Release<'a> {
         command.args(["-m", "maturin"]).args(arguments).arg("--out").arg(&out);
         self.reproducible(&mut command).current_dir(self.workspace.root.join("python"));
         finish(&mut command, "maturin failed", true)?;
-        let made = only_file(&out)?;
+        let made = python::only_file(&out)?;
         let target = self.dist.join(made.file_name().context("a package has a name")?);
         std::fs::rename(&made, &target)?;
         Ok(target)
@@ -256,11 +263,6 @@ fn finish(command: &mut Command, problem: &str, show: bool) -> Result<String> {
         bail!("{problem}, {}\n{output}", finished.problem);
     }
     Ok(finished.stdout)
-}
-
-fn only_file(folder: &Path) -> Result<PathBuf> {
-    let mut files = std::fs::read_dir(folder)?;
-    Ok(files.next().context("maturin left no package")??.path())
 }
 
 /// Returns the local folders, inner ones first, and the names that replace them in the published files: panic messages contain

@@ -50,7 +50,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `main.rs` | The `sapwood` command; calls [`command`]. |
-//! | `command` | Arguments, and the choice of the verb. `status` and `cli_error` are the results of a verb; `console`, `diagnostics` (as text and JSON), `select_function`, `signals`. |
+//! | `command` | Arguments, and the choice of the verb. `status` and `cli_error` are the results of a verb; `console`, `color`, `diagnostics` (as text and JSON), `select_function`, `signals`. |
 //! | `command/verbs/` | One file per verb, such as `run`, `diff` and `match_`. `opt/` has the parts of `opt`: `pipeline`, `equivalence_check` (`--check`), `first_bad_rewrite` (bisection), `report_page` (`--report`), `statistics`. |
 //! | `command/io/` | Files: `files` (read; written atomically), `load` and `print` (programs in any format), `batch` (several inputs), `target` (outputs), `created_folder`, `program_pair`, `pattern_files`, `npy`, `trace_folder` (`--dump-dir`). |
 

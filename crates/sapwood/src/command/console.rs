@@ -11,26 +11,30 @@ use super::{ColorChoice, GlobalArgs, OutputFormat};
 pub(crate) struct Console {
     /// True if results are written as JSON.
     pub(crate) json: bool,
-    /// True if messages are coloured.
+    /// True if messages on standard error are coloured.
     pub(crate) color: bool,
+    /// True if results on standard output are coloured.
+    pub(crate) color_results: bool,
     /// The number of files, or functions of one file, to process in parallel.
     pub(crate) jobs: usize,
 }
 
 impl Console {
     pub(crate) fn new(global: &GlobalArgs) -> Self {
-        let color = match global.color {
+        let color = |is_terminal: bool| match global.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto => {
-                io::stderr().is_terminal()
+                is_terminal
                     && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
                     && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
             }
         };
+        let json = global.format == OutputFormat::Json;
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = if global.jobs == 0 { cores() } else { usize::from(global.jobs) };
-        Self { json: global.format == OutputFormat::Json, color, jobs }
+        let color_results = !json && color(io::stdout().is_terminal());
+        Self { json, color: color(io::stderr().is_terminal()), color_results, jobs }
     }
 
     /// Writes a result to standard output.

@@ -4,6 +4,7 @@
 //! standard error. Exit codes: 0 success, 1 a negative result (different, not well-formed), 2 an error.
 
 mod cli_error;
+mod color;
 mod console;
 mod diagnostics;
 mod io;

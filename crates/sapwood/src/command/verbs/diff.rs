@@ -5,6 +5,7 @@ use sapwood_ptir::{InstId, Program};
 use serde_json::{Value, json};
 
 use crate::command::cli_error::CliError;
+use crate::command::color::color_diff;
 use crate::command::console::Console;
 use crate::command::io::load::Loaded;
 use crate::command::io::program_pair::{ProgramPair, comparison_mode};
@@ -36,6 +37,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
         for difference in &differences {
             text += &format!("{difference}{}\n", scope_suffix(difference, a, b));
         }
+        let text = if console.color_results { color_diff(&text) } else { text };
         console.write(&text)?;
     }
     Ok(if differences.is_empty() { Status::Success } else { Status::Negative })

@@ -11,6 +11,7 @@ use sapwood_types::{Span, counted};
 use serde_json::{Map, Value, json};
 
 use crate::command::cli_error::CliError;
+use crate::command::color::color_matches;
 use crate::command::console::Console;
 use crate::command::diagnostics::{line_and_scope_suffix, line_suffix, scope_comment, span_json};
 use crate::command::io::batch::{self, BatchInputs, FileResult};
@@ -49,7 +50,11 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     let patterns = args.patterns.load_patterns()?;
     let inputs = BatchInputs::new(&args.files)?;
     batch::run(&inputs, console, |input| {
-        match_file(args, &patterns, input).map(|result| inputs.with_heading(input, result))
+        let mut result = match_file(args, &patterns, input)?;
+        if console.color_results {
+            result.text = color_matches(&result.text);
+        }
+        Ok(inputs.with_heading(input, result))
     })
 }
 

@@ -138,7 +138,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     // A trace lists runs in the order of the arguments.
     let console = &Console { jobs: if trace.is_some() { 1 } else { console.jobs }, ..*console };
     let status = batch::run(&inputs, console, |input| {
-        let result = optimize_file(args, &passes, threads, sink, input)?;
+        let result = optimize_file(args, &passes, threads, console.color, sink, input)?;
         Ok(inputs.with_heading(input, result))
     })?;
     trace.as_ref().map_or(Ok(()), TraceFolder::finish)?;
@@ -203,6 +203,7 @@ fn optimize_file(
     args: &Args,
     passes: &[Arc<dyn Pass>],
     threads: usize,
+    color: bool,
     trace: Option<&Arc<FileTraceSink>>,
     input: &Input,
 ) -> Result<FileResult, CliError> {
@@ -254,7 +255,7 @@ fn optimize_file(
         status: Status::Success,
         text: String::new(),
         line: format!("{input}: {} before, {} after", counted(total(&old), "op"), total(&new)),
-        message: notes + &report_text(args, &report, &old, &new),
+        message: notes + &report_text(args, color, &report, &old, &new),
         json: report_json(&report, &old, &new),
     };
     if let Some(steps) = steps {

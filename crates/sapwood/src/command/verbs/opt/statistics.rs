@@ -7,6 +7,7 @@ use sapwood_rewrite::RunReport;
 use serde_json::{Value, json};
 
 use super::Args;
+use crate::command::color::{color_counts, color_diff};
 
 /// The note below the table on ops that [`count_ops`] leaves out.
 const NOT_COUNTED_NOTE: &str = "not counted: constants, `return`, `yield`, and a region's only op, except in branches and loops";
@@ -37,16 +38,19 @@ pub(super) fn count_ops(program: &ptir::Program) -> BTreeMap<&'static str, usize
 /// Returns the warnings about a run, and the reports that `--print-after-change`, `--stats` and `--timing` request.
 pub(super) fn report_text(
     args: &Args,
+    color: bool,
     report: &RunReport,
     before: &BTreeMap<&str, usize>,
     after: &BTreeMap<&str, usize>,
 ) -> String {
     let mut text: String = report.warnings().map(|w| format!("sapwood: {w}\n")).collect();
     if args.print_after_change {
-        text += &report.changes();
+        let changes = report.changes();
+        text += &if color { color_diff(&changes) } else { changes };
     }
     if args.stats {
-        text += &op_count_table(before, after);
+        let table = op_count_table(before, after);
+        text += &if color { color_counts(&table) } else { table };
         text += &report.statistics();
     }
     if args.timing {
