@@ -38,7 +38,7 @@ pub fn pipeline_parser() -> PipelineParser<'static> {
 /// A function that reads a file of patterns or rules.
 pub type SourceReader<'a> = dyn Fn(&Path) -> Result<Source, SourceErrors> + 'a;
 
-/// Reads patterns: the functions of `.ptir` files, and the left sides of the rules of `.rules` files. A directory stands for the
+/// Reads patterns: the functions of `.ptir` files, and the left sides of the rules of `.rules` files. A directory adds all
 /// files in it.
 ///
 /// # Errors
@@ -64,7 +64,7 @@ pub fn read_pattern_files(
     .map(|(patterns, _)| patterns)
 }
 
-/// Reads the rules of `.rules` files. A directory stands for the files in it.
+/// Reads the rules of `.rules` files. A directory adds all files in it.
 ///
 /// # Errors
 /// If a file cannot be read or has errors, or if two rules have the same name; all errors are reported.
@@ -75,7 +75,7 @@ pub fn read_rule_files(
     read_rules_and_sources(paths, read).map(|(rules, _)| rules)
 }
 
-/// Adds the rules of `.rules` files to a set of patterns. A directory stands for the files in it.
+/// Adds the rules of `.rules` files to a set of patterns. A directory adds all files in it.
 ///
 /// # Errors
 /// If the rules cannot be read, or if one has the name of a pattern of the set.

@@ -13,9 +13,8 @@ use crate::INLINE_PASSES;
 use crate::command::cli_error::CliError;
 use crate::command::io::pattern_files::read_argument;
 
-/// Creates the passes: those of `-p`, or `simplify` with the options of the command line, after those
-/// of a preset. The rules of `--rules` take part in
-/// every pass that has patterns.
+/// Creates the passes: those of `-p`, or `simplify` with the options of the command line, after the passes of a preset. The rules
+/// of `--rules` take part in every pass that has patterns.
 pub(super) fn create_passes(args: &Args) -> Result<Vec<Arc<dyn Pass>>, CliError> {
     // Each pass with rules reads them, but standard input can be read only once.
     let stdin: OnceCell<Source> = OnceCell::new();
