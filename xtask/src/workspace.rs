@@ -47,6 +47,16 @@ impl Workspace {
         })
     }
 
+    /// Returns the names of the packages that a release publishes: those without `publish = false`.
+    pub(crate) fn published_packages(&self) -> Vec<&str> {
+        let published = |package: &&Value| package["publish"].is_null();
+        self.packages
+            .iter()
+            .filter(published)
+            .filter_map(|package| package["name"].as_str())
+            .collect()
+    }
+
     /// Returns the packages with `[package.metadata.sapwood] miri = "<arguments of cargo test>"`, and the arguments.
     pub(crate) fn miri_packages(&self) -> Vec<(String, String)> {
         let with_miri = |package: &Value| {
