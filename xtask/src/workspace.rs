@@ -57,6 +57,16 @@ impl Workspace {
             .collect()
     }
 
+    /// Returns the published packages with the names of their features.
+    pub(crate) fn published_features(&self) -> Vec<(&str, Vec<&str>)> {
+        let features = |name: &str| {
+            let package = self.packages.iter().find(|package| package["name"] == name);
+            let table = package.and_then(|package| package["features"].as_object());
+            table.map(|table| table.keys().map(String::as_str).collect()).unwrap_or_default()
+        };
+        self.published_packages().into_iter().map(|name| (name, features(name))).collect()
+    }
+
     /// Returns the packages with `[package.metadata.sapwood] miri = "<arguments of cargo test>"`, and the arguments.
     pub(crate) fn miri_packages(&self) -> Vec<(String, String)> {
         let with_miri = |package: &Value| {
