@@ -31,7 +31,7 @@ pub(crate) fn with_progress_line<T>(console: &Console, work: impl FnOnce() -> T)
     }
     let (finished, waiting) = mpsc::channel::<()>();
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        scope.spawn(move || {
             let mut delay = DELAY;
             while waiting.recv_timeout(delay) == Err(RecvTimeoutError::Timeout) {
                 bar.tick();
