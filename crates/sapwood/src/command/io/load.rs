@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use sapwood_ir as ir;
 use sapwood_ptir as ptir;
 use sapwood_stablehlo::{self as stablehlo, Extras};
-use sapwood_types::{Diagnostics, Source};
+use sapwood_types::{Diagnostics, Progress, Source};
 
 use super::files::Input;
 use crate::command::cli_error::CliError;
@@ -140,6 +140,7 @@ pub(crate) fn default_output_format(input: &Input, from: Option<FileFormat>) -> 
 /// Reads a program from a file or from standard input.
 pub(crate) fn load(input: &Input, options: LoadOptions) -> Result<LoadedFile, CliError> {
     let format = format_of(input, options.from)?;
+    Progress::enter_phase("read");
     let source = input.read_source()?;
     load_source(source, format, options)
 }
