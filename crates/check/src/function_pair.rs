@@ -1,6 +1,7 @@
 //! Runs of two functions on the same inputs, and the comparison of their results.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -582,17 +583,20 @@ impl<'a> OutputComparer<'a> {
         result.incomparable += incomparable;
         if incomparable > 0 && float {
             let movements = || self.perturbed_runs().movements(slot, path, a);
-            result.uninformative += uninformative_elements(&all, per_element, large, movements);
+            let small = unit * largest;
+            result.uninformative +=
+                uninformative_elements(&all, per_element, small..=large, movements);
         }
     }
 }
 
 // Returns the number of elements that are equal on both sides, have the value that most equal elements have, and are not moved
-// by changed rounding, or further than `large`. The zeros of a saturated softmax are zeros whatever the program computes.
+// by changed rounding, or by a distance outside of a range; of values besides zero, every small distance is in it. The zeros of a
+// saturated softmax are zeros whatever the program computes.
 fn uninformative_elements(
     all: &[(f64, f64)],
     per_element: usize,
-    large: f64,
+    telling: RangeInclusive<f64>,
     movements: impl FnOnce() -> Vec<f64>,
 ) -> u64 {
     let is_same = |parts: &[(f64, f64)]| parts.iter().all(|(x, y)| x == y && x.is_finite());
@@ -604,7 +608,9 @@ fn uninformative_elements(
         parts.fold(0.0, |most, &part| f64::max(most, part))
     };
     let shared = equal.filter(|(_, parts)| *parts == common).map(|(index, _)| moved_by(index));
-    shared.filter(|&by| by == 0.0 || by > large).count() as u64
+    let is_zero = common.iter().all(|&(x, _)| x == 0.0);
+    let is_small = |by: f64| by == 0.0 || is_zero && by < *telling.start();
+    shared.filter(|&by| is_small(by) || by > *telling.end()).count() as u64
 }
 
 enum ElementRelation {

@@ -45,6 +45,9 @@ pub enum InputRange {
     Within,
     /// Floats from -1/4 to 1/4: for exponentials, and for sums that overflow.
     Small,
+    /// Floats that are the smaller the more of them are summed: for weights of sums of this many products. Such sums are about as
+    /// large as the other factors, so that values do not grow from layer to layer, and a softmax does not saturate.
+    Weight(u64),
     /// Integers from zero up to this bound.
     Index(u64),
 }
@@ -59,6 +62,12 @@ impl InputRange {
             Self::Probability => (0.0625, 0.875),
             Self::Within => (-0.9375, 1.875),
             Self::Small => (-0.25, 0.5),
+            Self::Weight(terms) => {
+                // The mean square of numbers up to `x` is `x² / 3`. Powers of two keep coarse numbers coarse.
+                let bound = (3.0 / terms.max(1) as f64).log2() / 2.0;
+                let bound = bound.round().exp2();
+                (-bound, 2.0 * bound)
+            }
         }
     }
 
@@ -472,6 +481,9 @@ mod tests {
             (InputRange::Probability, 0.0625, 0.9375),
             (InputRange::Within, -0.9375, 0.9375),
             (InputRange::Small, -0.25, 0.25),
+            (InputRange::Weight(1), -2.0, 2.0),
+            (InputRange::Weight(64), -0.25, 0.25),
+            (InputRange::Weight(768), -0.0625, 0.0625),
         ] {
             let all = floats(1, &InputGenerator { ranges: &[range], ..InputGenerator::default() });
             assert!(all.iter().all(|x| (low..=high).contains(x)), "{range:?}: {all:?}");

@@ -170,6 +170,11 @@ fn range_for_operand(
         ("dynamic_slice", 1..) => axis_range(f, operands[0], n - 1),
         ("dynamic_update_slice", 2..) => axis_range(f, operands[0], n - 2),
         ("scatter", n) if n == operands.len() / 2 => index_range(f, operands[0]),
+        ("dot_general" | "convolution", _)
+            if only_floats(result) == InputRange::Any && is_weight(f, operands, n) =>
+        {
+            summed_products(f, inst).map_or(InputRange::Any, InputRange::Weight)
+        }
         ("add" | "mul" | "div" | "dot_general" | "convolution", _) => only_floats(result),
         ("select", 1 | 2) | ("max" | "min", _) => only_floats(result),
         (name, _) if RANGE_PRESERVING_OPS.contains(&name) || name.starts_with("reduce_") => result,
@@ -191,6 +196,42 @@ const RANGE_PRESERVING_OPS: [&str; 11] = [
     "sort",
     "transpose",
 ];
+
+// Returns whether an operand of a sum of products is a parameter of the function or of a region, and the other is computed or
+// comes first.
+fn is_weight(f: &Function, operands: &[ValueId], n: usize) -> bool {
+    let is_param =
+        |n: usize| operands.get(n).is_some_and(|&v| f.inst_of(moved_from(f, v)).is_none());
+    is_param(n) && (n == 1 || !is_param(1))
+}
+
+// Returns the value that an instruction moves, casts or rearranges, or the value itself.
+fn moved_from(f: &Function, mut value: ValueId) -> ValueId {
+    while let Some(inst) = f.inst_of(value)
+        && RANGE_PRESERVING_OPS.contains(&f.op_name(inst))
+        && let Some(&operand) = f.operands(inst).first()
+    {
+        value = operand;
+    }
+    value
+}
+
+// Returns the number of products in each sum of a `dot_general` or `convolution`, if the extents are known.
+fn summed_products(f: &Function, inst: InstId) -> Option<u64> {
+    let extents = |n: usize, axes: &[i64]| -> Option<u64> {
+        let dims = &f.value_type(*f.operands(inst).get(n)?).as_tensor()?.dims;
+        let extent = |&axis: &i64| dims.get(usize::try_from(axis).ok()?)?.known();
+        axes.iter().try_fold(1u64, |product, axis| product.checked_mul(extent(axis)?))
+    };
+    match (f.attr(inst, "lhs_contract"), f.attr(inst, "kernel_dims")) {
+        (Some(Attr::Ints(axes)), _) => extents(0, axes),
+        (_, Some(Attr::Ints(axes))) => {
+            let [features, _, window @ ..] = &axes[..] else { return None };
+            extents(1, &[*features])?.checked_mul(extents(1, window)?)
+        }
+        _ => None,
+    }
+}
 
 fn only_floats(range: InputRange) -> InputRange {
     if matches!(range, InputRange::Index(_)) { InputRange::Any } else { range }
@@ -230,6 +271,9 @@ fn intersection(a: InputRange, b: InputRange) -> InputRange {
         (InputRange::Within | InputRange::Small, InputRange::Within | InputRange::Small) => {
             InputRange::Small
         }
+        (InputRange::Weight(m), InputRange::Weight(n)) => InputRange::Weight(m.max(n)),
+        (InputRange::Weight(n), InputRange::Within | InputRange::Small)
+        | (InputRange::Within | InputRange::Small, InputRange::Weight(n)) => InputRange::Weight(n),
         _ => InputRange::Probability,
     }
 }

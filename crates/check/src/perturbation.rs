@@ -18,7 +18,7 @@ use sapwood_types::{FloatMode, Rng};
 use crate::elements::{elements_as_f64, paired_elements, unit};
 
 /// Ops without arithmetic, and `neg`; their results are not perturbed.
-const DATA_MOVEMENT_OPS: [&str; 20] = [
+const DATA_MOVEMENT_OPS: [&str; 21] = [
     "broadcast_in_dim",
     "broadcast_to",
     "complex",
@@ -30,6 +30,7 @@ const DATA_MOVEMENT_OPS: [&str; 20] = [
     "imag",
     "iota",
     "neg",
+    "optimization_barrier",
     "pad",
     "real",
     "refine",
@@ -42,13 +43,15 @@ const DATA_MOVEMENT_OPS: [&str; 20] = [
 ];
 
 /// Ops whose results are not rounded. Signs of zeros and bits of NaN may be changed all the same.
-const EXACT_OPS: [&str; 11] = [
+const EXACT_OPS: [&str; 13] = [
     "abs",
     "ceil",
     "clamp",
     "floor",
     "max",
     "min",
+    "reduce_max",
+    "reduce_min",
     "round_away",
     "round_even",
     "sign",
@@ -57,7 +60,8 @@ const EXACT_OPS: [&str; 11] = [
 ];
 
 /// Ops whose rounding errors are proportional to their operands, not to their results.
-const SUMMING_OPS: [&str; 4] = ["add", "sub", "convolution", "dot_general"];
+const SUMMING_OPS: [&str; 7] =
+    ["add", "sub", "convolution", "dot_general", "reduce", "reduce_sum", "reduce_window"];
 
 /// Some runs change results by up to this many units in the last place, the others by one.
 const WIDE_STEPS: f64 = 8.0;
@@ -156,17 +160,27 @@ impl Kernels for PerturbingKernels {
             let name = cx.def().name;
             let kernel = other.clone().or_else(|| cx.def().evaluation().cloned());
             let kernel = kernel.ok_or(Fault::NoEvaluation { op: name })?;
-            let adds =
-                SUMMING_OPS.contains(&name) || name.contains("reduce") || name.contains("cum");
-            let size = if adds && changes.floats.fast() { size_of_terms(cx) } else { 0.0 };
+            // The ops of a region with several ops are changed one by one, and its results are not changed again.
+            let combined = match cx.num_regions() {
+                0 => Some(name),
+                _ => cx.simple_region(0).map(|region| region.op.name()),
+            };
+            let is_sum =
+                SUMMING_OPS.contains(&name) && combined.is_some_and(|op| SUMMING_OPS.contains(&op));
+            let sizes = match is_sum && changes.floats.fast() {
+                true => TermSizes::new(cx),
+                false => TermSizes::default(),
+            };
             if name == "compare" && changes.floats.fast() {
                 return changes.comparison(cx, &*kernel);
             }
             let from_integers = cx.tensor(0).is_ok_and(|t| !t.dtype().is_float());
-            let exact = EXACT_OPS.contains(&name) || name == "cast" && from_integers;
+            let exact = EXACT_OPS.contains(&name)
+                || combined.is_none_or(|op| EXACT_OPS.contains(&op))
+                || name == "cast" && from_integers;
             let mut results = changes.evaluate(cx, &*kernel)?;
             for value in &mut results {
-                changes.value(value, size, exact);
+                changes.value(value, &sizes, exact);
             }
             Ok(results)
         }))
@@ -181,19 +195,43 @@ fn wide_step(unit: f64) -> f64 {
     (WIDE_STEPS * unit).min(MAX_WIDE_STEP).max(unit)
 }
 
-// Returns the magnitude that the rounding errors of a sum are proportional to: that of its terms, and more for many terms.
-fn size_of_terms(cx: &EvalCx<'_>) -> f64 {
-    let len = |t: &Tensor| t.len().max(1) as f64;
-    let result =
-        cx.result_shape(0).map_or(1.0, |shape| shape.iter().product::<usize>().max(1) as f64);
-    let operands: Vec<&Tensor> = cx.args().iter().filter_map(Value::as_tensor).collect();
-    match (cx.def().name, &operands[..]) {
-        ("dot_general" | "convolution", [a, b]) => {
-            let terms = (len(a) * len(b) / result).sqrt();
-            largest(&cx.args()[..1]) * largest(&cx.args()[1..]) * terms.sqrt()
-        }
-        ("add" | "sub", _) | (_, []) => largest(cx.args()),
-        (_, [a, ..]) => largest(cx.args()) * (len(a) / result).max(1.0).sqrt(),
+/// The magnitudes that the rounding errors of sums are proportional to: those of their terms, and more for many terms.
+#[derive(Default)]
+struct TermSizes {
+    // One per number of the result; empty for results that are not sums of two tensors.
+    of_numbers: Vec<f64>,
+    // The magnitude for all other numbers.
+    largest: f64,
+}
+
+impl TermSizes {
+    fn new(cx: &EvalCx<'_>) -> Self {
+        let len = |t: &Tensor| t.len().max(1) as f64;
+        let result =
+            cx.result_shape(0).map_or(1.0, |shape| shape.iter().product::<usize>().max(1) as f64);
+        let operands: Vec<&Tensor> = cx.args().iter().filter_map(Value::as_tensor).collect();
+        let largest = match (cx.def().name, &operands[..]) {
+            // Each sum has its own size: the large negative numbers of a mask do not change the other elements.
+            ("add" | "sub", &[a, b]) if a.ty() == b.ty() => {
+                let size = |(x, y): (f64, f64)| {
+                    let size = x.abs().max(y.abs());
+                    if size.is_finite() { size } else { 0.0 }
+                };
+                let of_numbers = paired_elements(a, b).into_iter().map(size).collect();
+                return Self { of_numbers, largest: 0.0 };
+            }
+            ("dot_general" | "convolution", [a, b]) => {
+                let terms = (len(a) * len(b) / result).sqrt();
+                largest(&cx.args()[..1]) * largest(&cx.args()[1..]) * terms.sqrt()
+            }
+            ("add" | "sub", _) | (_, []) => largest(cx.args()),
+            (_, [a, ..]) => largest(cx.args()) * (len(a) / result).max(1.0).sqrt(),
+        };
+        Self { of_numbers: Vec::new(), largest }
+    }
+
+    fn get(&self, at: usize) -> f64 {
+        self.of_numbers.get(at).copied().unwrap_or(self.largest)
     }
 }
 
@@ -285,16 +323,18 @@ impl Perturbation {
     }
 
     // Changes the elements of a tensor; a splat stays one.
-    fn value(&self, value: &mut Value, size: f64, exact: bool) {
+    fn value(&self, value: &mut Value, sizes: &TermSizes, exact: bool) {
         let Value::Tensor(t) = value else { return };
         let dtype = t.dtype();
         let mut rng = self.next_rng();
-        let step = unit(dtype) * size;
+        let unit = unit(dtype);
+        let mut steps = (0..).map(|at| unit * sizes.get(at));
+        let mut step = || steps.next().unwrap_or(0.0);
         let changed = if dtype.is_float() {
-            with_float!(dtype, T => mapped::<T>(t, |x| self.float(x, step, exact, &mut rng)), _ => None)
+            with_float!(dtype, T => mapped::<T>(t, |x| self.float(x, step(), exact, &mut rng)), _ => None)
         } else if dtype.is_complex() {
             with_complex!(dtype, T => mapped::<T>(t, |z| {
-                let mut part = |x| self.float(x, step, exact, &mut rng);
+                let mut part = |x| self.float(x, step(), exact, &mut rng);
                 T::of(part(z.re()), part(z.im()))
             }), _ => None)
         } else {
@@ -306,12 +346,13 @@ impl Perturbation {
     }
 
     // Compares numbers that are nearly equal as if they were, in half of the styles. A comparison with NaN has any result, if
-    // the style replaces operands that are NaN.
+    // the style replaces operands that are NaN. So has a test whether an infinity equals a number: the infinity may be an overflow.
     fn comparison(&self, cx: &mut EvalCx<'_>, kernel: &Evaluate) -> EvalResult {
         let tie = matches!(cx.word("direction"), Ok("eq" | "le" | "ge"));
         let is_inequality = matches!(cx.word("direction"), Ok("ne"));
         let has_ties = self.style.number % 2 == 1;
         let is_late = self.style.special == SpecialValues::ReplacedInOperands;
+        let is_equality = is_inequality || matches!(cx.word("direction"), Ok("eq"));
         let open: Vec<Option<bool>> = match (cx.tensor(0), cx.tensor(1)) {
             (Ok(a), Ok(b)) if (has_ties || is_late) && a.dtype().is_float() => {
                 // Errors are proportional to the numbers that an operand was computed from.
@@ -319,7 +360,11 @@ impl Perturbation {
                 let mut rng = self.next_rng();
                 // The style that does not round inverts the result that NaN has: rounding may turn NaN into an infinity.
                 let mut any = || matches!(self.choice(&mut rng) & 3, 1 | 2) != is_inequality;
-                let open = |&(x, y): &(f64, f64)| match x.is_nan() || y.is_nan() {
+                let is_special = |x: f64, y: f64| {
+                    let is_overflow = is_equality && x.is_infinite() != y.is_infinite();
+                    x.is_nan() || y.is_nan() || is_overflow
+                };
+                let open = |&(x, y): &(f64, f64)| match is_special(x, y) {
                     true => is_late.then(&mut any),
                     false => (has_ties && x != y && (x - y).abs() <= step).then_some(tie),
                 };

@@ -9,7 +9,7 @@ const OPS: [&str; 12] = [
 ];
 
 /// Programs with a place for an op, and the type of their result.
-const CONTEXTS: [(&str, &str, &str); 7] = [
+const CONTEXTS: [(&str, &str, &str); 8] = [
     ("%x: f32[6]", "f32[6]", "%y = OP %x : f32[6] return %y"),
     // One negative variance makes every result NaN.
     (
@@ -51,6 +51,21 @@ const CONTEXTS: [(&str, &str, &str); 7] = [
          %p = sub %h, %n : f32[256] %q = exp %p : f32[256]
          %t = reduce_sum %q {axes = [0]} : f32[] %u = broadcast_in_dim %t {dims = []} : f32[256]
          %y = div %q, %u : f32[256] return %y",
+    ),
+    // A softmax with a mask: its huge numbers do not excuse the other elements. Weights of one layer feed the next.
+    (
+        "%x: f32[4, 16], %v: f32[16, 64], %w: f32[64, 16]",
+        "f32[4, 16]",
+        "%k = constant -1.0e30 : f32[4, 16] %i = iota {axis = 0} : f32[4, 16] %j = iota {axis = 1} : f32[4, 16]
+         %c = compare %j, %i {direction = le} : bool[4, 16]
+         %a = dot_general %x, %v {lhs_contract = [1], rhs_contract = [0]} : f32[4, 64]
+         %b = dot_general %a, %w {lhs_contract = [1], rhs_contract = [0]} : f32[4, 16]
+         %d = mul %b, %b : f32[4, 16] %o = constant 0.125 : f32[4, 16]
+         %g = add %d, %o : f32[4, 16] %r = OP %g : f32[4, 16] %h = select %c, %r, %k : f32[4, 16]
+         %m = reduce_max %h {axes = [1]} : f32[4]
+         %n = broadcast_in_dim %m {dims = [0]} : f32[4, 16] %p = sub %h, %n : f32[4, 16]
+         %q = exp %p : f32[4, 16] %t = reduce_sum %q {axes = [1]} : f32[4]
+         %u = broadcast_in_dim %t {dims = [0]} : f32[4, 16] %y = div %q, %u : f32[4, 16] return %y",
     ),
     // Behind an op that amplifies.
     (

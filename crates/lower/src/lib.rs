@@ -46,9 +46,11 @@
 //! | `unary`, `binary`, `floor`, `broadcast` | Operators and casts; `//` and `%`, which round down; explicit broadcasts of scalars. |
 //! | `call`, `constant`, `tuple` | Calls; constants; tuples. |
 //! | `types` | Conversion of types. |
+//! | `arguments` | Parameters that are dims of other parameters, and the arguments for them. |
 //! | `scope` | The values of variables and of shared expressions at the current point. |
 //! | `emit` | Helpers that emit instructions and report errors. |
 
+mod arguments;
 mod assign;
 mod binary;
 mod broadcast;
@@ -77,6 +79,7 @@ use sapwood_ir::{Program, VerifyLevel};
 use sapwood_ptir::{Function, Registry};
 use sapwood_types::{Diagnostic, Diagnostics, did_you_mean};
 
+pub use arguments::{bind_extent_arguments, check_extent_arguments};
 use signature::ProgramSignatures;
 
 /// A map from node ids.

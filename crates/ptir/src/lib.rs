@@ -78,9 +78,9 @@ pub use json::{JSON_VERSION, from_json, from_json_with, to_json};
 pub use literal::{Element, LiteralError, TensorLiteral};
 pub use name::Name;
 pub use op::{
-    AttrDef, Bodies, Body, Control, EffectRule, Effects, InferCx, InferResult, InferredTypes, Op,
-    OpDef, OpError, OpFieldReader, OpKey, OpParts, OperandDef, OperandKind, OptValue,
-    RegionSignature, Registry, RegistryError, ResultCount, Value, Values, check_axis,
+    AttrDef, Bodies, Body, Control, EffectRule, Effects, InferCx, InferResult, InferredTypes,
+    OmittedMeaning, Op, OpDef, OpError, OpFieldReader, OpKey, OpParts, OperandDef, OperandKind,
+    OptValue, RegionSignature, Registry, RegistryError, ResultCount, Value, Values, check_axis,
     ops_reference_page, unify_dims,
 };
 pub use program::{DuplicateFunction, Program};

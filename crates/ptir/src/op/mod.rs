@@ -22,7 +22,8 @@ pub use infer::{
 };
 pub use key::{OpKey, OpKeyCell};
 pub use op_def::{
-    AttrDef, Control, EffectRule, Effects, OpDef, OperandDef, OperandKind, ResultCount,
+    AttrDef, Control, EffectRule, Effects, OmittedMeaning, OpDef, OperandDef, OperandKind,
+    ResultCount,
 };
 pub use registry::{Registry, RegistryError};
 

@@ -79,6 +79,8 @@ pub struct AttrDef {
     pub kind: AttrKind,
     /// Its value when it is omitted; `None` if it is required.
     pub default: Option<Attr>,
+    /// The value that an omitted attribute stands for, if its default is [`Attr::Unit`].
+    pub omitted: OmittedMeaning,
     /// Its documentation.
     pub doc: String,
 }
@@ -88,8 +90,37 @@ impl AttrDef {
     #[must_use]
     pub fn new<T: AttrField>(name: &'static str, default: Option<Attr>, doc: &[&str]) -> Self {
         let absent = (T::OPTIONAL || T::KIND == AttrKind::ResultType).then_some(Attr::Unit);
-        Self { name, kind: T::KIND, default: default.or(absent), doc: join_doc_lines(doc) }
+        Self {
+            name,
+            kind: T::KIND,
+            default: default.or(absent),
+            omitted: OmittedMeaning::default(),
+            doc: join_doc_lines(doc),
+        }
     }
+
+    /// Returns a value of this attribute, or [`Attr::Unit`] if it means the same as an omitted attribute: strides of one, no
+    /// padding, or the element type of the result.
+    #[must_use]
+    pub fn without_default<'a>(&self, value: &'a Attr) -> &'a Attr {
+        match self.omitted {
+            OmittedMeaning::Entries(entry) if value.has_only_entries(entry) => &Attr::Unit,
+            OmittedMeaning::ResultDtype => &Attr::Unit,
+            OmittedMeaning::Entries(_) | OmittedMeaning::Absence => value,
+        }
+    }
+}
+
+/// The meaning of an optional attribute that is omitted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum OmittedMeaning {
+    /// Nothing else: no value of the attribute means the same.
+    #[default]
+    Absence,
+    /// A list with this number for each axis.
+    Entries(i64),
+    /// The element type of the result, which the result shows in any case.
+    ResultDtype,
 }
 
 /// The number of results of an op.
@@ -157,30 +188,6 @@ pub struct OpDef {
 }
 
 impl OpDef {
-    /// Returns an attribute value, or [`Attr::Unit`] if it means the same as an omitted attribute: strides of one, no padding, or
-    /// the element type of the result.
-    #[must_use]
-    pub fn without_default<'a>(&self, attr: &AttrDef, value: &'a Attr) -> &'a Attr {
-        match self.omitted_entry(attr.name) {
-            Some(entry) if value.has_only_entries(entry) => &Attr::Unit,
-            None if (self.name, attr.name) == ("dot_general", "out") => &Attr::Unit,
-            _ => value,
-        }
-    }
-
-    // Returns the number that an omitted list attribute repeats for each axis.
-    fn omitted_entry(&self, attr: &str) -> Option<i64> {
-        match (self.name, attr) {
-            ("slice" | "reduce_window" | "select_and_scatter" | "convolution", "strides")
-            | ("reduce_window", "base_dilation" | "window_dilation")
-            | ("convolution", "input_dilation" | "kernel_dilation") => Some(1),
-            ("reduce_window" | "select_and_scatter" | "convolution", "pads")
-            | ("pad", "interior")
-            | ("convolution", "reversal") => Some(0),
-            _ => None,
-        }
-    }
-
     /// Creates the definition of a pure op with one result and without operands, regions and attributes.
     pub fn new(
         name: &'static str,
@@ -291,6 +298,25 @@ impl OpDef {
     #[must_use]
     pub fn leading_attr(mut self, attr: &str) -> Self {
         self.leading_attr = self.attrs.iter().position(|a| a.name == attr);
+        self
+    }
+
+    /// Declares that each of these list attributes, if it is omitted, repeats a number for each axis.
+    #[must_use]
+    pub fn omitted_entries(self, number: i64, attrs: &[&str]) -> Self {
+        attrs.iter().fold(self, |op, attr| op.omitted(attr, OmittedMeaning::Entries(number)))
+    }
+
+    /// Declares that an attribute, if it is omitted, is the element type of the result.
+    #[must_use]
+    pub fn omitted_dtype(self, attr: &str) -> Self {
+        self.omitted(attr, OmittedMeaning::ResultDtype)
+    }
+
+    fn omitted(mut self, name: &str, meaning: OmittedMeaning) -> Self {
+        if let Some(attr) = self.attrs.iter_mut().find(|attr| attr.name == name) {
+            attr.omitted = meaning;
+        }
         self
     }
 

@@ -41,7 +41,10 @@ crate::ops! {
         batch_groups: Int = Int(1),
         /// Type in which products and sums are computed.
         accumulate: Option<DataType>,
-    } -> one [] = infer_convolution, eval = kernels::convolution::convolution;
+    } -> one [
+        omitted_entries(1, &["strides", "input_dilation", "kernel_dilation"]),
+        omitted_entries(0, &["pads", "reversal"]),
+    ] = infer_convolution, eval = kernels::convolution::convolution;
 }
 
 fn axis_layout(cx: &InferCx<'_>, name: &str, rank: usize) -> Result<SmallVec<[usize; 4]>, OpError> {

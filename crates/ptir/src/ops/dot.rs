@@ -28,7 +28,7 @@ crate::ops! {
         accumulate: Option<DataType>,
         /// Element type of the result; by default that of the operands.
         out: Option<DataType>,
-    } -> one [] = infer_dot_general, eval = kernels::dot::dot_general;
+    } -> one [omitted_dtype("out")] = infer_dot_general, eval = kernels::dot::dot_general;
 }
 
 fn infer_dot_general(cx: &InferCx<'_>) -> InferResult {

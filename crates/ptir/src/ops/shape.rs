@@ -49,7 +49,7 @@ crate::ops! {
         limits: Axes,
         /// Step per axis, at least 1; 1 by default.
         strides: Option<Axes>,
-    } -> one [] = infer_slice, eval = k::slice;
+    } -> one [omitted_entries(1, &["strides"])] = infer_slice, eval = k::slice;
 
     /// Concatenates tensors along an axis; the other dims must be equal.
     op concat Concat "concat" (inputs: Values) {
@@ -66,7 +66,7 @@ crate::ops! {
         high: Axes,
         /// Number of elements added between neighbours, per axis, at least 0; none by default.
         interior: Option<Axes>,
-    } -> one [] = infer_pad, eval = k::pad;
+    } -> one [omitted_entries(0, &["interior"])] = infer_pad, eval = k::pad;
 
     /// Reverses the order of elements along axes.
     op reverse Reverse "reverse" (input: Value) {

@@ -27,7 +27,10 @@ crate::ops! {
         base_dilation: Option<Axes>,
         /// Distance between neighbouring window elements; 1 by default.
         window_dilation: Option<Axes>,
-    } -> many [] = infer_reduce_window, eval = kernels::window::reduce_window;
+    } -> many [
+        omitted_entries(1, &["strides", "base_dilation", "window_dilation"]),
+        omitted_entries(0, &["pads"]),
+    ] = infer_reduce_window, eval = kernels::window::reduce_window;
 
     /// Selects one element of each window of the input and combines the element of `source` for that window into the
     /// result at the selected position. `select` takes the current selection, at first the first element, and the
@@ -43,7 +46,8 @@ crate::ops! {
         strides: Option<Axes>,
         /// Padding before and after each axis; none by default.
         pads: Option<Pairs>,
-    } -> one [] = infer_select_and_scatter, eval = kernels::window::select_and_scatter;
+    } -> one [omitted_entries(1, &["strides"]), omitted_entries(0, &["pads"])]
+        = infer_select_and_scatter, eval = kernels::window::select_and_scatter;
 }
 
 fn infer_reduce_window(cx: &InferCx<'_>) -> InferResult {

@@ -97,7 +97,7 @@ pub(super) fn has_same_attrs(a: &Function, x: InstId, b: &Function, y: InstId) -
             let pairs = left.iter().zip(right.iter());
             left.len() == right.len()
                 && def.attrs.iter().zip(pairs).all(|(attr, (l, r))| {
-                    l == r || def.without_default(attr, l) == def.without_default(attr, r)
+                    l == r || attr.without_default(l) == attr.without_default(r)
                 })
         })
 }

@@ -15,7 +15,7 @@ use crate::program::Program;
 use crate::types::{Dim, ValueType};
 
 /// The version of the hash definition. It changes whenever the hash of any program changes.
-pub const HASH_VERSION: u64 = 2;
+pub const HASH_VERSION: u64 = 3;
 
 const TAG_PROGRAM: u64 = 1;
 const TAG_FUNCTION: u64 = 2;
@@ -259,7 +259,7 @@ impl<'a> FunctionHasher<'a> {
             // An attribute that equals its default hashes like an omitted one.
             Some(def) => {
                 let attrs = def.attrs.iter().zip(f.attrs(inst).iter());
-                attrs.map(|(attr, value)| def.without_default(attr, value)).fold(start, mix_attr)
+                attrs.map(|(attr, value)| attr.without_default(value)).fold(start, mix_attr)
             }
             None => f.attrs(inst).iter().fold(start, mix_attr),
         };

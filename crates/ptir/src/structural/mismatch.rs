@@ -156,7 +156,7 @@ pub(super) fn first_differing_attr(
             let differs = |attr: &&AttrDef| {
                 let value = |f: &Function, i| f.attr(i, attr.name).cloned().unwrap_or(Attr::Unit);
                 let (left, right) = (value(a, x), value(b, y));
-                def.without_default(attr, &left) != def.without_default(attr, &right)
+                attr.without_default(&left) != attr.without_default(&right)
             };
             def.attrs.iter().filter(differs).map(|attr| attr.name.to_owned()).collect()
         }

@@ -21,7 +21,7 @@ fn neutral_attributes(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     let def = f.op_def(op.root)?;
     let neutral = |attr: &AttrDef, value: &Attr| match attr.name {
         "out" => *value == Attr::Type(operand),
-        _ => *value != Attr::Unit && *def.without_default(attr, value) == Attr::Unit,
+        _ => *value != Attr::Unit && *attr.without_default(value) == Attr::Unit,
     };
     let stated = &def.attrs;
     if !stated.iter().zip(f.attrs(op.root).iter()).any(|(stated, attr)| neutral(stated, attr)) {

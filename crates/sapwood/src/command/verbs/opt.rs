@@ -225,9 +225,11 @@ fn optimize_file(
     let mut manager =
         pass_manager(args, passes).threads(threads).print_changes(args.print_after_change);
     let (floats, allow_removed) = (manager.float_mode(), manager.may_remove_functions());
-    if let Some(path) = &args.reproducer {
-        manager = manager.reproducer(companion_path(path, input, "ptir"));
-    }
+    manager = match &args.reproducer {
+        Some(path) => manager.reproducer(companion_path(path, input, "ptir")),
+        // After a failure the program is not used, so that no snapshot is needed. A page shows the functions before.
+        None => manager.in_place(page.is_none()),
+    };
     if let Some(trace) = trace {
         trace.input(&input.to_string());
         manager = manager.trace(trace.clone());

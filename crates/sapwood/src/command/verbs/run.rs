@@ -18,7 +18,7 @@ use crate::command::console::Console;
 use crate::command::io::batch::ends_in_separator;
 use crate::command::io::created_folder::CreatedFolder;
 use crate::command::io::files::Input;
-use crate::command::io::load::{FileFormat, LoadOptions, load};
+use crate::command::io::load::{FileFormat, LoadOptions, Loaded, load};
 use crate::command::io::npy::{read_arguments, write_results};
 use crate::command::io::trace_folder::TraceFolder;
 use crate::command::progress_line::with_progress_line;
@@ -108,9 +108,21 @@ fn run_function(
     time_limit: Option<Duration>,
 ) -> Result<FinishedRun, CliError> {
     let file = load(input, LoadOptions { from: args.from, ..LoadOptions::default() })?;
+    let front_end = match &file.program {
+        Loaded::Ir(program) => Some(program.clone()),
+        Loaded::Ptir(_) => None,
+    };
     let program = file.into_ptir()?;
     let f = entry_function(args.function.as_deref(), &program, input)?;
-    let inputs = function_inputs(args, f)?;
+    let mut inputs = function_inputs(args, f)?;
+    // In the front-end IR a parameter may be a dim of another one; the lowered function does not connect them.
+    if let Some(function) = front_end.as_ref().and_then(|p| p.get_function(f.name().as_str())) {
+        if args.random.is_some() {
+            sapwood_lower::bind_extent_arguments(function, &mut inputs);
+        }
+        sapwood_lower::check_extent_arguments(function, &inputs)
+            .map_err(|why| CliError::new(format!("{input}: @{}: {why}", f.name())))?;
+    }
     let kernels = (!args.exact).then(|| Arc::new(FastKernels) as Arc<dyn Kernels>);
     let options = RunOptions {
         // StableHLO's test programs contain checks as custom calls.
