@@ -47,9 +47,9 @@ impl Area {
 /// Returns the shortest time of `repeats` runs. Their results are dropped outside the measured time.
 pub fn best<T>(repeats: usize, mut work: impl FnMut() -> T) -> Duration {
     let mut least = Duration::MAX;
-    for _ in 0..repeats.max(1) {
+    for _ in 0..runs(repeats) {
         let began = Instant::now();
-        let result = black_box(work());
+        let result = black_box(measured(&mut work));
         least = least.min(began.elapsed());
         drop(result);
     }
@@ -63,14 +63,36 @@ pub fn best_with<S, T>(
     mut work: impl FnMut(S) -> T,
 ) -> Duration {
     let mut least = Duration::MAX;
-    for _ in 0..repeats.max(1) {
+    for _ in 0..runs(repeats) {
         let input = black_box(setup());
         let began = Instant::now();
-        let result = black_box(work(input));
+        let result = black_box(measured(|| work(input)));
         least = least.min(began.elapsed());
         drop(result);
     }
     least
+}
+
+/// Returns the measured numbers of ops, with their names. For a count of instructions the largest is left out.
+#[must_use]
+pub fn sizes() -> &'static [(&'static str, usize)] {
+    const SIZES: [(&str, usize); 3] = [("1e4", 10_000), ("1e5", 100_000), ("1e6", 1_000_000)];
+    if counts_instructions() { &SIZES[..2] } else { &SIZES }
+}
+
+// Returns whether a profiler counts instructions, for which one run of each row is enough.
+fn counts_instructions() -> bool {
+    std::env::var_os("SAPWOOD_BENCH_ONCE").is_some()
+}
+
+fn runs(repeats: usize) -> usize {
+    if counts_instructions() { 1 } else { repeats.max(1) }
+}
+
+// Runs the measured work. A function of its own, so that a profiler can count nothing else.
+#[inline(never)]
+fn measured<T>(work: impl FnOnce() -> T) -> T {
+    work()
 }
 
 #[cfg(test)]

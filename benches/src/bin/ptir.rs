@@ -1,13 +1,13 @@
 //! PTIR: parse, print, verify and memory. The peer is mlir-opt on the same programs.
 use sapwood_benches::programs::{ProgramKind, blocks, chain};
-use sapwood_benches::{Area, best};
+use sapwood_benches::{Area, best, sizes};
 use sapwood_ptir::{ParseOptions, parse_with, verify};
 
 fn main() {
     let area = Area::new("ptir");
     let kinds: [ProgramKind; 2] = [("chain", chain), ("blocks", blocks)];
     for (kind, make) in kinds {
-        for (size, ops) in [("1e4", 10_000usize), ("1e5", 100_000), ("1e6", 1_000_000)] {
+        for &(size, ops) in sizes() {
             let text = make(ops);
             let options = ParseOptions::new().file("bench.ptir");
             let plain = options.clone().verify(false);

@@ -5,13 +5,11 @@ use std::process::Command;
 use std::time::Duration;
 
 use sapwood_benches::programs::{KINDS, chain};
-use sapwood_benches::{Area, best_with};
+use sapwood_benches::{Area, best_with, sizes};
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Constant, Return, Yield};
 use sapwood_ptir::{Op, ParseOptions, Program, parse_with};
 use sapwood_rewrite::PassManager;
 use sapwood_testing::exponent;
-
-const SIZES: [(&str, usize); 3] = [("1e4", 10_000), ("1e5", 100_000), ("1e6", 1_000_000)];
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -31,7 +29,7 @@ fn main() {
     for (kind, make) in KINDS {
         let mut points: Vec<(&str, Vec<(f64, f64)>)> =
             vec![("canonicalize", Vec::new()), ("cse", Vec::new()), ("simplify", Vec::new())];
-        for (size, ops) in SIZES {
+        for &(size, ops) in sizes() {
             let text = make(ops);
             let Some(program) = read(&text) else {
                 area.failed(&format!("simplify/{kind}/{size}"), "the program does not parse");

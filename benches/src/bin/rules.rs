@@ -4,14 +4,11 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use sapwood_benches::programs::blocks;
-use sapwood_benches::{Area, best};
+use sapwood_benches::{Area, best, sizes};
 use sapwood_ptir::{ParseOptions, Program, Registry, parse_with};
 use sapwood_rules::{FindOptions, FindReport, PatternGraph, find_matches, patterns_from};
 use sapwood_testing::exponent;
 use sapwood_types::Source;
-
-const SIZES: [(&str, usize); 3] = [("1e4", 10_000), ("1e5", 100_000), ("1e6", 1_000_000)];
-
 fn main() {
     let area = Area::new("rules");
     many_patterns(&area);
@@ -68,7 +65,7 @@ fn many_patterns(area: &Area) {
         return;
     }
     let mut points = Vec::new();
-    for (size, ops) in SIZES {
+    for &(size, ops) in sizes() {
         let Some(program) = read(&blocks(ops)) else {
             area.failed(&format!("find/hundred/{size}"), "the program does not parse");
             continue;
@@ -122,7 +119,7 @@ fn one_pattern(area: &Area) {
         "ptir 1 func @p(%x: f32[64], %y: f32[64], %z: f32[64]) -> f32[64] {
            %a = add %x, %y : f32[64] %m = mul %a, %z : f32[64] return %m }",
     );
-    for (size, ops) in SIZES {
+    for &(size, ops) in sizes() {
         let Some(program) = read(&sapwood_benches::programs::chain(ops)) else {
             area.failed(&format!("find/one/{size}"), "the program does not parse");
             continue;

@@ -4,6 +4,7 @@
 //! 0 is the function's own; instructions are in the order of the text. JSON nesting does not grow with the program,
 //! so deeply nested programs are harmless.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -36,10 +37,10 @@ struct JsonHeader {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct JsonProgram {
+struct JsonProgram<'a> {
     format: String,
     version: u64,
-    functions: Vec<JsonFunction>,
+    functions: Vec<JsonFunction<'a>>,
     /// The locations, as text; `#loc7` is the one at position 7. Nested ones are before those that contain them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     locs: Vec<String>,
@@ -47,7 +48,7 @@ struct JsonProgram {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct JsonFunction {
+struct JsonFunction<'a> {
     name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     extracted_from: Option<String>,
@@ -61,7 +62,7 @@ struct JsonFunction {
     loc: Option<usize>,
     types: Vec<String>,
     results: Vec<usize>,
-    values: Vec<JsonValue>,
+    values: Vec<JsonValue<'a>>,
     bodies: Vec<Vec<usize>>,
     ops: Vec<String>,
     insts: Vec<JsonInst>,
@@ -70,11 +71,11 @@ struct JsonFunction {
 /// The type and the name of a value.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct JsonValue {
+struct JsonValue<'a> {
     #[serde(rename = "type")]
     ty: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
+    name: Option<Cow<'a, str>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -107,7 +108,7 @@ pub fn to_json(program: &Program) -> String {
     serde_json::to_string(&file).unwrap_or_default()
 }
 
-fn write_function(f: &Function, locs: &mut LocTable) -> JsonFunction {
+fn write_function<'a>(f: &'a Function, locs: &mut LocTable) -> JsonFunction<'a> {
     let mut loc = |span: Span| Some(span.loc()).filter(|l| !l.is_unknown()).map(|l| locs.number(l));
     let function_loc = loc(f.span());
     let mut types: Vec<String> = Vec::new();
@@ -262,7 +263,7 @@ pub fn from_json_with(text: &str, registry: &Arc<Registry>) -> Result<Program, D
             head.version
         )));
     }
-    let file: JsonProgram = serde_json::from_str(text).map_err(|e| malformed(&e))?;
+    let file: JsonProgram<'_> = serde_json::from_str(text).map_err(|e| malformed(&e))?;
     let mut program = Program::new(registry.clone());
     let mut problems = Diagnostics::new();
     let locs = read_locs(&file.locs)
@@ -304,7 +305,11 @@ impl JsonReader<'_> {
         }
     }
 
-    fn read_function(&mut self, json: &JsonFunction, registry: &Arc<Registry>) -> Option<Function> {
+    fn read_function(
+        &mut self,
+        json: &JsonFunction<'_>,
+        registry: &Arc<Registry>,
+    ) -> Option<Function> {
         let mut f = Function::new(json.name.as_str(), registry.clone());
         f.set_extracted_from(json.extracted_from.as_deref().map(Name::new));
         f.set_private(json.private);
@@ -429,7 +434,7 @@ impl JsonReader<'_> {
 fn define_value(
     f: &mut Function,
     values: &mut [Option<ValueId>],
-    json: &JsonFunction,
+    json: &JsonFunction<'_>,
     i: usize,
     value: ValueId,
 ) -> Result<(), String> {

@@ -159,6 +159,7 @@ pub(crate) fn check_function(
 ) {
     let checker = FunctionVerifier { function, unread };
     let mut memo = InferenceMemo::new(function.num_insts());
+    let all_read = unread.is_empty();
     checker.check_body(function.body(), None, problems);
     checker.check_results(problems);
     if function.dfg.types.any_excessive() {
@@ -168,7 +169,7 @@ pub(crate) fn check_function(
         if !checker.check_operands(inst, problems) {
             continue;
         }
-        let simple = function.regions(inst).is_empty() && checker.unread.is_empty();
+        let simple = all_read && !function.has_regions(inst);
         if !simple {
             checker.check_inst(inst, problems);
             continue;
@@ -232,13 +233,13 @@ impl FunctionVerifier<'_> {
             if value == self.unread.poison {
                 continue;
             }
-            if !f.is_live_value(value) {
-                report(problems, format!("operand {n} is {value}, which does not exist"));
-                return false;
-            }
-            let fine = match f.value_def(value) {
-                ValueDef::Result(def, _) => f.dominates(def, inst),
-                ValueDef::Param(body, _) => f.encloses(body, inst),
+            let fine = match f.dfg.live_def(value) {
+                Some(ValueDef::Result(def, _)) => f.dominates(def, inst),
+                Some(ValueDef::Param(body, _)) => f.encloses(body, inst),
+                None => {
+                    report(problems, format!("operand {n} is {value}, which does not exist"));
+                    return false;
+                }
             };
             if !fine {
                 report(problems, format!("operand {n} does not dominate this use"));

@@ -200,14 +200,21 @@ impl Dfg {
 
     #[inline]
     pub(crate) fn is_live_value(&self, value: ValueId) -> bool {
-        let Some(data) = self.values.get(value.index()) else { return false };
+        self.live_def(value).is_some()
+    }
+
+    /// Returns the definition of a value, or `None` if the value does not exist.
+    #[inline]
+    pub(crate) fn live_def(&self, value: ValueId) -> Option<ValueDef> {
+        let data = self.values.get(value.index())?;
         if data.index & PARAM_BIT == 0 {
-            return self.insts.get(data.def as usize).is_some_and(|inst| inst.live);
+            let inst = InstId::new(data.def as usize);
+            return self.is_live(inst).then_some(ValueDef::Result(inst, data.index as usize));
         }
         let index = (data.index & !PARAM_BIT) as usize;
-        self.bodies
-            .get(data.def as usize)
-            .is_some_and(|b| b.live && b.params.get(index) == Some(&value))
+        let body = self.bodies.get(data.def as usize)?;
+        (body.live && body.params.get(index) == Some(&value))
+            .then(|| ValueDef::Param(BodyId::new(data.def as usize), index))
     }
 
     #[inline]
@@ -253,6 +260,12 @@ impl Dfg {
     }
 
     #[inline]
+    pub(crate) fn result_data(&self, inst: InstId) -> &[ValueData] {
+        let data = &self.insts[inst.index()];
+        &self.values[data.results as usize..(data.results + data.result_len) as usize]
+    }
+
+    #[inline]
     pub(crate) fn result(&self, inst: InstId, n: usize) -> Option<ValueId> {
         let data = &self.insts[inst.index()];
         (n < data.result_len as usize).then(|| ValueId::new(data.results as usize + n))
@@ -292,11 +305,17 @@ impl Dfg {
 
     #[inline]
     pub(crate) fn own_effects(&self, inst: InstId) -> Effects {
+        match self.op_def(inst).map(|def| def.effects) {
+            Some(EffectRule::Always(effects)) => effects,
+            _ => self.effects_by_attr(inst),
+        }
+    }
+
+    // Returns the effects of an instruction on which an attribute decides.
+    #[cold]
+    fn effects_by_attr(&self, inst: InstId) -> Effects {
         match self.op_def(inst) {
-            Some(def) => match def.effects {
-                EffectRule::Always(effects) => effects,
-                rule @ EffectRule::UnlessFalse(_) => rule.resolve(def, self.attrs(inst)),
-            },
+            Some(def) => def.effects.resolve(def, self.attrs(inst)),
             None => match self.attr(inst, "pure") {
                 Some(Attr::Bool(true)) => Effects::Pure,
                 _ => Effects::Ordered,

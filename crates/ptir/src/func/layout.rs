@@ -98,6 +98,11 @@ impl Layout {
     }
 
     #[inline]
+    pub(crate) fn has_regions(&self, inst: InstId) -> bool {
+        self.insts[inst.index()].region_len > 0
+    }
+
+    #[inline]
     pub(crate) fn body_of(&self, inst: InstId) -> Option<BodyId> {
         self.insts[inst.index()].parent.some()
     }

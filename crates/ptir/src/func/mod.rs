@@ -323,6 +323,13 @@ impl Function {
         self.dfg.operands(inst)
     }
 
+    /// Returns whether an instruction has regions.
+    #[must_use]
+    #[inline]
+    pub fn has_regions(&self, inst: InstId) -> bool {
+        self.layout.has_regions(inst)
+    }
+
     /// Returns the regions of an instruction.
     #[must_use]
     #[inline]

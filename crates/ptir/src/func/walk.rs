@@ -19,6 +19,7 @@ impl<'a> BodyInsts<'a> {
 impl Iterator for BodyInsts<'_> {
     type Item = InstId;
 
+    #[inline]
     fn next(&mut self) -> Option<InstId> {
         let inst = self.next.some()?;
         self.next = self.layout.insts[inst.index()].next;
@@ -44,17 +45,12 @@ impl<'a> PreOrderWalk<'a> {
 impl Iterator for PreOrderWalk<'_> {
     type Item = InstId;
 
+    #[inline]
     fn next(&mut self) -> Option<InstId> {
         let inst = self.next.some()?;
-        let layout = self.layout;
-        let data = &layout.insts[inst.index()];
-        if data.region_len == 0 && !data.next.is_none() {
-            self.next = data.next;
-            return Some(inst);
-        }
-        let nested = layout.regions(inst).iter().find_map(|&b| layout.first_inst(b));
-        self.next =
-            nested.or_else(|| layout.next_after_subtree(inst, self.root)).unwrap_or(InstId::NONE);
+        let data = &self.layout.insts[inst.index()];
+        let simple = data.region_len == 0 && !data.next.is_none();
+        self.next = if simple { data.next } else { self.layout.next_in_pre_order(inst, self.root) };
         Some(inst)
     }
 }
@@ -75,6 +71,7 @@ impl<'a> PostOrderWalk<'a> {
 impl Iterator for PostOrderWalk<'_> {
     type Item = InstId;
 
+    #[inline]
     fn next(&mut self) -> Option<InstId> {
         if let Some(OrderMark::Inst(inst)) = self.at
             && let Some(next) = self.layout.insts[inst.index()].next.some()
@@ -83,16 +80,33 @@ impl Iterator for PostOrderWalk<'_> {
             self.at = Some(OrderMark::Inst(next));
             return Some(next);
         }
-        loop {
-            self.at = self.layout.next_mark(self.at?);
-            if let Some(OrderMark::Inst(inst)) = self.at {
-                return Some(inst);
-            }
+        self.at = self.layout.next_inst_mark(self.at?);
+        match self.at {
+            Some(OrderMark::Inst(inst)) => Some(inst),
+            _ => None,
         }
     }
 }
 
 impl Layout {
+    // Returns the mark of the first instruction after a mark, in post-order.
+    #[inline(never)]
+    fn next_inst_mark(&self, mut mark: OrderMark) -> Option<OrderMark> {
+        loop {
+            mark = self.next_mark(mark)?;
+            if let OrderMark::Inst(_) = mark {
+                return Some(mark);
+            }
+        }
+    }
+
+    // Returns the instruction after `inst` in pre-order, within `root`.
+    #[inline(never)]
+    fn next_in_pre_order(&self, inst: InstId, root: BodyId) -> InstId {
+        let nested = self.regions(inst).iter().find_map(|&b| self.first_inst(b));
+        nested.or_else(|| self.next_after_subtree(inst, root)).unwrap_or(InstId::NONE)
+    }
+
     // Returns the instruction that follows `inst` and all its regions, within `root`.
     fn next_after_subtree(&self, mut inst: InstId, root: BodyId) -> Option<InstId> {
         loop {

@@ -56,8 +56,11 @@ impl<R: FnMut(u64, BodyId) -> u64, V: Fn(ValueId) -> u64> HashCodes for IdCodes<
     }
 
     #[inline]
-    fn mix_regions(&mut self, hash: u64, regions: &[BodyId]) -> u64 {
-        regions.iter().fold(hash, |hash, &region| (self.regions)(hash, region))
+    fn mix_regions(&mut self, hash: u64, inst: InstId) -> u64 {
+        if !self.f.has_regions(inst) {
+            return hash;
+        }
+        self.f.regions(inst).iter().fold(hash, |hash, &region| (self.regions)(hash, region))
     }
 
     #[inline]

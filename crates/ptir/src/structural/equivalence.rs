@@ -66,7 +66,7 @@ pub fn same_computation(f: &Function, x: InstId, y: InstId) -> bool {
     let equivalence = &mut SameComputation(f);
     compare_heads(equivalence, (f, x), (f, y)).is_ok()
         && compare_operands(equivalence, (f, x), (f, y), Equivalence::same_outside).is_ok()
-        && (f.regions(x).is_empty() || same_regions(f, x, y))
+        && (!f.has_regions(x) || same_regions(f, x, y))
 }
 
 #[cold]

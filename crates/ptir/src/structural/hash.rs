@@ -112,8 +112,8 @@ pub(super) trait HashCodes {
     fn start(&mut self, inst: InstId) -> Self::State;
     /// Adds the type of a result.
     fn mix_type(&mut self, state: Self::State, ty: TypeId) -> Self::State;
-    /// Adds regions, which are hashed already.
-    fn mix_regions(&mut self, state: Self::State, regions: &[BodyId]) -> Self::State;
+    /// Adds the regions of an instruction, which are hashed already.
+    fn mix_regions(&mut self, state: Self::State, inst: InstId) -> Self::State;
     /// Returns whether the order of the first two operands is ignored.
     fn may_swap(&self, inst: InstId) -> bool;
     /// Returns the code of an operand.
@@ -129,7 +129,7 @@ pub(super) fn mix_inst<C: HashCodes>(codes: &mut C, f: &Function, inst: InstId) 
     for result in f.inst_results(inst) {
         state = codes.mix_type(state, f.type_id(result));
     }
-    state = codes.mix_regions(state, f.regions(inst));
+    state = codes.mix_regions(state, inst);
     let mut operands = f.operands(inst);
     if let &[u, v, ref others @ ..] = operands
         && u != v
@@ -318,7 +318,8 @@ impl HashCodes for FunctionHasher<'_> {
         mixer.absorb_hash(self.hash_type(ty))
     }
 
-    fn mix_regions(&mut self, mixer: Mixer, regions: &[BodyId]) -> Mixer {
+    fn mix_regions(&mut self, mixer: Mixer, inst: InstId) -> Mixer {
+        let regions = self.f.regions(inst);
         regions.iter().fold(mixer.absorb(regions.len() as u64, 0), |mixer, region| {
             mixer.absorb_hash(self.regions.remove(region).unwrap_or_default())
         })

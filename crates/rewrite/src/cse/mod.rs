@@ -34,7 +34,8 @@ pub(crate) fn eliminate_common_subexpressions_with<'a>(
     rw.effects = EffectIndex::of(rw.function());
     let constants = rw.deduplicate_constants(false).0;
     let mut table = ValueTable::with_capacity(rw.function().num_insts());
-    let regions = Some(RegionHashes::new(rw.function()));
+    let nested = rw.function().body_capacity() > 1;
+    let regions = nested.then(|| RegionHashes::new(rw.function()));
     constants + merge_in_order(&mut rw, &mut table, regions)
 }
 
@@ -62,7 +63,7 @@ pub(crate) fn merge_in_order(
         }
         let lookup = match &regions {
             _ if f.op_key(inst) == constant => Lookup::New,
-            _ if f.regions(inst).is_empty() => table.find_or_insert(f, inst),
+            _ if !f.has_regions(inst) => table.find_or_insert(f, inst),
             Some(regions) if f.inst_results(inst).len() > 0 && !rw.effects.is_ordered(f, inst) => {
                 owners.push(inst);
                 table.find_or_insert_hashed(f, regions.hash(f, inst), inst)

@@ -31,6 +31,8 @@ pub(crate) struct ValueTable {
     // the same hash. The table may also contain other members of a set, and stale entries: instructions that are not
     // in the table under this hash any more.
     representatives: HashTable<InstId>,
+    // The number of instructions removed since stale entries were last removed: at most that many entries are stale.
+    removed: usize,
     // The sets of instructions of the computations that several instructions do.
     sets: OrderedSets,
     // The number of results of wide instructions that were hashed so far.
@@ -64,18 +66,24 @@ impl ValueTable {
         }
         let occupied = |&&inst: &&InstId| {
             f.is_live(inst)
-                && f.regions(inst).is_empty()
+                && !f.has_regions(inst)
                 && self.representatives.find(self.hash_counted(f, inst), |_| false).is_some()
         };
         std::hint::black_box(insts.iter().filter(occupied).count());
     }
 
     /// Removes an instruction, which may be erased already.
+    #[inline]
     pub(crate) fn remove(&mut self, inst: InstId) {
-        let Some(hash) = self.hashes.get_mut(inst.index()).map(std::mem::take) else { return };
-        if hash == 0 {
-            return;
+        if self.hashes.get(inst.index()).is_some_and(|&hash| hash != 0) {
+            self.remove_listed(inst);
         }
+    }
+
+    // Removes an instruction that is in the table.
+    fn remove_listed(&mut self, inst: InstId) {
+        let hash = std::mem::take(&mut self.hashes[inst.index()]);
+        self.removed += 1;
         let Some(root) = self.sets.root_of(inst) else { return };
         let listed = self.sets.root_element(root);
         if let Some(rest) = self.sets.remove(root, inst) {
@@ -89,6 +97,7 @@ impl ValueTable {
 
     /// Looks an instruction up, and inserts it if no equal one dominates it. Everything that changed or was erased since it was
     /// inserted must have been removed before.
+    #[inline(always)]
     pub(crate) fn find_or_insert(&mut self, f: &Function, inst: InstId) -> Lookup {
         if !is_mergeable(f, inst) {
             return Lookup::New;
@@ -96,7 +105,7 @@ impl ValueTable {
         self.find_or_insert_hashed(f, self.hash_counted(f, inst), inst)
     }
 
-    #[inline]
+    #[inline(always)]
     fn hash_counted(&self, f: &Function, inst: InstId) -> u64 {
         let results = f.inst_results(inst).len();
         if results > WIDE_THRESHOLD {
@@ -140,7 +149,22 @@ impl ValueTable {
             return Lookup::New;
         }
         self.remove(inst);
-        match self.representative_of(f, hash, inst) {
+        let equal = if self.removed == 0 {
+            // Without stale entries, one search finds an equal instruction or the place of this one.
+            let hashes = &mut self.hashes;
+            let same = |&o: &InstId| hashes[o.index()] == hash && same_computation(f, inst, o);
+            match self.representatives.entry(hash, same, |other| hashes[other.index()]) {
+                Entry::Occupied(entry) => Some(*entry.get()),
+                Entry::Vacant(entry) => {
+                    entry.insert(inst);
+                    hashes[inst.index()] = hash;
+                    return Lookup::New;
+                }
+            }
+        } else {
+            self.representative_of(f, hash, inst)
+        };
+        match equal {
             Some(other) => self.find_or_insert_in_class(f, hash, inst, other),
             None => {
                 self.insert(f, hash, inst, None);
@@ -218,6 +242,7 @@ impl ValueTable {
     // Removes stale entries, and reserves space for the same number of entries again.
     #[cold]
     fn remove_stale_entries(&mut self) {
+        self.removed = 0;
         let Self { hashes, representatives, sets, .. } = self;
         let is_current = |&inst: &InstId| {
             let is_root = |root| sets.root_element(root) == inst;
@@ -244,10 +269,9 @@ impl ValueTable {
 }
 
 // Returns true if an instruction without regions may be merged with an equal one.
+#[inline]
 fn is_mergeable(f: &Function, inst: InstId) -> bool {
-    f.regions(inst).is_empty()
-        && f.inst_results(inst).len() > 0
-        && f.own_effects(inst) == Effects::Pure
+    !f.has_regions(inst) && f.inst_results(inst).len() > 0 && f.own_effects(inst) == Effects::Pure
 }
 
 #[cfg(test)]
