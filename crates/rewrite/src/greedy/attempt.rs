@@ -73,9 +73,12 @@ impl GreedyDriver<'_> {
         let verify = checks || self.config.verify_rewrites;
         let careful = verify || !self.patch.has_no_regions();
         let step = StepKind::Pattern(&entry.name);
-        match careful {
-            true => self.rw.begin(),
-            false => self.rw.notify_step(step, root),
+        // Verified changes may still be rolled back.
+        if !verify {
+            self.rw.notify_step(step, root);
+        }
+        if careful {
+            self.rw.begin();
         }
         let mut patch = std::mem::take(&mut self.patch);
         let applied = patch.apply(&mut self.rw, root, &values);
@@ -93,8 +96,10 @@ impl GreedyDriver<'_> {
             self.report_pattern(id, root, ProblemKind::Invalid(why), true);
             return false;
         }
-        if careful {
+        if verify {
             self.rw.notify_step(step, root);
+        }
+        if careful {
             self.rw.commit();
         }
         self.count_applied(id);

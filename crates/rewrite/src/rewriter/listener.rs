@@ -27,7 +27,7 @@ pub trait Listener {
 
     /// Reports a step at an instruction: the edits that are reported after it belong to it. A step that is refused is never reported. So
     /// the function has changed already if the edits could be checked only after they were made: by a trait pattern, by a fold that
-    /// changes an instruction in place, by a pattern that changes regions, and by every pattern if rewrites are verified.
+    /// changes an instruction in place, and by every pattern if rewrites are verified.
     fn step(&mut self, function: &Function, kind: StepKind<'_>, root: InstId) {
         let _ = (function, kind, root);
     }
