@@ -70,13 +70,9 @@ impl GreedyDriver<'_> {
         }
         let first_new = self.rw.function().inst_capacity();
         let parent = self.lineages.take_root(self.rw.function(), root);
+        self.rw.notify_step(StepKind::Pattern(&entry.name), root);
         let verify = checks || self.config.verify_rewrites;
         let careful = verify || !self.patch.has_no_regions();
-        let step = StepKind::Pattern(&entry.name);
-        // Verified changes may still be rolled back.
-        if !verify {
-            self.rw.notify_step(step, root);
-        }
         if careful {
             self.rw.begin();
         }
@@ -95,9 +91,6 @@ impl GreedyDriver<'_> {
             self.rw.rollback();
             self.report_pattern(id, root, ProblemKind::Invalid(why), true);
             return false;
-        }
-        if verify {
-            self.rw.notify_step(step, root);
         }
         if careful {
             self.rw.commit();
