@@ -559,7 +559,7 @@ mod tests {
             ("a b // c", 3),
             ("a b // c\n\n // d \"e\n\t", 3),
             ("a \"//\"", 6),
-            ("a \"// \\\" //\" // \"b\"", 13),
+            ("a \"// \\\" //\" // \"b\"", 12),
             ("a // b\n c", 9),
         ] {
             assert_eq!(Cursor { text, at: text.len() }.end_since(0), end, "{text}");
