@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -20,10 +20,10 @@ LARGE = 150_000
 
 
 def on_terminal(
-    arguments: list[str], *, environment: dict[str, str] | None = None, pipe_errors: bool = False, slow_input: str = ""
+    arguments: list[str], *, environment: dict[str, str] | None = None, pipe_errors: bool = False, slow_input: str = "", patience: float = 1.5
 ) -> str:
     """Returns the output of the command on a terminal. With `pipe_errors`, standard error is a pipe and is returned, too.
-    `slow_input` arrives on standard input after more than a second."""
+    `slow_input` is sent to standard input when the command shows something, or after `patience` seconds."""
     env = {**os.environ, "TERM": "xterm", **(environment or {})}
     if "NO_COLOR" not in (environment or {}):
         env.pop("NO_COLOR", None)
@@ -35,11 +35,13 @@ def on_terminal(
     ) as process:
         os.close(theirs)
         assert process.stdin is not None
+        parts = []
         if slow_input:
-            time.sleep(1.5)
+            # Until something is shown. Progress appears after half a second.
+            if select.select([ours], [], [], patience)[0]:
+                parts.append(os.read(ours, 1 << 16))
             process.stdin.write(slow_input.encode())
         process.stdin.close()
-        parts = []
         while True:
             try:
                 part = os.read(ours, 1 << 16)
@@ -128,7 +130,7 @@ SOFTMAX = (ROOT / "programs/softmax.ptir").read_text()
 
 @pytest.mark.parametrize("verb", [["opt"], ["run", "--random", "1"], ["verify"]], ids=["opt", "run", "verify"])
 def test_verbs_show_their_phases(verb: list[str]) -> None:
-    output = on_terminal([*verb, "-"], slow_input=SOFTMAX)
+    output = on_terminal([*verb, "-"], slow_input=SOFTMAX, patience=60)
     assert "read" in phases(output), output
     # The line is cleared before the result is printed.
     assert "read" not in output.rpartition("\x1b[2K")[2]
