@@ -261,6 +261,13 @@ impl TensorLiteral {
         self.as_splat().is_some_and(|bytes| bytes.iter().all(|&b| b == 0))
     }
 
+    /// Returns whether the literal is a splat of this number. Positive and negative zero are different numbers.
+    #[must_use]
+    pub fn is_filled_with(&self, number: f64) -> bool {
+        let one = Self::filled(self.dtype, &[], number);
+        self.as_splat().is_some_and(|bytes| one.is_ok_and(|one| one.as_splat() == Some(bytes)))
+    }
+
     /// Returns whether all elements are one.
     #[must_use]
     pub fn is_one(&self) -> bool {

@@ -1,13 +1,16 @@
 //! Standard output and standard error.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::cli_error::CliError;
 use super::{ColorChoice, GlobalArgs, OutputFormat};
+use crate::toolkit::Toolkit;
 
-/// Standard output and standard error, with the global options that decide how to write to them.
+/// Standard output and standard error, with the global options that decide how to write to them, and the toolkit of the command.
+#[derive(Clone)]
 pub(crate) struct Console {
     /// True if results are written as JSON.
     pub(crate) json: bool,
@@ -17,10 +20,12 @@ pub(crate) struct Console {
     pub(crate) color_results: bool,
     /// The number of files, or functions of one file, to process in parallel.
     pub(crate) jobs: usize,
+    /// The ops, patterns, passes and backends that the command knows.
+    pub(crate) toolkit: Arc<Toolkit>,
 }
 
 impl Console {
-    pub(crate) fn new(global: &GlobalArgs) -> Self {
+    pub(crate) fn new(global: &GlobalArgs, toolkit: Toolkit) -> Self {
         let color = |is_terminal: bool| match global.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
@@ -34,7 +39,8 @@ impl Console {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = if global.jobs == 0 { cores() } else { usize::from(global.jobs) };
         let color_results = !json && color(io::stdout().is_terminal());
-        Self { json, color: color(io::stderr().is_terminal()), color_results, jobs }
+        let color = color(io::stderr().is_terminal());
+        Self { json, color, color_results, jobs, toolkit: Arc::new(toolkit) }
     }
 
     /// Writes a result to standard output.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use sapwood_check::InputGenerator;
 use sapwood_check::show::{abridged, is_abridged, to_json};
-use sapwood_ptir::Function;
 use sapwood_ptir::eval::{Kernels, RunOptions, Value};
+use sapwood_ptir::{Function, Program};
 use sapwood_runtime::{Backend as _, CpuBackend, FastKernels, RunRequest};
 use sapwood_trace::install_global_sink;
 use serde_json::json;
@@ -17,7 +17,7 @@ use crate::command::console::Console;
 use crate::command::io::batch::ends_in_separator;
 use crate::command::io::created_folder::CreatedFolder;
 use crate::command::io::files::Input;
-use crate::command::io::load::{FileFormat, LoadOptions, load};
+use crate::command::io::load::{FileFormat, ReadOptions, load};
 use crate::command::io::npy::{read_arguments, write_results};
 use crate::command::io::trace_folder::TraceFolder;
 use crate::command::select_function::entry_function;
@@ -43,6 +43,10 @@ pub(crate) struct Args {
     /// Use the fixed-order evaluator: the same bytes on every machine
     #[arg(long)]
     exact: bool,
+    /// Run on this backend of the toolkit instead of the CPU
+    #[arg(long, value_name = "NAME", hide = true,
+        conflicts_with_all = ["exact", "max_steps", "time_limit", "dump_dir"])]
+    backend: Option<String>,
     /// Save results to this directory as result0.npy and so on; it is created if it is missing
     #[arg(short, long, value_name = "DIRECTORY")]
     output: Option<PathBuf>,
@@ -75,10 +79,16 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     if let Some(folder) = &args.output {
         check_output_folder(folder)?;
     }
-    let file = load(&input, LoadOptions { from: args.from, ..LoadOptions::default() })?;
-    let program = file.into_ptir()?;
+    let file = load(&input, args.from, ReadOptions::default(), &console.toolkit)?;
+    let program = file.into_ptir(&console.toolkit)?;
     let f = entry_function(args.function.as_deref(), &program, &input)?;
     let inputs = function_inputs(args, f)?;
+    if let Some(backend) = &args.backend {
+        let results = run_on_backend(backend, &program, f, &inputs, console);
+        let results = results.map_err(|why| CliError::new(format!("{input}: {why}")))?;
+        write_output(args, console, f.name().as_str(), &results)?;
+        return Ok(Status::Success);
+    }
     let kernels = (!args.exact).then(|| Arc::new(FastKernels) as Arc<dyn Kernels>);
     let options = RunOptions {
         // StableHLO's test programs contain checks as custom calls.
@@ -106,6 +116,28 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
             Err(first)
         }
     }
+}
+
+// Runs a function on a backend of the toolkit.
+fn run_on_backend(
+    name: &str,
+    program: &Program,
+    f: &Function,
+    inputs: &[Value],
+    console: &Console,
+) -> Result<Vec<Value>, String> {
+    let backends = console.toolkit.backends();
+    let Some(backend) = backends.iter().find(|backend| backend.name() == name) else {
+        let known: Vec<&str> = backends.iter().map(|backend| backend.name()).collect();
+        return Err(match known.is_empty() {
+            true => format!("unknown backend `{name}`; this command has none"),
+            false => format!("unknown backend `{name}`; expected one of {}", known.join(", ")),
+        });
+    };
+    let literals = inputs.iter().map(Value::to_literal).collect::<Option<Vec<_>>>();
+    let literals = literals.ok_or("a backend takes tensors only")?;
+    let results = backend.run(program, f.name().as_str(), &literals)?;
+    Ok(results.into_iter().map(Value::from).collect())
 }
 
 // Checks before the run that results can be saved to a folder.
