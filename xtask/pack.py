@@ -4,6 +4,7 @@ pack.py archive OUT NAME=FILE...     writes a .tar.gz with these entries, the sa
 pack.py notices METADATA OUT         writes the licences of the crates in the output of `cargo metadata`
 pack.py manual SAPWOOD               prints the manual page of the command, from its help texts
 pack.py checksums FOLDER             writes SHA256SUMS for the files below a folder
+pack.py static SAPWOOD               fails if the command needs libraries of the system
 pack.py paths FILE PATH...           prints the entries of an archive or wheel that contain one of these paths
 """
 
@@ -115,6 +116,16 @@ def checksums(folder: str) -> None:
     (root / "SHA256SUMS").write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
+def static(sapwood: str) -> None:
+    from elftools.elf.elffile import ELFFile
+
+    with open(sapwood, "rb") as file:
+        dynamic = ELFFile(file).get_section_by_name(".dynamic")
+        needed = [tag.needed for tag in dynamic.iter_tags("DT_NEEDED")] if dynamic else []
+    if needed:
+        raise SystemExit(f"{sapwood} needs {', '.join(needed)}; it should be static")
+
+
 def paths(file: str, *wanted: str) -> None:
     entries: list[tuple[str, bytes]] = []
     if file.endswith(".tar.gz"):
@@ -132,5 +143,5 @@ def paths(file: str, *wanted: str) -> None:
 
 
 if __name__ == "__main__":
-    commands = {"archive": archive, "notices": notices, "manual": manual, "checksums": checksums, "paths": paths}
+    commands = {"archive": archive, "notices": notices, "manual": manual, "checksums": checksums, "static": static, "paths": paths}
     commands[sys.argv[1]](*sys.argv[2:])

@@ -27,6 +27,7 @@ REPORTS = [
 SECTIONS = {
     "Guide": ["python", "rules", "rewriting", "explorer", "running", "lowering", "structural"],
     "Reference": ["command", "python-api", "stablehlo", "ops", "patterns", "passes", "rules", "text-format", "ir-text", "traces"],
+    "Design": [],
 }
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)#\s]+)(#[^)]*)?\)")
 
@@ -126,7 +127,8 @@ def live_reports(sapwood: str, source: Path) -> None:
         subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         shown = " ".join(["sapwood opt", program, *options, "--report", f"{name}.html"])
         frame = f'<iframe src="../../reports/{name}.html" title="{name}" loading="lazy" style="width:100%;height:40em;border:1px solid #8888"></iframe>'
-        parts.append(f"## `{shown}`\n\n```{{raw}} html\n{frame}\n```\n")
+        link = f'<p><a href="../../reports/{name}.html">Open the page alone</a></p>'
+        parts.append(f"## `{shown}`\n\n```{{raw}} html\n{link}\n{frame}\n```\n")
     (source / "docs/guide/example-reports.md").write_text("\n".join(parts), encoding="utf-8")
 
 
@@ -148,7 +150,7 @@ def index(source: Path) -> str:
         trees.append(tree(caption, pages))
     others = [p.relative_to(source).with_suffix("").as_posix() for p in sorted(source.glob("**/*.md"))]
     others = [page for page in others if page not in listed and page != "index"]
-    trees.append(tree("Project", others))
+    trees.insert(2, tree("Project", others))
     return text + "\n" + "\n".join(trees)
 
 

@@ -52,6 +52,7 @@ const GATE: &[(&str, GateStep)] = &[
 /// The steps of the second tier, which run after the gate.
 const FULL: &[(&str, GateStep)] = &[
     ("site", site::step),
+    ("features", full::features),
     ("release", release::step),
     ("oracle", full::oracle),
     ("corpus", corpus::step),

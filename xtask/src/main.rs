@@ -27,8 +27,9 @@ usage: cargo xtask <command>
 
   test [--full] [--verbose] [--fuzz-seconds N]
       The gate: formatting, clippy, docs, all tests. A skipped test is a failure.
-      --full adds the second tier: large case counts, fuzzing (N seconds per target,
-      300 by default), Miri, and the benchmarks with their peers.
+      --full adds the second tier: large case counts, the site, each crate and feature
+      alone, the release, fuzzing (N seconds per target, 300 by default), Miri, and the
+      benchmarks with their peers.
       --verbose shows the output of each step.
 
   bench [AREA] [--peers]

@@ -9,6 +9,11 @@ use crate::gate::{Context, StepOutcome};
 use crate::workspace::Workspace;
 use crate::{bench, process};
 
+/// The arguments of Python that run the tests of the package. They run in the root: the package in `python/` has no native
+/// module, and must not be imported.
+pub(crate) const TESTS: &[&str] =
+    &["-I", "-m", "pytest", "-c", "python/pyproject.toml", "python/tests"];
+
 /// Builds the wheel, installs it and runs pytest. A skipped test is a failure.
 pub(crate) fn test(context: &Context<'_>) -> Result<StepOutcome> {
     let python = match install(context)? {
@@ -16,22 +21,35 @@ pub(crate) fn test(context: &Context<'_>) -> Result<StepOutcome> {
         Err(failed) => return Ok(failed),
     };
     let mut tests = Command::new(&python);
-    // Runs in the root: the package in `python/` has no native module, and must not be imported.
-    tests.args(["-I", "-m", "pytest", "-c", "python/pyproject.toml", "python/tests"]);
-    tests.current_dir(&context.workspace.root);
+    tests.args(TESTS).current_dir(&context.workspace.root);
     if context.options.full {
         tests.env("SAPWOOD_FULL", "1");
     }
     let finished = context.run_logged("python-tests", &mut tests)?;
-    let summary = finished.stdout.lines().last().unwrap_or_default().trim_matches('=').trim();
     if !finished.success {
         return Ok(StepOutcome::Failed(finished.problem, finished.output));
     }
-    if ["skipped", "xfailed", "deselected"].iter().any(|word| summary.contains(word)) {
-        let summary = format!("{summary}; the gate must not skip tests");
-        return Ok(StepOutcome::Failed(summary, finished.output));
+    if let Some(problem) = skipped_tests(&finished.stdout) {
+        return Ok(StepOutcome::Failed(problem, finished.output));
     }
-    Ok(StepOutcome::Passed(summary.to_owned()))
+    Ok(StepOutcome::Passed(summary(&finished.stdout).to_owned()))
+}
+
+/// Returns an error message if the output of pytest reports skipped tests.
+pub(crate) fn skipped_tests(output: &str) -> Option<String> {
+    let summary = summary(output);
+    let skipped = ["skipped", "xfailed", "deselected"].iter().any(|word| summary.contains(word));
+    skipped.then(|| format!("{summary}; the gate must not skip tests"))
+}
+
+// Returns the last line of the output of pytest, which counts the tests.
+fn summary(output: &str) -> &str {
+    output.lines().last().unwrap_or_default().trim_matches('=').trim()
+}
+
+/// Returns the interpreter of a virtual environment.
+pub(crate) fn interpreter(environment: &Path) -> PathBuf {
+    environment.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
 }
 
 /// Installs the wheel into the gate's environment, and returns its interpreter.

@@ -1,6 +1,6 @@
 //! `cargo xtask release`: builds and checks the published packages in `dist/` without uploading them.
 //!
-//! The same commit gives the same bytes: time stamps are those of the commit, and paths of the machine are replaced.
+//! One commit always gives the same bytes: time stamps are those of the commit, and paths of the machine are replaced.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,8 +35,11 @@ pub(crate) fn run() -> Result<bool> {
     println!("==> wheel");
     let wheel = release.wheel()?;
     release.check_wheel(&wheel)?;
+    println!("==> wheel in an environment without Rust");
+    let bare = release.bare_environment()?;
+    release.test_wheel(&wheel, &bare)?;
     println!("==> sdist");
-    release.source_distribution()?;
+    release.source_distribution(&bare)?;
     println!("==> archive");
     release.archive()?;
     println!("==> crates");
@@ -68,6 +71,14 @@ struct Release<'a> {
 
 impl<'a> Release<'a> {
     fn new(workspace: &'a Workspace) -> Result<Self> {
+        let mut status = Command::new("git");
+        status.args(["status", "--porcelain"]).current_dir(&workspace.root);
+        let changed = finish(&mut status, "the state of the working tree is unknown", false)?;
+        if !changed.is_empty() {
+            bail!(
+                "a release is built from a commit; commit or remove these files first:\n{changed}"
+            );
+        }
         let dist = workspace.root.join("dist");
         if dist.exists() {
             std::fs::remove_dir_all(&dist).context("cannot remove the last release")?;
@@ -173,16 +184,50 @@ impl<'a> Release<'a> {
         Ok(())
     }
 
-    // Packs the sources, and builds a wheel from them.
-    fn source_distribution(&self) -> Result<()> {
+    // Creates a virtual environment that has nothing but pip, and returns its interpreter.
+    fn bare_environment(&self) -> Result<PathBuf> {
+        let folder = self.workspace.target.join("release-bare");
+        let mut create = Command::new(&self.python);
+        create.args(["-I", "-m", "venv", "--clear"]).arg(&folder);
+        finish(&mut create, "cannot create an environment", false)?;
+        Ok(python::interpreter(&folder))
+    }
+
+    // Installs the wheel into an environment without Rust, and runs the command and the tests of the package there.
+    fn test_wheel(&self, wheel: &Path, bare: &Path) -> Result<()> {
+        let path = path_without_rust()?;
+        let run = |arguments: &[&str], files: &[&Path], problem: &str, show: bool| {
+            let mut command = Command::new(bare);
+            command.args(arguments).args(files);
+            command.env("PATH", &path).current_dir(&self.workspace.root);
+            finish(&mut command, problem, show)
+        };
+        let install = ["-I", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+        let alone = [&install[..], &["--no-index", "--no-deps"]].concat();
+        run(&alone, &[wheel], "the wheel does not install without other packages", false)?;
+        let optimize = ["-I", "-m", "sapwood", "opt", "programs/transformer.ptir", "--check"];
+        run(&optimize, &[], "the installed command fails", false)?;
+        let requirements = self.workspace.root.join("python/requirements-test.txt");
+        let tests = [&install[..], &["-r"]].concat();
+        run(&tests, &[&requirements], "cannot install the packages of the tests", false)?;
+        let printed = run(python::TESTS, &[], "the tests of the package fail", true)?;
+        if let Some(problem) = python::skipped_tests(&printed) {
+            bail!("{problem}");
+        }
+        Ok(())
+    }
+
+    // Packs the sources, and builds a wheel from them in an environment without other packages: pip installs the ones that the
+    // sdist names.
+    fn source_distribution(&self, bare: &Path) -> Result<()> {
         let sdist = self.maturin(&["sdist"])?;
         self.check_paths(&sdist)?;
         let wheels = self.workspace.target.join("release-sdist");
         if wheels.exists() {
             std::fs::remove_dir_all(&wheels)?;
         }
-        let mut build = Command::new(&self.python);
-        build.args(["-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir"]);
+        let mut build = Command::new(bare);
+        build.args(["-I", "-m", "pip", "wheel", "--no-deps", "--wheel-dir"]);
         build.arg(&wheels).arg(&sdist);
         // The profile of the tests: this shows that the sources are complete.
         build.env("CARGO_TARGET_DIR", &self.workspace.target);
@@ -191,13 +236,40 @@ impl<'a> Release<'a> {
         Ok(())
     }
 
-    // Packs the command with its completions, its manual page and the licences.
-    fn archive(&self) -> Result<()> {
+    // Builds the command. On Linux it contains the C library, so that it runs on systems with an older one.
+    fn command(&self) -> Result<PathBuf> {
+        let host = self.host()?;
         let mut build = Command::new("cargo");
         build.args(["build", "--profile", "dist", "--locked", "--package", "sapwood"]);
-        finish(self.reproducible(&mut build), "the command does not build", true)?;
+        // With a target, the flags do not apply to build scripts and macros, which cannot be static.
+        build.args(["--target", &host]);
+        let mut flags = remap_flags(&self.folders);
+        if cfg!(target_os = "linux") {
+            flags += "\u{1f}-Ctarget-feature=+crt-static";
+        }
+        self.reproducible(&mut build).env("CARGO_ENCODED_RUSTFLAGS", flags);
+        finish(&mut build, "the command does not build", true)?;
         let suffix = std::env::consts::EXE_SUFFIX;
-        let command = self.workspace.target.join(format!("dist/sapwood{suffix}"));
+        let command = self.workspace.target.join(format!("{host}/dist/sapwood{suffix}"));
+        if cfg!(target_os = "linux") {
+            self.pack(&["static"], &[&command])?;
+        }
+        Ok(command)
+    }
+
+    // Returns the target triple of this machine.
+    fn host(&self) -> Result<String> {
+        let mut version = Command::new("rustc");
+        version.arg("-vV").current_dir(&self.workspace.root);
+        let printed = finish(&mut version, "rustc does not start", false)?;
+        let host = printed.lines().find_map(|line| line.strip_prefix("host: "));
+        Ok(host.context("rustc prints no host")?.to_owned())
+    }
+
+    // Packs the command with its completions, its manual page and the licences.
+    fn archive(&self) -> Result<()> {
+        let command = self.command()?;
+        let suffix = std::env::consts::EXE_SUFFIX;
         let parts = self.workspace.target.join("release-parts");
         std::fs::create_dir_all(&parts)?;
         let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
@@ -232,13 +304,11 @@ impl<'a> Release<'a> {
         finish(publish.current_dir(&self.workspace.root), "cargo would not publish", true)?;
         let crates = self.dist.join("crates");
         std::fs::create_dir_all(&crates)?;
-        let ending = format!("-{}.crate", self.version);
-        for entry in std::fs::read_dir(self.workspace.target.join("package"))? {
-            let path = entry?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if name.starts_with("sapwood") && name.ends_with(&ending) {
-                std::fs::copy(&path, crates.join(name))?;
-            }
+        for name in self.workspace.published_packages() {
+            let file = format!("{name}-{}.crate", self.version);
+            let packed = self.workspace.target.join("package").join(&file);
+            std::fs::copy(&packed, crates.join(&file))
+                .with_context(|| format!("cargo did not pack {file}"))?;
         }
         Ok(())
     }
@@ -263,6 +333,17 @@ fn finish(command: &mut Command, problem: &str, show: bool) -> Result<String> {
         bail!("{problem}, {}\n{output}", finished.problem);
     }
     Ok(finished.stdout)
+}
+
+/// Returns the search path without the folders that contain a Rust compiler.
+fn path_without_rust() -> Result<std::ffi::OsString> {
+    let has = |folder: &Path, name: &str| {
+        folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX)).exists()
+    };
+    let path = std::env::var_os("PATH").context("there is no search path")?;
+    let folders = std::env::split_paths(&path)
+        .filter(|folder| !has(folder, "cargo") && !has(folder, "rustc"));
+    Ok(std::env::join_paths(folders)?)
 }
 
 /// Returns the local folders, inner ones first, and the names that replace them in the published files: panic messages contain

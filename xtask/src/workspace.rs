@@ -47,6 +47,26 @@ impl Workspace {
         })
     }
 
+    /// Returns the names of the packages that a release publishes: those without `publish = false`.
+    pub(crate) fn published_packages(&self) -> Vec<&str> {
+        let published = |package: &&Value| package["publish"].is_null();
+        self.packages
+            .iter()
+            .filter(published)
+            .filter_map(|package| package["name"].as_str())
+            .collect()
+    }
+
+    /// Returns the published packages with the names of their features.
+    pub(crate) fn published_features(&self) -> Vec<(&str, Vec<&str>)> {
+        let features = |name: &str| {
+            let package = self.packages.iter().find(|package| package["name"] == name);
+            let table = package.and_then(|package| package["features"].as_object());
+            table.map(|table| table.keys().map(String::as_str).collect()).unwrap_or_default()
+        };
+        self.published_packages().into_iter().map(|name| (name, features(name))).collect()
+    }
+
     /// Returns the packages with `[package.metadata.sapwood] miri = "<arguments of cargo test>"`, and the arguments.
     pub(crate) fn miri_packages(&self) -> Vec<(String, String)> {
         let with_miri = |package: &Value| {

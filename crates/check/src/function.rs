@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use sapwood_ptir::eval::{Kernels, RunOptions, Tensor, Value};
 use sapwood_ptir::{Attr, Dim, Function, Name, Program, ValueType};
-use sapwood_types::FloatMode;
+use sapwood_types::{FloatMode, Progress, ProgressCounter};
 
 use crate::elements::elements_as_f64;
 use crate::function_pair::{FunctionPair, PairOutcome, ResultComparison, RetryAdvice, RunLimits};
@@ -29,6 +29,8 @@ const SCALAR_RAW_CASES: usize = 24;
 
 /// The number of inputs that may reach a limit before no more inputs are tried: each of them takes as long as the limit allows.
 const MAX_LIMITED_RUNS: usize = 6;
+/// The units of progress of one function.
+const FUNCTION_UNITS: u64 = 1000;
 
 /// The options of a check.
 #[derive(Clone, Default)]
@@ -72,6 +74,7 @@ impl fmt::Debug for CheckOptions {
 #[must_use]
 pub fn compare(before: &Program, after: &Program, options: &CheckOptions) -> CheckReport {
     let mut report = CheckReport::default();
+    Progress::expect(FUNCTION_UNITS * before.functions().len() as u64);
     for f in before.functions() {
         let is_removed = after.function(f.name()).is_none();
         if is_removed && f.is_private() {
@@ -130,8 +133,10 @@ pub fn compare_function(
         found: vec![ResultComparison::default(); report.results.len()],
         operands: BTreeMap::new(),
         report: &mut report,
+        progress: Progress::expected_counter(FUNCTION_UNITS),
     };
-    check.run(&first, g);
+    // A run is a part of the check, and reports no progress of its own.
+    Progress::unobserved(|| check.run(&first, g));
     check.record_verdicts(g);
     report
 }
@@ -190,6 +195,7 @@ struct FunctionCheck<'a> {
     // The comparison of each operand of a custom call and of the sequence of calls, summed over all inputs, by place.
     operands: BTreeMap<String, ResultComparison>,
     report: &'a mut FunctionReport,
+    progress: ProgressCounter,
 }
 
 /// A plan for drawing one of the inputs.
@@ -238,6 +244,8 @@ impl FunctionCheck<'_> {
         let cases = self.options.cases.unwrap_or(plans.len());
         let mut limited_runs = 0;
         for n in 0..cases {
+            // The search for ranges counts as one more case.
+            self.progress.reach(FUNCTION_UNITS * (n as u64 + 1) / (cases as u64 + 1));
             let plan = plans[n % plans.len()];
             let generator = InputGenerator {
                 elements: plan.elements,

@@ -35,7 +35,7 @@
 //! | `ops/` | The tables of built-in ops, one file per family; `support` has shared helpers for inference. |
 //! | `text/` | The text form: `lexer`, `parser`, `instruction`, `recover` (after syntax errors), `printer`, `attrs`, `literal`, `types`, `names`, `external` (literals in other files), `quote` (source text for messages). |
 //! | `json` | The JSON form. |
-//! | `verify` | The verifier. |
+//! | `verify`, `inference_memo` | The verifier; the memo of instructions that inference accepted. |
 //! | `build/` | The builder: `graph`, `value`, `results`, `helpers`; `snippet` (text with placeholders); `writer` (bulk construction). |
 //! | `eval/` | The fixed-order evaluator: `prepared` and `plan` (a function as a list of steps), `machine` (runs plans), `control` and `scan` (control flow), `tensor`, `native` and `narrow` (element types), `arith`, `math/`, `kernels/` (one file per op family, and helpers), `context`, `options`, `budget`, `error`; `fold` computes one instruction on constants. |
 //! | `structural/` | Structural comparison: `compare` (the walk), `equivalence` and `renaming` (its choices), `hash`, `computation_hash`, `diff` with `pairing`, `mismatch`, `location`, `scope`. |
@@ -47,6 +47,7 @@ pub mod dims;
 pub mod eval;
 mod func;
 mod ids;
+mod inference_memo;
 mod json;
 mod literal;
 mod name;

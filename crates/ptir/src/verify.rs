@@ -9,6 +9,7 @@ use sapwood_types::{Diagnostic, Diagnostics, counted};
 use crate::attr::Attr;
 use crate::func::{Function, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
+use crate::inference_memo::InferenceMemo;
 use crate::name::Name;
 use crate::op::{Effects, Op, OpError, check_attrs};
 use crate::program::Program;
@@ -151,40 +152,13 @@ impl UnreadParts {
     }
 }
 
-// The number of verified instructions that are cached.
-const VERIFIED_CACHE_SIZE: usize = 256;
-
-/// A cache of verified instructions without regions. Inference reads only the op, the attributes and the types, so an
-/// instruction that agrees with a verified one in these is valid too.
-struct VerifiedCache([InstId; VERIFIED_CACHE_SIZE]);
-
-impl VerifiedCache {
-    fn slot(f: &Function, inst: InstId) -> usize {
-        let mut hash = f.op_key(inst).index() as u64;
-        let mut mix = |word: usize| hash = (hash ^ word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mix(f.attr_id(inst).index());
-        f.operands(inst).iter().for_each(|&v| mix(f.type_id(v).index()));
-        f.inst_results(inst).for_each(|v| mix(f.type_id(v).index()));
-        (hash >> 32) as usize % VERIFIED_CACHE_SIZE
-    }
-
-    fn same_inference_inputs(f: &Function, a: InstId, b: InstId) -> bool {
-        let results = |i| f.inst_results(i).map(|v| f.type_id(v));
-        let operands = |i| f.operands(i).iter().map(|&v| f.type_id(v));
-        f.op_key(a) == f.op_key(b)
-            && f.attr_id(a) == f.attr_id(b)
-            && operands(a).eq(operands(b))
-            && results(a).eq(results(b))
-    }
-}
-
 pub(crate) fn check_function(
     function: &Function,
     problems: &mut Diagnostics,
     unread: &UnreadParts,
 ) {
     let checker = FunctionVerifier { function, unread };
-    let mut seen = VerifiedCache([InstId::NONE; VERIFIED_CACHE_SIZE]);
+    let mut memo = InferenceMemo::new(function.num_insts());
     checker.check_body(function.body(), None, problems);
     checker.check_results(problems);
     if function.dfg.types.any_excessive() {
@@ -199,20 +173,13 @@ pub(crate) fn check_function(
             checker.check_inst(inst, problems);
             continue;
         }
-        let slot = &mut seen.0[VerifiedCache::slot(function, inst)];
-        if slot
-            .some()
-            .is_some_and(|other| VerifiedCache::same_inference_inputs(function, inst, other))
-        {
-            continue;
-        }
-        let count = |problems: &Diagnostics| problems.len() + problems.dropped();
-        let before = count(problems);
-        checker.check_inst(inst, problems);
-        // A terminator must be the last instruction of its body, which no type shows.
-        if count(problems) == before && !function.op_def(inst).is_some_and(|def| def.terminator) {
-            *slot = inst;
-        }
+        memo.accepts(function, inst, || {
+            let count = |problems: &Diagnostics| problems.len() + problems.dropped();
+            let before = count(problems);
+            checker.check_inst(inst, problems);
+            // A terminator must be the last instruction of its body, which no type shows.
+            count(problems) == before && !function.op_def(inst).is_some_and(|def| def.terminator)
+        });
     }
 }
 

@@ -328,7 +328,7 @@ fn cached_inference_of_built_in_ops_does_not_apply_to_ops_derived_from_them() {
 }
 
 #[test]
-fn discarded_instructions_do_not_count_in_the_inference_cache() {
+fn discarded_instructions_do_not_count_in_the_inference_memo() {
     let key = sapwood_ptir::ops::Transpose::key();
     let attrs = || [Attr::Ints([0].into_iter().collect())];
     let (mut writer, main) = writer();

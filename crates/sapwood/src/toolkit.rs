@@ -104,7 +104,11 @@ impl Toolkit {
     pub fn rules(mut self, name: &str, text: &str) -> Self {
         let source = Source::new(name, text);
         match rules_from(&source, &self.registry, &Vocabulary::builtin()) {
-            Ok(rules) => self.patterns(move |set| rules.iter().for_each(|rule| rule.add_to(set))),
+            Ok(rules) => self.patterns(move |set| {
+                for rule in &rules {
+                    rule.add_to(set);
+                }
+            }),
             Err(diagnostics) => {
                 self.add_problems(SourceErrors::in_source(diagnostics, &source));
                 self

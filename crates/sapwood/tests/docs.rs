@@ -24,6 +24,32 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("python", "the tests of the Python package run Python"),
 ];
 
+/// The kinds of code blocks, the pages on which a test runs them (none: all pages), and that test.
+const RUN_BLOCKS: &[(&str, &[&str], &str)] = &[
+    ("sh", &[], "this file"),
+    ("console", &[], "this file"),
+    ("pycon", &["README.md", "docs/guide/python.md"], "python/tests/test_examples.py"),
+    ("python", &["docs/reference/ir-text.md"], "crates/ir/tests/reference_page.rs"),
+    (
+        "rust",
+        &[
+            "README.md",
+            "docs/guide/lowering.md",
+            "docs/guide/rewriting.md",
+            "docs/guide/rules.md",
+            "docs/guide/running.md",
+            "docs/guide/structural.md",
+            "docs/guide/toolkit.md",
+        ],
+        "the doctests of the crates that include the page",
+    ),
+    ("ptir", RULES_PAGES, "crates/rules/tests/pages.rs, and this file for blocks with a name"),
+    ("rules", RULES_PAGES, "crates/rules/tests/pages.rs, and this file for blocks with a name"),
+];
+const RULES_PAGES: &[&str] = &["README.md", "docs/guide/rules.md", "docs/reference/rules.md"];
+/// The kinds of blocks that are not code: output, grammars, and fragments that are marked as such.
+const NOT_CODE: &[&str] = &["", "text", "diff", "mermaid", "rust,ignore"];
+
 /// A command line of a page.
 struct PageCommand {
     page: PathBuf,
@@ -70,6 +96,35 @@ fn every_command_line_of_the_pages_runs() {
     }
     assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
     assert!(ran >= 5 && not_run >= 2, "{ran} ran, {not_run} not run");
+}
+
+#[test]
+fn every_code_block_is_run() {
+    let mut problems = Vec::new();
+    for path in pages() {
+        let page = path.strip_prefix(repository()).unwrap().to_string_lossy().replace('\\', "/");
+        // The dated notes quote the code of their day.
+        if page.starts_with("docs/design/") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let fences = text.lines().enumerate().filter_map(|(n, line)| {
+            line.trim_start().strip_prefix("```").map(|info| (n + 1, info))
+        });
+        for (line, info) in fences.step_by(2) {
+            let kind = info.split_whitespace().next().unwrap_or_default();
+            let is_run = |(known, pages, _): &(&str, &[&str], &str)| {
+                *known == kind && (pages.is_empty() || pages.contains(&page.as_str()))
+            };
+            if !NOT_CODE.contains(&kind) && !RUN_BLOCKS.iter().any(is_run) {
+                let runner = RUN_BLOCKS.iter().find(|(known, ..)| *known == kind);
+                let hint = runner.map_or("no test runs this kind", |(_, _, runner)| runner);
+                problems
+                    .push(format!("{page}:{line}: `{kind}` is not run on this page; see {hint}"));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
 }
 
 #[test]

@@ -52,6 +52,34 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
+fn lines_that_end_as_on_windows_are_read() {
+    let folder = folder();
+    let root = sapwood_testing::repository();
+    let with_returns = |from: &Path, to: &str| {
+        let text = fs::read_to_string(from).unwrap();
+        assert!(!text.contains('\r'));
+        fs::write(folder.path().join(to), text.replace('\n', "\r\n")).unwrap();
+    };
+    let front_end = "def f(x: pi.INT64) -> pi.INT64:\n    y = x + 1\n    return y\n";
+    fs::write(folder.path().join("front.py"), front_end).unwrap();
+    for (from, to) in [
+        (root.join("programs/softmax.ptir"), "crlf.ptir"),
+        (root.join("programs/mlp.mlir"), "crlf.mlir"),
+        (folder.path().join("front.py"), "crlf.py"),
+    ] {
+        with_returns(&from, to);
+        let done = sapwood(folder.path()).args(["eq", to]).arg(&from).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&done.stdout), "equal\n", "{to}");
+        let done = sapwood(folder.path()).args(["fmt", to]).output().unwrap();
+        assert!(done.status.success() && !done.stdout.contains(&b'\r'), "{to}");
+    }
+    with_returns(&root.join("examples/patterns/softmax.rules"), "crlf.rules");
+    let arguments = ["match", "--pattern", "crlf.rules", "crlf.ptir", "--exit-code"];
+    let done = sapwood(folder.path()).args(arguments).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
 fn a_closed_standard_output() {
     let folder = folder();
     for arguments in

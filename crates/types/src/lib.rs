@@ -37,6 +37,7 @@
 //! | `diagnostic`, `render` | Diagnostics; their rendering as source lines with carets. |
 //! | `source_errors` | Diagnostics with the sources they refer to. |
 //! | `text_file`, `output_file` | Reading text files; writing files atomically. |
+//! | `progress` | The progress of long work, for another thread to show. |
 //! | `did_you_mean`, `counted` | Suggestions for misspelled names; numbers with their nouns, for messages. |
 //! | `float_mode` | How far rewrites may change floats. |
 //! | `rng` | A random number generator that gives the same numbers for the same seed on every machine. |
@@ -49,6 +50,7 @@ mod float_mode;
 mod loc;
 mod mlir_string;
 mod output_file;
+mod progress;
 mod render;
 mod rng;
 mod source;
@@ -64,6 +66,7 @@ pub use float_mode::FloatMode;
 pub use loc::{Loc, LocAliases, LocError, LocKind, LocTable};
 pub use mlir_string::{unescape_mlir, write_mlir_string};
 pub use output_file::{OutputFile, WriteError, write_atomically};
+pub use progress::{Progress, ProgressCounter};
 pub use rng::Rng;
 pub use source::Source;
 pub use source_errors::SourceErrors;

@@ -8,8 +8,8 @@ use anyhow::{Result, bail};
 
 use super::rows::BenchRow;
 use super::{Measurements, parse_measurements};
-use crate::process;
 use crate::workspace::Workspace;
+use crate::{process, python};
 
 /// The time limit of a peer.
 const RUN_LIMIT: Duration = Duration::from_secs(20 * 60);
@@ -41,7 +41,7 @@ pub(crate) fn measure(
 /// Creates a virtual environment with the required packages, unless it is up to date, and returns its interpreter. Returns the
 /// system's Python if no packages are required.
 pub(crate) fn python_environment(folder: &Path, requirements_file: &Path) -> Result<PathBuf> {
-    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let python = python::interpreter(folder);
     let requirements = std::fs::read_to_string(requirements_file)?;
     let stamp = folder.join("installed.txt");
     if python.exists()

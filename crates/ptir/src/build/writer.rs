@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use sapwood_types::{DataType, Diagnostic, Diagnostics, Span};
+use sapwood_types::{Diagnostic, Diagnostics, Span};
 use smallvec::SmallVec;
 
 use crate::attr::Attr;
 use crate::func::{Function, InsertPoint, PARAM_BIT};
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
+use crate::inference_memo::InferenceMemo;
 use crate::literal::TensorLiteral;
 use crate::name::Name;
 use crate::op::{OpDef, OpError, OpKey, OpParts, Registry};
@@ -39,64 +40,9 @@ pub struct FunctionWriter {
     last_constant: Option<InstId>,
     // True if a body was changed after inference read its signature.
     stale: bool,
-    inference_cache: InferenceCache,
+    inference: InferenceMemo,
     // Instructions whose operands are not yet known to be available at their position.
     unchecked: Vec<InstId>,
-}
-
-/// A cache of instructions that inference accepted, keyed by the inputs of inference: an instruction with the same
-/// op, attributes and types needs no second inference.
-///
-/// A direct-mapped table whose size is a power of two; a later instruction replaces an earlier one in the same slot.
-struct InferenceCache(Vec<InstId>);
-
-/// The smallest and the largest size of the cache.
-const INFERENCE_CACHE_SIZE: [usize; 2] = [16, 256];
-
-impl InferenceCache {
-    // Returns the slot of instructions with the inputs of this one.
-    #[inline]
-    fn slot(&self, f: &Function, inst: InstId) -> usize {
-        let hash = mix_hash(f.op_key(inst).index() as u64, f.attr_id(inst).index());
-        let values = f.operands(inst).iter().copied().chain(f.inst_results(inst));
-        let hash = values.fold(hash, |hash, v| mix_hash(hash, f.type_id(v).index()));
-        (hash >> 32) as usize & (self.0.len() - 1)
-    }
-
-    // Returns whether inference accepted an instruction with the inputs of this one.
-    #[inline]
-    fn contains(&self, slot: usize, f: &Function, inst: InstId) -> bool {
-        let Some(like) = self.0[slot].some() else { return false };
-        let (old, new) = (&f.dfg.insts[like.index()], &f.dfg.insts[inst.index()]);
-        // A discarded instruction has lost its operands.
-        if !old.live
-            || (old.key, old.attrs) != (new.key, new.attrs)
-            || old.operand_len != new.operand_len
-            || old.result_len != new.result_len
-            || f.regions(like).len() != f.regions(inst).len()
-        {
-            return false;
-        }
-        let same = |a: ValueId, b: ValueId| f.type_id(a) == f.type_id(b);
-        let mut operands = f.operands(like).iter().zip(f.operands(inst));
-        let mut results = f.inst_results(like).zip(f.inst_results(inst));
-        let mut regions = f.regions(like).iter().zip(f.regions(inst));
-        operands.all(|(&a, &b)| same(a, b))
-            && results.all(|(a, b)| same(a, b))
-            && regions.all(|(&a, &b)| same_body_signature(f, a, b))
-    }
-}
-
-// Returns whether two bodies have parameters and results of the same types.
-fn same_body_signature(f: &Function, a: BodyId, b: BodyId) -> bool {
-    let same = |a: &[ValueId], b: &[ValueId]| all_pairs(a, b, |a, b| f.type_id(a) == f.type_id(b));
-    same(f.body_params(a), f.body_params(b)) && same(f.body_results(a), f.body_results(b))
-}
-
-// Adds a word to a hash.
-#[inline]
-fn mix_hash(hash: u64, word: usize) -> u64 {
-    (hash ^ word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 impl FunctionWriter {
@@ -109,13 +55,11 @@ impl FunctionWriter {
     /// Creates a writer of an empty function with capacity for `insts` instructions.
     #[must_use]
     pub fn with_capacity(name: impl Into<Name>, registry: &Arc<Registry>, insts: usize) -> Self {
-        let cache_size =
-            insts.next_power_of_two().clamp(INFERENCE_CACHE_SIZE[0], INFERENCE_CACHE_SIZE[1]);
         Self {
             function: Function::with_capacity(name.into(), registry.clone(), insts),
             last_constant: None,
             stale: false,
-            inference_cache: InferenceCache(vec![InstId::NONE; cache_size]),
+            inference: InferenceMemo::new(insts),
             unchecked: Vec::new(),
         }
     }
@@ -256,10 +200,8 @@ impl FunctionWriter {
         }
         // Values defined earlier in the same body are available.
         let mut near = regions.is_empty();
-        let mut one_type = near && types.len() == 1;
         for &value in operands {
             let data = f.dfg.values.get(value.index())?;
-            one_type &= types.first() == Some(&data.ty);
             if data.index & PARAM_BIT == 0 {
                 let def = InstId::new(data.def as usize);
                 if !f.is_live(def) {
@@ -274,20 +216,10 @@ impl FunctionWriter {
         }
         f.registry().get(key)?;
         let inst = f.create_inst(key, attrs, operands, regions, types, span);
-        let dtype = if one_type { sole_result_dtype(f, inst) } else { None };
         let def = f.op_def(inst)?;
-        if !dtype.is_some_and(|dtype| def.preserves_type(dtype, operands.len())) {
-            let slot = self.inference_cache.slot(f, inst);
-            if !self.inference_cache.contains(slot, f, inst) {
-                if !inference_agrees(f, def, inst) {
-                    f.uncreate_inst(inst);
-                    return None;
-                }
-                if let Some(dtype) = dtype {
-                    def.record_type_preserved(dtype);
-                }
-            }
-            self.inference_cache.0[slot] = inst;
+        if !self.inference.accepts(f, inst, || inference_agrees(f, def, inst)) {
+            f.uncreate_inst(inst);
+            return None;
         }
         f.layout.link_last(inst, body);
         if !near {
@@ -358,22 +290,6 @@ impl FunctionWriter {
 #[inline]
 fn is_open(f: &Function, body: BodyId) -> bool {
     f.is_live_body(body) && f.terminator(body).is_none()
-}
-
-// Returns whether two operand lists have the same length and `same` holds for each pair.
-fn all_pairs(
-    operands: &[ValueId],
-    others: &[ValueId],
-    same: impl Fn(ValueId, ValueId) -> bool,
-) -> bool {
-    operands.len() == others.len() && operands.iter().zip(others).all(|(&a, &b)| same(a, b))
-}
-
-// Returns the element type of the first result of an instruction without attributes.
-#[inline]
-fn sole_result_dtype(f: &Function, inst: InstId) -> Option<DataType> {
-    let tensor = f.value_type(f.value_of(inst)?).as_tensor()?;
-    f.attrs(inst).is_empty().then_some(tensor.dtype)
 }
 
 // Returns whether inference gives the declared result types.

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use sapwood_types::counted;
+use sapwood_types::{Progress, ProgressCounter, counted};
 use smallvec::SmallVec;
 
 use super::budget::Budget;
@@ -29,6 +29,8 @@ pub(crate) struct Machine<'p> {
     activations: Vec<Activation>,
     // The innermost instruction that failed.
     failed_at: Option<(usize, InstId)>,
+    // Counts the steps of the body of the first function.
+    progress: ProgressCounter,
 }
 
 struct CallFrame {
@@ -54,12 +56,21 @@ impl<'p> Machine<'p> {
         budget: &'p Budget,
         threads: usize,
     ) -> Self {
-        let (frames, activations) = (Vec::new(), Vec::new());
-        Self { plans, functions, budget, threads, frames, activations, failed_at: None }
+        Self {
+            plans,
+            functions,
+            budget,
+            threads,
+            frames: Vec::new(),
+            activations: Vec::new(),
+            failed_at: None,
+            progress: ProgressCounter::default(),
+        }
     }
 
     /// Runs the first function.
     pub(crate) fn run(&mut self, inputs: &[Value]) -> Result<Results, EvalError> {
+        self.progress = Progress::counter(self.plans[0].bodies[0].steps.len() as u64);
         let result = self
             .push_frame(0, inputs.iter().cloned().collect(), Continuation::Leave)
             .and_then(|()| self.run_to_depth(0))
@@ -183,6 +194,10 @@ impl<'p> Machine<'p> {
             match body.steps.get(top.next) {
                 Some(step) => {
                     top.next += 1;
+                    let next = top.next as u64;
+                    if self.activations.len() == 1 {
+                        self.progress.reach(next - 1);
+                    }
                     if let Err(fault) = self.step(plan, step, frame) {
                         self.failed_at.get_or_insert((number, step.inst));
                         return Err(fault);

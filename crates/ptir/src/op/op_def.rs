@@ -3,9 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use sapwood_types::{DataType, counted};
+use sapwood_types::counted;
 
 use super::infer::{InferCx, InferResult};
 use super::key::OpKey;
@@ -119,28 +118,6 @@ pub enum Control {
 
 type InferFn = dyn Fn(&InferCx<'_>) -> InferResult + Send + Sync;
 
-const _: () = assert!(DataType::ALL.len() <= 32, "each has a bit");
-
-fn dtype_bit(dtype: DataType) -> u32 {
-    1 << dtype.code()
-}
-
-/// The element types for which the result is known to have the type that all operands share.
-#[derive(Default)]
-struct TypePreservingDtypes {
-    // True if the element type decides, if all operands have one type: inference then reads nothing else.
-    dtype_decides: bool,
-    // One bit for each element type for which inference returned the operands' type.
-    known_dtypes: AtomicU32,
-}
-
-// A clone may be changed, so nothing is known about it yet.
-impl Clone for TypePreservingDtypes {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
-}
-
 /// The definition of an op. Built by [`ops!`](crate::ops!) from a row of a table, or by hand for ops that are only
 /// known at run time.
 #[derive(Clone)]
@@ -177,7 +154,6 @@ pub struct OpDef {
     pub control: Option<Control>,
     infer: Arc<InferFn>,
     evaluate: Option<Arc<Evaluate>>,
-    type_preserving: TypePreservingDtypes,
 }
 
 impl OpDef {
@@ -240,7 +216,6 @@ impl OpDef {
             control: None,
             infer,
             evaluate: None,
-            type_preserving: TypePreservingDtypes::default(),
         }
     }
 
@@ -357,31 +332,6 @@ impl OpDef {
     /// If operands, attributes or regions do not fit.
     pub fn infer(&self, cx: &InferCx<'_>) -> InferResult {
         (self.infer)(cx)
-    }
-
-    /// Marks the op as built in. For a built-in elementwise op, inference reads only the element type if all operands
-    /// have one type.
-    pub(super) fn built_in(mut self) -> Self {
-        let single = self.operands.iter().all(|operand| operand.kind == OperandKind::One);
-        let plain = self.attrs.is_empty() && self.regions.is_empty() && single;
-        self.type_preserving.dtype_decides = self.elementwise && plain;
-        self
-    }
-
-    /// Returns whether `operands` operands of one type with these elements are known to give a result of that type,
-    /// whatever its dims.
-    #[inline]
-    pub(crate) fn preserves_type(&self, dtype: DataType, operands: usize) -> bool {
-        let known_dtypes =
-            self.type_preserving.known_dtypes.load(Ordering::Relaxed) & dtype_bit(dtype) != 0;
-        known_dtypes && operands == self.operands.len()
-    }
-
-    /// Records that inference returned the type that all operands have, for these elements.
-    pub(crate) fn record_type_preserved(&self, dtype: DataType) {
-        if self.type_preserving.dtype_decides {
-            self.type_preserving.known_dtypes.fetch_or(dtype_bit(dtype), Ordering::Relaxed);
-        }
     }
 
     /// Returns the number of values of each variadic operand when there are `total` values, or `None` if they cannot

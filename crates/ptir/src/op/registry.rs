@@ -42,7 +42,7 @@ impl Registry {
         let make = || {
             let mut registry = Self::default();
             for def in crate::ops::builtin_op_defs() {
-                registry.add(def.built_in());
+                registry.add(def);
             }
             Arc::new(registry)
         };

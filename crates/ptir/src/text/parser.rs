@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
-use sapwood_types::{Diagnostic, Diagnostics, FileId, Loc, LocAliases, Span};
+use sapwood_types::{
+    Diagnostic, Diagnostics, FileId, Loc, LocAliases, Progress, ProgressCounter, Span,
+};
 
 use super::external::ExternalResolver;
 use super::instruction::{PendingInst, UNKNOWN_OP};
@@ -166,7 +168,9 @@ fn parse_program(text: &str, options: &ParseOptions) -> Result<Program, Diagnost
             format!("the text has {} bytes, at most {} can be read", text.len(), u32::MAX);
         return Err(Diagnostic::error(span, message).into());
     }
-    Parser::new(text, options).program()
+    let mut parser = Parser::new(text, options);
+    parser.progress = Progress::counter(text.len() as u64);
+    parser.program()
 }
 
 /// Approximate sizes in bytes of the parts of a program during and after parsing, including the growth of tables.
@@ -220,6 +224,8 @@ pub(super) struct Parser<'a> {
     pub(super) loc_errors: HashSet<usize, FxBuildHasher>,
     // The key of `UNKNOWN_OP`.
     pub(super) unknown: OpKey,
+    // Counts the bytes that were read.
+    progress: ProgressCounter,
 }
 
 fn builtin_options() -> &'static ParseOptions {
@@ -256,6 +262,7 @@ impl<'a> Parser<'a> {
             loc_aliases: None,
             loc_errors: HashSet::default(),
             unknown: OpKey::of(UNKNOWN_OP),
+            progress: ProgressCounter::default(),
         }
     }
 
@@ -517,6 +524,7 @@ impl<'a> Parser<'a> {
                 self.after_region(&mut pending);
                 pending
             } else {
+                self.progress.reach(self.token.start.into());
                 self.instruction(body)
             };
             body = match self.open_region(&mut pending) {

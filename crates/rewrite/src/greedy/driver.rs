@@ -2,6 +2,7 @@
 
 use sapwood_ptir::ops::Constant;
 use sapwood_ptir::{AttrList, Function, InstId, Op, OpKey, ValueId};
+use sapwood_types::{Progress, ProgressCounter};
 use smallvec::SmallVec;
 
 use super::merge_equal::MergeState;
@@ -64,6 +65,8 @@ pub(crate) struct GreedyDriver<'a> {
     folded_elements: u64,
     fold_cost: FoldCost,
     constant_op: OpKey,
+    // Counts the visited instructions.
+    progress: ProgressCounter,
 }
 
 impl<'a> GreedyDriver<'a> {
@@ -101,6 +104,7 @@ impl<'a> GreedyDriver<'a> {
             folded_elements: 0,
             fold_cost: FoldCost::default(),
             constant_op: Constant::key(),
+            progress: Progress::expected_counter(insts as u64),
         }
     }
 
@@ -142,6 +146,7 @@ impl<'a> GreedyDriver<'a> {
             if !self.next_round() {
                 break;
             }
+            self.progress.expect(self.worklist.len() as u64);
         }
         let hashed = self.merging.as_ref().map_or(0, MergeState::hashed_wide_results);
         self.stats.examined += self.rw.memo.examined() + hashed;
@@ -195,6 +200,7 @@ impl<'a> GreedyDriver<'a> {
             if !self.worklist.is_pending(inst) {
                 continue;
             }
+            self.progress.tick();
             if !self.rw.function().is_live(inst) {
                 self.worklist.mark_visited(inst);
                 continue;

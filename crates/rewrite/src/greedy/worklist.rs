@@ -46,6 +46,11 @@ impl Worklist {
         None
     }
 
+    /// Returns the number of instructions that are left in this round, at most.
+    pub(super) fn len(&self) -> usize {
+        self.this_round.len()
+    }
+
     /// Marks an instruction as visited in this round.
     pub(super) fn mark_visited(&mut self, inst: InstId) {
         self.state[inst.index()] &= !IN_THIS_ROUND;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sapwood_ptir::{Function, Program};
-use sapwood_types::counted;
+use sapwood_types::{Progress, counted};
 
 use super::{PassContext, PassError, add_count};
 use crate::greedy::GreedyStats;
@@ -136,6 +136,7 @@ pub(crate) fn each_function(
     work: &(dyn Fn(&mut Function, PassListener<'_>) -> FunctionResult + Sync),
 ) -> Result<bool, PassError> {
     let functions = program.take_functions();
+    Progress::expect(functions.iter().map(|f| f.num_insts() as u64).sum());
     let (results, totals) = match &cx.trace {
         None => run_on_functions(functions, cx.threads, &|f: &mut Function| work(f, None)),
         // One after the other, so that the events are in order.
@@ -213,9 +214,13 @@ fn run_on_functions(
             }
         }
     };
+    let progress = Progress::current();
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(take);
+            scope.spawn(|| match &progress {
+                Some(progress) => progress.observe(take),
+                None => take(),
+            });
         }
         take();
     });
@@ -242,12 +247,17 @@ fn run_on_function(
     work: &dyn Fn(&mut Function) -> FunctionResult,
     totals: &Mutex<FunctionTotals>,
 ) -> ProcessedFunction {
+    let insts = function.num_insts();
     let kept = (Arc::strong_count(&function) > 1).then(|| function.clone());
     let worked = catch_unwind(AssertUnwindSafe(|| work(Arc::make_mut(&mut function))));
     let outcome = match worked {
         Ok(outcome) => outcome?,
         Err(panic) => return Err(PassError::Panicked(crate::greedy::panic_message(&*panic))),
     };
+    // The greedy driver counts the instructions itself.
+    if outcome.greedy.is_none() {
+        drop(Progress::expected_counter(insts as u64));
+    }
     let result = kept.filter(|_| !outcome.changed).unwrap_or(function);
     totals.lock().unwrap_or_else(PoisonError::into_inner).add(n, &result, outcome);
     Ok(result)

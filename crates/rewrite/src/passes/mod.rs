@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use sapwood_ptir::Program;
-use sapwood_types::{Diagnostics, FloatMode};
+use sapwood_types::{Diagnostics, FloatMode, Progress};
 
 use crate::greedy::GreedyStats;
 use crate::pass_trace::{PassTrace, as_listener};
@@ -109,8 +109,9 @@ impl PassContext {
         Self { threads, ..Self::default() }
     }
 
-    /// Reports the start of a pass to the trace; it is inside the pass that runs already, if there is one.
+    /// Reports the start of a pass to the trace and to the progress; it is inside the pass that runs already, if there is one.
     pub(crate) fn pass_started(&mut self, pass: &dyn Pass, program: &Program) {
+        Progress::enter_phase(pass.name());
         if let Some(trace) = &mut self.trace {
             trace.start(pass, program);
         }

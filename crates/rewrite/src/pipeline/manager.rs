@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use sapwood_ptir::{Program, verify};
 use sapwood_trace::ExecutionTraceSink;
-use sapwood_types::{FloatMode, SourceErrors};
+use sapwood_types::{FloatMode, Progress, SourceErrors};
 
 use super::parse::{PipelineParser, parse_pipeline, print_pass, print_pipeline};
 use super::program_diff::ProgramSnapshot;
@@ -228,6 +228,7 @@ impl PassManager {
         // A valid program that did not change is still valid; debug builds do not rely on the pass for that.
         let verify_now = self.verify_each && (changed || cfg!(debug_assertions));
         if verify_now {
+            Progress::enter_phase("verify");
             verify(program).map_err(PassError::Invalid)?;
         }
         let verify_time = if verify_now { start.elapsed() } else { Duration::ZERO };

@@ -20,27 +20,30 @@ pub(crate) struct Console {
     pub(crate) color_results: bool,
     /// The number of files, or functions of one file, to process in parallel.
     pub(crate) jobs: usize,
+    /// True if the progress of long work is shown on standard error.
+    pub(crate) progress: bool,
     /// The ops, patterns, passes and backends that the command knows.
     pub(crate) toolkit: Arc<Toolkit>,
 }
 
 impl Console {
     pub(crate) fn new(global: &GlobalArgs, toolkit: Toolkit) -> Self {
+        let is_dumb = std::env::var_os("TERM").is_some_and(|t| t == "dumb");
         let color = |is_terminal: bool| match global.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto => {
-                is_terminal
-                    && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
-                    && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
+                is_terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && !is_dumb
             }
         };
         let json = global.format == OutputFormat::Json;
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = if global.jobs == 0 { cores() } else { usize::from(global.jobs) };
         let color_results = !json && color(io::stdout().is_terminal());
-        let color = color(io::stderr().is_terminal());
-        Self { json, color, color_results, jobs, toolkit: Arc::new(toolkit) }
+        let on_terminal = io::stderr().is_terminal();
+        let progress = on_terminal && !is_dumb && !global.quiet;
+        let (color, toolkit) = (color(on_terminal), Arc::new(toolkit));
+        Self { json, color, color_results, jobs, progress, toolkit }
     }
 
     /// Writes a result to standard output.

@@ -8,6 +8,7 @@ mod color;
 mod console;
 mod diagnostics;
 mod io;
+mod progress_line;
 mod select_function;
 mod signals;
 mod status;
@@ -51,6 +52,9 @@ struct GlobalArgs {
     #[arg(short = 'j', long, global = true, default_value_t = 0, value_name = "N",
         value_parser = clap::value_parser!(u16).range(0..=1024))]
     jobs: u16,
+    /// Do not show the progress of long work, which only a terminal shows
+    #[arg(short, long, global = true)]
+    quiet: bool,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

@@ -296,7 +296,10 @@ impl<'a> ModuleReader<'a> {
                     let message = format!("the text ends inside @{}", signature.name);
                     return self.error_at(self.c.at, message);
                 }
-                _ => self.read_op(&mut func)?,
+                _ => {
+                    self.progress.reach(self.c.at as u64);
+                    self.read_op(&mut func)?;
+                }
             }
         }
         self.finish_function(func, signature);

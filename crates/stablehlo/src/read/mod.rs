@@ -20,7 +20,9 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Attr, Function, InstId, Name, Program, Registry, TypeId, ValueId, ValueType};
-use sapwood_types::{Diagnostic, Diagnostics, LocAliases, Severity, Source, Span};
+use sapwood_types::{
+    Diagnostic, Diagnostics, LocAliases, Progress, ProgressCounter, Severity, Source, Span,
+};
 
 use crate::attr::{self, AttrResolver, NamedAttr, RawAttr};
 use crate::cursor::Cursor;
@@ -170,6 +172,8 @@ struct ModuleReader<'a> {
     function_serial: u32,
     /// Calls of functions. They are pure until all functions are read.
     calls: Vec<(Name, InstId)>,
+    /// Counts the bytes that were read.
+    progress: ProgressCounter,
 }
 
 impl<'a> ModuleReader<'a> {
@@ -204,6 +208,7 @@ impl<'a> ModuleReader<'a> {
             results: Vec::new(),
             function_serial: 0,
             calls: Vec::new(),
+            progress: Progress::counter((end - start) as u64),
         }
     }
 

@@ -75,6 +75,29 @@ fn every_crate_is_on_the_map() {
 }
 
 #[test]
+fn the_wheel_is_built_from_the_crates_of_the_tests() {
+    let tree = |selection: &[&str]| -> BTreeSet<String> {
+        let output = Command::new(env!("CARGO"))
+            .args(["tree", "--locked", "--offline", "--prefix", "none", "--format", "{p} {f}"])
+            .arg("--edges")
+            .args(selection)
+            .current_dir(repository())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let lines = String::from_utf8(output.stdout).unwrap();
+        lines.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
+    };
+    let tests = tree(&["normal,build,dev", "--workspace"]);
+    let wheel = tree(&["normal,build", "--package", "sapwood-python"]);
+    assert!(wheel.len() > 50, "{wheel:?}");
+    let differing = wheel.difference(&tests).map(|line| {
+        format!("`{line}`: the tests use other features; add them in crates/python/Cargo.toml, or the gate builds it twice")
+    });
+    report(&differing.collect::<Vec<_>>());
+}
+
+#[test]
 fn every_dependency_has_its_reason() {
     let reasons = text(&repository().join("docs/dependencies.md"));
     let mut problems = BTreeSet::new();

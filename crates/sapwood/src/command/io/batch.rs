@@ -1,7 +1,6 @@
 //! Running a verb on a batch of files: in parallel, with results in the order of the arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -18,6 +17,7 @@ use super::files::{
 use super::target::Target;
 use crate::command::cli_error::CliError;
 use crate::command::console::Console;
+use crate::command::progress_line::with_progress_line;
 use crate::command::status::Status;
 
 /// The result of a verb on one file.
@@ -229,11 +229,14 @@ pub(crate) fn run(
         objects.push(object);
         worst = Status::Failed;
     }
-    let bar = progress_bar(files.len());
+    let bar = progress_bar(files.len(), console);
     process_in_order(
         files,
         console.jobs,
-        |input| process(input),
+        |input| match files.len() {
+            1 => with_progress_line(console, || process(input)),
+            _ => process(input),
+        },
         |input, result| {
             bar.inc(1);
             let (status, mut object) = match result {
@@ -263,9 +266,9 @@ pub(crate) fn run(
     Ok(worst)
 }
 
-// Returns a progress bar. It is invisible for a single file, and if standard error is not a terminal.
-fn progress_bar(files: usize) -> ProgressBar {
-    if files < 2 || !std::io::stderr().is_terminal() {
+// Returns a progress bar that counts files. It is invisible for a single file, which has a line with its phases instead.
+fn progress_bar(files: usize, console: &Console) -> ProgressBar {
+    if files < 2 || !console.progress {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(files as u64);

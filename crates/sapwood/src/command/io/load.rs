@@ -2,7 +2,7 @@
 
 use sapwood_ptir as ptir;
 use sapwood_stablehlo::Extras;
-use sapwood_types::Source;
+use sapwood_types::{Progress, Source};
 
 use super::files::Input;
 use crate::command::cli_error::CliError;
@@ -81,6 +81,7 @@ pub(crate) fn load(
     toolkit: &Toolkit,
 ) -> Result<LoadedFile, CliError> {
     let format = format_of(input, from)?;
+    Progress::enter_phase("read");
     let source = input.read_source()?;
     load_source(source, format, options, toolkit)
 }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use sapwood_ptir::Registry;
 use sapwood_rules::{Rule, RuleCheckOptions, RuleVerdict, check_rule};
 use sapwood_types::counted;
 use serde_json::{Value, json};

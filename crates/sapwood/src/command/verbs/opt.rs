@@ -13,7 +13,7 @@ use std::sync::Arc;
 use sapwood_check::Verdict;
 use sapwood_rewrite::{FloatMode, Pass, PipelineFailure};
 use sapwood_trace::{FileTraceSink, StepLogSink};
-use sapwood_types::counted;
+use sapwood_types::{Progress, counted};
 use serde_json::json;
 
 use equivalence_check::EquivalenceChecker;
@@ -267,9 +267,13 @@ fn optimize_file(
     if let Some(before) = &kept {
         let checker =
             EquivalenceChecker { floats, seed: args.seed, inputs: check_inputs, allow_removed };
+        Progress::enter_phase("check");
         let report = checker.compare(before, &after);
         let different = report.verdict() == Verdict::Different;
         let narrowed = checker.narrowed_to(&report);
+        if different {
+            Progress::enter_phase("search for the first wrong rewrite");
+        }
         let culprit =
             different.then(|| find_first_bad_rewrite(args, passes, before, &narrowed)).flatten();
         result.status = if report.passes() { Status::Success } else { Status::Negative };
@@ -300,6 +304,7 @@ fn optimize_file(
         );
         return Ok(result);
     }
+    Progress::enter_phase("write");
     let text = print_ptir(&after, &extras, to, &input.to_string())?;
     result.write(&target, text)
 }

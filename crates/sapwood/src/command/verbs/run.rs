@@ -7,9 +7,10 @@ use std::time::Duration;
 use sapwood_check::InputGenerator;
 use sapwood_check::show::{abridged, is_abridged, to_json};
 use sapwood_ptir::eval::{Kernels, RunOptions, Value};
-use sapwood_ptir::{Function, Program};
+use sapwood_ptir::{Function, Name, Program};
 use sapwood_runtime::{Backend as _, CpuBackend, FastKernels, RunRequest};
 use sapwood_trace::install_global_sink;
+use sapwood_types::Progress;
 use serde_json::json;
 
 use crate::command::cli_error::CliError;
@@ -20,6 +21,7 @@ use crate::command::io::files::Input;
 use crate::command::io::load::{FileFormat, ReadOptions, load};
 use crate::command::io::npy::{read_arguments, write_results};
 use crate::command::io::trace_folder::TraceFolder;
+use crate::command::progress_line::with_progress_line;
 use crate::command::select_function::entry_function;
 use crate::command::status::Status;
 
@@ -79,15 +81,45 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     if let Some(folder) = &args.output {
         check_output_folder(folder)?;
     }
-    let file = load(&input, args.from, ReadOptions::default(), &console.toolkit)?;
+    let run = with_progress_line(console, || run_function(args, console, &input, time_limit))?;
+    // Results are printed or saved even if the trace cannot be written.
+    let output = run
+        .results
+        .map_err(|why| CliError::new(format!("{input}: {why}")))
+        .and_then(|results| write_output(args, console, run.function.as_str(), &results));
+    match (output, run.trace.as_ref().map_or(Ok(()), TraceFolder::finish)) {
+        (Ok(()), Ok(())) => Ok(Status::Success),
+        (Err(error), Ok(())) | (Ok(()), Err(error)) => Err(error),
+        (Err(first), Err(second)) => {
+            console.message(&second.text(console.color));
+            Err(first)
+        }
+    }
+}
+
+/// A run that has ended.
+struct FinishedRun {
+    function: Name,
+    results: Result<Vec<Value>, String>,
+    trace: Option<TraceFolder>,
+}
+
+// Loads the program and runs the function.
+fn run_function(
+    args: &Args,
+    console: &Console,
+    input: &Input,
+    time_limit: Option<Duration>,
+) -> Result<FinishedRun, CliError> {
+    let file = load(input, args.from, ReadOptions::default(), &console.toolkit)?;
     let program = file.into_ptir(&console.toolkit)?;
-    let f = entry_function(args.function.as_deref(), &program, &input)?;
+    let f = entry_function(args.function.as_deref(), &program, input)?;
     let inputs = function_inputs(args, f)?;
+    let function = f.name();
     if let Some(backend) = &args.backend {
+        Progress::enter_phase("run");
         let results = run_on_backend(backend, &program, f, &inputs, console);
-        let results = results.map_err(|why| CliError::new(format!("{input}: {why}")))?;
-        write_output(args, console, f.name().as_str(), &results)?;
-        return Ok(Status::Success);
+        return Ok(FinishedRun { function, results, trace: None });
     }
     let kernels = (!args.exact).then(|| Arc::new(FastKernels) as Arc<dyn Kernels>);
     let options = RunOptions {
@@ -101,21 +133,10 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     let backend = CpuBackend::new(if args.exact { "cpu-exact" } else { "cpu" }, options);
     let trace = TraceFolder::open(args.dump_dir.as_deref(), false)?;
     let guard = trace.as_ref().map(|trace| install_global_sink(trace.sink().clone()));
-    let name = f.name();
-    let results = backend.run_program(&program, &RunRequest::new(name.as_str()), &inputs);
+    Progress::enter_phase("run");
+    let results = backend.run_program(&program, &RunRequest::new(function.as_str()), &inputs);
     drop(guard);
-    // Results are printed or saved even if the trace cannot be written.
-    let output = results
-        .map_err(|why| CliError::new(format!("{input}: {why}")))
-        .and_then(|results| write_output(args, console, name.as_str(), &results));
-    match (output, trace.as_ref().map_or(Ok(()), TraceFolder::finish)) {
-        (Ok(()), Ok(())) => Ok(Status::Success),
-        (Err(error), Ok(())) | (Ok(()), Err(error)) => Err(error),
-        (Err(first), Err(second)) => {
-            console.message(&second.text(console.color));
-            Err(first)
-        }
-    }
+    Ok(FinishedRun { function, results: results.map_err(|why| why.to_string()), trace })
 }
 
 // Runs a function on a backend of the toolkit.

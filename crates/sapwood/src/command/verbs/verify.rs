@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use sapwood_ir as ir;
 use sapwood_ptir as ptir;
-use sapwood_types::{Diagnostics, Source, counted};
+use sapwood_types::{Diagnostics, Progress, Source, counted};
 use serde_json::json;
 
 use crate::command::cli_error::CliError;
@@ -41,6 +41,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
 fn verify_file(args: &Args, input: &Input, console: &Console) -> Result<FileResult, CliError> {
     let color = console.color;
     let format = format_of(input, args.from)?;
+    Progress::enter_phase("read");
     let source = input.read_source()?;
     match load_source(source.clone(), format, ReadOptions::default(), &console.toolkit) {
         Ok(file) => Ok(verify_loaded(args, input, &file, color)),
@@ -53,6 +54,7 @@ fn verify_file(args: &Args, input: &Input, console: &Console) -> Result<FileResu
 }
 
 fn verify_loaded(args: &Args, input: &Input, file: &LoadedFile, color: bool) -> FileResult {
+    Progress::enter_phase("verify");
     let mut problems = match &file.program {
         Loaded::Ptir(program) => ptir::verify(program).err().unwrap_or_default(),
         Loaded::Ir(program) => {
