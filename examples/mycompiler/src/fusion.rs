@@ -1,9 +1,9 @@
 //! A fusion: the ops of a softmax become one.
 
-use sapwood::ptir::prelude::*;
 use sapwood::ptir::ops::{BroadcastInDim, BroadcastTo, Div, ReduceMax, ReduceSum};
-use sapwood::rewrite::matchers::{self as m, Matcher as _};
+use sapwood::ptir::prelude::*;
 use sapwood::rewrite::Rewrite;
+use sapwood::rewrite::matchers::{self as m, Matcher as _};
 
 use crate::ops::Softmax;
 
