@@ -27,7 +27,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `rewriter/` | The rewriter: `edit` (checked edits), `listener`, `change_tracker` (changes since the driver last asked), `constants`, `dim_bindings`, `effect_index`, `wide_inst_memo` (facts about wide instructions), `error`. |
-//! | `pattern/` | Patterns: `rewrite` (the context of a pattern), `patch` and `patch_builder` (staged instructions), `moved_region`, `root_view`, `gate` (cheap conditions), `pattern_set`, `pattern_list` (registration), `into_pattern`. |
+//! | `pattern/` | Patterns: `rewrite` (the context of a pattern), `patch` and `patch_builder` (staged instructions), `moved_region`, `root_view`, `gate` (cheap conditions), `pattern_set`, `pattern_list` (registration), `into_pattern`, `early_return` (macros). |
 //! | [`matchers/`](mod@matchers) | Matchers: descriptions of definitions for patterns. `op_matcher` and `ops` match ops, `constants` constants; `conditions`, `scope`. |
 //! | `greedy/` | The greedy driver: `driver` (the loop), `worklist`, `attempt` (one pattern, with rollback), `merge_equal`, `rewrite_cycles`, `verify_changes`, `config`, `stats`. |
 //! | [`canonicalize/`](mod@canonicalize) | The shipped patterns, one file per op family. `commutative`, `movement` and `attributes` have patterns for several families; `tensor_views`, `numeric_constants`, `carried_values` and `reducer` are helpers. |
