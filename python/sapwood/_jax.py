@@ -29,6 +29,10 @@ class _Signature(NamedTuple):
     """The structure of the results."""
     kept: tuple[int, ...] | None
     """The flat arguments that are parameters of the program; ``None`` if that is not known."""
+    key_arguments: dict[int, Any]
+    """The data types of the flat arguments that are typed PRNG keys (`jax.random.key`). The program has their data in their place."""
+    key_results: dict[int, Any]
+    """The data types of the flat results that are typed PRNG keys."""
 
 
 def _import_jax(caller: str) -> Any:
@@ -57,7 +61,19 @@ def from_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> ptir.Pr
     if in_tree is None:
         return program
     kept = _kept_arguments(lowered, in_tree.num_leaves, len(program.function().params))
-    return program._with_origin(_Signature(in_tree, lowered.out_tree, kept))  # noqa: SLF001
+    jax = _import_jax("from_jax")
+    keys = [_key_types(jax, getattr(lowered, name, None)) for name in ("args_info", "out_info")]
+    return program._with_origin(_Signature(in_tree, lowered.out_tree, kept, *keys))  # noqa: SLF001
+
+
+def _is_key(jax: Any, value: Any) -> bool:
+    return hasattr(value, "dtype") and jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key)
+
+
+def _key_types(jax: Any, tree: Any) -> dict[int, Any]:
+    """Returns the data types of the typed PRNG keys among the leaves of a pytree, by their indices."""
+    leaves = enumerate(jax.tree.leaves(tree))
+    return {n: leaf.dtype for n, leaf in leaves if _is_key(jax, leaf)}
 
 
 def _kept_arguments(lowered: Any, given: int, parameters: int) -> tuple[int, ...] | None:
@@ -91,7 +107,7 @@ def to_jax(program: ptir.Program) -> Callable[..., Any]:
             if len(args) != len(inputs):
                 message = f"@{main.name} takes {len(inputs)} arrays, found {len(args)}"
                 raise ArgumentError(message)
-            return tuple(call(*args))
+            return tuple(call(*(jax.random.key_data(arg) if _is_key(jax, arg) else arg for arg in args)))
 
         return _named(run_flat, main.name)
     if signature.kept is None:
@@ -101,12 +117,26 @@ def to_jax(program: ptir.Program) -> Callable[..., Any]:
         )
         raise InvalidValueError(message)
 
+    def array_of(n: int, leaf: Any) -> Any:
+        traced = signature.key_arguments.get(n)
+        found = leaf.dtype if _is_key(jax, leaf) else None
+        if found != traced:
+            kinds = [f"a PRNG key of type {kind}" if kind is not None else "no PRNG key" for kind in (traced, found)]
+            message = f"argument {n} was traced as {kinds[0]}, found {kinds[1]}"
+            raise ArgumentError(message)
+        return leaf if found is None else jax.random.key_data(leaf)
+
+    def result_of(n: int, array: Any) -> Any:
+        key = signature.key_results.get(n)
+        return array if key is None else jax.random.wrap_key_data(array, impl=key._impl.name)  # noqa: SLF001
+
     def run(*args: Any, **kwargs: Any) -> Any:
         leaves, tree = jax.tree.flatten((args, kwargs))
         if tree != signature.in_tree:
             message = f"the function was traced with the arguments {signature.in_tree}, found {tree}"
             raise ArgumentError(message)
-        return jax.tree.unflatten(signature.out_tree, call(*(leaves[n] for n in signature.kept)))
+        results = call(*(array_of(n, leaves[n]) for n in signature.kept))
+        return jax.tree.unflatten(signature.out_tree, [result_of(n, array) for n, array in enumerate(results)])
 
     return _named(run, main.name)
 

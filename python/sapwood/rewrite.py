@@ -183,6 +183,7 @@ def apply(
     max_rewrites: int | None = None,
     verify: bool = True,
     listener: Listener | None = None,
+    record: bool = False,
 ) -> Result:
     """Applies patterns and rules until none fires.
 
@@ -190,6 +191,9 @@ def apply(
 
     Every rewrite is verified. A rewrite that leaves an invalid program, or replaces a value by one of another type, raises a
     `RewriteError` that names the pattern; ``verify=False`` disables this.
+
+    `Report.to_html` runs the patterns again to show their steps. With ``record``, the steps of this run are kept for it, for patterns
+    that have side effects or do not always give the same result.
     """
     made, report = _native.apply_patterns(
         program,
@@ -200,6 +204,7 @@ def apply(
         max_rewrites=max_rewrites,
         verify=verify,
         listener=_event_callback(listener),
+        record=record,
     )
     return Result(made, report)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -75,7 +76,7 @@ def test_a_report_is_a_page(tmp_path: Path) -> None:
     assert "the same on" not in report.to_html()
 
 
-def test_a_page_about_patterns_does_not_run_them_again() -> None:
+def test_a_recorded_run_is_not_repeated_for_a_page() -> None:
     calls = []
 
     @rewrite.pattern("neg")
@@ -83,9 +84,50 @@ def test_a_page_about_patterns_does_not_run_them_again() -> None:
         calls.append(op.name)
         return rw.sub(0.0, op.operands[0])
 
+    report = rewrite.apply(NEGATED_TWICE, [neg_as_sub], record=True).report
+    called = len(calls)
+    page = report.to_html()
+    assert called >= 2 and "neg_as_sub" in page and len(calls) == called
+    # Without a recording, the patterns run once more, for the first page.
     report = rewrite.apply(NEGATED_TWICE, [neg_as_sub]).report
     called = len(calls)
-    assert called >= 2 and "neg_as_sub" in report.to_html() and len(calls) == called
+    assert "neg_as_sub" in report.to_html() and len(calls) > called
+    called = len(calls)
+    assert "neg_as_sub" in report.to_html() and len(calls) == called
+
+
+def test_a_run_that_cannot_be_repeated_has_no_wrong_page() -> None:
+    replacements = iter(["exp", "tanh"])
+
+    @rewrite.pattern("abs")
+    def changing(op: rewrite.Op, rw: rewrite.Rewriter) -> object:
+        kind = next(replacements)
+        return rw.exp(op.operands[0]) if kind == "exp" else rw.tanh(op.operands[0])
+
+    program = ptir.parse("ptir 1 func @f(%x: f32[4]) -> f32[4] { %y = abs %x : f32[4] return %y }")
+    report = rewrite.apply(program, [changing]).report
+    with pytest.raises(errors.RewriteError, match="record=True"):
+        report.to_html()
+    # The iterator is empty now, so the pattern raises.
+    with pytest.raises(StopIteration):
+        report.to_html()
+
+
+def test_pages_do_not_read_files_of_rules_again(tmp_path: Path) -> None:
+    rules = tmp_path / "a.rules"
+    rules.write_text("rule twice_negated: neg(neg(x)) => x\n", encoding="utf-8")
+    _, report = rewrite.run(NEGATED_TWICE, f"rules{{file={rules}}}")
+    rules.unlink()
+    assert "twice_negated" in report.to_html()
+
+
+@pytest.mark.parametrize("record", [True, False])
+def test_threads_get_the_same_page(record: bool) -> None:  # noqa: FBT001
+    rule = rewrite.rules("rule twice_negated: neg(neg(x)) => x")[0]
+    report = rewrite.apply(NEGATED_TWICE, [rule], record=record).report
+    with ThreadPoolExecutor(8) as pool:
+        pages = set(pool.map(lambda _: report.to_html(), range(32)))
+    assert len(pages) == 1 and "twice_negated" in pages.pop()
 
 
 def test_ops_are_completed() -> None:

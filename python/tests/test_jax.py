@@ -78,6 +78,49 @@ def test_unused_arguments() -> None:
     assert_close(sapwood.to_jax(jitted)(x * 0, x), x + 1)
 
 
+def sample(key: jax.Array, x: jax.Array) -> tuple[jax.Array, jax.Array]:
+    key, used = jax.random.split(key)
+    return key, x + jax.random.uniform(used, x.shape)
+
+
+def assert_same_sample(left: tuple[jax.Array, jax.Array], right: tuple[jax.Array, jax.Array]) -> None:
+    assert left[0].dtype == right[0].dtype
+    assert_close([jax.random.key_data(left[0]), left[1]], [jax.random.key_data(right[0]), right[1]])
+
+
+@pytest.mark.parametrize("impl", ["threefry2x32", "rbg"])
+def test_typed_random_keys(impl: str) -> None:
+    key, x = jax.random.key(7, impl=impl), jnp.arange(4.0)
+    program = sapwood.from_jax(sample, key, x)
+    for made in (program, program.simplify(inline=True)):
+        run = sapwood.to_jax(made)
+        assert_same_sample(run(key, x), sample(key, x))
+        assert_same_sample(jax.jit(run)(key, x), sample(key, x))
+    simplified = sapwood.simplify_jax(sample)
+    assert_same_sample(simplified(key, x), sample(key, x))
+    assert_same_sample(jax.jit(simplified)(key, x), sample(key, x))
+    # Several keys in one array.
+    keys = jax.random.split(key, 3)
+    run = sapwood.to_jax(sapwood.from_jax(lambda keys: keys[::-1], keys))
+    assert run(keys).dtype == keys.dtype
+    assert_close(jax.random.key_data(run(keys)), jax.random.key_data(keys[::-1]))
+    # A pickle holds the program alone, whose parameter is the data of the key.
+    flat = sapwood.to_jax(pickle.loads(pickle.dumps(program)))
+    data, y = flat(key, x)
+    assert_close([data, y], [jax.random.key_data(sample(key, x)[0]), sample(key, x)[1]])
+
+
+def test_random_keys_of_other_types_are_refused() -> None:
+    key, x = jax.random.key(7), jnp.arange(4.0)
+    run = sapwood.to_jax(sapwood.from_jax(sample, key, x))
+    with pytest.raises(errors.ArgumentError, match=r"argument 0 was traced as a PRNG key of type key<fry>, found no PRNG key"):
+        run(jax.random.key_data(key), x)
+    with pytest.raises(errors.ArgumentError, match=r"argument 1 was traced as no PRNG key, found a PRNG key of type key<fry>"):
+        run(key, key)
+    with pytest.raises(errors.ArgumentError, match=r"found a PRNG key of type key<rbg>"):
+        run(jax.random.key(7, impl="rbg"), x)
+
+
 def test_programs_of_other_origin() -> None:
     program = ptir.parse("ptir 1 func @twice(%x: f32[3]) -> (f32[3], i32[2]) { %y = add %x, %x : f32[3] %c = constant [1, 2] : i32[2] return %y, %c }")
     y, c = sapwood.to_jax(program)(np.array([1, 2, 3], np.float32))

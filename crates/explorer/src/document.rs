@@ -6,29 +6,38 @@ use sapwood_ptir::{Attr, Function, InstId, PrintOptions, Program, print_with};
 use sapwood_types::Source;
 use serde::Serialize;
 
+use crate::check_section::CheckSection;
 use crate::limits::{MAX_GRAPH_OPS, MAX_LINE_BYTES, MAX_LITERAL_ELEMENTS, truncate};
 use crate::page::render_page;
 use crate::program_rows::{FunctionRow, PageTables};
 use crate::recording::{Recording, RunRow};
 
-/// The title of a page, and the source of its program.
+/// The title of a page, the source of its program, and the result of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct PageOptions<'a> {
     title: &'a str,
     source: Option<&'a Source>,
+    check: Option<&'a CheckSection>,
 }
 
 impl<'a> PageOptions<'a> {
     /// Creates options with a title.
     #[must_use]
     pub fn new(title: &'a str) -> Self {
-        Self { title, source: None }
+        Self { title, source: None, check: None }
     }
 
     /// Sets the source that the spans of the program refer to. The page shows its lines.
     #[must_use]
     pub fn source(mut self, source: &'a Source) -> Self {
         self.source = Some(source);
+        self
+    }
+
+    /// Sets the result of comparing the programs before and after the run, or removes it.
+    #[must_use]
+    pub fn check(mut self, check: Option<&'a CheckSection>) -> Self {
+        self.check = check;
         self
     }
 }
@@ -161,7 +170,7 @@ pub fn graph_page(program: &Program, options: &PageOptions<'_>) -> String {
 #[must_use]
 pub fn report_page(recording: &Recording, options: &PageOptions<'_>) -> String {
     let mut tables = PageTables::default();
-    let (states, run) = recording.rows(&mut tables, options.source);
+    let (states, run) = recording.rows(&mut tables, options.source, options.check);
     build_page("report", options, tables, states, Some(run))
 }
 

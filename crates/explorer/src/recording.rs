@@ -22,7 +22,6 @@ pub struct Recording {
     total: Duration,
     verify: Duration,
     failure: Option<FailureRecord>,
-    check: Option<CheckSection>,
 }
 
 /// The failure of a run.
@@ -59,7 +58,6 @@ impl Recording {
             total: Duration::ZERO,
             verify: Duration::ZERO,
             failure: None,
-            check: None,
         }
     }
 
@@ -93,16 +91,12 @@ impl Recording {
         });
     }
 
-    /// Sets or removes the result of comparing the programs before and after.
-    pub fn set_check(&mut self, check: impl Into<Option<CheckSection>>) {
-        self.check = check.into();
-    }
-
     /// Returns the rows of a page: the program before the run and after each pass, and the run.
     pub(crate) fn rows(
         &self,
         tables: &mut PageTables,
         source: Option<&Source>,
+        check: Option<&CheckSection>,
     ) -> (Vec<ProgramRow>, RunRow) {
         let details = self.details();
         let drawn = |n: usize| details[n].is_drawn();
@@ -152,7 +146,7 @@ impl Recording {
             marks: ends.then(|| compare_programs(&self.before, last, &run_merges)),
             passes,
             failure,
-            check: self.check.as_ref().map(CheckSection::truncated),
+            check: check.map(CheckSection::truncated),
             notes,
         };
         (states, run)

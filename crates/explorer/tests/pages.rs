@@ -218,22 +218,23 @@ fn a_page_has_the_result_of_a_check() {
     let recorder = Arc::new(RunRecorder::new(&program));
     let manager = PassManager::parse("cse").unwrap();
     let ran = manager.trace(recorder.clone()).run(&mut program).unwrap();
-    let mut recording = recorder.finish("cse", Ok(&ran));
-    let page = |recording: &_| data(&report_page(recording, &PageOptions::new("f.ptir")));
-    assert_eq!(page(&recording)["run"]["check"], Value::Null);
-    recording.set_check(CheckSection {
+    let recording = recorder.finish("cse", Ok(&ran));
+    let page = |check: Option<&CheckSection>| {
+        data(&report_page(&recording, &PageOptions::new("f.ptir").check(check)))
+    };
+    assert_eq!(page(None)["run"]["check"], Value::Null);
+    let different = CheckSection {
         verdict: CheckSectionVerdict::Different,
         summary: "different".into(),
         culprit: Some("the first wrong rewrite is by `bad`".into()),
         lines: (0..150).map(|n| format!("line {n}")).collect(),
-    });
-    let check = page(&recording)["run"]["check"].clone();
+    };
+    let check = page(Some(&different))["run"]["check"].clone();
     assert_eq!(check["verdict"], "different");
     assert_eq!(check["culprit"], "the first wrong rewrite is by `bad`");
     assert_eq!(check["lines"].as_array().unwrap().len(), 101);
     assert_eq!(check["lines"][100], "and 50 more lines");
-    recording.set_check(CheckSection::not_run("the run failed"));
-    let check = page(&recording)["run"]["check"].clone();
+    let check = page(Some(&CheckSection::not_run("the run failed")))["run"]["check"].clone();
     assert_eq!(
         (&check["verdict"], &check["summary"]),
         (&"unknown".into(), &"not run: the run failed".into())

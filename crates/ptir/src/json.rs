@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_types::{
-    DataType, Diagnostic, Diagnostics, Loc, LocAliases, LocTable, Span, did_you_mean,
+    DataType, Diagnostic, Diagnostics, Loc, LocTable, Span, did_you_mean, read_locs,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value as Json, json};
@@ -282,7 +282,8 @@ pub fn from_json_with(text: &str, registry: &Arc<Registry>) -> Result<Program, D
     let file: JsonProgram = serde_json::from_str(text).map_err(|e| malformed(&e))?;
     let mut program = Program::new(registry.clone());
     let mut problems = Diagnostics::new();
-    let locs = read_locs(&file.locs).map_err(refuse)?;
+    let locs = read_locs(&file.locs)
+        .map_err(|(n, error)| refuse(format!("locs[{n}]: {}", error.message)))?;
     for (n, json) in file.functions.iter().enumerate() {
         let mut reader =
             JsonReader { path: format!("functions[{n}]"), problems: &mut problems, locs: &locs };
@@ -300,33 +301,6 @@ struct JsonReader<'a> {
     path: String,
     problems: &'a mut Diagnostics,
     locs: &'a [Loc],
-}
-
-// Reads the list of locations.
-fn read_locs(texts: &[String]) -> Result<Vec<Loc>, String> {
-    // The list as definitions of aliases.
-    let mut definitions = String::new();
-    let mut starts = Vec::with_capacity(texts.len());
-    for text in texts {
-        starts.push(definitions.len());
-        definitions.push('(');
-        definitions.push_str(text);
-        definitions.push_str(")\n");
-    }
-    let names: Vec<String> = (0..texts.len()).map(|n| format!("loc{n}")).collect();
-    let mut aliases = LocAliases::new();
-    let mut locs = Vec::with_capacity(texts.len());
-    for (n, &start) in starts.iter().enumerate() {
-        let end = starts.get(n + 1).copied().unwrap_or(definitions.len());
-        // A text that closes the parenthesis early is not one location.
-        match aliases.read(&definitions, start) {
-            Ok((loc, at)) if at + 1 == end => locs.push(loc),
-            Ok(_) => return Err(format!("locs[{n}]: expected one location: {}", texts[n])),
-            Err(error) => return Err(format!("locs[{n}]: {}", error.message)),
-        }
-        aliases.define(&names[n], start);
-    }
-    Ok(locs)
 }
 
 impl JsonReader<'_> {

@@ -106,7 +106,16 @@ fn errors_are_at_their_place() {
         (body("", "#x = nothing\n"), "a.ptir:5:6: error: expected `loc(…)`"),
         (body("", "#x loc(\"a\")\n"), "a.ptir:5:4: error: expected `=`"),
         (body("", "#x = loc(\"a\":1)\n"), "a.ptir:5:15: error: expected `:` and a column"),
+        (
+            body("loc(#x)", "#x = loc(\"a\")\n  #x = loc(\"b\")\n"),
+            "a.ptir:6:3: error: the location `#x` is defined twice",
+        ),
+        (
+            body("loc(#x)", "#x = loc(fused<\"a\\\n\">[\"b\"])\n"),
+            "a.ptir:5:16: error: a string is not closed",
+        ),
     ];
+    assert!(parse(&body("loc(#x)", "\t #x = loc(\"a\")\n")).is_ok());
     for (text, message) in cases {
         let problems = parse_with(&text, ParseOptions::new().file("a.ptir")).unwrap_err();
         assert!(problems.to_string().contains(message), "{text}\n{problems}");

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use pyo3::prelude::*;
 use sapwood::Span;
-use sapwood_types::LocAliases;
+use sapwood_types::LocError;
 
 use crate::errors;
 
@@ -50,11 +50,11 @@ impl PySpan {
             checked_position(py, "end_column", end_column)?,
         );
         let Some(loc) = loc else { return Ok(Self(span)) };
-        let text = format!("({loc})");
-        match LocAliases::new().read(&text, 0) {
-            Ok((loc, end)) if end == text.len() => Ok(Self(span.with_loc(loc))),
-            Ok(_) => Err(errors::value_error(py, format!("expected one location, found {loc}"))),
-            Err(error) => Err(errors::value_error(py, format!("{}: {loc}", error.message))),
+        match loc.parse() {
+            Ok(loc) => Ok(Self(span.with_loc(loc))),
+            Err(LocError { message, .. }) => {
+                Err(errors::value_error(py, format!("{message}: {loc}")))
+            }
         }
     }
 

@@ -5,13 +5,16 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use sapwood_ptir::ops::{Abs, Add, Ceil, Cos, Exp, Floor, Log, Mul, Neg, Sin, Sqrt, Tan, Tanh};
+use sapwood_ptir::ops::{
+    Abs, Add, Ceil, Cos, Exp, Floor, Log, Mul, Neg, Return, Sin, Sqrt, Tan, Tanh,
+};
 use sapwood_ptir::{Function, InsertPoint, InstId, Op, Program, Value, parse};
 use sapwood_rewrite::{
-    GreedyConfig, GreedyStats, Listener, OpRewritePattern, OpView, Pattern, PatternFn, PatternId,
-    PatternSet, ProblemKind, ProgramRewriter, Rewrite, Roots, StepKind, Unary,
+    FoldResult, GreedyConfig, GreedyStats, Listener, OpRewritePattern, OpView, Pattern, PatternFn,
+    PatternId, PatternSet, ProblemKind, ProgramRewriter, Rewrite, Roots, StepKind, Unary,
     apply_patterns_and_fold_greedily, apply_with_listener,
 };
+use smallvec::SmallVec;
 
 fn config() -> GreedyConfig {
     GreedyConfig { expensive_checks: true, ..GreedyConfig::default() }
@@ -597,23 +600,38 @@ fn folds_and_cost_models_that_panic_are_contained_and_named() {
     );
 }
 
+#[derive(Default)]
+struct Steps(Vec<String>);
+impl Listener for Steps {
+    fn step(&mut self, _: &Function, kind: StepKind<'_>, _: InstId) {
+        self.0.push(kind.name().to_owned());
+    }
+}
+
 #[test]
 fn the_driver_tells_its_steps() {
     let mut set = PatternSet::new();
     set.add(neg_of_neg);
     let mut program = parse(&body("%a = neg %x\n%b = neg %a\n%r = exp %b")).unwrap();
-    #[derive(Default)]
-    struct Steps(Vec<String>);
-    impl Listener for Steps {
-        fn step(&mut self, _: &Function, kind: StepKind<'_>, _: InstId) {
-            self.0.push(kind.name().to_owned());
-        }
-    }
     let mut steps = Steps::default();
     let f = program.function_mut("f").unwrap();
     let (set, config) = (set.freeze(), config());
     apply_with_listener(f, &set, &config, Some(&mut steps)).unwrap();
     assert_eq!(steps.0, ["neg_of_neg", "dce"]);
+}
+
+#[test]
+fn refused_edits_are_not_steps() {
+    // A fold of an op that cannot be erased.
+    let mut set = PatternSet::new();
+    set.add_fold(Return::key(), |_, _| FoldResult::Results(SmallVec::new()));
+    let mut program = parse(&body("%r = neg %x")).unwrap();
+    let before = program.to_string();
+    let mut steps = Steps::default();
+    let f = program.function_mut("f").unwrap();
+    let stats = apply_with_listener(f, &set.freeze(), &config(), Some(&mut steps)).unwrap();
+    assert_eq!((program.to_string(), stats.folds), (before, 0));
+    assert_eq!(steps.0, [""; 0]);
 }
 
 #[test]

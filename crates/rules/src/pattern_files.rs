@@ -1,5 +1,7 @@
 //! Reading patterns and rules from files, and the parser of pipelines that name such files.
 
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -91,7 +93,8 @@ impl<'a> PatternFiles<'a> {
     pub fn add_rules(&self, paths: &[PathBuf], set: &mut PatternSet) -> Result<(), SourceErrors> {
         let (rules, sources) = self.rules_and_sources(paths)?;
         let mut problems = Diagnostics::new();
-        for rule in rules.iter().filter(|rule| set.names().any(|name| name == rule.name())) {
+        let shipped: HashSet<&str> = set.names().collect();
+        for rule in rules.iter().filter(|rule| shipped.contains(rule.name())) {
             let message = format!("`{}` is already the name of a shipped pattern", rule.name());
             let clash = Diagnostic::error(rule.pattern().span(), message);
             problems.push(clash.with_help("rename the rule"));
@@ -136,6 +139,7 @@ fn read_files<T>(
     parse: impl Fn(&Source) -> Result<Vec<T>, Diagnostics>,
 ) -> Result<(Vec<T>, Vec<Source>), SourceErrors> {
     let mut items: Vec<T> = Vec::new();
+    let mut first_spans: HashMap<Name, Span> = HashMap::new();
     let mut errors = SourceErrors::default();
     for path in files {
         let source = read(path)?;
@@ -143,11 +147,12 @@ fn read_files<T>(
             Ok(new) => {
                 for item in new {
                     let (name, span) = name_and_span(&item);
-                    let first = items.iter().map(&name_and_span).find(|(known, _)| *known == name);
-                    if let Some((_, first)) = first {
-                        let message = format!("{kind} `{name}` is defined twice");
-                        let twice = Diagnostic::error(span, message);
-                        errors.diagnostics.push(twice.with_note_at(first, "here first"));
+                    match first_spans.entry(name) {
+                        Entry::Vacant(entry) => drop(entry.insert(span)),
+                        Entry::Occupied(first) => {
+                            let twice = defined_twice(kind, name.as_str(), span, *first.get());
+                            errors.diagnostics.push(twice);
+                        }
                     }
                     items.push(item);
                 }
@@ -158,6 +163,12 @@ fn read_files<T>(
     }
     let sources = errors.sources.clone();
     errors.into_result((items, sources))
+}
+
+/// Returns the error that a name is defined at a span and was defined at another.
+pub(crate) fn defined_twice(kind: &str, name: &str, span: Span, first: Span) -> Diagnostic {
+    let twice = Diagnostic::error(span, format!("{kind} `{name}` is defined twice"));
+    twice.with_note_at(first, "here first")
 }
 
 fn is_rules_file(path: &Path) -> bool {

@@ -1,13 +1,14 @@
 //! Large patterns and programs: no stack overflow, no exponential search, and searches that are cut short are reported.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use sapwood_ptir::{Program, Registry, parse};
 use sapwood_rules::{
     ExtractOptions, FindOptions, MAX_OPS, PatternGraph, explain, extract, find_matches,
-    patterns_from,
+    patterns_from, read_rule_files,
 };
-use sapwood_testing::on_small_stack;
+use sapwood_testing::{cases, on_small_stack};
 use sapwood_types::{Diagnostics, Source};
 
 fn read(text: &str) -> Result<Vec<PatternGraph>, Diagnostics> {
@@ -24,6 +25,23 @@ fn chain(name: &str, ops: usize) -> String {
         let _ = writeln!(body, "  %v{} = exp %v{n} : f32[4]", n + 1);
     }
     function(name, "%v0: f32[4]", &body, &format!("%v{ops}"))
+}
+
+#[test]
+fn a_file_of_many_rules_is_read_and_a_second_definition_is_found() {
+    let count = cases(20_000, 100_000);
+    let mut text = String::new();
+    for n in 0..count {
+        let _ = writeln!(text, "rule r{n}: neg(neg(x)) => x");
+    }
+    let files = ["a.rules".into(), "b.rules".into()];
+    let read = |second: &str| {
+        let text = |path: &Path| if path == Path::new("a.rules") { &*text } else { second };
+        read_rule_files(&files, &|path| Ok(Source::new(&path.to_string_lossy(), text(path))))
+    };
+    assert_eq!(read("rule other: neg(neg(x)) => x").unwrap().len(), count as usize + 1);
+    let error = read(&format!("rule r{}: neg(neg(x)) => x", count - 1)).unwrap_err().to_string();
+    assert!(error.contains("is defined twice") && error.contains("b.rules:1:"), "{error}");
 }
 
 // A balanced tree of sums over parameters: every order of operands is the same match.

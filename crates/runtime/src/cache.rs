@@ -7,7 +7,7 @@ use sapwood_ptir::{Name, Program};
 use sapwood_structural::Hash128;
 
 /// The default number of programs in a cache.
-pub const DEFAULT_PROGRAM_CAPACITY: usize = 256;
+const DEFAULT_PROGRAM_CAPACITY: usize = 256;
 
 /// A cache of compiled programs, keyed by structure: up to renaming and the order of independent instructions, with the same op
 /// registry. Lookups use a 128-bit hash and are confirmed by comparison, so two different programs are never confused. When the

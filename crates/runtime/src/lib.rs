@@ -41,7 +41,7 @@ mod lazy;
 mod tolerance;
 
 pub use backend::{Backend, RunRequest};
-pub use cache::{CacheLookup, CacheStats, DEFAULT_PROGRAM_CAPACITY, ProgramCache};
+pub use cache::{CacheLookup, CacheStats, ProgramCache};
 pub use cpu::{CpuBackend, CpuError};
 pub use kernels::FastKernels;
 pub use lazy::{CaptureContext, LazyError, LazyGraph, LazyTensor};

@@ -72,12 +72,18 @@ pub use sapwood_rewrite as rewrite;
 pub use sapwood_rules as rules;
 pub use sapwood_runtime as runtime;
 pub use sapwood_stablehlo as stablehlo;
-pub use sapwood_structural as structural;
 pub use sapwood_trace as trace;
 pub use sapwood_types::{
     DataType, Diagnostic, Diagnostics, Loc, LocKind, Severity, Source, SourceErrors, Span,
 };
 pub use toolkit::{OptimizeError, ProgramFile, Toolkit};
+
+/// Nodes, and their comparison up to renaming: the crate `sapwood-structural`.
+pub mod structural {
+    pub use sapwood_structural::*;
+    // In place of the derive macro of that crate, which needs a dependency on it.
+    pub use sapwood_structural::__private::SapwoodNode as Node;
+}
 
 /// Compiles and runs the Rust code of the front page as tests.
 #[cfg(doctest)]

@@ -75,6 +75,17 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Returns the end of the text from a place up to here, without white space and comments at its end.
+    pub(crate) fn end_since(&self, start: usize) -> usize {
+        let mut text = &self.text[start..self.at];
+        loop {
+            text = text.trim_ascii_end();
+            let line = text.rfind('\n').map_or(0, |newline| newline + 1);
+            let Some(comment) = find_comment(&text[line..]) else { return start + text.len() };
+            text = &text[..line + comment];
+        }
+    }
+
     /// Returns the next byte; 0 at the end.
     #[inline]
     pub(crate) fn peek(&mut self) -> u8 {
@@ -518,9 +529,42 @@ pub(crate) fn mix_hash(hash: u64, word: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
+// Returns the place of `//` in a line, outside of strings.
+fn find_comment(line: &str) -> Option<usize> {
+    if !line.contains("//") {
+        return None;
+    }
+    let (bytes, mut quoted, mut at) = (line.as_bytes(), false, 0);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => quoted = !quoted,
+            b'\\' if quoted => at += 1,
+            b'/' if !quoted && bytes.get(at + 1) == Some(&b'/') => return Some(at),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_op_ends_before_comments() {
+        for (text, end) in [
+            ("a b", 3),
+            ("a b \n  ", 3),
+            ("a b // c", 3),
+            ("a b // c\n\n // d \"e\n\t", 3),
+            ("a \"//\"", 6),
+            ("a \"// \\\" //\" // \"b\"", 13),
+            ("a // b\n c", 9),
+        ] {
+            assert_eq!(Cursor { text, at: text.len() }.end_since(0), end, "{text}");
+        }
+    }
 
     #[test]
     fn leading_numbers_are_parsed() {

@@ -14,10 +14,18 @@ use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, LitStr, Result};
 #[proc_macro_derive(Node, attributes(node))]
 pub fn derive_node(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);
-    expand(&input).unwrap_or_else(Error::into_compile_error).into()
+    expand(&input, &quote!(::sapwood_structural)).unwrap_or_else(Error::into_compile_error).into()
 }
 
-fn expand(input: &DeriveInput) -> Result<TokenStream> {
+/// Derives `Node` in crates that depend on `sapwood` alone, which exports it as `sapwood::structural::Node`.
+#[proc_macro_derive(SapwoodNode, attributes(node))]
+pub fn derive_sapwood_node(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = syn::parse_macro_input!(input as DeriveInput);
+    expand(&input, &quote!(::sapwood::structural)).unwrap_or_else(Error::into_compile_error).into()
+}
+
+// Generates the implementation. `crate_` is the path of `sapwood-structural` in the user's crate.
+fn expand(input: &DeriveInput, crate_: &TokenStream) -> Result<TokenStream> {
     if !input.generics.params.is_empty() {
         return Err(Error::new_spanned(
             &input.generics,
@@ -30,6 +38,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
         Data::Struct(data) => {
             let key = type_attributes.key.clone().unwrap_or_else(|| name.to_string());
             let descriptor = DescriptorCode::new(
+                crate_,
                 name,
                 &quote!(Self),
                 None,
@@ -37,7 +46,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
                 &type_attributes,
                 &data.fields,
             )?;
-            Ok(implement_node(name, &[descriptor]))
+            Ok(implement_node(crate_, name, &[descriptor]))
         }
         Data::Enum(data) => {
             if type_attributes.kind.is_some() || type_attributes.scope || type_attributes.hooks {
@@ -55,6 +64,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
                     variant_attributes.key.clone().unwrap_or_else(|| format!("{prefix}.{ident}"));
                 let path = quote!(Self::#ident);
                 descriptors.push(DescriptorCode::new(
+                    crate_,
                     name,
                     &path,
                     Some(ident),
@@ -63,7 +73,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
                     &variant.fields,
                 )?);
             }
-            Ok(implement_node(name, &descriptors))
+            Ok(implement_node(crate_, name, &descriptors))
         }
         Data::Union(data) => {
             Err(Error::new_spanned(data.union_token, "a node is a struct or an enum"))
@@ -195,6 +205,7 @@ struct DescriptorCode {
 
 impl DescriptorCode {
     fn new(
+        crate_: &TokenStream,
         name: &Ident,
         path: &TokenStream,
         variant: Option<&Ident>,
@@ -202,7 +213,6 @@ impl DescriptorCode {
         attributes: &TypeAttributes,
         fields: &Fields,
     ) -> Result<Self> {
-        let crate_ = quote!(::sapwood_structural);
         let count = fields.len();
         let mut infos = Vec::new();
         let mut patterns = Vec::new();
@@ -229,7 +239,7 @@ impl DescriptorCode {
                 comparisons.push(quote!(#crate_::Field::compare(#binding, #other, comparer)));
             }
             if !attributes.ignore {
-                hash_steps.push(hash_field(index, &binding, attributes.def));
+                hash_steps.push(hash_field(crate_, index, &binding, attributes.def));
             }
             views.push(quote!(#index => #crate_::Field::view(#binding)));
             let ty = &field.ty;
@@ -295,8 +305,7 @@ impl DescriptorCode {
 }
 
 /// Generates the statement that adds the hash contribution of one field.
-fn hash_field(index: usize, binding: &Ident, def: bool) -> TokenStream {
-    let crate_ = quote!(::sapwood_structural);
+fn hash_field(crate_: &TokenStream, index: usize, binding: &Ident, def: bool) -> TokenStream {
     let part = if def {
         quote!(hasher.with_def_region(|hasher| #crate_::Field::hash_contribution(#binding, hasher)))
     } else {
@@ -311,8 +320,11 @@ fn hash_field(index: usize, binding: &Ident, def: bool) -> TokenStream {
     }
 }
 
-fn implement_node(name: &Ident, descriptors: &[DescriptorCode]) -> TokenStream {
-    let crate_ = quote!(::sapwood_structural);
+fn implement_node(
+    crate_: &TokenStream,
+    name: &Ident,
+    descriptors: &[DescriptorCode],
+) -> TokenStream {
     let functions: Vec<&Ident> =
         descriptors.iter().map(|descriptor| &descriptor.function).collect();
     let infos = descriptors.iter().map(|descriptor| &descriptor.info);
@@ -381,12 +393,19 @@ fn implement_node(name: &Ident, descriptors: &[DescriptorCode]) -> TokenStream {
 
 #[cfg(test)]
 mod tests {
+    use proc_macro2::TokenStream;
+    use quote::quote;
+
     use super::expand;
+
+    fn try_expand(text: &str) -> syn::Result<TokenStream> {
+        expand(&syn::parse_str(text).unwrap(), &quote!(::sapwood::structural))
+    }
 
     /// Returns the error of the derive for a text that it rejects.
     #[track_caller]
     fn expand_error(text: &str) -> String {
-        expand(&syn::parse_str(text).unwrap()).expect_err(text).to_string()
+        try_expand(text).expect_err(text).to_string()
     }
 
     #[test]
@@ -402,7 +421,8 @@ mod tests {
             "struct A { #[node(ignore, default)] a: i64 }",
             "struct A { #[node(def)] #[node(default)] a: i64 }",
         ] {
-            expand(&syn::parse_str(text).unwrap()).expect(text);
+            let code = try_expand(text).expect(text).to_string();
+            assert!(!code.contains("sapwood_structural"), "{text}: the path of the crate is given");
         }
     }
 

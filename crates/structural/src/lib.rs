@@ -226,11 +226,12 @@ pub use values::{BigInt, Bytes, Tensor, TensorSizeError, Text, Value};
 pub use view::{List, View, WideInt};
 pub use walk::{NodeWalk, Visitor, WalkAction, WalkedNode};
 
-/// Items that the code of `#[derive(Node)]` names. Not for users: it may change in any version.
+/// Items that the code of `#[derive(Node)]` names, and the derive macro that `sapwood` exports. Not for users: it may change in any version.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::hasher::{ChildPosition, HashSum};
     pub use crate::hooks::TypedHooks;
+    pub use sapwood_structural_derive::SapwoodNode;
 }
 
 /// The chapter on comparing nodes, whose code is tested with the crate.

@@ -63,7 +63,7 @@ pub use data_type::{DataType, UnknownDataType};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use did_you_mean::did_you_mean;
 pub use float_mode::FloatMode;
-pub use loc::{Loc, LocAliases, LocError, LocKind, LocTable};
+pub use loc::{Loc, LocAliases, LocError, LocKind, LocTable, read_locs};
 pub use mlir_string::{unescape_mlir, write_mlir_string};
 pub use output_file::{OutputFile, WriteError, write_atomically};
 pub use progress::{Progress, ProgressCounter};

@@ -9,7 +9,8 @@ use crate::loc::{self, Loc, LocInterner};
 /// The id of an interned file name; four bytes instead of a string in every node.
 ///
 /// Numbers are given out in order of first use and mean nothing outside this process. Names are
-/// kept until the process ends, so intern file names, not text that a program can make up freely.
+/// kept until the process ends, and so are those in the [locations](Loc) of programs: the memory of a process grows with the number
+/// of different names that it reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FileId(u32);
 

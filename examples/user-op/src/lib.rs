@@ -1,9 +1,12 @@
-//! A user-defined op: one row of a table defines its text, JSON, inference, evaluation, view and builder methods.
+//! A user-defined op: one row of a table defines its text, JSON, inference, evaluation, view and builder methods. And a user-defined IR
+//! whose nodes are compared up to renaming. `sapwood` is the only dependency.
 
-use sapwood_ptir::eval::{self, EvalCx, EvalResult, Tensor};
-use sapwood_ptir::prelude::*;
+pub mod lambda;
 
-sapwood_ptir::ops! {
+use sapwood::ptir::eval::{self, EvalCx, EvalResult, Tensor};
+use sapwood::ptir::prelude::*;
+
+sapwood::ptir::ops! {
     family "demo", table demo_ops, values DemoValueOps, graph DemoGraphOps;
 
     /// Rotates elements along an axis: those that leave at the end enter at the start.
@@ -24,7 +27,7 @@ fn eval_roll(cx: &mut EvalCx<'_>) -> EvalResult {
     let (extent, inner) =
         (input.shape()[axis], input.shape()[axis + 1..].iter().product::<usize>());
     let back = extent - cx.int("shift")?.checked_rem_euclid(extent as i64).unwrap_or(0) as usize;
-    sapwood_ptir::with_native!(input.dtype(), T => {
+    sapwood::ptir::with_native!(input.dtype(), T => {
         let mut out: Vec<T> = cx.alloc(input.len())?;
         if let Some(elements) = input.view::<T>() {
             out.extend((0..input.len()).map(|i| {
@@ -39,7 +42,7 @@ fn eval_roll(cx: &mut EvalCx<'_>) -> EvalResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sapwood_ptir::{from_json_with, parse_with, to_json};
+    use sapwood::ptir::{from_json_with, parse_with, to_json};
 
     const TEXT: &str = "\
 ptir 1
@@ -91,7 +94,7 @@ func @f(%x: f32[4, 8]) -> f32[4, 8] {
     #[test]
     fn the_definition_is_short() {
         let source = include_str!("lib.rs");
-        let start = source.lines().position(|l| l.starts_with("sapwood_ptir::ops!")).unwrap();
+        let start = source.lines().position(|l| l.starts_with("sapwood::ptir::ops!")).unwrap();
         let length = source.lines().skip(start).position(|l| l == "}").unwrap() + 1;
         assert!(length <= 15, "{length} lines");
     }

@@ -87,7 +87,7 @@ fn run_area(workspace: &Workspace, area: &str, with_peers: bool) -> Result<bool>
     };
     let report = report(area, &rows, our_values, peer_values, &verdicts, &peer_note);
     let path = workspace.target.join(format!("bench/{area}.json"));
-    write_atomically(&path, &format!("{report:#}\n"))?;
+    write_file(&path, &format!("{report:#}\n"))?;
     println!("written to {}", path.strip_prefix(&workspace.root).unwrap_or(&path).display());
     Ok(!verdicts.iter().any(RowVerdict::is_failure))
 }
@@ -165,13 +165,12 @@ fn report(
     json!({ "area": area, "rows": rows, "peer_problem": peer_note })
 }
 
-/// Writes a file atomically.
-fn write_atomically(path: &Path, text: &str) -> Result<()> {
+/// Writes a file atomically, and creates its folder if necessary.
+fn write_file(path: &Path, text: &str) -> Result<()> {
     let folder = path.parent().context("a file has a folder")?;
     std::fs::create_dir_all(folder)?;
-    let temporary = path.with_extension("json.new");
-    std::fs::write(&temporary, text)?;
-    std::fs::rename(&temporary, path).with_context(|| format!("cannot write {}", path.display()))
+    sapwood_types::write_atomically(path, text.as_bytes(), &|| Ok(()))
+        .with_context(|| path.display().to_string())
 }
 
 #[cfg(test)]

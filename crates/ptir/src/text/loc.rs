@@ -14,11 +14,13 @@ impl Parser<'_> {
         }
         self.charge_memory(memory_cost::ATTR);
         let (text, at) = (self.lexer.whole_text(), self.token.end as usize);
-        let aliases = self.loc_aliases.get_or_insert_with(|| {
+        if self.loc_aliases.is_none() {
             let mut aliases = LocAliases::new();
-            aliases.define_all(text, 0);
-            aliases
-        });
+            let twice = aliases.define_all(text);
+            self.loc_aliases = Some(aliases);
+            twice.into_iter().for_each(|error| self.report_loc(error));
+        }
+        let aliases = self.loc_aliases.get_or_insert_default();
         let on_one_line = |(loc, end): (Loc, usize)| match text[at..end].contains('\n') {
             true => Err(LocError { at, message: "a location is on one line".into() }),
             false => Ok((loc, end)),

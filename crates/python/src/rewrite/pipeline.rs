@@ -14,7 +14,7 @@ use sapwood::rules::pipeline_parser;
 
 use super::listener;
 use super::pattern::{FirstException, PyPattern};
-use super::report::PyReport;
+use super::report::{PyReport, RepeatableRun};
 use super::rules::PyRule;
 use super::verify::RewriteVerifier;
 use crate::errors::{self, ErrorKind};
@@ -31,7 +31,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// Parses a pipeline.
-pub(super) fn manager(py: Python<'_>, pipeline: &str) -> PyResult<PassManager> {
+fn manager(py: Python<'_>, pipeline: &str) -> PyResult<PassManager> {
     PassManager::parse_with(pipeline, &pipeline_parser())
         .map_err(|problems| errors::source_errors(py, ErrorKind::Parse, &problems))
 }
@@ -60,17 +60,22 @@ fn run_pipeline(
 ) -> PyResult<(PyProgram, PyReport)> {
     let py = program.py();
     let manager = manager(py, pipeline)?;
+    let run = RepeatableRun {
+        passes: manager.passes().to_vec(),
+        pipeline: manager.pipeline(),
+        raised: None,
+    };
     let manager = manager.threads(threads.max(1)).verify_each(verify_each).print_changes(diffs);
     let mut changed = (**program.get().get()).clone();
     let raised = FirstException::default();
     let outcome = match listener {
         None => {
             let (changed, outcome) = run_detached(py, manager, changed)?;
-            return finish_run(program, changed, outcome, &raised, None);
+            return finish_run(program, changed, outcome, &raised, run, None);
         }
         Some(listener) => listener::attach_listener(manager, listener, &raised).run(&mut changed),
     };
-    finish_run(program, changed, outcome, &raised, None)
+    finish_run(program, changed, outcome, &raised, run, None)
 }
 
 /// Runs passes that call no Python code, without the interpreter lock.
@@ -93,15 +98,16 @@ fn finish_run(
     changed: Program,
     outcome: Result<RunReport, PipelineFailure>,
     raised: &FirstException,
+    run: RepeatableRun,
     recorder: Option<&RunRecorder>,
 ) -> PyResult<(PyProgram, PyReport)> {
     if let Some(error) = raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
         return Err(error);
     }
     let report = outcome.map_err(|failure| pass_error(before.py(), &failure))?;
-    let recording = recorder.map(|recorder| recorder.finish("patterns", Ok(&report)));
-    let report = PyReport::new(report, before.get().get(), recording);
-    Ok((before.get().with_program(changed), report))
+    let after = before.get().with_program(changed);
+    let report = PyReport::new(report, (before.get().get(), after.get()), run, recorder);
+    Ok((after, report))
 }
 
 /// Parses the name of a float mode.
@@ -111,7 +117,7 @@ pub(crate) fn float_mode(py: Python<'_>, name: &str) -> PyResult<FloatMode> {
 
 /// Applies patterns, together with the shipped ones if `shipped` is set, until none fires.
 #[pyfunction]
-#[pyo3(signature = (program, patterns, *, shipped = false, merge = false, float = "exact", max_rewrites = None, verify = true, listener = None))]
+#[pyo3(signature = (program, patterns, *, shipped = false, merge = false, float = "exact", max_rewrites = None, verify = true, listener = None, record = false))]
 #[allow(clippy::too_many_arguments, reason = "keywords of a Python function")]
 fn apply_patterns(
     program: &Bound<'_, PyProgram>,
@@ -122,14 +128,15 @@ fn apply_patterns(
     max_rewrites: Option<usize>,
     verify: bool,
     listener: Option<Py<PyAny>>,
+    record: bool,
 ) -> PyResult<(PyProgram, PyReport)> {
     let py = program.py();
     let mut set = PatternSet::new();
     let raised = FirstException::default();
-    let mut calls_python = listener.is_some();
+    let mut python_patterns = false;
     for pattern in &patterns.0 {
         if let Ok(pattern) = pattern.cast::<PyPattern>() {
-            calls_python = true;
+            python_patterns = true;
             pattern.get().add(py, &mut set, &raised);
         } else if let Ok(rule) = pattern.cast::<PyRule>() {
             rule.get().add(&mut set);
@@ -153,6 +160,11 @@ fn apply_patterns(
     } else {
         manager.add(GreedyPass::canonicalize(config, set.freeze()));
     }
+    let run = RepeatableRun {
+        passes: manager.passes().to_vec(),
+        pipeline: "patterns".to_owned(),
+        raised: python_patterns.then(|| raised.clone()),
+    };
     let before = program.get().get();
     let mut changed = (**before).clone();
     let mut verifier = None;
@@ -160,11 +172,12 @@ fn apply_patterns(
         let (traced, attached) = RewriteVerifier::attach(manager, before, &raised);
         (manager, verifier) = (traced, Some(attached));
     }
-    // Patterns may be Python code with side effects, so that they are not run a second time for a page.
-    let recorder = Arc::new(RunRecorder::new(before));
-    manager = manager.trace(recorder.clone());
+    let recorder = record.then(|| Arc::new(RunRecorder::new(before)));
+    if let Some(recorder) = &recorder {
+        manager = manager.trace(recorder.clone());
+    }
     let outcome;
-    if calls_python {
+    if python_patterns || listener.is_some() {
         // Patterns and listeners are Python code, so one attached thread runs everything.
         let manager = match listener {
             None => manager.threads(1),
@@ -178,7 +191,7 @@ fn apply_patterns(
     if let Some(error) = invalid {
         raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
-    finish_run(program, changed, outcome, &raised, Some(&recorder))
+    finish_run(program, changed, outcome, &raised, run, recorder.as_deref())
 }
 
 /// Returns the passes: name, description, options.

@@ -1,15 +1,18 @@
 //! Reports about pipeline runs.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sapwood::explorer::{PageOptions, Recording, RunRecorder, report_page};
 use sapwood::ptir::Program;
-use sapwood::rewrite::{GreedyStats, PassReport, RunReport};
+use sapwood::ptir::structural::{Mode, equal};
+use sapwood::rewrite::{GreedyStats, Pass, PassManager, PassReport, RunReport};
 
+use super::pattern::FirstException;
 use super::pipeline;
+use crate::errors::{self, ErrorKind};
 use crate::ptir::check::PyCheckReport;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -21,30 +24,66 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 pub(crate) struct PyReport {
     report: RunReport,
     before: Arc<Program>,
-    /// The steps of the run. Pipelines are recorded when a page is requested, by another run.
-    recording: Mutex<Option<Recording>>,
+    after: Arc<Program>,
+    run: RepeatableRun,
+    /// The steps of the run. They are recorded when a page is requested, by another run, unless the first run was recorded.
+    recording: Mutex<Option<Arc<Recording>>>,
+}
+
+/// The passes of a run, for running them again.
+pub(super) struct RepeatableRun {
+    pub(super) passes: Vec<Arc<dyn Pass>>,
+    /// The pipeline as the page shows it.
+    pub(super) pipeline: String,
+    /// The place of the first exception of Python patterns; none if the passes call no Python code.
+    pub(super) raised: Option<FirstException>,
 }
 
 impl PyReport {
-    pub(crate) fn new(
+    pub(super) fn new(
         report: RunReport,
-        before: &Arc<Program>,
-        recording: Option<Recording>,
+        (before, after): (&Arc<Program>, &Arc<Program>),
+        run: RepeatableRun,
+        recorder: Option<&RunRecorder>,
     ) -> Self {
-        Self { report, before: before.clone(), recording: Mutex::new(recording) }
+        let recording = recorder.map(|r| Arc::new(r.finish(&run.pipeline, Ok(&report))));
+        let recording = Mutex::new(recording);
+        Self { report, before: before.clone(), after: after.clone(), run, recording }
     }
 
-    // Runs the passes again with a recorder.
-    fn record(&self, py: Python<'_>) -> PyResult<Recording> {
-        let names: Vec<&str> = self.report.passes.iter().map(|pass| pass.name.as_str()).collect();
-        let text = names.join(",");
-        let manager = pipeline::manager(py, &text)?.verify_each(false);
+    fn lock_recording(&self) -> MutexGuard<'_, Option<Arc<Recording>>> {
+        self.recording.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    // Returns the recording, of another run if the first was not recorded.
+    fn recording(&self, py: Python<'_>) -> PyResult<Arc<Recording>> {
+        let recorded = self.lock_recording().clone();
+        if let Some(recording) = recorded {
+            return Ok(recording);
+        }
+        // The lock is not held here, because Python code may run. If two threads record, the first recording is kept.
         let recorder = Arc::new(RunRecorder::new(&self.before));
+        let manager = PassManager::from(self.run.passes.clone()).verify_each(false);
         let manager = manager.trace(recorder.clone());
-        let (_, outcome) = pipeline::run_detached(py, manager, (*self.before).clone())?;
+        let mut after = (*self.before).clone();
+        let outcome;
+        match &self.run.raised {
+            None => (after, outcome) = pipeline::run_detached(py, manager, after)?,
+            Some(raised) => {
+                outcome = manager.run(&mut after);
+                if let Some(error) = raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                    return Err(error);
+                }
+            }
+        }
         outcome.map_err(|failure| pipeline::pass_error(py, &failure))?;
+        if !equal(&after, &self.after, Mode::Ordered) {
+            let message = "the patterns gave another program when they ran again for the page; record their first run with apply(…, record=True)";
+            return Err(errors::new_error(py, ErrorKind::Rewrite, message.to_owned()));
+        }
         // The times are those of the first run.
-        Ok(recorder.finish(&text, Ok(&self.report)))
+        let recording = Arc::new(recorder.finish(&self.run.pipeline, Ok(&self.report)));
+        Ok(self.lock_recording().get_or_insert(recording).clone())
     }
 }
 
@@ -128,7 +167,8 @@ impl PyReport {
 
     /// The run as one HTML page that needs nothing else: the programs before and after, every step, statistics.
     ///
-    /// With a path, it is also written there, whole or not at all. `check` is a report of `Program.check` to show on the page.
+    /// With a path, it is also written there, whole or not at all. `check` is a report of `Program.check` to show on the page. The first
+    /// page of a report runs the passes again, with the patterns in them, unless the run was recorded.
     #[pyo3(signature = (path = None, *, title = None, check = None))]
     fn to_html(
         &self,
@@ -137,21 +177,12 @@ impl PyReport {
         title: Option<&str>,
         check: Option<&Bound<'_, PyCheckReport>>,
     ) -> PyResult<String> {
-        let lock = || self.recording.lock().unwrap_or_else(PoisonError::into_inner);
-        // The lock is not held while Python code may run.
-        let taken = lock().take();
-        let mut recording = match taken {
-            Some(recording) => recording,
-            None => self.record(py)?,
-        };
-        recording.set_check(check.map(|check| sapwood::check_section(&check.get().0)));
+        let recording = self.recording(py)?;
+        let check = check.map(|check| sapwood::check_section(&check.get().0));
         let first = self.before.functions().first().map(|f| format!("@{}", f.name()));
         let title = title.or(first.as_deref()).unwrap_or("program");
-        let (page, recording) = py.detach(move || {
-            let page = report_page(&recording, &PageOptions::new(title));
-            (page, recording)
-        });
-        *lock() = Some(recording);
+        let options = PageOptions::new(title).check(check.as_ref());
+        let page = py.detach(|| report_page(&recording, &options));
         if let Some(path) = path {
             let write = || sapwood_types::write_atomically(&path, page.as_bytes(), &|| Ok(()));
             py.detach(write).map_err(std::io::Error::from)?;

@@ -101,8 +101,7 @@ fn merge_in_table(
     if let Some(regions) = &mut regions {
         regions.remove_regions(f, duplicate);
     }
-    rw.notify_step(StepKind::Cse, duplicate);
-    let replaced = rw.replace_inst(duplicate, &values).is_ok();
+    let replaced = rw.replace_inst_as_step(StepKind::Cse, duplicate, &values).is_ok();
     if replaced {
         nested.into_iter().for_each(|inst| table.remove(inst));
     } else if let Some(regions) = &mut regions {

@@ -70,11 +70,12 @@ impl GreedyDriver<'_> {
         }
         let first_new = self.rw.function().inst_capacity();
         let parent = self.lineages.take_root(self.rw.function(), root);
-        self.rw.notify_step(StepKind::Pattern(&entry.name), root);
         let verify = checks || self.config.verify_rewrites;
         let careful = verify || !self.patch.has_no_regions();
-        if careful {
-            self.rw.begin();
+        let step = StepKind::Pattern(&entry.name);
+        match careful {
+            true => self.rw.begin(),
+            false => self.rw.notify_step(step, root),
         }
         let mut patch = std::mem::take(&mut self.patch);
         let applied = patch.apply(&mut self.rw, root, &values);
@@ -93,6 +94,7 @@ impl GreedyDriver<'_> {
             return false;
         }
         if careful {
+            self.rw.notify_step(step, root);
             self.rw.commit();
         }
         self.count_applied(id);

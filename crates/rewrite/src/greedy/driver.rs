@@ -399,7 +399,8 @@ impl<'a> GreedyDriver<'a> {
                 f.value_type(value).as_tensor().is_some_and(|ty| literal.has_type(ty))
             }
         };
-        if own.len() != results.len() || !own.zip(results).all(fits) {
+        let may_be_erased = f.check_erasable(inst).is_ok();
+        if !may_be_erased || own.len() != results.len() || !own.zip(results).all(fits) {
             return false;
         }
         self.rw.notify_step(StepKind::Fold, inst);

@@ -169,8 +169,7 @@ impl GreedyDriver<'_> {
     fn replace_by_equal(&mut self, duplicate: InstId, kept: InstId) {
         let mut values: SmallVec<[_; 4]> = SmallVec::new();
         self.rw.function().inst_results(kept).for_each(|value| values.push(value));
-        self.rw.notify_step(StepKind::Cse, duplicate);
-        if self.rw.replace_inst(duplicate, &values).is_ok() {
+        if self.rw.replace_inst_as_step(StepKind::Cse, duplicate, &values).is_ok() {
             self.stats.merged += 1;
         }
     }

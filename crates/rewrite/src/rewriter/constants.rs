@@ -153,6 +153,9 @@ impl ProgramRewriter<'_> {
         if !self.function.is_available_to(kept, inst) {
             self.move_to_leading_constants(first);
         }
+        if self.check_replace_inst(inst, &[kept]).is_err() {
+            return false;
+        }
         self.notify_step(StepKind::Cse, inst);
         self.replace_all_uses(value, kept).is_ok() && self.erase_inst(inst).is_ok()
     }

@@ -7,7 +7,7 @@ use sapwood_ptir::{
 use sapwood_types::Span;
 use smallvec::SmallVec;
 
-use super::{EditEvent, ProgramRewriter, RewriteError};
+use super::{EditEvent, ProgramRewriter, RewriteError, StepKind};
 
 type EditResult<T> = Result<T, RewriteError>;
 
@@ -152,6 +152,25 @@ impl ProgramRewriter<'_> {
     /// # Errors
     /// If the number of values or a type differs, or a value is not available. Then nothing is changed.
     pub fn replace_inst(&mut self, inst: InstId, values: &[ValueId]) -> EditResult<()> {
+        self.check_replace_inst(inst, values)?;
+        self.replace_checked_inst(inst, values)
+    }
+
+    /// Replaces an instruction as [`replace_inst`](Self::replace_inst) does, as a step of its own. If the edit is refused, the listeners
+    /// are not notified of the step.
+    pub(crate) fn replace_inst_as_step(
+        &mut self,
+        kind: StepKind<'_>,
+        inst: InstId,
+        values: &[ValueId],
+    ) -> EditResult<()> {
+        self.check_replace_inst(inst, values)?;
+        self.notify_step(kind, inst);
+        self.replace_checked_inst(inst, values)
+    }
+
+    /// Checks that [`replace_inst`](Self::replace_inst) would succeed.
+    pub(super) fn check_replace_inst(&self, inst: InstId, values: &[ValueId]) -> EditResult<()> {
         let f = &*self.function;
         if !f.is_live(inst) {
             return Err(EditError::NoSuchInst(inst).into());
@@ -168,10 +187,15 @@ impl ProgramRewriter<'_> {
             let uses = f.uses(own).count();
             return Err(EditError::StillUsed { op: f.op_name(inst), value: own, uses }.into());
         }
-        self.check_replacements(inst, values)?;
+        self.check_replacements(inst, values)
+    }
+
+    // Replaces an instruction after `check_replace_inst`.
+    fn replace_checked_inst(&mut self, inst: InstId, values: &[ValueId]) -> EditResult<()> {
         if self.can_skip_events() {
             return self.replace_inst_fast(inst, values);
         }
+        let results = self.function.inst_results(inst);
         for (from, &to) in results.zip(values).filter(|(from, to)| from != *to) {
             self.inherit_metadata(inst, from, to);
             self.replace_all_uses(from, to)?;

@@ -25,8 +25,9 @@ pub trait Listener {
         let _ = (function, inst);
     }
 
-    /// Reports the start of a step at an instruction: the edits that follow belong to it. The function is unchanged so far,
-    /// except that an instruction that a fold or a trait pattern changes in place has changed already.
+    /// Reports a step at an instruction: the edits that are reported after it belong to it. A step that is refused is never reported. So
+    /// the function has changed already if the edits could be checked only after they were made: by a trait pattern, by a fold that
+    /// changes an instruction in place, by a pattern that changes regions, and by every pattern if rewrites are verified.
     fn step(&mut self, function: &Function, kind: StepKind<'_>, root: InstId) {
         let _ = (function, kind, root);
     }

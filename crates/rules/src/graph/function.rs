@@ -1,5 +1,6 @@
 //! Patterns written as functions: parameters match anything, `return` names the outputs, and the ops are searched for.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use super::{
     AttrCondition, AttrSlot, AttrTest, MAX_OPS, PatternGraph, PatternOp, PatternOperand,
     PatternValue, ValueIx, ValueSource,
 };
+use crate::pattern_files::defined_twice;
 
 /// Reads the patterns of a text: every function is one, named after itself, or after the file if it is `@pattern`.
 /// Attributes may be omitted; those that are written must match.
@@ -46,16 +48,19 @@ pub fn patterns_from(
     let program = parse_with(source.text(), &options)?;
     let mut problems = Diagnostics::new();
     let mut patterns = Vec::new();
+    let mut first_spans: HashMap<Name, Span> = HashMap::new();
     let stem = Path::new(source.name()).file_stem().and_then(|s| s.to_str()).unwrap_or("pattern");
     for f in program.functions() {
         let name = if f.name().as_str() == "pattern" { Name::new(stem) } else { f.name() };
-        if let Some(earlier) = patterns.iter().find(|p: &&PatternGraph| p.name == name) {
-            let twice = Diagnostic::error(f.span(), format!("pattern `{name}` is defined twice"));
-            problems.push(twice.with_note_at(earlier.span, "here first"));
+        if let Some(&first) = first_spans.get(&name) {
+            problems.push(defined_twice("pattern", name.as_str(), f.span(), first));
             continue;
         }
         match pattern_of(f, name) {
-            Ok(pattern) => patterns.push(pattern),
+            Ok(pattern) => {
+                first_spans.insert(name, pattern.span);
+                patterns.push(pattern);
+            }
             Err(found) => problems.append(found),
         }
     }

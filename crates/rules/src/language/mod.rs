@@ -8,15 +8,18 @@ mod resolve;
 mod rhs;
 mod vocabulary;
 
+use std::collections::HashMap;
+
 use sapwood_ptir::{Name, Registry};
 use sapwood_rewrite::FloatMode;
-use sapwood_types::{Diagnostic, Diagnostics, Source, Span};
+use sapwood_types::{Diagnostics, Source, Span};
 
 pub(crate) use condition::{Condition, Term};
 pub(crate) use rhs::{NewOp, NewOperand, NewValue, Rhs, resolve_attr};
 pub use vocabulary::{Argument, ArgumentKind, AttrFunction, Predicate, Vocabulary, WordArguments};
 
 use crate::graph::{MatchPlan, OpIx, PatternGraph};
+use crate::pattern_files::defined_twice;
 
 /// A rule: a pattern and, unless it is only searched for, its replacement.
 #[derive(Clone)]
@@ -110,16 +113,18 @@ pub fn rules_from(
     let mut problems = Diagnostics::new();
     let texts = parse::parse(source, &mut problems);
     let mut rules: Vec<Rule> = Vec::new();
+    let mut first_spans: HashMap<&str, Span> = HashMap::new();
     for text in &texts {
-        if let Some(first) = rules.iter().find(|r| r.name() == text.name.of) {
-            let message = format!("rule `{}` is defined twice", text.name.of);
-            let twice = Diagnostic::error(text.name.span, message);
-            problems.push(twice.with_note_at(first.pattern.span, "here first"));
+        if let Some(&first) = first_spans.get(&*text.name.of) {
+            problems.push(defined_twice("rule", &text.name.of, text.name.span, first));
             continue;
         }
         // An error in one rule does not affect the others.
         let mut own = Diagnostics::new();
-        rules.extend(resolve::resolve_rule(text, registry, words, &mut own));
+        if let Some(rule) = resolve::resolve_rule(text, registry, words, &mut own) {
+            first_spans.insert(rule.name(), rule.pattern.span);
+            rules.push(rule);
+        }
         problems.append(own);
     }
     if texts.is_empty() && !problems.has_errors() {

@@ -429,7 +429,7 @@ impl<'a> ModuleReader<'a> {
         mut op: RawOp<'a>,
         names: &ResultNames<'a>,
     ) -> ReadResult<()> {
-        let end = op.at + self.c.text[op.at..self.c.at].trim_ascii_end().len();
+        let end = self.c.end_since(op.at);
         let loc = self.read_loc()?;
         let span = self.span(op.at, end).with_loc(loc);
         let terminator = ops::is_terminator(&op.name);

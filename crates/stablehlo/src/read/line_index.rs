@@ -53,9 +53,14 @@ impl<'a> LineCursor<'a> {
         Self { text, index, current: range.start, scan_budget: range.len(), range }
     }
 
-    /// Returns the starts of the lines whose first byte is this one.
-    pub(super) fn starts_with_byte(&self, byte: u8) -> impl Iterator<Item = usize> + use<'a> {
-        line_starts_with_byte(self.text, &self.index.starts[self.range.clone()], byte)
+    /// Returns the places of this byte where it is the first in its line, after white space or not.
+    pub(super) fn first_in_line(&self, byte: u8) -> impl Iterator<Item = usize> + use<'a> {
+        let bytes = self.text.as_bytes();
+        let starts = &self.index.starts[self.range.clone()];
+        starts
+            .iter()
+            .map(|&start| skip_blanks(bytes, start))
+            .filter(move |&at| bytes.get(at) == Some(&byte))
     }
 
     /// Returns the span of these bytes, as the source does. It is fast if positions increase from call to call.
@@ -122,6 +127,23 @@ fn line_starts_with_byte<'a>(
     starts.iter().copied().filter(is)
 }
 
+// Returns the first place from here on that is neither a space nor a tab.
+#[inline]
+fn skip_blanks(bytes: &[u8], mut at: usize) -> usize {
+    // Most lines are indented by a few spaces: eight bytes at a time.
+    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        let other = u64::from_le_bytes(*chunk) ^ 0x2020_2020_2020_2020;
+        at += other.trailing_zeros() as usize / 8;
+        if other != 0 {
+            break;
+        }
+    }
+    while bytes.get(at).is_some_and(|b| matches!(b, b' ' | b'\t')) {
+        at += 1;
+    }
+    at
+}
+
 /// Returns the ranges between lines `// -----`.
 pub(super) fn split_modules(text: &str, index: &LineIndex<'_>) -> Vec<(usize, usize)> {
     let (mut pieces, mut start) = (Vec::new(), 0);
@@ -169,12 +191,16 @@ mod tests {
     #[test]
     fn lines_are_found_by_their_first_byte() {
         let long = "x".repeat(70);
-        let text = format!("#a\n b\n#c\n\n{long}\n#d");
+        let text = format!("#a\n b\n#c\n\n{long}\n#d\n         #e\n \t #f\n    x#\n  #");
         let of = |text: &str| {
             let source = Source::new("lines", text);
-            line_starts_with_byte(text, source.line_starts(), b'#').collect::<Vec<_>>()
+            let index = LineIndex::new(&source);
+            let lines = LineCursor::new(text, &index, 0, text.len());
+            lines.first_in_line(b'#').collect::<Vec<_>>()
         };
-        assert_eq!(of(&text), [0, 6, 81]);
+        let expected: Vec<usize> = text.match_indices('#').map(|(at, _)| at).collect();
+        let expected = expected.into_iter().filter(|&at| at == 0 || !text[..at].ends_with('x'));
+        assert_eq!(of(&text), expected.collect::<Vec<_>>());
         assert_eq!(of(""), [0usize; 0]);
         let pieces = |text: &str| split_modules(text, &LineIndex::new(&Source::new("lines", text)));
         assert_eq!(pieces("a\n// -----\nb"), [(0, 2), (2, 12)]);

@@ -1,6 +1,8 @@
 //! The reader: from text to programs.
 
 mod attr_cache;
+#[cfg(test)]
+mod changed_texts;
 mod declared_types;
 mod fast_path;
 pub(crate) mod function;
@@ -342,7 +344,7 @@ impl<'a> ModuleReader<'a> {
     fn collect_definitions(&mut self) {
         let text = self.c.text;
         let start = self.c.at;
-        for at in self.lines.starts_with_byte(b'#') {
+        for at in self.lines.first_in_line(b'#') {
             let line = text[at..].split('\n').next().unwrap_or("");
             if line.contains('=') {
                 self.c.at = at + 1;
@@ -351,8 +353,24 @@ impl<'a> ModuleReader<'a> {
                 {
                     self.c.skip_space();
                     let from = self.c.at;
-                    if self.c.looking_at_word("loc") {
-                        self.tables.locs.define(name, from + "loc".len());
+                    // Locations and attributes share the names.
+                    let is_loc = self.c.looking_at_word("loc");
+                    let attr = self.tables.aliases.get(name).map(|text| self.byte_range_of(text).0);
+                    let first = match attr {
+                        None if is_loc => self.tables.locs.define(name, from + "loc".len()).err(),
+                        None => self.tables.locs.definition(name),
+                        first => first,
+                    };
+                    if let Some(first) = first {
+                        let first = self.source.span(first..first);
+                        let span = self.source.span(at..at + 1 + name.len());
+                        let message = format!("alias `#{name}` is defined twice");
+                        let note = format!("the first is in line {}", first.begin_line());
+                        let error = Diagnostic::error(span, message).with_note_at(first, note);
+                        self.problems.push(error);
+                        continue;
+                    }
+                    if is_loc {
                         continue;
                     }
                     let known = TableResolver { tables: &self.tables, types: &self.types };

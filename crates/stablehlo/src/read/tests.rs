@@ -1,9 +1,9 @@
 //! The silent and the reporting builder read the same programs, and refuse the same texts with the same messages.
 
 use sapwood_ptir::{Attr, Function, InstId, Registry};
-use sapwood_testing::{cases, repository};
-use sapwood_types::{Rng, Source};
+use sapwood_types::{Loc, Source};
 
+use super::changed_texts::sample_texts;
 use super::{read_modules, read_split};
 use crate::{Module, write};
 
@@ -25,10 +25,12 @@ fn with_locations(text: &str) -> String {
     lines.iter().enumerate().map(place).collect::<Vec<_>>().join("\n")
 }
 
-fn inst_spans(f: &Function) -> Vec<(String, u32, u32, u32)> {
+fn inst_spans(f: &Function) -> Vec<(String, [u32; 4], Loc)> {
     let place = |inst: InstId| {
         let span = f.inst_span(inst);
-        (f.op_name(inst).to_owned(), span.begin_line(), span.begin_column(), span.end_line())
+        let (start, end) = (span.begin_line(), span.end_line());
+        let range = [start, span.begin_column(), end, span.end_column()];
+        (f.op_name(inst).to_owned(), range, span.loc())
     };
     // The ops in the region of `applies` have no line of their own.
     f.body_insts(f.body()).map(place).collect()
@@ -47,7 +49,7 @@ fn accepted_by_both(text: &str) -> bool {
 }
 
 // Asserts that both builders read the same program, or refuse with the same messages. Returns whether they accept.
-fn builders_agree(text: &str) -> bool {
+pub(super) fn builders_agree(text: &str) -> bool {
     let (source, registry) = (Source::new("text.mlir", text), Registry::builtin());
     match (read_modules(&source, &registry, true), read_modules(&source, &registry, false)) {
         (Ok(a), Ok(b)) => {
@@ -71,88 +73,6 @@ fn function(body: &str) -> String {
     format!(
         "func.func @f(%a: tensor<2xf32>, %b: tensor<?xf32>, %p: tensor<i1>) -> tensor<2xf32> {{\n{body}  return %a : tensor<2xf32>\n}}\n"
     )
-}
-
-// Returns the texts of the golden files and of the sample programs.
-fn sample_texts() -> Vec<String> {
-    let folders = ["tests/golden/stablehlo", "programs"].map(|folder| repository().join(folder));
-    let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
-    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "mlir"));
-    files.sort();
-    files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
-}
-
-// Splits a text into words, numbers, names, white space and single bytes.
-fn tokens(text: &str) -> Vec<&str> {
-    let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '%' | '@' | '$');
-    let blank = |c: char| c.is_whitespace();
-    let mut tokens = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let len = match first {
-            c if word(c) => rest.find(|c| !word(c)),
-            c if blank(c) => rest.find(|c| !blank(c)),
-            c => Some(c.len_utf8()),
-        };
-        let (token, tail) = rest.split_at(len.unwrap_or(rest.len()));
-        tokens.push(token);
-        rest = tail;
-    }
-    tokens
-}
-
-#[test]
-fn changed_texts_are_read_the_same() {
-    let texts = sample_texts();
-    // Each case is one function or module with a few tokens changed, so that most of it is still right.
-    let pieces: Vec<&str> = texts.iter().flat_map(|text| text.split("\nfunc.func ")).collect();
-    let extra = [
-        "",
-        ",",
-        "(",
-        ")",
-        "[",
-        "]",
-        "0",
-        "1",
-        "-1",
-        "?",
-        "x",
-        " loc(unknown)",
-        " loc",
-        "//",
-        "\n",
-    ];
-    let mut random = Rng::new(11);
-    let mut accepted = 0;
-    for _ in 0..cases(3000, 100_000) {
-        let piece = pieces[random.below(pieces.len())];
-        let piece = match piece.starts_with(['@', 'p']) {
-            true => format!("func.func {piece}"),
-            false => piece.to_owned(),
-        };
-        let mut changed = tokens(&piece);
-        for _ in 0..=random.below(2) {
-            let count = changed.len();
-            if count == 0 {
-                break;
-            }
-            // Nearby tokens are exchanged more often than distant ones.
-            let at = random.below(count);
-            let near = (at + random.below(24)).saturating_sub(12).min(count - 1);
-            match random.below(6) {
-                0 => changed.swap(at, near),
-                1 => changed[at] = changed[near],
-                2 => changed.insert(at, changed[near]),
-                3 => drop(changed.remove(at)),
-                4 => changed[at] = changed[random.below(count)],
-                _ => changed.insert(at, extra[random.below(extra.len())]),
-            }
-        }
-        accepted += usize::from(builders_agree(&changed.concat()));
-    }
-    assert!(accepted > 100, "{accepted} texts are accepted");
 }
 
 #[test]
@@ -211,6 +131,28 @@ fn types_may_be_declared_in_every_form() {
             }
         }
         assert!(right >= 3, "{op}: {right} forms are read");
+    }
+}
+
+#[test]
+fn aliases_may_be_indented_and_are_defined_once() {
+    let text = |aliases: &str| {
+        function("  %0 = stablehlo.cosine %a {x = #x} : tensor<2xf32> loc(#y)\n") + aliases
+    };
+    assert!(accepted_by_both(&text("  #x = 1 : i64\n\t#y = loc(\"y\")\n")));
+    for (aliases, message) in [
+        ("#x = 1 : i64\n #x = 2 : i64\n#y = loc(\"y\")\n", "error: alias `#x` is defined twice"),
+        ("#x = 1 : i64\n#y = loc(\"a\")\n#y = loc(\"b\")\n", "alias `#y` is defined twice"),
+        ("#y = loc(\"a\")\n#x = 1 : i64\n #y = 2 : i64\n", "alias `#y` is defined twice"),
+        ("#x = 1 : i64\n#y = loc(\"y\")\n#x = loc(\"b\")\n", "alias `#x` is defined twice"),
+    ] {
+        let text = text(aliases);
+        assert!(!builders_agree(&text));
+        let source = Source::new("text.mlir", text.as_str());
+        let problems = read_split(&source).unwrap_err().to_string();
+        assert!(problems.contains(message), "{text}{problems}");
+        let line = if aliases.starts_with("#x = 1 : i64\n #x") { 6 } else { 7 };
+        assert!(problems.contains(&format!("text.mlir:{line}:")), "{text}{problems}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use libtest_mimic::{Arguments, Failed, Trial};
-use sapwood_types::did_you_mean;
+use sapwood_types::{did_you_mean, write_atomically};
 
 use super::Kind;
 use super::file::{File, Section};
@@ -206,7 +206,8 @@ fn run_file(kind: &Kind, name: &str, path: &Path, bless: bool) -> Result<(), Str
         }
         let blessed = file.with_outputs(kind, &outputs);
         if blessed != text {
-            write_whole(path, &blessed).map_err(|e| format!("cannot write {shown}: {e}"))?;
+            write_atomically(path, blessed.as_bytes(), &|| Ok(()))
+                .map_err(|e| format!("{shown}: {e}"))?;
         }
         return Ok(());
     }
@@ -274,11 +275,4 @@ fn diff(expected: &[String], actual: &[String]) -> String {
         lines[MOST_DIFF_LINES] = "… and more";
     }
     lines.join("\n")
-}
-
-/// Writes a file atomically.
-fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
-    let half = path.with_file_name(format!(".{}.{}", file_name(path), std::process::id()));
-    fs::write(&half, text)?;
-    fs::rename(&half, path).inspect_err(|_| drop(fs::remove_file(&half)))
 }

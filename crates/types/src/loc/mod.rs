@@ -1,12 +1,14 @@
 //! Locations: the origin of an op in the program that another tool compiled, as MLIR's `loc(…)` has it.
 
-mod text;
+mod read;
+mod write;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{LazyLock, PoisonError, RwLock, RwLockWriteGuard};
 
-pub use text::{LocAliases, LocError, LocTable};
+pub use read::{LocAliases, LocError, read_locs};
+pub use write::LocTable;
 
 use crate::FileId;
 
@@ -207,7 +209,7 @@ fn append_name(scope: &mut String, name: &str) {
 impl fmt::Display for Loc {
     /// Writes the text between the parentheses of `loc(…)`, on one line. Very large locations are cut by `...`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text::inline_text(*self, MAX_DISPLAYED_LOCS))
+        f.write_str(&write::inline_text(*self, MAX_DISPLAYED_LOCS))
     }
 }
 

@@ -55,6 +55,28 @@ impl FileResult {
     }
 }
 
+/// The arguments of a verb that writes one output per input.
+#[derive(clap::Args)]
+pub(crate) struct BatchArgs {
+    /// Programs, or directories of programs; `-` means standard input
+    #[arg(required = true, value_name = "FILES")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Write to this file, or to this directory if there are several inputs; the default is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+impl BatchArgs {
+    /// Finds the files, as [`BatchInputs::with_output`] does.
+    pub(crate) fn inputs<'e>(
+        &self,
+        console: &Console,
+        extension: impl Fn(&Input) -> Option<&'e str>,
+    ) -> Result<BatchInputs, CliError> {
+        BatchInputs::with_output(&self.files, self.output.as_deref(), console, extension)
+    }
+}
+
 /// The files that a verb works on, and the output folders that were created for them.
 pub(crate) struct BatchInputs {
     files: Vec<Input>,

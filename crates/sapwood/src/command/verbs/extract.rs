@@ -1,7 +1,5 @@
 //! `sapwood extract`.
 
-use std::path::PathBuf;
-
 use sapwood_rules::{ExtractOptions, ExtractReport, PatternGraph, RefusedMatch, extract};
 use sapwood_types::counted;
 use serde_json::json;
@@ -9,7 +7,7 @@ use serde_json::json;
 use crate::command::cli_error::CliError;
 use crate::command::console::Console;
 use crate::command::diagnostics::{line_and_scope_suffix, span_json};
-use crate::command::io::batch::{self, BatchInputs, FileResult};
+use crate::command::io::batch::{self, BatchArgs, FileResult};
 use crate::command::io::files::Input;
 use crate::command::io::load::{FileFormat, ReadOptions, default_output_format, load};
 use crate::command::io::pattern_files::PatternArgs;
@@ -24,12 +22,8 @@ use crate::toolkit::Toolkit;
 /// calls of functions that an earlier one extracted. Matches that cannot be replaced stay, and are listed with the reason.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Programs, or directories of programs; `-` means standard input
-    #[arg(required = true, value_name = "FILES")]
-    files: Vec<PathBuf>,
-    /// Write to this file, or to this directory if there are several inputs; the default is standard output
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    batch: BatchArgs,
     #[command(flatten)]
     patterns: PatternArgs,
     /// Use one function for equal extractions
@@ -52,7 +46,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     let patterns = args.patterns.load_patterns(&console.toolkit)?;
-    let inputs = BatchInputs::with_output(&args.files, args.output.as_deref(), console, |input| {
+    let inputs = args.batch.inputs(console, |input| {
         Some(args.to.unwrap_or_else(|| default_output_format(input, args.from)).extension())
     })?;
     batch::run(&inputs, console, |input| {
@@ -88,7 +82,7 @@ fn extract_file(
         json: report_json(&report),
     };
     let default = default_output_format(input, args.from);
-    let (target, to) = Target::with_format(args.output.as_deref(), input, args.to, default);
+    let (target, to) = Target::with_format(args.batch.output.as_deref(), input, args.to, default);
     let text = print_ptir(&program, &extras, to, &input.to_string())?;
     result.write(&target, text)
 }

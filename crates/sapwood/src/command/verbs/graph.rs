@@ -1,6 +1,6 @@
 //! `sapwood graph`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::ValueEnum;
 use sapwood_explorer::{PageOptions, graph_page};
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::command::cli_error::CliError;
 use crate::command::console::Console;
-use crate::command::io::batch::{self, BatchInputs, FileResult};
+use crate::command::io::batch::{self, BatchArgs, FileResult};
 use crate::command::io::files::Input;
 use crate::command::io::load::{FileFormat, Loaded, ReadOptions, load};
 use crate::command::io::target::Target;
@@ -23,12 +23,8 @@ use crate::toolkit::Toolkit;
 /// `--to html` writes one self-contained HTML page with folding, search, details and source lines.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Programs, or directories of programs; `-` means standard input
-    #[arg(required = true, value_name = "FILES")]
-    files: Vec<PathBuf>,
-    /// Write to this file, or to this directory if there are several inputs; the default is standard output
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    batch: BatchArgs,
     /// Draw only this function
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
@@ -59,7 +55,7 @@ impl DrawingFormat {
 
     // Returns the format of `--to`, or that of the extension of the output.
     fn from_args(args: &Args) -> Self {
-        let extension = args.output.as_deref().and_then(Path::extension);
+        let extension = args.batch.output.as_deref().and_then(Path::extension);
         let html = extension.is_some_and(|e| e.eq_ignore_ascii_case("html") || e == "htm");
         args.to.unwrap_or(if html { Self::Html } else { Self::Dot })
     }
@@ -67,9 +63,7 @@ impl DrawingFormat {
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     let extension = DrawingFormat::from_args(args).extension();
-    let inputs = BatchInputs::with_output(&args.files, args.output.as_deref(), console, |_| {
-        Some(extension)
-    })?;
+    let inputs = args.batch.inputs(console, |_| Some(extension))?;
     batch::run(&inputs, console, |input| draw_file(args, input, &console.toolkit))
 }
 
@@ -97,7 +91,8 @@ fn draw_file(args: &Args, input: &Input, toolkit: &Toolkit) -> Result<FileResult
             }
         }
     };
-    let target = Target::with_extension(args.output.as_deref(), input, Some(format.extension()));
+    let target =
+        Target::with_extension(args.batch.output.as_deref(), input, Some(format.extension()));
     FileResult::new(Status::Success, format!("{input}: drawn"), json!({})).write(&target, text)
 }
 

@@ -1,13 +1,11 @@
 //! `sapwood lower`.
 
-use std::path::PathBuf;
-
 use sapwood_stablehlo::Extras;
 use serde_json::json;
 
 use crate::command::cli_error::CliError;
 use crate::command::console::Console;
-use crate::command::io::batch::{self, BatchInputs, FileResult};
+use crate::command::io::batch::{self, BatchArgs, FileResult};
 use crate::command::io::files::Input;
 use crate::command::io::load::{FileFormat, ReadOptions, load};
 use crate::command::io::print::print_ptir;
@@ -18,12 +16,8 @@ use crate::toolkit::Toolkit;
 /// Convert front-end IR to PTIR
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Programs, or directories of programs; `-` means standard input
-    #[arg(required = true, value_name = "FILES")]
-    files: Vec<PathBuf>,
-    /// Write to this file, or to this directory if there are several inputs; the default is standard output
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    batch: BatchArgs,
     /// Format of the input; the default is that of its extension, or front-end IR for standard input
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
@@ -34,9 +28,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     let extension = args.to.unwrap_or(FileFormat::Ptir).extension();
-    let inputs = BatchInputs::with_output(&args.files, args.output.as_deref(), console, |_| {
-        Some(extension)
-    })?;
+    let inputs = args.batch.inputs(console, |_| Some(extension))?;
     batch::run(&inputs, console, |input| lower_file(args, input, &console.toolkit))
 }
 
@@ -48,7 +40,7 @@ fn lower_file(args: &Args, input: &Input, toolkit: &Toolkit) -> Result<FileResul
     let file = load(input, from, ReadOptions::default(), toolkit)?;
     let program = file.into_ptir(toolkit)?;
     let (target, to) =
-        Target::with_format(args.output.as_deref(), input, args.to, FileFormat::Ptir);
+        Target::with_format(args.batch.output.as_deref(), input, args.to, FileFormat::Ptir);
     let text = print_ptir(&program, &Extras::new(), to, &input.to_string())?;
     FileResult::new(Status::Success, format!("{input}: lowered"), json!({})).write(&target, text)
 }

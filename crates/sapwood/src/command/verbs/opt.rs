@@ -6,8 +6,8 @@ mod pipeline;
 mod report_page;
 mod statistics;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sapwood_check::Verdict;
@@ -24,7 +24,7 @@ use statistics::{count_ops, report_json, report_text};
 
 use crate::command::cli_error::CliError;
 use crate::command::console::Console;
-use crate::command::io::batch::{self, BatchInputs, FileResult};
+use crate::command::io::batch::{self, BatchArgs, BatchInputs, FileResult};
 use crate::command::io::files::{Input, canonical_path};
 use crate::command::io::load::{FileFormat, ReadOptions, default_output_format, load};
 use crate::command::io::npy::read_arguments;
@@ -40,12 +40,8 @@ use crate::command::status::Status;
 /// any more. The result is written to standard output or to -o.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Programs, or directories of programs; `-` means standard input
-    #[arg(required = true, value_name = "FILES")]
-    files: Vec<PathBuf>,
-    /// Write to this file, or to this directory if there are several inputs; the default is standard output
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    batch: BatchArgs,
     /// The passes to run, for example 'canonicalize{max-iterations=4},cse,dce'; the default is simplify
     #[arg(short, long, value_name = "PASSES", conflicts_with_all = ["float", "max_rewrites", "only", "disable"])]
     pipeline: Option<String>,
@@ -124,10 +120,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     let passes = create_passes(args, &console.toolkit)?;
-    let mut inputs =
-        BatchInputs::with_output(&args.files, args.output.as_deref(), console, |input| {
-            Some(args.to.unwrap_or_else(|| default_output_format(input, args.from)).extension())
-        })?;
+    let mut inputs = args.batch.inputs(console, |input| {
+        Some(args.to.unwrap_or_else(|| default_output_format(input, args.from)).extension())
+    })?;
     if inputs.len() > 1 && !args.inputs.is_empty() {
         return Err(CliError::new("--in gives the inputs of one program, but there are several"));
     }
@@ -153,29 +148,31 @@ fn check_output_conflicts(
     inputs: &mut BatchInputs,
 ) -> Result<(), CliError> {
     let mut taken: BTreeMap<PathBuf, String> = BTreeMap::new();
-    let mut rules = BTreeSet::new();
+    let mut pass_files: BTreeMap<PathBuf, &str> = BTreeMap::new();
     for input in inputs.iter() {
         if let Input::File(path) = input {
             taken.insert(canonical_path(path), format!("the input {input}"));
         }
     }
-    for path in passes.iter().flat_map(|pass| pass.files()) {
-        taken.insert(canonical_path(&path), format!("the rules {}", path.display()));
-        rules.insert(canonical_path(&path));
+    let read_by =
+        |path: &Path, pass: &str| format!("{}, which the pass `{pass}` reads", path.display());
+    for pass in passes {
+        for path in pass.files() {
+            taken.insert(canonical_path(&path), read_by(&path, pass.name()));
+            pass_files.insert(canonical_path(&path), pass.name());
+        }
     }
     for input in inputs.iter() {
         let (target, _) = Target::with_format(
-            args.output.as_deref(),
+            args.batch.output.as_deref(),
             input,
             args.to,
             default_output_format(input, args.from),
         );
         if let Target::File(path) = target {
-            if rules.contains(&canonical_path(&path)) {
-                let path = path.display();
-                return Err(CliError::new(format!(
-                    "-o would replace the rules {path}; give another path"
-                )));
+            if let Some(pass) = pass_files.get(&canonical_path(&path)) {
+                let file = read_by(&path, pass);
+                return Err(CliError::new(format!("-o would replace {file}; give another path")));
             }
             taken.insert(canonical_path(&path), format!("{}, the output of -o", path.display()));
         }
@@ -285,12 +282,12 @@ fn optimize_file(
         }
         check = Some(equivalence_check::page_section(&report, culprit.as_ref()));
     }
-    if let Some((page, mut recording)) = page.as_ref().zip(recording) {
-        page.write(&mut recording, check)?;
+    if let Some((page, recording)) = page.as_ref().zip(recording) {
+        page.write(&recording, check.as_ref())?;
         result.json["report"] = json!(page.path.display().to_string());
     }
     let (target, to) = Target::with_format(
-        args.output.as_deref(),
+        args.batch.output.as_deref(),
         input,
         args.to,
         default_output_format(input, args.from),

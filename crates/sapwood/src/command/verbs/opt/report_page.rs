@@ -57,9 +57,10 @@ impl ReportPage {
                 Err((failure.pass.as_deref(), message.as_str()))
             }
         };
-        let mut recording = recorder.finish(&pipeline, outcome);
+        let recording = recorder.finish(&pipeline, outcome);
         if ran.is_err() {
-            self.write(&mut recording, check.then(|| CheckSection::not_run("the run failed")))?;
+            let not_run = check.then(|| CheckSection::not_run("the run failed"));
+            self.write(&recording, not_run.as_ref())?;
         }
         Ok((ran, recording))
     }
@@ -67,11 +68,10 @@ impl ReportPage {
     /// Writes the page, with the report of a check.
     pub(super) fn write(
         &self,
-        recording: &mut Recording,
-        check: Option<CheckSection>,
+        recording: &Recording,
+        check: Option<&CheckSection>,
     ) -> Result<(), CliError> {
-        recording.set_check(check);
-        let options = PageOptions::new(&self.title).source(&self.source);
+        let options = PageOptions::new(&self.title).source(&self.source).check(check);
         write_file(&self.path, report_page(recording, &options))
     }
 }

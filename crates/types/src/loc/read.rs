@@ -1,12 +1,12 @@
-//! The text of locations, in the syntax of MLIR: reading, with aliases such as `#loc7`, and writing.
+//! The text of locations, in the syntax of MLIR: reading, with aliases such as `#loc7`.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt::Write as _;
+use std::collections::hash_map::Entry;
 
 use super::{Loc, LocKind};
 use crate::FileId;
-use crate::mlir_string::{unescape_mlir, write_mlir_string};
+use crate::mlir_string::unescape_mlir;
 
 /// An error in the text of a location, with its place as a byte offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,10 +17,15 @@ pub struct LocError {
     pub message: String,
 }
 
-/// The state of an alias.
-enum Alias {
-    /// Not used yet. The offset of the definition, after `loc`.
-    Defined(usize),
+/// An alias: the offset of `(` in its definition, and its state.
+struct Alias {
+    at: usize,
+    state: AliasState,
+}
+
+enum AliasState {
+    /// Not used yet.
+    Defined,
     /// Being read.
     Open,
     Known(Loc),
@@ -56,24 +61,47 @@ impl<'t> LocAliases<'t> {
     }
 
     /// Adds an alias: the name without `#`, and the byte offset of `(` after `loc`.
-    pub fn define(&mut self, name: &'t str, at: usize) {
-        self.aliases.insert(name, Alias::Defined(at));
+    ///
+    /// # Errors
+    /// If the name is defined already. The first definition stays, and its offset is returned.
+    pub fn define(&mut self, name: &'t str, at: usize) -> Result<(), usize> {
+        match self.aliases.entry(name) {
+            Entry::Occupied(first) => Err(first.get().at),
+            Entry::Vacant(entry) => {
+                entry.insert(Alias { at, state: AliasState::Defined });
+                Ok(())
+            }
+        }
     }
 
-    /// Adds the aliases that are defined in lines of a text from a byte offset on.
-    pub fn define_all(&mut self, text: &'t str, from: usize) {
+    /// Returns the offset in the definition of an alias that [`define`](Self::define) was given.
+    #[must_use]
+    pub fn definition(&self, name: &str) -> Option<usize> {
+        self.aliases.get(name).map(|alias| alias.at)
+    }
+
+    /// Adds the aliases that are defined at the beginning of a line, after white space or not. Returns an error for each name
+    /// that is defined twice; its first definition stays.
+    #[must_use]
+    pub fn define_all(&mut self, text: &'t str) -> Vec<LocError> {
         let bytes = text.as_bytes();
-        let after_newlines = memchr::memchr_iter(b'\n', &bytes[from.min(bytes.len())..]);
-        for line in after_newlines.map(|newline| from + newline + 1) {
-            if bytes.get(line) == Some(&b'#') {
-                let mut reader = Reader { text, at: line + 1, aliases: self };
+        let mut twice = Vec::new();
+        for line in std::iter::once(0).chain(memchr::memchr_iter(b'\n', bytes).map(|n| n + 1)) {
+            let blanks = bytes[line..].iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
+            let start = line + blanks;
+            if bytes.get(start) == Some(&b'#') {
+                let mut reader = Reader { text, at: start + 1, aliases: self };
                 let name = reader.alias_name();
                 if reader.eat(b'=') && reader.eat_word("loc") {
                     let at = reader.at;
-                    self.define(name, at);
+                    if self.define(name, at).is_err() {
+                        let message = format!("the location `#{name}` is defined twice");
+                        twice.push(LocError { at: start, message });
+                    }
                 }
             }
         }
+        twice
     }
 
     /// Reads `(…)` after `loc` at a byte offset. Returns the location and the offset after it.
@@ -83,7 +111,7 @@ impl<'t> LocAliases<'t> {
     ///
     /// let text = "(#loc1)\n#loc1 = loc(\"jit(f)/add\"(\"f.py\":3:4 to :9))\n";
     /// let mut aliases = LocAliases::new();
-    /// aliases.define_all(text, 0);
+    /// assert!(aliases.define_all(text).is_empty());
     /// let (loc, end) = aliases.read(text, 0).unwrap();
     /// assert_eq!((loc.scope().as_deref(), end), (Some("jit(f)/add"), 7));
     /// assert_eq!(loc.to_string(), "\"jit(f)/add\"(\"f.py\":3:4 to :9)");
@@ -99,6 +127,49 @@ impl<'t> LocAliases<'t> {
         reader.expect(b')', "after a location")?;
         Ok((loc, reader.at))
     }
+}
+
+impl std::str::FromStr for Loc {
+    type Err = LocError;
+
+    /// Reads the text between the parentheses of `loc(…)`, without aliases.
+    fn from_str(text: &str) -> Result<Self, LocError> {
+        read_locs(&[text]).map(|locs| locs[0]).map_err(|(_, error)| error)
+    }
+}
+
+/// Reads the texts of a [`LocTable`](super::LocTable), each of which may use those before it as `#loc0`, `#loc1`, ….
+///
+/// # Errors
+/// If a text is not one location: its position in the list, and the error, whose place is in that text.
+pub fn read_locs<T: AsRef<str>>(texts: &[T]) -> Result<Vec<Loc>, (usize, LocError)> {
+    // The list as definitions of aliases.
+    let mut definitions = String::new();
+    let mut starts = Vec::with_capacity(texts.len());
+    for text in texts {
+        starts.push(definitions.len());
+        definitions.push('(');
+        definitions.push_str(text.as_ref());
+        definitions.push_str(")\n");
+    }
+    let names: Vec<String> = (0..texts.len()).map(|n| format!("loc{n}")).collect();
+    let mut aliases = LocAliases::new();
+    let mut locs = Vec::with_capacity(texts.len());
+    for (n, &start) in starts.iter().enumerate() {
+        let last = start + texts[n].as_ref().len() + 1;
+        let place = |at: usize| at.saturating_sub(start + 1).min(last - start - 1);
+        match aliases.read(&definitions, start) {
+            Ok((loc, at)) if at == last + 1 => locs.push(loc),
+            // A text that closes the parenthesis early, or leaves it open, is not one location.
+            Ok((_, at)) => {
+                let message = "expected one location, and nothing after it".into();
+                return Err((n, LocError { at: place(at.saturating_sub(1)), message }));
+            }
+            Err(error) => return Err((n, LocError { at: place(error.at), ..error })),
+        }
+        let _ = aliases.define(&names[n], start);
+    }
+    Ok(locs)
 }
 
 impl std::fmt::Debug for LocAliases<'_> {
@@ -121,7 +192,7 @@ impl<'t> Reader<'_, 't> {
         if let Err(error) = &read {
             for frame in stack {
                 if let Frame::Alias { name, .. } = frame {
-                    self.aliases.aliases.insert(name, Alias::Failed(error.clone()));
+                    self.set_state(name, AliasState::Failed(error.clone()));
                 }
             }
         }
@@ -164,7 +235,7 @@ impl<'t> Reader<'_, 't> {
                     Some(Frame::Alias { name, resume }) => {
                         let (name, resume) = (*name, *resume);
                         self.expect(b')', "after a location")?;
-                        self.aliases.aliases.insert(name, Alias::Known(done));
+                        self.set_state(name, AliasState::Known(done));
                         self.at = resume;
                     }
                 }
@@ -231,19 +302,26 @@ impl<'t> Reader<'_, 't> {
             return Ok(Some(Loc::new(LocKind::Dialect(&self.text[start..self.at]))));
         }
         let fail = |message| Err(LocError { at: start, message });
-        match self.aliases.aliases.get_mut(name) {
-            Some(Alias::Known(loc)) => Ok(Some(*loc)),
-            Some(Alias::Failed(error)) => Err(error.clone()),
-            Some(Alias::Open) => fail(format!("the location `#{name}` contains itself")),
-            Some(state @ Alias::Defined(_)) => {
-                if let Alias::Defined(at) = std::mem::replace(state, Alias::Open) {
-                    stack.push(Frame::Alias { name, resume: self.at });
-                    self.at = at;
-                }
+        let Some(alias) = self.aliases.aliases.get_mut(name) else {
+            return fail(format!("the location `#{name}` is not defined"));
+        };
+        match &alias.state {
+            AliasState::Known(loc) => Ok(Some(*loc)),
+            AliasState::Failed(error) => Err(error.clone()),
+            AliasState::Open => fail(format!("the location `#{name}` contains itself")),
+            AliasState::Defined => {
+                alias.state = AliasState::Open;
+                stack.push(Frame::Alias { name, resume: self.at });
+                self.at = alias.at;
                 self.expect(b'(', "after `loc`")?;
                 Ok(None)
             }
-            None => fail(format!("the location `#{name}` is not defined")),
+        }
+    }
+
+    fn set_state(&mut self, name: &str, state: AliasState) {
+        if let Some(alias) = self.aliases.aliases.get_mut(name) {
+            alias.state = state;
         }
     }
 
@@ -285,8 +363,9 @@ impl<'t> Reader<'_, 't> {
         loop {
             match self.text.as_bytes().get(at) {
                 Some(b'"') => break,
-                Some(b'\\') => at += 2,
                 Some(b'\n') | None => return self.fail("a string is not closed by `\"`"),
+                // An escape ends with its line, like the string.
+                Some(b'\\') if self.text.as_bytes().get(at + 1) != Some(&b'\n') => at += 2,
                 Some(_) => at += 1,
             }
         }
@@ -391,161 +470,18 @@ fn has_alias(text: &str) -> bool {
     })
 }
 
-/// A part of the text of a location.
-enum Piece {
-    Text(String),
-    Nested(Loc),
-}
-
-// Returns the text of a location in parts, in order.
-fn pieces(loc: Loc) -> Vec<Piece> {
-    let text = |text: &str| Piece::Text(text.into());
-    let quoted = |name: &str| {
-        let mut out = String::new();
-        write_mlir_string(&mut out, name);
-        out
-    };
-    match loc.kind() {
-        LocKind::Unknown => vec![text("unknown")],
-        LocKind::File { file, range: [line, column, last_line, last_column] } => {
-            let mut out = format!("{}:{line}:{column}", quoted(file.name()));
-            if last_line != line {
-                let _ = write!(out, " to {last_line}:{last_column}");
-            } else if last_column != column {
-                let _ = write!(out, " to :{last_column}");
-            }
-            vec![Piece::Text(out)]
-        }
-        LocKind::Name { name, child: Loc::UNKNOWN } => vec![Piece::Text(quoted(name))],
-        LocKind::Name { name, child } => {
-            vec![Piece::Text(quoted(name) + "("), Piece::Nested(child), text(")")]
-        }
-        LocKind::CallSite { callee, caller } => vec![
-            text("callsite("),
-            Piece::Nested(callee),
-            text(" at "),
-            Piece::Nested(caller),
-            text(")"),
-        ],
-        LocKind::Fused { metadata, locs } => {
-            let mut out = vec![match metadata {
-                "" => text("fused["),
-                metadata => Piece::Text(format!("fused<{metadata}>[")),
-            }];
-            for (i, &loc) in locs.iter().enumerate() {
-                if i > 0 {
-                    out.push(text(", "));
-                }
-                out.push(Piece::Nested(loc));
-            }
-            out.push(text("]"));
-            out
-        }
-        LocKind::Dialect(attribute) => vec![text(attribute)],
-    }
-}
-
-/// Returns the text of a location without aliases, with at most this many nested locations.
-pub(super) fn inline_text(loc: Loc, limit: usize) -> String {
-    let (mut out, mut left) = (String::new(), limit);
-    let mut stack = vec![Piece::Nested(loc)];
-    while let Some(piece) = stack.pop() {
-        match piece {
-            Piece::Text(text) => out.push_str(&text),
-            Piece::Nested(_) if left == 0 => out.push_str("..."),
-            Piece::Nested(loc) => {
-                left -= 1;
-                stack.extend(pieces(loc).into_iter().rev());
-            }
-        }
-    }
-    out
-}
-
-/// The locations that a text uses, as aliases `#loc0`, `#loc1`, … that are defined at its end. Each location is
-/// written once, whatever the number of its uses.
-#[derive(Debug, Default)]
-pub struct LocTable {
-    numbers: HashMap<Loc, usize>,
-    /// The numbered locations. Nested locations are before those that contain them.
-    locs: Vec<Loc>,
-}
-
-impl LocTable {
-    /// Creates an empty table.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Returns whether no location was added.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.locs.is_empty()
-    }
-
-    /// Returns the number of a location, and adds it and those that it contains if they are new.
-    pub fn number(&mut self, loc: Loc) -> usize {
-        if let Some(&number) = self.numbers.get(&loc) {
-            return number;
-        }
-        // A location is visited twice: first its parts are pushed, then it is numbered.
-        let mut stack = vec![(loc, false)];
-        while let Some((loc, parts_done)) = stack.pop() {
-            if self.numbers.contains_key(&loc) {
-                continue;
-            }
-            if parts_done {
-                self.numbers.insert(loc, self.locs.len());
-                self.locs.push(loc);
-                continue;
-            }
-            stack.push((loc, true));
-            let nested = pieces(loc).into_iter().rev().filter_map(|piece| match piece {
-                Piece::Nested(loc) => Some((loc, false)),
-                Piece::Text(_) => None,
-            });
-            stack.extend(nested);
-        }
-        self.numbers[&loc]
-    }
-
-    /// Writes `loc(#loc7)`.
-    pub fn write_use(&mut self, out: &mut String, loc: Loc) {
-        let _ = write!(out, "loc(#loc{})", self.number(loc));
-    }
-
-    /// Writes the definitions, one per line.
-    pub fn write_definitions(&self, out: &mut String) {
-        for (number, text) in self.texts().enumerate() {
-            let _ = writeln!(out, "#loc{number} = loc({text})");
-        }
-    }
-
-    /// Returns the texts of the locations in the order of their numbers; nested locations are written `#loc7`.
-    pub fn texts(&self) -> impl Iterator<Item = String> {
-        self.locs.iter().map(|&loc| {
-            let mut out = String::new();
-            for piece in pieces(loc) {
-                match piece {
-                    Piece::Text(text) => out.push_str(&text),
-                    Piece::Nested(loc) => {
-                        let _ = write!(out, "#loc{}", self.numbers[&loc]);
-                    }
-                }
-            }
-            out
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
+    use super::super::LocTable;
     use super::*;
 
     fn read(text: &str) -> Result<Loc, LocError> {
         let mut aliases = LocAliases::new();
-        aliases.define_all(text, 0);
+        if let Some(twice) = aliases.define_all(text).into_iter().next() {
+            return Err(twice);
+        }
         aliases.read(text, 0).map(|(loc, _)| loc)
     }
 
@@ -602,6 +538,13 @@ mod tests {
             ("(#x)\n#x = loc(#y)\n#y = loc(#x)\n", 27, "the location `#x` contains itself"),
             ("(#x)\n#x = loc(nonsense)\n", 14, "expected a location"),
             ("(#x)\n#x = loc(\"a\"\n", 18, "expected `)` after a location"),
+            (
+                "(#x)\n#x = loc(\"a\")\n  #x = loc(\"b\")\n",
+                21,
+                "the location `#x` is defined twice",
+            ),
+            ("(\"\\\n\")", 1, "a string is not closed"),
+            ("(fused<\"a\\\n\">[\"a\"])", 7, "a string is not closed"),
             ("(\"\\\u{e9}\")", 0, ""),
         ];
         for (text, at, message) in cases {
@@ -616,9 +559,36 @@ mod tests {
         // An alias that failed fails again.
         let text = "(#x)\n#x = loc(nonsense)\n";
         let mut aliases = LocAliases::new();
-        aliases.define_all(text, 0);
+        assert!(aliases.define_all(text).is_empty());
         let first = aliases.read(text, 0).unwrap_err();
         assert_eq!(aliases.read(text, 0), Err(first));
+    }
+
+    #[test]
+    fn aliases_may_be_indented_and_in_the_first_line() {
+        let text = " #a = loc(\"x\")\n\t#b = loc(#a)\n(#b)";
+        let mut aliases = LocAliases::new();
+        assert!(aliases.define_all(text).is_empty());
+        let (loc, _) = aliases.read(text, text.len() - 4).unwrap();
+        assert_eq!(Ok(loc), "\"x\"".parse());
+    }
+
+    #[test]
+    fn lists_are_read_whole_or_refused() {
+        let locs = read_locs(&["\"a\"", "callsite(#loc0 at \"b\")"]).unwrap();
+        assert_eq!(locs[1].to_string(), "callsite(\"a\" at \"b\")");
+        for (list, n, at, message) in [
+            (vec!["\"a\"", "#loc1"], 1, 0, "`#loc1` is not defined"),
+            (vec!["\"a\") junk("], 0, 3, "expected one location"),
+            (vec!["\"a\" // b"], 0, 8, "expected `)`"),
+            (vec!["\"a\"", "fused[\"b\""], 1, 9, "expected `]`"),
+            (vec!["\"a\" \"b\""], 0, 4, "expected `)`"),
+            (vec![""], 0, 0, "expected a location"),
+        ] {
+            let (position, error) = read_locs(&list).unwrap_err();
+            assert!(error.message.contains(message), "{list:?}: {error:?}");
+            assert_eq!((position, error.at), (n, at), "{list:?}: {error:?}");
+        }
     }
 
     #[test]
