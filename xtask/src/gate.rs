@@ -149,13 +149,17 @@ fn run_step(context: &Context<'_>, name: &str, command: &mut Command) -> Result<
 }
 
 fn format(context: &Context<'_>) -> Result<StepOutcome> {
-    let workspace = run_step(context, "format", &mut context.cargo(&["fmt", "--all", "--check"]))?;
-    let fuzz = "fuzz/Cargo.toml";
-    if matches!(workspace, StepOutcome::Passed(_)) && context.workspace.root.join(fuzz).exists() {
-        let arguments = ["fmt", "--manifest-path", fuzz, "--check"];
-        return run_step(context, "format-fuzz", &mut context.cargo(&arguments));
+    let mut outcome =
+        run_step(context, "format", &mut context.cargo(&["fmt", "--all", "--check"]))?;
+    // The crates that are not members of the workspace.
+    for manifest in ["fuzz/Cargo.toml", "examples/mycompiler/Cargo.toml"] {
+        if !matches!(outcome, StepOutcome::Passed(_)) {
+            break;
+        }
+        let arguments = ["fmt", "--manifest-path", manifest, "--check"];
+        outcome = run_step(context, "format-others", &mut context.cargo(&arguments))?;
     }
-    Ok(workspace)
+    Ok(outcome)
 }
 
 fn clippy(context: &Context<'_>) -> Result<StepOutcome> {

@@ -179,6 +179,23 @@ fn write_function<'a>(f: &'a Function, locs: &mut LocTable) -> JsonFunction<'a> 
     }
 }
 
+/// Returns the attributes of an instruction as a JSON object, without those that have their default value.
+#[must_use]
+pub fn attrs_to_json(function: &Function, inst: crate::ids::InstId) -> String {
+    Json::Object(write_attrs(function, inst)).to_string()
+}
+
+/// Reads the attributes of an op from a JSON object, in the order of its definition, with defaults filled in. An empty text is an
+/// empty object.
+///
+/// # Errors
+/// If the text is not an object of attributes of the op.
+pub fn attrs_from_json(def: &crate::op::OpDef, text: &str) -> Result<Vec<Attr>, String> {
+    let text = if text.is_empty() { "{}" } else { text };
+    let map: Map<String, Json> = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    read_attrs(Some(def), &map)
+}
+
 fn write_attrs(f: &Function, inst: crate::ids::InstId) -> Map<String, Json> {
     let attrs = f.attrs(inst);
     match f.op_def(inst) {

@@ -74,7 +74,7 @@ pub use func::{
     BodyInsts, EditError, Function, InsertPoint, PostOrderWalk, PreOrderWalk, Use, Uses, ValueDef,
 };
 pub use ids::{AttrId, BodyId, InstId, TypeId, ValueId};
-pub use json::{JSON_VERSION, from_json, from_json_with, to_json};
+pub use json::{JSON_VERSION, attrs_from_json, attrs_to_json, from_json, from_json_with, to_json};
 pub use literal::{Element, LiteralError, TensorLiteral};
 pub use name::Name;
 pub use op::{

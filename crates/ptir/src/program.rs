@@ -63,6 +63,20 @@ impl Program {
         self.functions.get_mut(index).map(Arc::make_mut)
     }
 
+    /// Returns the functions for changes, in order. Shared functions are copied first.
+    ///
+    /// ```
+    /// let mut program = sapwood_ptir::parse("ptir 1 func @f(%x: f32[4]) -> f32[4] { return %x }")?;
+    /// for function in program.functions_mut() {
+    ///     function.set_private(true);
+    /// }
+    /// assert!(program.functions()[0].is_private());
+    /// # Ok::<(), sapwood_types::Diagnostics>(())
+    /// ```
+    pub fn functions_mut(&mut self) -> impl Iterator<Item = &mut Function> {
+        self.functions.iter_mut().map(Arc::make_mut)
+    }
+
     /// Lets messages about single instructions quote the source text of the program: an
     /// [`InstPrinter`](crate::InstPrinter) then prints statements and value names as they are written there. For text
     /// in other languages whose statements have the form `%a, %b:2 = op …`, such as StableHLO; for the text form of

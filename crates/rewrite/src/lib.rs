@@ -27,7 +27,8 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `rewriter/` | The rewriter: `edit` (checked edits), `listener`, `change_tracker` (changes since the driver last asked), `constants`, `dim_bindings`, `effect_index`, `wide_inst_memo` (facts about wide instructions), `error`. |
-//! | `pattern/` | Patterns: `rewrite` (the context of a pattern), `patch` and `patch_builder` (staged instructions), `moved_region`, `root_view`, `gate` (cheap conditions), `pattern_set`, `pattern_list` (registration), `into_pattern`. |
+//! | `pattern/` | Patterns: `rewrite` (the context of a pattern), `patch` and `patch_builder` (staged instructions), `moved_region`, `root_view`, `gate` (cheap conditions), `pattern_set`, `pattern_list` (registration), `into_pattern`, `early_return` (macros). |
+//! | [`matchers/`](mod@matchers) | Matchers: descriptions of definitions for patterns. `op_matcher` and `ops` match ops, `constants` constants; `conditions`, `scope`. |
 //! | `greedy/` | The greedy driver: `driver` (the loop), `worklist`, `attempt` (one pattern, with rollback), `merge_equal`, `rewrite_cycles`, `verify_changes`, `config`, `stats`. |
 //! | [`canonicalize/`](mod@canonicalize) | The shipped patterns, one file per op family. `commutative`, `movement` and `attributes` have patterns for several families; `tensor_views`, `numeric_constants`, `carried_values` and `reducer` are helpers. |
 //! | `fold`, `dce` | Folding; dead code elimination. |
@@ -41,6 +42,7 @@ mod cse;
 mod dce;
 mod fold;
 mod greedy;
+pub mod matchers;
 mod pass_trace;
 mod passes;
 mod pattern;
@@ -56,8 +58,9 @@ pub use greedy::{
 };
 pub use pass_trace::TraceListener;
 pub use passes::{
-    BasePatterns, CsePass, DcePass, FixpointPass, GREEDY_OPTIONS, GreedyPass, InlinePass, PASSES,
-    Pass, PassContext, PassError, StripSpansPass, SymbolDcePass, VerifyPass, inline_calls,
+    BasePatterns, CsePass, DcePass, FixpointPass, FunctionContext, GREEDY_OPTIONS, GreedyPass,
+    InlinePass, PASSES, Pass, PassContext, PassError, StripSpansPass, SymbolDcePass, VerifyPass,
+    inline_calls,
 };
 pub use pattern::{
     Binary, ConfiguredPattern, ElementClass, FrozenPatternSet, GateCondition, IntoPattern,
@@ -65,9 +68,9 @@ pub use pattern::{
     PatternList, PatternSet, Replacement, Rewrite, RootView, Roots, Unary,
 };
 pub use pipeline::{
-    DEFAULT_PIPELINE, OptionInfo, OptionValue, PassInfo, PassManager, PassOptions, PassReport,
-    PatternReader, PipelineFailure, PipelineParser, Reproducer, ReproducerError, RunReport,
-    parse_pipeline, print_pipeline,
+    AddPatterns, DEFAULT_PIPELINE, MakePass, MakePassFn, OptionInfo, OptionValue, PassInfo,
+    PassManager, PassOptions, PassReport, PatternReader, PatternSources, PipelineFailure,
+    PipelineParser, Reproducer, ReproducerError, RunReport, parse_pipeline, print_pipeline,
 };
 pub use rewriter::{Listener, ProgramRewriter, RewriteError, StepKind};
 pub use sapwood_types::FloatMode;

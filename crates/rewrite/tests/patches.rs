@@ -34,7 +34,7 @@ fn sub_by_builder(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
     let values = rw.build(&[op.lhs, op.rhs], |g, v| {
         let minus = v[0].neg(g)?;
         let sum = v[1].add(g, &minus)?;
-        Ok::<_, GraphError>(vec![sum.neg(g)?])
+        Ok(vec![sum.neg(g)?])
     })?;
     values.first().copied()
 }
@@ -158,7 +158,7 @@ fn does_not_build(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
     let values = rw.build(&[op.lhs], |g, v| {
         let other = g.parameter("z", TensorType::new(DataType::F32, [5u64]));
         let exp = v[0].exp(g)?;
-        Ok::<_, GraphError>(vec![exp.add(g, &other)?])
+        Ok(vec![exp.add(g, &other)?])
     })?;
     values.first().copied()
 }

@@ -9,8 +9,8 @@ use sapwood_ptir::testing::{RandomProgramConfig, random_program};
 use sapwood_ptir::{Program, parse};
 use sapwood_rewrite::{
     CsePass, DEFAULT_PIPELINE, FixpointPass, FloatMode, GreedyConfig, GreedyPass, InlinePass,
-    OpRef, PASSES, Pass, PassContext, PassError, PassInfo, PassManager, PipelineParser, Reproducer,
-    ReproducerError, Rewrite, SymbolDcePass, parse_pipeline, print_pipeline,
+    MakePass, OpRef, PASSES, Pass, PassContext, PassError, PassInfo, PassManager, PipelineParser,
+    Reproducer, ReproducerError, Rewrite, SymbolDcePass, parse_pipeline, print_pipeline,
 };
 use sapwood_testing::cases;
 use sapwood_types::Rng;
@@ -391,7 +391,7 @@ fn a_missing_option_is_reported_at_the_pass() {
         name: "needs",
         doc: "Needs an option.",
         options: &[],
-        make: |options| options.refuse("file", "`needs` needs a file"),
+        make: MakePass::Plain(|options| options.refuse("file", "`needs` needs a file")),
     };
     let Err(problems) = PipelineParser::new(&[&NEEDS]).parse("cse,needs") else {
         panic!("accepted")

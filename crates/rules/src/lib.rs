@@ -88,9 +88,7 @@ pub use matcher::{
 };
 pub use overlap::{OverlapPreference, select};
 pub use passes::{OutlinePass, PASSES};
-pub use pattern_files::{
-    SourceReader, add_rule_files, pipeline_parser, read_pattern_files, read_rule_files,
-};
+pub use pattern_files::{PatternFiles, SourceReader, pipeline_parser};
 pub use rule_check::{RuleCheckOptions, RuleCounterexample, RuleVerdict, check_rule};
 
 /// Compiles and runs the code of the guide as tests.

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use sapwood_ptir::Program;
 use sapwood_rewrite::{
-    BasePatterns, GREEDY_OPTIONS, GreedyPass, OptionInfo, Pass, PassContext, PassError, PassInfo,
-    PassOptions, pass_options,
+    BasePatterns, GREEDY_OPTIONS, GreedyPass, MakePass, OptionInfo, Pass, PassContext, PassError,
+    PassInfo, PassOptions, pass_options,
 };
 use sapwood_types::read_source;
 
 use crate::extract::{ExtractOptions, extract};
 use crate::graph::PatternGraph;
-use crate::pattern_files::read_pattern_files;
+use crate::pattern_files::PatternFiles;
 
 /// Replaces matches of patterns by calls of functions.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ static OUTLINE: PassInfo = PassInfo {
         "keep-unused": options.keep_unused, "Keeps private functions that are no longer called: `true` or `false`.";
         "typed": options.find.typed, "Also requires the types that patterns declare: `true` or `false`.";
     }),
-    make: outline,
+    make: MakePass::Plain(outline),
 };
 
 fn outline(options: &mut PassOptions<'_>) -> Result<Arc<dyn Pass>, ()> {
@@ -83,7 +83,7 @@ fn outline(options: &mut PassOptions<'_>) -> Result<Arc<dyn Pass>, ()> {
         return options
             .refuse("patterns", "`outline` needs patterns: `outline{patterns=softmax.ptir}`");
     }
-    match read_pattern_files(&pass.files, &read_source) {
+    match PatternFiles::new(&options.registry(), &read_source).patterns(&pass.files) {
         Ok(patterns) => pass.patterns = patterns.into(),
         Err(errors) => return options.refuse_all("patterns", errors),
     }
@@ -94,7 +94,7 @@ static RULES: PassInfo = PassInfo {
     name: "rules",
     doc: "Applies the rules of files, without the shipped patterns, and folds constants, until nothing is left to do.",
     options: &RULES_OPTIONS,
-    make: rules,
+    make: MakePass::Plain(rules),
 };
 
 const RULES_OPTIONS: [OptionInfo; GREEDY_OPTIONS.len()] = {

@@ -4,6 +4,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sapwood_ptir::{Name, Registry};
 use sapwood_rewrite::{PatternSet, PipelineParser};
@@ -33,95 +34,100 @@ use crate::passes::PASSES;
 /// ```
 #[must_use]
 pub fn pipeline_parser() -> PipelineParser<'static> {
-    PipelineParser::new(PASSES)
-        .pattern_reader(&|paths, set| add_rule_files(paths, set, &read_source))
+    PipelineParser::new(PASSES).pattern_reader(&|paths, set| {
+        PatternFiles::new(&Registry::builtin(), &read_source).add_rules(paths, set)
+    })
 }
 
 /// A function that reads a file of patterns or rules.
 pub type SourceReader<'a> = dyn Fn(&Path) -> Result<Source, SourceErrors> + 'a;
 
-/// Reads patterns: the functions of `.ptir` files, and the left sides of the rules of `.rules` files. A directory adds all
-/// files in it.
-///
-/// # Errors
-/// If a file cannot be read or has errors, or if two patterns have the same name; all errors are reported.
-pub fn read_pattern_files(
-    paths: &[PathBuf],
-    read: &SourceReader<'_>,
-) -> Result<Vec<PatternGraph>, SourceErrors> {
-    let files = expand_directories(paths)?;
-    read_files(
-        &files,
-        read,
-        "pattern",
-        |p: &PatternGraph| (p.name(), p.span()),
-        |source| {
-            if is_rules_file(Path::new(source.name())) {
-                let rules = rules_from(source, &Registry::builtin(), &Vocabulary::builtin())?;
-                return Ok(rules.into_iter().map(Rule::into_pattern).collect());
-            }
-            patterns_from(source, &Registry::builtin())
-        },
-    )
-    .map(|(patterns, _)| patterns)
+/// A reader of files of patterns and rules.
+#[derive(Clone, Copy)]
+pub struct PatternFiles<'a> {
+    registry: &'a Arc<Registry>,
+    read: &'a SourceReader<'a>,
 }
 
-/// Reads the rules of `.rules` files. A directory adds all files in it.
-///
-/// # Errors
-/// If a file cannot be read or has errors, or if two rules have the same name; all errors are reported.
-pub fn read_rule_files(
-    paths: &[PathBuf],
-    read: &SourceReader<'_>,
-) -> Result<Vec<Rule>, SourceErrors> {
-    read_rules_and_sources(paths, read).map(|(rules, _)| rules)
-}
-
-/// Adds the rules of `.rules` files to a set of patterns. A directory adds all files in it.
-///
-/// # Errors
-/// If the rules cannot be read, or if one has the name of a pattern of the set.
-pub fn add_rule_files(
-    paths: &[PathBuf],
-    set: &mut PatternSet,
-    read: &SourceReader<'_>,
-) -> Result<(), SourceErrors> {
-    let (rules, sources) = read_rules_and_sources(paths, read)?;
-    let mut problems = Diagnostics::new();
-    let shipped: HashSet<&str> = set.names().collect();
-    for rule in rules.iter().filter(|rule| shipped.contains(rule.name())) {
-        let message = format!("`{}` is already the name of a shipped pattern", rule.name());
-        let clash = Diagnostic::error(rule.pattern().span(), message);
-        problems.push(clash.with_help("rename the rule"));
+impl<'a> PatternFiles<'a> {
+    /// Returns a reader for patterns of these ops, which reads the files themselves with `read`.
+    pub fn new(registry: &'a Arc<Registry>, read: &'a SourceReader<'a>) -> Self {
+        Self { registry, read }
     }
-    SourceErrors { diagnostics: problems, sources }.into_result(())?;
-    for rule in &rules {
-        rule.add_to(set);
-    }
-    Ok(())
-}
 
-fn read_rules_and_sources(
-    paths: &[PathBuf],
-    read: &SourceReader<'_>,
-) -> Result<(Vec<Rule>, Vec<Source>), SourceErrors> {
-    let mut files = expand_directories(paths)?;
-    for path in paths {
-        if !path.is_dir() && !is_rules_file(path) && path.as_os_str() != "-" {
-            let path = path.display();
-            let message = format!("{path}: not a file of rules; expected the extension .rules");
-            return Err(SourceErrors::plain(message));
+    /// Reads patterns: the functions of `.ptir` files, and the left sides of the rules of `.rules` files. A directory adds all
+    /// files in it.
+    ///
+    /// # Errors
+    /// If a file cannot be read or has errors, or if two patterns have the same name; all errors are reported.
+    pub fn patterns(&self, paths: &[PathBuf]) -> Result<Vec<PatternGraph>, SourceErrors> {
+        let files = expand_directories(paths)?;
+        read_files(
+            &files,
+            self.read,
+            "pattern",
+            |p: &PatternGraph| (p.name(), p.span()),
+            |source| {
+                if is_rules_file(Path::new(source.name())) {
+                    let rules = rules_from(source, self.registry, &Vocabulary::builtin())?;
+                    return Ok(rules.into_iter().map(Rule::into_pattern).collect());
+                }
+                patterns_from(source, self.registry)
+            },
+        )
+        .map(|(patterns, _)| patterns)
+    }
+
+    /// Reads the rules of `.rules` files. A directory adds all files in it.
+    ///
+    /// # Errors
+    /// If a file cannot be read or has errors, or if two rules have the same name; all errors are reported.
+    pub fn rules(&self, paths: &[PathBuf]) -> Result<Vec<Rule>, SourceErrors> {
+        self.rules_and_sources(paths).map(|(rules, _)| rules)
+    }
+
+    /// Adds the rules of `.rules` files to a set of patterns. A directory adds all files in it.
+    ///
+    /// # Errors
+    /// If the rules cannot be read, or if one has the name of a pattern of the set.
+    pub fn add_rules(&self, paths: &[PathBuf], set: &mut PatternSet) -> Result<(), SourceErrors> {
+        let (rules, sources) = self.rules_and_sources(paths)?;
+        let mut problems = Diagnostics::new();
+        let shipped: HashSet<&str> = set.names().collect();
+        for rule in rules.iter().filter(|rule| shipped.contains(rule.name())) {
+            let message = format!("`{}` is already the name of a shipped pattern", rule.name());
+            let clash = Diagnostic::error(rule.pattern().span(), message);
+            problems.push(clash.with_help("rename the rule"));
         }
+        SourceErrors { diagnostics: problems, sources }.into_result(())?;
+        for rule in &rules {
+            rule.add_to(set);
+        }
+        Ok(())
     }
-    // Directories may have other patterns besides.
-    files.retain(|path| is_rules_file(path) || path.as_os_str() == "-");
-    read_files(
-        &files,
-        read,
-        "rule",
-        |rule: &Rule| (Name::new(rule.name()), rule.pattern().span()),
-        |source| rules_from(source, &Registry::builtin(), &Vocabulary::builtin()),
-    )
+
+    fn rules_and_sources(
+        &self,
+        paths: &[PathBuf],
+    ) -> Result<(Vec<Rule>, Vec<Source>), SourceErrors> {
+        let mut files = expand_directories(paths)?;
+        for path in paths {
+            if !path.is_dir() && !is_rules_file(path) && path.as_os_str() != "-" {
+                let path = path.display();
+                let message = format!("{path}: not a file of rules; expected the extension .rules");
+                return Err(SourceErrors::plain(message));
+            }
+        }
+        // Directories may have other patterns besides.
+        files.retain(|path| is_rules_file(path) || path.as_os_str() == "-");
+        read_files(
+            &files,
+            self.read,
+            "rule",
+            |rule: &Rule| (Name::new(rule.name()), rule.pattern().span()),
+            |source| rules_from(source, self.registry, &Vocabulary::builtin()),
+        )
+    }
 }
 
 // Reads the items of files, and reports all errors at once.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use sapwood_ptir::{Program, Registry, parse};
 use sapwood_rules::{
-    ExtractOptions, FindOptions, MAX_OPS, PatternGraph, explain, extract, find_matches,
-    patterns_from, read_rule_files,
+    ExtractOptions, FindOptions, MAX_OPS, PatternFiles, PatternGraph, explain, extract,
+    find_matches, patterns_from,
 };
 use sapwood_testing::{cases, on_small_stack};
 use sapwood_types::{Diagnostics, Source};
@@ -37,7 +37,8 @@ fn a_file_of_many_rules_is_read_and_a_second_definition_is_found() {
     let files = ["a.rules".into(), "b.rules".into()];
     let read = |second: &str| {
         let text = |path: &Path| if path == Path::new("a.rules") { &*text } else { second };
-        read_rule_files(&files, &|path| Ok(Source::new(&path.to_string_lossy(), text(path))))
+        let source = |path: &Path| Ok(Source::new(&path.to_string_lossy(), text(path)));
+        PatternFiles::new(&Registry::builtin(), &source).rules(&files)
     };
     assert_eq!(read("rule other: neg(neg(x)) => x").unwrap().len(), count as usize + 1);
     let error = read(&format!("rule r{}: neg(neg(x)) => x", count - 1)).unwrap_err().to_string();

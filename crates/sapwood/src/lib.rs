@@ -49,12 +49,16 @@
 //! ## Modules
 //! | module | contents |
 //! | --- | --- |
+//! | `toolkit` | [`Toolkit`]: ops, patterns, rules, passes and backends of your own, for the command and as a library. |
+//! | `formats` | Reading and printing programs of every format. |
 //! | `main.rs` | The `sapwood` command; calls [`command`]. |
 //! | `command` | Arguments, and the choice of the verb. `status` and `cli_error` are the results of a verb; `console`, `color`, `diagnostics` (as text and JSON), `select_function`, `signals`. |
 //! | `command/verbs/` | One file per verb, such as `run`, `diff` and `match_`. `opt/` has the parts of `opt`: `pipeline`, `equivalence_check` (`--check`), `first_bad_rewrite` (bisection), `report_page` (`--report`), `statistics`. |
 //! | `command/io/` | Files: `files` (read; written atomically), `load` and `print` (programs in any format), `batch` (several inputs), `target` (outputs), `created_folder`, `program_pair`, `pattern_files`, `npy`, `trace_folder` (`--dump-dir`). |
 
 pub mod command;
+mod formats;
+mod toolkit;
 
 use sapwood_check::{CheckReport, Verdict};
 use sapwood_explorer::{CheckSection, CheckSectionVerdict};
@@ -72,6 +76,7 @@ pub use sapwood_trace as trace;
 pub use sapwood_types::{
     DataType, Diagnostic, Diagnostics, Loc, LocKind, Severity, Source, SourceErrors, Span,
 };
+pub use toolkit::{OptimizeError, ProgramFile, Toolkit};
 
 /// Nodes, and their comparison up to renaming: the crate `sapwood-structural`.
 pub mod structural {
@@ -84,6 +89,11 @@ pub mod structural {
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct FrontPage;
+
+/// Compiles and runs the code of the guide as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/toolkit.md")]
+struct Guide;
 
 /// The passes in front of `simplify` that turn a program of several functions into one: the preset `-O1` of the command, and
 /// `inline=True` in Python.

@@ -39,6 +39,7 @@ const RUN_BLOCKS: &[(&str, &[&str], &str)] = &[
             "docs/guide/rules.md",
             "docs/guide/running.md",
             "docs/guide/structural.md",
+            "docs/guide/toolkit.md",
         ],
         "the doctests of the crates that include the page",
     ),

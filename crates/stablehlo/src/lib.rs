@@ -46,5 +46,5 @@ mod write;
 
 pub use check_call_kernels::{CheckCallKernels, check_call_kernels};
 pub use module::{Extras, Module};
-pub use read::{read, read_split};
+pub use read::{read, read_split, read_with};
 pub use write::{WriteError, write, write_program};

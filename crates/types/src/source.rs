@@ -25,6 +25,20 @@ use crate::{FileId, Span};
 #[derive(Clone)]
 pub struct Source(Arc<SourceData>);
 
+/// A source without a name of its own: `<text>`.
+impl From<&str> for Source {
+    fn from(text: &str) -> Self {
+        Self::new("<text>", text)
+    }
+}
+
+/// A source without a name of its own: `<text>`.
+impl From<String> for Source {
+    fn from(text: String) -> Self {
+        Self::new("<text>", text)
+    }
+}
+
 /// The data that all clones of a [`Source`] share.
 struct SourceData {
     file: FileId,

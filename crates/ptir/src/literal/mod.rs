@@ -2,11 +2,13 @@
 
 mod element;
 
+use std::fmt;
 use std::sync::Arc;
 
 use sapwood_types::DataType;
 use smallvec::SmallVec;
 
+use crate::text::{LongLiteralMode, write_literal};
 use crate::types::{MAX_RANK, TensorType};
 
 pub use element::Element;
@@ -261,11 +263,30 @@ impl TensorLiteral {
         self.as_splat().is_some_and(|bytes| bytes.iter().all(|&b| b == 0))
     }
 
+    /// Returns whether the literal is a splat of this number. Positive and negative zero are different numbers.
+    #[must_use]
+    pub fn is_filled_with(&self, number: f64) -> bool {
+        let one = Self::filled(self.dtype, &[], number);
+        self.as_splat().is_some_and(|bytes| one.is_ok_and(|one| one.as_splat() == Some(bytes)))
+    }
+
     /// Returns whether all elements are one.
     #[must_use]
     pub fn is_one(&self) -> bool {
         let one = int_element(self.dtype, 1).or_else(|| float_element(self.dtype, 1.0));
         self.as_splat().is_some_and(|bytes| one.is_some_and(|one| one[..] == *bytes))
+    }
+}
+
+/// The largest number of elements that the text of a literal shows.
+const MAX_SHOWN_ELEMENTS: u64 = 64;
+
+/// Writes the elements and the type: `[1.0, 2.0] : f32[2]`. A long literal is `... : f32[1000]`.
+impl fmt::Display for TensorLiteral {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        write_literal(&mut text, self, &mut LongLiteralMode::Elided(MAX_SHOWN_ELEMENTS));
+        write!(f, "{text} : {}", self.ty())
     }
 }
 

@@ -3,7 +3,7 @@
 use super::greedy::{BasePatterns, GREEDY_OPTIONS, GreedyPass};
 use crate::greedy::GreedyConfig;
 use crate::pattern::FrozenPatternSet;
-use crate::pipeline::PassInfo;
+use crate::pipeline::{MakePass, PassInfo};
 
 impl GreedyPass {
     /// Returns `canonicalize`, which applies these patterns and folds until nothing is left to do.
@@ -17,5 +17,7 @@ pub(super) static INFO: PassInfo = PassInfo {
     name: "canonicalize",
     doc: "Applies the canonicalizations of the ops and folds constants, until nothing is left to do.",
     options: &GREEDY_OPTIONS,
-    make: |options| GreedyPass::new(&INFO, BasePatterns::Shipped).from_options(options),
+    make: MakePass::Plain(|options| {
+        GreedyPass::new(&INFO, BasePatterns::Shipped).from_options(options)
+    }),
 };

@@ -5,7 +5,7 @@ use sapwood_ptir::Function;
 use super::each_function::{FunctionOutcome, FunctionResult, function_pass};
 use crate::cse::eliminate_common_subexpressions_with;
 use crate::pass_trace::{PassListener, as_listener};
-use crate::pipeline::PassInfo;
+use crate::pipeline::{MakePass, PassInfo};
 
 /// A pass that merges equal pure instructions, including those with regions.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,9 +24,9 @@ fn merge_equal_insts(
     ))
 }
 
-pub(super) const INFO: PassInfo = PassInfo {
+pub(super) static INFO: PassInfo = PassInfo {
     name: "cse",
     doc: "Merges equal pure instructions; an outer one replaces inner ones, never the reverse.",
     options: &[],
-    make: |options| options.fill(CsePass),
+    make: MakePass::Plain(|options| options.fill(CsePass)),
 };

@@ -5,7 +5,7 @@ use sapwood_ptir::Function;
 use super::each_function::{FunctionOutcome, FunctionResult, function_pass};
 use crate::dce::eliminate_dead_code_with;
 use crate::pass_trace::{PassListener, as_listener};
-use crate::pipeline::PassInfo;
+use crate::pipeline::{MakePass, PassInfo};
 
 /// A pass that erases unused pure instructions in one walk.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,9 +21,9 @@ fn erase_dead_insts(
     Ok(FunctionOutcome::counted("erased", eliminate_dead_code_with(f, as_listener(&mut listener))))
 }
 
-pub(super) const INFO: PassInfo = PassInfo {
+pub(super) static INFO: PassInfo = PassInfo {
     name: "dce",
     doc: "Erases unused pure instructions, and those that only they used.",
     options: &[],
-    make: |options| options.fill(DcePass),
+    make: MakePass::Plain(|options| options.fill(DcePass)),
 };

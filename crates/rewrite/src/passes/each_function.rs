@@ -51,6 +51,29 @@ impl FunctionOutcome {
     }
 }
 
+/// The counters of a pass for one function: see [`PassContext::each_function`].
+#[derive(Debug, Default)]
+pub struct FunctionContext {
+    counters: Vec<(&'static str, usize)>,
+}
+
+impl FunctionContext {
+    /// Adds to a counter.
+    pub fn count(&mut self, name: &'static str, n: usize) {
+        add_count(&mut self.counters, name, n);
+    }
+
+    /// Returns true if a counter is not zero.
+    #[must_use]
+    pub fn has_counted(&self) -> bool {
+        self.counters.iter().any(|(_, n)| *n > 0)
+    }
+
+    pub(super) fn outcome(self, changed: bool) -> FunctionOutcome {
+        FunctionOutcome { changed, counters: self.counters, greedy: None }
+    }
+}
+
 /// The outcome for one function, or an error.
 pub(super) type FunctionResult = Result<FunctionOutcome, PassError>;
 

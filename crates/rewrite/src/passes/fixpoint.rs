@@ -7,7 +7,7 @@ use sapwood_types::counted;
 
 use super::{Pass, PassContext, PassError};
 use crate::pass_options;
-use crate::pipeline::PassInfo;
+use crate::pipeline::{MakePass, PassInfo};
 
 /// A pass that runs passes one after the other, repeatedly, until none changes anything.
 pub struct FixpointPass {
@@ -21,12 +21,7 @@ impl FixpointPass {
     /// The default of `max_rounds`.
     pub const MAX_ROUNDS: usize = 1000;
 
-    pub(crate) const INFO: PassInfo = PassInfo {
-        name: "fixpoint",
-        doc: "Repeats the passes in its parentheses until none changes anything.",
-        options: pass_options!(Self { "max-rounds": max_rounds, "The maximum number of rounds." }),
-        make: |options| options.refuse("", "fixpoint needs passes: `fixpoint(canonicalize,cse)`"),
-    };
+    pub(crate) const NAME: &'static str = "fixpoint";
 
     /// Returns a pass that runs these passes to their fixpoint.
     #[must_use]
@@ -37,11 +32,11 @@ impl FixpointPass {
 
 impl Pass for FixpointPass {
     fn name(&self) -> &'static str {
-        Self::INFO.name
+        Self::NAME
     }
 
     fn options(&self) -> Vec<(&'static str, String)> {
-        Self::INFO.options_of(self, &Self::new(Vec::new()))
+        INFO.options_of(self, &Self::new(Vec::new()))
     }
 
     fn inner(&self) -> &[Arc<dyn Pass>] {
@@ -79,3 +74,14 @@ impl Pass for FixpointPass {
         Ok(changed)
     }
 }
+
+pub(super) static INFO: PassInfo = PassInfo {
+    name: FixpointPass::NAME,
+    doc: "Repeats the passes in its parentheses until none changes anything.",
+    options: pass_options!(FixpointPass {
+        "max-rounds": max_rounds, "The maximum number of rounds."
+    }),
+    make: MakePass::Plain(|options| {
+        options.refuse("", "fixpoint needs passes: `fixpoint(canonicalize,cse)`")
+    }),
+};

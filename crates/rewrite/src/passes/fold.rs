@@ -2,7 +2,7 @@
 
 use super::greedy::{BasePatterns, GreedyPass};
 use crate::pass_options;
-use crate::pipeline::PassInfo;
+use crate::pipeline::{MakePass, PassInfo};
 
 impl GreedyPass {
     /// Returns `fold`, which evaluates pure instructions whose operands are constants, and does nothing else.
@@ -18,5 +18,5 @@ pub(super) static INFO: PassInfo = PassInfo {
     options: pass_options!(GreedyPass {
         "limit": config.fold_limits.max_elements, "The maximum number of elements of a folded constant.";
     }),
-    make: |options| options.fill(GreedyPass::fold()),
+    make: MakePass::Plain(|options| options.fill(GreedyPass::fold())),
 };

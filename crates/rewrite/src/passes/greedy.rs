@@ -13,7 +13,7 @@ use crate::greedy::{GreedyConfig, apply_without_names};
 use crate::pass_options;
 use crate::pass_trace::{PassListener, as_listener};
 use crate::pattern::{FrozenPatternSet, PatternSet};
-use crate::pipeline::{OptionInfo, PassInfo, PassOptions, PatternReader};
+use crate::pipeline::{OptionInfo, PassInfo, PassOptions, PatternSources};
 
 /// A pass that applies patterns and folds until nothing is left to do: `canonicalize`, `simplify`, `fold`, or `rules` of the
 /// crate of rules. The default is `simplify` with the shipped patterns.
@@ -76,27 +76,32 @@ impl GreedyPass {
         Self { config, patterns: Arc::new(patterns), ..Self::new(info, BasePatterns::None) }
     }
 
-    /// Reads the files in `rules`, and selects the patterns by `only` and `disable`.
+    /// Adds the patterns of other sources, reads the files in `rules`, and selects the patterns by `only` and `disable`.
     ///
     /// # Errors
     /// If a file cannot be read or has errors, if there is no reader for files, or if `only` or `disable` names an unknown
     /// pattern. The error has the name of the option.
     pub fn load_patterns(
         &mut self,
-        reader: Option<&PatternReader<'_>>,
+        sources: PatternSources<'_>,
     ) -> Result<(), (&'static str, SourceErrors)> {
-        if self.rules.is_empty() && self.only.is_empty() && self.disable.is_empty() {
+        let more = sources.more.filter(|_| self.base == BasePatterns::Shipped);
+        let is_plain = self.rules.is_empty() && self.only.is_empty() && self.disable.is_empty();
+        if is_plain && more.is_none() {
             return Ok(());
         }
         let mut set = PatternSet::new();
         if self.base == BasePatterns::Shipped {
             populate_canonicalization(&mut set);
         }
+        if let Some(more) = more {
+            more(&mut set);
+        }
         if !self.rules.is_empty() {
             // Both spellings of the option are the first of the table.
             let option = self.info.options[0].name;
             let no_reader = "files of rules cannot be read here; sapwood-rules has the reader";
-            let read = match reader {
+            let read = match sources.reader {
                 Some(reader) => reader(&self.rules, &mut set),
                 None => Err(SourceErrors::plain(no_reader)),
             };
@@ -123,7 +128,7 @@ impl GreedyPass {
                 self.rules.push(file.clone());
             }
         }
-        match self.load_patterns(options.pattern_reader()) {
+        match self.load_patterns(options.pattern_sources()) {
             Ok(()) => Ok(Arc::new(self)),
             Err((option, errors)) => options.refuse_all(option, errors),
         }

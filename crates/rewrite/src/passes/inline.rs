@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use super::{Pass, PassContext, PassError};
 use crate::pass_options;
-use crate::pipeline::PassInfo;
+use crate::pipeline::{MakePass, PassInfo};
 use crate::rewriter::{Listener as _, StepKind, for_each_dim_name};
 
 /// Functions whose regions nest deeper are not inlined.
@@ -440,12 +440,12 @@ fn is_well_typed(f: &Function, parts: &OpParts) -> bool {
     })
 }
 
-pub(super) const INFO: PassInfo = PassInfo {
+pub(super) static INFO: PassInfo = PassInfo {
     name: "inline",
     doc: "Replaces calls by the bodies of the functions they call.",
     options: pass_options!(InlinePass {
         "max-insts": max_insts, "Functions with more instructions are not inlined.";
         "max-total": max_total, "The maximum number of instructions of the program.";
     }),
-    make: |options| options.fill(InlinePass::default()),
+    make: MakePass::Plain(|options| options.fill(InlinePass::default())),
 };

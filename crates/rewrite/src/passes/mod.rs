@@ -20,11 +20,13 @@ use sapwood_ptir::Program;
 use sapwood_types::{Diagnostics, FloatMode, Progress};
 
 use crate::greedy::GreedyStats;
-use crate::pass_trace::PassTrace;
+use crate::pass_trace::{PassTrace, as_listener};
 use crate::pipeline::PassInfo;
+use crate::rewriter::{ProgramRewriter, RewriteError};
 
 pub use cse::CsePass;
 pub use dce::DcePass;
+pub use each_function::FunctionContext;
 pub(crate) use each_function::each_function;
 pub use fixpoint::FixpointPass;
 pub use greedy::{BasePatterns, GREEDY_OPTIONS, GreedyPass};
@@ -127,6 +129,60 @@ impl PassContext {
         }
     }
 
+    /// Runs a function on a rewriter of each function of a program, on several threads if there are functions enough. Edits
+    /// through the rewriter are traced; counters are added up. `work` returns true if it changed something; a function for which
+    /// it returns false stays shared with other programs.
+    ///
+    /// ```
+    /// use sapwood_ptir::{Program, ops::Neg};
+    /// use sapwood_rewrite::{Pass, PassContext, PassError, PassManager};
+    ///
+    /// /// Replaces `-(-x)` by `x`.
+    /// struct DoubleNegation;
+    ///
+    /// impl Pass for DoubleNegation {
+    ///     fn name(&self) -> &'static str { "double-negation" }
+    ///     fn run_on_program(&self, program: &mut Program, cx: &mut PassContext) -> Result<bool, PassError> {
+    ///         cx.each_function(program, |rw, cx| {
+    ///             for inst in rw.function().walk().collect::<Vec<_>>() {
+    ///                 let Some(outer) = rw.op::<Neg>(inst) else { continue };
+    ///                 let Some(inner) = rw.def::<Neg>(outer.input) else { continue };
+    ///                 rw.replace_inst(inst, &[inner.input])?;
+    ///                 cx.count("replaced", 1);
+    ///             }
+    ///             Ok(cx.has_counted())
+    ///         })
+    ///     }
+    /// }
+    ///
+    /// let mut program = sapwood_ptir::parse(
+    ///     "ptir 1 func @f(%x: f32[4]) -> f32[4] { %a = neg %x : f32[4] %b = neg %a : f32[4] return %b }",
+    /// )?;
+    /// let mut manager = PassManager::new();
+    /// manager.add(DoubleNegation);
+    /// let report = manager.run(&mut program)?;
+    /// assert_eq!(report.passes[0].counters, [("replaced", 1)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If `work` fails or panics for a function. It ran on all functions all the same, and the first error is returned.
+    pub fn each_function(
+        &mut self,
+        program: &mut Program,
+        work: impl Fn(&mut ProgramRewriter<'_>, &mut FunctionContext) -> Result<bool, PassError> + Sync,
+    ) -> Result<bool, PassError> {
+        each_function(program, self, &|f, mut listener| {
+            let mut cx = FunctionContext::default();
+            let mut rw = ProgramRewriter::new(f);
+            if let Some(listener) = as_listener(&mut listener) {
+                rw.listen(listener);
+            }
+            let changed = work(&mut rw, &mut cx)?;
+            Ok(cx.outcome(changed))
+        })
+    }
+
     /// Adds to a counter.
     pub fn count(&mut self, name: &'static str, n: usize) {
         add_count(&mut self.counters, name, n);
@@ -155,12 +211,18 @@ pub enum PassError {
     Refused(String),
 }
 
+impl From<RewriteError> for PassError {
+    fn from(error: RewriteError) -> Self {
+        Self::Refused(format!("an edit was refused: {error}"))
+    }
+}
+
 /// All passes that pipelines know.
 pub static PASSES: &[&PassInfo] = &[
     &canonicalize::INFO,
     &cse::INFO,
     &dce::INFO,
-    &FixpointPass::INFO,
+    &fixpoint::INFO,
     &fold::INFO,
     &inline::INFO,
     &simplify::INFO,

@@ -3,7 +3,7 @@
 use super::greedy::{BasePatterns, GREEDY_OPTIONS, GreedyPass};
 use crate::greedy::GreedyConfig;
 use crate::pattern::FrozenPatternSet;
-use crate::pipeline::PassInfo;
+use crate::pipeline::{MakePass, PassInfo};
 
 impl GreedyPass {
     /// Returns `simplify`, which applies these patterns and folds, and merges equal instructions along the way, until nothing is
@@ -28,5 +28,5 @@ pub(super) static INFO: PassInfo = PassInfo {
     name: "simplify",
     doc: "Canonicalizes, merges equal instructions and erases dead ones in one worklist, to their common fixpoint.",
     options: &GREEDY_OPTIONS,
-    make: |options| GreedyPass::default().from_options(options),
+    make: MakePass::Plain(|options| GreedyPass::default().from_options(options)),
 };

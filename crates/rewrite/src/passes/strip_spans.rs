@@ -5,7 +5,7 @@ use sapwood_types::Span;
 
 use super::each_function::{FunctionOutcome, FunctionResult, function_pass};
 use crate::pass_trace::PassListener;
-use crate::pipeline::PassInfo;
+use crate::pipeline::{MakePass, PassInfo};
 
 /// A pass that removes the spans of functions and instructions, and the locations (`loc`) that they have.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,9 +23,9 @@ fn strip_spans(_: &StripSpansPass, f: &mut Function, _: PassListener<'_>) -> Fun
     Ok(FunctionOutcome { changed, ..FunctionOutcome::counted("stripped", known.len()) })
 }
 
-pub(super) const INFO: PassInfo = PassInfo {
+pub(super) static INFO: PassInfo = PassInfo {
     name: "strip-spans",
     doc: "Removes the spans and the locations (`loc`) of functions and instructions.",
     options: &[],
-    make: |options| options.fill(StripSpansPass),
+    make: MakePass::Plain(|options| options.fill(StripSpansPass)),
 };

@@ -7,7 +7,7 @@ use sapwood_types::did_you_mean;
 
 use super::{Pass, PassContext, PassError};
 use crate::pass_options;
-use crate::pipeline::PassInfo;
+use crate::pipeline::{MakePass, PassInfo};
 
 /// A pass that removes the functions that the kept functions do not call, directly or indirectly.
 #[derive(Clone, Debug, Default)]
@@ -90,11 +90,11 @@ fn collect_called(attr: &Attr, open: &mut Vec<Name>) {
     }
 }
 
-pub(super) const INFO: PassInfo = PassInfo {
+pub(super) static INFO: PassInfo = PassInfo {
     name: "symbol-dce",
     doc: "Removes the functions that the kept functions do not call.",
     options: pass_options!(SymbolDcePass {
         "keep": keep, "The functions to keep, separated by `|`; all public functions and `main` if left out.";
     }),
-    make: |options| options.fill(SymbolDcePass::default()),
+    make: MakePass::Plain(|options| options.fill(SymbolDcePass::default())),
 };

@@ -3,7 +3,7 @@
 use sapwood_ptir::Program;
 
 use super::{Pass, PassContext, PassError};
-use crate::pipeline::PassInfo;
+use crate::pipeline::{MakePass, PassInfo};
 
 /// A pass that fails if the program does not verify.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,9 +24,9 @@ impl Pass for VerifyPass {
     }
 }
 
-pub(super) const INFO: PassInfo = PassInfo {
+pub(super) static INFO: PassInfo = PassInfo {
     name: "verify",
     doc: "Fails if the program does not verify.",
     options: &[],
-    make: |options| options.fill(VerifyPass),
+    make: MakePass::Plain(|options| options.fill(VerifyPass)),
 };

@@ -1,5 +1,6 @@
 //! Patterns, their settings, and sets of them.
 
+mod early_return;
 mod gate;
 mod into_pattern;
 mod moved_region;

@@ -25,17 +25,17 @@ impl Rewrite<'_> {
     ///     let one = rw.filled_like_result(1.0)?;
     ///     let values = rw.build(&[op.input, half, one], |g, v| {
     ///         let tanh = v[0].mul(g, &v[1])?.tanh(g)?;
-    ///         Ok::<_, GraphError>(vec![tanh.add(g, &v[2])?.mul(g, &v[1])?])
+    ///         Ok(vec![tanh.add(g, &v[2])?.mul(g, &v[1])?])
     ///     })?;
     ///     values.first().copied()
     /// }
     /// # let mut set = sapwood_rewrite::PatternSet::new();
     /// # set.add(logistic_by_tanh);
     /// ```
-    pub fn build<E: From<GraphError>>(
+    pub fn build(
         &mut self,
         inputs: &[ValueId],
-        build: impl FnOnce(&mut PtirGraph<'_>, &[PtirValue]) -> Result<Vec<PtirValue>, E>,
+        build: impl FnOnce(&mut PtirGraph<'_>, &[PtirValue]) -> Result<Vec<PtirValue>, GraphError>,
     ) -> Option<Values> {
         let mut builder = GraphBuilder::new("patch", self.function().registry());
         let mut args = Vec::new();

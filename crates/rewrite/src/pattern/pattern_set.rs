@@ -1,5 +1,7 @@
 //! Sets of patterns.
 
+use std::panic::Location;
+
 use sapwood_ptir::{Function, InstId, OpKey};
 use sapwood_types::did_you_mean;
 
@@ -48,8 +50,20 @@ impl PatternSet {
 
     /// Adds a pattern: a function over [`Rewrite`](super::Rewrite), an [`OpRewritePattern`](super::OpRewritePattern) or a
     /// [`Pattern`](super::Pattern).
+    ///
+    /// A pattern is named after its function or type, a closure after the line that adds it.
+    #[track_caller]
     pub fn add<M>(&mut self, pattern: impl IntoPattern<M>) -> PatternId {
-        self.entries.push(pattern.into_registered());
+        self.push(pattern.into_registered(), Location::caller())
+    }
+
+    // Apart from `add`, so that it is compiled once and not for each pattern.
+    fn push(&mut self, mut pattern: RegisteredPattern, place: &Location<'_>) -> PatternId {
+        if &*pattern.name == "{{closure}}" {
+            let file = place.file().rsplit(['/', '\\']).next().unwrap_or_default();
+            pattern.name = format!("closure_{file}:{}", place.line()).into();
+        }
+        self.entries.push(pattern);
         self.entries.len() as PatternId - 1
     }
 

@@ -285,14 +285,9 @@ impl<'a> Rewrite<'a> {
 
     /// Returns true if all elements of a value are known to be this number.
     pub fn is_number(&mut self, value: ValueId, number: f64) -> bool {
-        let is = |literal: &TensorLiteral| {
-            let one = TensorLiteral::filled(literal.dtype(), &[], number);
-            literal.as_splat().is_some()
-                && one.is_ok_and(|one| one.as_splat() == literal.as_splat())
-        };
         match self.own_literal(value) {
-            Some(literal) => is(literal),
-            None => self.splat_of(value).is_some_and(|literal| is(&literal)),
+            Some(literal) => literal.is_filled_with(number),
+            None => self.splat_of(value).is_some_and(|literal| literal.is_filled_with(number)),
         }
     }
 

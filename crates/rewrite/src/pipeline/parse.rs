@@ -4,10 +4,11 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use sapwood_ptir::Registry;
 use sapwood_types::{Diagnostic, Source, SourceErrors, did_you_mean};
 
 use super::option_value::value_len;
-use super::pass_info::{GivenOption, OptionContext, PassInfo, PassOptions};
+use super::pass_info::{AddPatterns, GivenOption, OptionContext, PassInfo, PassOptions};
 use crate::passes::{FixpointPass, PASSES, Pass};
 use crate::pattern::PatternSet;
 
@@ -54,7 +55,21 @@ impl<'a> PipelineParser<'a> {
     /// Sets the reader of files of rules. Without one, pipelines cannot name such files.
     #[must_use]
     pub fn pattern_reader(mut self, reader: &'a PatternReader<'a>) -> Self {
-        self.context.reader = Some(reader);
+        self.context.sources.reader = Some(reader);
+        self
+    }
+
+    /// Sets a function that adds patterns to the shipped ones, in every pass that has these.
+    #[must_use]
+    pub fn more_patterns(mut self, add: &'a AddPatterns) -> Self {
+        self.context.sources.more = Some(add);
+        self
+    }
+
+    /// Sets the ops that patterns and rules may have; the default is the built-in ops.
+    #[must_use]
+    pub fn registry(mut self, registry: &'a Arc<Registry>) -> Self {
+        self.context.registry = Some(registry);
         self
     }
 
@@ -173,7 +188,7 @@ impl<'a> Cursor<'a> {
         };
         let mut inner = None;
         if self.peek() == Some('(') {
-            if name != FixpointPass::INFO.name {
+            if name != FixpointPass::NAME {
                 let rest = self.rest_of_char();
                 self.error(rest, &format!("`{name}` takes no passes; only fixpoint does"));
                 self.skip_to_comma();
@@ -187,7 +202,7 @@ impl<'a> Cursor<'a> {
         let mut options = PassOptions::new(info, span, options, self.context, &mut self.problems);
         let pass = match inner {
             Some(passes) => options.fill(FixpointPass::new(passes)),
-            None => (info.make)(&mut options),
+            None => info.make.call(&mut options),
         };
         pass.ok()
     }

@@ -4,13 +4,15 @@ use std::any::Any;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use sapwood_ptir::Registry;
 use sapwood_types::{Diagnostic, SourceErrors, Span};
 
 use super::parse::PatternReader;
 use crate::passes::Pass;
+use crate::pattern::PatternSet;
 
 /// The description of a pass for pipelines.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct PassInfo {
     /// The name of the pass.
     pub name: &'static str,
@@ -18,9 +20,36 @@ pub struct PassInfo {
     pub doc: &'static str,
     /// The options of the pass: [`pass_options!`](crate::pass_options) writes this table.
     pub options: &'static [OptionInfo],
-    /// Creates the pass. Problems with the options are added to the list they carry.
-    #[allow(clippy::type_complexity, reason = "used only here")]
-    pub make: fn(&mut PassOptions<'_>) -> Result<Arc<dyn Pass>, ()>,
+    /// Creates the pass.
+    pub make: MakePass,
+}
+
+/// A function that creates a pass from its options. Problems with the options are added to the list they carry.
+#[derive(Clone)]
+pub enum MakePass {
+    /// A plain function, for descriptions that are statics.
+    Plain(MakePassFn),
+    /// A closure, which may capture the state that its passes share.
+    Closure(Arc<dyn Fn(&mut PassOptions<'_>) -> Result<Arc<dyn Pass>, ()> + Send + Sync>),
+}
+
+/// A plain function that creates a pass from its options.
+pub type MakePassFn = fn(&mut PassOptions<'_>) -> Result<Arc<dyn Pass>, ()>;
+
+impl MakePass {
+    /// Returns a closure as a function that creates a pass.
+    pub fn closure(
+        make: impl Fn(&mut PassOptions<'_>) -> Result<Arc<dyn Pass>, ()> + Send + Sync + 'static,
+    ) -> Self {
+        Self::Closure(Arc::new(make))
+    }
+
+    pub(super) fn call(&self, options: &mut PassOptions<'_>) -> Result<Arc<dyn Pass>, ()> {
+        match self {
+            Self::Plain(make) => make(options),
+            Self::Closure(make) => make(options),
+        }
+    }
 }
 
 /// An option of a pass: a field of the pass with a name, of a type that is an [`OptionValue`](crate::OptionValue).
@@ -42,7 +71,7 @@ pub struct OptionInfo {
 /// ```
 /// use sapwood_ptir::Program;
 /// use sapwood_rewrite::{
-///     Pass, PassContext, PassError, PassInfo, PassManager, PipelineParser, pass_options,
+///     MakePass, Pass, PassContext, PassError, PassInfo, PassManager, PipelineParser, pass_options,
 /// };
 ///
 /// #[derive(Default)]
@@ -52,7 +81,7 @@ pub struct OptionInfo {
 ///     name: "limit",
 ///     doc: "Fails if the program has too many instructions.",
 ///     options: pass_options!(Limit { "most": most, "The maximum number of instructions." }),
-///     make: |options| options.fill(Limit::default()),
+///     make: MakePass::Plain(|options| options.fill(Limit::default())),
 /// };
 ///
 /// impl Pass for Limit {
@@ -113,12 +142,25 @@ pub struct PassOptions<'a> {
     problems: &'a mut SourceErrors,
 }
 
-/// The rules that every pass with patterns uses, and the reader of files of rules.
+/// The ops, patterns and rules that the passes of a pipeline use besides those that they name.
 #[derive(Clone, Copy, Default)]
 pub(super) struct OptionContext<'a> {
     pub(super) rules: &'a [PathBuf],
-    pub(super) reader: Option<&'a PatternReader<'a>>,
+    pub(super) sources: PatternSources<'a>,
+    pub(super) registry: Option<&'a Arc<Registry>>,
 }
+
+/// The sources of patterns besides the shipped ones.
+#[derive(Clone, Copy, Default)]
+pub struct PatternSources<'a> {
+    /// The reader of files of rules. Without one, passes cannot name such files.
+    pub reader: Option<&'a PatternReader<'a>>,
+    /// A function that adds more patterns to the shipped ones.
+    pub more: Option<&'a AddPatterns>,
+}
+
+/// A function that adds patterns to a set.
+pub type AddPatterns = dyn Fn(&mut PatternSet) + Send + Sync;
 
 pub(super) struct GivenOption {
     pub(super) name: String,
@@ -175,10 +217,16 @@ impl<'a> PassOptions<'a> {
         self.context.rules
     }
 
-    /// Returns the reader of files of rules, if the pipeline is parsed with one.
+    /// Returns the sources of patterns besides the shipped ones.
     #[must_use]
-    pub fn pattern_reader(&self) -> Option<&'a PatternReader<'a>> {
-        self.context.reader
+    pub fn pattern_sources(&self) -> PatternSources<'a> {
+        self.context.sources
+    }
+
+    /// Returns the ops that programs may have.
+    #[must_use]
+    pub fn registry(&self) -> Arc<Registry> {
+        self.context.registry.map_or_else(Registry::builtin, Arc::clone)
     }
 
     /// Reports an error at the value of an option, or at the name of the pass if the option is not given.

@@ -1,13 +1,16 @@
 //! Standard output and standard error.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::cli_error::CliError;
 use super::{ColorChoice, GlobalArgs, OutputFormat};
+use crate::toolkit::Toolkit;
 
-/// Standard output and standard error, with the global options that decide how to write to them.
+/// Standard output and standard error, with the global options that decide how to write to them, and the toolkit of the command.
+#[derive(Clone)]
 pub(crate) struct Console {
     /// True if results are written as JSON.
     pub(crate) json: bool,
@@ -19,10 +22,12 @@ pub(crate) struct Console {
     pub(crate) jobs: usize,
     /// True if the progress of long work is shown on standard error.
     pub(crate) progress: bool,
+    /// The ops, patterns, passes and backends that the command knows.
+    pub(crate) toolkit: Arc<Toolkit>,
 }
 
 impl Console {
-    pub(crate) fn new(global: &GlobalArgs) -> Self {
+    pub(crate) fn new(global: &GlobalArgs, toolkit: Toolkit) -> Self {
         let is_dumb = std::env::var_os("TERM").is_some_and(|t| t == "dumb");
         let color = |is_terminal: bool| match global.color {
             ColorChoice::Always => true,
@@ -37,7 +42,8 @@ impl Console {
         let color_results = !json && color(io::stdout().is_terminal());
         let on_terminal = io::stderr().is_terminal();
         let progress = on_terminal && !is_dumb && !global.quiet;
-        Self { json, color: color(on_terminal), color_results, jobs, progress }
+        let (color, toolkit) = (color(on_terminal), Arc::new(toolkit));
+        Self { json, color, color_results, jobs, progress, toolkit }
     }
 
     /// Writes a result to standard output.

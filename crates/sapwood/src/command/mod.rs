@@ -20,8 +20,11 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 
+use cli_error::CliError;
 use console::Console;
 use verbs::Verb;
+
+use crate::toolkit::Toolkit;
 
 /// A compiler-IR toolkit for tensor programs.
 ///
@@ -73,18 +76,36 @@ enum ColorChoice {
 
 /// Runs the command and returns its exit code. The first argument is the name of the command itself.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    main_with(Toolkit::new(), arguments)
+}
+
+/// Runs the command with the parts of a toolkit.
+pub(crate) fn main_with(
+    toolkit: Toolkit,
+    arguments: impl IntoIterator<Item = OsString>,
+) -> ExitCode {
     signals::install_handlers();
-    ExitCode::from(exit_code(arguments))
+    ExitCode::from(exit_code_with(toolkit, arguments))
 }
 
 /// Runs the command like [`main`], but installs no signal handlers; for callers that embed the command in their process.
 pub fn exit_code(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    exit_code_with(Toolkit::new(), arguments)
+}
+
+/// Runs the command with the parts of a toolkit, and returns its exit code.
+pub(crate) fn exit_code_with(
+    toolkit: Toolkit,
+    arguments: impl IntoIterator<Item = OsString>,
+) -> u8 {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error),
     };
-    let console = Console::new(&cli.global);
-    let status = cli.verb.run(&console).and_then(|status| {
+    let parts = toolkit.check_parts();
+    let console = Console::new(&cli.global, toolkit);
+    let run = parts.map_err(CliError::from).and_then(|()| cli.verb.run(&console));
+    let status = run.and_then(|status| {
         console.flush()?;
         Ok(status)
     });

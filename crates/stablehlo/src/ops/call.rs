@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use sapwood_ptir::ops::{Call, CustomCall};
-use sapwood_ptir::{Attr, InstId, Name, Op as _, ResultTypes, ValueId};
+use sapwood_ptir::{
+    Attr, Effects, InstId, Name, Op as _, OpKey, OpParts, Registry, ResultTypes, ValueId,
+    attrs_from_json, attrs_to_json,
+};
 
 use super::form::Part::{self, Callee, Close, Fixed, Index, Open, Operands, Sharding, Types};
 use super::form::TypeSyntax::{Function, OfOperands, OfResult, Same};
@@ -90,6 +93,9 @@ fn build_custom_call(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, Strin
             _ => return Err("the target is missing: `@name`".into()),
         },
     };
+    if let Some(key) = own_op(cx, &target) {
+        return build_own_op(cx, key);
+    }
     // Without the attribute, the call has no side effects.
     let has_side_effect = cx.bool_or(&["has_side_effect"], false)?;
     let mut rest = String::new();
@@ -123,6 +129,56 @@ fn build_custom_call(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, Strin
     let types = ResultTypes(cx.op.result_types.to_vec());
     let args = cx.op.operands.iter().copied().collect();
     cx.emit(&CustomCall { args, target, config, has_side_effect, types }.into_parts())
+}
+
+// Returns the op of the registry with this name, if it is not built in.
+fn own_op(cx: &OpConverter<'_, '_>, name: &str) -> Option<OpKey> {
+    let registry = cx.writer.function().registry();
+    registry.by_name(name).map(|def| def.key).filter(|&key| Registry::builtin().get(key).is_none())
+}
+
+// Reads a custom call as an op that is not built in; `backend_config` has its attributes.
+fn build_own_op(cx: &mut OpConverter<'_, '_>, key: OpKey) -> Result<ResultValues, String> {
+    let config = match cx.attr(&["backend_config"]) {
+        None => String::new(),
+        Some(RawAttr::Str(text)) => text.to_string(),
+        Some(_) => {
+            return Err("`backend_config` must be a string with the attributes as JSON".into());
+        }
+    };
+    for name in ["has_side_effect", "api_version", "called_computations"] {
+        let _ = cx.attr(&[name]);
+    }
+    let registry = cx.writer.function().registry().clone();
+    let Some(def) = registry.get(key) else { return Err("the op is not registered".into()) };
+    let attrs = attrs_from_json(def, &config).map_err(|why| format!("`backend_config`: {why}"))?;
+    let mut parts = OpParts::new(key);
+    parts.operands = cx.op.operands.clone();
+    parts.attrs = attrs.into();
+    parts.result_types = cx.op.result_types.iter().cloned().collect();
+    cx.emit(&parts)
+}
+
+/// Writes an op that is not built in as a custom call, with its attributes as JSON.
+pub(crate) fn write_own_op(w: &mut TextWriter<'_>, inst: InstId) -> Result<(), WriteError> {
+    if !w.f.regions(inst).is_empty() {
+        return Err(unwritable(w, inst, "a custom call has no regions"));
+    }
+    w.start_op(inst, "stablehlo.custom_call");
+    w.out.push_str(" @");
+    write_symbol(&mut w.out, w.f.op_name(inst));
+    w.out.push('(');
+    w.write_values(w.f.operands(inst));
+    w.out.push_str(") {");
+    if w.f.own_effects(inst) != Effects::Pure {
+        w.out.push_str("has_side_effect = true, ");
+    }
+    w.out.push_str("backend_config = ");
+    write_string(&mut w.out, &attrs_to_json(w.f, inst));
+    w.out.push('}');
+    w.write_function_type(inst);
+    w.out.push('\n');
+    Ok(())
 }
 
 fn build_first_operand(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {

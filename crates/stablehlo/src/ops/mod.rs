@@ -29,6 +29,7 @@ use crate::cursor::op_name_hash;
 use crate::read::FastOpReader;
 use crate::write::{TextWriter, WriteError, print_form};
 
+pub(crate) use call::write_own_op;
 pub(crate) use converter::{OpConverter, ResultValues};
 pub(crate) use form::{Part, TypeSyntax};
 pub(crate) use reduce::combiner_region;

@@ -55,7 +55,16 @@ pub(crate) use pretty::ints_of;
 /// # Errors
 /// With all errors found: in the syntax, in types, in names, or if the text holds several modules.
 pub fn read(source: &Source) -> Result<Module, Diagnostics> {
-    let mut modules = read_split(source)?;
+    read_with(source, &Registry::builtin())
+}
+
+/// Reads the only module of a text, whose program may have ops of your own: a `custom_call` whose target is the name of an op of the
+/// registry becomes that op. Its `backend_config` has the attributes, as a JSON object.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with(source: &Source, registry: &Arc<Registry>) -> Result<Module, Diagnostics> {
+    let mut modules = read_modules(source, registry, true)?;
     match (modules.len(), modules.pop()) {
         (1, Some(module)) => Ok(module),
         (count, _) => {
@@ -71,17 +80,21 @@ pub fn read(source: &Source) -> Result<Module, Diagnostics> {
 /// # Errors
 /// With all errors found.
 pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
-    read_modules(source, true)
+    read_modules(source, &Registry::builtin(), true)
 }
 
 // Reads all modules. The silent builder is not used if `silent` is false; the result must be the same.
-fn read_modules(source: &Source, silent: bool) -> Result<Vec<Module>, Diagnostics> {
+fn read_modules(
+    source: &Source,
+    registry: &Arc<Registry>,
+    silent: bool,
+) -> Result<Vec<Module>, Diagnostics> {
     let text = source.text();
     let mut problems = Diagnostics::new();
     let mut modules = Vec::new();
     let index = LineIndex::new(source);
     for (start, end) in line_index::split_modules(text, &index) {
-        let mut reader = ModuleReader::new(source, &index, start, end);
+        let mut reader = ModuleReader::new(source, registry, &index, start, end);
         reader.silent = silent;
         match reader.read_module() {
             Some(module) if reader.problems.error_count() == 0 => modules.push(module),
@@ -166,7 +179,13 @@ struct ModuleReader<'a> {
 }
 
 impl<'a> ModuleReader<'a> {
-    fn new(source: &'a Source, index: &'a LineIndex<'a>, start: usize, end: usize) -> Self {
+    fn new(
+        source: &'a Source,
+        registry: &Arc<Registry>,
+        index: &'a LineIndex<'a>,
+        start: usize,
+        end: usize,
+    ) -> Self {
         Self {
             source,
             c: Cursor { text: &source.text()[..end], at: start },
@@ -183,7 +202,7 @@ impl<'a> ModuleReader<'a> {
             },
             problems: Diagnostics::new(),
             notes: Vec::new(),
-            registry: Registry::builtin(),
+            registry: registry.clone(),
             extras: Extras::default(),
             functions: Vec::new(),
             scope: ValueScope::default(),

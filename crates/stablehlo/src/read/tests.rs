@@ -1,6 +1,6 @@
 //! The silent and the reporting builder read the same programs, and refuse the same texts with the same messages.
 
-use sapwood_ptir::{Attr, Function, InstId};
+use sapwood_ptir::{Attr, Function, InstId, Registry};
 use sapwood_types::{Loc, Source};
 
 use super::changed_texts::sample_texts;
@@ -50,8 +50,8 @@ fn accepted_by_both(text: &str) -> bool {
 
 // Asserts that both builders read the same program, or refuse with the same messages. Returns whether they accept.
 pub(super) fn builders_agree(text: &str) -> bool {
-    let source = Source::new("text.mlir", text);
-    match (read_modules(&source, true), read_modules(&source, false)) {
+    let (source, registry) = (Source::new("text.mlir", text), Registry::builtin());
+    match (read_modules(&source, &registry, true), read_modules(&source, &registry, false)) {
         (Ok(a), Ok(b)) => {
             assert_eq!(module_texts(&a), module_texts(&b), "{text}");
             for (a, b) in a.iter().zip(&b) {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use sapwood_ptir::{BodyId, Function, InstId, Name, OpKey, Program, ValueId, ValueType};
+use sapwood_ptir::{BodyId, Function, InstId, Name, OpKey, Program, Registry, ValueId, ValueType};
 use sapwood_types::{Loc, LocTable};
 use smallvec::SmallVec;
 
@@ -151,6 +151,9 @@ impl<'a> TextWriter<'a> {
             "return" => self.write_terminator(inst, "return"),
             "yield" => self.write_terminator(inst, "stablehlo.return"),
             _ if self.f.op_def(inst).is_none() => ops::write_unknown(self, inst),
+            _ if Registry::builtin().get(self.f.op_key(inst)).is_none() => {
+                return ops::write_own_op(self, inst);
+            }
             _ => return Err(unwritable(self, inst, "StableHLO has no counterpart")),
         }
         Ok(())

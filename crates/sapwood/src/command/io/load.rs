@@ -1,60 +1,15 @@
 //! Loading programs from files of any format.
 
-use std::path::Path;
-
-use clap::ValueEnum;
-use sapwood_ir as ir;
 use sapwood_ptir as ptir;
-use sapwood_stablehlo::{self as stablehlo, Extras};
-use sapwood_types::{Diagnostics, Progress, Source};
+use sapwood_stablehlo::Extras;
+use sapwood_types::{Progress, Source};
 
 use super::files::Input;
 use crate::command::cli_error::CliError;
+use crate::formats::{ReadProgram, read_program};
+use crate::toolkit::Toolkit;
 
-/// A format of program files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FileFormat {
-    /// PTIR text
-    Ptir,
-    /// PTIR as JSON
-    Json,
-    /// The front-end IR's Python-like text
-    Py,
-    /// StableHLO text
-    Mlir,
-}
-
-impl FileFormat {
-    /// The extensions of all formats.
-    pub(crate) const EXTENSIONS: [&'static str; 4] = [".ptir", ".json", ".py", ".mlir"];
-
-    /// Returns the extension of files in this format, without a dot.
-    pub(crate) fn extension(self) -> &'static str {
-        match self {
-            Self::Ptir => "ptir",
-            Self::Json => "json",
-            Self::Py => "py",
-            Self::Mlir => "mlir",
-        }
-    }
-
-    /// Returns the format that the extension of a path stands for.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
-        match path.extension()?.to_str()? {
-            "ptir" => Some(Self::Ptir),
-            "json" => Some(Self::Json),
-            "py" => Some(Self::Py),
-            "mlir" => Some(Self::Mlir),
-            _ => None,
-        }
-    }
-}
-
-/// A program of one of the two IRs.
-pub(crate) enum Loaded {
-    Ptir(ptir::Program),
-    Ir(ir::ProgramRef),
-}
+pub(crate) use crate::formats::{AnyProgram as Loaded, FileFormat, ReadOptions};
 
 /// A program with the text that it was read from.
 pub(crate) struct LoadedFile {
@@ -69,38 +24,18 @@ pub(crate) struct LoadedFile {
 
 impl LoadedFile {
     /// Returns the program as PTIR, with the parts of a StableHLO module that PTIR does not represent.
-    pub(crate) fn into_ptir_and_extras(mut self) -> Result<(ptir::Program, Extras), CliError> {
+    pub(crate) fn into_ptir_and_extras(
+        mut self,
+        toolkit: &Toolkit,
+    ) -> Result<(ptir::Program, Extras), CliError> {
         let extras = std::mem::take(&mut self.extras);
-        Ok((self.into_ptir()?, extras))
+        Ok((self.into_ptir(toolkit)?, extras))
     }
 
     /// Returns the program as PTIR; front-end IR is lowered.
-    pub(crate) fn into_ptir(self) -> Result<ptir::Program, CliError> {
-        match self.program {
-            Loaded::Ptir(program) => Ok(program),
-            Loaded::Ir(program) => sapwood_lower::lower(&program)
-                .map_err(|problems| CliError::in_program(problems, &self.source)),
-        }
-    }
-}
-
-/// The options of loading a program.
-#[derive(Clone, Copy)]
-pub(crate) struct LoadOptions {
-    /// The format; the default is that of the extension, or PTIR text for standard input.
-    pub(crate) from: Option<FileFormat>,
-    /// Requires a well-formed program.
-    pub(crate) verify: bool,
-    /// Keeps comments.
-    pub(crate) comments: bool,
-    /// Keeps names and numbers of values, and StableHLO statements, as they are written, for messages about single
-    /// instructions.
-    pub(crate) source_names: bool,
-}
-
-impl Default for LoadOptions {
-    fn default() -> Self {
-        Self { from: None, verify: true, comments: false, source_names: false }
+    pub(crate) fn into_ptir(self, toolkit: &Toolkit) -> Result<ptir::Program, CliError> {
+        let problems = self.program.into_ptir(toolkit.registry());
+        problems.map_err(|problems| CliError::in_program(problems, &self.source))
     }
 }
 
@@ -137,57 +72,31 @@ pub(crate) fn default_output_format(input: &Input, from: Option<FileFormat>) -> 
     }
 }
 
-/// Reads a program from a file or from standard input.
-pub(crate) fn load(input: &Input, options: LoadOptions) -> Result<LoadedFile, CliError> {
-    let format = format_of(input, options.from)?;
+/// Reads a program from a file or from standard input. The default of `from` is the format of the extension, or PTIR text for
+/// standard input.
+pub(crate) fn load(
+    input: &Input,
+    from: Option<FileFormat>,
+    options: ReadOptions,
+    toolkit: &Toolkit,
+) -> Result<LoadedFile, CliError> {
+    let format = format_of(input, from)?;
     Progress::enter_phase("read");
     let source = input.read_source()?;
-    load_source(source, format, options)
+    load_source(source, format, options, toolkit)
 }
 
 /// Reads a program from a text of this format.
 pub(crate) fn load_source(
     source: Source,
     format: FileFormat,
-    options: LoadOptions,
+    options: ReadOptions,
+    toolkit: &Toolkit,
 ) -> Result<LoadedFile, CliError> {
-    let (text, name) = (source.text(), source.name());
-    let (mut extras, mut notes) = (Extras::new(), String::new());
-    let program = match format {
-        FileFormat::Ptir => {
-            let options = ptir::ParseOptions::new()
-                .file(name)
-                .verify(options.verify)
-                .comments(options.comments)
-                .numbers(options.source_names);
-            ptir::parse_with(text, &options).map(Loaded::Ptir)
+    match read_program(&source, format, toolkit.registry(), options) {
+        Ok(ReadProgram { program, extras, notes }) => {
+            Ok(LoadedFile { source, format, program, extras, notes })
         }
-        FileFormat::Json => ptir::from_json(text).and_then(|program| {
-            if options.verify {
-                ptir::verify(&program)?;
-            }
-            Ok(Loaded::Ptir(program))
-        }),
-        FileFormat::Mlir => stablehlo::read(&source).map(|module| {
-            extras = module.extras;
-            notes = module.notes.iter().map(|note| format!("{note}\n")).collect();
-            let mut program = module.program;
-            if options.source_names {
-                program.set_quoted_source(&source);
-            }
-            Loaded::Ptir(program)
-        }),
-        FileFormat::Py => ir::parse_program(&source).and_then(|program| {
-            let problems = match options.verify {
-                true => ir::verify(&program, ir::VerifyLevel::WellFormed),
-                false => Diagnostics::new(),
-            };
-            problems.into_result(Loaded::Ir(program))
-        }),
-    };
-    match program {
-        Ok(program) => Ok(LoadedFile { source, format, program, extras, notes }),
-        // The JSON reader does not know the file name.
-        Err(problems) => Err(CliError::in_program(problems.in_file(name), &source)),
+        Err(problems) => Err(CliError::in_program(problems, &source)),
     }
 }

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use sapwood_ptir::Name;
-use sapwood_rules::{FindOptions, OverlapPreference, PatternGraph, read_pattern_files};
+use sapwood_rules::{FindOptions, OverlapPreference, PatternGraph};
 use sapwood_types::{Source, SourceErrors};
 
 use super::files::Input;
 use crate::command::cli_error::CliError;
+use crate::toolkit::Toolkit;
 
 /// The arguments of `match` and `extract` that choose patterns and control the search.
 #[derive(clap::Args)]
@@ -67,8 +68,8 @@ impl PatternArgs {
     }
 
     /// Reads the patterns, and reports all errors in them at once.
-    pub(crate) fn load_patterns(&self) -> Result<Vec<PatternGraph>, CliError> {
-        let patterns = read_pattern_files(&self.pattern, &read_argument)?;
+    pub(crate) fn load_patterns(&self, toolkit: &Toolkit) -> Result<Vec<PatternGraph>, CliError> {
+        let patterns = toolkit.pattern_files(&read_argument).patterns(&self.pattern)?;
         for name in &self.only {
             if !patterns.iter().any(|p| p.name().as_str() == name) {
                 let names = patterns.iter().map(|p| p.name().as_str());

@@ -6,6 +6,7 @@ use sapwood_stablehlo::Extras;
 
 use super::load::{FileFormat, Loaded, LoadedFile};
 use crate::command::cli_error::CliError;
+use crate::formats::print_program;
 
 /// Returns a loaded program as text of a format.
 pub(crate) fn print_loaded(file: &LoadedFile, to: FileFormat) -> Result<String, CliError> {
@@ -28,13 +29,5 @@ pub(crate) fn print_ptir(
     to: FileFormat,
     name: &str,
 ) -> Result<String, CliError> {
-    match to {
-        FileFormat::Mlir => sapwood_stablehlo::write_program(program, extras)
-            .map_err(|why| CliError::new(format!("{name}: {why}"))),
-        FileFormat::Ptir => Ok(ptir::print(program)),
-        FileFormat::Json => Ok(ptir::to_json(program) + "\n"),
-        FileFormat::Py => {
-            Err(CliError::new(format!("{name}: PTIR cannot be written as front-end IR")))
-        }
-    }
+    print_program(program, extras, to).map_err(|why| CliError::new(format!("{name}: {why}")))
 }

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use sapwood_ptir::structural::Mode;
 
 use super::files::Input;
-use super::load::{FileFormat, LoadOptions, LoadedFile, load};
+use super::load::{FileFormat, LoadedFile, ReadOptions, load};
 use crate::command::cli_error::CliError;
+use crate::toolkit::Toolkit;
 
 /// The arguments of the verbs that compare two programs.
 #[derive(clap::Args)]
@@ -27,13 +28,18 @@ pub(crate) struct ProgramPair {
 
 impl ProgramPair {
     /// Reads both programs. `source_names` keeps the names of values as the files write them.
-    pub(crate) fn load(&self, source_names: bool) -> Result<(LoadedFile, LoadedFile), CliError> {
+    pub(crate) fn load(
+        &self,
+        source_names: bool,
+        toolkit: &Toolkit,
+    ) -> Result<(LoadedFile, LoadedFile), CliError> {
         let (left, right) = (Input::new(&self.left), Input::new(&self.right));
         if left == Input::Stdin && right == Input::Stdin {
             return Err(CliError::new("only one of the two programs can be standard input"));
         }
-        let options = LoadOptions { from: self.from, source_names, ..LoadOptions::default() };
-        Ok((load(&left, options)?, load(&right, options)?))
+        let options = ReadOptions { source_names, ..ReadOptions::default() };
+        let load = |input| load(input, self.from, options, toolkit);
+        Ok((load(&left)?, load(&right)?))
     }
 }
 

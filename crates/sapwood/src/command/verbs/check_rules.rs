@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use sapwood_ptir::Registry;
-use sapwood_rules::{Rule, RuleCheckOptions, RuleVerdict, check_rule, read_rule_files};
+use sapwood_rules::{Rule, RuleCheckOptions, RuleVerdict, check_rule};
 use sapwood_types::counted;
 use serde_json::{Value, json};
 
@@ -35,7 +34,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
-    let rules = read_rule_files(&args.files, &read_argument)?;
+    let rules = console.toolkit.pattern_files(&read_argument).rules(&args.files)?;
     for name in &args.only {
         if !rules.iter().any(|r| r.name() == name) {
             return Err(CliError::unknown_name("rule", name, rules.iter().map(Rule::name)));
@@ -54,7 +53,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
         if !args.only.is_empty() && !args.only.iter().any(|name| name == rule.name()) {
             continue;
         }
-        let verdict = check_rule(rule, &Registry::builtin(), &options);
+        let verdict = check_rule(rule, console.toolkit.registry(), &options);
         let too_few = matches!(verdict, RuleVerdict::Holds(n) if n < args.instances);
         let holds = matches!(verdict, RuleVerdict::Holds(_) | RuleVerdict::MatchOnly);
         if too_few || !holds {

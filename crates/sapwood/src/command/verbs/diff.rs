@@ -22,7 +22,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
-    let (left, right) = args.pair.load(true)?;
+    let (left, right) = args.pair.load(true, &console.toolkit)?;
     let (Loaded::Ptir(a), Loaded::Ptir(b)) = (&left.program, &right.program) else {
         return Err(CliError::new(
             "`diff` compares PTIR only; `sapwood eq` compares front-end IR, `sapwood lower` converts it to PTIR",

@@ -33,7 +33,7 @@ struct FirstDifference {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
-    let (left, right) = args.pair.load(false)?;
+    let (left, right) = args.pair.load(false, &console.toolkit)?;
     let difference = first_difference(&left, &right, args.pair.ordered)?;
     if console.json {
         let value = match &difference {

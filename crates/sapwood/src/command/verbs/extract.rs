@@ -9,11 +9,12 @@ use crate::command::console::Console;
 use crate::command::diagnostics::{line_and_scope_suffix, span_json};
 use crate::command::io::batch::{self, BatchArgs, FileResult};
 use crate::command::io::files::Input;
-use crate::command::io::load::{FileFormat, LoadOptions, default_output_format, load};
+use crate::command::io::load::{FileFormat, ReadOptions, default_output_format, load};
 use crate::command::io::pattern_files::PatternArgs;
 use crate::command::io::print::print_ptir;
 use crate::command::io::target::Target;
 use crate::command::status::Status;
+use crate::toolkit::Toolkit;
 
 /// Replace matches of patterns by calls of new functions
 ///
@@ -44,12 +45,13 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
-    let patterns = args.patterns.load_patterns()?;
+    let patterns = args.patterns.load_patterns(&console.toolkit)?;
     let inputs = args.batch.inputs(console, |input| {
         Some(args.to.unwrap_or_else(|| default_output_format(input, args.from)).extension())
     })?;
     batch::run(&inputs, console, |input| {
-        extract_file(args, &patterns, input).map(|result| inputs.with_heading(input, result))
+        let result = extract_file(args, &patterns, input, &console.toolkit)?;
+        Ok(inputs.with_heading(input, result))
     })
 }
 
@@ -57,16 +59,12 @@ fn extract_file(
     args: &Args,
     patterns: &[PatternGraph],
     input: &Input,
+    toolkit: &Toolkit,
 ) -> Result<FileResult, CliError> {
-    let options = LoadOptions {
-        from: args.from,
-        comments: true,
-        source_names: true,
-        ..LoadOptions::default()
-    };
-    let file = load(input, options)?;
+    let options = ReadOptions { comments: true, source_names: true, ..ReadOptions::default() };
+    let file = load(input, args.from, options, toolkit)?;
     let notes = file.notes.clone();
-    let (mut program, extras) = file.into_ptir_and_extras()?;
+    let (mut program, extras) = file.into_ptir_and_extras(toolkit)?;
     let options = ExtractOptions {
         find: args.patterns.find_options(),
         prefer: args.patterns.prefer.into(),

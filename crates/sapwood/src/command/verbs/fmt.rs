@@ -8,10 +8,11 @@ use crate::command::cli_error::CliError;
 use crate::command::console::Console;
 use crate::command::io::batch::{self, BatchInputs, FileResult};
 use crate::command::io::files::Input;
-use crate::command::io::load::{FileFormat, LoadOptions, load};
+use crate::command::io::load::{FileFormat, ReadOptions, load};
 use crate::command::io::print::print_loaded;
 use crate::command::io::target::Target;
 use crate::command::status::Status;
+use crate::toolkit::Toolkit;
 
 /// Print programs in canonical form
 ///
@@ -46,14 +47,13 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
             BatchInputs::with_output(&args.files, args.output.as_deref(), console, |_| extension)?
         }
     };
-    batch::run(&inputs, console, |input| format_file(args, input))
+    batch::run(&inputs, console, |input| format_file(args, input, &console.toolkit))
 }
 
-fn format_file(args: &Args, input: &Input) -> Result<FileResult, CliError> {
-    let options =
-        LoadOptions { from: args.from, verify: false, comments: true, ..LoadOptions::default() };
+fn format_file(args: &Args, input: &Input, toolkit: &Toolkit) -> Result<FileResult, CliError> {
+    let options = ReadOptions { verify: false, comments: true, ..ReadOptions::default() };
     let target = target_of(args, input)?;
-    let file = load(input, options)?;
+    let file = load(input, args.from, options, toolkit)?;
     let (target, to) = match args.check || args.in_place {
         true => (target, args.to.unwrap_or(file.format)),
         false => Target::with_format(args.output.as_deref(), input, args.to, file.format),

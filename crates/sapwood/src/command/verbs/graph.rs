@@ -11,10 +11,11 @@ use crate::command::cli_error::CliError;
 use crate::command::console::Console;
 use crate::command::io::batch::{self, BatchArgs, FileResult};
 use crate::command::io::files::Input;
-use crate::command::io::load::{FileFormat, LoadOptions, Loaded, load};
+use crate::command::io::load::{FileFormat, Loaded, ReadOptions, load};
 use crate::command::io::target::Target;
 use crate::command::select_function::find_function;
 use crate::command::status::Status;
+use crate::toolkit::Toolkit;
 
 /// Draw programs as graphs, in DOT or as an HTML page
 ///
@@ -63,17 +64,12 @@ impl DrawingFormat {
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     let extension = DrawingFormat::from_args(args).extension();
     let inputs = args.batch.inputs(console, |_| Some(extension))?;
-    batch::run(&inputs, console, |input| draw_file(args, input))
+    batch::run(&inputs, console, |input| draw_file(args, input, &console.toolkit))
 }
 
-fn draw_file(args: &Args, input: &Input) -> Result<FileResult, CliError> {
-    let options = LoadOptions {
-        from: args.from,
-        comments: true,
-        source_names: true,
-        ..LoadOptions::default()
-    };
-    let file = load(input, options)?;
+fn draw_file(args: &Args, input: &Input, toolkit: &Toolkit) -> Result<FileResult, CliError> {
+    let options = ReadOptions { comments: true, source_names: true, ..ReadOptions::default() };
+    let file = load(input, args.from, options, toolkit)?;
     let Loaded::Ptir(program) = &file.program else {
         return Err(CliError::new(format!(
             "{input}: `graph` draws PTIR only; `sapwood lower` converts front-end IR to PTIR"

@@ -10,9 +10,10 @@ use crate::command::cli_error::CliError;
 use crate::command::console::Console;
 use crate::command::io::batch::{self, BatchInputs, FileResult};
 use crate::command::io::files::Input;
-use crate::command::io::load::{FileFormat, LoadOptions, Loaded, load};
+use crate::command::io::load::{FileFormat, Loaded, ReadOptions, load};
 use crate::command::io::program_pair::comparison_mode;
 use crate::command::status::Status;
+use crate::toolkit::Toolkit;
 
 /// Print the structural hash of programs
 ///
@@ -32,11 +33,13 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
-    batch::run(&BatchInputs::new(&args.files)?, console, |input| hash_file(args, input))
+    batch::run(&BatchInputs::new(&args.files)?, console, |input| {
+        hash_file(args, input, &console.toolkit)
+    })
 }
 
-fn hash_file(args: &Args, input: &Input) -> Result<FileResult, CliError> {
-    let file = load(input, LoadOptions { from: args.from, ..LoadOptions::default() })?;
+fn hash_file(args: &Args, input: &Input, toolkit: &Toolkit) -> Result<FileResult, CliError> {
+    let file = load(input, args.from, ReadOptions::default(), toolkit)?;
     let hash = match &file.program {
         Loaded::Ptir(program) => {
             ptir::structural::hash(program, comparison_mode(args.ordered)).to_string()

@@ -7,10 +7,11 @@ use crate::command::cli_error::CliError;
 use crate::command::console::Console;
 use crate::command::io::batch::{self, BatchArgs, FileResult};
 use crate::command::io::files::Input;
-use crate::command::io::load::{FileFormat, LoadOptions, load};
+use crate::command::io::load::{FileFormat, ReadOptions, load};
 use crate::command::io::print::print_ptir;
 use crate::command::io::target::Target;
 use crate::command::status::Status;
+use crate::toolkit::Toolkit;
 
 /// Convert front-end IR to PTIR
 #[derive(clap::Args)]
@@ -28,16 +29,16 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     let extension = args.to.unwrap_or(FileFormat::Ptir).extension();
     let inputs = args.batch.inputs(console, |_| Some(extension))?;
-    batch::run(&inputs, console, |input| lower_file(args, input))
+    batch::run(&inputs, console, |input| lower_file(args, input, &console.toolkit))
 }
 
-fn lower_file(args: &Args, input: &Input) -> Result<FileResult, CliError> {
+fn lower_file(args: &Args, input: &Input, toolkit: &Toolkit) -> Result<FileResult, CliError> {
     let from = match (args.from, input) {
         (None, Input::Stdin) => Some(FileFormat::Py),
         (from, _) => from,
     };
-    let file = load(input, LoadOptions { from, ..LoadOptions::default() })?;
-    let program = file.into_ptir()?;
+    let file = load(input, from, ReadOptions::default(), toolkit)?;
+    let program = file.into_ptir(toolkit)?;
     let (target, to) =
         Target::with_format(args.batch.output.as_deref(), input, args.to, FileFormat::Ptir);
     let text = print_ptir(&program, &Extras::new(), to, &input.to_string())?;

@@ -16,9 +16,10 @@ use crate::command::console::Console;
 use crate::command::diagnostics::{line_and_scope_suffix, line_suffix, scope_comment, span_json};
 use crate::command::io::batch::{self, BatchInputs, FileResult};
 use crate::command::io::files::Input;
-use crate::command::io::load::{FileFormat, LoadOptions, load};
+use crate::command::io::load::{FileFormat, ReadOptions, load};
 use crate::command::io::pattern_files::PatternArgs;
 use crate::command::status::Status;
+use crate::toolkit::Toolkit;
 
 /// Find matches of patterns in programs
 ///
@@ -47,10 +48,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
-    let patterns = args.patterns.load_patterns()?;
+    let patterns = args.patterns.load_patterns(&console.toolkit)?;
     let inputs = BatchInputs::new(&args.files)?;
     batch::run(&inputs, console, |input| {
-        let mut result = match_file(args, &patterns, input)?;
+        let mut result = match_file(args, &patterns, input, &console.toolkit)?;
         if console.color_results {
             result.text = color_matches(&result.text);
         }
@@ -62,9 +63,10 @@ fn match_file(
     args: &Args,
     patterns: &[PatternGraph],
     input: &Input,
+    toolkit: &Toolkit,
 ) -> Result<FileResult, CliError> {
-    let options = LoadOptions { from: args.from, source_names: true, ..LoadOptions::default() };
-    let program = load(input, options)?.into_ptir()?;
+    let options = ReadOptions { source_names: true, ..ReadOptions::default() };
+    let program = load(input, args.from, options, toolkit)?.into_ptir(toolkit)?;
     let options = args.patterns.find_options();
     let found = find_matches(&program, patterns, &options);
     let legal: Vec<Result<(), IllegalMatch>> = legalities(&program, patterns, &found.matches);

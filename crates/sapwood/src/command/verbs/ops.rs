@@ -19,8 +19,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
-    let registry = Registry::builtin();
-    let defs = select_ops(args, &registry)?;
+    let defs = select_ops(args, console.toolkit.registry())?;
     if console.json {
         let ops: Vec<Value> = defs.iter().map(|def| describe_json(def)).collect();
         console.write_json(&json!({ "ops": ops }))?;

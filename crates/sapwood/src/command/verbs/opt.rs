@@ -26,7 +26,7 @@ use crate::command::cli_error::CliError;
 use crate::command::console::Console;
 use crate::command::io::batch::{self, BatchArgs, BatchInputs, FileResult};
 use crate::command::io::files::{Input, canonical_path};
-use crate::command::io::load::{FileFormat, LoadOptions, default_output_format, load};
+use crate::command::io::load::{FileFormat, ReadOptions, default_output_format, load};
 use crate::command::io::npy::read_arguments;
 use crate::command::io::print::print_ptir;
 use crate::command::io::target::{Target, companion_path};
@@ -119,7 +119,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
-    let passes = create_passes(args)?;
+    let passes = create_passes(args, &console.toolkit)?;
     let mut inputs = args.batch.inputs(console, |input| {
         Some(args.to.unwrap_or_else(|| default_output_format(input, args.from)).extension())
     })?;
@@ -131,9 +131,10 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     let trace = TraceFolder::open(args.dump_dir.as_deref(), args.dump_all)?;
     let sink = trace.as_ref().map(TraceFolder::sink);
     // A trace lists runs in the order of the arguments.
-    let console = &Console { jobs: if trace.is_some() { 1 } else { console.jobs }, ..*console };
+    let jobs = if trace.is_some() { 1 } else { console.jobs };
+    let console = &Console { jobs, ..console.clone() };
     let status = batch::run(&inputs, console, |input| {
-        let result = optimize_file(args, &passes, threads, console.color, sink, input)?;
+        let result = optimize_file(args, &passes, threads, console, sink, input)?;
         Ok(inputs.with_heading(input, result))
     })?;
     trace.as_ref().map_or(Ok(()), TraceFolder::finish)?;
@@ -200,17 +201,16 @@ fn optimize_file(
     args: &Args,
     passes: &[Arc<dyn Pass>],
     threads: usize,
-    color: bool,
+    console: &Console,
     trace: Option<&Arc<FileTraceSink>>,
     input: &Input,
 ) -> Result<FileResult, CliError> {
     let source_names = args.report.is_some();
-    let options =
-        LoadOptions { from: args.from, comments: true, source_names, ..LoadOptions::default() };
-    let file = load(input, options)?;
+    let options = ReadOptions { comments: true, source_names, ..ReadOptions::default() };
+    let file = load(input, args.from, options, &console.toolkit)?;
     let page = args.report.as_ref().map(|path| ReportPage::new(path, input, &file));
     let notes = file.notes.clone();
-    let (before, extras) = file.into_ptir_and_extras()?;
+    let (before, extras) = file.into_ptir_and_extras(&console.toolkit)?;
     let check_inputs = match &args.inputs[..] {
         [] => None,
         files => {
@@ -254,7 +254,7 @@ fn optimize_file(
         status: Status::Success,
         text: String::new(),
         line: format!("{input}: {} before, {} after", counted(total(&old), "op"), total(&new)),
-        message: notes + &report_text(args, color, &report, &old, &new),
+        message: notes + &report_text(args, console.color, &report, &old, &new),
         json: report_json(&report, &old, &new),
     };
     if let Some(steps) = steps {

@@ -1,7 +1,6 @@
 //! `sapwood passes`.
 
 use sapwood_rewrite::PassInfo;
-use sapwood_rules::pipeline_parser;
 use serde_json::{Value, json};
 
 use crate::command::cli_error::CliError;
@@ -14,12 +13,12 @@ pub(crate) struct Args {}
 
 pub(crate) fn run(_: &Args, console: &Console) -> Result<Status, CliError> {
     if console.json {
-        let list: Vec<Value> = pipeline_parser().passes().map(pass_json).collect();
+        let list: Vec<Value> = console.toolkit.pass_infos().map(pass_json).collect();
         console.write_json(&json!({ "passes": list }))?;
         return Ok(Status::Success);
     }
     let mut text = String::new();
-    for pass in pipeline_parser().passes() {
+    for pass in console.toolkit.pass_infos() {
         text += &format!("{:<16} {}\n", pass.name, pass.doc);
         for option in pass.options {
             text += &format!("    {:<16} {}\n", option.name, option.doc);

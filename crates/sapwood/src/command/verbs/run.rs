@@ -7,8 +7,8 @@ use std::time::Duration;
 use sapwood_check::InputGenerator;
 use sapwood_check::show::{abridged, is_abridged, to_json};
 use sapwood_ptir::eval::{Kernels, RunOptions, Value};
-use sapwood_ptir::{Function, Name};
-use sapwood_runtime::{Backend as _, CpuBackend, CpuError, FastKernels, RunRequest};
+use sapwood_ptir::{Function, Name, Program};
+use sapwood_runtime::{Backend as _, CpuBackend, FastKernels, RunRequest};
 use sapwood_trace::install_global_sink;
 use sapwood_types::Progress;
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::command::console::Console;
 use crate::command::io::batch::ends_in_separator;
 use crate::command::io::created_folder::CreatedFolder;
 use crate::command::io::files::Input;
-use crate::command::io::load::{FileFormat, LoadOptions, Loaded, load};
+use crate::command::io::load::{FileFormat, Loaded, ReadOptions, load};
 use crate::command::io::npy::{read_arguments, write_results};
 use crate::command::io::trace_folder::TraceFolder;
 use crate::command::progress_line::with_progress_line;
@@ -45,6 +45,10 @@ pub(crate) struct Args {
     /// Use the fixed-order evaluator: the same bytes on every machine
     #[arg(long)]
     exact: bool,
+    /// Run on this backend of the toolkit instead of the CPU
+    #[arg(long, value_name = "NAME", hide = true,
+        conflicts_with_all = ["exact", "max_steps", "time_limit", "dump_dir"])]
+    backend: Option<String>,
     /// Save results to this directory as result0.npy and so on; it is created if it is missing
     #[arg(short, long, value_name = "DIRECTORY")]
     output: Option<PathBuf>,
@@ -96,7 +100,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
 /// A run that has ended.
 struct FinishedRun {
     function: Name,
-    results: Result<Vec<Value>, CpuError>,
+    results: Result<Vec<Value>, String>,
     trace: Option<TraceFolder>,
 }
 
@@ -107,12 +111,12 @@ fn run_function(
     input: &Input,
     time_limit: Option<Duration>,
 ) -> Result<FinishedRun, CliError> {
-    let file = load(input, LoadOptions { from: args.from, ..LoadOptions::default() })?;
+    let file = load(input, args.from, ReadOptions::default(), &console.toolkit)?;
     let front_end = match &file.program {
         Loaded::Ir(program) => Some(program.clone()),
         Loaded::Ptir(_) => None,
     };
-    let program = file.into_ptir()?;
+    let program = file.into_ptir(&console.toolkit)?;
     let f = entry_function(args.function.as_deref(), &program, input)?;
     let mut inputs = function_inputs(args, f)?;
     // In the front-end IR a parameter may be a dim of another one; the lowered function does not connect them.
@@ -122,6 +126,12 @@ fn run_function(
         }
         sapwood_lower::check_extent_arguments(function, &inputs)
             .map_err(|why| CliError::new(format!("{input}: @{}: {why}", f.name())))?;
+    }
+    let function = f.name();
+    if let Some(backend) = &args.backend {
+        Progress::enter_phase("run");
+        let results = run_on_backend(backend, &program, f, &inputs, console);
+        return Ok(FinishedRun { function, results, trace: None });
     }
     let kernels = (!args.exact).then(|| Arc::new(FastKernels) as Arc<dyn Kernels>);
     let options = RunOptions {
@@ -135,11 +145,32 @@ fn run_function(
     let backend = CpuBackend::new(if args.exact { "cpu-exact" } else { "cpu" }, options);
     let trace = TraceFolder::open(args.dump_dir.as_deref(), false)?;
     let guard = trace.as_ref().map(|trace| install_global_sink(trace.sink().clone()));
-    let function = f.name();
     Progress::enter_phase("run");
     let results = backend.run_program(&program, &RunRequest::new(function.as_str()), &inputs);
     drop(guard);
-    Ok(FinishedRun { function, results, trace })
+    Ok(FinishedRun { function, results: results.map_err(|why| why.to_string()), trace })
+}
+
+// Runs a function on a backend of the toolkit.
+fn run_on_backend(
+    name: &str,
+    program: &Program,
+    f: &Function,
+    inputs: &[Value],
+    console: &Console,
+) -> Result<Vec<Value>, String> {
+    let backends = console.toolkit.backends();
+    let Some(backend) = backends.iter().find(|backend| backend.name() == name) else {
+        let known: Vec<&str> = backends.iter().map(|backend| backend.name()).collect();
+        return Err(match known.is_empty() {
+            true => format!("unknown backend `{name}`; this command has none"),
+            false => format!("unknown backend `{name}`; expected one of {}", known.join(", ")),
+        });
+    };
+    let literals = inputs.iter().map(Value::to_literal).collect::<Option<Vec<_>>>();
+    let literals = literals.ok_or("a backend takes tensors only")?;
+    let results = backend.run(program, f.name().as_str(), &literals)?;
+    Ok(results.into_iter().map(Value::from).collect())
 }
 
 // Checks before the run that results can be saved to a folder.

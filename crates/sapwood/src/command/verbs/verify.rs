@@ -13,7 +13,7 @@ use crate::command::diagnostics::{diagnostics_json, render_diagnostics};
 use crate::command::io::batch::{self, BatchInputs, FileResult};
 use crate::command::io::files::Input;
 use crate::command::io::load::{
-    FileFormat, LoadOptions, Loaded, LoadedFile, format_of, load_source,
+    FileFormat, Loaded, LoadedFile, ReadOptions, format_of, load_source,
 };
 use crate::command::status::Status;
 
@@ -35,17 +35,15 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
-    batch::run(&BatchInputs::new(&args.files)?, console, |input| {
-        verify_file(args, input, console.color)
-    })
+    batch::run(&BatchInputs::new(&args.files)?, console, |input| verify_file(args, input, console))
 }
 
-fn verify_file(args: &Args, input: &Input, color: bool) -> Result<FileResult, CliError> {
-    let options = LoadOptions { from: args.from, ..LoadOptions::default() };
+fn verify_file(args: &Args, input: &Input, console: &Console) -> Result<FileResult, CliError> {
+    let color = console.color;
     let format = format_of(input, args.from)?;
     Progress::enter_phase("read");
     let source = input.read_source()?;
-    match load_source(source.clone(), format, options) {
+    match load_source(source.clone(), format, ReadOptions::default(), &console.toolkit) {
         Ok(file) => Ok(verify_loaded(args, input, &file, color)),
         // The file was read, but its text is not well-formed.
         Err(CliError::Program { diagnostics, .. }) => {

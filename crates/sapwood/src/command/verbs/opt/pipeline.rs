@@ -4,18 +4,21 @@ use std::cell::{Cell, OnceCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sapwood_rewrite::{GreedyPass, Pass, PassManager, PatternSet};
-use sapwood_rules::{add_rule_files, pipeline_parser};
+use sapwood_rewrite::{GreedyPass, Pass, PassManager, PatternSet, PatternSources};
 use sapwood_types::{Source, SourceErrors};
 
 use super::Args;
 use crate::INLINE_PASSES;
 use crate::command::cli_error::CliError;
 use crate::command::io::pattern_files::read_argument;
+use crate::toolkit::Toolkit;
 
 /// Creates the passes: those of `-p`, or `simplify` with the options of the command line, after the passes of a preset. The rules
 /// of `--rules` take part in every pass that has patterns.
-pub(super) fn create_passes(args: &Args) -> Result<Vec<Arc<dyn Pass>>, CliError> {
+pub(super) fn create_passes(
+    args: &Args,
+    toolkit: &Toolkit,
+) -> Result<Vec<Arc<dyn Pass>>, CliError> {
     // Each pass with rules reads them, but standard input can be read only once.
     let stdin: OnceCell<Source> = OnceCell::new();
     let read = |path: &Path| -> Result<Source, SourceErrors> {
@@ -30,7 +33,7 @@ pub(super) fn create_passes(args: &Args) -> Result<Vec<Arc<dyn Pass>>, CliError>
     let rules_used = Cell::new(false);
     let reader = |files: &[PathBuf], set: &mut PatternSet| {
         rules_used.set(true);
-        add_rule_files(files, set, &read)
+        toolkit.pattern_files(&read).add_rules(files, set)
     };
     let Some(pipeline) = &args.pipeline else {
         let mut pass = GreedyPass::default();
@@ -39,16 +42,18 @@ pub(super) fn create_passes(args: &Args) -> Result<Vec<Arc<dyn Pass>>, CliError>
         pass.rules.clone_from(&args.rules);
         pass.only.clone_from(&args.only);
         pass.disable.clone_from(&args.disable);
-        pass.load_patterns(Some(&reader)).map_err(|(_, errors)| errors)?;
+        let more = toolkit.more_patterns();
+        let sources = PatternSources { reader: Some(&reader), more: more.as_deref() };
+        pass.load_patterns(sources).map_err(|(_, errors)| errors)?;
         let mut passes = match args.preset {
-            Some(_) => pipeline_parser().parse(INLINE_PASSES)?,
+            Some(_) => toolkit.with_parser(|parser| parser.parse(INLINE_PASSES))?,
             None => Vec::new(),
         };
         passes.push(Arc::new(pass));
         return Ok(passes);
     };
-    let parser = pipeline_parser().pattern_reader(&reader).rules(&args.rules);
-    let passes = parser.parse(pipeline)?;
+    let passes = toolkit
+        .with_parser(|parser| parser.pattern_reader(&reader).rules(&args.rules).parse(pipeline))?;
     if !args.rules.is_empty() && !rules_used.get() {
         return Err(CliError::new(
             "--rules has no effect: no pass of the pipeline applies rules; expected canonicalize, simplify or rules",
