@@ -583,20 +583,21 @@ impl<'a> OutputComparer<'a> {
         result.incomparable += incomparable;
         if incomparable > 0 && float {
             let movements = || self.perturbed_runs().movements(slot, path, a);
-            let small = unit * largest;
+            let of_zeros = unit * largest..=rounding;
             result.uninformative +=
-                uninformative_elements(&all, per_element, small..=large, movements);
+                uninformative_elements(&all, per_element, of_zeros, large, movements);
         }
     }
 }
 
 // Returns the number of elements that are equal on both sides, have the value that most equal elements have, and are not moved
-// by changed rounding, or by a distance outside of a range; of values besides zero, every small distance is in it. The zeros of a
-// saturated softmax are zeros whatever the program computes.
+// by changed rounding, or too far: further than `large`, and zeros by a distance that no rounding of the largest element has. The
+// zeros of a saturated softmax are zeros whatever the program computes.
 fn uninformative_elements(
     all: &[(f64, f64)],
     per_element: usize,
-    telling: RangeInclusive<f64>,
+    of_zeros: RangeInclusive<f64>,
+    large: f64,
     movements: impl FnOnce() -> Vec<f64>,
 ) -> u64 {
     let is_same = |parts: &[(f64, f64)]| parts.iter().all(|(x, y)| x == y && x.is_finite());
@@ -609,8 +610,8 @@ fn uninformative_elements(
     };
     let shared = equal.filter(|(_, parts)| *parts == common).map(|(index, _)| moved_by(index));
     let is_zero = common.iter().all(|&(x, _)| x == 0.0);
-    let is_small = |by: f64| by == 0.0 || is_zero && by < *telling.start();
-    shared.filter(|&by| is_small(by) || by > *telling.end()).count() as u64
+    let tells = |by: f64| if is_zero { of_zeros.contains(&by) } else { by > 0.0 && by <= large };
+    shared.filter(|&by| !tells(by)).count() as u64
 }
 
 enum ElementRelation {
