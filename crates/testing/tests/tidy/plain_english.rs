@@ -6,8 +6,7 @@ use super::{files, report, shown, text};
 
 /// Searched in these files, comments and names included.
 const SEARCHED: &[&str] = &["rs", "py", "pyi", "ts", "md"];
-/// Not searched: the release notes, which stay as they were published, pages that are generated from text searched
-/// elsewhere, and the list itself.
+/// Not searched: pages that are generated from text searched elsewhere, and the list itself.
 const NOT_SEARCHED: &[&str] =
     &["docs/reference/check-mutants", "crates/testing/tests/tidy/plain_english.rs"];
 
