@@ -10,13 +10,13 @@ use sapwood_testing::repository;
 // Builds the example, with the crates that are compiled already where the settings are the same.
 fn build() -> PathBuf {
     let manifest = repository().join("examples/mycompiler/Cargo.toml");
-    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let target = target.parent().unwrap_or(&target).join("mycompiler");
+    let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let target = temporary.parent().unwrap_or(temporary);
     let built = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["build", "--quiet", "--locked", "--manifest-path"])
         .arg(&manifest)
         .arg("--target-dir")
-        .arg(&target)
+        .arg(target)
         .output()
         .unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
