@@ -143,7 +143,8 @@ fn texts_with_changed_lines_are_read_the_same() {
                 3 => changed[at] = changed[near],
                 4 => changed.truncate(at),
                 _ => {
-                    changed.insert(at, others.get(random.below(others.len().max(1))).unwrap_or(&""))
+                    changed
+                        .insert(at, others.get(random.below(others.len().max(1))).unwrap_or(&""));
                 }
             }
         }
