@@ -54,6 +54,7 @@ mod op;
 pub mod ops;
 mod program;
 pub mod structural;
+mod symbol_scope;
 mod tables;
 #[cfg(feature = "testing")]
 pub mod testing;

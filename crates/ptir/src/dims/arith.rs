@@ -28,6 +28,14 @@ impl DimExpr {
         self.sum().floordiv(divisor)?.intern()
     }
 
+    /// Returns the quotient by a number, if the number divides all coefficients and the constant.
+    pub(crate) fn exact_quotient(self, divisor: i64) -> Option<Self> {
+        let sum = self.sum();
+        let mut all = sum.terms.iter().map(|term| term.coefficient).chain([sum.constant]);
+        let divides = |n: i64| n.checked_rem(divisor) == Some(0);
+        all.all(divides).then(|| sum.shrink(divisor).intern()).flatten()
+    }
+
     /// Returns the remainder of [`floordiv`](Self::floordiv), which is at least zero and less than the divisor.
     #[must_use]
     pub fn modulo(self, divisor: i64) -> Option<Self> {

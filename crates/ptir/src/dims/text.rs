@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use super::expr::{Atom, DimExpr, MAX_DEPTH, Sum};
 use super::shorten::{Call, shorten};
-use crate::Dim;
 use crate::name::Name;
 use crate::text::{Lexer, TokenKind, read_string};
 
@@ -74,7 +73,7 @@ fn write_factors(f: &mut fmt::Formatter<'_>, factors: &[Atom]) -> fmt::Result {
             f.write_str("*")?;
         }
         match factor {
-            Atom::Symbol(symbol) => write!(f, "{}", Dim::Named(symbol.name))?,
+            Atom::Symbol(symbol) => write_symbol(f, symbol.text)?,
             Atom::FloorDiv(inner, divisor) => {
                 write_call(f, "floordiv", inner.sum(), &Sum::constant(*divisor))?;
             }
@@ -82,6 +81,15 @@ fn write_factors(f: &mut fmt::Formatter<'_>, factors: &[Atom]) -> fmt::Result {
         }
     }
     Ok(())
+}
+
+fn write_symbol(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+    if crate::text::is_word(name) {
+        return write!(f, "?{name}");
+    }
+    let mut quoted = String::new();
+    crate::text::write_string(&mut quoted, name);
+    write!(f, "?{quoted}")
 }
 
 fn write_call(f: &mut fmt::Formatter<'_>, name: &str, left: &Sum, right: &Sum) -> fmt::Result {
@@ -113,6 +121,15 @@ impl FromStr for DimExpr {
             true => Ok(expr),
             false => Err(parser.error("expected `+`, `-`, `*` or the end of the expression")),
         }
+    }
+}
+
+impl DimExpr {
+    /// Reads the expression at the start of a text, and returns it with its number of bytes.
+    pub(crate) fn parse_prefix(text: &str) -> Result<(Self, usize), DimTextError> {
+        let mut parser = Parser { text, offset: 0, depth: 0 };
+        let expr = parser.sum()?;
+        Ok((expr, parser.offset))
     }
 }
 
@@ -263,13 +280,12 @@ impl<'a> Parser<'a> {
         let token = lexer.next();
         let text = lexer.text(token);
         let name = match token.kind {
-            _ if token.start > 0 => None,
             TokenKind::Word => Some(text.to_owned()),
             TokenKind::Str => Some(read_string(text).map_err(|why| self.error(why))?),
             _ => None,
         };
         let name = name.ok_or_else(|| self.error("expected the name of a symbol after `?`"))?;
-        self.offset += text.len();
+        self.offset += token.end as usize;
         Ok(name)
     }
 }

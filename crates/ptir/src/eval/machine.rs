@@ -14,11 +14,12 @@ use super::control::{self, Continuation, ControlAction};
 use super::error::{EvalError, Fault};
 use super::plan::{Action, FunctionPlan, NO_SLOT, PlanStep};
 use super::tensor::Value;
+use crate::dims::{Unbound, only_unbound};
 use crate::func::Function;
 use crate::ids::InstId;
 use crate::name::Name;
 use crate::op::{InferCx, infer_checked};
-use crate::types::{Dim, ValueType};
+use crate::types::{Dim, TensorType, ValueType};
 
 pub(crate) struct Machine<'p> {
     plans: &'p [FunctionPlan],
@@ -42,6 +43,8 @@ struct Activation {
     body: usize,
     next: usize,
     then: Continuation,
+    // The number of symbols of the frame that were bound when the body was entered. The body's own end with it.
+    outer_dims: usize,
 }
 
 /// The stack memory of a region that a kernel runs, counted against the memory limit.
@@ -74,7 +77,8 @@ impl<'p> Machine<'p> {
         let mut slots: Vec<Option<Value>> = outside.into_iter().map(Some).collect();
         slots.resize(plan.slots, None);
         self.frames.push(CallFrame { plan: 0, slots, dims: BoundDims::default() });
-        self.activations.push(Activation { frame: 0, body: 0, next: 1, then: Continuation::Leave });
+        let then = Continuation::Leave;
+        self.activations.push(Activation { frame: 0, body: 0, next: 1, then, outer_dims: 0 });
         self.budget.step()?;
         match &step.action {
             Action::Kernel(_) => self.evaluate(plan, step, 0),
@@ -142,6 +146,11 @@ impl<'p> Machine<'p> {
             return Err(Fault::InputCount { expected: params.len(), found: args.len() });
         }
         let here = &mut self.frames[frame];
+        let outer_dims = here.dims.len();
+        if f.has_named_dims() {
+            let types = params.iter().map(|&param| f.value_type(param));
+            bind_parameters(&mut here.dims, types.zip(&args));
+        }
         for (index, ((arg, &slot), &param)) in
             args.into_iter().zip(&plan.params).zip(params).enumerate()
         {
@@ -154,7 +163,7 @@ impl<'p> Machine<'p> {
                 here.slots[slot as usize] = Some(arg);
             }
         }
-        self.activations.push(Activation { frame, body, next: 0, then });
+        self.activations.push(Activation { frame, body, next: 0, then, outer_dims });
         Ok(())
     }
 
@@ -191,8 +200,14 @@ impl<'p> Machine<'p> {
                 None => {
                     let values =
                         self.read_operands(plan, body.yields.clone(), frame).into_iter().collect();
-                    let then = self.activations.pop().map_or(Continuation::Leave, |a| a.then);
-                    return Ok((frame, then, values));
+                    let Some(ended) = self.activations.pop() else {
+                        return Err(Fault::op("nothing runs"));
+                    };
+                    // The results of a function are checked against its symbols after its body.
+                    if ended.body != 0 {
+                        self.frames[frame].dims.truncate(ended.outer_dims);
+                    }
+                    return Ok((frame, ended.then, values));
                 }
             }
         }
@@ -424,25 +439,46 @@ impl Regions for NoRegions {
     }
 }
 
-/// The extents of the named dims that are bound in a frame.
+/// The extents of the symbols that are bound in a frame, in the order in which they were bound.
 #[derive(Default)]
 pub(crate) struct BoundDims {
-    few: SmallVec<[(Name, u64); 2]>,
-    many: HashMap<Name, u64, FxBuildHasher>,
+    all: SmallVec<[(Name, u64); 2]>,
+    // The positions of the symbols behind the first few. A short list is faster than a map, and sufficient for most functions.
+    positions: HashMap<Name, usize, FxBuildHasher>,
 }
+
+// The number of symbols that are searched one by one.
+const MAX_SEARCHED_DIMS: usize = 8;
 
 impl BoundDims {
     fn get(&self, name: Name) -> Option<u64> {
-        let found = self.few.iter().find(|(d, _)| *d == name).map(|&(_, n)| n);
-        found.or_else(|| if self.many.is_empty() { None } else { self.many.get(&name).copied() })
+        let found = self.all.iter().take(MAX_SEARCHED_DIMS).find(|(d, _)| *d == name);
+        match found {
+            Some(&(_, n)) => Some(n),
+            None if self.positions.is_empty() => None,
+            None => self.positions.get(&name).map(|&position| self.all[position].1),
+        }
     }
 
     fn insert(&mut self, name: Name, n: u64) {
-        // A short list is faster than a map, and sufficient for most functions.
-        if self.few.len() < 8 {
-            self.few.push((name, n));
-        } else {
-            self.many.insert(name, n);
+        if self.all.len() >= MAX_SEARCHED_DIMS {
+            self.positions.insert(name, self.all.len());
+        }
+        self.all.push((name, n));
+    }
+
+    fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    // Unbinds the symbols that were bound last.
+    fn truncate(&mut self, len: usize) {
+        while self.all.len() > len {
+            if let Some((name, _)) = self.all.pop()
+                && self.all.len() >= MAX_SEARCHED_DIMS
+            {
+                self.positions.remove(&name);
+            }
         }
     }
 }
@@ -458,18 +494,28 @@ fn check_type_and_bind_dims(
             if ty.dtype != t.dtype() || ty.dims.len() != t.shape().len() {
                 return Ok(false);
             }
+            let mut expressions = false;
             for (dim, &n) in ty.dims.iter().zip(t.shape()) {
                 let n = n as u64;
                 match dim {
                     Dim::Known(known) if *known == n => {}
                     Dim::Known(_) => return Ok(false),
                     Dim::Unknown => {}
-                    &Dim::Named(name) => match dims.get(name) {
-                        None => dims.insert(name, n),
-                        Some(known) if known == n => {}
-                        Some(known) => return Err(Fault::DimConflict { name, known, found: n }),
+                    Dim::Expr(expr) => match expr.as_symbol() {
+                        Some(name) => match dims.get(name) {
+                            None => dims.insert(name, n),
+                            Some(known) if known == n => {}
+                            Some(known) => {
+                                return Err(Fault::DimConflict { name, known, found: n });
+                            }
+                        },
+                        None => expressions = true,
                     },
                 }
+            }
+            if expressions {
+                bind_expressions(dims, ty, t.shape());
+                check_expressions(dims, ty, t.shape())?;
             }
             Ok(true)
         }
@@ -489,10 +535,87 @@ fn check_type_and_bind_dims(
     }
 }
 
-/// Replaces a named dim by its bound extent.
+// Binds symbols by expressions in which they are the only ones that are not bound yet. Returns whether it bound any.
+fn bind_expressions(dims: &mut BoundDims, ty: &TensorType, shape: &[usize]) -> bool {
+    let mut bound = false;
+    loop {
+        let before = dims.len();
+        for (dim, &n) in ty.dims.iter().zip(shape) {
+            let Dim::Expr(expr) = *dim else { continue };
+            if let Unbound::One(name) = only_unbound(expr, |name| dims.get(name).is_some())
+                && let Ok(n) = i64::try_from(n)
+                && let Some(solution) = expr.solve(name, n, &|name| signed(dims.get(name)?))
+            {
+                dims.insert(name, solution as u64);
+            }
+        }
+        if dims.len() == before {
+            return bound;
+        }
+        bound = true;
+    }
+}
+
+// Checks the expressions whose symbols are all bound, and those that have no solution.
+fn check_expressions(dims: &BoundDims, ty: &TensorType, shape: &[usize]) -> Result<(), Fault> {
+    for (dim, &found) in ty.dims.iter().zip(shape) {
+        let Dim::Expr(expr) = *dim else { continue };
+        let expected = match only_unbound(expr, |name| dims.get(name).is_some()) {
+            Unbound::Several => continue,
+            Unbound::One(_) => None,
+            Unbound::None => expr.evaluate(&|name| signed(dims.get(name)?)),
+        };
+        if expected != signed(found as u64) {
+            let symbols = expr.symbols().into_iter();
+            let values = symbols.filter_map(|name| Some(format!("?{name} = {}", dims.get(name)?)));
+            let values = values.collect::<Vec<_>>().join(", ");
+            return Err(Fault::DimExpression { dim: *dim, values, expected, found: found as u64 });
+        }
+    }
+    Ok(())
+}
+
+fn signed(extent: u64) -> Option<i64> {
+    i64::try_from(extent).ok()
+}
+
+// Binds the symbols of the parameters of a body, so that an expression may come before the symbols that it needs.
+fn bind_parameters<'a>(
+    dims: &mut BoundDims,
+    args: impl Iterator<Item = (&'a ValueType, &'a Value)> + Clone,
+) {
+    let tensors = args.filter_map(|(ty, arg)| match (ty, arg) {
+        (ValueType::Tensor(ty), Value::Tensor(t)) => Some((ty, t)),
+        _ => None,
+    });
+    let has_expressions = |ty: &TensorType| {
+        ty.dims.iter().any(|dim| matches!(dim, Dim::Expr(_)) && dim.as_symbol().is_none())
+    };
+    if !tensors.clone().any(|(ty, _)| has_expressions(ty)) {
+        return;
+    }
+    for (ty, t) in tensors.clone() {
+        for (dim, &n) in ty.dims.iter().zip(t.shape()) {
+            if let Some(name) = dim.as_symbol()
+                && dims.get(name).is_none()
+            {
+                dims.insert(name, n as u64);
+            }
+        }
+    }
+    let mut progress = true;
+    while progress {
+        progress = false;
+        for (ty, t) in tensors.clone() {
+            progress |= bind_expressions(dims, ty, t.shape());
+        }
+    }
+}
+
+/// Replaces a dim over symbols that are bound by its extent.
 pub(crate) fn bind_dim(dims: &BoundDims, dim: Dim) -> Dim {
     match dim {
-        Dim::Named(name) => dims.get(name).map_or(dim, Dim::Known),
+        Dim::Expr(_) => dim.evaluate(&|name| dims.get(name)).map_or(dim, Dim::Known),
         Dim::Known(_) | Dim::Unknown => dim,
     }
 }
@@ -536,7 +659,7 @@ fn meet_types(a: &ValueType, b: &ValueType) -> Option<ValueType> {
             }
             let dims = x.dims.iter().zip(&y.dims).map(|(p, q)| p.unify(*q));
             let dims = dims.collect::<Option<_>>()?;
-            Some(ValueType::Tensor(crate::types::TensorType { dtype: x.dtype, dims }))
+            Some(ValueType::Tensor(TensorType { dtype: x.dtype, dims }))
         }
         (ValueType::Tuple(x), ValueType::Tuple(y)) if x.len() == y.len() => {
             let elements = x.iter().zip(y.iter()).map(|(p, q)| meet_types(p, q));

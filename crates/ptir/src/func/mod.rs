@@ -605,6 +605,14 @@ impl Function {
         })
     }
 
+    /// Returns whether a run may stop at an instruction, or in its regions: its op [may](crate::OpDef::may_stop), or dims are compared
+    /// that are not known yet. A rewrite may drop such an instruction, but must not run it where it did not run before.
+    #[must_use]
+    pub fn may_stop(&self, inst: InstId) -> bool {
+        let nested = self.regions(inst).iter().flat_map(|&body| self.walk_body(body));
+        std::iter::once(inst).chain(nested).any(|inst| self.dfg.may_stop(inst))
+    }
+
     /// Returns the effects of an instruction itself, without those of its regions.
     #[must_use]
     #[inline]

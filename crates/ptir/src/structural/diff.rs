@@ -529,9 +529,12 @@ fn describe_definition(f: &Function, value: ValueId, printer: &mut InstPrinter<'
     }
 }
 
-// Replaces named dims by unknown ones. Named dims may be renamed, so their names are not a difference.
+// Replaces symbols by unknown dims, and the symbols of expressions by one symbol. They may be renamed, so their names are not a difference.
 pub(super) fn erase_dim_names(ty: &ValueType) -> ValueType {
-    ty.map_dims(&mut |dim| if matches!(dim, Dim::Named(_)) { Dim::Unknown } else { dim })
+    ty.map_dims(&mut |dim| match dim.as_symbol() {
+        Some(_) => Dim::Unknown,
+        None => dim.substitute(&mut |_| Dim::symbol(Name::new("~"))),
+    })
 }
 
 // Pairs the captured values of both sides. In one function a value is paired with itself; otherwise with a value of

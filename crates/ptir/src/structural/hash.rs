@@ -7,6 +7,7 @@ use sapwood_structural::{Hash128, Mixer};
 use super::Mode;
 use super::scope::{IndexTable, Scope, captured_values, ordered_flags};
 use crate::attr::Attr;
+use crate::dims::binding_order;
 use crate::func::{Function, OrderMark, ValueDef};
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::name::Name;
@@ -167,8 +168,9 @@ impl<'a> FunctionHasher<'a> {
     fn new(f: &'a Function, scope: Scope, mode: Mode) -> Self {
         let whole = scope.is_whole_function(f);
         let mut dims = HashMap::default();
-        if whole {
-            f.params().iter().for_each(|&param| collect_named_dims(f.value_type(param), &mut dims));
+        if whole && f.has_named_dims() {
+            let params = f.params().iter().map(|&param| f.value_type(param));
+            dims.extend(binding_order(params, |_| false).into_iter().zip(0..));
         }
         let effects = match mode {
             Mode::Ordered => IndexTable::new(false, 0, true),
@@ -288,10 +290,16 @@ impl<'a> FunctionHasher<'a> {
                 let start = mixer.absorb(1, u64::from(t.dtype.code())).absorb(t.rank() as u64, 0);
                 t.dims.iter().fold(start, |mixer, dim| match dim {
                     Dim::Unknown => mixer.absorb(0, 0),
-                    // Named dims of the signature count by their number, so that renaming does not change the hash.
-                    Dim::Named(name) => {
-                        mixer.absorb(1, self.dims.get(name).copied().unwrap_or(u64::MAX))
-                    }
+                    // Symbols of the signature count by their number, so that renaming does not change the hash.
+                    Dim::Expr(expr) => match expr.as_symbol() {
+                        Some(name) => {
+                            mixer.absorb(1, self.dims.get(&name).copied().unwrap_or(u64::MAX))
+                        }
+                        None => {
+                            let number = |name: Name| self.dims.get(&name).copied();
+                            mixer.absorb(3, 0).absorb_hash(expr.hash_by_number(&number))
+                        }
+                    },
                     Dim::Known(n) => mixer.absorb(2, *n),
                 })
             }
@@ -346,21 +354,6 @@ impl HashCodes for FunctionHasher<'_> {
 
     fn mix_code(&self, mixer: Mixer, code: Hash128) -> Mixer {
         mixer.absorb_hash(code)
-    }
-}
-
-fn collect_named_dims(ty: &ValueType, dims: &mut HashMap<Name, u64, FxBuildHasher>) {
-    match ty {
-        ValueType::Tensor(t) => {
-            for dim in &t.dims {
-                if let Dim::Named(name) = dim {
-                    let next = dims.len() as u64;
-                    dims.entry(*name).or_insert(next);
-                }
-            }
-        }
-        ValueType::Tuple(elements) => elements.iter().for_each(|e| collect_named_dims(e, dims)),
-        ValueType::Token => {}
     }
 }
 
