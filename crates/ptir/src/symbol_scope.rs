@@ -12,19 +12,27 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_types::{Diagnostic, Diagnostics, Span};
 
-use crate::dims::binding_order;
+use crate::dims::{Facts, binding_order};
 use crate::func::Function;
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::name::Name;
 
 /// Checks that each symbol occurs only in the body that introduces it, and in the regions inside of this body.
 pub(crate) fn check_symbol_scopes(f: &Function, problems: &mut Diagnostics) {
-    if !f.has_named_dims() {
+    if !f.has_named_dims() && f.facts().is_none() {
         return;
     }
     let mut scopes = SymbolScopes { f, home: HashMap::default() };
     let params = f.params().iter().map(|&param| f.value_type(param));
     scopes.home.extend(binding_order(params, |_| false).into_iter().map(|name| (name, f.body())));
+    for relation in f.facts().into_iter().flat_map(Facts::relations) {
+        for name in relation.expr.symbols() {
+            if !scopes.home.contains_key(&name) {
+                let message = format!("no parameter binds ?{name} of `where {relation}`");
+                problems.error(f.span(), message);
+            }
+        }
+    }
     let mut entered: Vec<BodyId> = Vec::new();
     // In post-order, because the results of an instruction exist after its regions have run.
     for inst in f.walk_post_order() {

@@ -7,7 +7,7 @@ use rustc_hash::FxBuildHasher;
 use sapwood_types::{Diagnostic, Diagnostics, counted};
 
 use crate::attr::Attr;
-use crate::dims::SymbolBindings;
+use crate::dims::{Facts, SymbolBindings};
 use crate::func::{Function, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::name::Name;
@@ -550,6 +550,13 @@ fn check_signature(f: &Function, inst: InstId, target: &Function) -> Vec<OpError
                 .into_iter()
                 .map(|(n, why)| OpError::new(format!("argument {n} of @{name}: {why}"))),
         );
+    }
+    for relation in target.facts().into_iter().flat_map(Facts::relations) {
+        if bindings.contradicts(relation, f.facts()) {
+            errors.push(OpError::new(format!(
+                "@{name} assumes {relation}, which is false for these arguments"
+            )));
+        }
     }
     let (results, expected) = (f.inst_results(inst), target.result_types());
     if results.len() != expected.len() {

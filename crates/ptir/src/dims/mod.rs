@@ -33,6 +33,7 @@ mod bounds;
 mod dim;
 mod expr;
 mod facts;
+mod relation;
 mod renaming;
 mod shorten;
 mod signature;
@@ -42,6 +43,7 @@ pub use bounds::Interval;
 pub use dim::Dim;
 pub use expr::{DimExpr, MAX_DEPTH, MAX_EXPRESSIONS, MAX_MONOMIALS, MAX_WEIGHT};
 pub use facts::{Contradiction, Facts, Verdict};
+pub use relation::Relation;
 pub use signature::{SymbolBindings, bound_symbols};
 pub use text::DimTextError;
 

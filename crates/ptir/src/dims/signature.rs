@@ -5,6 +5,8 @@ use rustc_hash::FxBuildHasher;
 
 use super::dim::Dim;
 use super::expr::DimExpr;
+use super::facts::Facts;
+use super::relation::Relation;
 use crate::name::Name;
 use crate::types::ValueType;
 
@@ -122,6 +124,21 @@ impl SymbolBindings {
     #[must_use]
     pub fn get(&self, symbol: Name) -> Option<Dim> {
         self.bound.get(&symbol).copied()
+    }
+
+    /// Returns whether a relation of the callee is certainly false in a caller with these facts.
+    pub(crate) fn contradicts(&self, relation: Relation, facts: Option<&Facts>) -> bool {
+        let mut bound: Vec<(Name, DimExpr)> = Vec::new();
+        for name in relation.expr.symbols() {
+            match self.get(name).and_then(Dim::to_expr) {
+                Some(expr) => bound.push((name, expr)),
+                None => return false,
+            }
+        }
+        let replace = |name: Name| bound.iter().find(|(n, _)| *n == name).map(|&(_, expr)| expr);
+        let Some(expr) = relation.expr.substitute(&replace) else { return false };
+        let mut known = facts.cloned().unwrap_or_default();
+        known.assume(Relation { expr, ..relation }).is_err()
     }
 
     /// Returns a type of the callee as the caller sees it. Symbols that no argument binds are unknown there.

@@ -114,7 +114,7 @@ impl FromStr for DimExpr {
     type Err = DimTextError;
 
     fn from_str(text: &str) -> Result<Self, DimTextError> {
-        let mut parser = Parser { text, offset: 0, depth: 0 };
+        let mut parser = Parser::new(text);
         let expr = parser.sum()?;
         parser.skip_spaces();
         match parser.rest().is_empty() {
@@ -127,13 +127,13 @@ impl FromStr for DimExpr {
 impl DimExpr {
     /// Reads the expression at the start of a text, and returns it with its number of bytes.
     pub(crate) fn parse_prefix(text: &str) -> Result<(Self, usize), DimTextError> {
-        let mut parser = Parser { text, offset: 0, depth: 0 };
+        let mut parser = Parser::new(text);
         let expr = parser.sum()?;
         Ok((expr, parser.offset))
     }
 }
 
-struct Parser<'a> {
+pub(super) struct Parser<'a> {
     text: &'a str,
     offset: usize,
     depth: usize,
@@ -143,11 +143,19 @@ struct Parser<'a> {
 const MAX_TEXT_DEPTH: usize = 8 * MAX_DEPTH as usize;
 
 impl<'a> Parser<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, offset: 0, depth: 0 }
+    }
+
+    pub(super) fn offset(&self) -> usize {
+        self.offset
+    }
+
     fn rest(&self) -> &'a str {
         &self.text[self.offset..]
     }
 
-    fn error(&self, message: impl Into<String>) -> DimTextError {
+    pub(super) fn error(&self, message: impl Into<String>) -> DimTextError {
         DimTextError { message: message.into(), offset: self.offset }
     }
 
@@ -155,7 +163,7 @@ impl<'a> Parser<'a> {
         self.offset = self.text.len() - self.rest().trim_start().len();
     }
 
-    fn eat(&mut self, token: &str) -> bool {
+    pub(super) fn eat(&mut self, token: &str) -> bool {
         self.skip_spaces();
         let found = self.rest().starts_with(token);
         self.offset += if found { token.len() } else { 0 };
@@ -170,7 +178,7 @@ impl<'a> Parser<'a> {
     }
 
     // Checks the result of an operation that began at `start`.
-    fn within_limits(
+    pub(super) fn within_limits(
         &self,
         start: usize,
         result: Option<DimExpr>,
@@ -181,7 +189,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn sum(&mut self) -> Result<DimExpr, DimTextError> {
+    pub(super) fn sum(&mut self) -> Result<DimExpr, DimTextError> {
         self.depth += 1;
         if self.depth > MAX_TEXT_DEPTH {
             return Err(

@@ -98,6 +98,14 @@ pub enum Fault {
         /// The extent of the value.
         found: u64,
     },
+    /// The extents do not fulfil the `where` clause of a function.
+    #[error("the function assumes {fact}, which is false for {values}")]
+    Assumption {
+        /// The fact.
+        fact: String,
+        /// The values of its symbols.
+        values: String,
+    },
     /// A required dim does not follow from the operands.
     #[error("axis {axis} of {ty} does not follow from the operands")]
     UnknownDim {

@@ -79,7 +79,7 @@ fn write_stops(out: &mut String, registry: &Registry) {
     let _ = write!(
         out,
         "\n## Ops that can stop a run\n\nA run stops with an error at {}: a `refine` whose operand does not have the declared \
-         extents, a call whose\narguments do not fit the symbols of the function, a custom call that nothing implements. It also \
+         extents, a call whose\narguments do not fit the symbols or the `where` clause of the function, a custom call that nothing implements. It also \
          stops at an op whose dims were\nnot known before the run and do not fit, such as `add` of `f32[?A]` and `f32[?B]`.\n\n\
          A rewrite may replace a stop by anything, and never adds one. An instruction that can stop a run is therefore not moved \
          out of a\nbranch or a loop, not computed speculatively, and not copied to a place that did not run it. Dead \

@@ -7,7 +7,7 @@ use sapwood_structural::{Hash128, Mixer};
 use super::Mode;
 use super::scope::{IndexTable, Scope, captured_values, ordered_flags};
 use crate::attr::Attr;
-use crate::dims::binding_order;
+use crate::dims::{Facts, binding_order};
 use crate::func::{Function, OrderMark, ValueDef};
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::name::Name;
@@ -27,6 +27,7 @@ const TAG_RESULT: u64 = 6;
 const TAG_TYPE: u64 = 7;
 const TAG_ATTRS: u64 = 8;
 const TAG_OUTSIDE: u64 = 9;
+const TAG_FACT: u64 = 10;
 
 // Returns a mixer for objects of one kind. Objects of different kinds with the same content hash differently.
 const fn tagged_mixer(kind: u64) -> Mixer {
@@ -55,6 +56,12 @@ pub fn hash_function(f: &Function, mode: Mode) -> Hash128 {
         .absorb(results.len() as u64, 0);
     for ty in results {
         mixer = mixer.absorb_hash(hashing.hash_type_uncached(ty));
+    }
+    // Functions without facts have the hash that they had before there were facts.
+    for relation in f.facts().into_iter().flat_map(Facts::relations) {
+        let number = |name: Name| hashing.dims.get(&name).copied();
+        let hash = relation.expr.hash_by_number(&number);
+        mixer = mixer.absorb(TAG_FACT, u64::from(relation.equation)).absorb_hash(hash);
     }
     mixer.absorb_hash(hashing.hash_body(f.body())).finish()
 }

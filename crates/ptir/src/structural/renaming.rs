@@ -5,7 +5,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::equivalence::{Equivalence, has_same_attrs};
 use super::scope::{Scope, ScopeMembership};
-use crate::dims::{DimExpr, binding_order};
+use crate::dims::{DimExpr, Relation, binding_order};
 use crate::func::Function;
 use crate::ids::{InstId, ValueId};
 use crate::name::Name;
@@ -72,6 +72,11 @@ impl<'a> Renaming<'a> {
             (ValueType::Token, ValueType::Token) => true,
             _ => false,
         }
+    }
+
+    /// Returns whether two relations are equal up to renaming of symbols.
+    pub(super) fn relations_match(&mut self, x: Relation, y: Relation) -> bool {
+        x.equation == y.equation && self.exprs_match(x.expr, y.expr)
     }
 
     // Returns whether two expressions are equal up to renaming of symbols. Symbols that are not paired yet are paired in the order in which the

@@ -4,7 +4,7 @@ use sapwood_types::DataType;
 
 use super::lexer::{TokenKind, is_word_byte};
 use super::parser::{ErrorReported, Parser, memory_cost};
-use crate::dims::DimExpr;
+use crate::dims::{DimExpr, Facts, Relation};
 use crate::ids::TypeId;
 use crate::types::{Dim, Dims, MAX_EXTENT, MAX_RANK, MAX_TYPE_DEPTH, TensorType, ValueType};
 
@@ -118,12 +118,46 @@ impl Parser<'_> {
             return Err(self.report(format!("{n} is not an extent")));
         }
         let end = start + parsed.as_ref().map_or_else(|error| error.offset, |&(_, length)| length);
-        while (self.token.start as usize) < end && self.token.kind != TokenKind::End {
-            self.advance();
-        }
+        self.advance_to(end);
         match parsed {
             Ok((expr, _)) => Ok(Dim::from_expr(expr)),
             Err(error) => Err(self.report(error.message)),
+        }
+    }
+
+    pub(super) fn at_word(&self, word: &str) -> bool {
+        self.token.kind == TokenKind::Word && self.lexer.text(self.token) == word
+    }
+
+    /// Reads `where ?B >= 1, mod(?S, 8) == 0`.
+    pub(super) fn where_clause(&mut self) -> Result<(), ErrorReported> {
+        let mut facts = Facts::new();
+        loop {
+            self.advance();
+            let (first, start) = (self.token, self.token.start as usize);
+            let parsed = Relation::parse_prefix(self.lexer.text_from(start));
+            let length = parsed.as_ref().map_or_else(|error| error.offset, |&(_, length)| length);
+            self.advance_to(start + length);
+            match parsed {
+                Err(error) => return Err(self.report(error.message)),
+                Ok((relation, _)) => {
+                    if let Err(contradiction) = facts.assume(relation) {
+                        let _ = self.report_at(first, contradiction.to_string());
+                    }
+                }
+            }
+            if !self.at(b',') {
+                break;
+            }
+        }
+        self.function.set_facts(facts);
+        Ok(())
+    }
+
+    // Skips the tokens before a position.
+    fn advance_to(&mut self, end: usize) {
+        while (self.token.start as usize) < end && self.token.kind != TokenKind::End {
+            self.advance();
         }
     }
 
