@@ -353,16 +353,24 @@ impl DrawState<'_> {
     fn extent(&mut self, rng: &mut Rng, dim: Dim) -> u64 {
         match (dim, self.generator.extents) {
             (Dim::Known(extent), _) => extent,
-            (_, OpenExtents::Same | OpenExtents::Given(_)) => SAME_EXTENT,
-            (Dim::Named(name), OpenExtents::Own) => {
-                if let Some(&(_, extent)) = self.names.iter().find(|(known, _)| *known == name) {
-                    return extent;
-                }
-                let extent = self.own_extent(rng);
-                self.names.push((name, extent));
-                extent
-            }
+            (Dim::Unknown, OpenExtents::Same | OpenExtents::Given(_)) => SAME_EXTENT,
             (Dim::Unknown, OpenExtents::Own) => self.own_extent(rng),
+            (Dim::Expr(_), extents) => {
+                let mut symbols = Vec::new();
+                dim.for_each_symbol(&mut |name| symbols.push(name));
+                for name in symbols {
+                    if !self.names.iter().any(|(known, _)| *known == name) {
+                        let extent = match extents {
+                            OpenExtents::Own => self.own_extent(rng),
+                            OpenExtents::Same | OpenExtents::Given(_) => SAME_EXTENT,
+                        };
+                        self.names.push((name, extent));
+                    }
+                }
+                let value = |name| Some(self.names.iter().find(|(known, _)| *known == name)?.1);
+                // A run reports the extents that have no solution.
+                dim.evaluate(&value).unwrap_or(0)
+            }
         }
     }
 

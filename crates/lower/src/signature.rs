@@ -5,7 +5,8 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ir::{Callee, Function, FunctionRef, Program};
-use sapwood_ptir::{Dim, EffectRule, Effects, Name, Registry, ValueType};
+use sapwood_ptir::dims::SymbolBindings;
+use sapwood_ptir::{EffectRule, Effects, Registry, ValueType};
 use sapwood_types::{Diagnostic, Diagnostics, Span};
 
 use crate::IdSet;
@@ -165,49 +166,13 @@ impl<'a> FunctionSignature<'a> {
 }
 
 impl FunctionTypes {
-    /// Returns the result types for these arguments: a named dim takes the argument's dim, or is unknown if no argument has it.
+    /// Returns the result types for these arguments: a symbol takes the argument's dim, or is unknown if no argument binds it.
     pub(crate) fn result_types_for(&self, args: &[&ValueType]) -> Result<Vec<ValueType>, String> {
-        let mut bound: HashMap<Name, Dim, FxBuildHasher> = HashMap::default();
-        for (n, (param, arg)) in self.params.iter().zip(args).enumerate() {
-            bind_dims(param, arg, &mut bound)
-                .ok_or_else(|| format!("argument {n} is {arg}, expected {param}"))?;
+        let pairs = self.params.iter().zip(args.iter().copied());
+        let (bindings, errors) = SymbolBindings::of_call(pairs);
+        if let Some((n, _)) = errors.first() {
+            return Err(format!("argument {n} is {}, expected {}", args[*n], self.params[*n]));
         }
-        let resolve = |dim| match dim {
-            Dim::Named(name) => bound.get(&name).copied().unwrap_or(Dim::Unknown),
-            other => other,
-        };
-        Ok(self.results.iter().map(|ty| ty.map_dims(&mut |dim| resolve(dim))).collect())
-    }
-}
-
-// Matches a parameter type with an argument type and records the dims that its names are bound to. Types nest at most 64 deep.
-fn bind_dims(
-    param: &ValueType,
-    arg: &ValueType,
-    bound: &mut HashMap<Name, Dim, FxBuildHasher>,
-) -> Option<()> {
-    match (param, arg) {
-        (ValueType::Tensor(p), ValueType::Tensor(a)) => {
-            if p.dtype != a.dtype || p.rank() != a.rank() {
-                return None;
-            }
-            for (&dim, &found) in p.dims.iter().zip(&a.dims) {
-                match dim {
-                    Dim::Named(name) => {
-                        let so_far = *bound.entry(name).or_insert(found);
-                        bound.insert(name, so_far.unify(found)?);
-                    }
-                    other => {
-                        other.unify(found)?;
-                    }
-                }
-            }
-            Some(())
-        }
-        (ValueType::Tuple(p), ValueType::Tuple(a)) if p.len() == a.len() => {
-            p.iter().zip(a.iter()).try_for_each(|(p, a)| bind_dims(p, a, bound))
-        }
-        (ValueType::Token, ValueType::Token) => Some(()),
-        _ => None,
+        Ok(self.results.iter().map(|ty| bindings.apply(ty)).collect())
     }
 }

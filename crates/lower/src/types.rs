@@ -39,7 +39,7 @@ impl DimNames {
 
     fn convert_dim(&self, dim: &ExprRef) -> Dim {
         if let Some(name) = self.0.get(&dim.node().id()) {
-            return Dim::Named(*name);
+            return Dim::symbol(*name);
         }
         let number = dim.as_int().or_else(|| {
             let folds = dim.operands().len() > 0;

@@ -17,6 +17,7 @@ use serde_json::{Map, Number, Value as Json, json};
 use smallvec::SmallVec;
 
 use crate::attr::{Attr, AttrKind, MAX_ATTR_DEPTH};
+use crate::dims::{Facts, Relation};
 use crate::func::Function;
 use crate::ids::{BodyId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
@@ -54,6 +55,9 @@ struct JsonFunction<'a> {
     extracted_from: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     private: bool,
+    /// The facts that the function assumes: `?B >= 1`.
+    #[serde(default, rename = "where", skip_serializing_if = "Vec::is_empty")]
+    facts: Vec<String>,
     /// The comment lines before the function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     comment: Option<String>,
@@ -168,6 +172,7 @@ fn write_function<'a>(f: &'a Function, locs: &mut LocTable) -> JsonFunction<'a> 
         name: f.name().as_str().into(),
         extracted_from: f.extracted_from().map(|name| name.as_str().into()),
         private: f.is_private() && f.extracted_from().is_none(),
+        facts: f.facts().into_iter().flat_map(Facts::relations).map(|r| r.to_string()).collect(),
         comment: f.leading_comment().map(Into::into),
         loc: function_loc,
         types,
@@ -330,6 +335,15 @@ impl JsonReader<'_> {
         let mut f = Function::new(json.name.as_str(), registry.clone());
         f.set_extracted_from(json.extracted_from.as_deref().map(Name::new));
         f.set_private(json.private);
+        let mut facts = Facts::new();
+        for (i, text) in json.facts.iter().enumerate() {
+            let relation = text.parse::<Relation>().map_err(|error| error.to_string());
+            let assumed = relation.and_then(|r| facts.assume(r).map_err(|error| error.to_string()));
+            if let Err(why) = assumed {
+                return self.fail(&format!(".where[{i}]"), &why);
+            }
+        }
+        f.set_facts(facts);
         f.set_leading_comment(json.comment.as_deref());
         f.set_span(self.span_with_loc("", json.loc)?);
         let mut types = Vec::new();

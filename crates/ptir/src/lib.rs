@@ -30,14 +30,14 @@
 //! | `program`, `func/` | Programs; functions. A function has two halves: `dfg` (what is computed) with `uses` and `value_names`, and `layout` (in which order and where) with `order` (labels, dominance) and `walk`. `func/mod` has the queries on both; the edits are in `edit`, `bodies`, `regions` and `constants`, with `insert_point`, `journal` (undo) and `consistency` (checks for tests). |
 //! | `ids`, `name`, `tables` | Ids into arenas; interned names; the locks of the interners. |
 //! | `types`, `attr`, `literal/` | Types of values; attribute values; tensor literals. |
-//! | `dims/` | Arithmetic on dims: `expr` (the normal form), `arith`, `bounds`, `facts`, `bind` (values for symbols), `shorten` and `text`. Types do not use it yet. |
+//! | `dims/` | Dims: `dim` (one extent of a type), `expr` (the normal form of expressions), `arith`, `bounds`, `facts`, `relation` (`?B >= 1`), `bind` (values for symbols), `signature` (symbols of parameters and calls), `renaming`, `shorten` and `text`. |
 //! | `op/` | Definitions of ops: `macros` (the macro `ops!`), `op_def`, `registry`, `key`, `infer` (type inference), `docs` (the reference page). |
 //! | `ops/` | The tables of built-in ops, one file per family; `support` has shared helpers for inference. |
 //! | `text/` | The text form: `lexer`, `parser`, `instruction`, `recover` (after syntax errors), `printer`, `attrs`, `literal`, `types`, `names`, `external` (literals in other files), `quote` (source text for messages). |
 //! | `json` | The JSON form. |
-//! | `verify`, `inference_memo` | The verifier; the memo of instructions that inference accepted. |
+//! | `verify`, `symbol_scope`, `inference_memo` | The verifier; its check of the scope of symbols; the memo of instructions that inference accepted. |
 //! | `build/` | The builder: `graph`, `value`, `results`, `helpers`; `snippet` (text with placeholders); `writer` (bulk construction). |
-//! | `eval/` | The fixed-order evaluator: `prepared` and `plan` (a function as a list of steps), `machine` (runs plans), `control` and `scan` (control flow), `tensor`, `native` and `narrow` (element types), `arith`, `math/`, `kernels/` (one file per op family, and helpers), `context`, `options`, `budget`, `error`; `fold` computes one instruction on constants. |
+//! | `eval/` | The fixed-order evaluator: `prepared` and `plan` (a function as a list of steps), `machine` (runs plans), `bound_dims` (symbols of a run), `control` and `scan` (control flow), `tensor`, `native` and `narrow` (element types), `arith`, `math/`, `kernels/` (one file per op family, and helpers), `context`, `options`, `budget`, `error`; `fold` computes one instruction on constants. |
 //! | `structural/` | Structural comparison: `compare` (the walk), `equivalence` and `renaming` (its choices), `hash`, `computation_hash`, `diff` with `pairing`, `mismatch`, `location`, `scope`. |
 //! | `testing/` | Random programs, inputs and mutations; only with the feature `testing`. |
 
@@ -55,6 +55,7 @@ mod op;
 pub mod ops;
 mod program;
 pub mod structural;
+mod symbol_scope;
 mod tables;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -1,4 +1,4 @@
-//! Types of values: tensors with known, named and unknown dims, tuples, tokens; and the interner of types.
+//! Types of values: tensors, tuples, tokens; and the interner of types.
 
 use std::fmt;
 use std::hash::{BuildHasher, BuildHasherDefault};
@@ -12,6 +12,8 @@ use smallvec::SmallVec;
 use crate::ids::TypeId;
 use crate::name::Name;
 
+pub use crate::dims::Dim;
+
 /// The nesting limit of tuple types.
 pub const MAX_TYPE_DEPTH: usize = 64;
 
@@ -23,78 +25,6 @@ pub const MAX_RANK: usize = 255;
 
 /// The largest extent a tensor may have.
 pub const MAX_EXTENT: u64 = i64::MAX as u64;
-
-/// One extent of a tensor.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Dim {
-    /// A known number.
-    Known(u64),
-    /// A symbol of the function that is the same number wherever it occurs: `?B`.
-    Named(Name),
-    /// An unknown number, which is checked at run time: `?`.
-    Unknown,
-}
-
-impl Dim {
-    /// Returns the number, if it is known.
-    #[must_use]
-    pub fn known(self) -> Option<u64> {
-        match self {
-            Self::Known(n) => Some(n),
-            Self::Named(_) | Self::Unknown => None,
-        }
-    }
-
-    /// Returns whether both may be the same number. Only two different known numbers may not.
-    #[must_use]
-    pub fn compatible(self, other: Self) -> bool {
-        !matches!((self, other), (Self::Known(a), Self::Known(b)) if a != b)
-    }
-
-    /// Returns whether both are certainly the same number: equal known numbers, or the same symbol.
-    #[must_use]
-    pub fn certainly_equal(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Known(a), Self::Known(b)) => a == b,
-            (Self::Named(a), Self::Named(b)) => a == b,
-            _ => false,
-        }
-    }
-
-    /// Returns the more specific of two dims that must be the same number, or `None` if they are different known
-    /// numbers.
-    #[must_use]
-    pub fn unify(self, other: Self) -> Option<Self> {
-        match (self, other) {
-            (Self::Known(a), Self::Known(b)) => (a == b).then_some(self),
-            (Self::Known(_), _) => Some(self),
-            (_, Self::Known(_)) => Some(other),
-            (Self::Named(_), _) => Some(self),
-            (Self::Unknown, _) => Some(other),
-        }
-    }
-}
-
-impl From<u64> for Dim {
-    fn from(n: u64) -> Self {
-        Self::Known(n)
-    }
-}
-
-impl fmt::Display for Dim {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Known(n) => write!(f, "{n}"),
-            Self::Named(name) if crate::text::is_word(name.as_str()) => write!(f, "?{name}"),
-            Self::Named(name) => {
-                let mut quoted = String::new();
-                crate::text::write_string(&mut quoted, name.as_str());
-                write!(f, "?{quoted}")
-            }
-            Self::Unknown => f.write_str("?"),
-        }
-    }
-}
 
 /// The extents of a tensor, outermost first.
 pub type Dims = SmallVec<[Dim; 4]>;
@@ -331,6 +261,21 @@ impl ValueType {
         }
     }
 
+    /// Calls `f` with each dim, in order, including elements of tuples.
+    pub fn for_each_dim(&self, f: &mut dyn FnMut(Dim)) {
+        match self {
+            Self::Tensor(ty) => ty.dims.iter().for_each(|&dim| f(dim)),
+            // The limit of types bounds the nesting of tuples.
+            Self::Tuple(elements) => elements.iter().for_each(|e| e.for_each_dim(f)),
+            Self::Token => {}
+        }
+    }
+
+    /// Calls `f` with each symbol in the dims, in order, repeated symbols included.
+    pub fn for_each_symbol(&self, f: &mut dyn FnMut(Name)) {
+        self.for_each_dim(&mut |dim| dim.for_each_symbol(f));
+    }
+
     /// Returns the type with every dim replaced by the result of `f`.
     #[must_use]
     pub fn map_dims(&self, f: &mut dyn FnMut(Dim) -> Dim) -> Self {
@@ -387,7 +332,7 @@ pub(crate) fn join_types<'a>(types: impl IntoIterator<Item = &'a ValueType>) -> 
 pub(crate) struct TypeInterner {
     types: Vec<ValueType>,
     table: HashTable<u32>,
-    // True if any type, including elements of tuples, has a named dim.
+    // True if any type, including elements of tuples, has an expression over symbols.
     named: bool,
 }
 
@@ -423,7 +368,7 @@ impl TypeInterner {
         self.types.len()
     }
 
-    /// Returns whether any type has, or had before an edit, a named dim.
+    /// Returns whether any type has, or had before an edit, a symbol.
     #[inline]
     pub(crate) fn named(&self) -> bool {
         self.named
@@ -441,12 +386,12 @@ impl TypeInterner {
 
 fn has_named_dims(ty: &ValueType) -> bool {
     if let ValueType::Tensor(ty) = ty {
-        return ty.dims.iter().any(|d| matches!(d, Dim::Named(_)));
+        return ty.dims.iter().any(|d| matches!(d, Dim::Expr(_)));
     }
     let mut todo = vec![ty];
     while let Some(ty) = todo.pop() {
         match ty {
-            ValueType::Tensor(ty) if ty.dims.iter().any(|d| matches!(d, Dim::Named(_))) => {
+            ValueType::Tensor(ty) if ty.dims.iter().any(|d| matches!(d, Dim::Expr(_))) => {
                 return true;
             }
             ValueType::Tuple(elements) => todo.extend(elements.iter()),

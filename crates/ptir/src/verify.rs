@@ -7,13 +7,14 @@ use rustc_hash::FxBuildHasher;
 use sapwood_types::{Diagnostic, Diagnostics, counted};
 
 use crate::attr::Attr;
+use crate::dims::{Facts, SymbolBindings};
 use crate::func::{Function, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::inference_memo::InferenceMemo;
 use crate::name::Name;
 use crate::op::{Effects, Op, OpError, check_attrs};
 use crate::program::Program;
-use crate::types::{Dim, ValueType};
+use crate::symbol_scope::check_symbol_scopes;
 
 /// Verifies a program.
 ///
@@ -82,6 +83,7 @@ pub(crate) fn verify_appended(
         let mut problems = Diagnostics::new();
         checker.check_body(function.body(), None, &mut problems);
         checker.check_results(&mut problems);
+        check_symbol_scopes(function, &mut problems);
         if function.dfg.types.any_excessive() {
             checker.check_limits(&mut problems);
         }
@@ -162,6 +164,7 @@ pub(crate) fn check_function(
     let all_read = unread.is_empty();
     checker.check_body(function.body(), None, problems);
     checker.check_results(problems);
+    check_symbol_scopes(function, problems);
     if function.dfg.types.any_excessive() {
         checker.check_limits(problems);
     }
@@ -489,11 +492,9 @@ fn check_call(
     check_signature(function, inst, target)
 }
 
-// Checks a call against a signature. The arguments bind the named dims of the callee, which then stand for the same
-// number everywhere.
+// Checks a call against a signature. The arguments bind the symbols of the callee, which are then the same number everywhere.
 fn check_signature(f: &Function, inst: InstId, target: &Function) -> Vec<OpError> {
     let mut errors = Vec::new();
-    let mut bound: HashMap<Name, Dim, FxBuildHasher> = HashMap::default();
     let (args, params) = (f.operands(inst), target.params());
     let name = target.name();
     if args.len() != params.len() {
@@ -506,12 +507,23 @@ fn check_signature(f: &Function, inst: InstId, target: &Function) -> Vec<OpError
     }
     // Without named dims a type means the same in every function.
     let plain = !f.dfg.types.named() && !target.dfg.types.named();
-    for (n, (&arg, &param)) in args.iter().zip(params).enumerate() {
-        if plain && target.value_type(param) == f.value_type(arg) {
-            continue;
-        }
-        if let Err(why) = bind_dims(target.value_type(param), f.value_type(arg), &mut bound) {
-            errors.push(OpError::new(format!("argument {n} of @{name}: {why}")));
+    let types = |(&param, &arg)| (target.value_type(param), f.value_type(arg));
+    let pairs = params.iter().zip(args).map(types);
+    let mut bindings = SymbolBindings::default();
+    if !plain || pairs.clone().any(|(param, arg)| param != arg) {
+        let (found, wrong) = SymbolBindings::of_call(pairs);
+        bindings = found;
+        errors.extend(
+            wrong
+                .into_iter()
+                .map(|(n, why)| OpError::new(format!("argument {n} of @{name}: {why}"))),
+        );
+    }
+    for relation in target.facts().into_iter().flat_map(Facts::relations) {
+        if bindings.contradicts(relation, f.facts()) {
+            errors.push(OpError::new(format!(
+                "@{name} assumes {relation}, which is false for these arguments"
+            )));
         }
     }
     let (results, expected) = (f.inst_results(inst), target.result_types());
@@ -528,7 +540,7 @@ fn check_signature(f: &Function, inst: InstId, target: &Function) -> Vec<OpError
         if plain && ty == stated {
             continue;
         }
-        let ty = substitute_dims(ty, &bound);
+        let ty = bindings.apply(ty);
         if !ty.compatible(stated) {
             errors.push(OpError::new(format!(
                 "result {n} of @{name} is {ty}, but {stated} is declared"
@@ -536,56 +548,6 @@ fn check_signature(f: &Function, inst: InstId, target: &Function) -> Vec<OpError
         }
     }
     errors
-}
-
-/// Binds the named dims of a parameter type to those of an argument type.
-pub(crate) fn bind_dims(
-    param: &ValueType,
-    arg: &ValueType,
-    bound: &mut HashMap<Name, Dim, FxBuildHasher>,
-) -> Result<(), String> {
-    match (param, arg) {
-        (ValueType::Tensor(p), ValueType::Tensor(a)) => {
-            if p.dtype != a.dtype || p.rank() != a.rank() {
-                return Err(format!("expected {p}, found {a}"));
-            }
-            for (axis, (&dim, &found)) in p.dims.iter().zip(&a.dims).enumerate() {
-                let expected = match dim {
-                    Dim::Named(name) => *bound.entry(name).or_insert(found),
-                    other => other,
-                };
-                match expected.unify(found) {
-                    None => {
-                        return Err(format!(
-                            "expected {p}, found {a}: axis {axis} is {found}, not {expected}"
-                        ));
-                    }
-                    Some(more) => {
-                        if let Dim::Named(name) = dim {
-                            bound.insert(name, more);
-                        }
-                    }
-                }
-            }
-            Ok(())
-        }
-        (ValueType::Tuple(p), ValueType::Tuple(a)) if p.len() == a.len() => {
-            p.iter().zip(a.iter()).try_for_each(|(p, a)| bind_dims(p, a, bound))
-        }
-        (ValueType::Token, ValueType::Token) => Ok(()),
-        _ => Err(format!("expected {param}, found {arg}")),
-    }
-}
-
-/// Returns a type of the callee as the caller sees it. Named dims that no argument binds are unknown there.
-pub(crate) fn substitute_dims(
-    ty: &ValueType,
-    bound: &HashMap<Name, Dim, FxBuildHasher>,
-) -> ValueType {
-    ty.map_dims(&mut |dim| match dim {
-        Dim::Named(name) => bound.get(&name).copied().unwrap_or(Dim::Unknown),
-        other => other,
-    })
 }
 
 // Searches the call graph depth first with an explicit stack; a call to a function that is being visited closes a

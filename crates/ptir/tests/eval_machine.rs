@@ -374,3 +374,49 @@ fn reductions_nest_deep() {
     let memory = eval::run(&program, "main", &[x.into(), i32s(7)], &options).unwrap_err();
     assert!(memory.to_string().ends_with("of at most 1048576 are in use"), "{memory}");
 }
+
+// A symbol that no parameter has is bound again in each iteration.
+#[test]
+fn a_symbol_of_a_loop_body_is_bound_in_each_iteration() {
+    let text = "ptir 1 func @main(%x: f32[?], %n: i32[]) -> f32[?] {
+      %one = constant 1 : i32[]
+      %zero = constant 0 : i32[]
+      %i, %y = while %zero, %x (%a: i32[], %b: f32[?]) {
+        %more = compare %a, %n {direction = lt} : bool[]
+        yield %more
+      } (%c: i32[], %d: f32[?]) {
+        %m = refine %d : f32[?m]
+        %sum = add %m, %m : f32[?m]
+        %longer = concat %m, %sum {axis = 0} : f32[?]
+        %next = add %c, %one : i32[]
+        yield %next, %longer
+      } : i32[], f32[?]
+      return %y
+    }";
+    shows(text, &[f32s(&[1.0]), i32s(2)], &["[1.0, 2.0, 2.0, 4.0] : f32[4]"]);
+    // Within an iteration it is one number.
+    let conflict = text.replace("refine %d : f32[?m]", "refine %x : f32[?m]").replace(
+        "concat %m, %sum {axis = 0} : f32[?]",
+        "concat %d, %sum {axis = 0} : f32[?] %k = refine %longer : f32[?m]",
+    );
+    let error = run(&conflict, &[f32s(&[1.0]), i32s(2)]).unwrap_err().to_string();
+    assert!(error.contains("the operand is f32[2], which cannot be f32[1]"), "{error}");
+}
+
+// Ten symbols: those behind the first few are found by a map, and unbound with their body.
+#[test]
+fn many_symbols_of_a_body_are_unbound() {
+    let mut body = String::new();
+    for n in 0..10 {
+        let _ = write!(body, "%r{n} = refine %d : f32[?m{n}] ");
+    }
+    let text = format!(
+        "ptir 1 func @main(%x: f32[?]) -> f32[?] {{
+           %y = scan %x {{carried = 1, length = 3}} (%d: f32[?]) {{
+             {body} %l = concat %r0, %r9 {{axis = 0}} : f32[?] yield %l
+           }} : f32[?]
+           return %y
+         }}"
+    );
+    shows(&text, &[f32s(&[1.0])], &["1.0 : f32[8]"]);
+}

@@ -119,6 +119,7 @@ fn main() -> ExitCode {
             "recovery",
             "poison",
             "messages",
+            "symbol_scope",
             "locations",
         ];
         let files: Vec<&str> = ops

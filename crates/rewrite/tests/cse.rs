@@ -250,19 +250,19 @@ func @f(%x: f32[?], %y: f32[?m], %s: f32[]) -> (f32[?n], f32[?m]) {
 }
 
 #[test]
-fn an_instruction_that_binds_a_named_dim_in_a_dead_region_or_tuple_is_not_dead() {
+fn an_instruction_that_binds_a_symbol_in_a_region_or_tuple_is_not_dead() {
     let inside = "ptir 1
 
-func @f(%p: bool[], %x: f32[?], %s: f32[]) -> f32[?n] {
+func @f(%p: bool[], %x: f32[?], %s: f32[]) -> f32[?] {
   %c = cond %p () {
     %r = refine %x : f32[?n]
     %e = exp %x : f32[?]
-    yield %s
+    %b = broadcast_to %s : f32[?n]
+    yield %b
   } () {
-    yield %s
-  } : f32[]
-  %b = broadcast_to %s : f32[?n]
-  return %b
+    yield %x
+  } : f32[?]
+  return %c
 }
 ";
     let tuple = "ptir 1

@@ -119,6 +119,39 @@ func @f(%x: f32[]) -> f32[] {
     }
 }
 
+#[test]
+fn branches_that_may_stop_a_run_are_not_computed_speculatively() {
+    fn both_branches(
+        op: sapwood_ptir::ops::Cond,
+        rw: &mut Rewrite<'_>,
+    ) -> Option<sapwood_ptir::Values> {
+        let on_true = rw.inline(op.then, &[])?[0];
+        let on_false = rw.inline(op.otherwise, &[])?[0];
+        let chosen = rw.emit(sapwood_ptir::ops::Select { pred: op.pred, on_true, on_false })?;
+        Some([chosen].into_iter().collect())
+    }
+    // The extents may differ, where only the branch that adds them compares them.
+    let text = |param: &str, op: &str| {
+        format!(
+            "ptir 1 func @f(%p: bool[], %x: f32[4], %y: {param}) -> f32[4] {{
+               %c = cond %p () {{ %z = {op} : f32[4] yield %z }} () {{ yield %x }} : f32[4]
+               return %c
+             }}"
+        )
+    };
+    let run = |text: &str| {
+        let mut set = PatternSet::new();
+        set.add(both_branches);
+        let (out, stats) = run_with(text, set, &config());
+        assert_eq!(stats.problems, []);
+        ops(&out).join(" ")
+    };
+    assert_eq!(run(&text("f32[4]", "add %x, %y")), "add select");
+    assert_eq!(run(&text("f32[?]", "refine %y")), "cond refine");
+    assert_eq!(run(&text("f32[?]", "add %x, %y")), "cond add");
+    assert_eq!(run(&text("f32[4, ?N]", "reduce_sum %y {axes = [1]}")), "cond reduce_sum");
+}
+
 // Returns the names of the ordered ops, in program order.
 fn ordered(text: &str) -> Vec<&str> {
     text.lines().filter_map(|line| line.split("custom_call \"").nth(1)?.split('"').next()).collect()

@@ -2,8 +2,9 @@
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
+use sapwood_ptir::dims::bound_symbols;
 use sapwood_ptir::{
-    BodyId, Dim, Function, InstId, InstPrinter, Name, Program, ValueDef, ValueId, ValueType,
+    BodyId, Function, InstId, InstPrinter, Name, Program, ValueDef, ValueId, ValueType,
 };
 use smallvec::SmallVec;
 
@@ -233,20 +234,22 @@ fn check_named_dims(
     pattern: &PatternGraph,
     found: &Match,
 ) -> Result<(), IllegalMatch> {
-    let mut known: Option<HashSet<Name, FxBuildHasher>> = None;
+    if !f.has_named_dims() {
+        return Ok(());
+    }
+    let lists = found.lists.iter().flatten().flatten().copied();
+    let inputs: Vec<ValueId> = found.inputs(pattern).into_iter().chain(lists).collect();
+    let known: HashSet<Name, FxBuildHasher> =
+        bound_symbols(inputs.iter().map(|&v| f.value_type(v))).into_iter().collect();
     let mut check = |value: ValueId| {
         for dim in named_dims_of(f.value_type(value)) {
-            let known = known.get_or_insert_with(|| {
-                let lists = found.lists.iter().flatten().flatten().copied();
-                let inputs = found.inputs(pattern).into_iter().chain(lists);
-                inputs.flat_map(|v| named_dims_of(f.value_type(v))).collect()
-            });
             if !known.contains(&dim) {
                 return Err(IllegalMatch::Dim { dim, value });
             }
         }
         Ok(())
     };
+    inputs.iter().copied().try_for_each(&mut check)?;
     for &inst in &found.ops {
         f.inst_results(inst).try_for_each(&mut check)?;
         for &body in f.regions(inst) {
@@ -264,12 +267,7 @@ fn check_named_dims(
 
 fn named_dims_of(ty: &ValueType) -> SmallVec<[Name; 2]> {
     let mut names = SmallVec::new();
-    let _ = ty.map_dims(&mut |dim| {
-        if let Dim::Named(name) = dim {
-            names.push(name);
-        }
-        dim
-    });
+    ty.for_each_symbol(&mut |name| names.push(name));
     names
 }
 

@@ -476,7 +476,7 @@ pub(crate) fn write_tensor(out: &mut String, ty: &TensorType) {
             Dim::Known(n) => {
                 let _ = write!(out, "{n}x");
             }
-            Dim::Named(_) | Dim::Unknown => out.push_str("?x"),
+            Dim::Expr(_) | Dim::Unknown => out.push_str("?x"),
         }
     }
     out.push_str(element_name(ty.dtype));

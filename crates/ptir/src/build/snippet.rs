@@ -9,12 +9,12 @@ use sapwood_types::Diagnostics;
 use super::graph::{GraphError, PtirGraph};
 use super::results::PtirResults;
 use super::value::PtirValue;
+use crate::dims::SymbolBindings;
 use crate::func::Function;
 use crate::ids::{BodyId, ValueId};
 use crate::op::{OpParts, Registry};
 use crate::text::{ParseOptions, parse_with};
 use crate::types::ValueType;
-use crate::verify::{bind_dims, substitute_dims};
 
 /// The reason why a snippet could not be recorded. The graph is unchanged.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -115,7 +115,7 @@ impl Snippet {
         holes: &[(&str, &str)],
     ) -> Result<PtirResults, GraphError> {
         let function = self.function(graph.function().registry(), holes)?;
-        let mut bound = HashMap::default();
+        let mut types = Vec::new();
         let mut map: HashMap<ValueId, PtirValue, FxBuildHasher> = HashMap::default();
         for (name, value) in params {
             graph.value_id(value)?;
@@ -123,23 +123,20 @@ impl Snippet {
             else {
                 return Err(SnippetError::UnknownParameter((*name).into()).into());
             };
-            bind_dims(function.value_type(param), value.ty(), &mut bound)
-                .map_err(|why| SnippetError::Type { name: (*name).into(), why })?;
+            types.push((function.value_type(param), value.ty()));
             map.insert(param, (*value).clone());
         }
         if let Some(&param) = function.params().iter().find(|p| !map.contains_key(*p)) {
             let name = function.hint(param).map_or_else(|| param.to_string(), Into::into);
             return Err(SnippetError::UnboundParameter(name).into());
         }
+        let (bindings, errors) = SymbolBindings::of_call(types.into_iter());
+        if let Some((n, why)) = errors.into_iter().next() {
+            return Err(SnippetError::Type { name: params[n].0.into(), why }.into());
+        }
         let undo = graph.snapshot();
-        let copied = copy_body(
-            graph,
-            &function,
-            function.body(),
-            &mut map,
-            &|ty| substitute_dims(ty, &bound),
-            0,
-        );
+        let copied =
+            copy_body(graph, &function, function.body(), &mut map, &|ty| bindings.apply(ty), 0);
         let results = match copied {
             Ok(results) => results,
             Err(error) => {

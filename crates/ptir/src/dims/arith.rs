@@ -28,6 +28,28 @@ impl DimExpr {
         self.sum().floordiv(divisor)?.intern()
     }
 
+    /// Returns the terms and the number that they are compared with if the expression is compared with zero. The last part is true if both are
+    /// negated, because all terms are negative.
+    pub(super) fn without_constant(self) -> Option<(Self, i64, bool)> {
+        let mut terms = self.sum().clone();
+        terms.constant = 0;
+        let constant = self.sum().constant;
+        let negative =
+            !terms.terms.is_empty() && terms.terms.iter().all(|term| term.coefficient < 0);
+        match negative {
+            true => Some((Sum::default().plus(&terms, -1)?.intern()?, constant, true)),
+            false => Some((terms.intern()?, constant.checked_neg()?, false)),
+        }
+    }
+
+    /// Returns the quotient by a number, if the number divides all coefficients and the constant.
+    pub(crate) fn exact_quotient(self, divisor: i64) -> Option<Self> {
+        let sum = self.sum();
+        let mut all = sum.terms.iter().map(|term| term.coefficient).chain([sum.constant]);
+        let divides = |n: i64| n.checked_rem(divisor) == Some(0);
+        all.all(divides).then(|| sum.shrink(divisor).intern()).flatten()
+    }
+
     /// Returns the remainder of [`floordiv`](Self::floordiv), which is at least zero and less than the divisor.
     #[must_use]
     pub fn modulo(self, divisor: i64) -> Option<Self> {

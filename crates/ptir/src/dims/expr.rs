@@ -72,7 +72,7 @@ pub(super) enum Atom {
 #[derive(Clone, Copy)]
 pub(super) struct Symbol {
     pub(super) name: Name,
-    text: &'static str,
+    pub(super) text: &'static str,
 }
 
 impl Symbol {

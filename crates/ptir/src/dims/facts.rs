@@ -5,6 +5,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::bounds::Interval;
 use super::expr::{Atom, DimExpr, Factors, Sum};
+use super::relation::Relation;
 use crate::name::Name;
 
 // How many facts a comparison combines, one after the other, and how many combinations it tries in all.
@@ -26,7 +27,7 @@ pub enum Verdict {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{fact}` contradicts the facts before it")]
 pub struct Contradiction {
-    /// The fact as text, such as `?S - 1 >= 0`.
+    /// The fact as text, such as `?S >= 1`.
     pub fact: String,
 }
 
@@ -78,7 +79,8 @@ impl Facts {
     /// If this contradicts the facts before it. Then nothing is assumed.
     pub fn assume_at_least(&mut self, expr: DimExpr) -> Result<(), Contradiction> {
         if self.bounds(expr).highest().is_some_and(|highest| highest < 0) {
-            return Err(Contradiction { fact: format!("{expr} >= 0") });
+            let fact = Relation { expr, equation: false }.to_string();
+            return Err(Contradiction { fact });
         }
         self.at_least_zero.push(expr);
         self.add_inequality(expr.sum());
@@ -90,9 +92,9 @@ impl Facts {
     /// # Errors
     /// If this contradicts the facts before it. Then nothing is assumed.
     pub fn assume_zero(&mut self, expr: DimExpr) -> Result<(), Contradiction> {
-        let contradiction = || Contradiction { fact: format!("{expr} == 0") };
         if self.is_never_zero(expr.sum()) {
-            return Err(contradiction());
+            let fact = Relation { expr, equation: true }.to_string();
+            return Err(Contradiction { fact });
         }
         self.zero.push(expr);
         let (_, reduced) = self.eliminate(expr.sum());
@@ -130,10 +132,21 @@ impl Facts {
         *interval = interval.intersect(bound);
     }
 
-    /// Returns the assumptions as text, in the order in which they were made: `?B - 1 >= 0`.
-    pub fn texts(&self) -> impl Iterator<Item = String> {
-        let at_least = self.at_least_zero.iter().map(|expr| format!("{expr} >= 0"));
-        at_least.chain(self.zero.iter().map(|expr| format!("{expr} == 0")))
+    /// Returns the assumptions as relations: first the inequalities, then the equations, each in the order in which they were made.
+    pub fn relations(&self) -> impl Iterator<Item = Relation> {
+        let relation = |equation| move |&expr: &DimExpr| Relation { expr, equation };
+        self.at_least_zero.iter().map(relation(false)).chain(self.zero.iter().map(relation(true)))
+    }
+
+    /// Assumes a relation.
+    ///
+    /// # Errors
+    /// If it contradicts the facts before it. Then nothing is assumed.
+    pub fn assume(&mut self, relation: Relation) -> Result<(), Contradiction> {
+        match relation.equation {
+            true => self.assume_zero(relation.expr),
+            false => self.assume_at_least(relation.expr),
+        }
     }
 
     /// Returns whether the facts hold for some values of the symbols, or `None` if a symbol has no value or a number overflows.

@@ -30,14 +30,22 @@
 mod arith;
 mod bind;
 mod bounds;
+mod dim;
 mod expr;
 mod facts;
+mod relation;
+mod renaming;
 mod shorten;
+mod signature;
 mod text;
 
 pub use bounds::Interval;
+pub use dim::Dim;
 pub use expr::{DimExpr, MAX_DEPTH, MAX_EXPRESSIONS, MAX_MONOMIALS, MAX_WEIGHT};
 pub use facts::{Contradiction, Facts, Verdict};
+pub use relation::Relation;
+pub use signature::{SymbolBindings, bound_symbols};
 pub use text::DimTextError;
 
 pub(crate) use expr::{Interned, hold};
+pub(crate) use signature::{Unbound, binding_order, only_unbound};

@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use super::expr::{Atom, DimExpr, MAX_DEPTH, Sum};
 use super::shorten::{Call, shorten};
-use crate::Dim;
 use crate::name::Name;
 use crate::text::{Lexer, TokenKind, read_string};
 
@@ -74,7 +73,7 @@ fn write_factors(f: &mut fmt::Formatter<'_>, factors: &[Atom]) -> fmt::Result {
             f.write_str("*")?;
         }
         match factor {
-            Atom::Symbol(symbol) => write!(f, "{}", Dim::Named(symbol.name))?,
+            Atom::Symbol(symbol) => write_symbol(f, symbol.text)?,
             Atom::FloorDiv(inner, divisor) => {
                 write_call(f, "floordiv", inner.sum(), &Sum::constant(*divisor))?;
             }
@@ -82,6 +81,15 @@ fn write_factors(f: &mut fmt::Formatter<'_>, factors: &[Atom]) -> fmt::Result {
         }
     }
     Ok(())
+}
+
+fn write_symbol(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+    if crate::text::is_word(name) {
+        return write!(f, "?{name}");
+    }
+    let mut quoted = String::new();
+    crate::text::write_string(&mut quoted, name);
+    write!(f, "?{quoted}")
 }
 
 fn write_call(f: &mut fmt::Formatter<'_>, name: &str, left: &Sum, right: &Sum) -> fmt::Result {
@@ -106,7 +114,7 @@ impl FromStr for DimExpr {
     type Err = DimTextError;
 
     fn from_str(text: &str) -> Result<Self, DimTextError> {
-        let mut parser = Parser { text, offset: 0, depth: 0 };
+        let mut parser = Parser::new(text);
         let expr = parser.sum()?;
         parser.skip_spaces();
         match parser.rest().is_empty() {
@@ -116,7 +124,16 @@ impl FromStr for DimExpr {
     }
 }
 
-struct Parser<'a> {
+impl DimExpr {
+    /// Reads the expression at the start of a text, and returns it with its number of bytes.
+    pub(crate) fn parse_prefix(text: &str) -> Result<(Self, usize), DimTextError> {
+        let mut parser = Parser::new(text);
+        let expr = parser.sum()?;
+        Ok((expr, parser.offset))
+    }
+}
+
+pub(super) struct Parser<'a> {
     text: &'a str,
     offset: usize,
     depth: usize,
@@ -126,11 +143,19 @@ struct Parser<'a> {
 const MAX_TEXT_DEPTH: usize = 8 * MAX_DEPTH as usize;
 
 impl<'a> Parser<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, offset: 0, depth: 0 }
+    }
+
+    pub(super) fn offset(&self) -> usize {
+        self.offset
+    }
+
     fn rest(&self) -> &'a str {
         &self.text[self.offset..]
     }
 
-    fn error(&self, message: impl Into<String>) -> DimTextError {
+    pub(super) fn error(&self, message: impl Into<String>) -> DimTextError {
         DimTextError { message: message.into(), offset: self.offset }
     }
 
@@ -138,7 +163,7 @@ impl<'a> Parser<'a> {
         self.offset = self.text.len() - self.rest().trim_start().len();
     }
 
-    fn eat(&mut self, token: &str) -> bool {
+    pub(super) fn eat(&mut self, token: &str) -> bool {
         self.skip_spaces();
         let found = self.rest().starts_with(token);
         self.offset += if found { token.len() } else { 0 };
@@ -153,7 +178,7 @@ impl<'a> Parser<'a> {
     }
 
     // Checks the result of an operation that began at `start`.
-    fn within_limits(
+    pub(super) fn within_limits(
         &self,
         start: usize,
         result: Option<DimExpr>,
@@ -164,7 +189,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn sum(&mut self) -> Result<DimExpr, DimTextError> {
+    pub(super) fn sum(&mut self) -> Result<DimExpr, DimTextError> {
         self.depth += 1;
         if self.depth > MAX_TEXT_DEPTH {
             return Err(
@@ -263,13 +288,12 @@ impl<'a> Parser<'a> {
         let token = lexer.next();
         let text = lexer.text(token);
         let name = match token.kind {
-            _ if token.start > 0 => None,
             TokenKind::Word => Some(text.to_owned()),
             TokenKind::Str => Some(read_string(text).map_err(|why| self.error(why))?),
             _ => None,
         };
         let name = name.ok_or_else(|| self.error("expected the name of a symbol after `?`"))?;
-        self.offset += text.len();
+        self.offset += token.end as usize;
         Ok(name)
     }
 }

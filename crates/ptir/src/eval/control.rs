@@ -2,10 +2,10 @@
 
 use smallvec::SmallVec;
 
+use super::bound_dims::BoundDims;
 use super::budget::Budget;
 use super::context::Results;
 use super::error::Fault;
-use super::machine::BoundDims;
 use super::plan::{Action, PlanStep};
 use super::scan::ScanState;
 use super::tensor::{Tensor, Value};

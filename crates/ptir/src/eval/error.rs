@@ -7,7 +7,7 @@ use sapwood_types::{Diagnostics, Span, counted};
 
 use crate::name::Name;
 use crate::op::OpError;
-use crate::types::ValueType;
+use crate::types::{Dim, ValueType};
 
 /// An error of a run, with its location and cause.
 #[derive(Clone, PartialEq, Debug)]
@@ -86,6 +86,26 @@ pub enum Fault {
         /// The conflicting extent.
         found: u64,
     },
+    /// An expression over symbols does not have the extent of a value.
+    #[error("dim {dim} {}, found {found}", describe_expected(.values, *.expected))]
+    DimExpression {
+        /// The expression.
+        dim: Dim,
+        /// The values of its symbols, as text: `?S = 3, ?B = 2`.
+        values: String,
+        /// Its value, or `None` if a symbol has no value for which the expression is the extent.
+        expected: Option<i64>,
+        /// The extent of the value.
+        found: u64,
+    },
+    /// The extents do not fulfil the `where` clause of a function.
+    #[error("the function assumes {fact}, which is false for {values}")]
+    Assumption {
+        /// The fact.
+        fact: String,
+        /// The values of its symbols.
+        values: String,
+    },
     /// A required dim does not follow from the operands.
     #[error("axis {axis} of {ty} does not follow from the operands")]
     UnknownDim {
@@ -146,6 +166,14 @@ pub enum Fault {
     /// The operands do not match; possible only for dims that were unknown before the run.
     #[error(transparent)]
     Op(#[from] OpError),
+}
+
+fn describe_expected(values: &str, expected: Option<i64>) -> String {
+    match expected {
+        Some(number) => format!("is {number} for {values}"),
+        None if values.is_empty() => "has no solution".into(),
+        None => format!("has no solution for {values}"),
+    }
 }
 
 impl Fault {

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
 use sapwood_types::{Progress, ProgressCounter, counted};
 use smallvec::SmallVec;
 
+use super::bound_dims::{
+    BoundDims, bind_dim, bind_parameters, check_facts, check_type_and_bind_dims,
+};
 use super::budget::Budget;
 use super::context::{EvalCx, EvalResult, Regions, Results, SimpleRegion};
 use super::control::{self, Continuation, ControlAction};
@@ -16,9 +17,8 @@ use super::plan::{Action, FunctionPlan, NO_SLOT, PlanStep};
 use super::tensor::Value;
 use crate::func::Function;
 use crate::ids::InstId;
-use crate::name::Name;
 use crate::op::{InferCx, infer_checked};
-use crate::types::{Dim, ValueType};
+use crate::types::{TensorType, ValueType};
 
 pub(crate) struct Machine<'p> {
     plans: &'p [FunctionPlan],
@@ -44,6 +44,8 @@ struct Activation {
     body: usize,
     next: usize,
     then: Continuation,
+    // The number of symbols of the frame that were bound when the body was entered. The body's own end with it.
+    outer_dims: usize,
 }
 
 /// The stack memory of a region that a kernel runs, counted against the memory limit.
@@ -85,7 +87,8 @@ impl<'p> Machine<'p> {
         let mut slots: Vec<Option<Value>> = outside.into_iter().map(Some).collect();
         slots.resize(plan.slots, None);
         self.frames.push(CallFrame { plan: 0, slots, dims: BoundDims::default() });
-        self.activations.push(Activation { frame: 0, body: 0, next: 1, then: Continuation::Leave });
+        let then = Continuation::Leave;
+        self.activations.push(Activation { frame: 0, body: 0, next: 1, then, outer_dims: 0 });
         self.budget.step()?;
         match &step.action {
             Action::Kernel(_) => self.evaluate(plan, step, 0),
@@ -153,6 +156,11 @@ impl<'p> Machine<'p> {
             return Err(Fault::InputCount { expected: params.len(), found: args.len() });
         }
         let here = &mut self.frames[frame];
+        let outer_dims = here.dims.len();
+        if f.has_named_dims() {
+            let types = params.iter().map(|&param| f.value_type(param));
+            bind_parameters(&mut here.dims, types.zip(&args));
+        }
         for (index, ((arg, &slot), &param)) in
             args.into_iter().zip(&plan.params).zip(params).enumerate()
         {
@@ -165,7 +173,12 @@ impl<'p> Machine<'p> {
                 here.slots[slot as usize] = Some(arg);
             }
         }
-        self.activations.push(Activation { frame, body, next: 0, then });
+        if body == 0
+            && let Some(facts) = f.facts()
+        {
+            check_facts(facts, &here.dims)?;
+        }
+        self.activations.push(Activation { frame, body, next: 0, then, outer_dims });
         Ok(())
     }
 
@@ -206,8 +219,14 @@ impl<'p> Machine<'p> {
                 None => {
                     let values =
                         self.read_operands(plan, body.yields.clone(), frame).into_iter().collect();
-                    let then = self.activations.pop().map_or(Continuation::Leave, |a| a.then);
-                    return Ok((frame, then, values));
+                    let Some(ended) = self.activations.pop() else {
+                        return Err(Fault::op("nothing runs"));
+                    };
+                    // The results of a function are checked against its symbols after its body.
+                    if ended.body != 0 {
+                        self.frames[frame].dims.truncate(ended.outer_dims);
+                    }
+                    return Ok((frame, ended.then, values));
                 }
             }
         }
@@ -439,79 +458,6 @@ impl Regions for NoRegions {
     }
 }
 
-/// The extents of the named dims that are bound in a frame.
-#[derive(Default)]
-pub(crate) struct BoundDims {
-    few: SmallVec<[(Name, u64); 2]>,
-    many: HashMap<Name, u64, FxBuildHasher>,
-}
-
-impl BoundDims {
-    fn get(&self, name: Name) -> Option<u64> {
-        let found = self.few.iter().find(|(d, _)| *d == name).map(|&(_, n)| n);
-        found.or_else(|| if self.many.is_empty() { None } else { self.many.get(&name).copied() })
-    }
-
-    fn insert(&mut self, name: Name, n: u64) {
-        // A short list is faster than a map, and sufficient for most functions.
-        if self.few.len() < 8 {
-            self.few.push((name, n));
-        } else {
-            self.many.insert(name, n);
-        }
-    }
-}
-
-// Returns whether a value has a type. The first value that contains a named dim binds it.
-fn check_type_and_bind_dims(
-    dims: &mut BoundDims,
-    ty: &ValueType,
-    value: &Value,
-) -> Result<bool, Fault> {
-    match (ty, value) {
-        (ValueType::Tensor(ty), Value::Tensor(t)) => {
-            if ty.dtype != t.dtype() || ty.dims.len() != t.shape().len() {
-                return Ok(false);
-            }
-            for (dim, &n) in ty.dims.iter().zip(t.shape()) {
-                let n = n as u64;
-                match dim {
-                    Dim::Known(known) if *known == n => {}
-                    Dim::Known(_) => return Ok(false),
-                    Dim::Unknown => {}
-                    &Dim::Named(name) => match dims.get(name) {
-                        None => dims.insert(name, n),
-                        Some(known) if known == n => {}
-                        Some(known) => return Err(Fault::DimConflict { name, known, found: n }),
-                    },
-                }
-            }
-            Ok(true)
-        }
-        (ValueType::Tuple(types), Value::Tuple(values)) => {
-            if types.len() != values.len() {
-                return Ok(false);
-            }
-            for (ty, value) in types.iter().zip(values.iter()) {
-                if !check_type_and_bind_dims(dims, ty, value)? {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        }
-        (ValueType::Token, Value::Token) => Ok(true),
-        _ => Ok(false),
-    }
-}
-
-/// Replaces a named dim by its bound extent.
-pub(crate) fn bind_dim(dims: &BoundDims, dim: Dim) -> Dim {
-    match dim {
-        Dim::Named(name) => dims.get(name).map_or(dim, Dim::Known),
-        Dim::Known(_) | Dim::Unknown => dim,
-    }
-}
-
 // Returns the result types with all dims known now, by inference on the actual operand types.
 fn concrete_types(
     f: &Function,
@@ -551,7 +497,7 @@ fn meet_types(a: &ValueType, b: &ValueType) -> Option<ValueType> {
             }
             let dims = x.dims.iter().zip(&y.dims).map(|(p, q)| p.unify(*q));
             let dims = dims.collect::<Option<_>>()?;
-            Some(ValueType::Tensor(crate::types::TensorType { dtype: x.dtype, dims }))
+            Some(ValueType::Tensor(TensorType { dtype: x.dtype, dims }))
         }
         (ValueType::Tuple(x), ValueType::Tuple(y)) if x.len() == y.len() => {
             let elements = x.iter().zip(y.iter()).map(|(p, q)| meet_types(p, q));

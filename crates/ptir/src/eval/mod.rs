@@ -31,6 +31,7 @@
 //! Other kernels, given as [`Kernels`], may be faster; they stay within the tolerance that the documentation of the op allows.
 
 mod arith;
+mod bound_dims;
 mod budget;
 mod context;
 mod control;

@@ -3,11 +3,11 @@
 use sapwood_types::counted;
 use smallvec::SmallVec;
 
+use super::bound_dims::{BoundDims, bind_dim};
 use super::budget::Budget;
 use super::context::Results;
 use super::control::{Continuation, ControlAction};
 use super::error::Fault;
-use super::machine::{BoundDims, bind_dim};
 use super::plan::PlanStep;
 use super::tensor::{Shape, Tensor, Value, count};
 use crate::attr::Attr;

@@ -19,7 +19,7 @@ use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::StrInterner;
 use crate::op::{EffectRule, Effects, OpDef, OpKey, Registry};
-use crate::types::{TypeInterner, ValueType};
+use crate::types::{TensorType, TypeInterner, ValueType};
 
 /// The data flow of a function.
 #[derive(Clone)]
@@ -321,6 +321,27 @@ impl Dfg {
                 _ => Effects::Ordered,
             },
         }
+    }
+
+    pub(super) fn may_stop(&self, inst: InstId) -> bool {
+        let Some(def) = self.op_def(inst) else { return true };
+        if def.may_stop {
+            return true;
+        }
+        if def.terminator || def.control.is_some() {
+            return false;
+        }
+        let values = || self.operands(inst).iter().copied().chain(self.inst_results(inst));
+        let tensors = || values().filter_map(|v| self.value_type(v).as_tensor());
+        if tensors().all(|ty| ty.dims.iter().all(|dim| dim.known().is_some())) {
+            return false;
+        }
+        let Some(first) = tensors().next() else { return false };
+        let same = |ty: &TensorType| {
+            let mut pairs = ty.dims.iter().zip(&first.dims);
+            ty.rank() == first.rank() && pairs.all(|(a, b)| a.certainly_equal(*b))
+        };
+        !(def.elementwise && tensors().all(same))
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

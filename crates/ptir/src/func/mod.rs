@@ -25,6 +25,7 @@ use sapwood_types::{Source, Span};
 use smallvec::SmallVec;
 
 use crate::attr::{Attr, AttrList};
+use crate::dims::Facts;
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::Name;
@@ -47,6 +48,8 @@ pub struct Function {
     name: Name,
     extracted_from: Option<Name>,
     private: bool,
+    // None if nothing is assumed.
+    facts: Option<Arc<Facts>>,
     span: Span,
     pub(crate) dfg: Dfg,
     pub(crate) layout: Layout,
@@ -85,6 +88,7 @@ impl Function {
             name,
             extracted_from: None,
             private: false,
+            facts: None,
             span: Span::unknown(),
             dfg: Dfg::with_capacity(registry, insts),
             layout: Layout::with_capacity(insts),
@@ -96,6 +100,17 @@ impl Function {
         let body = function.create_body();
         function.layout.init_root_labels(body);
         function
+    }
+
+    /// Returns the facts that the function assumes about the symbols of its parameters: its `where` clause.
+    #[must_use]
+    pub fn facts(&self) -> Option<&Facts> {
+        self.facts.as_deref()
+    }
+
+    /// Sets the facts that the function assumes. They are checked when the parameters bind the symbols.
+    pub fn set_facts(&mut self, facts: Facts) {
+        self.facts = (!facts.is_empty()).then(|| Arc::new(facts));
     }
 
     /// Returns the name, without the `@`.
@@ -610,6 +625,14 @@ impl Function {
                     && !self.op_def(nested).is_some_and(|def| def.terminator)
             })
         })
+    }
+
+    /// Returns whether a run may stop at an instruction, or in its regions: its op [may](crate::OpDef::may_stop), or dims are compared
+    /// that are not known yet. A rewrite may drop such an instruction, but must not run it where it did not run before.
+    #[must_use]
+    pub fn may_stop(&self, inst: InstId) -> bool {
+        let nested = self.regions(inst).iter().flat_map(|&body| self.walk_body(body));
+        std::iter::once(inst).chain(nested).any(|inst| self.dfg.may_stop(inst))
     }
 
     /// Returns the effects of an instruction itself, without those of its regions.

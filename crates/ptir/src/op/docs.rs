@@ -53,6 +53,7 @@ pub fn ops_reference_page(registry: &Registry) -> String {
          division by zero, overflow, NaN, out-of-bounds indices and empty inputs are defined,\nand are the same on every \
          machine. Broadcasting and type promotion are never implicit.\n",
     );
+    write_stops(&mut out, registry);
     out.push_str(COMPUTATION_RULES);
     let mut families: Vec<&str> = Vec::new();
     for def in registry.defs() {
@@ -70,6 +71,21 @@ pub fn ops_reference_page(registry: &Registry) -> String {
         }
     }
     out
+}
+
+fn write_stops(out: &mut String, registry: &Registry) {
+    let names: Vec<String> =
+        registry.defs().filter(|def| def.may_stop).map(|def| format!("`{}`", def.name)).collect();
+    let _ = write!(
+        out,
+        "\n## Ops that can stop a run\n\nA run stops with an error at {}: a `refine` whose operand does not have the declared \
+         extents, a call whose\narguments do not fit the symbols or the `where` clause of the function, a custom call that nothing implements. It also \
+         stops at an op whose dims were\nnot known before the run and do not fit, such as `add` of `f32[?A]` and `f32[?B]`.\n\n\
+         A rewrite may replace a stop by anything, and never adds one. An instruction that can stop a run is therefore not moved \
+         out of a\nbranch or a loop, not computed speculatively, and not copied to a place that did not run it. Dead \
+         instructions may be deleted.\n",
+        names.join(", ")
+    );
 }
 
 fn write_op(out: &mut String, def: &OpDef) {
@@ -102,6 +118,7 @@ fn write_op(out: &mut String, def: &OpDef) {
         (def.elementwise, "elementwise"),
         (def.terminator, "terminator"),
         (!def.foldable, "never folded"),
+        (def.may_stop, "may stop a run"),
     ] {
         if flag {
             flags.push(name.into());

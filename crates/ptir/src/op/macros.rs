@@ -38,8 +38,8 @@
 /// A row consists of the builder method, the Rust type and the name of the op; its operands and regions (`Value`,
 /// `Values`, `OptValue`, `Body`, `Bodies`); its attributes, with optional defaults (any
 /// [`AttrField`](crate::AttrField)); its results (`none`, `one`, `many`); its flags (methods of
-/// [`OpDef`](crate::OpDef): `commutative`, `elementwise`, `ordered`, `terminator`, `opaque`, `leading_attr("attr")`,
-/// `omitted_entries(1, &["strides"])`, `omitted_dtype("attr")`);
+/// [`OpDef`](crate::OpDef): `commutative`, `elementwise`, `ordered`, `terminator`, `opaque`, `may_stop`,
+/// `leading_attr("attr")`, `omitted_entries(1, &["strides"])`, `omitted_dtype("attr")`);
 /// the inference function; and, after `eval =`, the function of an [`EvalCx`](crate::eval::EvalCx) that computes it.
 /// An op without such a function cannot be run. An op whose result type cannot be inferred has a field of type
 /// [`ResultType`](crate::ResultType).

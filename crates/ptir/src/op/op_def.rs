@@ -179,6 +179,9 @@ pub struct OpDef {
     pub elementwise: bool,
     /// True if constant folding may replace it.
     pub foldable: bool,
+    /// True if a run may stop at it, although its types fit. Other ops stop a run only if dims that the verifier could not compare
+    /// differ; see [`Function::may_stop`](crate::Function::may_stop).
+    pub may_stop: bool,
     /// The attribute that the text form writes right after the name, without its own name: `call @f %x`.
     pub leading_attr: Option<usize>,
     /// The op of the evaluator that it is, if the evaluator runs it itself.
@@ -219,6 +222,7 @@ impl OpDef {
             terminator: false,
             elementwise: false,
             foldable: true,
+            may_stop: false,
             leading_attr: None,
             control: None,
             infer,
@@ -291,6 +295,13 @@ impl OpDef {
     #[must_use]
     pub fn opaque(mut self) -> Self {
         self.foldable = false;
+        self
+    }
+
+    /// Marks the op as one at which a run may stop, although its types fit.
+    #[must_use]
+    pub fn may_stop(mut self) -> Self {
+        self.may_stop = true;
         self
     }
 

@@ -23,7 +23,7 @@ crate::ops! {
         has_side_effect: bool = true,
         /// Types of the results.
         types: ResultTypes,
-    } -> many [leading_attr("callee"), ordered_unless_false("has_side_effect"), control(Control::Call)] = infer_as_declared;
+    } -> many [leading_attr("callee"), ordered_unless_false("has_side_effect"), may_stop, control(Control::Call)] = infer_as_declared;
 
     /// Calls a function that this system does not know. The call is ordered unless `has_side_effect` is false, and is
     /// never folded.
@@ -36,7 +36,7 @@ crate::ops! {
         has_side_effect: bool = true,
         /// Types of the results.
         types: ResultTypes,
-    } -> many [leading_attr("target"), ordered_unless_false("has_side_effect"), opaque, control(Control::CustomCall)] = infer_as_declared;
+    } -> many [leading_attr("target"), ordered_unless_false("has_side_effect"), opaque, may_stop, control(Control::CustomCall)] = infer_as_declared;
 
     /// Builds a tuple of its operands.
     op tuple Tuple "tuple" (elements: Values) {} -> one [] = infer_tuple, eval = k::tuple;
@@ -58,7 +58,7 @@ crate::ops! {
     op refine Refine "refine" (input: Value) {
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = infer_refine, eval = k::refine;
+    } -> one [may_stop] = infer_refine, eval = k::refine;
 }
 
 fn infer_as_declared(cx: &InferCx<'_>) -> InferResult {

@@ -61,8 +61,7 @@ fn divide_dim(what: &str, d: Dim, by: i64) -> Result<Dim, OpError> {
         Dim::Known(n) => {
             Err(OpError::new(format!("{what} is {n}, which is not divisible by {by} groups")))
         }
-        Dim::Named(_) | Dim::Unknown if by == 1 => Ok(d),
-        Dim::Named(_) | Dim::Unknown => Ok(Dim::Unknown),
+        Dim::Expr(_) | Dim::Unknown => Ok(d.map_expr(|extent| extent.floordiv(by))),
     }
 }
 
@@ -114,7 +113,7 @@ fn infer_convolution(cx: &InferCx<'_>) -> InferResult {
     for &axis in &kd[2..] {
         match kernel.dims[axis] {
             Dim::Known(n) => sizes.push(i64::try_from(n).unwrap_or(i64::MAX)),
-            Dim::Named(_) | Dim::Unknown => known = false,
+            Dim::Expr(_) | Dim::Unknown => known = false,
         }
     }
     let space: Dims = id[2..].iter().map(|&a| input.dims[a]).collect();

@@ -4,6 +4,7 @@ use super::support::{
     check_at_least, check_one_per_axis, check_same_dtype, checked_dim, one_result,
 };
 use crate::attr::{Axes, Int, ResultType};
+use crate::dims::DimExpr;
 use crate::eval::kernels::shape as k;
 use crate::op::{InferCx, InferResult, OpError, Value, Values, check_axis, unify_dims};
 use crate::types::{Dim, Dims, ElementCount, TensorType};
@@ -107,7 +108,30 @@ fn infer_reshape(cx: &InferCx<'_>) -> InferResult {
             "{open} dims of {ty} are ?, at most one can be inferred"
         )));
     }
-    one_result(ty.clone())
+    let mut ty = ty.clone();
+    if let (1, Some(axis)) = (open, ty.dims.iter().position(|&d| d == Dim::Unknown)) {
+        ty.dims[axis] = remaining_extent(input, &ty);
+    }
+    one_result(ty)
+}
+
+// Returns the extent of the only `?` of a reshape: the number of elements divided by the other extents. If these are not known, their
+// product may be 0; then the extent is 0 and not the quotient.
+fn remaining_extent(input: &TensorType, ty: &TensorType) -> Dim {
+    let rest = ty.dims.iter().filter(|&&d| d != Dim::Unknown);
+    let rest = rest.map(|d| d.known()).try_fold(1u64, |n, d| n.checked_mul(d?));
+    match rest.and_then(|n| i64::try_from(n).ok()) {
+        None => Dim::Unknown,
+        Some(0) => Dim::Known(0),
+        Some(rest) => {
+            let count = input.dims.iter().fold(Dim::Known(1), |count, &d| count.times(d));
+            match count.known() {
+                // A number of elements that is not divisible is an error of the run, as before.
+                Some(n) if n % rest as u64 != 0 => Dim::Unknown,
+                _ => count.map_expr(|count| count.floordiv(rest)),
+            }
+        }
+    }
 }
 
 fn infer_transpose(cx: &InferCx<'_>) -> InferResult {
@@ -122,25 +146,27 @@ fn infer_transpose(cx: &InferCx<'_>) -> InferResult {
 
 // Checks that an operand dim may be repeated to a result dim.
 fn check_repeat(axis: usize, from: Dim, to: Dim) -> Result<(), OpError> {
-    if from == Dim::Known(1) || from.compatible(to) {
+    let may_be_one = from.known().is_none() && from.compatible(Dim::Known(1));
+    if from == Dim::Known(1) || from.compatible(to) || may_be_one {
         return Ok(());
     }
     Err(OpError::new(format!("axis {axis} of the operand is {from}, which cannot become {to}")))
 }
 
-// Checks that a result dim is `?` only where an operand dim determines it.
-fn check_no_unknown_dims(
+// Returns the type with the operand's dims where the result dims are `?`.
+fn fill_unknown_dims(
     ty: &TensorType,
     from: impl Fn(usize) -> Option<Dim>,
-) -> Result<(), OpError> {
-    for (axis, &dim) in ty.dims.iter().enumerate() {
-        if dim == Dim::Unknown && from(axis).is_none_or(|d| d.known().is_some()) {
-            return Err(OpError::new(format!(
+) -> Result<TensorType, OpError> {
+    let mut filled = ty.clone();
+    for (axis, dim) in filled.dims.iter_mut().enumerate().filter(|(_, d)| **d == Dim::Unknown) {
+        *dim = from(axis).filter(|d| d.known().is_none()).ok_or_else(|| {
+            OpError::new(format!(
                 "axis {axis} of the result is ?, but nothing determines its extent"
-            )));
-        }
+            ))
+        })?;
     }
-    Ok(())
+    Ok(filled)
 }
 
 fn check_result_dtype(input: &TensorType, ty: &TensorType) -> Result<(), OpError> {
@@ -166,8 +192,7 @@ fn infer_broadcast_to(cx: &InferCx<'_>) -> InferResult {
     for (axis, &d) in input.dims.iter().enumerate() {
         check_repeat(axis, d, ty.dims[axis + extra])?;
     }
-    check_no_unknown_dims(ty, |axis| Some(input.dims[axis.checked_sub(extra)?]))?;
-    one_result(ty.clone())
+    one_result(fill_unknown_dims(ty, |axis| Some(input.dims[axis.checked_sub(extra)?]))?)
 }
 
 fn infer_broadcast_in_dim(cx: &InferCx<'_>) -> InferResult {
@@ -178,8 +203,8 @@ fn infer_broadcast_in_dim(cx: &InferCx<'_>) -> InferResult {
     for (axis, &to) in axes.iter().enumerate() {
         check_repeat(axis, input.dims[axis], ty.dims[to])?;
     }
-    check_no_unknown_dims(ty, |axis| Some(input.dims[axes.iter().position(|&to| to == axis)?]))?;
-    one_result(ty.clone())
+    let from = |axis| Some(input.dims[axes.iter().position(|&to| to == axis)?]);
+    one_result(fill_unknown_dims(ty, from)?)
 }
 
 fn infer_slice(cx: &InferCx<'_>) -> InferResult {
@@ -236,7 +261,7 @@ fn infer_concat(cx: &InferCx<'_>) -> InferResult {
                     (Dim::Known(x), Dim::Known(y)) => {
                         checked_dim("the joined axis", i128::from(x) + i128::from(y))?
                     }
-                    _ => Dim::Unknown,
+                    (sum, dim) => sum.plus(dim),
                 }
             } else {
                 unify_dims(format_args!("axis {a} of operands 0 and {i}"), *d, other.dims[a])?
@@ -261,8 +286,11 @@ fn infer_pad(cx: &InferCx<'_>) -> InferResult {
     let mut dims = Dims::new();
     for axis in 0..rank {
         let Dim::Known(n) = input.dims[axis] else {
-            let same = low[axis] == 0 && high[axis] == 0 && interior[axis] == 0;
-            dims.push(if same { input.dims[axis] } else { Dim::Unknown });
+            let edges = low[axis].checked_add(high[axis]);
+            dims.push(match edges {
+                Some(0) if interior[axis] == 0 => input.dims[axis],
+                edges => input.dims[axis].map_expr(|n| padded_extent(n, edges?, interior[axis])),
+            });
             continue;
         };
         let n = i128::from(n);
@@ -273,6 +301,17 @@ fn infer_pad(cx: &InferCx<'_>) -> InferResult {
         dims.push(checked_dim(&format!("axis {axis} of the result"), size)?);
     }
     one_result(TensorType { dtype: input.dtype, dims })
+}
+
+// n + edges + interior*max(n - 1, 0)
+fn padded_extent(extent: DimExpr, edges: i64, interior: i64) -> Option<DimExpr> {
+    let constant = DimExpr::constant;
+    let outer = extent.checked_add(constant(edges)?)?;
+    if interior == 0 {
+        return Some(outer);
+    }
+    let gaps = extent.checked_sub(constant(1)?)?.max(constant(0)?)?;
+    outer.checked_add(gaps.checked_mul(constant(interior)?)?)
 }
 
 fn infer_reverse(cx: &InferCx<'_>) -> InferResult {

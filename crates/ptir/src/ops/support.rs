@@ -3,6 +3,7 @@
 use sapwood_types::{DataType, counted};
 use smallvec::{SmallVec, smallvec};
 
+use crate::dims::DimExpr;
 use crate::op::{InferCx, InferResult, OpError};
 use crate::types::{Dim, Dims, MAX_EXTENT, TensorType, ValueType};
 
@@ -182,7 +183,7 @@ impl WindowShape<'_> {
         let mut dims = Dims::new();
         for (axis, &d) in input.iter().enumerate() {
             let Dim::Known(n) = d else {
-                dims.push(Dim::Unknown);
+                dims.push(d.map_expr(|extent| self.output_extent(axis, extent)));
                 continue;
             };
             let wide = |n: i128, by: i64| if n == 0 { 0 } else { (n - 1) * i128::from(by) + 1 };
@@ -204,6 +205,28 @@ impl WindowShape<'_> {
         }
         Ok(dims)
     }
+
+    // Returns max(floordiv(padded - window, stride) + 1, 0), the number of windows along an axis.
+    fn output_extent(&self, axis: usize, extent: DimExpr) -> Option<DimExpr> {
+        let constant = DimExpr::constant;
+        let window = dilate(constant(self.size[axis])?, self.window_dilation[axis])?;
+        let [low, high] = self.pads[axis];
+        let padded = dilate(extent, self.base_dilation[axis])?
+            .checked_add(constant(low)?)?
+            .checked_add(constant(high)?)?;
+        let last = padded.checked_sub(window)?.floordiv(self.strides[axis])?;
+        last.checked_add(constant(1)?)?.max(constant(0)?)
+    }
+}
+
+// wide(n) = max((n - 1)*dilation + 1, 0), the extent with gaps between the elements.
+fn dilate(extent: DimExpr, dilation: i64) -> Option<DimExpr> {
+    if dilation == 1 {
+        return Some(extent);
+    }
+    let constant = DimExpr::constant;
+    let last = extent.checked_sub(constant(1)?)?.checked_mul(constant(dilation)?)?;
+    last.checked_add(constant(1)?)?.max(constant(0)?)
 }
 
 /// Checks the region of a reduction over scalars: `n` accumulators, `n` elements, `n` results.

@@ -14,6 +14,7 @@ use super::mismatch::first_differing_attr;
 use super::pairing::{ValueNames, shared_value_names};
 use super::scope::{IndexTable, Scope, ScopeMembership, captured_values, ordered_flags};
 use super::{Mode, first_mismatch_bodies, first_mismatch_functions, first_mismatch_insts};
+use crate::dims::Facts;
 use crate::func::{Function, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::name::Name;
@@ -395,23 +396,29 @@ impl<'a> InstMatching<'a> {
             let results = if body == f.body() { f.result_types().to_vec() } else { Vec::new() };
             (params, results)
         };
+        let facts = |f: &Function, body: BodyId| -> Vec<String> {
+            let facts = f.facts().filter(|_| body == f.body());
+            facts.into_iter().flat_map(Facts::relations).map(|r| r.to_string()).collect()
+        };
+        let (p, q) = (facts(self.a, left), facts(self.b, right));
         let (x, y) = (all(self.a, left), all(self.b, right));
         let open =
             |types: &[&ValueType]| types.iter().map(|t| erase_dim_names(t)).collect::<Vec<_>>();
-        if (open(&x.0), open(&x.1)) == (open(&y.0), open(&y.1)) {
+        if (open(&x.0), open(&x.1)) == (open(&y.0), open(&y.1)) && p.len() == q.len() {
             return None;
         }
-        let show = |(params, results): (Vec<&ValueType>, Vec<&ValueType>)| {
+        let show = |(params, results): (Vec<&ValueType>, Vec<&ValueType>), facts: Vec<String>| {
             let (params, results) = (join_types(params), join_types(results));
-            format!("({params}) -> ({results})")
+            let clause = if facts.is_empty() { "" } else { " where " };
+            format!("({params}) -> ({results}){clause}{}", facts.join(", "))
         };
         Some(Difference {
             function: self.a.name(),
             change: Change::Signature,
             left: None,
             right: None,
-            before: show(x),
-            after: show(y),
+            before: show(x, p),
+            after: show(y, q),
         })
     }
 
@@ -529,9 +536,12 @@ fn describe_definition(f: &Function, value: ValueId, printer: &mut InstPrinter<'
     }
 }
 
-// Replaces named dims by unknown ones. Named dims may be renamed, so their names are not a difference.
+// Replaces symbols by unknown dims, and the symbols of expressions by one symbol. They may be renamed, so their names are not a difference.
 pub(super) fn erase_dim_names(ty: &ValueType) -> ValueType {
-    ty.map_dims(&mut |dim| if matches!(dim, Dim::Named(_)) { Dim::Unknown } else { dim })
+    ty.map_dims(&mut |dim| match dim.as_symbol() {
+        Some(_) => Dim::Unknown,
+        None => dim.substitute(&mut |_| Dim::symbol(Name::new("~"))),
+    })
 }
 
 // Pairs the captured values of both sides. In one function a value is paired with itself; otherwise with a value of

@@ -7,6 +7,7 @@ use sapwood_structural::{Hash128, Mixer};
 use super::Mode;
 use super::scope::{IndexTable, Scope, captured_values, ordered_flags};
 use crate::attr::Attr;
+use crate::dims::{Facts, binding_order};
 use crate::func::{Function, OrderMark, ValueDef};
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::name::Name;
@@ -26,6 +27,7 @@ const TAG_RESULT: u64 = 6;
 const TAG_TYPE: u64 = 7;
 const TAG_ATTRS: u64 = 8;
 const TAG_OUTSIDE: u64 = 9;
+const TAG_FACT: u64 = 10;
 
 // Returns a mixer for objects of one kind. Objects of different kinds with the same content hash differently.
 const fn tagged_mixer(kind: u64) -> Mixer {
@@ -54,6 +56,12 @@ pub fn hash_function(f: &Function, mode: Mode) -> Hash128 {
         .absorb(results.len() as u64, 0);
     for ty in results {
         mixer = mixer.absorb_hash(hashing.hash_type_uncached(ty));
+    }
+    // Functions without facts have the hash that they had before there were facts.
+    for relation in f.facts().into_iter().flat_map(Facts::relations) {
+        let number = |name: Name| hashing.dims.get(&name).copied();
+        let hash = relation.expr.hash_by_number(&number);
+        mixer = mixer.absorb(TAG_FACT, u64::from(relation.equation)).absorb_hash(hash);
     }
     mixer.absorb_hash(hashing.hash_body(f.body())).finish()
 }
@@ -167,8 +175,9 @@ impl<'a> FunctionHasher<'a> {
     fn new(f: &'a Function, scope: Scope, mode: Mode) -> Self {
         let whole = scope.is_whole_function(f);
         let mut dims = HashMap::default();
-        if whole {
-            f.params().iter().for_each(|&param| collect_named_dims(f.value_type(param), &mut dims));
+        if whole && f.has_named_dims() {
+            let params = f.params().iter().map(|&param| f.value_type(param));
+            dims.extend(binding_order(params, |_| false).into_iter().zip(0..));
         }
         let effects = match mode {
             Mode::Ordered => IndexTable::new(false, 0, true),
@@ -288,10 +297,16 @@ impl<'a> FunctionHasher<'a> {
                 let start = mixer.absorb(1, u64::from(t.dtype.code())).absorb(t.rank() as u64, 0);
                 t.dims.iter().fold(start, |mixer, dim| match dim {
                     Dim::Unknown => mixer.absorb(0, 0),
-                    // Named dims of the signature count by their number, so that renaming does not change the hash.
-                    Dim::Named(name) => {
-                        mixer.absorb(1, self.dims.get(name).copied().unwrap_or(u64::MAX))
-                    }
+                    // Symbols of the signature count by their number, so that renaming does not change the hash.
+                    Dim::Expr(expr) => match expr.as_symbol() {
+                        Some(name) => {
+                            mixer.absorb(1, self.dims.get(&name).copied().unwrap_or(u64::MAX))
+                        }
+                        None => {
+                            let number = |name: Name| self.dims.get(&name).copied();
+                            mixer.absorb(3, 0).absorb_hash(expr.hash_by_number(&number))
+                        }
+                    },
                     Dim::Known(n) => mixer.absorb(2, *n),
                 })
             }
@@ -347,21 +362,6 @@ impl HashCodes for FunctionHasher<'_> {
 
     fn mix_code(&self, mixer: Mixer, code: Hash128) -> Mixer {
         mixer.absorb_hash(code)
-    }
-}
-
-fn collect_named_dims(ty: &ValueType, dims: &mut HashMap<Name, u64, FxBuildHasher>) {
-    match ty {
-        ValueType::Tensor(t) => {
-            for dim in &t.dims {
-                if let Dim::Named(name) = dim {
-                    let next = dims.len() as u64;
-                    dims.entry(*name).or_insert(next);
-                }
-            }
-        }
-        ValueType::Tuple(elements) => elements.iter().for_each(|e| collect_named_dims(e, dims)),
-        ValueType::Token => {}
     }
 }
 

@@ -28,6 +28,7 @@ mod pairing;
 mod renaming;
 mod scope;
 
+use crate::dims::Facts;
 use crate::func::Function;
 use crate::ids::{BodyId, InstId};
 use crate::program::Program;
@@ -124,6 +125,20 @@ pub fn first_mismatch_functions(a: &Function, b: &Function, mode: Mode) -> Optio
     for (&x, &y) in xs.iter().zip(&ys) {
         if !comparer.equivalence.types_match(x, y) {
             return mismatch(results(a), results(b), type_reason(x, y));
+        }
+    }
+    let facts =
+        |f: &Function| -> Vec<_> { f.facts().into_iter().flat_map(Facts::relations).collect() };
+    let (xs, ys) = (facts(a), facts(b));
+    let place = |f| Location::function(f).field("where");
+    if xs.len() != ys.len() {
+        let reason = Reason::Length { what: "facts", left: xs.len(), right: ys.len() };
+        return mismatch(place(a), place(b), reason);
+    }
+    for (x, y) in xs.into_iter().zip(ys) {
+        if !comparer.equivalence.relations_match(x, y) {
+            let reason = Reason::Name { left: x.to_string(), right: y.to_string() };
+            return mismatch(place(a), place(b), reason);
         }
     }
     let found = comparer.compare_paired_bodies(&[(a.body(), b.body())]).err()?;

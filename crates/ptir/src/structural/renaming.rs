@@ -5,6 +5,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::equivalence::{Equivalence, has_same_attrs};
 use super::scope::{Scope, ScopeMembership};
+use crate::dims::{DimExpr, Relation, binding_order};
 use crate::func::Function;
 use crate::ids::{InstId, ValueId};
 use crate::name::Name;
@@ -59,8 +60,8 @@ impl<'a> Renaming<'a> {
                 x.dtype == y.dtype
                     && x.rank() == y.rank()
                     && x.dims.iter().zip(&y.dims).all(|(&d, &e)| match (d, e) {
-                        (Dim::Named(d), Dim::Named(e)) if !self.same_function => {
-                            self.dims.pair(d, e)
+                        (Dim::Expr(d), Dim::Expr(e)) if !self.same_function => {
+                            self.exprs_match(d, e)
                         }
                         _ => d == e,
                     })
@@ -71,6 +72,35 @@ impl<'a> Renaming<'a> {
             (ValueType::Token, ValueType::Token) => true,
             _ => false,
         }
+    }
+
+    /// Returns whether two relations are equal up to renaming of symbols.
+    pub(super) fn relations_match(&mut self, x: Relation, y: Relation) -> bool {
+        x.equation == y.equation && self.exprs_match(x.expr, y.expr)
+    }
+
+    // Returns whether two expressions are equal up to renaming of symbols. Symbols that are not paired yet are paired in the order in which the
+    // parameters bind them.
+    fn exprs_match(&mut self, x: DimExpr, y: DimExpr) -> bool {
+        if let (Some(d), Some(e)) = (x.as_symbol(), y.as_symbol()) {
+            return self.dims.pair(d, e);
+        }
+        let mut left = x.symbols();
+        left.retain(|name| !self.dims.to.contains_key(name));
+        let mut right = y.symbols();
+        right.retain(|name| !self.dims.from.contains_key(name));
+        if left.len() != right.len() {
+            return false;
+        }
+        if left.len() > 1 {
+            for (f, names) in [(self.a, &mut left), (self.b, &mut right)] {
+                let params = f.params().iter().map(|&param| f.value_type(param));
+                let order = binding_order(params, |_| false);
+                names.sort_by_key(|name| order.iter().position(|other| other == name));
+            }
+        }
+        let paired = left.into_iter().zip(right).all(|(d, e)| self.dims.pair(d, e));
+        paired && x.renamed(&mut |name| self.dims.to.get(&name).copied()) == Some(y)
     }
 }
 

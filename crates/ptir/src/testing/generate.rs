@@ -118,6 +118,7 @@ impl<'a> ProgramGenerator<'a> {
             tries += 1;
             self.emit_random_op();
         }
+        self.bind_symbols();
         let values = self.visible_values();
         let mut results: SmallVec<[ValueId; 4]> =
             (0..self.rng.below(4)).filter_map(|_| self.rng.pick(&values)).collect();
@@ -130,6 +131,19 @@ impl<'a> ProgramGenerator<'a> {
         self.emit(&parts);
         self.f.set_result_types(&types);
         self.f
+    }
+
+    // Adds parameters for symbols that several regions have: without a parameter, a symbol exists only in one body.
+    fn bind_symbols(&mut self) {
+        let mut problems = sapwood_types::Diagnostics::new();
+        crate::symbol_scope::check_symbol_scopes(&self.f, &mut problems);
+        if problems.is_empty() {
+            return;
+        }
+        for name in ["N", "M", "B"] {
+            let dims = Dims::from_slice(&[Dim::symbol(Name::new(name))]);
+            self.add_param(&TensorType { dtype: DataType::F32, dims }.into());
+        }
     }
 
     pub(super) fn emit_random_op(&mut self) {
@@ -277,8 +291,8 @@ impl<'a> ProgramGenerator<'a> {
     pub(super) fn random_dims(&mut self) -> Dims {
         let rank = self.rng.below(4);
         let dim = |rng: &mut Rng| match rng.below(12) {
-            0 => Dim::Named(Name::new("N")),
-            1 => Dim::Named(Name::new("M")),
+            0 => Dim::symbol(Name::new("N")),
+            1 => Dim::symbol(Name::new("M")),
             2 => Dim::Unknown,
             3 => Dim::Known(0),
             n => Dim::Known(n as u64 % 4 + 1),

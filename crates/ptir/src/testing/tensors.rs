@@ -263,9 +263,8 @@ impl ProgramGenerator<'_> {
                         Some(functions[self.rng.below(functions.len())].clone())
                     }
                 }?;
-                let close = |ty: &ValueType| {
-                    ty.map_dims(&mut |d| if matches!(d, Dim::Named(_)) { Dim::Known(3) } else { d })
-                };
+                let close =
+                    |ty: &ValueType| ty.map_dims(&mut |d| d.substitute(&mut |_| Dim::Known(3)));
                 let args: Vec<ValueType> =
                     target.params().iter().map(|&p| close(target.value_type(p))).collect();
                 let args = args.iter().map(|ty| self.value(ty)).collect();
@@ -401,7 +400,7 @@ impl ProgramGenerator<'_> {
 
     fn random_dim(&mut self) -> Dim {
         match self.rng.below(6) {
-            0 => Dim::Named(crate::Name::new("B")),
+            0 => Dim::symbol(crate::Name::new("B")),
             1 => Dim::Unknown,
             n => Dim::Known(n as u64),
         }

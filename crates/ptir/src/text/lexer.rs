@@ -141,6 +141,17 @@ impl<'a> Lexer<'a> {
         self.at = at;
     }
 
+    /// Returns whether the first byte after a token and white space has a property.
+    pub(crate) fn continues_with(&self, token: Token, property: impl Fn(u8) -> bool) -> bool {
+        let rest = &self.bytes[token.end as usize..self.end];
+        rest.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|&byte| property(byte))
+    }
+
+    /// Returns the text from a position to the end.
+    pub(crate) fn text_from(&self, start: usize) -> &'a str {
+        &self.text[start..self.end]
+    }
+
     pub(crate) fn text(&self, token: Token) -> &'a str {
         &self.text[token.start as usize..token.end as usize]
     }

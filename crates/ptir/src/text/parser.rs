@@ -385,6 +385,14 @@ impl<'a> Parser<'a> {
                 self.advance();
             }
         }
+        if self.at_word("where") && self.where_clause().is_err() {
+            self.unread.signature = true;
+            while !matches!(self.token.kind, TokenKind::End | TokenKind::Punct(b'{' | b'}'))
+                && !self.starts_function()
+            {
+                self.advance();
+            }
+        }
         if self.opens_function_attributes() && self.function_attributes().is_err() {
             self.unread.signature = true;
             self.resume();

@@ -320,6 +320,11 @@ impl<'a, 'o> Printer<'a, 'o> {
                 self.out.push(')');
             }
         }
+        if let Some(facts) = f.facts() {
+            let relations: Vec<String> = facts.relations().map(|r| r.to_string()).collect();
+            self.out.push_str(" where ");
+            self.out.push_str(&relations.join(", "));
+        }
         if let Some(pattern) = f.extracted_from() {
             self.out.push_str(" {extracted_from = ");
             write_string(self.out, pattern.as_str());

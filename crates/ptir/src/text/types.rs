@@ -2,10 +2,10 @@
 
 use sapwood_types::DataType;
 
-use super::lexer::TokenKind;
+use super::lexer::{TokenKind, is_word_byte};
 use super::parser::{ErrorReported, Parser, memory_cost};
+use crate::dims::{DimExpr, Facts, Relation};
 use crate::ids::TypeId;
-use crate::name::Name;
 use crate::types::{Dim, Dims, MAX_EXTENT, MAX_RANK, MAX_TYPE_DEPTH, TensorType, ValueType};
 
 impl Parser<'_> {
@@ -67,35 +67,7 @@ impl Parser<'_> {
         self.advance();
         let mut dims = Dims::new();
         while !self.at(b']') {
-            let token = self.token;
-            let text = self.lexer.text(token);
-            let dim = match token.kind {
-                TokenKind::Int => match text.parse::<u64>() {
-                    Ok(n) if n <= MAX_EXTENT => Dim::Known(n),
-                    _ => return Err(self.report(format!("{text} is not an extent"))),
-                },
-                TokenKind::Question => {
-                    self.advance();
-                    let text = self.lexer.text(self.token);
-                    let name = match self.token.kind {
-                        TokenKind::Word => Some(Name::new(text)),
-                        TokenKind::Str => Some(Name::new(&self.string_of(text)?)),
-                        _ => None,
-                    };
-                    let Some(name) = name else {
-                        dims.push(Dim::Unknown);
-                        self.charge_memory(memory_cost::INT);
-                        if !self.eat(b',') && !self.at(b']') {
-                            return Err(self.report_expected("`,` or `]`"));
-                        }
-                        continue;
-                    };
-                    Dim::Named(name)
-                }
-                _ => return Err(self.report_expected("an extent: a number, `?N` or `?`")),
-            };
-            self.advance();
-            dims.push(dim);
+            dims.push(self.dim()?);
             self.charge_memory(memory_cost::INT);
             if !self.eat(b',') && !self.at(b']') {
                 return Err(self.report_expected("`,` or `]`"));
@@ -110,6 +82,85 @@ impl Parser<'_> {
         Ok(TensorType { dtype, dims })
     }
 
+    // Reads one extent. A number alone is read without the parser of expressions.
+    fn dim(&mut self) -> Result<Dim, ErrorReported> {
+        let (first, text) = (self.token, self.lexer.text(self.token));
+        let starts_expression = match first.kind {
+            TokenKind::Int if self.lexer.continues_with(first, |b| matches!(b, b',' | b']')) => {
+                return match text.parse::<u64>() {
+                    Ok(n) if n <= MAX_EXTENT => {
+                        self.advance();
+                        Ok(Dim::Known(n))
+                    }
+                    _ => Err(self.report(format!("{text} is not an extent"))),
+                };
+            }
+            TokenKind::Question => {
+                if !self.lexer.continues_with(first, |b| b == b'"' || is_word_byte(b)) {
+                    self.advance();
+                    return Ok(Dim::Unknown);
+                }
+                true
+            }
+            TokenKind::Int | TokenKind::Punct(b'(') => true,
+            TokenKind::Word => matches!(text, "floordiv" | "mod" | "min" | "max"),
+            TokenKind::Bad => text == "-",
+            _ => false,
+        };
+        if !starts_expression {
+            return Err(self.report_expected("an extent: a number, `?N`, `2*?N + 1` or `?`"));
+        }
+        let start = first.start as usize;
+        let parsed = DimExpr::parse_prefix(self.lexer.text_from(start));
+        if let Ok((expr, _)) = parsed
+            && let Some(n) = expr.as_constant().filter(|&n| n < 0)
+        {
+            return Err(self.report(format!("{n} is not an extent")));
+        }
+        let end = start + parsed.as_ref().map_or_else(|error| error.offset, |&(_, length)| length);
+        self.advance_to(end);
+        match parsed {
+            Ok((expr, _)) => Ok(Dim::from_expr(expr)),
+            Err(error) => Err(self.report(error.message)),
+        }
+    }
+
+    pub(super) fn at_word(&self, word: &str) -> bool {
+        self.token.kind == TokenKind::Word && self.lexer.text(self.token) == word
+    }
+
+    /// Reads `where ?B >= 1, mod(?S, 8) == 0`.
+    pub(super) fn where_clause(&mut self) -> Result<(), ErrorReported> {
+        let mut facts = Facts::new();
+        loop {
+            self.advance();
+            let (first, start) = (self.token, self.token.start as usize);
+            let parsed = Relation::parse_prefix(self.lexer.text_from(start));
+            let length = parsed.as_ref().map_or_else(|error| error.offset, |&(_, length)| length);
+            self.advance_to(start + length);
+            match parsed {
+                Err(error) => return Err(self.report(error.message)),
+                Ok((relation, _)) => {
+                    if let Err(contradiction) = facts.assume(relation) {
+                        let _ = self.report_at(first, contradiction.to_string());
+                    }
+                }
+            }
+            if !self.at(b',') {
+                break;
+            }
+        }
+        self.function.set_facts(facts);
+        Ok(())
+    }
+
+    // Skips the tokens before a position.
+    fn advance_to(&mut self, end: usize) {
+        while (self.token.start as usize) < end && self.token.kind != TokenKind::End {
+            self.advance();
+        }
+    }
+
     // Skips the extents after an invalid element type, so that parsing continues after the type.
     fn skip_extents(&mut self) {
         self.advance();
@@ -122,7 +173,8 @@ impl Parser<'_> {
                 | TokenKind::Question
                 | TokenKind::Word
                 | TokenKind::Str
-                | TokenKind::Punct(b',')
+                | TokenKind::Bad
+                | TokenKind::Punct(b',' | b'(' | b')')
         ) {
             self.advance();
         }

@@ -4,6 +4,7 @@ pub(crate) mod attrs;
 mod builder;
 pub(crate) mod check;
 mod compare;
+pub(crate) mod dims;
 pub(crate) mod emit;
 pub(crate) mod function;
 mod ops;
@@ -14,6 +15,7 @@ pub(crate) mod types;
 use pyo3::prelude::*;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    dims::register(module)?;
     types::register(module)?;
     program::register(module)?;
     function::register(module)?;

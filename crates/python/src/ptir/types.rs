@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use sapwood::ptir::{Dim, Dims, Name, TensorType, ValueType};
 
+use super::dims::PyDim;
 use crate::data_type::{self, PyDataType};
 use crate::errors;
 use crate::items::Items;
@@ -58,13 +59,20 @@ fn dim(object: &Bound<'_, PyAny>) -> PyResult<Dim> {
         if name.is_empty() {
             return Err(errors::value_error(py, "empty dim name; use None for an unknown dim"));
         }
-        return Ok(Dim::Named(Name::new(&name)));
+        // A name alone is a symbol; an expression has symbols with their `?`.
+        if name.contains('?') {
+            return PyDim::read_extent(object);
+        }
+        return Ok(Dim::symbol(Name::new(&name)));
+    }
+    if object.cast::<PyDim>().is_ok() {
+        return PyDim::read_extent(object);
     }
     match object.extract::<u64>() {
         Ok(n) if !object.is_instance_of::<pyo3::types::PyBool>() => Ok(Dim::Known(n)),
         _ => Err(errors::argument_error(
             py,
-            format!("a dim is an extent, a name or None, not {}", object.repr()?),
+            format!("a dim is an extent, a Dim, a name or None, not {}", object.repr()?),
         )),
     }
 }
@@ -76,7 +84,7 @@ impl PyType {
         Self::read(text).map(Self)
     }
 
-    /// Returns the type of a tensor. A dim is an extent, a name, or `None` if it is unknown.
+    /// Returns the type of a tensor. A dim is an extent, a name, a `Dim`, or `None` if it is unknown.
     #[staticmethod]
     #[pyo3(signature = (dtype, shape = None))]
     fn tensor(dtype: &Bound<'_, PyAny>, shape: Option<Items<'_>>) -> PyResult<Self> {
@@ -106,13 +114,17 @@ impl PyType {
         self.0.as_tensor().map(|t| PyDataType::object(py, t.dtype)).transpose()
     }
 
-    /// The dims: an extent, a name, or `None` where a dim is unknown. `None` unless this is a tensor type.
+    /// The dims: an extent, a name, a `Dim` for other expressions, or `None` where a dim is unknown. `None` unless this is a tensor
+    /// type.
     #[getter]
     pub(super) fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let Some(tensor) = self.0.as_tensor() else { return Ok(None) };
         let dims = tensor.dims.iter().map(|dim| match dim {
             Dim::Known(n) => n.into_pyobject(py).map(Bound::into_any).map_err(PyErr::from),
-            Dim::Named(name) => Ok(PyString::new(py, name.as_str()).into_any()),
+            Dim::Expr(expr) => match expr.as_symbol() {
+                Some(name) => Ok(PyString::new(py, name.as_str()).into_any()),
+                None => Bound::new(py, PyDim(*expr)).map(Bound::into_any),
+            },
             Dim::Unknown => Ok(py.None().into_bound(py)),
         });
         PyTuple::new(py, dims.collect::<PyResult<Vec<_>>>()?).map(Some)

@@ -59,7 +59,7 @@ fn refine_to_same(op: Refine, rw: &mut Rewrite<'_>) -> Option<Value> {
 fn refine_of_refine(outer: Refine, rw: &mut Rewrite<'_>) -> Option<Value> {
     let inner = rw.def::<Refine>(outer.input)?;
     let (mid, ty) = (rw.tensor(outer.input)?, rw.result_tensor()?);
-    let named = |d: &&Dim| matches!(d, Dim::Named(_));
+    let named = |d: &&Dim| matches!(d, Dim::Expr(_));
     if mid.dims.iter().filter(named).any(|d| !ty.dims.contains(d)) {
         return None;
     }

@@ -28,7 +28,7 @@ fn reshape_of_reshape(outer: Reshape, rw: &mut Rewrite<'_>) -> Option<Value> {
     let ty = rw.result_tensor()?;
     let (from, mid) = (rw.tensor(inner.input)?, rw.tensor(outer.input)?);
     let lost =
-        |d: &Dim| matches!(d, Dim::Named(_)) && !from.dims.contains(d) && !ty.dims.contains(d);
+        |d: &Dim| matches!(d, Dim::Expr(_)) && !from.dims.contains(d) && !ty.dims.contains(d);
     if mid.dims.iter().any(lost) {
         return None;
     }

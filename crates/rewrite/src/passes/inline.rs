@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
+use sapwood_ptir::dims::SymbolBindings;
 use sapwood_ptir::ops::{Call, Refine};
 use sapwood_ptir::{
     BodyId, Dim, EditError, Function, InsertPoint, InstId, Name, Op, OpParts, Program, ResultType,
@@ -15,7 +16,7 @@ use smallvec::SmallVec;
 use super::{Pass, PassContext, PassError};
 use crate::pass_options;
 use crate::pipeline::{MakePass, PassInfo};
-use crate::rewriter::{Listener as _, StepKind, for_each_dim_name};
+use crate::rewriter::{Listener as _, StepKind};
 
 /// Functions whose regions nest deeper are not inlined.
 const MAX_REGION_DEPTH: usize = 256;
@@ -208,12 +209,12 @@ impl FreshNames {
         let nested = f.walk().flat_map(|i| f.regions(i).iter().flat_map(|&b| f.body_params(b)));
         let results = f.walk().flat_map(|i| f.inst_results(i));
         for value in results.chain(f.params().iter().chain(nested).copied()) {
-            for_each_dim_name(f.value_type(value), &mut |name| {
+            f.value_type(value).for_each_symbol(&mut |name| {
                 used.insert(name);
             });
         }
         for ty in f.result_types() {
-            for_each_dim_name(ty, &mut |name| {
+            ty.for_each_symbol(&mut |name| {
                 used.insert(name);
             });
         }
@@ -240,6 +241,8 @@ struct InlineCopy<'a> {
     place: InsertPoint,
     values: HashMap<ValueId, ValueId, FxBuildHasher>,
     bodies: HashMap<BodyId, BodyId, FxBuildHasher>,
+    bindings: SymbolBindings,
+    // Fresh symbols for those that no argument binds.
     dims: HashMap<Name, Dim, FxBuildHasher>,
     // The source of names for dims that no argument binds. Without one, such dims become `?`.
     names: Option<&'a mut FreshNames>,
@@ -275,6 +278,7 @@ fn copy_in_place(
         place: InsertPoint::Before(call),
         values: HashMap::default(),
         bodies: HashMap::default(),
+        bindings: SymbolBindings::default(),
         dims: HashMap::default(),
         names,
         dims_differ: false,
@@ -292,9 +296,13 @@ impl InlineCopy<'_> {
     fn replace_call(mut self, f: &mut Function, call: InstId) -> Result<(), NotInlined> {
         let callee = self.from;
         let args: Vec<ValueId> = f.operands(call).to_vec();
-        for (&param, &arg) in callee.params().iter().zip(&args) {
-            self.bind_dims(callee.value_type(param), f.value_type(arg));
+        let types = |(&param, &arg)| (callee.value_type(param), f.value_type(arg));
+        let (bindings, errors) =
+            SymbolBindings::of_call(callee.params().iter().zip(&args).map(types));
+        if !errors.is_empty() {
+            return Err(NotInlined::DoesNotFit);
         }
+        self.bindings = bindings;
         for (&param, &arg) in callee.params().iter().zip(&args) {
             let ty = self.substituted_type(callee.value_type(param));
             let arg = self.refined_to(f, arg, &ty)?;
@@ -319,37 +327,21 @@ impl InlineCopy<'_> {
         Ok(f.erase(call)?)
     }
 
-    // Binds the named dims of the signature to the dims of the arguments.
-    fn bind_dims(&mut self, param: &ValueType, arg: &ValueType) {
-        match (param, arg) {
-            (ValueType::Tensor(p), ValueType::Tensor(a)) => {
-                for (p, a) in p.dims.iter().zip(&a.dims) {
-                    if let Dim::Named(name) = p {
-                        let known = self.dims.entry(*name).or_insert(*a);
-                        *known = known.unify(*a).unwrap_or(Dim::Unknown);
-                    }
-                }
-            }
-            (ValueType::Tuple(ps), ValueType::Tuple(xs)) => {
-                ps.iter().zip(xs.iter()).for_each(|(p, a)| self.bind_dims(p, a));
-            }
-            _ => {}
-        }
-    }
-
     fn substituted_type(&mut self, ty: &ValueType) -> ValueType {
         ty.map_dims(&mut |dim| {
-            let Dim::Named(name) = dim else { return dim };
-            let bound = self.dims.get(&name).copied().unwrap_or(Dim::Unknown);
-            self.dims_differ = true;
-            match &mut self.names {
-                Some(names) if bound == Dim::Unknown => {
-                    let fresh = Dim::Named(names.fresh_like(name));
-                    self.dims.insert(name, fresh);
-                    fresh
+            dim.substitute(&mut |name| {
+                let bound = self.dims.get(&name).copied();
+                self.dims_differ = true;
+                let bound = bound.or_else(|| self.bindings.get(name)).unwrap_or(Dim::Unknown);
+                match &mut self.names {
+                    Some(names) if bound == Dim::Unknown => {
+                        let fresh = Dim::symbol(names.fresh_like(name));
+                        self.dims.insert(name, fresh);
+                        fresh
+                    }
+                    _ => bound,
                 }
-                _ => bound,
-            }
+            })
         })
     }
 

@@ -189,6 +189,11 @@ impl Patch {
         if self.inlined.contains(&body) || !params.iter().zip(args).all(same) {
             return None;
         }
+        // Of several regions, one that would not have run is inlined too.
+        let stops = |&body: &BodyId| f.body_insts(body).any(|inst| f.may_stop(inst));
+        if !self.inlined.is_empty() && (stops(&body) || self.inlined.iter().any(stops)) {
+            return None;
+        }
         let yielded = f.operands(f.terminator(body)?);
         let through = |v: &ValueId| match f.value_def(*v) {
             ValueDef::Param(of, n) if of == body => args[n],

@@ -408,6 +408,8 @@ impl<'a> Rewrite<'a> {
 
     /// Splices the instructions of a region of the root in before it, with its parameters replaced by arguments of the same
     /// types, and returns the yielded values.
+    ///
+    /// Returns `None` if a second region is inlined, and an instruction of either [may stop](Function::may_stop) a run.
     pub fn inline(&mut self, body: BodyId, args: &[ValueId]) -> Option<Values> {
         self.patch.inline(self.function, self.root, body, args)
     }

@@ -6,23 +6,7 @@
 use std::cell::OnceCell;
 
 use rustc_hash::FxHashSet;
-use sapwood_ptir::{Dim, Function, InstId, Name, ValueId, ValueType};
-
-/// Calls `f` with each dim name in a type.
-pub(crate) fn for_each_dim_name(ty: &ValueType, f: &mut impl FnMut(Name)) {
-    match ty {
-        ValueType::Tensor(ty) => {
-            for dim in &ty.dims {
-                if let Dim::Named(name) = dim {
-                    f(*name);
-                }
-            }
-        }
-        // The limit of types bounds the nesting of tuples.
-        ValueType::Tuple(elements) => elements.iter().for_each(|e| for_each_dim_name(e, f)),
-        ValueType::Token => {}
-    }
-}
+use sapwood_ptir::{Function, InstId, Name, ValueId};
 
 /// The dim names that the parameters of a function bind, collected at the first query.
 #[derive(Default)]
@@ -40,7 +24,7 @@ impl DimBindings {
         let params = f.regions(inst).iter().flat_map(|&b| f.body_params(b)).copied();
         f.inst_results(inst).chain(params).any(|value| {
             let mut binds = false;
-            for_each_dim_name(f.value_type(value), &mut |name| {
+            f.value_type(value).for_each_symbol(&mut |name| {
                 binds |= !self.is_in_signature(f, name)
                     && !any_type_has_dim_name(f, f.operands(inst), name);
             });
@@ -52,7 +36,7 @@ impl DimBindings {
         let collect = || {
             let mut names = FxHashSet::default();
             for &param in f.params() {
-                for_each_dim_name(f.value_type(param), &mut |name| {
+                f.value_type(param).for_each_symbol(&mut |name| {
                     names.insert(name);
                 });
             }
@@ -65,7 +49,7 @@ impl DimBindings {
 fn any_type_has_dim_name(f: &Function, values: &[ValueId], name: Name) -> bool {
     let mut found = false;
     for &value in values {
-        for_each_dim_name(f.value_type(value), &mut |n| found |= n == name);
+        f.value_type(value).for_each_symbol(&mut |n| found |= n == name);
     }
     found
 }

@@ -14,7 +14,6 @@ use sapwood_types::Diagnostics;
 
 pub(crate) use change_tracker::{ChangeTracker, one_user};
 pub(crate) use constants::constant_of;
-pub(crate) use dim_bindings::for_each_dim_name;
 pub(crate) use effect_index::EffectIndex;
 pub use error::RewriteError;
 pub use listener::{Listener, StepKind};

@@ -414,15 +414,25 @@ impl<'a> Search<'a> {
         match wanted {
             Dim::Known(_) => wanted == found,
             Dim::Unknown => true,
-            Dim::Named(name) => match self.bound.dims.iter().find(|(n, _)| *n == name) {
-                Some((_, known)) => known.certainly_equal(found),
-                None => {
-                    self.bound.dims.push((name, found));
-                    self.trail.push(UndoEntry::Dim);
-                    true
-                }
+            Dim::Expr(expr) => match expr.as_symbol() {
+                Some(name) => match self.bound_dim(name) {
+                    Some(known) => known.certainly_equal(found),
+                    None => {
+                        self.bound.dims.push((name, found));
+                        self.trail.push(UndoEntry::Dim);
+                        true
+                    }
+                },
+                // The symbols of an expression must be bound before.
+                None => wanted
+                    .substitute(&mut |name| self.bound_dim(name).unwrap_or(Dim::Unknown))
+                    .certainly_equal(found),
             },
         }
+    }
+
+    fn bound_dim(&self, name: Name) -> Option<Dim> {
+        self.bound.dims.iter().find(|(known, _)| *known == name).map(|&(_, dim)| dim)
     }
 
     fn capture(&mut self, capture: usize, found: Attr) -> bool {

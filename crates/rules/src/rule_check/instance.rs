@@ -139,7 +139,7 @@ fn with_open_dims(random: &mut InstanceRng, ty: &TensorType, size: u64) -> Tenso
         return ty.clone();
     }
     let open = |(n, dim): (usize, &Dim)| match random.below(3) {
-        0 => Dim::Named(Name::new(&format!("d{n}"))),
+        0 => Dim::symbol(Name::new(&format!("d{n}"))),
         1 => Dim::Unknown,
         _ => *dim,
     };
@@ -389,11 +389,11 @@ impl InstanceBuilder<'_> {
         let own = ty.dims == self.base.dims;
         let extent = |(n, dim): (usize, &Dim)| match dim {
             Dim::Known(extent) => Some(*extent),
-            // Dims of this name are dims of the base.
-            Dim::Named(_) => {
-                let base = self.base.dims.iter().position(|d| d == dim)?;
+            // Symbols are dims of the base.
+            Dim::Expr(_) => dim.evaluate(&|name| {
+                let base = self.base.dims.iter().position(|d| d.as_symbol() == Some(name))?;
                 self.extents.get(base).copied()
-            }
+            }),
             Dim::Unknown => self.extents.get(n).copied().filter(|_| own),
         };
         self.shapes.push(ty.dims.iter().enumerate().map(extent).collect::<Option<_>>()?);

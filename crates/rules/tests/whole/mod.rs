@@ -92,9 +92,9 @@ impl Whole<'_> {
         let Self(f, p, typed) = self;
         let dims = |f: &Function, v| f.value_type(v).as_tensor().map(|t| t.dims.to_vec());
         let (x, y) = (dims(p, a).unwrap_or_default(), dims(f, b).unwrap_or_default());
-        let fits = |(x, y): (&Dim, &Dim)| match x {
-            Dim::Named(n) => *bound.dims.entry(n.as_str()).or_insert(*y) == *y,
-            x => x == y,
+        let fits = |(x, y): (&Dim, &Dim)| match x.as_symbol() {
+            Some(n) => *bound.dims.entry(n.as_str()).or_insert(*y) == *y,
+            None => x == y,
         };
         if *typed && !(x.len() == y.len() && x.iter().zip(&y).all(fits)) {
             return false;
@@ -115,7 +115,5 @@ fn number(f: &Function, v: ValueId) -> Option<Vec<u8>> {
 
 fn names(f: &Function, v: ValueId) -> Vec<&'static str> {
     let dims = f.value_type(v).as_tensor().map_or(Vec::new(), |t| t.dims.to_vec());
-    dims.into_iter()
-        .filter_map(|d| if let Dim::Named(n) = d { Some(n.as_str()) } else { None })
-        .collect()
+    dims.into_iter().filter_map(|d| d.as_symbol().map(|n| n.as_str())).collect()
 }

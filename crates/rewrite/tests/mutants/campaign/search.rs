@@ -177,13 +177,19 @@ impl Draw {
         match dim {
             Dim::Known(n) => usize::try_from(n).ok(),
             Dim::Unknown => rng.pick(extents),
-            named @ Dim::Named(_) => {
-                if let Some((_, n)) = self.names.iter().find(|(d, _)| *d == named) {
-                    return Some(*n);
-                }
-                let n = rng.pick(extents)?;
-                self.names.push((named, n));
-                Some(n)
+            Dim::Expr(_) => {
+                let names = &mut self.names;
+                dim.for_each_symbol(&mut |name| {
+                    let symbol = Dim::symbol(name);
+                    if !names.iter().any(|(d, _)| *d == symbol) {
+                        names.extend(rng.pick(extents).map(|n| (symbol, n)));
+                    }
+                });
+                let value = |name| {
+                    let found = names.iter().find(|(d, _)| d.as_symbol() == Some(name))?;
+                    u64::try_from(found.1).ok()
+                };
+                usize::try_from(dim.evaluate(&value)?).ok()
             }
         }
     }
