@@ -36,7 +36,10 @@ fn a_run_checks_facts() {
     let message = |n| run(n).unwrap_err().to_string();
     assert_eq!(message(2), "@half: the function assumes ?S >= 4, which is false for ?S = 2");
     assert_eq!(message(12), "@half: the function assumes ?S <= 10, which is false for ?S = 12");
-    assert_eq!(message(7), "@half: the function assumes mod(?S, 2) == 0, which is false for ?S = 7");
+    assert_eq!(
+        message(7),
+        "@half: the function assumes mod(?S, 2) == 0, which is false for ?S = 7"
+    );
 }
 
 #[test]
