@@ -123,7 +123,7 @@ fn check_inst(f: &Function, inst: InstId, rng: &mut Rng, counts: &mut Counts) {
     for (found, expected) in inferred.iter().zip(&concrete) {
         assert!(agrees(found, expected), "{found} is not {expected}: {}", shown());
         found.for_each_dim(&mut |dim| {
-            counts.symbolic_dims += usize::from(matches!(dim, Dim::Expr(_)))
+            counts.symbolic_dims += usize::from(matches!(dim, Dim::Expr(_)));
         });
     }
     let tensors = |types: &[ValueType]| types.iter().all(|ty| ty.as_tensor().is_some());

@@ -115,5 +115,5 @@ fn number(f: &Function, v: ValueId) -> Option<Vec<u8>> {
 
 fn names(f: &Function, v: ValueId) -> Vec<&'static str> {
     let dims = f.value_type(v).as_tensor().map_or(Vec::new(), |t| t.dims.to_vec());
-    dims.into_iter().filter_map(|d| d.as_symbol().map(|n| n.as_str())).collect()
+    dims.into_iter().filter_map(|d| d.as_symbol().map(sapwood_ptir::Name::as_str)).collect()
 }
