@@ -68,8 +68,8 @@ pub use pattern::{
     PatternList, PatternSet, Replacement, Rewrite, RootView, Roots, Unary,
 };
 pub use pipeline::{
-    AddPatterns, DEFAULT_PIPELINE, MakePass, MakePassFn, OptionInfo, OptionValue, PassInfo,
-    PassManager, PassOptions, PassReport, PatternReader, PatternSources, PipelineFailure,
+    AddPatterns, DEFAULT_PIPELINE, MakePass, MakePassClosure, MakePassFn, OptionInfo, OptionValue,
+    PassInfo, PassManager, PassOptions, PassReport, PatternReader, PatternSources, PipelineFailure,
     PipelineParser, Reproducer, ReproducerError, RunReport, parse_pipeline, print_pipeline,
 };
 pub use rewriter::{Listener, ProgramRewriter, RewriteError, StepKind};

@@ -28,6 +28,7 @@ pub fn op<A: Operands>(key: OpKey, operands: A) -> OpMatcher<A> {
 impl<A: Operands, T> OpMatcher<A, T> {
     /// Requires that an attribute has this value: an integer, `Axes`, a `DataType` and so on. An attribute that is not written
     /// has its default value.
+    #[allow(clippy::needless_pass_by_value, reason = "callers write literals")]
     pub fn attr(self, name: &'static str, value: impl AttrField) -> OpMatcher<A, AttrIs<T>> {
         let Self { key, operands, swap, attrs } = self;
         let attrs = AttrIs { others: attrs, name, value: value.to_attr() };

@@ -13,7 +13,8 @@ pub use option_value::OptionValue;
 pub(crate) use parse::print_pass;
 pub use parse::{PatternReader, PipelineParser, parse_pipeline, print_pipeline};
 pub use pass_info::{
-    AddPatterns, MakePass, MakePassFn, OptionInfo, PassInfo, PassOptions, PatternSources,
+    AddPatterns, MakePass, MakePassClosure, MakePassFn, OptionInfo, PassInfo, PassOptions,
+    PatternSources,
 };
 pub use report::{PassReport, RunReport};
 pub use reproducer::{Reproducer, ReproducerError};

@@ -30,11 +30,14 @@ pub enum MakePass {
     /// A plain function, for descriptions that are statics.
     Plain(MakePassFn),
     /// A closure, which may capture the state that its passes share.
-    Closure(Arc<dyn Fn(&mut PassOptions<'_>) -> Result<Arc<dyn Pass>, ()> + Send + Sync>),
+    Closure(Arc<MakePassClosure>),
 }
 
 /// A plain function that creates a pass from its options.
 pub type MakePassFn = fn(&mut PassOptions<'_>) -> Result<Arc<dyn Pass>, ()>;
+
+/// A closure that creates a pass from its options.
+pub type MakePassClosure = dyn Fn(&mut PassOptions<'_>) -> Result<Arc<dyn Pass>, ()> + Send + Sync;
 
 impl MakePass {
     /// Returns a closure as a function that creates a pass.
