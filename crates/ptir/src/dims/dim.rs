@@ -28,7 +28,7 @@ impl Dim {
         DimExpr::symbol(name).map_or(Self::Unknown, Self::Expr)
     }
 
-    /// Returns the value of an expression: a number if the expression is one. A number that is no extent is unknown.
+    /// Returns the value of an expression: a number if the expression is one. A negative number is unknown, because it is not an extent.
     #[must_use]
     pub fn from_expr(expr: DimExpr) -> Self {
         match expr.as_constant() {
@@ -160,7 +160,7 @@ impl Dim {
         expr.substitute(&replace).map_or(Self::Unknown, Self::from_expr)
     }
 
-    /// Returns the extent for some values of the symbols, or `None` if a symbol has no value or the result is no extent.
+    /// Returns the extent for some values of the symbols, or `None` if a symbol has no value or the result is not an extent.
     #[must_use]
     pub fn evaluate(self, value: &dyn Fn(Name) -> Option<u64>) -> Option<u64> {
         match self {

@@ -9,7 +9,7 @@ use crate::types::{Dim, TensorType, ValueType};
 use sapwood_types::Rng;
 
 /// Generates random tensors for the parameters of a function. Named and unknown dims get small extents, equal names
-/// equal extents. Returns `None` if a parameter is not a tensor or too large, or if an expression is no extent.
+/// equal extents. Returns `None` if a parameter is not a tensor or too large, or if an expression is not an extent.
 #[must_use]
 pub fn random_inputs(rng: &mut Rng, function: &Function) -> Option<Vec<TensorLiteral>> {
     let mut extents = BTreeMap::new();
