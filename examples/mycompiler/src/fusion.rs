@@ -12,9 +12,9 @@ pub fn softmax(_: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
     let (x, e, [mut largest, mut total]) = (m::slot(), m::slot(), [None; 2]);
     let exponentials = m::exp(m::sub(m::any(&x), m::any(&mut largest)).one_use()).bind(&e);
     rw.matches_root(m::div(exponentials, m::any(&mut total)))?;
-    let largest = rw.def::<ReduceMax>(along_rows(largest?, rw)?)?;
-    let total = rw.def::<ReduceSum>(along_rows(total?, rw)?)?;
-    let [axis] = *largest.axes.as_slice() else { return None };
+    let [largest, total] = [along_rows(largest?, rw)?, along_rows(total?, rw)?];
+    let (largest, total) = (rw.def::<ReduceMax>(largest)?, rw.def::<ReduceSum>(total)?);
+    let [axis] = largest.axes[..] else { return None };
     let same = Some(largest.input) == x.get() && Some(total.input) == e.get();
     if !same || total.axes != largest.axes || rw.dtype(largest.input) != Some(DataType::F32) {
         return None;
