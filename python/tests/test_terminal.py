@@ -118,9 +118,8 @@ def phases(output: str) -> dict[str, list[int]]:
 def test_a_large_file_shows_its_phases(large: Path) -> None:
     output = on_terminal(["opt", str(large), "--check", "-o", os.devnull])
     shown = phases(output)
-    assert len(shown) >= 2, output
-    percentages = [percent for phase in shown.values() for percent in phase]
-    assert any(0 < percent < 100 for percent in percentages), shown
+    # Reading and simplifying may be too short to be shown; the check takes seconds.
+    assert any(0 < percent < 100 for percent in shown.get("check", [])), output
     # The line is cleared in the end, and the verdict follows.
     assert output.rpartition("\x1b[2K")[2].startswith("check: ") or "\ncheck: " in output.rpartition("\x1b[2K")[2], output[-200:]
 
