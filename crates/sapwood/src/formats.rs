@@ -36,7 +36,7 @@ impl FileFormat {
         }
     }
 
-    /// Returns the format that the extension of a path stands for.
+    /// Returns the format of a path, by its extension.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "ptir" => Some(Self::Ptir),

@@ -79,7 +79,7 @@ pub struct AttrDef {
     pub kind: AttrKind,
     /// Its value when it is omitted; `None` if it is required.
     pub default: Option<Attr>,
-    /// The value that an omitted attribute stands for, if its default is [`Attr::Unit`].
+    /// The value that an omitted attribute means, if its default is [`Attr::Unit`].
     pub omitted: OmittedMeaning,
     /// Its documentation.
     pub doc: String,
