@@ -101,10 +101,16 @@ impl GreedyDriver<'_> {
         true
     }
 
-    /// Reports patterns that would fire at a root although their gate excludes it.
-    pub(super) fn check_gate(&mut self, bucket: &PatternBucket, open: u64, root: InstId) {
+    /// Reports skipped patterns that would fire at a root.
+    pub(super) fn check_skipped(
+        &mut self,
+        bucket: &PatternBucket,
+        skipped: u64,
+        root: InstId,
+        problem: &ProblemKind,
+    ) {
         for (n, &id) in bucket.ids.iter().take(MAX_GATED).enumerate() {
-            if open >> n & 1 != 0 || self.disabled[id as usize] {
+            if skipped >> n & 1 == 0 || self.disabled[id as usize] {
                 continue;
             }
             let PatternKind::Staged(stage) = &self.set.entry(id).kind else { continue };
@@ -114,7 +120,7 @@ impl GreedyDriver<'_> {
             if let Ok(Some(values)) = staged
                 && self.patch.check(self.rw.function(), root, &values).is_ok()
             {
-                self.report_pattern(id, root, ProblemKind::FiresOutsideGate, false);
+                self.report_pattern(id, root, problem.clone(), false);
             }
         }
     }
