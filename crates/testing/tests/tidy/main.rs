@@ -98,6 +98,31 @@ fn the_wheel_is_built_from_the_crates_of_the_tests() {
 }
 
 #[test]
+fn every_test_file_belongs_to_a_target() {
+    let mut problems = Vec::new();
+    for file in files().into_iter().filter(|file| file.ends_with("Cargo.toml")) {
+        let manifest = text(&file);
+        if !manifest.contains("autotests = false") {
+            continue;
+        }
+        let folder = file.with_file_name("tests");
+        let suite = text(&folder.join("suite.rs"));
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let is_target = manifest.contains(&format!("[[test]]\nname = \"{name}\"\n"));
+            if !is_target && !suite.lines().any(|line| line == format!("mod {name};")) {
+                problems.push(format!(
+                    "{} runs in no test target; add `mod {name};` to suite.rs",
+                    shown(&path)
+                ));
+            }
+        }
+    }
+    report(&problems);
+}
+
+#[test]
 fn every_dependency_has_its_reason() {
     let reasons = text(&repository().join("docs/dependencies.md"));
     let mut problems = BTreeSet::new();
