@@ -123,6 +123,31 @@ fn every_test_file_belongs_to_a_target() {
 }
 
 #[test]
+fn crates_can_be_published_one_after_the_other() {
+    // Cargo leaves out dependencies of tests without a version. With one, the crates would have to be published in circles.
+    let workspace = text(&repository().join("Cargo.toml"));
+    let mut problems = Vec::new();
+    for file in files().into_iter().filter(|file| file.ends_with("Cargo.toml")) {
+        let manifest = text(&file);
+        let Some((_, rest)) = manifest.split_once("\n[dev-dependencies]\n") else { continue };
+        let lines = rest.lines().take_while(|line| !line.starts_with('['));
+        for line in lines.filter(|line| line.starts_with("sapwood")) {
+            let name = line.split(['.', ' ']).next().unwrap_or_default();
+            let versioned = workspace
+                .lines()
+                .any(|l| l.starts_with(&format!("{name} = ")) && l.contains("version"));
+            if line.contains("version") || versioned && line.contains("workspace") {
+                problems.push(format!(
+                    "{}: name the path of `{name}` instead of its version",
+                    shown(&file)
+                ));
+            }
+        }
+    }
+    report(&problems);
+}
+
+#[test]
 fn every_dependency_has_its_reason() {
     let reasons = text(&repository().join("docs/dependencies.md"));
     let mut problems = BTreeSet::new();
