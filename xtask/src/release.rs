@@ -305,14 +305,16 @@ impl<'a> Release<'a> {
         self.check_paths(&archive)
     }
 
-    // Packs and verifies every published crate as cargo would upload it.
+    // Packs every published crate and builds it from its package, as `cargo publish` does.
     fn crates(&self) -> Result<()> {
-        let mut publish = Command::new("cargo");
-        publish.args(["publish", "--workspace", "--dry-run", "--locked"]);
-        finish(publish.current_dir(&self.workspace.root), "cargo would not publish", true)?;
+        let names = self.workspace.published_packages();
+        let mut package = Command::new("cargo");
+        package.args(["package", "--locked"]).current_dir(&self.workspace.root);
+        package.args(names.iter().flat_map(|name| ["--package", name]));
+        finish(&mut package, "the crates cannot be published", true)?;
         let crates = self.dist.join("crates");
         std::fs::create_dir_all(&crates)?;
-        for name in self.workspace.published_packages() {
+        for name in names {
             let file = format!("{name}-{}.crate", self.version);
             let packed = self.workspace.target.join("package").join(&file);
             std::fs::copy(&packed, crates.join(&file))
