@@ -7,18 +7,6 @@ use std::process::{Command, Output};
 
 use sapwood_testing::repository;
 
-/// The crates that do little of the work when the example runs. They are built quickly.
-const UNOPTIMISED: &[&str] = &[
-    "sapwood",
-    "sapwood-explorer",
-    "sapwood-ir",
-    "sapwood-lower",
-    "sapwood-rewrite",
-    "sapwood-rules",
-    "sapwood-runtime",
-    "sapwood-stablehlo",
-];
-
 // Builds the example, with the crates that are compiled already where the settings are the same.
 fn build() -> PathBuf {
     let manifest = repository().join("examples/mycompiler/Cargo.toml");
@@ -29,9 +17,6 @@ fn build() -> PathBuf {
         .arg(&manifest)
         .arg("--target-dir")
         .arg(target)
-        .args(UNOPTIMISED.iter().flat_map(|name| {
-            ["--config".to_owned(), format!("profile.dev.package.{name}.opt-level=0")]
-        }))
         .output()
         .unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
