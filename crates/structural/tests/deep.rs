@@ -1,11 +1,9 @@
 //! Deep, wide and heavily shared graphs: built, compared, hashed, their first mismatch and all
 //! differences found, and dropped, on a small stack.
 
-mod lang;
-
 use std::time::Instant;
 
-use lang::{Hooked, Lang, derived, described, list, make};
+use crate::lang::{Hooked, Lang, derived, described, list, make};
 use sapwood_structural::{
     FieldBuilder, FieldRole, Map, NodeKind, Ref, Seq, StructuralOptions, TypeBuilder, TypeRegistry,
     Value, equal,
