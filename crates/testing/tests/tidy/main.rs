@@ -9,6 +9,7 @@ use sapwood_testing::repository;
 
 mod plain_english;
 mod public_api;
+mod regressions;
 
 /// No file of these kinds is longer than this…
 const MOST_LINES: usize = 700;
