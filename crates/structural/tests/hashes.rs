@@ -1,11 +1,10 @@
 //! Tests of the hash: no collisions on sets that collide with weaker hashes, and values that never change.
 
-mod lang;
-
+use crate::lang;
 use std::collections::HashSet;
 use std::process::Command;
 
-use lang::{Lang, derived, described, ints, list};
+use crate::lang::{Lang, derived, described, ints, list};
 use sapwood_structural::{BigInt, Bytes, HASH_VERSION, Map, Set, Tensor, Value, equal, hash};
 use sapwood_types::DataType;
 
