@@ -8,6 +8,7 @@ use std::process::Command;
 use sapwood_testing::repository;
 
 mod plain_english;
+mod regressions;
 
 /// No file of these kinds is longer than this…
 const MOST_LINES: usize = 700;
