@@ -64,8 +64,8 @@ mod types;
 mod verify;
 
 pub use attr::{
-    Attr, AttrField, AttrKind, AttrList, Axes, FloatBits, Int, Ints, MAX_ATTR_DEPTH, Pairs,
-    ResultType, ResultTypes,
+    Attr, AttrField, AttrKind, AttrList, Axes, DimExprs, FloatBits, Int, Ints, MAX_ATTR_DEPTH,
+    Pairs, ResultType, ResultTypes,
 };
 pub use build::{
     AsGraph, AsValue, DotAttrs, DotDims, FromResults, FunctionWriter, GraphBuilder, GraphError,
