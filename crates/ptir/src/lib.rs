@@ -84,7 +84,7 @@ pub use op::{
     OptValue, RegionSignature, Registry, RegistryError, ResultCount, Value, Values, check_axis,
     ops_reference_page, unify_dims,
 };
-pub use program::{DuplicateFunction, Program};
+pub use program::{BindError, DuplicateFunction, Program};
 pub use tables::{InternerLockGuard, lock_interners};
 pub use text::{
     InstPrinter, ParseOptions, PrintOptions, TEXT_VERSION, external_bytes, parse, parse_with,
