@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use sapwood_check::{CheckOptions, CheckReport, compare};
 use sapwood_ptir::eval::Tensor;
-use sapwood_ptir::{OpDef, Program, Registry, TensorLiteral};
+use sapwood_ptir::{Name, OpDef, Program, Registry, TensorLiteral};
 use sapwood_rewrite::canonicalize::populate_canonicalization;
 use sapwood_rewrite::{
     AddPatterns, PassInfo, PassManager, PatternSet, PipelineFailure, PipelineParser, RunReport,
@@ -50,6 +50,8 @@ pub struct Toolkit {
     patterns: Vec<Arc<AddPatterns>>,
     passes: Vec<Arc<PassInfo>>,
     backends: Vec<Arc<dyn NamedBackend>>,
+    // The extents of symbols in the programs that are read.
+    bindings: Vec<(Name, u64)>,
     // The problems of what was added, which the methods that run something report.
     problems: SourceErrors,
 }
@@ -79,6 +81,7 @@ impl Toolkit {
             patterns: Vec::new(),
             passes: sapwood_rules::PASSES.iter().map(|&info| Arc::new(info.clone())).collect(),
             backends: Vec::new(),
+            bindings: Vec::new(),
             problems: SourceErrors::default(),
         }
     }
@@ -135,6 +138,18 @@ impl Toolkit {
     pub fn backend(mut self, backend: impl Backend + 'static) -> Self {
         self.backends.push(Arc::new(backend));
         self
+    }
+
+    /// Makes a symbol a known number in the programs that the command reads, as `--bind B=1` does.
+    #[must_use]
+    pub fn bind(mut self, symbol: impl Into<Name>, extent: u64) -> Self {
+        self.bindings.push((symbol.into(), extent));
+        self
+    }
+
+    /// Returns the extents of symbols.
+    pub(crate) fn bindings(&self) -> &[(Name, u64)] {
+        &self.bindings
     }
 
     fn add_problems(&mut self, problems: SourceErrors) {
