@@ -1,8 +1,6 @@
 //! Every edit with every kind of op: a refused edit leaves the function unchanged.
 
-mod edit_count;
-
-use edit_count::EditCount;
+use crate::edit_count::EditCount;
 use sapwood_ptir::ops::{Add, Cond, Constant, CustomCall, Neg, Return, Tuple, While, Yield};
 use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_program};
 use sapwood_ptir::{

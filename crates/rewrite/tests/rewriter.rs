@@ -1,10 +1,8 @@
 //! The rewriter: the effects of edits, and the edits it refuses.
 
-mod edit_count;
-
 use std::sync::Arc;
 
-use edit_count::EditCount;
+use crate::edit_count::EditCount;
 use sapwood_ptir::ops::{Add, Cond, Exp, Neg, Reshape, Yield};
 use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_program};
 use sapwood_ptir::{

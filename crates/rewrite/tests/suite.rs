@@ -4,6 +4,7 @@ mod chains;
 mod cse;
 mod deep_and_wide;
 mod driver;
+mod edit_count;
 mod fold;
 mod gate;
 mod growth;
