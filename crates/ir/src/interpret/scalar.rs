@@ -155,7 +155,7 @@ pub fn binary(op: BinaryOp, left: Scalar, right: Scalar) -> Option<Scalar> {
 }
 
 // Returns the result of a comparison, and none for other operators.
-fn comparison<T: PartialOrd>(op: BinaryOp, a: T, b: T) -> Option<Scalar> {
+fn comparison<T: Copy + PartialOrd>(op: BinaryOp, a: T, b: T) -> Option<Scalar> {
     Some(Scalar::Bool(match op {
         BinaryOp::Eq => a == b,
         BinaryOp::Ne => a != b,

@@ -76,7 +76,7 @@ fn ir_parse_expr<'py>(
     vars: Items<'py>,
     filename: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let parse = |source: &Source, vars: &[Var]| parse_expr(source, vars).map(|e| e.into_any());
+    let parse = |source: &Source, vars: &[Var]| parse_expr(source, vars).map(Ref::into_any);
     parse_with_vars(py, text, &vars, filename, parse)
 }
 
@@ -89,7 +89,7 @@ fn ir_parse_type<'py>(
     vars: Items<'py>,
     filename: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let parse = |source: &Source, vars: &[Var]| parse_type(source, vars).map(|t| t.into_any());
+    let parse = |source: &Source, vars: &[Var]| parse_type(source, vars).map(Ref::into_any);
     parse_with_vars(py, text, &vars, filename, parse)
 }
 
