@@ -202,8 +202,9 @@ fn closed_terms_hash_the_same_in_another_process() {
         return;
     }
     let this = std::env::current_exe().unwrap();
+    let name = "hashes::closed_terms_hash_the_same_in_another_process";
     let output = Command::new(this)
-        .args(["--exact", "closed_terms_hash_the_same_in_another_process", "--nocapture"])
+        .args(["--exact", name, "--nocapture"])
         .env(SECOND, "1")
         .output()
         .unwrap();
