@@ -42,6 +42,7 @@
 //! | `testing/` | Random programs, inputs and mutations; only with the feature `testing`. |
 
 mod attr;
+mod attr_interner;
 mod build;
 pub mod dims;
 pub mod eval;
