@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 #[cfg(feature = "check")]
 use sapwood_check::{CheckOptions, CheckReport, compare};
+#[cfg(feature = "command")]
+use sapwood_ptir::Name;
 use sapwood_ptir::{OpDef, Program, Registry};
 #[cfg(feature = "rules")]
 use sapwood_rewrite::canonicalize::populate_canonicalization;
@@ -58,6 +60,9 @@ pub struct Toolkit {
     passes: Vec<Arc<PassInfo>>,
     #[cfg(feature = "runtime")]
     backends: Vec<Arc<dyn NamedBackend>>,
+    // The extents of symbols in the programs that are read.
+    #[cfg(feature = "command")]
+    bindings: Vec<(Name, u64)>,
     // The problems of what was added, which the methods that run something report.
     problems: SourceErrors,
 }
@@ -90,6 +95,8 @@ impl Toolkit {
             passes: passes_of_rules(),
             #[cfg(feature = "runtime")]
             backends: Vec::new(),
+            #[cfg(feature = "command")]
+            bindings: Vec::new(),
             problems: SourceErrors::default(),
         }
     }
@@ -148,6 +155,20 @@ impl Toolkit {
     pub fn backend(mut self, backend: impl Backend + 'static) -> Self {
         self.backends.push(Arc::new(backend));
         self
+    }
+
+    /// Makes a symbol a known number in the programs that the command reads, as `--bind B=1` does.
+    #[must_use]
+    #[cfg(feature = "command")]
+    pub fn bind(mut self, symbol: impl Into<Name>, extent: u64) -> Self {
+        self.bindings.push((symbol.into(), extent));
+        self
+    }
+
+    /// Returns the extents of symbols.
+    #[cfg(feature = "command")]
+    pub(crate) fn bindings(&self) -> &[(Name, u64)] {
+        &self.bindings
     }
 
     fn add_problems(&mut self, problems: SourceErrors) {

@@ -2,4 +2,5 @@
 
 mod any_text;
 mod quotes;
+mod symbolic;
 mod wrong_rules;

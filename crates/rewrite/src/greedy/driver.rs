@@ -51,7 +51,7 @@ pub(crate) struct GreedyDriver<'a> {
     pub(super) disabled: Vec<bool>,
     // The value table; present if equal instructions are merged along the way.
     pub(super) merging: Option<MergeState>,
-    failures: FailureCache,
+    pub(super) failures: FailureCache,
     readers: ReaderSearch,
     types: TypeFactCache,
     changed: Vec<InstId>,

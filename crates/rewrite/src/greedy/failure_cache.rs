@@ -11,18 +11,27 @@ use crate::rewriter::ProgramRewriter;
 pub(super) struct FailureCache {
     // `None` if the cache is disabled.
     failed_at: Option<Vec<u32>>,
+    skips_next: bool,
 }
 
 impl FailureCache {
     /// Returns an empty cache for this number of instructions; a disabled one finds nothing.
     pub(super) fn new(enabled: bool, capacity: usize) -> Self {
-        Self { failed_at: enabled.then(|| vec![0; capacity]) }
+        Self { failed_at: enabled.then(|| vec![0; capacity]), skips_next: false }
+    }
+
+    /// Ignores the next record: an attempt failed for a reason that a pattern does not read.
+    pub(super) fn skip_next_record(&mut self) {
+        self.skips_next = true;
     }
 
     /// Records that all patterns of an instruction have failed in the current state.
     #[inline]
     pub(super) fn record(&mut self, rw: &ProgramRewriter<'_>, inst: InstId) {
         let Some(failed_at) = &mut self.failed_at else { return };
+        if std::mem::take(&mut self.skips_next) {
+            return;
+        }
         if failed_at.len() <= inst.index() {
             failed_at.resize(rw.function().inst_capacity(), 0);
         }
