@@ -134,8 +134,8 @@ pub(super) trait HashCodes {
 #[inline]
 pub(super) fn mix_inst<C: HashCodes>(codes: &mut C, f: &Function, inst: InstId) -> C::State {
     let mut state = codes.start(inst);
-    for result in f.inst_results(inst) {
-        state = codes.mix_type(state, f.type_id(result));
+    for result in f.dfg.result_data(inst) {
+        state = codes.mix_type(state, result.ty);
     }
     state = codes.mix_regions(state, inst);
     let mut operands = f.operands(inst);

@@ -366,7 +366,8 @@ impl<'a> Rewrite<'a> {
     }
 
     /// Keeps the root, and gives parameters of its regions types with more known dims. The types that follow from these are inferred.
-    pub(crate) fn narrow(&mut self, types: Vec<(ValueId, ValueType)>) -> Option<Values> {
+    #[doc(hidden)]
+    pub fn narrow(&mut self, types: Vec<(ValueId, ValueType)>) -> Option<Values> {
         self.patch.narrow(types).then(Values::new)
     }
 

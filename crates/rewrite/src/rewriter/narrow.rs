@@ -73,7 +73,7 @@ fn user_with_types(f: &Function, user: InstId) -> Option<InstId> {
 }
 
 /// Returns whether a type has at least the known dims of another, and agrees with it in all others.
-pub(crate) fn refines(ty: &ValueType, other: &ValueType) -> bool {
+pub fn refines(ty: &ValueType, other: &ValueType) -> bool {
     match (ty, other) {
         (ValueType::Tensor(a), ValueType::Tensor(b)) => {
             a.dtype == b.dtype
