@@ -43,14 +43,19 @@ def _import_jax(caller: str) -> Any:
         raise MissingPackageError(message) from None
 
 
-def from_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> ptir.Program:
+def from_jax(function: Callable[..., Any], *args: Any, shapes: Any = None, **kwargs: Any) -> ptir.Program:
     """Returns the program that JAX traces for a function and its arguments.
 
     A function that is already jitted is used as it is. Of any other function, arguments that it does not use are parameters, too.
+
+    With ``shapes``, the program has symbolic extents: a text such as ``"b, 2*s + 1, 8"`` for each argument, ``None`` for one whose shape is
+    known, or one text for all. JAX reads the texts, as `jax.export.symbolic_args_specs` does. A dimension variable is at least one.
     """
     if not callable(function):
         message = f"from_jax expects a function and its arguments, found {type(function).__name__}"
         raise ArgumentError(message)
+    if shapes is not None:
+        return _from_exported(function, args, kwargs, shapes)
     lower = getattr(function, "lower", None)
     if lower is None:
         lower = _import_jax("from_jax").jit(function, keep_unused=True).lower
@@ -64,6 +69,25 @@ def from_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> ptir.Pr
     jax = _import_jax("from_jax")
     keys = [_key_types(jax, getattr(lowered, name, None)) for name in ("args_info", "out_info")]
     return program._with_origin(_Signature(in_tree, lowered.out_tree, kept, *keys))  # noqa: SLF001
+
+
+def _from_exported(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], shapes: Any
+) -> ptir.Program:
+    """Returns the program of a function with symbolic extents."""
+    jax = _import_jax("from_jax")
+    export = importlib.import_module("jax.export")
+    if kwargs:
+        message = f"from_jax with shapes expects positional arguments only, found {', '.join(kwargs)}"
+        raise ArgumentError(message)
+    if isinstance(shapes, list):
+        shapes = tuple(shapes)
+    specs = export.symbolic_args_specs(args, shapes)
+    jitted = function if hasattr(function, "lower") else jax.jit(function, keep_unused=True)
+    exported = export.export(jitted)(*specs)
+    program = ptir.from_stablehlo(str(exported.mlir_module()), f"<{getattr(function, '__name__', 'jax')}>")
+    kept = tuple(exported.module_kept_var_idx)
+    return program._with_origin(_Signature(exported.in_tree, exported.out_tree, kept, {}, {}))  # noqa: SLF001
 
 
 def _is_key(jax: Any, value: Any) -> bool:

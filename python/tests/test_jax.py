@@ -180,3 +180,25 @@ def test_weak_types() -> None:
     assert scaled(x, 2.0).dtype == (x * 2.0).dtype == jnp.bfloat16
     with pytest.raises(errors.ArgumentError, match="expects a function, found int"):
         sapwood.simplify_jax(3)  # type: ignore[call-overload]
+
+
+def test_symbolic_extents() -> None:
+    x = jnp.ones((2, 5, 4))
+    program = sapwood.from_jax(lambda x: jax.nn.softmax(x, axis=1).reshape(x.shape[0], -1), x, shapes=["b, 2*s + 1, 4"])
+    simple = program.simplify(inline=True)
+    text = str(simple)
+    assert "func @main(%arg0: f32[?b, 2*?s + 1, 4])" in text
+    assert "where" in text
+    assert "get_dimension_size" not in text
+    assert "dynamic_" not in text
+    for batch, length in [(1, 3), (3, 5), (2, 7)]:
+        x = np.random.default_rng(0).normal(size=(batch, length, 4)).astype(np.float32)
+        (found,) = simple.run(x)
+        np.testing.assert_allclose(found, jax.nn.softmax(x, axis=1).reshape(batch, -1), rtol=1e-5)
+    with pytest.raises(errors.SapwoodError):
+        simple.run(np.ones((1, 4, 4), np.float32))
+
+
+def test_symbolic_extents_need_positional_arguments() -> None:
+    with pytest.raises(errors.ArgumentError, match="positional arguments only, found scale"):
+        sapwood.from_jax(dense, *arguments(), scale=2.0, shapes="b, 4")

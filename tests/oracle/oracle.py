@@ -15,6 +15,7 @@ from pathlib import Path
 
 import contract
 import control
+import dims
 import elementwise
 import examples
 import indexing
@@ -23,7 +24,7 @@ import shapes
 from examples import EXAMPLES
 from tensors import BY_HAND, OPS, WEIGHT, Draw, literal, to_bytes, type_text
 
-MODULES = [elementwise, shapes, contract, reductions, indexing, control, examples]
+MODULES = [elementwise, shapes, contract, reductions, indexing, dims, control, examples]
 ROOT = Path(__file__).resolve().parents[2]
 # Files of ops without values from this script; tests/oracle/README.md has the reasons.
 WRITTEN_BY_HAND = ["custom_call"]

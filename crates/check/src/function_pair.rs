@@ -126,7 +126,7 @@ pub struct ResultComparison {
     /// The number of compared elements that say nothing about the others: on inputs on which floats of a tensor are not
     /// comparable, the equal elements that have its most common value, if changed rounding does not move them by a little.
     pub uninformative: u64,
-    /// The largest difference of floats that is within tolerance.
+    /// The largest difference of floats that is within tolerance, as a part of the largest element of its tensor that differs.
     pub max_difference: f64,
     /// The place, the two values and the cause of the first element that is not comparable.
     pub not_comparable: Option<String>,
@@ -548,7 +548,7 @@ impl<'a> OutputComparer<'a> {
                 }
                 ElementRelation::Near => {
                     result.compared += whole;
-                    result.max_difference = result.max_difference.max(apart);
+                    result.max_difference = result.max_difference.max(apart / largest);
                     continue;
                 }
                 ElementRelation::Far => {}
@@ -571,7 +571,7 @@ impl<'a> OutputComparer<'a> {
                 }
                 Some(OpenCause::Rounding) if float && apart <= large => {
                     result.compared += whole;
-                    result.max_difference = result.max_difference.max(apart);
+                    result.max_difference = result.max_difference.max(apart / largest);
                 }
                 Some(cause) => {
                     let why = cause.as_str();

@@ -1,5 +1,6 @@
 //! Random inputs for functions, determined by a seed.
 
+use sapwood_ptir::dims::{DimExpr, Facts};
 use sapwood_ptir::eval::{Float, Int, Native, Tensor, Value};
 use sapwood_ptir::{Dim, Function, Name, TensorLiteral, TensorType, ValueType};
 use sapwood_ptir::{with_float, with_int};
@@ -9,6 +10,8 @@ use sapwood_types::{DataType, FloatMode, Rng};
 const SAME_EXTENT: u64 = 3;
 /// The largest extent that is tried for unknown dims besides the known extents of the function.
 const MAX_OWN_EXTENT: u64 = 5;
+/// The number of attempts to find extents that satisfy the facts of a function.
+const MAX_EXTENT_DRAWS: usize = 200;
 /// The largest known extent of a function that is tried for unknown dims.
 const MAX_STATED_EXTENT: u64 = 16;
 /// The largest number of bytes of the inputs of one function.
@@ -133,6 +136,9 @@ impl InputGenerator<'_> {
             bytes: 0,
             range: InputRange::Any,
         };
+        if let Some(facts) = f.facts() {
+            drawing.bind_symbols(&mut rng, facts);
+        }
         let params = f.params().iter().enumerate();
         let value = |(n, &param): (usize, _)| {
             drawing.range = self.ranges.get(n).copied().unwrap_or_default();
@@ -370,6 +376,50 @@ impl DrawState<'_> {
                 let value = |name| Some(self.names.iter().find(|(known, _)| *known == name)?.1);
                 // A run reports the extents that have no solution.
                 dim.evaluate(&value).unwrap_or(0)
+            }
+        }
+    }
+
+    // Draws extents of all symbols that satisfy the facts of the function: the smallest that each may have, one more, or others. Without success, each symbol is
+    // drawn on its own.
+    fn bind_symbols(&mut self, rng: &mut Rng, facts: &Facts) {
+        let f = self.f;
+        let mut symbols: Vec<Name> = Vec::new();
+        for &param in f.params() {
+            f.value_type(param).for_each_symbol(&mut |name| {
+                if !symbols.contains(&name) {
+                    symbols.push(name);
+                }
+            });
+        }
+        let lowest = |name: Name| {
+            let lowest = DimExpr::symbol(name).and_then(|symbol| facts.bounds(symbol).lowest());
+            lowest.and_then(|n| u64::try_from(n).ok()).unwrap_or(0)
+        };
+        let same = !matches!(self.generator.extents, OpenExtents::Own);
+        for attempt in 0..MAX_EXTENT_DRAWS {
+            let mut names = Vec::new();
+            for &name in &symbols {
+                let least = lowest(name);
+                let extent = match rng.below(4) {
+                    _ if same && attempt == 0 => SAME_EXTENT.max(least),
+                    0 => least,
+                    1 => least.saturating_add(1),
+                    _ => self
+                        .own_extent(rng)
+                        .max(least)
+                        .saturating_add(rng.below(1 + attempt / 8) as u64),
+                };
+                names.push((name, extent));
+            }
+            let value =
+                |name: Name| names.iter().find(|(known, _)| *known == name).map(|pair| pair.1);
+            let holds = facts.hold(&|name| i64::try_from(value(name)?).ok()) == Some(true);
+            let tensors = f.params().iter().filter_map(|&param| f.value_type(param).as_tensor());
+            let mut exprs = tensors.flat_map(|ty| &ty.dims).filter(|d| matches!(d, Dim::Expr(_)));
+            if holds && exprs.all(|dim| dim.evaluate(&value).is_some()) {
+                self.names = names;
+                return;
             }
         }
     }

@@ -59,7 +59,7 @@ pub struct ResultReport {
     pub reason: Option<String>,
     /// The number of elements that were compared, over all inputs.
     pub compared: u64,
-    /// The largest difference of floats that was within tolerance.
+    /// The largest difference of floats that was within tolerance, as a part of the largest element of its tensor that differs.
     pub max_difference: f64,
 }
 
@@ -192,7 +192,8 @@ impl CheckReport {
         self.functions.iter().map(|f| f.runs).sum()
     }
 
-    /// Returns the largest difference of floats that was within tolerance.
+    /// Returns the largest difference of floats that was within tolerance, as a part of the largest element of its tensor that
+    /// differs.
     #[must_use]
     pub fn max_difference(&self) -> f64 {
         let results = self.functions.iter().flat_map(|f| &f.results);
@@ -251,7 +252,10 @@ impl CheckReport {
             _ if all == 0 => "no functions to compare".into(),
             Verdict::Same => format!("the same on {runs}"),
             Verdict::WithinTolerance => {
-                format!("within tolerance on {runs}, at worst {:e}", self.max_difference())
+                format!(
+                    "within tolerance on {runs}, at worst {:.1e} of the largest element",
+                    self.max_difference()
+                )
             }
             Verdict::NotComparable => {
                 format!(

@@ -267,6 +267,7 @@ fn write_attr(out: &mut String, attr: &Attr, depth: usize) {
         Attr::Func(name) => out.push_str(&format!("@{}", name.as_str())),
         Attr::Type(dtype) => out.push_str(dtype.short_name()),
         Attr::Ints(list) => out.push_str(&format!("{:?}", &list[..list.len().min(64)])),
+        Attr::Dim(expr) => out.push_str(&expr.to_string()),
         Attr::List(list) => {
             out.push('[');
             for (n, item) in list.iter().enumerate() {

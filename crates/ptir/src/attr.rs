@@ -1,18 +1,15 @@
 //! Attribute values: one small set of forms shared by all ops, so that text, JSON, hashing and comparison are written
 //! once. The typed fields of ops convert to and from these forms through [`AttrField`].
 
-use std::hash::{BuildHasher, BuildHasherDefault};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use hashbrown::HashTable;
-use rustc_hash::FxHasher;
 use sapwood_types::DataType;
 use smallvec::SmallVec;
 
-use crate::ids::AttrId;
+use crate::dims::DimExpr;
 use crate::literal::TensorLiteral;
 use crate::name::Name;
-use crate::types::ValueType;
+use crate::types::{Dim, ValueType};
 
 /// The nesting limit of lists and dictionaries. A dictionary takes two levels of JSON, of which there may be 127.
 pub const MAX_ATTR_DEPTH: usize = 48;
@@ -44,6 +41,8 @@ pub enum Attr {
     Type(DataType),
     /// Integers: `[1, 2]`. A list that is empty or has only integers is always this.
     Ints(Ints),
+    /// An integer that is an expression over the symbols of the function, and not a number: `2*?S`. Only in lists.
+    Dim(DimExpr),
     /// Other lists.
     List(Arc<[Attr]>),
     /// A dictionary, keys sorted and unique.
@@ -95,6 +94,68 @@ impl Attr {
         entries.sort_by_key(|(name, _)| name.as_str());
         entries.dedup_by_key(|(name, _)| *name);
         Self::Dict(entries.into())
+    }
+
+    /// Builds an entry of a list: a number if the expression is one.
+    #[must_use]
+    pub fn dim(expr: DimExpr) -> Self {
+        expr.as_constant().map_or(Self::Dim(expr), Self::Int)
+    }
+
+    /// Returns the entries of a list of integers and expressions.
+    #[must_use]
+    pub fn as_dim_exprs(&self) -> Option<SmallVec<[DimExpr; 4]>> {
+        match self {
+            Self::Ints(list) => list.iter().map(|&n| DimExpr::constant(n)).collect(),
+            Self::List(items) => items.iter().map(Self::as_dim_expr).collect(),
+            _ => None,
+        }
+    }
+
+    fn as_dim_expr(&self) -> Option<DimExpr> {
+        match self {
+            Self::Int(n) => DimExpr::constant(*n),
+            Self::Dim(expr) => Some(*expr),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a symbol of the function occurs in the attribute.
+    #[must_use]
+    pub fn has_symbols(&self) -> bool {
+        match self {
+            Self::Dim(_) => true,
+            Self::List(items) => items.iter().any(Self::has_symbols),
+            Self::Dict(entries) => entries.iter().any(|(_, item)| item.has_symbols()),
+            _ => false,
+        }
+    }
+
+    /// Calls `f` with each symbol of the attribute, once for each expression that has it.
+    pub fn for_each_symbol(&self, f: &mut dyn FnMut(Name)) {
+        match self {
+            Self::Dim(expr) => Dim::Expr(*expr).for_each_symbol(f),
+            Self::List(items) => items.iter().for_each(|item| item.for_each_symbol(f)),
+            Self::Dict(entries) => entries.iter().for_each(|(_, item)| item.for_each_symbol(f)),
+            _ => {}
+        }
+    }
+
+    /// Returns the attribute with other expressions in place of its own. Returns `None` if `f` does.
+    #[must_use]
+    pub fn map_exprs(&self, f: &mut dyn FnMut(DimExpr) -> Option<DimExpr>) -> Option<Self> {
+        match self {
+            Self::Dim(expr) => f(*expr).map(Self::dim),
+            Self::List(items) if self.has_symbols() => {
+                let items = items.iter().map(|item| item.map_exprs(f));
+                items.collect::<Option<Vec<_>>>().map(Self::list)
+            }
+            Self::Dict(entries) if self.has_symbols() => {
+                let entries = entries.iter().map(|(name, item)| Some((*name, item.map_exprs(f)?)));
+                entries.collect::<Option<Vec<_>>>().map(Self::dict)
+            }
+            _ => Some(self.clone()),
+        }
     }
 
     /// Builds a word.
@@ -183,6 +244,7 @@ impl Attr {
             Self::Func(_) => "a function",
             Self::Type(_) => "an element type",
             Self::Ints(_) => "a list of integers",
+            Self::Dim(_) => "an expression over symbols",
             Self::List(_) => "a list",
             Self::Dict(_) => "a dictionary",
             Self::Literal(_) => "a literal",
@@ -209,6 +271,8 @@ pub enum AttrKind {
     Type,
     /// A list of integers.
     Ints,
+    /// A list of integers and of expressions over the symbols of the function: `[?B, 2*?S]`.
+    Dims,
     /// A list of lists of integers, each of the given length: `[[0, 1], [2, 0]]`.
     IntLists(usize),
     /// A literal of the result type.
@@ -232,6 +296,7 @@ impl AttrKind {
             Self::Func => "a function such as @f".into(),
             Self::Type => "an element type such as f32".into(),
             Self::Ints => "a list of integers".into(),
+            Self::Dims => "a list of integers or expressions over symbols".into(),
             Self::IntLists(n) => format!("a list of lists of {n} integers"),
             Self::Literal => "a literal".into(),
             Self::Dict => "a dictionary".into(),
@@ -254,6 +319,10 @@ impl AttrKind {
             | (Self::Dict, Attr::Dict(_))
             | (Self::ResultType, Attr::Unit) => true,
             (Self::Word(words), Attr::Word(w)) => words.contains(&w.as_str()),
+            (Self::Dims, Attr::Ints(_)) => true,
+            (Self::Dims, Attr::List(items)) => {
+                items.iter().all(|item| matches!(item, Attr::Int(_) | Attr::Dim(_)))
+            }
             (Self::IntLists(_), Attr::Ints(rows)) => rows.is_empty(),
             (Self::IntLists(n), Attr::List(rows)) => {
                 rows.iter().all(|r| r.as_ints().is_some_and(|r| r.len() == n))
@@ -372,6 +441,33 @@ macro_rules! axes_from {
 axes_from!(i64, usize, u64, i32);
 
 attr_field!(Axes, AttrKind::Ints, |x| Attr::Ints(x.0.clone()), Attr::Ints(x) => Some(Self(x.clone())));
+
+/// Integers and expressions over the symbols of the function, as an attribute: `[?B, 2*?S]`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct DimExprs(pub SmallVec<[DimExpr; 4]>);
+
+impl std::ops::Deref for DimExprs {
+    type Target = [DimExpr];
+    fn deref(&self) -> &[DimExpr] {
+        &self.0
+    }
+}
+
+impl FromIterator<DimExpr> for DimExprs {
+    fn from_iter<I: IntoIterator<Item = DimExpr>>(iter: I) -> Self {
+        Self(iter.into_iter().collect())
+    }
+}
+
+impl AttrField for DimExprs {
+    const KIND: AttrKind = AttrKind::Dims;
+    fn to_attr(&self) -> Attr {
+        Attr::list(self.0.iter().map(|&expr| Attr::dim(expr)).collect())
+    }
+    fn from_attr(attr: &Attr, _: &[&ValueType]) -> Option<Self> {
+        attr.as_dim_exprs().map(Self)
+    }
+}
 
 /// One integer as an attribute: an axis, an index, a count.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -524,87 +620,4 @@ macro_rules! attr_enum {
             }
         }
     };
-}
-
-/// The interned attribute lists of one function. Number 0 is the empty list.
-#[derive(Clone)]
-pub(crate) struct AttrInterner {
-    lists: Vec<AttrList>,
-    // The number and the hash of each list, so that growing the table does not read the lists.
-    table: HashTable<(u32, u32)>,
-}
-
-impl AttrInterner {
-    #[inline]
-    pub(crate) fn get(&self, id: AttrId) -> &AttrList {
-        &self.lists[id.index()]
-    }
-
-    /// Creates an interner with capacity for `count` lists.
-    pub(crate) fn with_capacity(count: usize) -> Self {
-        static EMPTY: LazyLock<AttrList> = LazyLock::new(|| [].into());
-        let mut lists = Vec::with_capacity(count + 1);
-        lists.push(EMPTY.clone());
-        Self { lists, table: HashTable::with_capacity(count) }
-    }
-
-    /// Interns a list; its entries are copied only if the list is new.
-    pub(crate) fn intern_slice(&mut self, list: &[Attr]) -> AttrId {
-        if list.is_empty() {
-            return AttrId::new(0);
-        }
-        let hash = hash_attrs(list);
-        self.find(hash, list).unwrap_or_else(|| self.insert(hash, list.into()))
-    }
-
-    /// Interns a list; shared memory is allocated only if the list is new.
-    pub(crate) fn intern_vec(&mut self, list: Vec<Attr>) -> AttrId {
-        if list.is_empty() {
-            return AttrId::new(0);
-        }
-        let hash = hash_attrs(&list);
-        match self.find(hash, &list) {
-            Some(id) => id,
-            None => self.insert(hash, list.into()),
-        }
-    }
-
-    /// Interns a list of constant length; shared memory is allocated only if the list is new.
-    pub(crate) fn intern_array<const N: usize>(&mut self, list: [Attr; N]) -> AttrId {
-        if N == 0 {
-            return AttrId::new(0);
-        }
-        let hash = hash_attrs(&list);
-        match self.find(hash, &list) {
-            Some(id) => id,
-            None => self.insert(hash, list.into()),
-        }
-    }
-
-    fn find(&self, hash: u32, list: &[Attr]) -> Option<AttrId> {
-        let same = |&(id, other): &(u32, u32)| other == hash && *self.lists[id as usize] == *list;
-        self.table.find(spread_hash(hash), same).map(|&(id, _)| AttrId::new(id as usize))
-    }
-
-    fn insert(&mut self, hash: u32, list: AttrList) -> AttrId {
-        let id = self.lists.len();
-        self.lists.push(list);
-        self.table
-            .insert_unique(spread_hash(hash), (id as u32, hash), |&(_, hash)| spread_hash(hash));
-        AttrId::new(id)
-    }
-
-    pub(crate) fn bytes(&self) -> usize {
-        let payload: usize = self.lists.iter().map(|l| l.len() * size_of::<Attr>() + 16).sum();
-        self.lists.capacity() * size_of::<AttrList>() + self.table.capacity() * 9 + payload
-    }
-}
-
-fn hash_attrs(list: &[Attr]) -> u32 {
-    (BuildHasherDefault::<FxHasher>::default().hash_one(list) >> 32) as u32
-}
-
-// Spreads a hash over 64 bits: the hash table uses the highest and the lowest bits.
-fn spread_hash(hash: u32) -> u64 {
-    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

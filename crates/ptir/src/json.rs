@@ -17,7 +17,7 @@ use serde_json::{Map, Number, Value as Json, json};
 use smallvec::SmallVec;
 
 use crate::attr::{Attr, AttrKind, MAX_ATTR_DEPTH};
-use crate::dims::{Facts, Relation};
+use crate::dims::{DimExpr, Facts, Relation};
 use crate::func::Function;
 use crate::ids::{BodyId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
@@ -236,6 +236,7 @@ fn write_attr(attr: &Attr) -> Json {
         Attr::Func(name) => json!({ "func": name.as_str() }),
         Attr::Type(dtype) => json!({ "dtype": dtype.short_name() }),
         Attr::Ints(list) => json!(&list[..]),
+        Attr::Dim(expr) => json!({ "dim": expr.to_string() }),
         Attr::List(items) => items.iter().map(write_attr).collect(),
         Attr::Dict(entries) => {
             let map: Map<String, Json> =
@@ -553,6 +554,13 @@ fn read_tagged(tag: &str, value: &Json, depth: usize) -> Result<Attr, String> {
         "word" => Ok(Attr::word(text()?)),
         "func" => Ok(Attr::Func(Name::new(text()?))),
         "dtype" => text()?.parse::<DataType>().map(Attr::Type).map_err(|e| e.to_string()),
+        "dim" => {
+            let expr = text()?.parse::<DimExpr>().map_err(|error| error.to_string())?;
+            match expr.as_constant() {
+                None => Ok(Attr::Dim(expr)),
+                Some(n) => Err(format!("`dim` is {n}, expected an expression over symbols")),
+            }
+        }
         "dict" => {
             let map = value.as_object().ok_or_else(wrong)?;
             let entries = map.iter().map(|(k, v)| Ok((Name::new(k), read_attr(v, depth + 1)?)));

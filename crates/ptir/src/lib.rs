@@ -42,6 +42,7 @@
 //! | `testing/` | Random programs, inputs and mutations; only with the feature `testing`. |
 
 mod attr;
+mod attr_interner;
 mod build;
 pub mod dims;
 pub mod eval;
@@ -64,8 +65,8 @@ mod types;
 mod verify;
 
 pub use attr::{
-    Attr, AttrField, AttrKind, AttrList, Axes, FloatBits, Int, Ints, MAX_ATTR_DEPTH, Pairs,
-    ResultType, ResultTypes,
+    Attr, AttrField, AttrKind, AttrList, Axes, DimExprs, FloatBits, Int, Ints, MAX_ATTR_DEPTH,
+    Pairs, ResultType, ResultTypes,
 };
 pub use build::{
     AsGraph, AsValue, DotAttrs, DotDims, FromResults, FunctionWriter, GraphBuilder, GraphError,
@@ -84,7 +85,7 @@ pub use op::{
     OptValue, RegionSignature, Registry, RegistryError, ResultCount, Value, Values, check_axis,
     ops_reference_page, unify_dims,
 };
-pub use program::{DuplicateFunction, Program};
+pub use program::{BindError, DuplicateFunction, Program};
 pub use tables::{InternerLockGuard, lock_interners};
 pub use text::{
     InstPrinter, ParseOptions, PrintOptions, TEXT_VERSION, external_bytes, parse, parse_with,

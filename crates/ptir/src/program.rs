@@ -8,6 +8,7 @@ use rustc_hash::FxBuildHasher;
 use sapwood_types::Source;
 
 use crate::attr::Attr;
+use crate::dims::Dim;
 use crate::func::{Function, QuotedSource};
 use crate::name::Name;
 use crate::op::{EffectRule, Effects, Op as _, OpKey, Registry};
@@ -26,7 +27,70 @@ pub struct Program {
 #[error("function @{0} is defined twice")]
 pub struct DuplicateFunction(pub Name);
 
+/// The reason why symbols cannot be bound.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BindError {
+    /// No function that may be run has the symbol.
+    #[error("no function has a symbol ?{name}; {known}")]
+    NoSuchSymbol {
+        /// The symbol.
+        name: Name,
+        /// The symbols that functions have, as text.
+        known: String,
+    },
+    /// The extents contradict a fact of a function.
+    #[error("@{function}: with these extents, {fact} is false")]
+    Fact {
+        /// The function.
+        function: Name,
+        /// The fact as text.
+        fact: String,
+    },
+}
+
 impl Program {
+    /// Makes symbols known numbers, in the functions that no other function calls. Calls pass them on.
+    ///
+    /// # Errors
+    /// If no such function has a symbol, or a fact is false for the numbers. Then nothing is changed.
+    pub fn bind_symbols(&mut self, extents: &[(Name, u64)]) -> Result<(), BindError> {
+        let mut called: HashSet<Name, FxBuildHasher> = HashSet::default();
+        for f in &self.functions {
+            let calls = f.walk().filter_map(|inst| f.view::<crate::ops::Call>(inst));
+            called.extend(calls.map(|call| call.callee));
+        }
+        let mut bound = self.clone();
+        let mut found: Vec<Name> = Vec::new();
+        for f in bound.functions_mut().filter(|f| !called.contains(&f.name())) {
+            let mut own: Vec<Name> = Vec::new();
+            for &param in f.params() {
+                f.value_type(param).for_each_symbol(&mut |name| own.push(name));
+            }
+            if extents.iter().any(|(name, _)| own.contains(name)) {
+                let function = f.name();
+                let extent = |name: Name| extents.iter().find(|(other, _)| *other == name);
+                f.substitute_symbols(&mut |name| {
+                    extent(name).map_or_else(|| Dim::symbol(name), |&(_, n)| Dim::Known(n))
+                })
+                .map_err(|contradiction| BindError::Fact { function, fact: contradiction.fact })?;
+            }
+            found.extend(own);
+        }
+        if let Some(&(name, _)) = extents.iter().find(|(name, _)| !found.contains(name)) {
+            found.sort_by_key(|name| name.as_str());
+            found.dedup();
+            let names: Vec<String> = found.iter().map(|name| format!("?{name}")).collect();
+            let known = match names.is_empty() {
+                true => "there are none".to_owned(),
+                false => format!("there are {}", names.join(", ")),
+            };
+            return Err(BindError::NoSuchSymbol { name, known });
+        }
+        *self = bound;
+        Ok(())
+    }
+
     /// Creates a program without functions.
     #[must_use]
     pub fn new(registry: Arc<Registry>) -> Self {

@@ -19,7 +19,7 @@ use crate::name::Name;
 
 /// Checks that each symbol occurs only in the body that introduces it, and in the regions inside of this body.
 pub(crate) fn check_symbol_scopes(f: &Function, problems: &mut Diagnostics) {
-    if !f.has_named_dims() && f.facts().is_none() {
+    if !f.has_named_dims() && f.facts().is_none() && !f.has_symbolic_attrs() {
         return;
     }
     let mut scopes = SymbolScopes { f, home: HashMap::default() };
@@ -53,6 +53,7 @@ pub(crate) fn check_symbol_scopes(f: &Function, problems: &mut Diagnostics) {
             }
         }
         let body = f.body_of(inst).unwrap_or(f.body());
+        scopes.check_attrs(inst, body, problems);
         for value in f.inst_results(inst) {
             scopes.check(value, body, Some(inst), f.inst_span(inst), problems);
         }
@@ -66,6 +67,20 @@ struct SymbolScopes<'a> {
 }
 
 impl SymbolScopes<'_> {
+    // Checks the symbols in the attributes of an instruction, which need a value when it runs.
+    fn check_attrs(&self, inst: InstId, body: BodyId, problems: &mut Diagnostics) {
+        let f = self.f;
+        for attr in f.attrs(inst).iter().filter(|attr| attr.has_symbols()) {
+            attr.for_each_symbol(&mut |name| {
+                let in_scope = |&home: &BodyId| home == body || f.encloses(home, inst);
+                if !self.home.get(&name).is_some_and(in_scope) {
+                    let message = format!("no value that is available here binds ?{name}");
+                    problems.error(f.inst_span(inst), message);
+                }
+            });
+        }
+    }
+
     // Checks the symbols of a value that belongs to a body, at an instruction in or around this body.
     fn check(
         &mut self,

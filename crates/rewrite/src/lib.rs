@@ -81,6 +81,7 @@ pub mod __private {
     pub use sapwood_ptir::Op;
 
     pub use crate::pattern::{is_elementwise, user_elementwise_keys};
+    pub use crate::rewriter::refines;
 }
 
 /// The code of the guide, compiled as a doc test.

@@ -1,12 +1,13 @@
 //! Every edit with every kind of op: a refused edit leaves the function unchanged.
 
+use crate::edit_count::EditCount;
 use sapwood_ptir::ops::{Add, Cond, Constant, CustomCall, Neg, Return, Tuple, While, Yield};
 use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_program};
 use sapwood_ptir::{
     BodyId, Function, InsertPoint, InstId, Op, OpParts, ResultTypes, TensorLiteral, TensorType,
     Value, ValueId, Values, parse,
 };
-use sapwood_rewrite::{Listener, ProgramRewriter, RewriteError};
+use sapwood_rewrite::{ProgramRewriter, RewriteError};
 use sapwood_testing::cases;
 use sapwood_types::DataType;
 
@@ -168,24 +169,6 @@ fn literal(number: f64) -> TensorLiteral {
     TensorLiteral::filled(DataType::F32, &[4], number).unwrap()
 }
 
-#[derive(Default)]
-struct Count(usize);
-
-impl Listener for Count {
-    fn inserted(&mut self, _: &Function, _: InstId) {
-        self.0 += 1;
-    }
-    fn replaced(&mut self, _: &Function, _: ValueId, _: ValueId) {
-        self.0 += 1;
-    }
-    fn operands_changed(&mut self, _: &Function, _: InstId) {
-        self.0 += 1;
-    }
-    fn erased(&mut self, _: &Function, _: InstId) {
-        self.0 += 1;
-    }
-}
-
 // The place of a new constant is part of the rewriter's state and must be unchanged too.
 fn with_constant(rw: &mut ProgramRewriter<'_>) -> String {
     let f = rw.function();
@@ -200,7 +183,7 @@ fn refused(f: &Function, name: &str, edit: &Edit) -> bool {
     let expected = with_constant(&mut ProgramRewriter::new(&mut f.clone()));
     let mut outcomes = [true; 2];
     for (listens, outcome) in [false, true].into_iter().zip(&mut outcomes) {
-        let (mut copy, mut count) = (f.clone(), Count::default());
+        let (mut copy, mut count) = (f.clone(), EditCount::default());
         let mut rw = ProgramRewriter::new(&mut copy);
         if listens {
             rw.listen(&mut count);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::edit_count::EditCount;
 use sapwood_ptir::ops::{Add, Cond, Exp, Neg, Reshape, Yield};
 use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_program};
 use sapwood_ptir::{
@@ -9,7 +10,7 @@ use sapwood_ptir::{
     TensorType, Value, ValueId, parse,
 };
 use sapwood_rewrite::{
-    GreedyConfig, Listener, Pattern, PatternSet, ProgramRewriter, Rewrite, RewriteError, Roots,
+    GreedyConfig, Pattern, PatternSet, ProgramRewriter, Rewrite, RewriteError, Roots,
     TraceListener, apply_patterns_and_fold_greedily,
 };
 use sapwood_testing::cases;
@@ -115,24 +116,6 @@ fn random_edit(rw: &mut ProgramRewriter<'_>, rng: &mut Rng) -> Result<(), Rewrit
     }
 }
 
-#[derive(Default)]
-struct Count(usize);
-
-impl Listener for Count {
-    fn inserted(&mut self, _: &Function, _: InstId) {
-        self.0 += 1;
-    }
-    fn replaced(&mut self, _: &Function, _: ValueId, _: ValueId) {
-        self.0 += 1;
-    }
-    fn operands_changed(&mut self, _: &Function, _: InstId) {
-        self.0 += 1;
-    }
-    fn erased(&mut self, _: &Function, _: InstId) {
-        self.0 += 1;
-    }
-}
-
 #[test]
 fn a_refused_edit_changes_nothing() {
     let (mut refused, mut done) = (0, 0);
@@ -142,7 +125,7 @@ fn a_refused_edit_changes_nothing() {
         let mut f: Function = (*program.functions()[1]).clone();
         for step in 0..30 {
             let before = format!("{f:?}");
-            let mut count = Count::default();
+            let mut count = EditCount::default();
             let mut rw = ProgramRewriter::new(&mut f);
             rw.listen(&mut count);
             let outcome = random_edit(&mut rw, &mut rng);
@@ -428,7 +411,7 @@ fn a_move_is_a_change() {
     let mut p = program(NESTED);
     let f = function(&mut p);
     let (neg, cond) = (find::<Neg>(f), find::<Cond>(f));
-    let mut count = Count::default();
+    let mut count = EditCount::default();
     let mut rw = ProgramRewriter::new(f);
     rw.listen(&mut count);
     rw.move_inst(neg, InsertPoint::Before(cond)).unwrap();

@@ -16,6 +16,7 @@ pub fn show_attr(attr: &Attr) -> String {
         Attr::Func(name) => format!("@{name}"),
         Attr::Type(dtype) => dtype.short_name().into(),
         Attr::Ints(ints) => list(ints.iter().map(ToString::to_string).collect()),
+        Attr::Dim(expr) => expr.to_string(),
         Attr::List(items) => list(items.iter().map(show_attr).collect()),
         Attr::Dict(entries) => {
             let all: Vec<String> =

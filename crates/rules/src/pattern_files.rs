@@ -1,7 +1,7 @@
 //! Reading patterns and rules from files, and the parser of pipelines that name such files.
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -92,18 +92,7 @@ impl<'a> PatternFiles<'a> {
     /// If the rules cannot be read, or if one has the name of a pattern of the set.
     pub fn add_rules(&self, paths: &[PathBuf], set: &mut PatternSet) -> Result<(), SourceErrors> {
         let (rules, sources) = self.rules_and_sources(paths)?;
-        let mut problems = Diagnostics::new();
-        let shipped: HashSet<&str> = set.names().collect();
-        for rule in rules.iter().filter(|rule| shipped.contains(rule.name())) {
-            let message = format!("`{}` is already the name of a shipped pattern", rule.name());
-            let clash = Diagnostic::error(rule.pattern().span(), message);
-            problems.push(clash.with_help("rename the rule"));
-        }
-        SourceErrors { diagnostics: problems, sources }.into_result(())?;
-        for rule in &rules {
-            rule.add_to(set);
-        }
-        Ok(())
+        Rule::add_all(&rules, set).map_err(|diagnostics| SourceErrors { diagnostics, sources })
     }
 
     fn rules_and_sources(

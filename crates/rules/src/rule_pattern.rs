@@ -1,5 +1,6 @@
 //! Rules as rewrite patterns, in the same sets as patterns written in Rust.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sapwood_ptir::ops::Select;
@@ -8,7 +9,7 @@ use sapwood_ptir::{
     ValueId, ValueType, Values,
 };
 use sapwood_rewrite::{OpRef, PatternFn, PatternId, PatternSet, Rewrite};
-use sapwood_types::DataType;
+use sapwood_types::{DataType, Diagnostic, Diagnostics};
 use smallvec::SmallVec;
 
 use crate::graph::{Number, PatternGraph, PatternOperand, ValueSource};
@@ -32,6 +33,27 @@ impl Rule {
     /// Adds the rule to a set of patterns. Returns `None` if it has no right side.
     pub fn add_to(&self, set: &mut PatternSet) -> Option<PatternId> {
         self.add_pattern(set, None)
+    }
+
+    /// Adds rules to a set of patterns.
+    ///
+    /// # Errors
+    /// If a rule has the name of a pattern that is in the set; then none is added.
+    pub fn add_all(rules: &[Self], set: &mut PatternSet) -> Result<(), Diagnostics> {
+        let mut problems = Diagnostics::new();
+        let taken: HashSet<&str> = set.names().collect();
+        for rule in rules.iter().filter(|rule| taken.contains(rule.name())) {
+            let message = format!("`{}` is already the name of another pattern", rule.name());
+            let clash = Diagnostic::error(rule.pattern().span(), message);
+            problems.push(clash.with_help("rename the rule"));
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        for rule in rules {
+            rule.add_to(set);
+        }
+        Ok(())
     }
 
     /// Adds the rule, and stores the right side that it created last in `seen`.

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use sapwood_check::{CheckOptions, CheckReport, compare};
 use sapwood_ptir::eval::Tensor;
-use sapwood_ptir::{OpDef, Program, Registry, TensorLiteral};
+use sapwood_ptir::{Name, OpDef, Program, Registry, TensorLiteral};
+use sapwood_rewrite::canonicalize::populate_canonicalization;
 use sapwood_rewrite::{
     AddPatterns, PassInfo, PassManager, PatternSet, PipelineFailure, PipelineParser, RunReport,
 };
-use sapwood_rules::{PatternFiles, SourceReader, Vocabulary, rules_from};
+use sapwood_rules::{PatternFiles, Rule, SourceReader, Vocabulary, rules_from};
 use sapwood_runtime::{Backend, RunRequest};
 use sapwood_stablehlo::Extras;
 use sapwood_types::{Source, SourceErrors, Span, read_source, write_atomically};
@@ -49,6 +50,8 @@ pub struct Toolkit {
     patterns: Vec<Arc<AddPatterns>>,
     passes: Vec<Arc<PassInfo>>,
     backends: Vec<Arc<dyn NamedBackend>>,
+    // The extents of symbols in the programs that are read.
+    bindings: Vec<(Name, u64)>,
     // The problems of what was added, which the methods that run something report.
     problems: SourceErrors,
 }
@@ -78,6 +81,7 @@ impl Toolkit {
             patterns: Vec::new(),
             passes: sapwood_rules::PASSES.iter().map(|&info| Arc::new(info.clone())).collect(),
             backends: Vec::new(),
+            bindings: Vec::new(),
             problems: SourceErrors::default(),
         }
     }
@@ -99,11 +103,17 @@ impl Toolkit {
         self
     }
 
-    /// Adds the rules of a text to the patterns of `canonicalize` and `simplify`. The rules may have the ops that were added before.
+    /// Adds the rules of a text to the patterns of `canonicalize` and `simplify`. The rules may have the ops that were added before,
+    /// and must not have the name of a pattern that is shipped or was added before.
     #[must_use]
     pub fn rules(mut self, name: &str, text: &str) -> Self {
         let source = Source::new(name, text);
-        match rules_from(&source, &self.registry, &Vocabulary::builtin()) {
+        let mut set = PatternSet::new();
+        populate_canonicalization(&mut set);
+        self.patterns.iter().for_each(|add| add(&mut set));
+        let rules = rules_from(&source, &self.registry, &Vocabulary::builtin());
+        match rules.and_then(|rules| Rule::add_all(&rules, &mut set).map(|()| rules)) {
+            // No name of these is taken.
             Ok(rules) => self.patterns(move |set| {
                 for rule in &rules {
                     rule.add_to(set);
@@ -128,6 +138,18 @@ impl Toolkit {
     pub fn backend(mut self, backend: impl Backend + 'static) -> Self {
         self.backends.push(Arc::new(backend));
         self
+    }
+
+    /// Makes a symbol a known number in the programs that the command reads, as `--bind B=1` does.
+    #[must_use]
+    pub fn bind(mut self, symbol: impl Into<Name>, extent: u64) -> Self {
+        self.bindings.push((symbol.into(), extent));
+        self
+    }
+
+    /// Returns the extents of symbols.
+    pub(crate) fn bindings(&self) -> &[(Name, u64)] {
+        &self.bindings
     }
 
     fn add_problems(&mut self, problems: SourceErrors) {
@@ -313,5 +335,24 @@ impl<B: Backend> NamedBackend for B {
         let literals = literals.collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string())?;
         let tensors = literals.iter().map(Tensor::from_literal).collect::<Result<_, _>>();
         tensors.map_err(|e| e.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_with_the_name_of_a_pattern_is_refused() {
+        let refused = |toolkit: Toolkit| {
+            let error = toolkit.parse("ptir 1").map(|_| ()).unwrap_err();
+            error.diagnostics.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>()
+        };
+        let shipped = Toolkit::new().rules("a.rules", "rule add_zero: neg(neg(x)) => x");
+        assert_eq!(refused(shipped), ["`add_zero` is already the name of another pattern"]);
+        let rule = "rule mine: neg(neg(x)) => x";
+        let twice = Toolkit::new().rules("a.rules", rule).rules("b.rules", rule);
+        assert_eq!(refused(twice), ["`mine` is already the name of another pattern"]);
+        assert!(Toolkit::new().rules("a.rules", rule).check_parts().is_ok());
     }
 }

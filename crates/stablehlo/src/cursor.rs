@@ -354,7 +354,7 @@ impl<'a> Cursor<'a> {
         Some(sapwood_types::unescape_mlir(raw))
     }
 
-    /// Reads a string in quotes and returns its text with the escapes.
+    /// Reads a string in quotes and returns its text with the escapes. A string ends on its line.
     pub(crate) fn raw_string(&mut self) -> Option<&'a str> {
         if self.peek() != b'"' {
             return None;
@@ -377,6 +377,9 @@ impl<'a> Cursor<'a> {
                 b'\\' => at += 2,
                 _ => at += 1,
             }
+        }
+        if memchr::memchr3(b'\n', 0x0b, 0x0c, &bytes[start..at]).is_some() {
+            return None;
         }
         self.at = at + 1;
         self.text.get(start..at)
@@ -660,7 +663,8 @@ mod tests {
 
     #[test]
     fn unclosed_tokens_are_refused() {
-        for text in ["\"abc", "{a = \"}\"", "<[>]", "(", "\"\\"] {
+        let multi_line = ["\"a\nb\"", "{a = \"b\\\n\"}", "\"a\u{b}\"", "\"twelve bytes\n\""];
+        for text in ["\"abc", "{a = \"}\"", "<[>]", "(", "\"\\"].into_iter().chain(multi_line) {
             let mut c = Cursor::new(text);
             assert_eq!((c.string(), c.balanced(), c.at), (None, None, 0), "{text}");
         }

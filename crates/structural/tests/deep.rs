@@ -1,14 +1,12 @@
 //! Deep, wide and heavily shared graphs: built, compared, hashed, their first mismatch and all
 //! differences found, and dropped, on a small stack.
 
-mod lang;
-
 use std::time::Instant;
 
-use lang::{Lang, derived, described, list, make};
+use crate::lang::{Hooked, Lang, derived, described, list, make};
 use sapwood_structural::{
-    EqualCx, Error, FieldBuilder, FieldRole, HashCx, Map, Node, NodeKind, Ref, Seq,
-    StructuralHooks, StructuralOptions, TypeBuilder, TypeRegistry, Value, equal,
+    FieldBuilder, FieldRole, Map, NodeKind, Ref, Seq, StructuralOptions, TypeBuilder, TypeRegistry,
+    Value, equal,
 };
 use sapwood_testing::on_small_stack;
 
@@ -344,23 +342,6 @@ fn many_functions_over_one_body() {
 }
 
 // Hooks and scopes.
-
-/// A chain compared and hashed by hooks.
-#[derive(Node)]
-#[node(key = "deep.Hooked", hooks)]
-struct Hooked {
-    below: Value,
-}
-
-impl StructuralHooks for Hooked {
-    fn s_equal(&self, other: &Self, cx: &mut EqualCx<'_>) -> Result<bool, Error> {
-        cx.equal(&self.below, &other.below, false, "below")
-    }
-
-    fn s_hash(&self, init: u64, cx: &mut HashCx<'_>) -> Result<u64, Error> {
-        cx.hash(&self.below, init, false)
-    }
-}
 
 #[test]
 fn a_chain_of_many_hooked_nodes() {

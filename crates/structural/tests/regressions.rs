@@ -1,8 +1,7 @@
 //! Inputs that once gave wrong results, or took too long.
 
-mod lang;
-
-use lang::{derived, ints, list, make};
+use crate::lang;
+use crate::lang::{Hooked, derived, ints, list, make};
 use sapwood_structural::{
     Bytes, EqualCx, Error, FieldBuilder, HashCx, Map, Node, Ref, Seq, Set, StructuralHooks,
     StructuralOptions, TypeBuilder, TypeRegistry, Value, equal, first_mismatch, hash,
@@ -69,23 +68,6 @@ fn all_keys_that_are_on_one_side_alone_are_differences() {
     };
     let all = StructuralOptions::default().diff(&map(&["a", "b"]), &map(&["c"]), 100).unwrap();
     assert_eq!(all.len(), 3, "{all:?}");
-}
-
-/// A chain compared and hashed by hooks.
-#[derive(Node)]
-#[node(key = "regressions.Hooked", hooks)]
-struct Hooked {
-    below: Value,
-}
-
-impl StructuralHooks for Hooked {
-    fn s_equal(&self, other: &Self, cx: &mut EqualCx<'_>) -> Result<bool, Error> {
-        cx.equal(&self.below, &other.below, false, "below")
-    }
-
-    fn s_hash(&self, init: u64, cx: &mut HashCx<'_>) -> Result<u64, Error> {
-        cx.hash(&self.below, init, false)
-    }
 }
 
 fn hooked(length: usize, bottom: Value) -> Value {

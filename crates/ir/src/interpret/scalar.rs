@@ -145,15 +145,29 @@ pub fn binary(op: BinaryOp, left: Scalar, right: Scalar) -> Option<Scalar> {
             _ => return None,
         })),
         (Scalar::Int(dtype, a), Scalar::Int(other, b)) if dtype == other => {
-            int_binary(op, dtype, a, b)
+            comparison(op, a, b).or_else(|| int_binary(op, dtype, a, b))
         }
         (Scalar::Float(dtype, a), Scalar::Float(other, b)) if dtype == other => {
-            float_binary(op, dtype, a, b)
+            comparison(op, a, b).or_else(|| float_binary(op, dtype, a, b))
         }
         _ => None,
     }
 }
 
+// Returns the result of a comparison, and none for other operators.
+fn comparison<T: Copy + PartialOrd>(op: BinaryOp, a: T, b: T) -> Option<Scalar> {
+    Some(Scalar::Bool(match op {
+        BinaryOp::Eq => a == b,
+        BinaryOp::Ne => a != b,
+        BinaryOp::Lt => a < b,
+        BinaryOp::Le => a <= b,
+        BinaryOp::Gt => a > b,
+        BinaryOp::Ge => a >= b,
+        _ => return None,
+    }))
+}
+
+// Computes an operator that is neither a comparison nor logical.
 fn int_binary(op: BinaryOp, dtype: DataType, a: i128, b: i128) -> Option<Scalar> {
     let width = i128::from(dtype.bit_width());
     let shifts_out = !(0..width).contains(&b);
@@ -178,13 +192,7 @@ fn int_binary(op: BinaryOp, dtype: DataType, a: i128, b: i128) -> Option<Scalar>
             BinaryOp::BitShiftLeft => a << b,
             BinaryOp::BitShiftRight if shifts_out => -i128::from(a < 0),
             BinaryOp::BitShiftRight => a >> b,
-            BinaryOp::Eq => return Some(Scalar::Bool(a == b)),
-            BinaryOp::Ne => return Some(Scalar::Bool(a != b)),
-            BinaryOp::Lt => return Some(Scalar::Bool(a < b)),
-            BinaryOp::Le => return Some(Scalar::Bool(a <= b)),
-            BinaryOp::Gt => return Some(Scalar::Bool(a > b)),
-            BinaryOp::Ge => return Some(Scalar::Bool(a >= b)),
-            BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => return None,
+            _ => return None,
         },
     ))
 }
@@ -244,12 +252,6 @@ fn float_binary(op: BinaryOp, dtype: DataType, a: f64, b: f64) -> Option<Scalar>
                 }
             }
             BinaryOp::Pow => libm::pow(a, b),
-            BinaryOp::Eq => return Some(Scalar::Bool(a == b)),
-            BinaryOp::Ne => return Some(Scalar::Bool(a != b)),
-            BinaryOp::Lt => return Some(Scalar::Bool(a < b)),
-            BinaryOp::Le => return Some(Scalar::Bool(a <= b)),
-            BinaryOp::Gt => return Some(Scalar::Bool(a > b)),
-            BinaryOp::Ge => return Some(Scalar::Bool(a >= b)),
             _ => return None,
         },
     ))

@@ -141,12 +141,7 @@ impl<'s> Parser<'s> {
                 }
                 "for" => return self.read_for(block, depth),
                 "while" => {
-                    self.advance();
-                    let condition = self.read_expr();
-                    let header = condition.and_then(|c| self.read_header_end().map(|()| c));
-                    if header.is_err() {
-                        self.skip_line();
-                    }
+                    let header = self.read_condition();
                     let span = start.to(self.header_colon);
                     let body = self.read_block(depth + 1);
                     block.finish_compound();
@@ -446,14 +441,20 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn read_if(&mut self, block: &mut BlockState, depth: usize) -> ParseResult<()> {
-        let start = self.here();
+    // Reads the rest of the line of an `if` or a `while`, at its keyword.
+    fn read_condition(&mut self) -> ParseResult<ExprRef> {
         self.advance();
         let condition = self.read_expr();
         let header = condition.and_then(|c| self.read_header_end().map(|()| c));
         if header.is_err() {
             self.skip_line();
         }
+        header
+    }
+
+    fn read_if(&mut self, block: &mut BlockState, depth: usize) -> ParseResult<()> {
+        let start = self.here();
+        let header = self.read_condition();
         let span = start.to(self.header_colon);
         let then_body = self.read_block(depth + 1);
         let mut else_body = None;

@@ -97,18 +97,9 @@ impl TypeInferrer<'_> {
         body: &StmtRef,
     ) -> Vec<IterArg> {
         let types = self.stable_iter_arg_types(iter_args, inits, body);
-        let mut new = Vec::with_capacity(iter_args.len());
-        for (arg, init) in iter_args.iter().zip(inits) {
-            let ty = types.get(&arg.id()).unwrap_or(arg.expr().ty());
-            if arg.init_value().same(init) && ty.same(arg.ty()) {
-                new.push(arg.clone());
-                continue;
-            }
-            let fresh = IterArg::new(arg.name(), ty, init, arg.span());
-            self.vars.set(arg.id(), fresh.expr().clone());
-            new.push(fresh);
-        }
-        new
+        let type_of = |arg: &IterArg| types.get(&arg.id()).unwrap_or(arg.expr().ty()).clone();
+        let types: Vec<_> = iter_args.iter().map(type_of).collect();
+        self.vars.renew_iter_args(iter_args, inits, &types)
     }
 
     /// Returns the types of iteration arguments that keep the type of their initial value on every trip.

@@ -62,17 +62,7 @@ impl StmtMapper for IterArgRefresher {
 
     fn map_iter_args(&mut self, args: &[IterArg], inits: &[ExprRef], _: &StmtRef) -> Vec<IterArg> {
         let types: Vec<_> = args.iter().map(|arg| self.vars.rename_type(arg.ty())).collect();
-        let mut new = Vec::with_capacity(args.len());
-        for ((arg, init), ty) in args.iter().zip(inits).zip(types) {
-            if arg.init_value().same(init) && ty.same(arg.ty()) {
-                new.push(arg.clone());
-                continue;
-            }
-            let fresh = IterArg::new(arg.name(), ty, init, arg.span());
-            self.vars.set(arg.id(), fresh.expr().clone());
-            new.push(fresh);
-        }
-        new
+        self.vars.renew_iter_args(args, inits, &types)
     }
 
     fn map_results(&mut self, vars: &[Var], _: ResultSource<'_>) -> Vec<Var> {

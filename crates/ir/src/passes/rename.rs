@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use sapwood_structural::{Facts, Value};
 
 use super::IdMap;
-use crate::nodes::{ExprRef, TypeRef, small_types_equal};
+use crate::nodes::{ExprRef, IterArg, TypeRef, small_types_equal};
 use crate::rebuild::{with_operands, with_type};
 
 /// A renaming of variables, with a memo of renamed shared parts that stays valid until one of their variables changes.
@@ -68,6 +68,27 @@ impl VarRenaming {
     pub(super) fn unset(&mut self, var: usize) {
         self.renamed.get_mut().invalidate(var);
         self.vars.remove(&var);
+    }
+
+    /// Returns iteration arguments with new initial values and types. One that changes is replaced by a new one, also where it
+    /// is used.
+    pub(super) fn renew_iter_args(
+        &mut self,
+        args: &[IterArg],
+        inits: &[ExprRef],
+        types: &[TypeRef],
+    ) -> Vec<IterArg> {
+        let mut new = Vec::with_capacity(args.len());
+        for ((arg, init), ty) in args.iter().zip(inits).zip(types) {
+            if arg.init_value().same(init) && ty.same(arg.ty()) {
+                new.push(arg.clone());
+                continue;
+            }
+            let fresh = IterArg::new(arg.name(), ty, init, arg.span());
+            self.set(arg.id(), fresh.expr().clone());
+            new.push(fresh);
+        }
+        new
     }
 
     /// Renames the variables in a type.

@@ -50,6 +50,26 @@ impl DimExpr {
         all.all(divides).then(|| sum.shrink(divisor).intern()).flatten()
     }
 
+    /// Returns the quotient by an expression, if that is one monomial and divides all others: `2*?B*?S` by `?S`. The divisor must not be zero.
+    #[must_use]
+    pub fn divide_exactly(self, divisor: Self) -> Option<Self> {
+        if let Some(number) = divisor.as_constant() {
+            return self.exact_quotient(number);
+        }
+        let ([by], 0) = (&divisor.sum().terms[..], divisor.sum().constant) else { return None };
+        let mut quotient = Sum::default();
+        for term in &self.sum().terms {
+            let mut factors = term.factors.clone();
+            for factor in &by.factors {
+                factors.remove(factors.iter().position(|other| other == factor)?);
+            }
+            let exact = term.coefficient.checked_rem(by.coefficient)? == 0;
+            let coefficient = exact.then(|| term.coefficient / by.coefficient)?;
+            quotient = quotient.plus(&Sum::constant(1).times_term(coefficient, &factors)?, 1)?;
+        }
+        (self.sum().constant == 0).then(|| quotient.intern()).flatten()
+    }
+
     /// Returns the remainder of [`floordiv`](Self::floordiv), which is at least zero and less than the divisor.
     #[must_use]
     pub fn modulo(self, divisor: i64) -> Option<Self> {

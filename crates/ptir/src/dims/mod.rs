@@ -38,6 +38,7 @@ mod renaming;
 mod shorten;
 mod signature;
 mod text;
+mod walk;
 
 pub use bounds::Interval;
 pub use dim::Dim;
@@ -46,6 +47,7 @@ pub use facts::{Contradiction, Facts, Verdict};
 pub use relation::Relation;
 pub use signature::{SymbolBindings, bound_symbols};
 pub use text::DimTextError;
+pub use walk::DimBuilder;
 
 pub(crate) use expr::{Interned, hold};
 pub(crate) use signature::{Unbound, binding_order, only_unbound};

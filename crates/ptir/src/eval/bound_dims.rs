@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::error::Fault;
 use super::tensor::Value;
+use crate::attr::Attr;
 use crate::dims::{DimExpr, Facts, Relation, Unbound, only_unbound};
 use crate::name::Name;
 use crate::types::{Dim, TensorType, ValueType};
@@ -206,4 +207,12 @@ pub(crate) fn bind_dim(dims: &BoundDims, dim: Dim) -> Dim {
         Dim::Expr(_) => dim.evaluate(&|name| dims.get(name)).map_or(dim, Dim::Known),
         Dim::Known(_) | Dim::Unknown => dim,
     }
+}
+
+/// Replaces the expressions in attributes by their values.
+pub(super) fn bind_attrs(dims: &BoundDims, attrs: &[Attr]) -> Result<Vec<Attr>, Fault> {
+    let value = |expr: DimExpr| expr.evaluate(&|name| signed(dims.get(name)?));
+    let bind = |attr: &Attr| attr.map_exprs(&mut |expr| DimExpr::constant(value(expr)?));
+    let not_bound = || Fault::op("a symbol of an attribute has no value, or its value overflows");
+    attrs.iter().map(|attr| bind(attr).ok_or_else(not_bound)).collect()
 }

@@ -14,6 +14,7 @@ use super::native::{Native, Num};
 use super::options::RunOptions;
 use super::plan::plan_inst;
 use super::tensor::Value;
+use crate::attr::Attr;
 use crate::func::Function;
 use crate::ids::{InstId, ValueId};
 use crate::literal::TensorLiteral;
@@ -170,7 +171,11 @@ fn is_foldable(f: &Function, inst: InstId, def: &OpDef) -> bool {
         Some(Control::Cond | Control::Case | Control::While | Control::Scan) => true,
         Some(Control::Constant | Control::Call | Control::CustomCall) => false,
     };
-    def.foldable && computes && f.own_effects(inst) == Effects::Pure
+    let has_symbols = || f.attrs(inst).iter().any(Attr::has_symbols);
+    def.foldable
+        && computes
+        && f.own_effects(inst) == Effects::Pure
+        && !(def.symbolic && has_symbols())
 }
 
 // Returns the outside values that the instruction and its regions use, if all of them are constants and everything is foldable.
@@ -209,7 +214,8 @@ fn outside_constants(f: &Function, inst: InstId) -> Option<Vec<ValueId>> {
     Some(used)
 }
 
-fn evaluate_kernel(
+/// Runs the kernel of an instruction without regions on given operands.
+pub(super) fn evaluate_kernel(
     f: &Function,
     inst: InstId,
     def: &OpDef,

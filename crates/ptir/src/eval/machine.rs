@@ -7,7 +7,7 @@ use sapwood_types::{Progress, ProgressCounter, counted};
 use smallvec::SmallVec;
 
 use super::bound_dims::{
-    BoundDims, bind_dim, bind_parameters, check_facts, check_type_and_bind_dims,
+    BoundDims, bind_attrs, bind_dim, bind_parameters, check_facts, check_type_and_bind_dims,
 };
 use super::budget::Budget;
 use super::context::{EvalCx, EvalResult, Regions, Results, SimpleRegion};
@@ -15,6 +15,7 @@ use super::control::{self, Continuation, ControlAction};
 use super::error::{EvalError, Fault};
 use super::plan::{Action, FunctionPlan, NO_SLOT, PlanStep};
 use super::tensor::Value;
+use crate::attr::Attr;
 use crate::func::Function;
 use crate::ids::InstId;
 use crate::op::{InferCx, infer_checked};
@@ -389,16 +390,22 @@ impl<'p> Machine<'p> {
             return Err(Fault::NoEvaluation { op: f.op_name(step.inst) });
         };
         let args = self.read_operands(plan, step.operands.clone(), frame);
+        let bound_attrs: Vec<Attr>;
+        let mut attrs = &f.attrs(step.inst)[..];
+        if def.symbolic && attrs.iter().any(Attr::has_symbols) {
+            bound_attrs = bind_attrs(&self.frames[frame].dims, attrs)?;
+            attrs = &bound_attrs;
+        }
         let types = if step.known {
             Cow::Borrowed(&step.types[..])
         } else {
-            Cow::Owned(concrete_types(f, step, &args, &self.frames[frame].dims)?)
+            Cow::Owned(concrete_types(f, step, attrs, &args, &self.frames[frame].dims)?)
         };
         let (budget, threads) = (self.budget, self.threads);
         let mut regions = StepRegions { machine: self, plan, step, frame };
         let mut cx = EvalCx {
             def,
-            attrs: f.attrs(step.inst),
+            attrs,
             args,
             types,
             budget,
@@ -462,6 +469,7 @@ impl Regions for NoRegions {
 fn concrete_types(
     f: &Function,
     step: &PlanStep,
+    attrs: &[Attr],
     args: &[Value],
     dims: &BoundDims,
 ) -> Result<Vec<ValueType>, Fault> {
@@ -474,7 +482,7 @@ fn concrete_types(
     let types: Vec<ValueType> = args.iter().map(Value::ty).collect();
     let inferred = infer_checked(&InferCx {
         def,
-        attrs: f.attrs(step.inst),
+        attrs,
         operands: types.iter().collect(),
         regions: f.regions(step.inst).iter().map(|&b| f.region_signature(b)).collect(),
         declared_types: stated.iter().collect(),

@@ -46,6 +46,7 @@ mod options;
 mod plan;
 mod prepared;
 mod scan;
+mod shape_values;
 mod tensor;
 
 pub use context::{EvalCx, EvalResult, Evaluate, Results, SimpleRegion, one};
@@ -57,6 +58,10 @@ pub use num_complex::Complex;
 pub use options::{Kernels, RunOptions, StopCheck};
 pub use prepared::{Prepared, run};
 pub use sapwood_types::DataType;
+pub use shape_values::{
+    MAX_SHAPE_VALUE, ShapeValue, evaluate_shape_value, shape_value_as_literal, shape_value_len,
+    shape_value_of_literal,
+};
 pub use tensor::{Block, Buffer, Shape, Tensor, Value, View, count};
 
 // The conversion that `cast` performs, for reference and fast kernels.

@@ -14,6 +14,13 @@ impl Function {
         self.dfg.types.named()
     }
 
+    /// Returns false if no attribute has expressions over symbols. A function whose instructions with such attributes were erased may
+    /// still return true.
+    #[must_use]
+    pub fn has_symbolic_attrs(&self) -> bool {
+        self.dfg.attrs.has_symbols()
+    }
+
     /// Compares every index (links, labels, uses, counts) with one rebuilt from the bodies.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ mod journal;
 mod layout;
 mod order;
 mod regions;
+mod symbols;
 mod uses;
 mod value_names;
 mod walk;

@@ -7,6 +7,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::op_def::OpDef;
 use crate::attr::Attr;
+use crate::dims::DimExpr;
 use crate::name::Name;
 use crate::types::{Dim, TensorType, ValueType};
 
@@ -144,6 +145,24 @@ impl<'a> InferCx<'a> {
     /// If the attribute is missing or not a list of integers.
     pub fn ints(&self, name: &str) -> Result<&'a [i64], OpError> {
         self.attr(name)?.as_ints().ok_or_else(|| self.wrong_kind(name, "a list of integers"))
+    }
+
+    /// Returns whether an attribute has expressions over symbols.
+    ///
+    /// # Errors
+    /// If the attribute is missing.
+    #[inline]
+    pub fn is_symbolic(&self, name: &str) -> Result<bool, OpError> {
+        Ok(matches!(self.attr(name)?, Attr::List(_)))
+    }
+
+    /// Returns an attribute that is a list of integers and of expressions over symbols.
+    ///
+    /// # Errors
+    /// If the attribute is missing or something else.
+    pub fn dim_exprs(&self, name: &str) -> Result<SmallVec<[DimExpr; 4]>, OpError> {
+        let list = self.attr(name)?.as_dim_exprs();
+        list.ok_or_else(|| self.wrong_kind(name, "a list of integers or expressions over symbols"))
     }
 
     /// Returns an attribute that is a list of `len` integers, or `len` copies of `default` if it is omitted.

@@ -182,6 +182,8 @@ pub struct OpDef {
     /// True if a run may stop at it, although its types fit. Other ops stop a run only if dims that the verifier could not compare
     /// differ; see [`Function::may_stop`](crate::Function::may_stop).
     pub may_stop: bool,
+    /// True if an attribute may have expressions over the symbols of the function.
+    pub symbolic: bool,
     /// The attribute that the text form writes right after the name, without its own name: `call @f %x`.
     pub leading_attr: Option<usize>,
     /// The op of the evaluator that it is, if the evaluator runs it itself.
@@ -223,6 +225,7 @@ impl OpDef {
             elementwise: false,
             foldable: true,
             may_stop: false,
+            symbolic: false,
             leading_attr: None,
             control: None,
             infer,
@@ -244,6 +247,7 @@ impl OpDef {
     /// Adds an attribute.
     #[must_use]
     pub fn attr(mut self, attr: AttrDef) -> Self {
+        self.symbolic |= attr.kind == AttrKind::Dims;
         self.attrs.push(attr);
         self
     }
@@ -309,6 +313,17 @@ impl OpDef {
     #[must_use]
     pub fn leading_attr(mut self, attr: &str) -> Self {
         self.leading_attr = self.attrs.iter().position(|a| a.name == attr);
+        self
+    }
+
+    /// Declares that these lists of integers may also have expressions over the symbols of the function. The field of the Rust type does not
+    /// represent those: such an instruction cannot be read as this type.
+    #[must_use]
+    pub fn symbolic(mut self, attrs: &[&str]) -> Self {
+        for attr in self.attrs.iter_mut().filter(|attr| attrs.contains(&attr.name)) {
+            attr.kind = AttrKind::Dims;
+            self.symbolic = true;
+        }
         self
     }
 

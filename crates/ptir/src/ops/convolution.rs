@@ -66,6 +66,16 @@ fn divide_dim(what: &str, d: Dim, by: i64) -> Result<Dim, OpError> {
 }
 
 fn infer_convolution(cx: &InferCx<'_>) -> InferResult {
+    let pads = cx.pairs_or_zero("pads", cx.tensor(0)?.rank().saturating_sub(2))?;
+    let dims = convolution_dims(cx, Some(&pads))?;
+    one_result(TensorType { dtype: cx.tensor(0)?.dtype, dims })
+}
+
+/// Checks the attributes of a convolution and returns the dims of its result. Without padding, the spatial dims are unknown.
+pub(super) fn convolution_dims(
+    cx: &InferCx<'_>,
+    pads: Option<&[[i64; 2]]>,
+) -> Result<Dims, OpError> {
     let (input, kernel) = (cx.tensor(0)?, cx.tensor(1)?);
     check_same_dtype(0, input, 1, kernel)?;
     DtypeClass::NUMBER.check("the input", input.dtype)?;
@@ -84,7 +94,6 @@ fn infer_convolution(cx: &InferCx<'_>) -> InferResult {
     );
     let spatial = rank - 2;
     let strides = cx.ints_or("strides", 1, spatial)?;
-    let pads = cx.pairs_or_zero("pads", spatial)?;
     let base = cx.ints_or("input_dilation", 1, spatial)?;
     let dilation = cx.ints_or("kernel_dilation", 1, spatial)?;
     let reversal = cx.ints_or("reversal", 0, spatial)?;
@@ -117,11 +126,11 @@ fn infer_convolution(cx: &InferCx<'_>) -> InferResult {
         }
     }
     let space: Dims = id[2..].iter().map(|&a| input.dims[a]).collect();
-    let space = if known {
+    let space = if let (true, Some(pads)) = (known, pads) {
         WindowShape {
             size: &sizes,
             strides: &strides,
-            pads: &pads,
+            pads,
             base_dilation: &base,
             window_dilation: &dilation,
         }
@@ -135,5 +144,5 @@ fn infer_convolution(cx: &InferCx<'_>) -> InferResult {
     for (&axis, d) in od[2..].iter().zip(space) {
         dims[axis] = d;
     }
-    one_result(TensorType { dtype: input.dtype, dims })
+    Ok(dims)
 }

@@ -18,7 +18,7 @@ crate::ops! {
     op dynamic_slice DynamicSlice "dynamic_slice" (input: Value, starts: Values) {
         /// Extents of the slice.
         sizes: Axes,
-    } -> one [] = infer_dynamic_slice, eval = k::dynamic_slice;
+    } -> one [symbolic(&["sizes"])] = infer_dynamic_slice, eval = k::dynamic_slice;
 
     /// Writes `update` into the input at `starts`, one integer scalar per axis. Starts are clamped so that the update
     /// is inside the input.
@@ -57,6 +57,13 @@ fn check_slice_fits(axis: usize, size: Dim, extent: Dim) -> Result<(), OpError> 
 
 fn infer_dynamic_slice(cx: &InferCx<'_>) -> InferResult {
     let input = cx.tensor(0)?;
+    if cx.is_symbolic("sizes")? {
+        let sizes = cx.dim_exprs("sizes")?;
+        check_one_per_axis("sizes", sizes.len(), input.rank())?;
+        check_starts(cx, 1, input.rank())?;
+        let dims = sizes.into_iter().map(Dim::from_expr).collect();
+        return one_result(TensorType { dtype: input.dtype, dims });
+    }
     let sizes = cx.ints("sizes")?;
     check_one_per_axis("sizes", sizes.len(), input.rank())?;
     check_at_least("sizes", sizes, 0)?;

@@ -33,7 +33,7 @@ crate::ops! {
         index_vector_dim: Int,
         /// Extents of a slice, one per axis of the input.
         slice_sizes: Axes,
-    } -> one [] = infer_gather, eval = kernels::gather::gather;
+    } -> one [symbolic(&["slice_sizes"])] = infer_gather, eval = kernels::gather::gather;
 
     /// Combines updates into copies of the inputs, one slice per index vector; the inverse of `gather`. Elements of
     /// an update that would be outside the input are ignored; the rest of the slice is used. The region takes the
@@ -138,7 +138,33 @@ fn check_index_layout(
     Ok((IndexLayout { batch, input_batch }, dropped))
 }
 
-fn infer_gather(cx: &InferCx<'_>) -> InferResult {
+/// The axes of a gather and of its result.
+pub(super) struct GatherLayout {
+    pub(super) rank: usize,
+    input_rank: usize,
+    offsets: SmallVec<[usize; 4]>,
+    collapsed: SmallVec<[usize; 4]>,
+    input_batch: SmallVec<[usize; 4]>,
+    batch: Dims,
+}
+
+impl GatherLayout {
+    fn is_left_out(&self, axis: usize) -> bool {
+        self.collapsed.contains(&axis) || self.input_batch.contains(&axis)
+    }
+
+    /// Returns the dims of the result, given the extents of a slice.
+    pub(super) fn result_dims(&self, size: impl Fn(usize) -> Dim) -> Dims {
+        let mut slice = (0..self.input_rank).filter(|&a| !self.is_left_out(a)).map(size);
+        let mut batch = self.batch.iter().copied();
+        (0..self.rank)
+            .filter_map(|a| if self.offsets.contains(&a) { slice.next() } else { batch.next() })
+            .collect()
+    }
+}
+
+/// Checks the attributes of a gather, except the extents of a slice.
+pub(super) fn gather_layout(cx: &InferCx<'_>) -> Result<GatherLayout, OpError> {
     let input = cx.tensor(0)?;
     let count = cx.ints("offset_dims")?.len();
     let index_rank = cx.tensor(1)?.rank();
@@ -148,6 +174,19 @@ fn infer_gather(cx: &InferCx<'_>) -> InferResult {
     check_increasing("offset_dims", &offsets)?;
     let (found, collapsed) =
         check_index_layout(cx, input, 1, "start_index_map", &offsets, "collapsed_dims")?;
+    let IndexLayout { batch, input_batch } = found;
+    Ok(GatherLayout { rank, input_rank: input.rank(), offsets, collapsed, input_batch, batch })
+}
+
+fn infer_gather(cx: &InferCx<'_>) -> InferResult {
+    let input = cx.tensor(0)?;
+    let found = gather_layout(cx)?;
+    if cx.is_symbolic("slice_sizes")? {
+        let sizes = cx.dim_exprs("slice_sizes")?;
+        check_one_per_axis("slice_sizes", sizes.len(), input.rank())?;
+        let dims = found.result_dims(|axis| Dim::from_expr(sizes[axis]));
+        return one_result(TensorType { dtype: input.dtype, dims });
+    }
     let sizes = cx.ints("slice_sizes")?;
     check_one_per_axis("slice_sizes", sizes.len(), input.rank())?;
     check_at_least("slice_sizes", sizes, 0)?;
@@ -159,19 +198,13 @@ fn infer_gather(cx: &InferCx<'_>) -> InferResult {
                 "the slice of axis {axis} is {size}, but its extent is {n}"
             )));
         }
-        if (collapsed.contains(&axis) || found.input_batch.contains(&axis)) && size != 1 {
+        if found.is_left_out(axis) && size != 1 {
             return Err(OpError::new(format!(
                 "axis {axis} is left out of the slices, but its slice is {size}, not 1"
             )));
         }
     }
-    let mut slice = (0..input.rank())
-        .filter(|a| !collapsed.contains(a) && !found.input_batch.contains(a))
-        .map(|a| Dim::Known(sizes[a] as u64));
-    let mut batch = found.batch.into_iter();
-    let dims: Dims = (0..rank)
-        .filter_map(|a| if offsets.contains(&a) { slice.next() } else { batch.next() })
-        .collect();
+    let dims = found.result_dims(|axis| Dim::Known(sizes[axis] as u64));
     one_result(TensorType { dtype: input.dtype, dims })
 }
 

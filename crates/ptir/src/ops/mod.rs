@@ -7,6 +7,7 @@ mod compare;
 mod constant;
 mod control;
 mod convolution;
+mod dims;
 mod dot;
 mod dynamic;
 mod gather;
@@ -26,6 +27,7 @@ pub use compare::*;
 pub use constant::*;
 pub use control::*;
 pub use convolution::*;
+pub use dims::*;
 pub use dot::*;
 pub use dynamic::*;
 pub use gather::*;
@@ -57,6 +59,7 @@ pub fn builtin_op_defs() -> Vec<OpDef> {
         sort_ops(),
         gather_ops(),
         dynamic_ops(),
+        dims_ops(),
         control_ops(),
         rng_ops(),
         call_ops(),

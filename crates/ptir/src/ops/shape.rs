@@ -4,11 +4,12 @@ use super::support::{
     check_at_least, check_one_per_axis, check_same_dtype, checked_dim, one_result,
 };
 use crate::attr::{Axes, Int, ResultType};
-use crate::dims::DimExpr;
+use crate::dims::{DimExpr, Facts};
 use crate::eval::kernels::shape as k;
 use crate::op::{InferCx, InferResult, OpError, Value, Values, check_axis, unify_dims};
 use crate::types::{Dim, Dims, ElementCount, TensorType};
 use sapwood_types::DataType;
+use smallvec::SmallVec;
 
 crate::ops! {
     family "shape", table shape_ops, values ShapeValueOps, graph ShapeGraphOps;
@@ -50,7 +51,7 @@ crate::ops! {
         limits: Axes,
         /// Step per axis, at least 1; 1 by default.
         strides: Option<Axes>,
-    } -> one [omitted_entries(1, &["strides"])] = infer_slice, eval = k::slice;
+    } -> one [omitted_entries(1, &["strides"]), symbolic(&["starts", "limits"])] = infer_slice, eval = k::slice;
 
     /// Concatenates tensors along an axis; the other dims must be equal.
     op concat Concat "concat" (inputs: Values) {
@@ -67,7 +68,7 @@ crate::ops! {
         high: Axes,
         /// Number of elements added between neighbours, per axis, at least 0; none by default.
         interior: Option<Axes>,
-    } -> one [omitted_entries(0, &["interior"])] = infer_pad, eval = k::pad;
+    } -> one [omitted_entries(0, &["interior"]), symbolic(&["low", "high"])] = infer_pad, eval = k::pad;
 
     /// Reverses the order of elements along axes.
     op reverse Reverse "reverse" (input: Value) {
@@ -195,14 +196,24 @@ fn infer_broadcast_to(cx: &InferCx<'_>) -> InferResult {
     one_result(fill_unknown_dims(ty, |axis| Some(input.dims[axis.checked_sub(extra)?]))?)
 }
 
-fn infer_broadcast_in_dim(cx: &InferCx<'_>) -> InferResult {
-    let (input, ty) = (cx.tensor(0)?, cx.declared_tensor_type()?);
-    check_result_dtype(input, ty)?;
+/// Checks the axes of a broadcast, and that each dim of the operand may become its dim of the result.
+pub(super) fn check_broadcast_axes(
+    cx: &InferCx<'_>,
+    input: &TensorType,
+    ty: &TensorType,
+) -> Result<SmallVec<[usize; 4]>, OpError> {
     check_one_per_axis("dims", cx.ints("dims")?.len(), input.rank())?;
     let axes = cx.axes("dims", ty.rank())?;
     for (axis, &to) in axes.iter().enumerate() {
         check_repeat(axis, input.dims[axis], ty.dims[to])?;
     }
+    Ok(axes)
+}
+
+fn infer_broadcast_in_dim(cx: &InferCx<'_>) -> InferResult {
+    let (input, ty) = (cx.tensor(0)?, cx.declared_tensor_type()?);
+    check_result_dtype(input, ty)?;
+    let axes = check_broadcast_axes(cx, input, ty)?;
     let from = |axis| Some(input.dims[axes.iter().position(|&to| to == axis)?]);
     one_result(fill_unknown_dims(ty, from)?)
 }
@@ -210,6 +221,9 @@ fn infer_broadcast_in_dim(cx: &InferCx<'_>) -> InferResult {
 fn infer_slice(cx: &InferCx<'_>) -> InferResult {
     let input = cx.tensor(0)?;
     let rank = input.rank();
+    if cx.is_symbolic("starts")? || cx.is_symbolic("limits")? {
+        return infer_symbolic_slice(cx, input);
+    }
     let (starts, limits) = (cx.ints("starts")?, cx.ints("limits")?);
     check_one_per_axis("starts", starts.len(), rank)?;
     check_one_per_axis("limits", limits.len(), rank)?;
@@ -236,6 +250,44 @@ fn infer_slice(cx: &InferCx<'_>) -> InferResult {
         dims.push(checked_dim("a dim of the result", size)?);
     }
     one_result(TensorType { dtype: input.dtype, dims })
+}
+
+// Infers a slice with a start or limit that is not a number: ceil((limit - start) / stride) elements.
+fn infer_symbolic_slice(cx: &InferCx<'_>, input: &TensorType) -> InferResult {
+    let (starts, limits) = (cx.dim_exprs("starts")?, cx.dim_exprs("limits")?);
+    check_one_per_axis("starts", starts.len(), input.rank())?;
+    check_one_per_axis("limits", limits.len(), input.rank())?;
+    let strides = cx.ints_or("strides", 1, input.rank())?;
+    check_at_least("strides", &strides, 1)?;
+    let mut dims = Dims::new();
+    for (axis, (&start, &limit)) in starts.iter().zip(&limits).enumerate() {
+        let size = || {
+            let last = DimExpr::constant(strides[axis] - 1)?;
+            limit.checked_sub(start)?.checked_add(last)?.floordiv(strides[axis])
+        };
+        let size = size();
+        check_not_negative("the start of", axis, Some(start))?;
+        check_not_negative("the number of elements of", axis, size)?;
+        let room = input.dims[axis].to_expr().and_then(|n| n.checked_sub(limit));
+        if room.is_some_and(|room| Facts::new().bounds(room).is_at_most(-1)) {
+            let n = input.dims[axis];
+            return Err(OpError::new(format!(
+                "the limit of axis {axis} is {limit}, but its extent is {n}"
+            )));
+        }
+        dims.push(size.map_or(Dim::Unknown, Dim::from_expr));
+    }
+    one_result(TensorType { dtype: input.dtype, dims })
+}
+
+// Refuses an expression that is negative whatever its symbols are.
+fn check_not_negative(what: &str, axis: usize, expr: Option<DimExpr>) -> Result<(), OpError> {
+    match expr {
+        Some(expr) if Facts::new().bounds(expr).is_at_most(-1) => {
+            Err(OpError::new(format!("{what} axis {axis} is {expr}, which is negative")))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn infer_concat(cx: &InferCx<'_>) -> InferResult {
@@ -278,6 +330,9 @@ fn infer_pad(cx: &InferCx<'_>) -> InferResult {
         return Err(OpError::new(format!("`value` has rank {}, expected a scalar", value.rank())));
     }
     let rank = input.rank();
+    if cx.is_symbolic("low")? || cx.is_symbolic("high")? {
+        return infer_symbolic_pad(cx, input);
+    }
     let (low, high) = (cx.ints("low")?, cx.ints("high")?);
     check_one_per_axis("low", low.len(), rank)?;
     check_one_per_axis("high", high.len(), rank)?;
@@ -289,7 +344,8 @@ fn infer_pad(cx: &InferCx<'_>) -> InferResult {
             let edges = low[axis].checked_add(high[axis]);
             dims.push(match edges {
                 Some(0) if interior[axis] == 0 => input.dims[axis],
-                edges => input.dims[axis].map_expr(|n| padded_extent(n, edges?, interior[axis])),
+                edges => input.dims[axis]
+                    .map_expr(|n| padded_extent(n, DimExpr::constant(edges?)?, interior[axis])),
             });
             continue;
         };
@@ -303,10 +359,27 @@ fn infer_pad(cx: &InferCx<'_>) -> InferResult {
     one_result(TensorType { dtype: input.dtype, dims })
 }
 
+// Infers padding with an amount that is not a number.
+fn infer_symbolic_pad(cx: &InferCx<'_>, input: &TensorType) -> InferResult {
+    let (low, high) = (cx.dim_exprs("low")?, cx.dim_exprs("high")?);
+    check_one_per_axis("low", low.len(), input.rank())?;
+    check_one_per_axis("high", high.len(), input.rank())?;
+    let interior = cx.ints_or("interior", 0, input.rank())?;
+    check_at_least("interior", &interior, 0)?;
+    let mut dims = Dims::new();
+    for (axis, &n) in input.dims.iter().enumerate() {
+        let padded = |n| padded_extent(n, low[axis].checked_add(high[axis])?, interior[axis]);
+        let size = n.to_expr().and_then(padded);
+        check_not_negative("the extent of", axis, size)?;
+        dims.push(size.map_or(Dim::Unknown, Dim::from_expr));
+    }
+    one_result(TensorType { dtype: input.dtype, dims })
+}
+
 // n + edges + interior*max(n - 1, 0)
-fn padded_extent(extent: DimExpr, edges: i64, interior: i64) -> Option<DimExpr> {
+fn padded_extent(extent: DimExpr, edges: DimExpr, interior: i64) -> Option<DimExpr> {
     let constant = DimExpr::constant;
-    let outer = extent.checked_add(constant(edges)?)?;
+    let outer = extent.checked_add(edges)?;
     if interior == 0 {
         return Some(outer);
     }

@@ -28,7 +28,7 @@ fn finish_hash(hash: u64) -> u64 {
 #[must_use]
 #[inline]
 pub fn computation_hash(f: &Function, inst: InstId) -> u64 {
-    let regions = |hash, _: BodyId| hash;
+    let regions = |hash, _: InstId| hash;
     let mut codes = IdCodes { f, regions, value: |value: ValueId| value.index() as u64 };
     finish_hash(mix_inst(&mut codes, f, inst))
 }
@@ -40,7 +40,7 @@ struct IdCodes<'a, R, V> {
     value: V,
 }
 
-impl<R: FnMut(u64, BodyId) -> u64, V: Fn(ValueId) -> u64> HashCodes for IdCodes<'_, R, V> {
+impl<R: FnMut(u64, InstId) -> u64, V: Fn(ValueId) -> u64> HashCodes for IdCodes<'_, R, V> {
     type State = u64;
     type Code = u64;
 
@@ -57,10 +57,7 @@ impl<R: FnMut(u64, BodyId) -> u64, V: Fn(ValueId) -> u64> HashCodes for IdCodes<
 
     #[inline]
     fn mix_regions(&mut self, hash: u64, inst: InstId) -> u64 {
-        if !self.f.has_regions(inst) {
-            return hash;
-        }
-        self.f.regions(inst).iter().fold(hash, |hash, &region| (self.regions)(hash, region))
+        (self.regions)(hash, inst)
     }
 
     #[inline]
@@ -110,10 +107,11 @@ impl RegionHashes {
     /// regions must have been [added](Self::add).
     #[must_use]
     pub fn hash(&self, f: &Function, inst: InstId) -> u64 {
-        let regions = |hash, region: BodyId| {
+        let mix_region = |hash, region: &BodyId| {
             let body = &self.bodies[region.index()];
             mix(mix(hash, body.structure), body.outer_uses)
         };
+        let regions = |hash, inst| f.regions(inst).iter().fold(hash, mix_region);
         let mut codes = IdCodes { f, regions, value: |value: ValueId| value.index() as u64 };
         finish_hash(mix_inst(&mut codes, f, inst))
     }
@@ -122,11 +120,12 @@ impl RegionHashes {
     pub fn add(&mut self, f: &Function, inst: InstId) {
         let Some(body) = f.body_of(inst).filter(|b| *b != f.body()) else { return };
         let mut outer = 0u64;
-        let regions = |hash, region: BodyId| {
+        let mut mix_region = |hash, region: &BodyId| {
             let region = self.bodies[region.index()];
             outer = outer.wrapping_add(region.outer_uses);
             mix(hash, region.structure)
         };
+        let regions = |hash, inst| f.regions(inst).iter().fold(hash, &mut mix_region);
         let value = |value| self.value_code(f, body, value);
         let hash = mix_inst(&mut IdCodes { f, regions, value }, f, inst);
         for &value in f.operands(inst) {

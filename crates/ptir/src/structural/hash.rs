@@ -134,8 +134,8 @@ pub(super) trait HashCodes {
 #[inline]
 pub(super) fn mix_inst<C: HashCodes>(codes: &mut C, f: &Function, inst: InstId) -> C::State {
     let mut state = codes.start(inst);
-    for result in f.inst_results(inst) {
-        state = codes.mix_type(state, f.type_id(result));
+    for result in f.dfg.result_data(inst) {
+        state = codes.mix_type(state, result.ty);
     }
     state = codes.mix_regions(state, inst);
     let mut operands = f.operands(inst);
@@ -268,9 +268,10 @@ impl<'a> FunctionHasher<'a> {
             // An attribute that equals its default hashes like an omitted one.
             Some(def) => {
                 let attrs = def.attrs.iter().zip(f.attrs(inst).iter());
-                attrs.map(|(attr, value)| attr.without_default(value)).fold(start, mix_attr)
+                let values = attrs.map(|(attr, value)| attr.without_default(value));
+                values.fold(start, |mixer, attr| self.mix_attr(mixer, attr))
             }
-            None => f.attrs(inst).iter().fold(start, mix_attr),
+            None => f.attrs(inst).iter().fold(start, |mixer, attr| self.mix_attr(mixer, attr)),
         };
         let hash = hash.finish();
         self.attrs.insert(key, hash);
@@ -313,6 +314,45 @@ impl<'a> FunctionHasher<'a> {
             ValueType::Tuple(elements) => {
                 let start = mixer.absorb(2, elements.len() as u64);
                 elements.iter().fold(start, |mixer, e| self.mix_type(mixer, e))
+            }
+        }
+    }
+
+    // Mixes an attribute. The first word identifies the kind of attribute.
+    fn mix_attr(&self, mixer: Mixer, attr: &Attr) -> Mixer {
+        match attr {
+            Attr::Unit => mixer.absorb(0, 0),
+            Attr::Bool(b) => mixer.absorb(1, u64::from(*b)),
+            Attr::Int(n) => mixer.absorb(2, *n as u64),
+            Attr::Float(bits) => mixer.absorb(3, bits.0),
+            Attr::Str(text) => mixer.absorb(4, 0).absorb_bytes(text.as_bytes()),
+            Attr::Word(name) => mixer.absorb(5, 0).absorb_bytes(name.as_str().as_bytes()),
+            Attr::Func(name) => mixer.absorb(6, 0).absorb_bytes(name.as_str().as_bytes()),
+            Attr::Type(dtype) => mixer.absorb(7, u64::from(dtype.code())),
+            Attr::Ints(list) => {
+                let start = mixer.absorb(8, list.len() as u64);
+                list.iter().fold(start, |mixer, &n| mixer.absorb(n as u64, 0))
+            }
+            Attr::List(items) => {
+                let start = mixer.absorb(9, items.len() as u64);
+                items.iter().fold(start, |mixer, item| self.mix_attr(mixer, item))
+            }
+            Attr::Dim(expr) => {
+                let number = |name: Name| self.dims.get(&name).copied();
+                mixer.absorb(12, 0).absorb_hash(expr.hash_by_number(&number))
+            }
+            Attr::Dict(entries) => {
+                let start = mixer.absorb(10, entries.len() as u64);
+                entries.iter().fold(start, |mixer, (name, item)| {
+                    self.mix_attr(mixer.absorb_bytes(name.as_str().as_bytes()), item)
+                })
+            }
+            Attr::Literal(literal) => {
+                let form = u64::from(literal.dtype().code()) << 1
+                    | u64::from(literal.as_splat().is_some());
+                let start = mixer.absorb(11, form).absorb(literal.shape().len() as u64, 0);
+                let shape = literal.shape().iter().fold(start, |mixer, &n| mixer.absorb(n, 0));
+                shape.absorb_bytes(literal.stored_bytes())
             }
         }
     }
@@ -362,37 +402,5 @@ impl HashCodes for FunctionHasher<'_> {
 
     fn mix_code(&self, mixer: Mixer, code: Hash128) -> Mixer {
         mixer.absorb_hash(code)
-    }
-}
-
-// Mixes an attribute. The first word identifies the kind of attribute.
-fn mix_attr(mixer: Mixer, attr: &Attr) -> Mixer {
-    match attr {
-        Attr::Unit => mixer.absorb(0, 0),
-        Attr::Bool(b) => mixer.absorb(1, u64::from(*b)),
-        Attr::Int(n) => mixer.absorb(2, *n as u64),
-        Attr::Float(bits) => mixer.absorb(3, bits.0),
-        Attr::Str(text) => mixer.absorb(4, 0).absorb_bytes(text.as_bytes()),
-        Attr::Word(name) => mixer.absorb(5, 0).absorb_bytes(name.as_str().as_bytes()),
-        Attr::Func(name) => mixer.absorb(6, 0).absorb_bytes(name.as_str().as_bytes()),
-        Attr::Type(dtype) => mixer.absorb(7, u64::from(dtype.code())),
-        Attr::Ints(list) => {
-            let start = mixer.absorb(8, list.len() as u64);
-            list.iter().fold(start, |mixer, &n| mixer.absorb(n as u64, 0))
-        }
-        Attr::List(items) => items.iter().fold(mixer.absorb(9, items.len() as u64), mix_attr),
-        Attr::Dict(entries) => {
-            let start = mixer.absorb(10, entries.len() as u64);
-            entries.iter().fold(start, |mixer, (name, item)| {
-                mix_attr(mixer.absorb_bytes(name.as_str().as_bytes()), item)
-            })
-        }
-        Attr::Literal(literal) => {
-            let form =
-                u64::from(literal.dtype().code()) << 1 | u64::from(literal.as_splat().is_some());
-            let start = mixer.absorb(11, form).absorb(literal.shape().len() as u64, 0);
-            let shape = literal.shape().iter().fold(start, |mixer, &n| mixer.absorb(n, 0));
-            shape.absorb_bytes(literal.stored_bytes())
-        }
     }
 }

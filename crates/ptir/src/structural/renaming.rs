@@ -5,6 +5,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::equivalence::{Equivalence, has_same_attrs};
 use super::scope::{Scope, ScopeMembership};
+use crate::attr::Attr;
 use crate::dims::{DimExpr, Relation, binding_order};
 use crate::func::Function;
 use crate::ids::{InstId, ValueId};
@@ -79,6 +80,21 @@ impl<'a> Renaming<'a> {
         x.equation == y.equation && self.exprs_match(x.expr, y.expr)
     }
 
+    // Returns whether two attributes are equal up to renaming of symbols.
+    fn attrs_match(&mut self, x: &Attr, y: &Attr) -> bool {
+        match (x, y) {
+            (Attr::Dim(x), Attr::Dim(y)) => self.exprs_match(*x, *y),
+            (Attr::List(x), Attr::List(y)) => {
+                x.len() == y.len() && x.iter().zip(y.iter()).all(|(x, y)| self.attrs_match(x, y))
+            }
+            (Attr::Dict(x), Attr::Dict(y)) => {
+                let mut pairs = x.iter().zip(y.iter());
+                x.len() == y.len() && pairs.all(|(x, y)| x.0 == y.0 && self.attrs_match(&x.1, &y.1))
+            }
+            _ => x == y,
+        }
+    }
+
     // Returns whether two expressions are equal up to renaming of symbols. Symbols that are not paired yet are paired in the order in which the
     // parameters bind them.
     fn exprs_match(&mut self, x: DimExpr, y: DimExpr) -> bool {
@@ -106,7 +122,14 @@ impl<'a> Renaming<'a> {
 
 impl Equivalence for Renaming<'_> {
     fn same_attrs(&mut self, x: InstId, y: InstId) -> bool {
-        has_same_attrs(self.a, x, self.b, y)
+        let (left, right) = (self.a.attrs(x), self.b.attrs(y));
+        if self.same_function || !left.iter().any(Attr::has_symbols) {
+            return has_same_attrs(self.a, x, self.b, y);
+        }
+        // Attributes with symbols have no default, so that the others can be compared as they are.
+        let (left, right) = (left.clone(), right.clone());
+        left.len() == right.len()
+            && left.iter().zip(right.iter()).all(|(x, y)| self.attrs_match(x, y))
     }
 
     fn same_type(&mut self, u: ValueId, v: ValueId) -> bool {

@@ -64,6 +64,9 @@ pub(crate) fn write_attr(out: &mut String, attr: &Attr, long: &mut LongLiteralMo
             }
             out.push(']');
         }
+        Attr::Dim(expr) => {
+            let _ = write!(out, "{expr}");
+        }
         Attr::List(items) => {
             out.push('[');
             for (i, item) in items.iter().enumerate() {
@@ -149,7 +152,7 @@ impl Parser<'_> {
                 self.advance();
                 // Most lists contain only integers.
                 let mut ints = Ints::new();
-                while self.token.kind == TokenKind::Int {
+                while self.token.kind == TokenKind::Int && !self.starts_expression() {
                     let Ok(n) = self.lexer.text(self.token).parse::<i64>() else { break };
                     ints.push(n);
                     self.charge_memory(memory_cost::INT);
@@ -163,7 +166,10 @@ impl Parser<'_> {
                 }
                 let mut items: Vec<Attr> = ints.into_iter().map(Attr::Int).collect();
                 while !self.at(b']') {
-                    items.push(self.attr(depth + 1)?);
+                    items.push(match self.starts_expression() {
+                        true => Attr::dim(self.dim_expr()?),
+                        false => self.attr(depth + 1)?,
+                    });
                     if !self.eat(b',') && !self.at(b']') {
                         return Err(self.report_expected("`,` or `]`"));
                     }
@@ -231,6 +237,21 @@ impl Parser<'_> {
         };
         self.advance();
         Ok(attr)
+    }
+
+    // Returns whether an entry of a list is an expression over symbols, and not a number or a word alone.
+    fn starts_expression(&self) -> bool {
+        let first = self.token;
+        match first.kind {
+            TokenKind::Question | TokenKind::Punct(b'(') => true,
+            TokenKind::Int => !self.lexer.continues_with(first, |b| matches!(b, b',' | b']')),
+            TokenKind::Word => {
+                matches!(self.lexer.text(first), "floordiv" | "mod" | "min" | "max")
+                    && self.lexer.continues_with(first, |b| b == b'(')
+            }
+            TokenKind::Bad => self.lexer.text(first) == "-",
+            _ => false,
+        }
     }
 
     /// Reads the key of a dictionary entry.

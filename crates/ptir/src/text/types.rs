@@ -110,19 +110,22 @@ impl Parser<'_> {
         if !starts_expression {
             return Err(self.report_expected("an extent: a number, `?N`, `2*?N + 1` or `?`"));
         }
-        let start = first.start as usize;
-        let parsed = DimExpr::parse_prefix(self.lexer.text_from(start));
+        let parsed = DimExpr::parse_prefix(self.lexer.text_from(first.start as usize));
         if let Ok((expr, _)) = parsed
             && let Some(n) = expr.as_constant().filter(|&n| n < 0)
         {
             return Err(self.report(format!("{n} is not an extent")));
         }
+        self.dim_expr().map(Dim::from_expr)
+    }
+
+    /// Reads an expression over symbols.
+    pub(super) fn dim_expr(&mut self) -> Result<DimExpr, ErrorReported> {
+        let start = self.token.start as usize;
+        let parsed = DimExpr::parse_prefix(self.lexer.text_from(start));
         let end = start + parsed.as_ref().map_or_else(|error| error.offset, |&(_, length)| length);
         self.advance_to(end);
-        match parsed {
-            Ok((expr, _)) => Ok(Dim::from_expr(expr)),
-            Err(error) => Err(self.report(error.message)),
-        }
+        parsed.map(|(expr, _)| expr).map_err(|error| self.report(error.message))
     }
 
     pub(super) fn at_word(&self, word: &str) -> bool {

@@ -51,8 +51,20 @@ fn ir_parse<'py>(py: Python<'py>, text: &str, filename: &str) -> PyResult<Bound<
     wrap(py, program.into_any())
 }
 
-fn read_vars(vars: &[Bound<'_, PyAny>]) -> PyResult<Vec<Var>> {
-    vars.iter().map(|object| Argument { class: "parse", name: "variables", object }.var()).collect()
+// Parses a text in which variables occur.
+fn parse_with_vars<'py>(
+    py: Python<'py>,
+    text: &str,
+    vars: &Items<'py>,
+    filename: &str,
+    parse: impl FnOnce(&Source, &[Var]) -> Result<AnyRef, Diagnostics>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let source = Source::new(filename, text);
+    let var = |object| Argument { class: "parse", name: "variables", object }.var();
+    let vars = vars.0.iter().map(var).collect::<PyResult<Vec<Var>>>()?;
+    let parsed = parse(&source, &vars)
+        .map_err(|found| errors::diagnostics_error(py, ErrorKind::Parse, &found, Some(&source)))?;
+    wrap(py, parsed)
 }
 
 /// Parses an expression.
@@ -64,10 +76,8 @@ fn ir_parse_expr<'py>(
     vars: Items<'py>,
     filename: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (source, vars) = (Source::new(filename, text), read_vars(&vars.0)?);
-    let expr = parse_expr(&source, &vars)
-        .map_err(|found| errors::diagnostics_error(py, ErrorKind::Parse, &found, Some(&source)))?;
-    wrap(py, expr.into_any())
+    let parse = |source: &Source, vars: &[Var]| parse_expr(source, vars).map(Ref::into_any);
+    parse_with_vars(py, text, &vars, filename, parse)
 }
 
 /// Parses a type.
@@ -79,10 +89,8 @@ fn ir_parse_type<'py>(
     vars: Items<'py>,
     filename: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (source, vars) = (Source::new(filename, text), read_vars(&vars.0)?);
-    let ty = parse_type(&source, &vars)
-        .map_err(|found| errors::diagnostics_error(py, ErrorKind::Parse, &found, Some(&source)))?;
-    wrap(py, ty.into_any())
+    let parse = |source: &Source, vars: &[Var]| parse_type(source, vars).map(Ref::into_any);
+    parse_with_vars(py, text, &vars, filename, parse)
 }
 
 /// Prints a node.

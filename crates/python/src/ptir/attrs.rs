@@ -9,6 +9,7 @@ use crate::arrays::{self, ArrayContent};
 use crate::data_type::{self, PyDataType};
 use crate::errors;
 use crate::items::{CopyMemo, items};
+use crate::ptir::dims::PyDim;
 
 /// Converts a literal to an array.
 pub(crate) fn literal_to_array<'py>(
@@ -54,6 +55,7 @@ pub(crate) fn attr_to_python<'py>(py: Python<'py>, attr: &Attr) -> PyResult<Boun
         Attr::Word(name) | Attr::Func(name) => PyString::new(py, name.as_str()).into_any(),
         Attr::Type(dtype) => PyDataType::object(py, *dtype)?.clone().into_any(),
         Attr::Ints(list) => PyTuple::new(py, list.iter())?.into_any(),
+        Attr::Dim(expr) => Bound::new(py, PyDim(*expr))?.into_any(),
         Attr::List(items) => {
             let items = items.iter().map(|item| attr_to_python(py, item));
             PyTuple::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any()
@@ -127,6 +129,13 @@ fn read_attr_of_kind(kind: AttrKind, object: &Bound<'_, PyAny>) -> PyResult<Opti
         }
         AttrKind::Type => Some(Attr::Type(data_type::read_data_type(object)?)),
         AttrKind::Ints => integers(object).map(Attr::Ints),
+        AttrKind::Dims => match items_unless_str(object) {
+            Some(items) => {
+                let items = items.iter().map(|item| PyDim::read(item).map(Attr::dim));
+                Some(Attr::list(items.collect::<PyResult<Vec<_>>>()?))
+            }
+            None => None,
+        },
         AttrKind::IntLists(_) => items_unless_str(object).and_then(|rows| {
             let rows = rows.iter().map(|row| integers(row).map(Attr::Ints));
             rows.collect::<Option<Vec<_>>>().map(Attr::list)

@@ -88,7 +88,7 @@ impl PyCheckReport {
         self.0.runs()
     }
 
-    /// The largest difference of floats that was within tolerance.
+    /// The largest difference of floats that was within tolerance, as a part of the largest element that differs.
     #[getter]
     fn worst(&self) -> f64 {
         self.0.max_difference()

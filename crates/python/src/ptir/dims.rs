@@ -22,7 +22,7 @@ pub(crate) struct PyDim(pub(crate) DimExpr);
 
 impl PyDim {
     /// Reads a `Dim`, an integer, or the text of an expression.
-    fn read(object: &Bound<'_, PyAny>) -> PyResult<DimExpr> {
+    pub(crate) fn read(object: &Bound<'_, PyAny>) -> PyResult<DimExpr> {
         let py = object.py();
         if let Ok(already) = object.cast::<Self>() {
             return Ok(already.get().0);

@@ -305,6 +305,21 @@ impl PyProgram {
         py.import("sapwood.rewrite")?.call_method("simplify", (slf,), Some(&keywords))
     }
 
+    /// Returns the program with known numbers in place of symbols: `program.bind(B=1, S=128)`. The symbols are those of the functions that
+    /// no other function calls.
+    #[pyo3(signature = (**extents))]
+    fn bind(&self, py: Python<'_>, extents: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut pairs: Vec<(Name, u64)> = Vec::new();
+        for (name, extent) in extents.into_iter().flatten() {
+            pairs.push((Name::new(&name.extract::<String>()?), extent.extract()?));
+        }
+        let mut program = Program::clone(&self.program);
+        let refused = |message: String| errors::value_error(py, message);
+        program.bind_symbols(&pairs).map_err(|error| refused(error.to_string()))?;
+        ptir::verify(&program).map_err(|problems| refused(problems.to_string()))?;
+        Ok(self.with_program(program))
+    }
+
     /// Compares the results of this program with those of another, on the same inputs.
     ///
     /// Inputs are random unless `inputs` has one array per parameter of `main`, or of the only function. `float` decides which

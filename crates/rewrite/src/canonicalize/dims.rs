@@ -4,12 +4,14 @@ use sapwood_ptir::ops::{GetDimensionSize, Refine, Transpose};
 use sapwood_ptir::{Dim, Int, TensorLiteral, Value};
 
 use crate::pattern::Rewrite;
+use crate::rewriter::refines;
 
 crate::patterns! { "dims":
     size_of_known,
     size_of_transpose when 0 in [Transpose],
     size_of_elementwise,
     refine_to_same when same,
+    refine_to_less,
     refine_of_refine when 0 in [Refine],
 }
 
@@ -49,6 +51,14 @@ fn size_of_elementwise(op: GetDimensionSize, rw: &mut Rewrite<'_>) -> Option<Val
 /// Floats: exact.
 fn refine_to_same(op: Refine, rw: &mut Rewrite<'_>) -> Option<Value> {
     (rw.ty(op.input) == rw.result_type()).then_some(op.input)
+}
+
+/// `refine(x : t) : u = x` if `t` has all the known dims of `u`, and more.
+///
+/// Floats: exact.
+fn refine_to_less(op: Refine, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let (from, to) = (rw.ty(op.input)?, rw.result_type()?);
+    (from != to && refines(from, to)).then_some(op.input)
 }
 
 /// `refine(refine(x)) = refine(x)`.

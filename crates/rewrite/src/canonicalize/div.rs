@@ -102,6 +102,11 @@ fn div_by_power_of_two(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !c.is_normal() || c.to_bits() & FRACTION != 0 || c.abs() == 1.0 {
         return None;
     }
+    multiply_by_reciprocal(op, c, rw)
+}
+
+// Returns `x * (1 / c)` for `x / c`, unless `1 / c` is subnormal.
+fn multiply_by_reciprocal(op: Div, c: f64, rw: &mut Rewrite<'_>) -> Option<Value> {
     let normal = smallest_normal(rw, op.rhs)?;
     if c.recip().abs() < normal {
         return None;
@@ -151,13 +156,7 @@ fn div_by_constant(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     let c = splat_float(rw, op.rhs).filter(|c| c.is_normal())?;
-    let normal = smallest_normal(rw, op.rhs)?;
-    if c.recip().abs() < normal {
-        return None;
-    }
-    let ty = rw.tensor(op.rhs)?.clone();
-    let rhs = rw.filled(&ty, c.recip())?;
-    rw.emit(Mul { lhs: op.lhs, rhs })
+    multiply_by_reciprocal(op, c, rw)
 }
 
 /// `c1 / (x * c2) = (c1 / c2) / x` for constants `c1`, `c2` of floats.

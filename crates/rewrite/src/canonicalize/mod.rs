@@ -34,6 +34,7 @@ pub mod reverse;
 pub mod rounding;
 pub mod scan;
 pub mod select;
+pub mod shape_values;
 pub mod shift;
 pub mod sign;
 pub mod slice;
@@ -77,6 +78,7 @@ pub static LISTS: &[&PatternList] = &[
     &movement::LIST,
     &iota::LIST,
     &dims::LIST,
+    &shape_values::LIST,
     &dynamic::LIST,
     &reduce::LIST,
     &window::LIST,

@@ -1,15 +1,19 @@
 //! Canonicalizations of `while`.
 
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 use sapwood_ptir::ops::While;
-use sapwood_ptir::{BodyId, Function, InstId, Value, ValueDef, Values};
+use sapwood_ptir::{BodyId, Function, InstId, Value, ValueDef, ValueId, ValueType, Values};
 
 use super::carried_values::{invariant_carries, live_carries, narrowed_region};
 use crate::pattern::{Rewrite, RootView, Roots};
+use crate::rewriter::refines;
 
 crate::patterns! { "while_loop":
     while_never benefit 3,
     while_invariant benefit 2,
     while_unused benefit 0,
+    while_dims benefit 0,
 }
 
 /// A view of a `while` without a copy of its operands: there may be many, and it is visited whenever one of them changes.
@@ -98,4 +102,46 @@ fn while_unused(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
     let left = rw.emit_with_regions(While { inits, ..op }, &regions)?;
     let mut left = left.into_iter();
     (0..leaves.len()).map(|n| if leaves[n] { Some(results[n]) } else { left.next() }).collect()
+}
+
+/// `while(x : t, …)` carries `x` as `t` if its parameters have fewer known dims than `t`, and the body keeps the dims of `t`.
+///
+/// Floats: exact.
+fn while_dims(op: WhileView, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let f = rw.function();
+    let (inits, params) = (f.operands(rw.root()), rw.params(op.body));
+    let wanted = |n: usize| {
+        let (init, param) = (f.value_type(inits[n]), f.value_type(params[n]));
+        (init != param && refines(init, param)).then(|| (n, init.clone()))
+    };
+    let mut wanted: Vec<(usize, ValueType)> = (0..params.len()).filter_map(wanted).collect();
+    let next = rw.yields(op.body);
+    while !wanted.is_empty() {
+        // The types of the body if the carried values had the wanted types.
+        let mut types: HashMap<ValueId, ValueType, FxBuildHasher> = HashMap::default();
+        types.extend(wanted.iter().map(|(n, ty)| (params[*n], ty.clone())));
+        for inst in f.body_insts(op.body) {
+            if !f.operands(inst).iter().any(|v| types.contains_key(v)) {
+                continue;
+            }
+            let parts = f.parts_of(inst);
+            let type_of = |v: ValueId| Some(types.get(&v).unwrap_or_else(|| f.value_type(v)));
+            let Ok(found) = f.infer_parts(&parts, type_of, |b| Some(f.region_signature(b))) else {
+                continue;
+            };
+            types.extend(f.inst_results(inst).zip(found));
+        }
+        let kept = |(n, ty): &(usize, ValueType)| {
+            let found = types.get(&next[*n]).unwrap_or_else(|| f.value_type(next[*n]));
+            refines(found, ty)
+        };
+        let before = wanted.len();
+        wanted.retain(kept);
+        if wanted.len() == before {
+            break;
+        }
+    }
+    let asks = rw.params(op.cond);
+    let both = wanted.into_iter().flat_map(|(n, ty)| [(params[n], ty.clone()), (asks[n], ty)]);
+    rw.narrow(both.collect())
 }

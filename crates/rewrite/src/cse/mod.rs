@@ -32,51 +32,55 @@ pub(crate) fn eliminate_common_subexpressions_with<'a>(
         rw.listen(listener);
     }
     rw.effects = EffectIndex::of(rw.function());
-    let constants = rw.deduplicate_constants(false).0;
+    let order: Vec<InstId> = rw.function().walk_post_order().collect();
+    let constants = rw.deduplicate_constants(&order, false).0;
     let mut table = ValueTable::with_capacity(rw.function().num_insts());
     let nested = rw.function().body_capacity() > 1;
     let regions = nested.then(|| RegionHashes::new(rw.function()));
-    constants + merge_in_order(&mut rw, &mut table, regions)
+    constants + merge_in_order(&mut rw, &order, &mut table, regions)
 }
 
-/// Looks up all instructions in program order, and merges each with an equal one that dominates it. Returns the number of merged
-/// instructions. Equal constants must have been merged before. Instructions with regions are only merged if hashes of regions are given.
+/// Looks up instructions, all of a function in program order, and merges each with an equal one that dominates it. Returns the number
+/// of merged instructions. Equal constants must have been merged before, and may have moved since. Instructions with regions are only
+/// merged if hashes of regions are given.
 ///
 /// Afterwards the table contains all instructions without regions that may be merged. It contains one with regions only during
 /// this walk, since it does not follow changes inside of regions.
 pub(crate) fn merge_in_order(
     rw: &mut ProgramRewriter<'_>,
+    order: &[InstId],
     table: &mut ValueTable,
     mut regions: Option<RegionHashes>,
 ) -> usize {
-    let order: Vec<InstId> = rw.function().walk_post_order().collect();
     let constant = Constant::key();
     let mut owners: Vec<InstId> = Vec::new();
     let mut merged = 0;
-    for (n, &inst) in order.iter().enumerate() {
-        let f = rw.function();
-        if n % LOOKUP_BATCH == 0 {
-            table.prefetch(f, &order[n..order.len().min(n + LOOKUP_BATCH)]);
-        }
-        if !f.is_live(inst) {
-            continue;
-        }
-        let lookup = match &regions {
-            _ if f.op_key(inst) == constant => Lookup::New,
-            _ if !f.has_regions(inst) => table.find_or_insert(f, inst),
-            Some(regions) if f.inst_results(inst).len() > 0 && !rw.effects.is_ordered(f, inst) => {
-                owners.push(inst);
-                table.find_or_insert_hashed(f, regions.hash(f, inst), inst)
+    for batch in order.chunks(LOOKUP_BATCH) {
+        table.prefetch(rw.function(), batch);
+        for &inst in batch {
+            let f = rw.function();
+            if !f.is_live(inst) {
+                continue;
             }
-            _ => Lookup::New,
-        };
-        // Instructions that this one dominates are looked up later.
-        if let Lookup::DominatedBy(first) = lookup
-            && merge_in_table(rw, table, regions.as_mut(), (first, inst))
-        {
-            merged += 1;
-        } else if let Some(regions) = &mut regions {
-            regions.add(rw.function(), inst);
+            let lookup = match &regions {
+                _ if f.op_key(inst) == constant => Lookup::New,
+                _ if !f.has_regions(inst) => table.find_or_insert(f, inst),
+                Some(regions)
+                    if f.inst_results(inst).len() > 0 && !rw.effects.is_ordered(f, inst) =>
+                {
+                    owners.push(inst);
+                    table.find_or_insert_hashed(f, regions.hash(f, inst), inst)
+                }
+                _ => Lookup::New,
+            };
+            // Instructions that this one dominates are looked up later.
+            if let Lookup::DominatedBy(first) = lookup
+                && merge_in_table(rw, table, regions.as_mut(), (first, inst))
+            {
+                merged += 1;
+            } else if let Some(regions) = &mut regions {
+                regions.add(rw.function(), inst);
+            }
         }
     }
     owners.into_iter().for_each(|inst| table.remove(inst));

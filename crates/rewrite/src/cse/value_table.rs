@@ -65,9 +65,10 @@ impl ValueTable {
             return;
         }
         let occupied = |&&inst: &&InstId| {
+            let hash = || self.hash_counted(f, inst, f.inst_results(inst).len());
             f.is_live(inst)
                 && !f.has_regions(inst)
-                && self.representatives.find(self.hash_counted(f, inst), |_| false).is_some()
+                && self.representatives.find(hash(), |_| false).is_some()
         };
         std::hint::black_box(insts.iter().filter(occupied).count());
     }
@@ -99,15 +100,16 @@ impl ValueTable {
     /// inserted must have been removed before.
     #[inline(always)]
     pub(crate) fn find_or_insert(&mut self, f: &Function, inst: InstId) -> Lookup {
-        if !is_mergeable(f, inst) {
+        let results = f.inst_results(inst).len();
+        if results == 0 || !may_be_merged(f, inst) {
             return Lookup::New;
         }
-        self.find_or_insert_hashed(f, self.hash_counted(f, inst), inst)
+        let hash = self.hash_counted(f, inst, results);
+        self.find_or_insert_inline(f, hash, inst)
     }
 
     #[inline(always)]
-    fn hash_counted(&self, f: &Function, inst: InstId) -> u64 {
-        let results = f.inst_results(inst).len();
+    fn hash_counted(&self, f: &Function, inst: InstId, results: usize) -> u64 {
         if results > WIDE_THRESHOLD {
             self.hashed_wide_results.set(self.hashed_wide_results.get() + results);
         }
@@ -129,7 +131,7 @@ impl ValueTable {
         let listed = |(n, &hash): (usize, &u64)| {
             let inst = InstId::from_index(n);
             let computes =
-                || f.is_live(inst) && is_mergeable(f, inst) && computation_hash(f, inst) == hash;
+                || f.is_live(inst) && may_be_merged(f, inst) && computation_hash(f, inst) == hash;
             hash == 0 || computes() && is_found(hash, inst)
         };
         self.hashes.iter().enumerate().all(listed)
@@ -142,6 +144,35 @@ impl ValueTable {
         hash: u64,
         inst: InstId,
     ) -> Lookup {
+        self.find_or_insert_inline(f, hash, inst)
+    }
+
+    // The fast path is for an instruction that is not in the table, which has no stale entries: always so in a walk over a
+    // function without duplicates.
+    #[inline(always)]
+    fn find_or_insert_inline(&mut self, f: &Function, hash: u64, inst: InstId) -> Lookup {
+        if self.removed > 0 || self.hashes.get(inst.index()) != Some(&0) {
+            return self.find_or_insert_among_stale(f, hash, inst);
+        }
+        // Without stale entries, one search finds an equal instruction or the place of this one.
+        let hashes = &mut self.hashes;
+        let same = |&o: &InstId| hashes[o.index()] == hash && same_computation(f, inst, o);
+        match self.representatives.entry(hash, same, |other| hashes[other.index()]) {
+            Entry::Occupied(entry) => {
+                let other = *entry.get();
+                self.find_or_insert_in_class(f, hash, inst, other)
+            }
+            Entry::Vacant(entry) => {
+                entry.insert(inst);
+                hashes[inst.index()] = hash;
+                Lookup::New
+            }
+        }
+    }
+
+    // Looks up an instruction that may be in the table already, in a table that may have stale entries.
+    #[inline(never)]
+    fn find_or_insert_among_stale(&mut self, f: &Function, hash: u64, inst: InstId) -> Lookup {
         if self.hashes.len() < f.inst_capacity() {
             self.hashes.resize(f.inst_capacity(), 0);
         }
@@ -149,22 +180,7 @@ impl ValueTable {
             return Lookup::New;
         }
         self.remove(inst);
-        let equal = if self.removed == 0 {
-            // Without stale entries, one search finds an equal instruction or the place of this one.
-            let hashes = &mut self.hashes;
-            let same = |&o: &InstId| hashes[o.index()] == hash && same_computation(f, inst, o);
-            match self.representatives.entry(hash, same, |other| hashes[other.index()]) {
-                Entry::Occupied(entry) => Some(*entry.get()),
-                Entry::Vacant(entry) => {
-                    entry.insert(inst);
-                    hashes[inst.index()] = hash;
-                    return Lookup::New;
-                }
-            }
-        } else {
-            self.representative_of(f, hash, inst)
-        };
-        match equal {
+        match self.representative_of(f, hash, inst) {
             Some(other) => self.find_or_insert_in_class(f, hash, inst, other),
             None => {
                 self.insert(f, hash, inst, None);
@@ -268,10 +284,11 @@ impl ValueTable {
     }
 }
 
-// Returns true if an instruction without regions may be merged with an equal one.
+// Returns whether an instruction that has results may be merged with an equal one. Those with regions are looked up under
+// other hashes.
 #[inline]
-fn is_mergeable(f: &Function, inst: InstId) -> bool {
-    !f.has_regions(inst) && f.inst_results(inst).len() > 0 && f.own_effects(inst) == Effects::Pure
+fn may_be_merged(f: &Function, inst: InstId) -> bool {
+    !f.has_regions(inst) && f.own_effects(inst) == Effects::Pure
 }
 
 #[cfg(test)]
@@ -437,7 +454,9 @@ mod tests {
     }
 
     fn mergeable(f: &Function) -> Vec<InstId> {
-        f.walk_post_order().filter(|&i| is_mergeable(f, i)).collect()
+        f.walk_post_order()
+            .filter(|&i| may_be_merged(f, i) && f.inst_results(i).len() > 0)
+            .collect()
     }
 
     // Two branches with one op each.

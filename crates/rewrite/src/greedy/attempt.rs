@@ -59,6 +59,7 @@ impl GreedyDriver<'_> {
             return false;
         }
         self.stats.patterns[id as usize].matched += 1;
+        let narrows = matches!(checked, Ok(true));
         if let Err(error) = checked {
             let kind = match error {
                 PatchError::ReplacesItself(_) => ProblemKind::NothingChanged,
@@ -72,13 +73,17 @@ impl GreedyDriver<'_> {
         let parent = self.lineages.take_root(self.rw.function(), root);
         self.rw.notify_step(StepKind::Pattern(&entry.name), root);
         let verify = checks || self.config.verify_rewrites;
-        let careful = verify || !self.patch.has_no_regions();
+        let careful = verify || narrows || !self.patch.has_no_regions();
         if careful {
             self.rw.begin();
         }
         let mut patch = std::mem::take(&mut self.patch);
         let applied = patch.apply(&mut self.rw, root, &values);
         self.patch = patch;
+        if applied.as_ref().is_err_and(PatchError::differs_only_in_dims) {
+            self.rw.rollback();
+            return false;
+        }
         let outcome = match applied {
             Ok(()) if verify => verify_changes(&self.rw),
             Ok(()) => Ok(()),

@@ -114,8 +114,10 @@ impl<'a> GreedyDriver<'a> {
 
     /// Runs to the fixpoint, or until a limit is hit.
     pub(crate) fn run(mut self) -> GreedyStats {
+        let order: Vec<InstId> = self.rw.function().walk_post_order().collect();
         (self.stats.merged, self.stats.erased) =
-            self.rw.deduplicate_constants(self.config.enable_dce);
+            self.rw.deduplicate_constants(&order, self.config.enable_dce);
+        drop(order);
         self.fold_in_program_order();
         if self.config.merge_equal {
             self.start_merging();

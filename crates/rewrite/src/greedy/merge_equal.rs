@@ -53,7 +53,8 @@ impl GreedyDriver<'_> {
     pub(super) fn start_merging(&mut self) {
         let mut table = ValueTable::with_capacity(self.rw.function().num_insts());
         self.rw.changes.start_log();
-        self.stats.merged += merge_in_order(&mut self.rw, &mut table, None);
+        let order: Vec<InstId> = self.rw.function().walk_post_order().collect();
+        self.stats.merged += merge_in_order(&mut self.rw, &order, &mut table, None);
         // Erased instructions were never in the table, and their users come later in this order, so they were looked up after.
         self.rw.changes.clear_log();
         self.merging = Some(MergeState {
@@ -183,7 +184,8 @@ impl GreedyDriver<'_> {
         }
         merging.remove_changed(&mut self.rw);
         let regions = RegionHashes::new(self.rw.function());
-        let merged = merge_in_order(&mut self.rw, &mut merging.table, Some(regions));
+        let order: Vec<InstId> = self.rw.function().walk_post_order().collect();
+        let merged = merge_in_order(&mut self.rw, &order, &mut merging.table, Some(regions));
         self.stats.merged += merged;
         self.merge_changed();
         self.merge_wide();

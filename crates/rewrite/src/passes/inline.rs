@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::dims::SymbolBindings;
+use sapwood_ptir::dims::{DimExpr, SymbolBindings};
 use sapwood_ptir::ops::{Call, Refine};
 use sapwood_ptir::{
-    BodyId, Dim, EditError, Function, InsertPoint, InstId, Name, Op, OpParts, Program, ResultType,
-    ValueDef, ValueId, ValueType,
+    Attr, BodyId, Dim, EditError, Function, InsertPoint, InstId, Name, Op, OpParts, Program,
+    ResultType, ValueDef, ValueId, ValueType,
 };
 use sapwood_types::Span;
 use smallvec::SmallVec;
@@ -328,21 +328,32 @@ impl InlineCopy<'_> {
     }
 
     fn substituted_type(&mut self, ty: &ValueType) -> ValueType {
-        ty.map_dims(&mut |dim| {
-            dim.substitute(&mut |name| {
-                let bound = self.dims.get(&name).copied();
-                self.dims_differ = true;
-                let bound = bound.or_else(|| self.bindings.get(name)).unwrap_or(Dim::Unknown);
-                match &mut self.names {
-                    Some(names) if bound == Dim::Unknown => {
-                        let fresh = Dim::symbol(names.fresh_like(name));
-                        self.dims.insert(name, fresh);
-                        fresh
-                    }
-                    _ => bound,
+        ty.map_dims(&mut |dim| self.substituted_dim(dim))
+    }
+
+    fn substituted_dim(&mut self, dim: Dim) -> Dim {
+        dim.substitute(&mut |name| {
+            let bound = self.dims.get(&name).copied();
+            self.dims_differ = true;
+            let bound = bound.or_else(|| self.bindings.get(name)).unwrap_or(Dim::Unknown);
+            match &mut self.names {
+                Some(names) if bound == Dim::Unknown => {
+                    let fresh = Dim::symbol(names.fresh_like(name));
+                    self.dims.insert(name, fresh);
+                    fresh
                 }
-            })
+                _ => bound,
+            }
         })
+    }
+
+    // Returns attributes with the dims of the caller in place of symbols, or `None` if one is not known.
+    fn substituted_attrs(&mut self, attrs: &[Attr]) -> Option<SmallVec<[Attr; 4]>> {
+        if !attrs.iter().any(Attr::has_symbols) {
+            return Some(attrs.iter().cloned().collect());
+        }
+        let mut substitute = |expr: DimExpr| self.substituted_dim(Dim::Expr(expr)).to_expr();
+        attrs.iter().map(|attr| attr.map_exprs(&mut substitute)).collect()
     }
 
     // Returns the value with another type, through a `refine` if it does not have that type already.
@@ -406,7 +417,7 @@ impl InlineCopy<'_> {
         let regions = from.regions(inst).iter().map(|&b| self.copied_body(f, b)).collect();
         let result_types =
             from.inst_results(inst).map(|v| self.substituted_type(from.value_type(v))).collect();
-        let attrs = from.attrs(inst).iter().cloned().collect();
+        let attrs = self.substituted_attrs(from.attrs(inst)).ok_or(NotInlined::DoesNotFit)?;
         let parts = OpParts { key: from.op_key(inst), attrs, operands, regions, result_types };
         if self.dims_differ && !is_well_typed(f, &parts) {
             return Err(NotInlined::DoesNotFit);

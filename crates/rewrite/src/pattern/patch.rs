@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::moved_region::MovedRegion;
 use super::patch_builder::BuiltGraph;
-use crate::rewriter::{ProgramRewriter, RewriteError};
+use crate::rewriter::{ProgramRewriter, RewriteError, refines};
 
 /// The instructions to insert before a root. Their results have provisional ids, above all ids of the function.
 #[derive(Default)]
@@ -19,6 +19,8 @@ pub(crate) struct Patch {
     inlined: Vec<BodyId>,
     // If the root stays: the values of the root or of its regions whose uses become uses of others.
     forwards: Vec<(ValueId, ValueId)>,
+    // If the root stays: parameters of its regions, with types that have more known dims.
+    narrowings: Vec<(ValueId, ValueType)>,
     // True if the pattern ended its search early.
     pub(crate) search_ended_early: bool,
 }
@@ -54,6 +56,8 @@ pub(crate) enum PatchError {
         "it forwards {0}, which is neither a result of the root nor a parameter of its regions"
     )]
     Forward(ValueId),
+    #[error("its value has dims that a user of the result does not accept")]
+    Narrowing,
     #[error("it removes a parameter or result that the region does not have")]
     NoSuchParamOrResult,
     #[error(transparent)]
@@ -68,6 +72,7 @@ impl PatchError {
             Self::Type { expected, found } | Self::ParamType { expected, found } => {
                 expected.compatible(found)
             }
+            Self::Narrowing => true,
             _ => false,
         }
     }
@@ -81,6 +86,7 @@ impl Patch {
         self.types.clear();
         self.inlined.clear();
         self.forwards.clear();
+        self.narrowings.clear();
         self.search_ended_early = false;
     }
 
@@ -90,6 +96,12 @@ impl Patch {
         !self.forwards.is_empty()
     }
 
+    /// Stages narrowing: the root stays, and parameters of its regions get types with more known dims.
+    pub(super) fn narrow(&mut self, types: Vec<(ValueId, ValueType)>) -> bool {
+        self.narrowings = types;
+        !self.narrowings.is_empty()
+    }
+
     /// Returns true if the patch only inserts instructions without regions: then it cannot fail once it is checked.
     pub(crate) fn has_no_regions(&self) -> bool {
         let simple = |staged: &StagedInst| match staged {
@@ -97,7 +109,7 @@ impl Patch {
             StagedInst::Constant(_) => true,
             StagedInst::Inline(..) | StagedInst::Built(_) => false,
         };
-        self.forwards.is_empty() && self.staged.iter().all(simple)
+        self.forwards.is_empty() && self.narrowings.is_empty() && self.staged.iter().all(simple)
     }
 
     /// Returns the type of a value, provisional or not.
@@ -204,20 +216,23 @@ impl Patch {
         Some(yielded.iter().map(through).collect())
     }
 
-    /// Checks everything that [`apply`](Self::apply) needs to succeed.
+    /// Checks everything that [`apply`](Self::apply) needs to succeed. Returns whether a value has more known dims than the result that it
+    /// replaces: then the users of the result may still refuse the type.
     pub(crate) fn check(
         &self,
         f: &Function,
         root: InstId,
         values: &[ValueId],
-    ) -> Result<(), PatchError> {
+    ) -> Result<bool, PatchError> {
+        let mut narrows = false;
         let results = f.inst_results(root);
         if f.op_def(root).is_some_and(|def| def.terminator) {
             return Err(PatchError::Terminator(f.op_name(root)));
         }
         let own = |v: ValueId| !self.is_provisional(v) && f.inst_of(v) == Some(root);
         // The root stays, and so do its results.
-        let stays = !self.forwards.is_empty() && values.is_empty();
+        let edits_root = !self.forwards.is_empty() || !self.narrowings.is_empty();
+        let stays = edits_root && values.is_empty();
         if results.len() != values.len() && !stays {
             return Err(PatchError::Count { expected: results.len(), found: values.len() });
         }
@@ -226,7 +241,9 @@ impl Patch {
                 return Err(PatchError::NotAvailable(value));
             };
             let expected = f.value_type(result);
-            if found != expected {
+            if found != expected && refines(found, expected) {
+                narrows = true;
+            } else if found != expected {
                 let (expected, found) = (Box::new(expected.clone()), Box::new(found.clone()));
                 return Err(PatchError::Type { expected, found });
             }
@@ -279,7 +296,7 @@ impl Patch {
                 return Err(PatchError::NotAvailable(value));
             }
         }
-        Ok(())
+        Ok(narrows)
     }
 
     fn check_forwards(&self, f: &Function, root: InstId) -> Result<(), PatchError> {
@@ -371,7 +388,22 @@ impl Patch {
             }
             return Ok(());
         }
+        if !self.narrowings.is_empty() {
+            for (param, ty) in self.narrowings.drain(..) {
+                rw.narrow_type(param, &ty).map_err(|_| PatchError::Narrowing)?;
+            }
+            return rw.narrow_results(root).map_err(|_| PatchError::Narrowing);
+        }
         let values: SmallVec<[ValueId; 4]> = values.iter().map(value).collect();
+        let f = rw.function();
+        let results: SmallVec<[ValueId; 4]> = f.inst_results(root).collect();
+        for (result, &value) in results.into_iter().zip(&values) {
+            let f = rw.function();
+            if f.type_id(result) != f.type_id(value) {
+                let ty = f.value_type(value).clone();
+                rw.narrow_type(result, &ty).map_err(|_| PatchError::Narrowing)?;
+            }
+        }
         rw.replace_inst(root, &values)?;
         Ok(())
     }

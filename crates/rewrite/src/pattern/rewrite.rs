@@ -365,6 +365,12 @@ impl<'a> Rewrite<'a> {
         self.patch.forward(used).then(Values::new)
     }
 
+    /// Keeps the root, and gives parameters of its regions types with more known dims. The types that follow from these are inferred.
+    #[doc(hidden)]
+    pub fn narrow(&mut self, types: Vec<(ValueId, ValueType)>) -> Option<Values> {
+        self.patch.narrow(types).then(Values::new)
+    }
+
     /// Returns the carried values of the root, a loop, that changed since the last call: see
     /// [`WideInstMemo::changed_carries`].
     #[doc(hidden)]

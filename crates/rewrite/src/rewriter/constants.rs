@@ -116,17 +116,20 @@ impl ProgramRewriter<'_> {
         }
     }
 
-    /// Merges constants with the same literal and type. Returns the number of merged constants, and the number of constants
-    /// erased because nothing used them.
-    pub(crate) fn deduplicate_constants(&mut self, drop_unused: bool) -> (usize, usize) {
+    /// Merges constants with the same literal and type. `order` has all instructions in program order. Returns the number of
+    /// merged constants, and the number of constants erased because nothing used them.
+    pub(crate) fn deduplicate_constants(
+        &mut self,
+        order: &[InstId],
+        drop_unused: bool,
+    ) -> (usize, usize) {
         self.function.clear_constants();
-        let constants: Vec<InstId> = {
-            let f = &*self.function;
-            let key = Constant::key();
-            f.walk_post_order().filter(|&i| f.op_key(i) == key).collect()
-        };
+        let key = Constant::key();
         let (mut merged, mut erased) = (0, 0);
-        for inst in constants {
+        for &inst in order {
+            if self.function.op_key(inst) != key {
+                continue;
+            }
             let Some(value) = self.function.value_of(inst) else { continue };
             if drop_unused && self.function.unused(value) {
                 self.notify_step(StepKind::Dce, inst);

@@ -7,6 +7,7 @@ mod edit;
 mod effect_index;
 mod error;
 mod listener;
+mod narrow;
 mod wide_inst_memo;
 
 use sapwood_ptir::{Function, InstId, Op, OpKey, TensorLiteral, ValueDef, ValueId, ValueType};
@@ -17,6 +18,7 @@ pub(crate) use constants::constant_of;
 pub(crate) use effect_index::EffectIndex;
 pub use error::RewriteError;
 pub use listener::{Listener, StepKind};
+pub use narrow::refines;
 pub(crate) use wide_inst_memo::{ConcatOffsets, WIDE_THRESHOLD, WideInstMemo};
 
 /// True in builds that notify neither listeners nor trace sinks, which measure the cost of notification: docs/benchmarks.md.

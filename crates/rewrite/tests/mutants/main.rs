@@ -28,6 +28,9 @@ mod pattern {
         Binary, MovedRegion, OpRef, PatternList, PatternSet, Rewrite, RootView, Roots, Unary,
     };
 }
+mod rewriter {
+    pub(crate) use sapwood_rewrite::__private::refines;
+}
 mod prelude {
     pub(crate) use super::mutant::ConcatOffsetsExt as _;
 }

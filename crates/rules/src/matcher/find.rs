@@ -20,6 +20,20 @@ pub(crate) fn find_selected(
     numbers: &[usize],
     options: &FindOptions,
 ) -> FindReport {
+    search_functions(program, patterns, options, |cx, _, found| {
+        let start = found.matches.len();
+        find_in_function(cx, patterns, numbers, found);
+        sort_matches(cx.f, &mut found.matches[start..]);
+    })
+}
+
+// Searches each function, except extracted ones if the options leave them out.
+fn search_functions(
+    program: &Program,
+    patterns: &[PatternGraph],
+    options: &FindOptions,
+    mut search: impl FnMut(SearchContext<'_>, &FunctionIndex<'_>, &mut FindReport),
+) -> FindReport {
     let callees = Callees::new(program, patterns);
     let mut found = FindReport::default();
     for f in program.functions() {
@@ -28,9 +42,7 @@ pub(crate) fn find_selected(
         }
         let index = FunctionIndex::new(f);
         let cx = SearchContext { f, index: Some(&index), callees: Some(&callees), options };
-        let start = found.matches.len();
-        find_in_function(cx, patterns, numbers, &mut found);
-        sort_matches(f, &mut found.matches[start..]);
+        search(cx, &index, &mut found);
     }
     found
 }
@@ -44,20 +56,13 @@ pub(crate) fn find_disjoint(
     options: &FindOptions,
     mut accept: impl FnMut(&Match) -> bool,
 ) -> FindReport {
-    let callees = Callees::new(program, patterns);
-    let mut found = FindReport::default();
-    for f in program.functions() {
-        if f.extracted_from().is_some() && !options.in_extracted {
-            continue;
-        }
-        let index = FunctionIndex::new(f);
-        let cx = SearchContext { f, index: Some(&index), callees: Some(&callees), options };
-        let Some(mut run) = PatternSearch::new(cx, patterns, number) else { continue };
+    search_functions(program, patterns, options, |cx, index, found| {
+        let Some(mut run) = PatternSearch::new(cx, patterns, number) else { return };
         let (pattern, plan) = (&patterns[number], run.plan.clone());
         let mut search = Search::new(cx, pattern, &plan);
         search.avoid = Some(HashSet::default());
         for &at in index.of(run.root) {
-            if !run.root_filter.accepts(f, at) {
+            if !run.root_filter.accepts(cx.f, at) {
                 continue;
             }
             let mut taken: Option<Match> = None;
@@ -74,8 +79,7 @@ pub(crate) fn find_disjoint(
                 break;
             }
         }
-    }
-    found
+    })
 }
 
 fn find_in_function(

@@ -52,6 +52,9 @@ struct GlobalArgs {
     #[arg(short = 'j', long, global = true, default_value_t = 0, value_name = "N",
         value_parser = clap::value_parser!(u16).range(0..=1024))]
     jobs: u16,
+    /// Make symbols of the program known numbers: `B=1,S=128`
+    #[arg(long, global = true, value_delimiter = ',', value_name = "SYMBOL=N", value_parser = parse_binding)]
+    bind: Vec<(String, u64)>,
     /// Do not show the progress of long work, which only a terminal shows
     #[arg(short, long, global = true)]
     quiet: bool,
@@ -72,6 +75,15 @@ enum ColorChoice {
     Auto,
     Always,
     Never,
+}
+
+// Reads `B=1` or `?B=1`.
+fn parse_binding(text: &str) -> Result<(String, u64), String> {
+    let expected = || format!("`{text}` is not a binding; expected SYMBOL=N, such as B=1");
+    let (name, extent) = text.split_once('=').ok_or_else(expected)?;
+    let name = name.trim().trim_start_matches('?');
+    let extent = extent.trim().parse().map_err(|_| expected())?;
+    if name.is_empty() { Err(expected()) } else { Ok((name.to_owned(), extent)) }
 }
 
 /// Runs the command and returns its exit code. The first argument is the name of the command itself.
@@ -102,6 +114,8 @@ pub(crate) fn exit_code_with(
         Ok(cli) => cli,
         Err(error) => return print_usage(&error),
     };
+    let bindings = cli.global.bind.iter();
+    let toolkit = bindings.fold(toolkit, |toolkit, (name, n)| toolkit.bind(name.as_str(), *n));
     let parts = toolkit.check_parts();
     let console = Console::new(&cli.global, toolkit);
     let run = parts.map_err(CliError::from).and_then(|()| cli.verb.run(&console));

@@ -231,7 +231,14 @@ fn dim_numbers_from_fields(fields: &[NamedAttr<'_>]) -> Result<[Axes; 3], String
 }
 
 fn build_convolution(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
-    let [input, kernel] = cx.operands()?;
+    let [_, _] = cx.operands()?;
+    let op = read_convolution(cx)?;
+    cx.emit_op(op)
+}
+
+/// Reads a convolution of the first two operands.
+pub(super) fn read_convolution(cx: &mut OpConverter<'_, '_>) -> Result<Convolution, String> {
+    let (input, kernel) = (cx.operand(0)?, cx.operand(1)?);
     let [input_dims, kernel_dims, output_dims] =
         match cx.attr(&["dimension_numbers", "dim_numbers"]) {
             Some(RawAttr::Raw(raw)) => parse_dim_numbers(raw)?,
@@ -267,7 +274,7 @@ fn build_convolution(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, Strin
         batch_groups: Int(cx.int(&["batch_group_count"])?),
         accumulate: None,
     };
-    cx.emit_op(op)
+    Ok(op)
 }
 
 // Reads the attributes of a convolution in the form that most tools print.
@@ -495,11 +502,7 @@ fn print_convolution(
     w.out.push('(');
     w.write_values(&[op.input, op.kernel]);
     w.out.push_str(") dim_numbers = ");
-    write_layout(w, &op.input_dims, ['b', 'f']);
-    w.out.push('x');
-    write_layout(w, &op.kernel_dims, ['i', 'o']);
-    w.out.push_str("->");
-    write_layout(w, &op.output_dims, ['b', 'f']);
+    write_conv_layouts(w, [&op.input_dims, &op.kernel_dims, &op.output_dims]);
     w.out.push_str(", window = {");
     write_convolution_window(w, &op);
     w.out.push_str("} {");
@@ -515,6 +518,15 @@ fn print_convolution(
     w.write_function_type(inst);
     w.out.push('\n');
     Ok(())
+}
+
+/// Writes the dimension numbers of a convolution: `[b, 0, f]x[0, i, o]->[b, 0, f]`.
+pub(super) fn write_conv_layouts(w: &mut TextWriter<'_>, [input, kernel, output]: [&Axes; 3]) {
+    write_layout(w, input, ['b', 'f']);
+    w.out.push('x');
+    write_layout(w, kernel, ['i', 'o']);
+    w.out.push_str("->");
+    write_layout(w, output, ['b', 'f']);
 }
 
 fn write_convolution_window(w: &mut TextWriter<'_>, op: &Convolution) {

@@ -1,25 +1,49 @@
-//! Ops whose shapes are operands: converted if those are constant, kept as unknown ops otherwise.
+//! Ops whose shapes are operands. If those are constant, the op is read as the one whose shape is an attribute.
 
-use sapwood_ptir::ops::{BroadcastInDim, Iota, Pad, Reshape, Slice};
-use sapwood_ptir::{Axes, Dim, Int, ResultType, TensorType};
+use std::fmt::Write as _;
 
+use sapwood_ptir::ops::{BroadcastInDim, DynamicConv, Iota, Pad, Reshape, Slice};
+use sapwood_ptir::{
+    Axes, Dim, InstId, Int as IntAttr, Ints as IntList, Pairs, ResultType as ResultTypeAttr,
+    TensorType,
+};
 use sapwood_types::counted;
 
-use super::index::emit_gather;
-use super::{OpConverter, OpMapping, ResultValues, read_only};
-use crate::attr::{Ints, literal_ints};
+use super::contract::{read_convolution, write_conv_layouts};
+use super::form;
+use super::form::Part::{self, Close, Int, Ints, Open, Operands, ResultType, Struct, Types};
+use super::form::TypeSyntax::{Function, Generic};
+use super::index::{GATHER_FIELDS, emit_gather};
+use super::{OpConverter, OpMapping, ResultValues, row};
+use crate::attr::literal_ints;
+use crate::write::{TextWriter, WriteError, unwritable, write_array};
 
 pub(super) const MAPPINGS: &[OpMapping] = &[
-    read_only("stablehlo.dynamic_reshape", build_dynamic_reshape),
-    read_only("stablehlo.dynamic_broadcast_in_dim", build_dynamic_broadcast_in_dim),
-    read_only("stablehlo.dynamic_iota", build_dynamic_iota),
-    read_only("stablehlo.dynamic_pad", build_dynamic_pad),
-    read_only("stablehlo.real_dynamic_slice", build_real_dynamic_slice),
-    read_only("stablehlo.dynamic_gather", build_dynamic_gather),
+    row("stablehlo.dynamic_reshape", "dynamic_reshape", RESHAPE).build(build_dynamic_reshape),
+    row("stablehlo.dynamic_broadcast_in_dim", "dynamic_broadcast_in_dim", BROADCAST)
+        .build(build_dynamic_broadcast_in_dim),
+    row("stablehlo.dynamic_iota", "dynamic_iota", IOTA).build(build_dynamic_iota),
+    row("stablehlo.dynamic_pad", "dynamic_pad", RESHAPE).build(build_dynamic_pad),
+    row("stablehlo.real_dynamic_slice", "real_dynamic_slice", RESHAPE)
+        .build(build_real_dynamic_slice),
+    row("stablehlo.dynamic_gather", "dynamic_gather", GATHER).build(build_dynamic_gather),
+    row("stablehlo.dynamic_conv", "dynamic_conv", &[Open, Operands, Close, Types(Function)])
+        .build(build_dynamic_conv)
+        .print(print_dynamic_conv),
 ];
 
+const RESHAPE: &[Part] = &[Operands, ResultType, Types(Function)];
+
+const BROADCAST: &[Part] =
+    &[Operands, Ints("dims", "broadcast_dimensions"), ResultType, Types(Function)];
+
+const IOTA: &[Part] = &[Operands, Int("dim", "iota_dimension"), ResultType, Types(Function)];
+
+const GATHER: &[Part] =
+    &[Operands, Struct("dimension_numbers", "gather", GATHER_FIELDS), ResultType, Types(Generic)];
+
 // Returns the integers of an operand, if it is constant.
-fn constant_operand(cx: &OpConverter<'_, '_>, operand: usize) -> Result<Option<Ints>, String> {
+fn constant_operand(cx: &OpConverter<'_, '_>, operand: usize) -> Result<Option<IntList>, String> {
     let value = cx.operand(operand)?;
     Ok(cx.constant_of(value).and_then(literal_ints))
 }
@@ -28,7 +52,7 @@ fn constant_operand(cx: &OpConverter<'_, '_>, operand: usize) -> Result<Option<I
 fn result_type_with_extents(
     cx: &OpConverter<'_, '_>,
     extents: &[i64],
-) -> Result<ResultType, String> {
+) -> Result<ResultTypeAttr, String> {
     let declared = cx.declared_result_tensor()?;
     if declared.rank() != extents.len() {
         let (rank, n) = (declared.rank(), extents.len());
@@ -40,32 +64,6 @@ fn result_type_with_extents(
     Ok(TensorType { dtype: declared.dtype, dims }.into())
 }
 
-// Keeps the op as an unknown op, because its shape is not known.
-fn keep_dynamic_op(
-    cx: &mut OpConverter<'_, '_>,
-    lists: &[(&[&'static str], &str)],
-) -> Result<ResultValues, String> {
-    let mut text = String::new();
-    for (names, name) in lists {
-        if cx.attr(names).is_none() {
-            continue;
-        }
-        let list = cx.ints(names)?;
-        text.push_str(if text.is_empty() { "{" } else { ", " });
-        text.push_str(name);
-        text.push_str(" = ");
-        if *name == "iota_dimension" {
-            text.push_str(&format!("{} : i64", list.first().copied().unwrap_or(0)));
-        } else {
-            crate::write::write_array(&mut text, &list);
-        }
-    }
-    if !text.is_empty() {
-        text.push('}');
-    }
-    super::unknown::keep_unknown_op(cx, text, true)
-}
-
 fn build_dynamic_reshape(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, _] = cx.operands()?;
     match constant_operand(cx, 1)? {
@@ -73,7 +71,7 @@ fn build_dynamic_reshape(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, S
             let ty = result_type_with_extents(cx, &extents)?;
             cx.emit_op(Reshape { input, ty })
         }
-        None => keep_dynamic_op(cx, &[]),
+        None => form::build(cx, RESHAPE),
     }
 }
 
@@ -93,14 +91,7 @@ fn build_dynamic_broadcast_in_dim(cx: &mut OpConverter<'_, '_>) -> Result<Result
         return Err(format!("`dims` has {axis} twice"));
     }
     let Some(extents) = constant_operand(cx, 1)? else {
-        return keep_dynamic_op(
-            cx,
-            &[
-                (&["broadcast_dimensions", "dims"], "broadcast_dimensions"),
-                (&["known_expanding_dimensions"], "known_expanding_dimensions"),
-                (&["known_nonexpanding_dimensions"], "known_nonexpanding_dimensions"),
-            ],
-        );
+        return form::build(cx, BROADCAST);
     };
     let (dims, ty) = (Axes(dims), result_type_with_extents(cx, &extents)?);
     let _ = cx.attr(&["known_expanding_dimensions"]);
@@ -110,9 +101,9 @@ fn build_dynamic_broadcast_in_dim(cx: &mut OpConverter<'_, '_>) -> Result<Result
 
 fn build_dynamic_iota(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let rank = cx.declared_result_tensor()?.rank();
-    let axis = Int(cx.axis(&["iota_dimension", "dim"], rank)?);
+    let axis = IntAttr(cx.axis(&["iota_dimension", "dim"], rank)?);
     let Some(extents) = constant_operand(cx, 0)? else {
-        return keep_dynamic_op(cx, &[(&["iota_dimension", "dim"], "iota_dimension")]);
+        return form::build(cx, IOTA);
     };
     let ty = result_type_with_extents(cx, &extents)?;
     cx.emit_op(Iota { axis, ty })
@@ -120,7 +111,7 @@ fn build_dynamic_iota(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, Stri
 
 // Returns a list of `count` integers; `None` if all entries are the default.
 fn axes_unless_all(
-    list: Ints,
+    list: IntList,
     default: i64,
     count: usize,
     what: &str,
@@ -137,7 +128,7 @@ fn build_dynamic_pad(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, Strin
     let (Some(low), Some(high), Some(interior)) =
         (constant_operand(cx, 2)?, constant_operand(cx, 3)?, constant_operand(cx, 4)?)
     else {
-        return keep_dynamic_op(cx, &[]);
+        return form::build(cx, RESHAPE);
     };
     let interior = axes_unless_all(interior, 0, low.len(), "interior")?;
     cx.emit_op(Pad { input, value, low: Axes(low), high: Axes(high), interior })
@@ -148,7 +139,7 @@ fn build_real_dynamic_slice(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues
     let (Some(starts), Some(limits), Some(strides)) =
         (constant_operand(cx, 1)?, constant_operand(cx, 2)?, constant_operand(cx, 3)?)
     else {
-        return keep_dynamic_op(cx, &[]);
+        return form::build(cx, RESHAPE);
     };
     let strides = axes_unless_all(strides, 1, starts.len(), "strides")?;
     cx.emit_op(Slice { input, starts: Axes(starts), limits: Axes(limits), strides })
@@ -158,6 +149,69 @@ fn build_dynamic_gather(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, St
     let [_, _, _] = cx.operands()?;
     match constant_operand(cx, 2)? {
         Some(sizes) => emit_gather(cx, sizes),
-        None => super::unknown::build(cx),
+        None => form::build(cx, GATHER),
     }
+}
+
+fn build_dynamic_conv(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+    let [_, _, pads] = cx.operands()?;
+    let known = constant_operand(cx, 2)?;
+    let ty = cx.declared_result_tensor()?.clone();
+    let mut op = read_convolution(cx)?;
+    if let Some(list) = known {
+        op.pads = Some(Pairs(list.chunks_exact(2).map(|row| [row[0], row[1]]).collect()));
+        return cx.emit_op(op);
+    }
+    cx.emit_op(DynamicConv {
+        input: op.input,
+        kernel: op.kernel,
+        pads,
+        input_dims: op.input_dims,
+        kernel_dims: op.kernel_dims,
+        output_dims: op.output_dims,
+        strides: op.strides,
+        input_dilation: op.input_dilation,
+        kernel_dilation: op.kernel_dilation,
+        reversal: op.reversal,
+        feature_groups: op.feature_groups,
+        batch_groups: op.batch_groups,
+        accumulate: op.accumulate,
+        ty: ty.into(),
+    })
+}
+
+// Writes a convolution in the generic form, the only one that it has.
+fn print_dynamic_conv(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<DynamicConv>(inst) else {
+        return Err(unwritable(w, inst, "malformed"));
+    };
+    w.start_generic_op(inst, mapping.name);
+    let batch_groups = op.batch_groups.0;
+    let _ = write!(w.out, " <{{batch_group_count = {batch_groups} : i64, dimension_numbers = ");
+    w.out.push_str("#stablehlo.conv<");
+    write_conv_layouts(w, [&op.input_dims, &op.kernel_dims, &op.output_dims]);
+    let _ = write!(w.out, ">, feature_group_count = {} : i64", op.feature_groups.0);
+    let lists = [
+        ("lhs_dilation", &op.input_dilation),
+        ("rhs_dilation", &op.kernel_dilation),
+        ("window_strides", &op.strides),
+    ];
+    for (name, list) in lists {
+        if let Some(list) = list {
+            let _ = write!(w.out, ", {name} = ");
+            write_array(&mut w.out, list);
+        }
+    }
+    if let Some(list) = &op.reversal {
+        let words: Vec<&str> =
+            list.iter().map(|&n| if n == 0 { "false" } else { "true" }).collect();
+        let _ = write!(w.out, ", window_reversal = array<i1: {}>", words.join(", "));
+    }
+    w.out.push_str("}>");
+    w.end_generic_op(inst, mapping.name);
+    Ok(())
 }

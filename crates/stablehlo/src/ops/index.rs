@@ -33,7 +33,7 @@ pub(super) const MAPPINGS: &[OpMapping] = &[
     row("stablehlo.dynamic_update_slice", "dynamic_update_slice", &[Operands, Types(Function)]),
 ];
 
-const GATHER_FIELDS: &[&str] = &[
+pub(super) const GATHER_FIELDS: &[&str] = &[
     "offset_dims",
     "collapsed_slice_dims",
     "operand_batching_dims",

@@ -235,6 +235,7 @@ mod tests {
         let without = [
             ("return", "written as the end of a function"),
             ("yield", "written as the end of a region"),
+            ("dims", "written as integer arithmetic on extents"),
             ("rng_bits", "StableHLO's generators have other bits"),
             ("rng_uniform", "StableHLO's generators have other bits"),
             ("rng_normal", "StableHLO's generators have other bits"),

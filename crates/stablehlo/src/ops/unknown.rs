@@ -29,7 +29,7 @@ const UNMAPPED_OPS: [(&[&str], &str); 3] = [
     (
         &["stablehlo", "mhlo"],
         "all_gather all_reduce all_to_all async_done async_start collective_broadcast collective_permute \
-         compute_reshape_shape cross-replica-sum cstr_reshapable dynamic_conv infeed map outfeed recv \
+         compute_reshape_shape cross-replica-sum cstr_reshapable infeed map outfeed recv \
          reduce_scatter send torch_index_select trace unary_einsum uniform_dequantize uniform_quantize",
     ),
     (

@@ -9,6 +9,7 @@ pub(crate) mod function;
 mod generic;
 mod line_index;
 mod loc;
+mod open_dims;
 pub(crate) mod pretty;
 mod regions;
 #[cfg(test)]
@@ -36,6 +37,7 @@ use value_scope::ValueScope;
 
 pub(crate) use fast_path::{AttrVec, FastOpReader};
 pub(crate) use function::refine_parts;
+pub(crate) use open_dims::SHAPE_ASSERTION;
 pub(crate) use pretty::ints_of;
 
 /// Reads the only module of a text.
@@ -610,6 +612,7 @@ impl<'a> ModuleReader<'a> {
         if self.problems.error_count() > 0 {
             return None;
         }
+        open_dims::name_open_dims(&mut program, &self.extras);
         let (extras, notes) = (std::mem::take(&mut self.extras), std::mem::take(&mut self.notes));
         Some(Module { program, extras, notes })
     }

@@ -262,7 +262,7 @@ impl TextWriter<'_> {
     }
 
     // Ends an op in the generic form: regions, saved attributes and types.
-    fn end_generic_op(&mut self, inst: InstId, name: &str) {
+    pub(crate) fn end_generic_op(&mut self, inst: InstId, name: &str) {
         if self.f.regions(inst).is_empty() {
             self.write_extras(inst, name);
             self.write_function_type(inst);

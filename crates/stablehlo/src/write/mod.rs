@@ -1,6 +1,7 @@
 //! The writer: from programs to text that StableHLO's own tools read.
 
 mod form;
+mod materialize;
 mod text_writer;
 mod value_names;
 
@@ -86,6 +87,8 @@ fn write_function(
     program: &Program,
     extras: &Extras,
 ) -> Result<(String, Option<LocTable>), WriteError> {
+    let materialized = materialize::materialize_dims(f);
+    let f = materialized.as_ref().unwrap_or(f);
     let mut w = TextWriter::new(out, f, program, extras);
     w.locs = locs;
     let none = FunctionExtras::default();

@@ -6,8 +6,8 @@
 use std::sync::OnceLock;
 
 use sapwood_structural::{
-    FieldBuilder, FieldRole, Node, NodeKind, Seq, StructuralOptions, TypeBuilder, TypeInfo,
-    TypeRegistry, Value,
+    EqualCx, Error, FieldBuilder, FieldRole, HashCx, Node, NodeKind, Seq, StructuralHooks,
+    StructuralOptions, TypeBuilder, TypeInfo, TypeRegistry, Value,
 };
 
 /// A variable. Its type is compared where it is bound, its name never.
@@ -32,6 +32,23 @@ pub(crate) struct Add {
     rhs: Value,
     #[node(ignore)]
     span: Value,
+}
+
+/// A chain compared and hashed by hooks.
+#[derive(Node)]
+#[node(key = "lang.Hooked", hooks)]
+pub(crate) struct Hooked {
+    pub(crate) below: Value,
+}
+
+impl StructuralHooks for Hooked {
+    fn s_equal(&self, other: &Self, cx: &mut EqualCx<'_>) -> Result<bool, Error> {
+        cx.equal(&self.below, &other.below, false, "below")
+    }
+
+    fn s_hash(&self, init: u64, cx: &mut HashCx<'_>) -> Result<u64, Error> {
+        cx.hash(&self.below, init, false)
+    }
 }
 
 /// `var = value`.

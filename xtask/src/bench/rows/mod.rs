@@ -38,6 +38,19 @@ impl BenchRow {
         let (name, work, targets) = (name.into(), work.into(), targets.to_vec());
         Self { area, name, work, unit, targets, blocked_by: None }
     }
+
+    /// Creates the row of an action on programs of one kind and size. Action and kind have a name and a description.
+    fn of_programs(
+        area: &'static str,
+        (verb, does): (&str, &str),
+        (kind, of): (&str, &str),
+        size: &str,
+        unit: &'static str,
+        targets: &[PerformanceTarget],
+    ) -> Self {
+        let (name, work) = (format!("{verb}/{kind}/{size}"), format!("{does}, {of}, {size} ops"));
+        Self::new(area, name, work, unit, targets)
+    }
 }
 
 /// A target for our value.

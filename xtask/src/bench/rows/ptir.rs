@@ -11,14 +11,8 @@ pub(super) fn rows() -> Vec<BenchRow> {
     for (kind, of) in KINDS {
         for size in SIZES {
             let mut row = |verb: &str, does: &str, unit, reach: &[_]| {
-                let name = format!("{verb}/{kind}/{size}");
-                rows.push(BenchRow::new(
-                    "ptir",
-                    name,
-                    format!("{does}, {of}, {size} ops"),
-                    unit,
-                    reach,
-                ));
+                let action = (verb, does);
+                rows.push(BenchRow::of_programs("ptir", action, (kind, of), size, unit, reach));
             };
             row("parse", "parse and verify", "ns/node", &[TimesFaster(5.0)]);
             row("read", "parse without verifying", "ns/node", &[]);

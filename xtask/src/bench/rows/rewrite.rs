@@ -20,14 +20,8 @@ pub(super) fn rows() -> Vec<BenchRow> {
     for (kind, of) in KINDS {
         for size in SIZES {
             let mut row = |verb: &str, does: &str, unit, reach: &[_]| {
-                let name = format!("{verb}/{kind}/{size}");
-                rows.push(BenchRow::new(
-                    "rewrite",
-                    name,
-                    format!("{does}, {of}, {size} ops"),
-                    unit,
-                    reach,
-                ));
+                let action = (verb, does);
+                rows.push(BenchRow::of_programs("rewrite", action, (kind, of), size, unit, reach));
             };
             row("canonicalize", "canonicalize and verify", "ns/node", &[TimesFaster(5.0)]);
             row("cse", "cse and verify", "ns/node", &[TimesFaster(5.0)]);

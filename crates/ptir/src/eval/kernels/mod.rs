@@ -6,6 +6,7 @@ pub(crate) mod cast;
 pub(crate) mod compare;
 pub(crate) mod constant;
 pub(crate) mod convolution;
+pub(crate) mod dims;
 pub(crate) mod dot;
 pub(crate) mod dynamic;
 pub(crate) mod elementwise;

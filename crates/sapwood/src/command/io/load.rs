@@ -34,8 +34,14 @@ impl LoadedFile {
 
     /// Returns the program as PTIR; front-end IR is lowered.
     pub(crate) fn into_ptir(self, toolkit: &Toolkit) -> Result<ptir::Program, CliError> {
+        let is_lowered = matches!(self.program, Loaded::Ir(_));
         let problems = self.program.into_ptir(toolkit.registry());
-        problems.map_err(|problems| CliError::in_program(problems, &self.source))
+        let mut program =
+            problems.map_err(|problems| CliError::in_program(problems, &self.source))?;
+        if is_lowered {
+            bind_symbols(&mut program, toolkit, &self.source)?;
+        }
+        Ok(program)
     }
 }
 
@@ -94,9 +100,28 @@ pub(crate) fn load_source(
     toolkit: &Toolkit,
 ) -> Result<LoadedFile, CliError> {
     match read_program(&source, format, toolkit.registry(), options) {
-        Ok(ReadProgram { program, extras, notes }) => {
+        Ok(ReadProgram { mut program, extras, notes }) => {
+            if let Loaded::Ptir(program) = &mut program {
+                bind_symbols(program, toolkit, &source)?;
+            }
             Ok(LoadedFile { source, format, program, extras, notes })
         }
         Err(problems) => Err(CliError::in_program(problems, &source)),
     }
+}
+
+// Makes the symbols of `--bind` known numbers.
+fn bind_symbols(
+    program: &mut ptir::Program,
+    toolkit: &Toolkit,
+    source: &Source,
+) -> Result<(), CliError> {
+    if toolkit.bindings().is_empty() {
+        return Ok(());
+    }
+    let name = source.name();
+    program
+        .bind_symbols(toolkit.bindings())
+        .map_err(|error| CliError::new(format!("{name}: --bind: {error}")))?;
+    ptir::verify(program).map_err(|problems| CliError::in_program(problems, source))
 }

@@ -12,9 +12,7 @@ use crate::command::console::Console;
 use crate::command::diagnostics::{diagnostics_json, render_diagnostics};
 use crate::command::io::batch::{self, BatchInputs, FileResult};
 use crate::command::io::files::Input;
-use crate::command::io::load::{
-    FileFormat, Loaded, LoadedFile, ReadOptions, format_of, load_source,
-};
+use crate::command::io::load::{FileFormat, Loaded, ReadOptions, format_of, load_source};
 use crate::command::status::Status;
 
 /// Report all errors in programs
@@ -44,7 +42,10 @@ fn verify_file(args: &Args, input: &Input, console: &Console) -> Result<FileResu
     Progress::enter_phase("read");
     let source = input.read_source()?;
     match load_source(source.clone(), format, ReadOptions::default(), &console.toolkit) {
-        Ok(file) => Ok(verify_loaded(args, input, &file, color)),
+        Ok(file) => {
+            let problems = problems_after_reading(args, format, &file.program);
+            Ok(verify_result(input, &problems, &file.source, color))
+        }
         // The file was read, but its text is not well-formed.
         Err(CliError::Program { diagnostics, .. }) => {
             Ok(verify_result(input, &diagnostics, &source, color))
@@ -53,17 +54,19 @@ fn verify_file(args: &Args, input: &Input, console: &Console) -> Result<FileResu
     }
 }
 
-fn verify_loaded(args: &Args, input: &Input, file: &LoadedFile, color: bool) -> FileResult {
+// Returns the problems of a program that reading does not report. Reading verifies, but the reader of StableHLO checks
+// instructions only as it appends them.
+fn problems_after_reading(args: &Args, format: FileFormat, program: &Loaded) -> Diagnostics {
     Progress::enter_phase("verify");
-    let mut problems = match &file.program {
-        Loaded::Ptir(program) => ptir::verify(program).err().unwrap_or_default(),
-        Loaded::Ir(program) => {
-            let level = if args.ssa { ir::VerifyLevel::Ssa } else { ir::VerifyLevel::WellFormed };
-            ir::verify(program, level)
+    let mut problems = match program {
+        Loaded::Ptir(program) if format == FileFormat::Mlir => {
+            ptir::verify(program).err().unwrap_or_default()
         }
+        Loaded::Ir(program) if args.ssa => ir::verify(program, ir::VerifyLevel::Ssa),
+        Loaded::Ptir(_) | Loaded::Ir(_) => Diagnostics::new(),
     };
     problems.sort();
-    verify_result(input, &problems, &file.source, color)
+    problems
 }
 
 fn verify_result(

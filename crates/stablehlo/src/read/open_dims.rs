@@ -1,0 +1,412 @@
+//! Symbols for open extents.
+//!
+//! The parameters of a function that no other calls get a symbol for each `?`. Programs that JAX exports with symbolic shapes state how these are
+//! related by ordered calls of `shape_assertion`, fed by integer arithmetic. They are read as facts: an equation determines a symbol by others (`?d1` is
+//! `2*?d2 + 1`), an inequality becomes part of the `where` clause.
+
+use hashbrown::{HashMap, HashSet};
+use rustc_hash::FxBuildHasher;
+use sapwood_ptir::dims::{DimExpr, Facts, Relation};
+use sapwood_ptir::eval::{ShapeValue, evaluate_shape_value, shape_value_len};
+use sapwood_ptir::ops::{And, Call, Compare, CustomCall, Direction, GetDimensionSize};
+use sapwood_ptir::{Dim, Function, InstId, Name, Program, ValueId, ValueType};
+
+use crate::module::Extras;
+
+/// The target of calls that stop a run if their first operand is false.
+pub(crate) const SHAPE_ASSERTION: &str = "shape_assertion";
+
+// The deepest nesting of calls, and the most instructions of a function, that are evaluated for an assertion.
+const MAX_CALL_DEPTH: usize = 16;
+const MAX_CALLEE_INSTS: usize = 1000;
+
+// The largest divisor that is found in an assertion on a remainder.
+const MAX_DIVISOR: i64 = 64;
+
+/// Gives the open extents of parameters symbols, and reads the assertions about them.
+pub(super) fn name_open_dims(program: &mut Program, extras: &Extras) {
+    let is_open = |f: &Function| {
+        let types = f.params().iter().filter_map(|&param| f.value_type(param).as_tensor());
+        types.into_iter().any(|ty| ty.dims.contains(&Dim::Unknown))
+    };
+    let open = program.functions().iter().filter(|f| !f.is_private() && is_open(f));
+    let open: Vec<Name> = open.map(|f| f.name()).collect();
+    if open.is_empty() {
+        return;
+    }
+    let mut called: HashSet<Name, FxBuildHasher> = HashSet::default();
+    for f in program.functions() {
+        called.extend(f.walk().filter_map(|inst| Some(f.view::<Call>(inst)?.callee)));
+    }
+    for name in open.into_iter().filter(|name| !called.contains(name)) {
+        let Some(f) = program.function_mut(name) else { continue };
+        let mut next = 0;
+        for param in f.params().to_vec() {
+            let ty = f.value_type(param).map_dims(&mut |dim| match dim {
+                Dim::Unknown => {
+                    next += 1;
+                    Dim::symbol(Name::new(&format!("d{}", next - 1)))
+                }
+                known => known,
+            });
+            let _ = f.set_type(param, &ty);
+        }
+        infer_types_again(f);
+        AssertionReader { program, extras, function: name, next }.read();
+    }
+}
+
+// Infers the types of all instructions again, in the order of the program, with what is known about their operands now.
+fn infer_types_again(f: &mut Function) {
+    let insts: Vec<InstId> = f.walk_post_order().collect();
+    for inst in insts {
+        if f.op_def(inst).is_none_or(|def| def.terminator) {
+            continue;
+        }
+        let Ok(types) = f.infer(inst) else { continue };
+        let results: Vec<ValueId> = f.inst_results(inst).collect();
+        for (result, found) in results.into_iter().zip(types) {
+            let known = f.value_type(result);
+            let narrowed = match (known, &found) {
+                (ValueType::Tensor(a), ValueType::Tensor(b)) if a.rank() == b.rank() => {
+                    let mut ty = a.clone();
+                    for (dim, found) in ty.dims.iter_mut().zip(&b.dims) {
+                        *dim = dim.unify(*found).unwrap_or(*dim);
+                    }
+                    ValueType::Tensor(ty)
+                }
+                _ => continue,
+            };
+            if *known != narrowed {
+                let _ = f.set_type(result, &narrowed);
+            }
+        }
+    }
+}
+
+struct AssertionReader<'a> {
+    program: &'a mut Program,
+    extras: &'a Extras,
+    function: Name,
+    // The number of the next fresh symbol.
+    next: usize,
+}
+
+// A call of `shape_assertion`: all its conditions hold, or the run stops.
+struct Assertion {
+    inst: InstId,
+    conditions: Vec<Condition>,
+}
+
+// A condition, as far as it is known.
+struct Condition {
+    value: Option<i64>,
+    relation: Option<Relation>,
+}
+
+impl AssertionReader<'_> {
+    fn read(mut self) {
+        let mut left: HashSet<InstId, FxBuildHasher> = HashSet::default();
+        let mut tried: HashSet<Name, FxBuildHasher> = HashSet::default();
+        let mut assumed: Vec<Relation> = Vec::new();
+        let Some(f) = self.program.function(self.function) else { return };
+        if !f.body_insts(f.body()).any(|inst| is_assertion(f, inst)) {
+            return;
+        }
+        loop {
+            let found = self.evaluate(None);
+            let Some(first) = found.iter().find(|a| !left.contains(&a.inst)) else { break };
+            let mut open = first.conditions.iter().filter(|c| c.value != Some(1));
+            let Some(condition) = open.next() else {
+                left.insert(first.inst);
+                self.erase(first.inst);
+                continue;
+            };
+            if let Some(relation) = condition.relation
+                && !assumed.contains(&relation)
+            {
+                assumed.push(relation);
+                if self.assume(relation) {
+                    continue;
+                }
+            }
+            // An extent of zero makes some condition false: then every run that does not stop has at least one.
+            let symbols = self.symbols();
+            let may_be_zero = |name: Name| {
+                let symbol = DimExpr::symbol(name);
+                symbol.is_some_and(|symbol| self.facts().bounds(symbol).lowest() == Some(0))
+            };
+            let next =
+                symbols.into_iter().find(|&name| !tried.contains(&name) && may_be_zero(name));
+            match next {
+                Some(name) => {
+                    tried.insert(name);
+                    let found = self.evaluate(Some(name));
+                    let fails =
+                        found.iter().flat_map(|a| &a.conditions).any(|c| c.value == Some(0));
+                    let symbol = DimExpr::symbol(name).zip(DimExpr::constant(1));
+                    let less = symbol.and_then(|(symbol, one)| symbol.checked_sub(one));
+                    if let Some(expr) = less.filter(|_| fails) {
+                        self.assume(Relation { expr, equation: false });
+                    }
+                }
+                None => {
+                    left.insert(first.inst);
+                    tried.clear();
+                }
+            }
+        }
+        self.use_given_names();
+    }
+
+    fn facts(&self) -> Facts {
+        let f = self.program.function(self.function);
+        f.and_then(|f| f.facts().cloned()).unwrap_or_default()
+    }
+
+    fn symbols(&self) -> Vec<Name> {
+        let mut all = Vec::new();
+        let Some(f) = self.program.function(self.function) else { return all };
+        for &param in f.params() {
+            f.value_type(param).for_each_symbol(&mut |name| {
+                if !all.contains(&name) {
+                    all.push(name);
+                }
+            });
+        }
+        all
+    }
+
+    fn erase(&mut self, inst: InstId) {
+        if let Some(f) = self.program.function_mut(self.function) {
+            let _ = f.erase(inst);
+        }
+    }
+
+    // Evaluates the assertions of the function, in order. The symbol `zero` is zero.
+    fn evaluate(&self, zero: Option<Name>) -> Vec<Assertion> {
+        let mut found = Vec::new();
+        let Some(f) = self.program.function(self.function) else { return found };
+        let facts = if zero.is_some() { Facts::new() } else { self.facts() };
+        let evaluator = Evaluator { program: self.program, facts: &facts, zero };
+        evaluator.run(f, &[], 0, &mut |inst, values| {
+            let Some(&operand) = f.operands(inst).first().filter(|_| is_assertion(f, inst)) else {
+                return;
+            };
+            let at = |v: ValueId| values.get(&v).and_then(|value| value.first().copied());
+            let condition = |v: ValueId| Condition {
+                value: at(v).and_then(DimExpr::as_constant),
+                relation: f.def::<Compare>(v).and_then(|compare| {
+                    relation_of(compare.direction, at(compare.lhs)?, at(compare.rhs)?)
+                }),
+            };
+            let conditions = conjuncts(f, operand).into_iter().map(condition).collect();
+            found.push(Assertion { inst, conditions });
+        });
+        found
+    }
+
+    // Assumes a relation: by a substitution if it determines a symbol, as a fact otherwise. Returns false if it contradicts the facts.
+    fn assume(&mut self, relation: Relation) -> bool {
+        if relation.equation {
+            for name in self.symbols().into_iter().rev() {
+                if let Some(value) = solved(relation.expr, name) {
+                    return self.substitute(name, value);
+                }
+            }
+            if let [name] = relation.expr.symbols()[..] {
+                let fresh = Name::new(&format!("d{}", self.next));
+                if let Some(value) = multiple(relation.expr, name, fresh) {
+                    self.next += 1;
+                    return self.substitute(name, value);
+                }
+            }
+        }
+        let mut facts = self.facts();
+        if facts.assume(relation).is_err() {
+            return false;
+        }
+        self.set_facts(facts);
+        true
+    }
+
+    fn set_facts(&mut self, facts: Facts) {
+        if let Some(f) = self.program.function_mut(self.function) {
+            f.set_facts(facts);
+        }
+    }
+
+    // Replaces a symbol in all types and facts of the function.
+    fn substitute(&mut self, name: Name, value: DimExpr) -> bool {
+        let Some(f) = self.program.function_mut(self.function) else { return false };
+        let replaced = f.substitute_symbols(&mut |other| match other == name {
+            true => Dim::from_expr(value),
+            false => Dim::symbol(other),
+        });
+        replaced.is_ok()
+    }
+
+    // Renames symbols as the exported program calls them: JAX passes them to functions whose parameters have their names.
+    fn use_given_names(&mut self) {
+        let mut names: Vec<(Name, Name)> = Vec::new();
+        let Some(f) = self.program.function(self.function) else { return };
+        let facts = self.facts();
+        let evaluator = Evaluator { program: self.program, facts: &facts, zero: None };
+        evaluator.run(f, &[], 0, &mut |inst, values| {
+            let Some(call) = f.view::<Call>(inst) else { return };
+            let Some(own) = self.extras.functions.get(&call.callee) else { return };
+            for (arg, text) in call.args.iter().zip(&own.params) {
+                let given = text.as_deref().and_then(given_name);
+                let symbol = values.get(arg).and_then(|v| v.first()?.as_symbol());
+                if let (Some(given), Some(symbol)) = (given, symbol)
+                    && !names.iter().any(|(a, b)| *a == symbol || *b == given)
+                {
+                    names.push((symbol, given));
+                }
+            }
+        });
+        let symbols = self.symbols();
+        names.retain(|(from, to)| from != to && !symbols.contains(to));
+        for (from, to) in names {
+            if let Some(value) = DimExpr::symbol(to) {
+                self.substitute(from, value);
+            }
+        }
+    }
+}
+
+// Returns the name in `{jax.global_constant = "b"}`.
+fn given_name(text: &str) -> Option<Name> {
+    let (_, rest) = text.split_once("jax.global_constant = \"")?;
+    let (name, _) = rest.split_once('"')?;
+    let is_name = !name.is_empty()
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && !name.as_bytes()[0].is_ascii_digit();
+    is_name.then(|| Name::new(name))
+}
+
+// Returns the operands of a tree of `and`, in order.
+fn conjuncts(f: &Function, value: ValueId) -> Vec<ValueId> {
+    let (mut found, mut open) = (Vec::new(), vec![value]);
+    while let Some(value) = open.pop() {
+        match f.def::<And>(value) {
+            Some(and) => open.extend([and.rhs, and.lhs]),
+            None => found.push(value),
+        }
+    }
+    found
+}
+
+fn is_assertion(f: &Function, inst: InstId) -> bool {
+    f.view::<CustomCall>(inst).is_some_and(|call| &*call.target == SHAPE_ASSERTION)
+}
+
+fn relation_of(direction: Direction, a: DimExpr, b: DimExpr) -> Option<Relation> {
+    let (larger, smaller, least) = match direction {
+        Direction::Eq | Direction::Ge => (a, b, 0),
+        Direction::Gt => (a, b, 1),
+        Direction::Le => (b, a, 0),
+        Direction::Lt => (b, a, 1),
+        Direction::Ne => return None,
+    };
+    let expr = larger.checked_sub(smaller)?.checked_sub(DimExpr::constant(least)?)?;
+    Some(Relation { expr, equation: direction == Direction::Eq })
+}
+
+// Returns the value of a symbol for which an expression is zero, if that is an expression without a division.
+fn solved(expr: DimExpr, name: Name) -> Option<DimExpr> {
+    let (coefficient, rest) = expr.linear_in(name)?;
+    match coefficient.as_constant()? {
+        1 => DimExpr::constant(0)?.checked_sub(rest),
+        -1 => Some(rest),
+        _ => None,
+    }
+}
+
+// Returns `k*fresh + c` if an expression of one symbol is zero exactly for the numbers of this form: it is a remainder.
+fn multiple(expr: DimExpr, name: Name, fresh: Name) -> Option<DimExpr> {
+    let fresh = DimExpr::symbol(fresh)?;
+    for k in 2..=MAX_DIVISOR {
+        let form =
+            |c: i64| fresh.checked_mul(DimExpr::constant(k)?)?.checked_add(DimExpr::constant(c)?);
+        let value = |c: i64| {
+            let with = form(c)?;
+            expr.substitute(&|other| (other == name).then_some(with))?.as_constant()
+        };
+        let values: Option<Vec<i64>> = (0..k).map(value).collect();
+        let Some(values) = values else { continue };
+        let mut zeros = values.iter().enumerate().filter(|(_, n)| **n == 0).map(|(c, _)| c);
+        if let (Some(c), None) = (zeros.next(), zeros.next()) {
+            return form(c as i64);
+        }
+    }
+    None
+}
+
+type ShapeValues = HashMap<ValueId, ShapeValue, FxBuildHasher>;
+
+// Evaluates the integer arithmetic of functions.
+struct Evaluator<'a> {
+    program: &'a Program,
+    facts: &'a Facts,
+    // A symbol that is zero.
+    zero: Option<Name>,
+}
+
+impl Evaluator<'_> {
+    // Evaluates the body of a function, and calls `visit` with each instruction of it and the values before it. Returns the returned values.
+    fn run(
+        &self,
+        f: &Function,
+        args: &[Option<ShapeValue>],
+        depth: usize,
+        visit: &mut dyn FnMut(InstId, &ShapeValues),
+    ) -> Vec<Option<ShapeValue>> {
+        let mut values = ShapeValues::default();
+        for (&param, arg) in f.params().iter().zip(args) {
+            values.extend(arg.clone().map(|arg| (param, arg)));
+        }
+        for inst in f.body_insts(f.body()) {
+            visit(inst, &values);
+            if let Some(call) = f.view::<Call>(inst) {
+                let args = call.args.iter().map(|arg| values.get(arg).cloned()).collect::<Vec<_>>();
+                let results = self.call(call.callee, &args, depth);
+                let known = f.inst_results(inst).zip(results);
+                values.extend(known.filter_map(|(value, result)| Some((value, result?))));
+                continue;
+            }
+            let Some(result) = f.value_of(inst) else { continue };
+            if shape_value_len(f.value_type(result)).is_none() {
+                continue;
+            }
+            let mut operand = |v: ValueId| values.get(&v).cloned();
+            let found = evaluate_shape_value(f, inst, self.facts, &mut operand);
+            let found = match f.is::<GetDimensionSize>(inst) {
+                true => found.and_then(|value| self.with_zero(value)),
+                false => found,
+            };
+            values.extend(found.map(|value| (result, value)));
+        }
+        f.results().iter().map(|value| values.get(value).cloned()).collect()
+    }
+
+    fn with_zero(&self, value: ShapeValue) -> Option<ShapeValue> {
+        let replace =
+            |name: Name| (Some(name) == self.zero).then(|| DimExpr::constant(0)).flatten();
+        value.into_iter().map(|expr| expr.substitute(&replace)).collect()
+    }
+
+    fn call(
+        &self,
+        callee: Name,
+        args: &[Option<ShapeValue>],
+        depth: usize,
+    ) -> Vec<Option<ShapeValue>> {
+        let Some(callee) = self.program.function(callee) else { return Vec::new() };
+        let returns_shapes = callee.result_types().iter().any(|ty| shape_value_len(ty).is_some());
+        if depth >= MAX_CALL_DEPTH || callee.num_insts() > MAX_CALLEE_INSTS || !returns_shapes {
+            return Vec::new();
+        }
+        self.run(callee, args, depth + 1, &mut |_, _| {})
+    }
+}

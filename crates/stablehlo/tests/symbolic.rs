@@ -1,0 +1,130 @@
+//! Programs that JAX exported with symbolic extents, by `tests/oracle/symbolic.py`: after simplification no op is left that only computes shapes, and the
+//! values are the same.
+
+use std::fs;
+
+use sapwood_ptir::eval::{self, RunOptions, Tensor, Value, shape_value_len};
+use sapwood_ptir::ops::{Constant, DimValues};
+use sapwood_ptir::{Dim, Function, InstId, Name, Program};
+use sapwood_rewrite::PassManager;
+use sapwood_testing::repository;
+use sapwood_types::{DataType, Source};
+
+/// The extents of the symbols, in the order of their names. Facts may exclude some.
+const EXTENTS: [[u64; 2]; 5] = [[1, 1], [1, 5], [2, 4], [4, 7], [3, 2]];
+
+fn programs() -> Vec<(String, String)> {
+    let folder = repository().join("tests/oracle/symbolic");
+    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    paths.sort();
+    let name = |path: &std::path::PathBuf| path.file_stem().unwrap().to_string_lossy().into_owned();
+    paths.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
+}
+
+fn read(name: &str, text: &str) -> Program {
+    let module = sapwood_stablehlo::read(&Source::new(name, text));
+    module.unwrap_or_else(|errors| panic!("{name}: {errors}")).program
+}
+
+fn simplified(name: &str, program: &Program) -> Program {
+    let mut program = program.clone();
+    let passes = PassManager::parse("inline,symbol-dce,simplify").unwrap();
+    passes.run(&mut program).unwrap_or_else(|error| panic!("{name}: {error}"));
+    sapwood_ptir::verify(&program).unwrap_or_else(|errors| panic!("{name}: {errors}"));
+    program
+}
+
+/// Returns whether an instruction computes a shape: its shape is an operand, or it computes a small integer tensor from extents only.
+fn computes_shape(f: &Function, inst: InstId) -> bool {
+    let name = f.op_name(inst);
+    let has_shape_operand = name.starts_with("dynamic_")
+        && !matches!(name, "dynamic_slice" | "dynamic_update_slice")
+        || matches!(name, "get_dimension_size" | "real_dynamic_slice" | "custom_call");
+    let is_known = |v| f.inst_of(v).is_some_and(|i| f.is::<Constant>(i) || f.is::<DimValues>(i));
+    let operands = f.operands(inst);
+    let from_extents = !operands.is_empty()
+        && operands.iter().all(|&v| is_known(v))
+        && f.value_of(inst).is_some_and(|v| shape_value_len(f.value_type(v)).is_some());
+    has_shape_operand || from_extents
+}
+
+fn inputs(f: &Function, extents: [u64; 2]) -> Option<Vec<Value>> {
+    let mut names: Vec<Name> = Vec::new();
+    for &param in f.params() {
+        f.value_type(param).for_each_symbol(&mut |name| names.push(name));
+    }
+    names.sort_by_key(|name| name.as_str());
+    names.dedup();
+    let value = |name: Name| extents.get(names.iter().position(|&n| n == name)?).copied();
+    let signed = |name: Name| i64::try_from(value(name)?).ok();
+    if f.facts().is_some_and(|facts| facts.hold(&signed) != Some(true)) {
+        return None;
+    }
+    let mut state = 1u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+    };
+    let tensor = |&param| {
+        let ty = f.value_type(param).as_tensor()?;
+        let extent = |dim: &Dim| dim.evaluate(&value).map(|n| n as usize);
+        let shape: Vec<usize> = ty.dims.iter().map(extent).collect::<Option<_>>()?;
+        let count = shape.iter().product();
+        let elements: Vec<f32> = (0..count).map(|_| next()).collect();
+        Some(Value::Tensor(Tensor::new(DataType::F32, shape, elements)))
+    };
+    f.params().iter().map(tensor).collect()
+}
+
+fn assert_close(name: &str, left: &[Value], right: &[Value]) {
+    assert_eq!(left.len(), right.len(), "{name}");
+    for (left, right) in left.iter().zip(right) {
+        let (left, right) = (left.as_tensor().unwrap(), right.as_tensor().unwrap());
+        assert_eq!(left.shape(), right.shape(), "{name}");
+        let (left, right) = (left.elements::<f32>().unwrap(), right.elements::<f32>().unwrap());
+        for (a, b) in left.iter().zip(right.iter()) {
+            assert!((a - b).abs() <= 1e-5 * b.abs().max(1.0), "{name}: {a} and {b}");
+        }
+    }
+}
+
+#[test]
+fn no_op_that_only_computes_shapes_is_left() {
+    let programs = programs();
+    assert_eq!(programs.len(), 25);
+    let mut problems = Vec::new();
+    for (name, text) in &programs {
+        let program = simplified(name, &read(name, text));
+        let f = &program.functions()[0];
+        let left: Vec<&str> =
+            f.walk().filter(|&inst| computes_shape(f, inst)).map(|i| f.op_name(i)).collect();
+        if !left.is_empty() {
+            problems.push(format!("{name}: {left:?}"));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn values_stay_the_same_at_several_extents() {
+    for (name, text) in &programs() {
+        let program = read(name, text);
+        let simple = simplified(name, &program);
+        let written = sapwood_stablehlo::write_program(&simple, &sapwood_stablehlo::Extras::new());
+        let written = written.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let again = read(name, &written);
+        let mut runs = 0;
+        for extents in EXTENTS {
+            let Some(inputs) = inputs(program.function("main").unwrap(), extents) else { continue };
+            let run = |program: &Program| {
+                eval::run(program, "main", &inputs, &RunOptions::default())
+                    .unwrap_or_else(|error| panic!("{name} at {extents:?}: {error}"))
+            };
+            let expected = run(&program);
+            assert_close(name, &run(&simple), &expected);
+            assert_close(name, &run(&again), &expected);
+            runs += 1;
+        }
+        assert!(runs >= 3, "{name} ran at {runs} bindings");
+    }
+}
