@@ -2,7 +2,8 @@
 
 import type { Data, MarkKind, MarksRow, PassRow } from "./data";
 import { Details } from "./details";
-import { count, h, plural, put, time } from "./dom";
+import { count, h, plural, put, shortPath, time } from "./dom";
+import { Emphasis } from "./emphasis";
 import { BADGES, markLegend } from "./legend";
 import { Program, instKey, parseKey } from "./model";
 import type { Pane, Say } from "./panes";
@@ -11,6 +12,9 @@ import { TextView, linesOf, textPane } from "./textview";
 import { type Badge, GraphView } from "./view";
 
 type Side = 0 | 1;
+
+/** The largest number of notes that are listed. */
+const MAX_NOTES = 200;
 
 export class ComparePane implements Pane {
   readonly title = "Before and after";
@@ -28,13 +32,17 @@ export class ComparePane implements Pane {
   private selectedMark = -1;
   private marked: [Side, string][] = [];
   private active: Side = 1;
+  // The kinds of marks that are emphasised; all if it is empty.
+  private readonly kinds = new Set<MarkKind>();
   private chosen = -2;
 
   constructor(
     private readonly data: Data,
     private readonly say: Say,
   ) {
-    this.details = new Details(data, (key) => this.views?.[this.active].select(key, true));
+    const emphasis = new Emphasis(() => this.views?.[this.active], say);
+    this.details = new Details(data, (key) => this.views?.[this.active].select(key, true), (key) => emphasis.actions(key));
+    this.strip.hidden = data.kind === "diff";
     this.element = h("div", { class: "compare" }, this.strip, this.summary, h("div", { class: "split" }, h("div", { class: "main-column" }, this.sides), this.details.element));
     this.choose(-1);
   }
@@ -50,6 +58,7 @@ export class ComparePane implements Pane {
     const last = this.data.states.length - 1;
     const [before, after] = pass < 0 ? [0, last] : [pass, pass + 1];
     const marks = pass < 0 ? this.run.marks : (this.run.passes[pass] as PassRow).marks;
+    this.kinds.clear();
     this.drawStrip();
     this.drawSummary(pass, marks);
     const [left, right] = [Program.read(this.data, before), Program.read(this.data, after)];
@@ -70,6 +79,12 @@ export class ComparePane implements Pane {
   select(key: string, side: Side = 1): void {
     this.choose(-1);
     this.views?.[side].select(key, true);
+  }
+
+  /** Returns the selection, if the programs before and after the run are shown. */
+  selection(): { key: string; side: Side } | null {
+    const key = this.chosen === -1 ? this.views?.[this.active].selected : null;
+    return key ? { key, side: this.active } : null;
   }
 
   private drawStrip(): void {
@@ -105,7 +120,7 @@ export class ComparePane implements Pane {
     const warnings = passes.flatMap((pass) => pass.warnings);
     put(
       this.summary,
-      marks ? markLegend(counts) : h("span", { class: "legend marks quiet" }, "differences not recorded: too large"),
+      marks ? markLegend(counts, this.kinds, () => this.filterMarks()) : h("span", { class: "legend marks quiet" }, "differences not recorded: too large"),
       counts.size > 0
         ? h(
             "span",
@@ -117,18 +132,20 @@ export class ComparePane implements Pane {
       list.length > 0
         ? h("p", { class: "fired" }, ...list.slice(0, 12).map(([name, n]) => h("span", { class: "pattern" }, h("code", {}, name), ` ×${count(n)}`)), list.length > 12 ? `and ${count(list.length - 12)} more` : null)
         : null,
-      ...[...(marks?.notes ?? []), ...warnings].slice(0, 20).map((note) => h("p", { class: "note" }, note)),
+      ...noteLines(marks?.notes ?? []),
+      ...warnings.slice(0, 20).map((note) => h("p", { class: "note" }, note)),
     );
   }
 
   private drawGraphs(left: Program, right: Program, marks: MarksRow): void {
     const view = (program: Program, side: Side): GraphView =>
       new GraphView(program, {
-        label: side === 0 ? "Before" : "After", aspect: 0.8, beside: side === 0 ? right : left, say: this.say, selected: (key) => this.selected(side, key),
+        label: sideNames(this.data)[side], aspect: 0.8, say: this.say, selected: (key) => this.selected(side, key),
       });
     this.views = [view(left, 0), view(right, 1)];
     [this.views[0].mate, this.views[1].mate] = [this.views[1], this.views[0]];
-    put(this.sides, side("Before", this.views[0].element), side("After", this.views[1].element));
+    const [before, after] = sideNames(this.data);
+    put(this.sides, side(before, this.views[0].element), side(after, this.views[1].element));
     this.pairs = [new Map(), new Map()];
     this.marked = [];
     [left, right].forEach((program, n) => {
@@ -144,7 +161,7 @@ export class ComparePane implements Pane {
       (this.views?.[n] as GraphView).setBadges(badges);
     });
     this.selectedMark = -1;
-    this.details.nothing(right);
+    this.details.nothing(this.views[1].tree);
   }
 
   private drawTexts(before: number, after: number): void {
@@ -152,7 +169,8 @@ export class ComparePane implements Pane {
       const row = this.data.states[state];
       return new TextView(linesOf(row?.text ?? `not recorded: too large (${plural(row?.num_ops ?? 0, "instruction")})`, null), { label });
     };
-    this.texts = textPane([text(before, "Before"), text(after, "After")]);
+    const [left, right] = sideNames(this.data);
+    this.texts = textPane([text(before, left), text(after, right)]);
     put(this.sides, this.texts.element);
   }
 
@@ -178,15 +196,16 @@ export class ComparePane implements Pane {
     view.setPeer(null);
     const item = key ? view.tree.items.get(key) : undefined;
     if (!key || !item) {
-      this.details.nothing(this.views?.[1].tree.program);
+      this.details.nothing(this.views?.[1].tree);
       other.setPeer(null);
       return;
     }
     const partner = this.partner(from, key);
+    if (partner) other.reveal(partner);
     other.setPeer(partner);
     if (partner) other.follow(partner, view);
     const go = partner
-      ? { label: from === 0 ? "Show it after" : "Show it before", go: () => other.select(partner, true), ...this.wording(from, key, partner) }
+      ? { label: this.data.kind === "diff" ? "Show it on the other side" : from === 0 ? "Show it after" : "Show it before", go: () => other.select(partner, true), ...this.wording(from, key, partner) }
       : undefined;
     this.details.show(view.tree.program, item, view.badges.get(key), go);
   }
@@ -197,13 +216,24 @@ export class ComparePane implements Pane {
     const at = parseKey(partner);
     const other = this.views[from === 0 ? 1 : 0].tree.program;
     const text = at?.kind === "i" ? other.functions[at.fn]?.insts.get(at.id)?.text : undefined;
-    return text ? { text, word: from === 0 ? "after" : "before" } : {};
+    return text ? { text, word: this.data.kind === "diff" ? "on the other side" : from === 0 ? "after" : "before" } : {};
+  }
+
+  // Dims everything but the marks of the selected kinds.
+  private filterMarks(): void {
+    this.selectedMark = -1;
+    this.views?.forEach((view) => {
+      const keys = [...view.badges].filter(([, badge]) => this.kinds.has(badge.cls as MarkKind)).map(([key]) => key);
+      view.setEmphasis(this.kinds.size > 0 ? new Set(keys) : null);
+    });
   }
 
   private walk(by: 1 | -1): void {
-    if (this.marked.length === 0) return;
-    this.selectedMark = (this.selectedMark + by + this.marked.length + (this.selectedMark < 0 && by < 0 ? 1 : 0)) % this.marked.length;
-    const [side, key] = this.marked[this.selectedMark] as [Side, string];
+    const kind = ([side, key]: [Side, string]) => this.views?.[side].badges.get(key)?.cls as MarkKind;
+    const marked = this.kinds.size > 0 ? this.marked.filter((each) => this.kinds.has(kind(each))) : this.marked;
+    if (marked.length === 0) return;
+    this.selectedMark = (this.selectedMark + by + marked.length + (this.selectedMark < 0 && by < 0 ? 1 : 0)) % marked.length;
+    const [side, key] = marked[this.selectedMark] as [Side, string];
     this.views?.[side].select(key, true);
   }
 
@@ -238,6 +268,24 @@ export class ComparePane implements Pane {
     else return false;
     return true;
   }
+}
+
+/** Returns the titles of the two sides: before and after a run, or the names of two files. */
+export function sideNames(data: Data): [string, string] {
+  if (data.kind !== "diff") return ["Before", "After"];
+  return [shortPath(data.states[0]?.name ?? "", 60), shortPath(data.states[1]?.name ?? "", 60)];
+}
+
+// Returns the notes about whole functions in one line that unfolds.
+function noteLines(notes: string[]): HTMLElement[] {
+  const removed = notes.filter((note) => / was removed, \d+ instructions$/.test(note));
+  const added = notes.filter((note) => / is new, \d+ instructions$/.test(note));
+  const rest = notes.filter((note) => !removed.includes(note) && !added.includes(note));
+  const sum = (list: string[]) => list.reduce((n, note) => n + Number(/(\d+) instructions$/.exec(note)?.[1] ?? 0), 0);
+  const part = (list: string[], what: string) => (list.length > 0 ? [`${plural(list.length, "function")} ${what} (${plural(sum(list), "op")})`] : []);
+  const words = [...part(removed, "removed"), ...part(added, "new"), ...(rest.length > 0 ? [plural(rest.length, "note")] : [])];
+  if (words.length === 0) return [];
+  return [h("details", { class: "notes" }, h("summary", {}, words.join(", ")), h("ul", {}, ...notes.slice(0, MAX_NOTES).map((note) => h("li", {}, note)), notes.length > MAX_NOTES ? h("li", {}, `and ${count(notes.length - MAX_NOTES)} more`) : null))];
 }
 
 function side(title: string, content: HTMLElement): HTMLElement {

@@ -104,7 +104,7 @@ export interface RunRow {
 
 export interface Data {
   version: number;
-  kind: "graph" | "report";
+  kind: "graph" | "report" | "diff";
   tool: string;
   title: string;
   families: string[];
@@ -115,4 +115,14 @@ export interface Data {
   states: ProgramRow[];
   source: { name: string; lines: [number, string][] } | null;
   run: RunRow | null;
+  matches: MatchRow[];
+}
+
+/** A match of a pattern. */
+export interface MatchRow {
+  pattern: string;
+  function: string;
+  insts: number[];
+  /** The reason why it cannot be replaced; null if it can. */
+  reason: string | null;
 }

@@ -1,14 +1,20 @@
 // The panel next to the drawing, with details of the selection.
 
 import type { Data } from "./data";
-import { count, h, plural, put, short } from "./dom";
+import { blockDifferences } from "./differences";
+import { count, h, plural, put, short, shortPath } from "./dom";
 import { type Func, type Inst, type Program, instKey, paramKey, parseKey } from "./model";
 import { familyClass } from "./palette";
-import type { Item } from "./tree";
+import type { Box, Item, Tree } from "./tree";
 import type { Badge } from "./view";
 
 /** The largest number of entries of a list. */
 const MAX_LIST_ENTRIES = 100;
+
+/** The largest number of characters of a path, so that the line and the column are visible. */
+const MAX_PLACE = 32;
+/** The depth of the outline. */
+const OUTLINE_DEPTH = 3;
 
 /** The counterpart of an item in the other program. */
 export interface Counterpart {
@@ -26,22 +32,28 @@ export class Details {
   constructor(
     private readonly data: Data,
     private readonly go: (key: string) => void,
+    private readonly actions: (key: string) => HTMLElement | null = () => null,
   ) {
     this.lines = new Map(data.source?.lines ?? []);
     this.nothing();
   }
 
-  /** Shows the functions of a program, while nothing is selected. */
-  nothing(program?: Program): void {
+  /** Shows the outline of a program while nothing is selected: its functions, with the boxes in those that no other function calls. */
+  nothing(tree?: Tree): void {
     this.element.classList.add("empty");
-    const functions = (program?.functions ?? []).map((f, fn) =>
-      h("li", {}, this.link(`${fn}.b${f.body}`, `@${f.name}`), h("span", { class: "quiet" }, ` ${plural(f.insts.size, "op")}`)),
-    );
+    const parts = (box: Box, depth: number): HTMLElement[] =>
+      box.children.flatMap((item) => {
+        if (item.kind !== "box" || !["scope", "repeat", "run", "functions", "function"].includes(item.what)) return [];
+        const size = h("span", { class: "quiet" }, ` ${plural(item.size, "op")}`);
+        const inside = depth < OUTLINE_DEPTH && (item.what !== "function" || tree?.entries.has(item.fn)) ? cut(parts(item, depth + 1)) : [];
+        const list = tree && !inside.length && item.what !== "function" ? h("div", { class: "quiet list" }, tree.preview(item).join(" ")) : null;
+        return [h("li", {}, this.link(item.key, item.label), size, list, inside.length > 0 ? h("ul", {}, ...inside) : null)];
+      });
     put(
       this.element,
-      h("h2", {}, "Details"),
-      h("p", { class: "quiet" }, "Select an instruction to see its text, where it comes from, what it uses and who uses it. Press ? for all keys."),
-      functions.length > 0 ? section(plural(functions.length, "function"), ...cut(functions)) : null,
+      h("h2", {}, "Outline"),
+      h("p", { class: "quiet" }, "Select an instruction for its text, source, operands and users. Press ? for the keys."),
+      tree ? h("ul", { class: "outline" }, ...cut(parts(tree.root, 0))) : null,
     );
   }
 
@@ -62,7 +74,7 @@ export class Details {
     const at = parseKey(item.key);
     const f = program.functions[item.fn];
     if (!f) {
-      put(this.element, h("h2", {}, item.label));
+      put(this.element, h("h2", {}, item.label), item.kind === "box" ? section("Ops", ...item.mix.slice(0, 20).map(([family, n]) => h("li", {}, chip(family), ` ${count(n)}`))) : null);
       return;
     }
     const inst = at?.kind === "i" ? f.insts.get(at.id) : undefined;
@@ -70,7 +82,7 @@ export class Details {
     const marks = badge ? h("p", { class: `mark-line ${badge.cls}` }, h("span", { class: "sign", "aria-hidden": "true" }, badge.sign), badge.description) : null;
     const jump = other ? h("p", {}, h("button", { type: "button", class: "link", onclick: other.go }, other.label)) : null;
     const there = other?.text ? h("div", { class: "other-side" }, h("p", { class: "quiet" }, `${other.word}:`), h("pre", {}, other.text)) : null;
-    put(this.element, ...parts.slice(0, 1), marks, ...parts.slice(1, 3), there, jump, ...parts.slice(3));
+    put(this.element, ...parts.slice(0, 1), marks, ...parts.slice(1, 3), there, jump, at ? this.actions(item.key) : null, ...parts.slice(3));
   }
 
   private ofBox(item: Item, f: Func): HTMLElement[] {
@@ -79,6 +91,7 @@ export class Details {
       h("h2", {}, item.label),
       h("p", { class: "quiet" }, `in @${f.name}`),
       item.kind === "box" && item.sub ? h("pre", {}, item.sub) : h("span"),
+      ...(item.kind === "box" ? [differenceList(item)] : []),
       section("Ops", ...mix.slice(0, 20).map(([family, n]) => h("li", {}, chip(family), ` ${count(n)}`))),
     ];
   }
@@ -116,7 +129,7 @@ export class Details {
       "div",
       { class: "source" },
       scope,
-      h("p", { class: "quiet place" }, `${name}:${inst.line}:${inst.column}`),
+      h("p", { class: "quiet place", title: `${name}:${inst.line}:${inst.column}` }, h("span", { class: "file" }, shortPath(name, MAX_PLACE)), `:${inst.line}:${inst.column}`),
       h("pre", {}, `${line}\n`, h("span", { class: "caret" }, caret)),
     );
   }
@@ -141,6 +154,12 @@ export class Details {
 
 function code(text: string): HTMLElement {
   return h("code", {}, short(text, 200));
+}
+
+// Lists the differences between the blocks of a repetition.
+function differenceList(box: Box): HTMLElement {
+  const lines = blockDifferences(box).map((line) => h("li", {}, line));
+  return lines.length > 0 ? section("Differences", ...cut(lines)) : h("span");
 }
 
 export function chip(family: string): HTMLElement {

@@ -7,29 +7,38 @@ import type { Program } from "./model";
 import type { Pane, Say } from "./panes";
 import { Search } from "./search";
 import { GraphView } from "./view";
-import { legend } from "./legend";
+import { Emphasis } from "./emphasis";
+import { MatchWalk } from "./matches";
 
 export function graphPane(data: Data, program: Program, say: Say): Pane & { view: GraphView } {
   const search = new Search(program);
   let found: string[] = [];
   let at = -1;
-  const details = new Details(data, (key) => view.select(key, true));
+  const emphasis = new Emphasis(() => view, say);
+  const details = new Details(data, (key) => view.select(key, true), (key) => emphasis.actions(key));
   const view = new GraphView(program, {
     label: `Graph of ${data.title}`,
     say,
     selected: (key) => {
       const item = key ? view.tree.items.get(key) : undefined;
       if (item) details.show(program, item);
-      else details.nothing(program);
+      else details.nothing(view.tree);
     },
   });
-  details.nothing(program);
+  details.nothing(view.tree);
+  const matches = data.matches?.length ? new MatchWalk(data.matches, view) : null;
   return {
     title: "Graph",
     view,
     print: (on) => view.print(on),
     select: (key) => view.select(key, true),
-    element: h("div", { class: "split" }, h("div", { class: "main-column" }, view.element, legend(data)), details.element),
+    selection: () => (view.selected ? { key: view.selected, side: 1 } : null),
+    element: h("div", { class: "split" }, h("div", { class: "main-column" }, matches?.element, view.element, emphasis.legend(data.families)), details.element),
+    key: (event) => {
+      const by = event.key === "n" ? 1 : event.key === "p" ? -1 : 0;
+      if (by !== 0) matches?.walk(by);
+      return by !== 0 && matches !== null;
+    },
     search: (query) => {
       found = search.find(query);
       at = -1;

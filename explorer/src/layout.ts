@@ -1,9 +1,9 @@
-// The layout of a drawing: each open box is laid out separately with dagre, its open children as nodes of their size.
+// The layout of a drawing: each open box is laid out separately, its open children as nodes of their size.
 
 import dagre from "@dagrejs/dagre";
 import type { Program } from "./model";
 import { EdgeRouter } from "./route";
-import type { Box, Item, Tree } from "./tree";
+import type { Box, Item, Node, Tree } from "./tree";
 
 export interface Rect {
   x: number;
@@ -38,13 +38,24 @@ export interface Scene {
 }
 
 /** The largest number of layers of an edge that the layout routes; longer edges are routed afterwards. */
-const MAX_ROUTED_LAYERS = 8;
+const MAX_ROUTED_LAYERS = 3;
 /** The largest number of nodes for the slower and better layering. */
 const MAX_NETWORK_SIMPLEX_NODES = 80;
 const MARGIN = 14;
 const HEADER = 30;
-const CHAR = 7.1;
-const SMALL_CHAR = 6.1;
+const CHAR = 7.25;
+const SMALL_CHAR = 6.65;
+/** The height of a node, of the type in it, of a row in it, and of a line of a folded box. */
+const NODE_HEIGHT = 24;
+const SUB_HEIGHT = 12;
+export const ROW_HEIGHT = 17;
+export const LINE_HEIGHT = 15;
+/** The largest widths of a node and of a folded box. */
+const MAX_NODE_WIDTH = 240;
+const MAX_FOLDED_WIDTH = 300;
+/** The gaps between the functions of a program, and between the parameters in a box. */
+const FUNCTION_GAP = 40;
+const PARAM_GAP = 10;
 
 interface BoxLayout {
   size: string;
@@ -65,6 +76,8 @@ interface Links {
   own: Map<Box, Map<string, Link>>;
   /** The edges whose ends are in different boxes. */
   deep: Map<string, Link>;
+  /** The rows and their nodes, as `from to`. */
+  rows: Set<string>;
 }
 
 /** A layout engine for trees that caches the layout of unchanged boxes. */
@@ -72,14 +85,14 @@ export class Layouter {
   private known = new Map<Box, BoxLayout>();
 
   /** The preferred ratio of width to height of a program with several functions. */
-  constructor(private readonly aspect = 1.8) {}
+  constructor(private readonly aspect = 1.36) {}
 
   scene(tree: Tree, open: ReadonlySet<string>): Scene {
     const { own, deep } = this.links(tree, open);
     const inner = new Map<Box, BoxLayout>();
     const order = openBoxes(tree, open);
     for (const box of [...order].reverse()) {
-      inner.set(box, this.lay(box, open, inner, own.get(box) ?? new Map()));
+      inner.set(box, this.lay(tree, box, open, inner, own.get(box) ?? new Map()));
     }
     const scene = this.place(order, inner, own);
     for (const [pair, link] of deep) {
@@ -91,6 +104,12 @@ export class Layouter {
     return scene;
   }
 
+  /** Returns the size of the drawing with these boxes open. */
+  size(tree: Tree, open: ReadonlySet<string>): { w: number; h: number } {
+    for (const left of this.prepare(tree, open)) void left;
+    return this.known.get(tree.root) ?? { w: 0, h: 0 };
+  }
+
   /** Lays out one box after the other for a later call of `scene`; yields the number of remaining boxes. */
   *prepare(tree: Tree, open: ReadonlySet<string>): Generator<number> {
     const { own } = this.links(tree, open);
@@ -98,51 +117,60 @@ export class Layouter {
     const order = openBoxes(tree, open);
     for (let left = order.length - 1; left >= 0; left -= 1) {
       const box = order[left] as Box;
-      inner.set(box, this.lay(box, open, inner, own.get(box) ?? new Map()));
+      inner.set(box, this.lay(tree, box, open, inner, own.get(box) ?? new Map()));
       yield left;
     }
   }
 
-  /** Returns the edges of another state of the same program in the drawing of a tree, as `from to`. */
+  /** Returns the edges and rows of another state of the same program in the drawing of a tree, as `from to`. */
   pairs(tree: Tree, open: ReadonlySet<string>, program: Program): Set<string> {
-    const { own, deep } = this.links(tree, open, program);
-    return new Set([...[...own.values()].flatMap((edges) => [...edges.keys()]), ...deep.keys()]);
+    const { own, deep, rows } = this.links(tree, open, program, true);
+    return new Set([...rows, ...[...own.values()].flatMap((edges) => [...edges.keys()]), ...deep.keys()]);
   }
 
   // Returns the visible item for each item, and the edges between them.
-  private links(tree: Tree, open: ReadonlySet<string>, program = tree.program): Links {
-    const shown = new Map<string, Item>();
+  private links(tree: Tree, open: ReadonlySet<string>, program = tree.program, rows = false): Links {
+    const shown = new Map<Item, Item>();
     for (const item of tree.items.values()) {
       const parent = item.parent;
-      const above = parent ? shown.get(parent.key) : undefined;
+      const above = parent ? shown.get(parent) : undefined;
       const hidden = parent && (above !== parent || !open.has(parent.key));
-      shown.set(item.key, hidden ? (above as Item) : item);
+      // A row is drawn in its node.
+      const visible = item.kind === "node" && item.host ? item.host : item;
+      shown.set(item, hidden ? (above as Item) : visible);
     }
-    const links: Links = { own: new Map(), deep: new Map() };
+    const links: Links = { own: new Map(), deep: new Map(), rows: new Set() };
     program.functions.forEach((f, fn) => {
+      const [insts, params] = [tree.insts[fn], tree.params[fn]];
       for (const inst of f.insts.values()) {
-        const user = shown.get(`${fn}.i${inst.id}`);
+        const used = insts?.get(inst.id);
+        const user = used ? shown.get(used) : undefined;
         if (!user) continue;
         for (const operand of inst.operands) {
           const value = f.value(operand);
-          const source = shown.get(value.inst >= 0 ? `${fn}.i${value.inst}` : `${fn}.v${operand}`);
-          if (source) link(source, user, fn, operand, links);
+          const item = value.inst >= 0 ? insts?.get(value.inst) : params?.get(operand);
+          const source = item ? shown.get(item) : undefined;
+          if (!item || !source) continue;
+          // A row has no edges: it is drawn in all its users.
+          if (item.kind === "node" && item.host) {
+            if (rows) links.rows.add(`${item.key} ${user.key}`);
+          } else if (source !== user) link(source, user, fn, operand, links);
         }
       }
     });
     return links;
   }
 
-  private lay(box: Box, open: ReadonlySet<string>, inner: Map<Box, BoxLayout>, links: Map<string, Link>): BoxLayout {
+  private lay(tree: Tree, box: Box, open: ReadonlySet<string>, inner: Map<Box, BoxLayout>, links: Map<string, Link>): BoxLayout {
     const sizes = new Map<string, [number, number]>();
     for (const child of box.children) {
       const laid = child.kind === "box" && open.has(child.key) ? inner.get(child) : undefined;
-      sizes.set(child.key, laid ? [laid.w, laid.h] : sizeOf(child));
+      sizes.set(child.key, laid ? [laid.w, laid.h] : sizeOf(child, tree));
     }
     const signature = `${[...sizes].join(";")}|${[...links.keys()].join(";")}`;
     const before = this.known.get(box);
     if (before?.size === signature) return before;
-    const laid = box.what === "program" ? rowLayout(sizes, this.aspect) : layeredLayout(sizes, links);
+    const laid = box.what === "program" || box.what === "functions" ? columnLayout(sizes, this.aspect) : box.what === "params" ? gridLayout(sizes) : layeredLayout(sizes, links);
     const result: BoxLayout = { ...laid, size: signature };
     if (box.what !== "program") addFrame(result, box);
     this.known.set(box, result);
@@ -159,7 +187,10 @@ export class Layouter {
       for (const [key, r] of laid.places) scene.places.set(key, { x: x + r.x, y: y + r.y, w: r.w, h: r.h });
       for (const child of box.children) {
         if (child.kind === "box" && inner.has(child)) scene.boxes.push(child);
-        else scene.nodes.push(child);
+        else {
+          scene.nodes.push(child);
+          if (child.kind === "node") placeRows(child, scene);
+        }
       }
       const own = links.get(box);
       for (const edge of laid.edges) {
@@ -218,14 +249,39 @@ function add(edges: Map<string, Link>, key: string, fn: number, value: number): 
 }
 
 /** Returns the size of an item whose content is hidden. */
-export function sizeOf(item: Item): [number, number] {
+export function sizeOf(item: Item, tree: Tree): [number, number] {
   if (item.kind === "box") {
-    const label = Math.max(item.label.length * CHAR + 42, 92);
-    return [Math.round(Math.min(label, 260)), 46];
+    const lines = tree.preview(item);
+    const wide = Math.max(item.label.length * CHAR + 46, ...lines.map((line) => line.length * SMALL_CHAR + 34), 110);
+    return [Math.round(Math.min(wide, MAX_FOLDED_WIDTH)), 46 + lines.length * LINE_HEIGHT];
   }
-  if (item.small) return [Math.round(Math.min(Math.max(item.label.length, 2) * SMALL_CHAR + 18, 150)), 20];
-  const wide = Math.max(item.label.length * CHAR, Math.min(item.sub.length, 24) * SMALL_CHAR);
-  return [Math.round(Math.min(wide + 26, 220)), item.sub === "" ? 26 : 38];
+  if (item.small) return [Math.round(Math.min(Math.max(smallText(item).length, 2) * SMALL_CHAR + 18, MAX_NODE_WIDTH)), 20];
+  const rows = item.rows.map(({ key }) => rowText(tree.items.get(key) as Node).length * SMALL_CHAR + 18);
+  const wide = Math.max(item.label.length * CHAR + 20, Math.min(item.sub.length, 26) * SMALL_CHAR + 16, ...rows, 48);
+  return [Math.round(Math.min(wide, MAX_NODE_WIDTH)), NODE_HEIGHT + (item.sub === "" ? 0 : SUB_HEIGHT) + item.rows.length * ROW_HEIGHT + (item.rows.length > 0 ? 5 : 0)];
+}
+
+/** Returns the text of a small node: a constant, or a parameter with its type. */
+export function smallText(node: Node): string {
+  return node.inst ? node.label : `${node.label} ${node.sub}`;
+}
+
+/** Returns the text of a row: a constant, or a weight with its type. */
+export function rowText(node: Node): string {
+  return node.small ? smallText(node) : `${node.label} ${node.sub}`;
+}
+
+/** Returns the rectangle of a row of a node. */
+export function rowRect(node: Node, n: number, r: Rect): Rect {
+  const top = NODE_HEIGHT + (node.sub === "" ? 0 : SUB_HEIGHT) + n * ROW_HEIGHT;
+  return { x: r.x + 5, y: r.y + top, w: r.w - 10, h: ROW_HEIGHT - 2 };
+}
+
+function placeRows(node: Node, scene: Scene): void {
+  const r = scene.places.get(node.key) as Rect;
+  node.rows.forEach(({ key, own }, n) => {
+    if (own) scene.places.set(key, rowRect(node, n, r));
+  });
 }
 
 function addFrame(laid: BoxLayout, box: Box): void {
@@ -243,24 +299,44 @@ function addFrame(laid: BoxLayout, box: Box): void {
 
 type Arrangement = Omit<BoxLayout, "size">;
 
-// Places boxes side by side in rows of about the same width.
-function rowLayout(sizes: Map<string, [number, number]>, aspect: number): Arrangement {
-  const gap = 40;
-  let area = 0;
-  let widest = 0;
+// Places boxes in columns: of at most the height of the highest one or of a picture with the preferred ratio, or in one
+// column if that is nearer to the ratio.
+function columnLayout(sizes: Map<string, [number, number]>, aspect: number): Arrangement {
+  let [area, highest] = [0, 0];
   for (const [w, h] of sizes.values()) {
-    area += (w + gap) * (h + gap);
-    widest = Math.max(widest, w);
+    area += (w + FUNCTION_GAP) * (h + FUNCTION_GAP);
+    highest = Math.max(highest, h);
   }
-  const most = Math.max(widest, Math.sqrt(area * aspect));
+  const several = columns(sizes, Math.max(highest, Math.sqrt(area / aspect)));
+  const one = columns(sizes, Number.POSITIVE_INFINITY);
+  const extent = ({ w, h }: Arrangement) => Math.max(w / aspect, h);
+  return extent(one) < extent(several) ? one : several;
+}
+
+function columns(sizes: Map<string, [number, number]>, most: number): Arrangement {
+  const places: [string, Rect][] = [];
+  let [x, y, column, height] = [0, 0, 0, 0];
+  for (const [key, [w, h]] of sizes) {
+    if (y > 0 && y + h > most) [x, y, column] = [x + column + FUNCTION_GAP, 0, 0];
+    places.push([key, { x, y, w, h }]);
+    y += h + FUNCTION_GAP;
+    column = Math.max(column, w);
+    height = Math.max(height, y - FUNCTION_GAP);
+  }
+  return { places, edges: [], w: x + column, h: height };
+}
+
+// Places items without edges in rows.
+function gridLayout(sizes: Map<string, [number, number]>): Arrangement {
+  const most = Math.max(...[...sizes.values()].map(([w]) => w), 520);
   const places: [string, Rect][] = [];
   let [x, y, row, width] = [0, 0, 0, 0];
   for (const [key, [w, h]] of sizes) {
-    if (x > 0 && x + w > most) [x, y, row] = [0, y + row + gap, 0];
+    if (x > 0 && x + w > most) [x, y, row] = [0, y + row + PARAM_GAP, 0];
     places.push([key, { x, y, w, h }]);
-    x += w + gap;
+    x += w + PARAM_GAP;
     row = Math.max(row, h);
-    width = Math.max(width, x - gap);
+    width = Math.max(width, x - PARAM_GAP);
   }
   return { places, edges: [], w: width, h: y + row };
 }
@@ -279,7 +355,7 @@ function layeredLayout(sizes: Map<string, [number, number]>, links: Map<string, 
   keepShortestEdge(ends, near, layers, keys.length);
   const graph = new dagre.graphlib.Graph();
   const ranker = keys.length <= MAX_NETWORK_SIMPLEX_NODES ? "network-simplex" : "longest-path";
-  graph.setGraph({ ranksep: 26, nodesep: 18, edgesep: 8, ranker });
+  graph.setGraph({ ranksep: 24, nodesep: 16, edgesep: 8, ranker });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const [key, [width, height]] of sizes) graph.setNode(String(number.get(key)), { width, height });
   ends.forEach(([a, b], n) => {

@@ -1,15 +1,16 @@
 // The entry point of the page: reads the data and creates the tabs.
 
-import { ComparePane } from "./comparepane";
+import { aligned } from "./align";
+import { ComparePane, sideNames } from "./comparepane";
 import type { CheckRow, Data, MarkRow } from "./data";
 import { count, h, plural, put, shortPath } from "./dom";
 import { graphPane } from "./graphpane";
 import { Program, instKey } from "./model";
-import { numbers } from "./numbers";
+import { numbersPane } from "./numbers";
 import { familyStyle } from "./palette";
 import type { Pane } from "./panes";
 import { ReplayPane } from "./replaypane";
-import { TextView, linesOf, textPane } from "./textview";
+import { type Line, TextView, linesOf, textPane } from "./textview";
 
 const KEYS: [string, string][] = [
   ["1, 2, 3 …", "the tabs"],
@@ -23,9 +24,9 @@ const KEYS: [string, string][] = [
   ["+  −  0", "zoom in, zoom out, show everything"],
   ["f  u", "fold all, unfold all"],
   ["Home  End", "the first and the last instruction"],
-  ["n  p", "next and previous difference, or step"],
+  ["n  p", "next and previous difference, match or step"],
   ["[  ]", "previous and next pass"],
-  ["Escape", "select nothing; leave the search"],
+  ["Escape", "select nothing and dim nothing; leave the search"],
 ];
 
 class App {
@@ -65,13 +66,13 @@ class App {
     const program = Program.read(data, last);
     const list: [string, () => Pane][] = [];
     if (data.run) {
-      list.push(["Before and after", () => new ComparePane(data, this.say)]);
-      list.push(["Replay", () => new ReplayPane(data, this.say)]);
+      list.push([data.kind === "diff" ? "Differences" : "Before and after", () => new ComparePane(data, this.say)]);
+      if (data.kind !== "diff") list.push(["Replay", () => new ReplayPane(data, this.say)]);
     } else if (program) {
       list.push(["Graph", () => graphPane(data, program, this.say)]);
     }
     list.push(["Text", () => this.textPane()]);
-    list.push(["Numbers", () => ({ title: "Numbers", element: numbers(data) })]);
+    list.push(["Numbers", () => numbersPane(data)]);
     return list;
   }
 
@@ -82,17 +83,25 @@ class App {
       this.panes[0]?.pane.select?.(key, side);
       if (!this.focusStage(true)) this.focusPane();
     };
+    const selection = () => this.panes[0]?.pane.selection?.() ?? null;
     const last = this.data.states.length - 1;
-    if (!run) return textPane([this.text(last, {}, [], pick(1))]);
-    return textPane([this.text(0, { label: "Before" }, run.marks?.left ?? [], pick(0)), this.text(last, { label: "After" }, run.marks?.right ?? [], pick(1))]);
+    if (!run) return textPane([this.text(last, this.lines(last, last, []), {}, pick(1))], selection);
+    const [left, right] = [this.lines(0, last, run.marks?.left ?? []), this.lines(last, 0, run.marks?.right ?? [])];
+    const [a, b] = run.marks ? aligned(left, right) : [left, right];
+    const [before, after] = sideNames(this.data);
+    return textPane([this.text(0, a, { label: before }, pick(0)), this.text(last, b, { label: after }, pick(1))], selection);
   }
 
-  private text(state: number, options: { label?: string }, marks: MarkRow[], pick?: (key: string) => void): TextView {
+  private lines(state: number, other: number, marks: MarkRow[]): Line[] {
+    const [program, beside] = [Program.read(this.data, state), Program.read(this.data, other)];
+    const kinds = new Map(marks.map(([fn, inst, cls, partner]) => [instKey(program?.indexOf(fn) ?? -1, inst), { cls, ...(partner >= 0 ? { partner: instKey(beside?.indexOf(fn) ?? -1, partner) } : {}) }]));
+    return linesOf(this.data.states[state]?.text ?? "", program, kinds);
+  }
+
+  private text(state: number, lines: Line[], options: { label?: string }, pick: (key: string) => void): TextView {
     const row = this.data.states[state];
-    const program = Program.read(this.data, state);
-    const kinds = new Map(marks.map(([fn, inst, cls]) => [instKey(program?.indexOf(fn) ?? -1, inst), { cls }]));
     const note = row?.abridged ? "long literals and lines are abridged" : undefined;
-    return new TextView(linesOf(row?.text ?? "", program, kinds), { ...options, ...(note ? { note } : {}), ...(pick && program ? { pick } : {}) });
+    return new TextView(lines, { ...options, ...(note ? { note } : {}), ...(row?.functions ? { pick } : {}) });
   }
 
   // Creates the content of a tab when it is first shown.
@@ -114,6 +123,7 @@ class App {
       next: (by) => made?.next?.(by) ?? -1,
       print: (on) => made?.print?.(on),
       select: (key, side) => made?.select?.(key, side),
+      selection: () => made?.selection?.() ?? null,
       key: (event) => made?.key?.(event) ?? false,
     };
     this.panes.push({ pane, tab, panel });

@@ -34,6 +34,8 @@ export interface Value {
   body: number;
 }
 
+const NO_USERS: number[] = [];
+
 export class Func {
   readonly insts = new Map<number, Inst>();
   readonly bodies = new Map<number, Body>();
@@ -78,15 +80,15 @@ export class Func {
   usersOf(value: number): number[] {
     if (!this.users) {
       this.users = new Map();
-      for (const inst of this.insts.values()) {
-        for (const operand of new Set(inst.operands)) {
+      for (const { id, operands } of this.insts.values()) {
+        for (const operand of operands) {
           const list = this.users.get(operand);
-          if (list) list.push(inst.id);
-          else this.users.set(operand, [inst.id]);
+          if (!list) this.users.set(operand, [id]);
+          else if (list.at(-1) !== id) list.push(id);
         }
       }
     }
-    return this.users.get(value) ?? [];
+    return this.users.get(value) ?? NO_USERS;
   }
 
   /** Clears the cache of users, after operands have changed. */

@@ -4,6 +4,7 @@ import type { Data, PassRow } from "./data";
 import { chip } from "./details";
 import { copyButton, count, h, time } from "./dom";
 import { familyClass } from "./palette";
+import type { Pane } from "./panes";
 
 type Cell = string | number;
 
@@ -54,12 +55,40 @@ export function patternTable(passes: PassRow[]): Table {
   return { title: "Patterns", head: ["pattern", "tried", "matched", "applied"], rows };
 }
 
-export function numbers(data: Data): HTMLElement {
+/** Creates the tab with statistics. Its search finds the rows of the tables that contain all words. */
+export function numbersPane(data: Data): Pane {
+  const element = numbers(data);
+  let found: Element[] = [];
+  let at = -1;
+  return {
+    title: "Numbers",
+    element,
+    search: (query) => {
+      const words = query.toLowerCase().split(/\s+/).filter(Boolean).map((word) => word.replace(/^(op|value|type|attr|scope):/, ""));
+      for (const row of found) row.classList.remove("found", "current");
+      const rows = words.length > 0 ? [...element.querySelectorAll("tbody tr")] : [];
+      found = rows.filter((row) => words.every((word) => (row.textContent ?? "").toLowerCase().includes(word)));
+      for (const row of found) row.classList.add("found");
+      at = -1;
+      return found.length;
+    },
+    next: (by) => {
+      if (found.length === 0) return -1;
+      found[at]?.classList.remove("current");
+      at = (at + by + found.length) % found.length;
+      found[at]?.classList.add("current");
+      found[at]?.scrollIntoView({ block: "center" });
+      return at;
+    },
+  };
+}
+
+function numbers(data: Data): HTMLElement {
   const page = h("div", { class: "cards" });
   page.append(familyPlot(data), tableSection(opTable(data), 2));
   const run = data.run;
   if (run) {
-    page.append(timing(data));
+    if (run.passes.length > 0 || run.failure) page.append(timing(data));
     const patterns = patternTable(run.passes);
     if (patterns.rows.length > 0) page.append(patternPlot(patterns), tableSection(patterns, 3));
     const counters: Cell[][] = run.passes.flatMap((pass) => pass.counters.map(([name, n]): Cell[] => [pass.name, name, n]));

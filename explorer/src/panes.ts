@@ -14,6 +14,8 @@ export interface Pane {
   print?(on: boolean): void;
   /** Shows an instruction. Side 0 is the program before the run. */
   select?(key: string, side?: 0 | 1): void;
+  /** Returns the selected instruction and its side. */
+  selection?(): { key: string; side: 0 | 1 } | null;
   /** Handles a key that no element handled. Returns true if it did something. */
   key?(event: KeyboardEvent): boolean;
 }

@@ -7,6 +7,8 @@ import { type Body, Func, type Inst, type Value } from "./model";
 export interface Touched {
   name: string;
   root: number;
+  /** The matched instructions: the root, and those that the clean-up after the step erased because nothing used them any more. */
+  matched: Set<number>;
   inserted: Set<number>;
   erased: Set<number>;
   changed: Set<number>;
@@ -49,20 +51,32 @@ export class Replay {
     this.now.touch();
   }
 
-  /** Returns the effects of the step before a position. */
-  touched(at: number): Touched | null {
-    const step = this.steps[at - 1];
+  /** Returns the effects of the steps from one to another, numbered from 1: a match and its clean-up. */
+  touched(at: number, from = at): Touched | null {
+    const step = this.steps[from - 1];
     if (!step) return null;
-    const [name, root, edits] = step;
-    const touched: Touched = { name, root, inserted: new Set(), erased: new Set(), changed: new Set(), kept: new Set() };
-    for (const edit of edits) {
-      if (edit[0] === "+") touched.inserted.add(edit[1][0]);
-      else if (edit[0] === "~") touched.changed.add(edit[1][0]);
-      else if (edit[0] === "=") touched.kept.add(edit[2]);
-      else if (edit[0] === "-") for (const id of edit[1]) touched.erased.add(id);
-    }
+    const [name, root] = step;
+    const touched: Touched = { name, root, matched: new Set(root >= 0 ? [root] : []), inserted: new Set(), erased: new Set(), changed: new Set(), kept: new Set() };
+    this.steps.slice(from - 1, at).forEach(([, , edits], n) => {
+      for (const edit of edits) {
+        if (edit[0] === "+") touched.inserted.add(edit[1][0]);
+        else if (edit[0] === "~") touched.changed.add(edit[1][0]);
+        else if (edit[0] === "=") touched.kept.add(edit[2]);
+        else if (edit[0] === "-") {
+          for (const id of edit[1]) {
+            touched.erased.add(id);
+            if (n > 0) touched.matched.add(id);
+          }
+        }
+      }
+    });
     // Items that a step both inserts and erases are never drawn.
-    for (const id of touched.inserted) if (touched.erased.delete(id)) touched.inserted.delete(id);
+    for (const id of touched.inserted) {
+      if (!touched.erased.delete(id)) continue;
+      touched.inserted.delete(id);
+      touched.matched.delete(id);
+    }
+    for (const id of touched.erased) touched.changed.delete(id);
     for (const value of touched.kept) {
       const inst = this.union.values.get(value)?.inst ?? -1;
       if (touched.inserted.has(inst) || touched.erased.has(inst)) touched.kept.delete(value);

@@ -4,6 +4,7 @@ import type { Data, PassRow, StepRow } from "./data";
 import { Details } from "./details";
 import { count, h, plural, put } from "./dom";
 import { Program, instKey, paramKey } from "./model";
+import { READABLE_ZOOM } from "./opening";
 import type { Pane, Say } from "./panes";
 import { Replay, type Touched } from "./replay";
 import { Search } from "./search";
@@ -16,8 +17,13 @@ interface ReplayPosition {
   fn: number;
   /** The number of steps of the function before this position. */
   step: number;
+  /** The first step of the position: a match and its clean-up are one position. */
+  from: number;
   name: string;
 }
+
+/** The steps that remove instructions without users. */
+const CLEAN_UP = "dce";
 
 /** A pass and its steps. */
 type PassLog = Pick<PassRow, "name" | "changed" | "functions"> & { failed?: boolean };
@@ -27,7 +33,9 @@ const ROW_HEIGHT = 26;
 export class ReplayPane implements Pane {
   readonly title = "Replay";
   readonly element: HTMLElement;
-  private readonly moments: ReplayPosition[] = [];
+  private moments: ReplayPosition[] = [];
+  // True if the clean-up after a match belongs to it.
+  private byMatch = true;
   private readonly passes: PassLog[];
   private shownMoments: number[] = [];
   private readonly replays = new Map<string, Replay>();
@@ -47,6 +55,7 @@ export class ReplayPane implements Pane {
   private readonly rows = h("div", { class: "rows" });
   private readonly spacer = h("div", { class: "spacer" });
   private readonly play = h("button", { type: "button", class: "tool", "aria-label": "Play", title: "Play" }, "Play");
+  private readonly byMatchButton = h("button", { type: "button", class: "tool by-match", "aria-pressed": "true", title: "A match and the removal of the instructions that it leaves without users are one step", onclick: () => this.toggleByMatch() }, "By match");
   private searcher: Search | null = null;
   private found: string[] = [];
   private foundAt = -1;
@@ -58,11 +67,7 @@ export class ReplayPane implements Pane {
     const { passes = [], failure } = data.run ?? {};
     // The pass that failed also has steps.
     this.passes = failure?.pass ? [...passes, { name: failure.pass, changed: true, functions: failure.functions, failed: true }] : passes;
-    this.passes.forEach((pass, n) =>
-      pass.functions?.forEach((f, fn) => {
-        f.steps.forEach(([name], step) => this.moments.push({ pass: n, fn, step: step + 1, name }));
-      }),
-    );
+    this.moments = this.positions();
     this.view = new GraphView(new Program("replay", []), {
       label: "Replay",
       say,
@@ -74,6 +79,32 @@ export class ReplayPane implements Pane {
     this.setFilter("");
     if (this.moments.length > 0) this.goTo(0);
     else this.label.textContent = this.nothing();
+  }
+
+  private positions(): ReplayPosition[] {
+    const list: ReplayPosition[] = [];
+    this.passes.forEach((pass, n) =>
+      pass.functions?.forEach((f, fn) => {
+        f.steps.forEach(([name], step) => {
+          const last = list.at(-1);
+          if (this.byMatch && name === CLEAN_UP && last && last.pass === n && last.fn === fn && last.name !== CLEAN_UP) last.step = step + 1;
+          else list.push({ pass: n, fn, step: step + 1, from: step + 1, name });
+        });
+      }),
+    );
+    return list;
+  }
+
+  // Shows matches with their clean-up, or every step; the position stays the same or nearly so.
+  private toggleByMatch(): void {
+    const here = this.moments[this.at - 1];
+    this.byMatch = !this.byMatch;
+    this.byMatchButton.setAttribute("aria-pressed", String(this.byMatch));
+    this.moments = this.positions();
+    this.fillFilter();
+    this.setFilter("");
+    const at = here ? this.moments.findIndex((each) => each.pass === here.pass && each.fn === here.fn && each.step >= here.step) : -1;
+    this.goTo(at + 1);
   }
 
   // Returns the reason why there are no steps.
@@ -101,14 +132,10 @@ export class ReplayPane implements Pane {
   private bar(): HTMLElement {
     const button = (label: string, sign: string, act: () => void) =>
       h("button", { type: "button", class: "tool", "aria-label": label, title: label, onclick: act }, sign);
-    this.slider.max = String(this.moments.length);
     this.slider.addEventListener("input", () => this.goTo(Number(this.slider.value)));
     this.filter.addEventListener("change", () => this.setFilter(this.filter.value));
     this.play.addEventListener("click", () => this.toggleLoop());
-    const counts = new Map<string, number>();
-    for (const { name } of this.moments) counts.set(name, (counts.get(name) ?? 0) + 1);
-    const names = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-    put(this.filter, h("option", { value: "" }, this.moments.length === 1 ? "1 step" : `all ${plural(this.moments.length, "step")}`), ...names.map(([name, n]) => h("option", { value: name }, `${name} (${count(n)})`)));
+    this.fillFilter();
     return h(
       "div",
       { class: "replay-bar", role: "toolbar", "aria-label": "Replay" },
@@ -119,8 +146,17 @@ export class ReplayPane implements Pane {
       button("Last step", "▶|", () => this.goTo(this.moments.length)),
       this.slider,
       this.filter,
+      this.byMatchButton,
       this.label,
     );
+  }
+
+  private fillFilter(): void {
+    const counts = new Map<string, number>();
+    for (const { name } of this.moments) counts.set(name, (counts.get(name) ?? 0) + 1);
+    const names = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+    this.slider.max = String(this.moments.length);
+    put(this.filter, h("option", { value: "" }, this.moments.length === 1 ? "1 step" : `all ${plural(this.moments.length, "step")}`), ...names.map(([name, n]) => h("option", { value: name }, `${name} (${count(n)})`)));
   }
 
   private steps(): HTMLElement {
@@ -179,12 +215,12 @@ export class ReplayPane implements Pane {
   goTo(step: number): void {
     if (this.moments.length === 0) return;
     this.at = Math.max(0, Math.min(this.moments.length, step));
-    const moment = this.moments[this.at - 1] ?? { ...(this.moments[0] as ReplayPosition), step: 0, name: "" };
+    const moment = this.moments[this.at - 1] ?? { ...(this.moments[0] as ReplayPosition), step: 0, from: 1, name: "" };
     this.enter(moment);
     const replay = this.replay as Replay;
-    const touched = replay.touched(moment.step);
-    const ids = [...(touched?.changed ?? []), ...(touched?.erased ?? []), touched?.root ?? -1];
-    replay.goTo(Math.max(0, moment.step - 1));
+    const touched = moment.step > 0 ? replay.touched(moment.step, moment.from) : null;
+    const ids = [...(touched?.changed ?? []), ...(touched?.erased ?? []), ...(touched?.matched ?? [])];
+    replay.goTo(Math.max(0, moment.from - 1));
     const before = new Map(ids.map((id) => [id, replay.now.insts.get(id)?.text]));
     replay.goTo(moment.step);
     this.tell = () => this.showStep(replay, moment, touched, before);
@@ -208,10 +244,11 @@ export class ReplayPane implements Pane {
       const { name, type, inst } = replay.now.value(id);
       return [valueKey(replay, id), replay.now.insts.get(inst)?.text ?? `${name}: ${type}`];
     });
-    const others = [...touched.erased].filter((id) => id !== touched.root);
-    const root = touched.erased.has(touched.root) ? "matched, and erased" : "matched";
+    const others = [...touched.erased].filter((id) => !touched.matched.has(id));
+    const [gone, left] = [[...touched.matched].filter((id) => touched.erased.has(id)), [...touched.matched].filter((id) => !touched.erased.has(id))];
     this.details.step(touched.name, this.describe(moment, touched), [
-      [root, was([touched.root])],
+      ["matched, and erased", was(gone)],
+      ["matched", was(left)],
       ["erased", was(others)],
       ["replaced by", kept],
       ["inserted", is(touched.inserted)],
@@ -256,7 +293,7 @@ export class ReplayPane implements Pane {
 
   private draw(replay: Replay, touched: Touched | null): void {
     const view = this.view;
-    const involved = touched ? [...touched.inserted, ...touched.erased, ...touched.changed, touched.root].map((id) => instKey(0, id)) : [];
+    const involved = touched ? [...touched.inserted, ...touched.erased, ...touched.changed, ...touched.matched].map((id) => instKey(0, id)) : [];
     const there = involved.filter((key) => view.tree.items.has(key));
     view.open = new Set(this.base);
     for (const key of there) for (const box of view.tree.ancestors(key)) view.open.add(box.key);
@@ -264,7 +301,7 @@ export class ReplayPane implements Pane {
     view.layout();
     view.setBadges(badges(touched, [...(touched?.kept ?? [])].map((id) => valueKey(replay, id)).filter((key) => view.only?.items.has(key))));
     if (there.length > 0) view.centreAll(there);
-    else view.fit();
+    else view.fit(null, READABLE_ZOOM);
     if (view.selected) this.selected(view.selected);
   }
 
@@ -353,10 +390,10 @@ function badges(touched: Touched | null, kept: string[]): Map<string, Badge> {
     for (const id of ids) list.set(instKey(0, id), badge);
   };
   for (const key of kept) list.set(key, { cls: "kept", sign: "⇠", description: `replaces another value by ${touched.name}` });
-  put([touched.root].filter((id) => id >= 0), { cls: "match", sign: "●", description: `matched by ${touched.name}` });
+  put(touched.matched, { cls: "match", sign: "●", description: `matched by ${touched.name}` });
   put(touched.changed, { cls: "changed", sign: "~", description: `changed by ${touched.name}` });
   put(touched.inserted, { cls: "new", sign: "+", description: `inserted by ${touched.name}` });
-  put([...touched.erased].filter((id) => id !== touched.root), { cls: "erased", sign: "−", description: `erased by ${touched.name}` });
-  if (touched.erased.has(touched.root)) put([touched.root], { cls: "erased match", sign: "●−", description: `matched and erased by ${touched.name}` });
+  put([...touched.erased].filter((id) => !touched.matched.has(id)), { cls: "erased", sign: "−", description: `erased by ${touched.name}` });
+  put([...touched.matched].filter((id) => touched.erased.has(id)), { cls: "erased match", sign: "●−", description: `matched and erased by ${touched.name}` });
   return list;
 }

@@ -2,9 +2,9 @@
 
 import { count, s } from "./dom";
 import { round } from "./geometry";
-import type { Rect } from "./layout";
+import type { Rect, Scene } from "./layout";
 import { familyClass } from "./palette";
-import type { Content } from "./tree";
+import type { Content, Item } from "./tree";
 
 /** Returns the item of a drawn element, and true as `head` if the element is the header of a box. */
 export function keyAt(target: EventTarget | null): { key: string; head: boolean } | null {
@@ -30,7 +30,7 @@ export function mixBar(box: Content, r: Rect): SVGElement {
   let at = 0;
   for (const [family, n] of box.mix.slice(0, 12)) {
     const wide = (n / Math.max(1, box.size)) * width;
-    g.append(s("rect", { class: familyClass(family), x: round(left + at), y: 36, width: round(wide), height: 4 }));
+    g.append(s("rect", { class: familyClass(family), x: round(left + at), y: round(r.h - 9), width: round(wide), height: 4 }));
     at += wide;
   }
   return g;
@@ -39,4 +39,32 @@ export function mixBar(box: Content, r: Rect): SVGElement {
 /** Returns the families in a box as text. */
 export function mixText(box: Content): string {
   return box.mix.slice(0, 6).map(([family, n]) => `${count(n)} ${family}`).join(", ");
+}
+
+/** Returns the item that is nearest to a rectangle in a direction. */
+export function nearestItem(items: Item[], places: ReadonlyMap<string, Rect>, open: ReadonlySet<string>, at: Rect, direction: "up" | "down" | "left" | "right"): string | null {
+  const [cx, cy] = [at.x + at.w / 2, at.y + at.h / 2];
+  let best: string | null = null;
+  let least = Number.POSITIVE_INFINITY;
+  for (const item of items) {
+    const r = places.get(item.key) as Rect;
+    const [dx, dy] = [r.x + r.w / 2 - cx, (item.kind === "box" && open.has(item.key) ? r.y + 13 : r.y + r.h / 2) - cy];
+    const [ahead, aside] = direction === "up" ? [-dy, dx] : direction === "down" ? [dy, dx] : direction === "left" ? [-dx, dy] : [dx, dy];
+    if (ahead < 4) continue;
+    const far = ahead + 3 * Math.abs(aside);
+    if (far < least) [best, least] = [item.key, far];
+  }
+  return best;
+}
+
+/** The pixels of a character of the labels of functions that are shown above them in a drawing that is far away. */
+const FAR_LABEL_CHAR = 7;
+
+/** Hides the labels of functions that are longer than their boxes in a drawing that is far away. */
+export function hideLongLabels(scene: Scene, elements: ReadonlyMap<string, SVGElement>, scale: number): void {
+  for (const box of scene.boxes) {
+    if (box.what !== "function" && box.what !== "functions") continue;
+    const room = (scene.places.get(box.key) as Rect).w * scale;
+    elements.get(box.key)?.classList.toggle("unlabelled", box.label.length * FAR_LABEL_CHAR > room + 30);
+  }
 }

@@ -11,6 +11,12 @@ export interface Line {
   text: string;
   key: string | null;
   mark?: string;
+  /** The instruction on the other side, if this one is marked. */
+  partner?: string | null;
+  /** The number of the line, if it is not its position. */
+  number?: number;
+  /** True for an empty line that aligns the text with another one. */
+  filler?: boolean;
 }
 
 const LINE_HEIGHT = 20;
@@ -20,7 +26,7 @@ const MAX_HEIGHT = 12_000_000;
 const MAX_PRINTED_LINES = 10_000;
 
 /** Returns the lines of a text, with the instructions that start on them. */
-export function linesOf(text: string, program: Program | null, marks?: ReadonlyMap<string, { cls: string }>): Line[] {
+export function linesOf(text: string, program: Program | null, marks?: ReadonlyMap<string, { cls: string; partner?: string }>): Line[] {
   const lines: Line[] = text.replace(/\n$/, "").split("\n").map((line) => ({ text: line, key: null }));
   if (!program) return lines;
   // Every instruction starts a line, in program order; other lines are recognised by their first characters.
@@ -41,15 +47,22 @@ export function linesOf(text: string, program: Program | null, marks?: ReadonlyM
     if (!key) break;
     const mark = marks?.get(key)?.cls;
     line.key = key;
-    if (mark) line.mark = mark;
+    if (mark) [line.mark, line.partner] = [mark, marks?.get(key)?.partner ?? null];
     if (owner?.indent === indent) around.pop();
     if (line.text.endsWith("{")) around.push({ indent, mark });
   }
   return lines;
 }
 
-/** Creates the tab with one text, or with two side by side. */
-export function textPane(views: TextView[]): Pane {
+/** Creates the tab with one text, or with two side by side. `selection` returns the selected instruction of the drawing. */
+export function textPane(views: TextView[], selection?: () => { key: string; side: 0 | 1 } | null): Pane {
+  // Two texts with the same number of lines are aligned, and scroll together.
+  const [first, second] = views;
+  if (first && second && first.length === second.length) {
+    first.scrolled = (top) => second.scrollTo(top);
+    second.scrolled = (top) => first.scrollTo(top);
+  }
+  let shown = "";
   let counts: number[] = [];
   let at = -1;
   let walked: [view: number, line: number] = [0, -1];
@@ -57,6 +70,14 @@ export function textPane(views: TextView[]): Pane {
     title: "Text",
     element: h("div", { class: "texts" }, ...views.map((view) => view.element)),
     print: (on) => views.forEach((view) => view.print(on)),
+    // Shows the selection of the drawing, if it is another one than before.
+    shown: () => {
+      const at = selection?.();
+      const place = at ? `${at.side} ${at.key}` : "";
+      const view = at ? (views.length > 1 ? views[at.side] : first) : undefined;
+      if (at && view && place !== shown) view.goToKey(at.key);
+      shown = place;
+    },
     // Goes through the marked lines of the text that was used last, then of the other one.
     key: (event) => {
       const by = event.key === "n" ? 1 : event.key === "p" ? -1 : 0;
@@ -114,6 +135,9 @@ export class TextView {
   private foundSet = new Set<number>();
   private at = -1;
   private current = -1;
+  private numbers = 1;
+  /** Called when the user scrolls. */
+  scrolled: ((top: number) => void) | null = null;
 
   constructor(
     private lines: Line[],
@@ -122,9 +146,12 @@ export class TextView {
     if (options.label) this.scroller.setAttribute("aria-label", options.label);
 
     this.scroller.append(this.spacer, this.rows);
-    const bar = h("div", { class: "text-status" }, options.label ? h("strong", {}, options.label) : null, this.status, options.note ? h("span", { class: "quiet" }, options.note) : null, copyButton("Copy text", () => `${this.lines.map((line) => line.text).join("\n")}\n`));
+    const bar = h("div", { class: "text-status" }, options.label ? h("strong", {}, options.label) : null, this.status, options.note ? h("span", { class: "quiet" }, options.note) : null, copyButton("Copy text", () => `${this.lines.filter((line) => !line.filler).map((line) => line.text).join("\n")}\n`));
     this.element = h("div", { class: "text-view" }, bar, this.scroller);
-    this.scroller.addEventListener("scroll", () => this.draw());
+    this.scroller.addEventListener("scroll", () => {
+      this.draw();
+      this.scrolled?.(this.scroller.scrollTop);
+    });
     this.scroller.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.draw()).observe(this.scroller);
     this.show(lines);
@@ -135,8 +162,24 @@ export class TextView {
     this.marked = lines.some((line) => line.mark);
     [this.found, this.foundSet, this.at, this.current] = [[], new Set(), -1, -1];
     this.spacer.style.height = `${this.height()}px`;
-    this.status.textContent = plural(lines.length, "line");
+    this.numbers = lines.reduce((n, line) => n + Number(!line.filler), 0);
+    this.status.textContent = plural(this.numbers, "line");
     this.draw();
+  }
+
+  /** The number of lines, with those that only align it with another text. */
+  get length(): number {
+    return this.lines.length;
+  }
+
+  scrollTo(top: number): void {
+    if (Math.abs(this.scroller.scrollTop - top) > 1) this.scroller.scrollTop = top;
+  }
+
+  /** Goes to the line of an instruction. */
+  goToKey(key: string): void {
+    const line = this.lines.findIndex((each) => each.key === key);
+    if (line >= 0) this.goTo(line);
   }
 
   private height(): number {
@@ -160,14 +203,15 @@ export class TextView {
       this.rows,
       ...this.lines.slice(first, first + many).map((line, n) => {
         const number = first + n;
-        const cls = ["line", line.mark ?? "", this.foundSet.has(number) ? "found" : "", number === this.current ? "current" : ""];
+        const own = line.filler ? "" : String(line.number ?? number + 1);
+        const cls = ["line", line.filler ? "filler" : "", line.mark ?? "", this.foundSet.has(number) ? "found" : "", number === this.current ? "current" : ""];
         return h(
           "div",
           {
             class: cls.filter(Boolean).join(" "), role: "listitem", "aria-setsize": this.lines.length, "aria-posinset": number + 1,
-            "data-line": number + 1, ondblclick: () => line.key && this.options.pick?.(line.key),
+            "data-line": own || undefined, ondblclick: () => line.key && this.options.pick?.(line.key),
           },
-          h("span", { class: "number", "aria-hidden": "true" }, String(number + 1).padStart(width)),
+          h("span", { class: "number", "aria-hidden": "true" }, own.padStart(width)),
           this.marked ? sign(line.mark) : null,
           h("span", { class: "code" }, ...highlighted(line.text)),
         );
@@ -195,7 +239,7 @@ export class TextView {
     }
     this.foundSet = new Set(this.found);
     this.at = -1;
-    this.status.textContent = words.length > 0 ? `${plural(this.found.length, "line")} of ${count(this.lines.length)}` : plural(this.lines.length, "line");
+    this.status.textContent = words.length > 0 ? `${plural(this.found.length, "line")} of ${count(this.numbers)}` : plural(this.numbers, "line");
     this.draw();
     return this.found.length;
   }

@@ -1,22 +1,24 @@
-// The tree of foldable boxes: functions, instructions with regions, regions, and groups of instructions in long bodies.
+// The tree of foldable boxes: functions, instructions with regions, regions, and groups of instructions.
 
+import { blocksIn } from "./differences";
 import { count } from "./dom";
 import { type Func, type Inst, type Program, instKey, paramKey } from "./model";
+import { type Group, type Member, calledFunction, groupBody } from "./structure";
+import { type Weights, isConstant, weightsOf } from "./weights";
 
-/** The largest number of instructions of a body that is not divided into groups. */
-export const MAX_UNGROUPED_INSTS = 400;
-/** The number of instructions of a group, and the largest number of groups before they are grouped again. */
-const GROUP_SIZE = 100;
-/** The number of groups in a larger group. */
-const GROUPS_PER_GROUP = 10;
 /** The largest number of items that *Unfold all* shows. */
 const MAX_UNFOLDED_ITEMS = 1500;
 /** The largest depth that *Unfold all* reaches. */
 const MAX_UNFOLD_DEPTH = 40;
-/** The largest depth of boxes that start unfolded. */
-const OPEN_DEPTH = 4;
-/** The largest number of instructions of a program whose large boxes start unfolded. */
-const OPEN_ITEMS = 1200;
+/** The largest number of parameters of a function that are not in a box. */
+const MAX_FREE_PARAMS = 6;
+/** The largest number of called functions that are not in a box. */
+const MAX_FREE_FUNCTIONS = 2;
+/** The largest number of lines of a folded box that list its content. */
+const MAX_PREVIEW_LINES = 3;
+const PREVIEW_WIDTH = 34;
+/** The families of ops that tell little about a model. */
+const PLAIN_FAMILIES = new Set(["constant", "shape", "binary", "cast", "compare", "other"]);
 
 export interface Node {
   kind: "node";
@@ -30,11 +32,21 @@ export interface Node {
   sub: string;
   family: string;
   small: boolean;
+  /** The weights and constants that are drawn inside. */
+  rows: Row[];
+  /** The node that this one is drawn in, if it is a row. */
+  host: Node | null;
+}
+
+/** A row of a node. A value that is a row in several nodes has its place in the first one. */
+export interface Row {
+  key: string;
+  own: boolean;
 }
 
 export interface Box {
   kind: "box";
-  what: "program" | "function" | "inst" | "region" | "run";
+  what: "program" | "functions" | "function" | "inst" | "region" | "params" | Group["what"];
   key: string;
   parent: Box | null;
   depth: number;
@@ -48,6 +60,8 @@ export interface Box {
   size: number;
   /** The families in it with their numbers of instructions, most frequent first. */
   mix: [string, number][];
+  /** The lines that list its content while it is folded. */
+  preview: string[] | null;
 }
 
 export type Item = Node | Box;
@@ -61,117 +75,132 @@ export interface Content {
 export class Tree {
   readonly root: Box;
   readonly items = new Map<string, Item>();
-  private sizes: Map<number, Map<number, number>> | null = null;
+  /** The items of instructions and of parameters by their numbers, for each function. */
+  readonly insts: Map<number, Item>[];
+  readonly params: Map<number, Node>[];
+  /** The functions that no other function calls, or all if there is no such function. */
+  readonly entries: ReadonlySet<number>;
 
-  /** The other program of a comparison: if its bodies are longer, bodies are grouped as in that program. */
-  constructor(
-    readonly program: Program,
-    private readonly beside?: Program,
-  ) {
+  constructor(readonly program: Program) {
+    this.insts = program.functions.map(() => new Map());
+    this.params = program.functions.map(() => new Map());
     this.root = this.box("program", "p", null, -1, null, program.name, "");
-    program.functions.forEach((f, fn) => this.addFunction(f, fn));
+    this.entries = entryFunctions(program);
+    const called = program.functions.map((_, fn) => fn).filter((fn) => !this.entries.has(fn));
+    for (const fn of this.entries) this.addFunction(program.functions[fn] as Func, fn, this.root);
+    const many = called.length > MAX_FREE_FUNCTIONS;
+    const home = many ? this.box("functions", "p.called", this.root, -1, null, `${count(called.length)} called functions`, "") : this.root;
+    for (const fn of called) this.addFunction(program.functions[fn] as Func, fn, home);
     for (const [box, { size, mix }] of this.contents()) [box.size, box.mix] = [size, mix];
   }
 
   private box(what: Box["what"], key: string, parent: Box | null, fn: number, inst: Inst | null, label: string, sub: string): Box {
     const depth = parent ? parent.depth + 1 : 0;
     const family = inst?.family ?? "";
-    const box: Box = { kind: "box", what, key, parent, depth, fn, inst, label, sub, family, children: [], size: 0, mix: [] };
+    const box: Box = { kind: "box", what, key, parent, depth, fn, inst, label, sub, family, children: [], size: 0, mix: [], preview: null };
     this.items.set(key, box);
+    if (inst) this.insts[fn]?.set(inst.id, box);
     parent?.children.push(box);
     return box;
   }
 
-  private addFunction(f: Func, fn: number): void {
-    const box = this.box("function", `${fn}.b${f.body}`, this.root, fn, null, `@${f.name}`, f.signature);
-    const members = new Map<number, Inst[]>();
+  private addFunction(f: Func, fn: number, home: Box): void {
+    const box = this.box("function", `${fn}.b${f.body}`, home, fn, null, `@${f.name}`, f.signature);
+    const weights = weightsOf(f);
+    const bodies = new Map<number, Inst[]>();
     for (const inst of f.insts.values()) {
-      const list = members.get(inst.body);
+      const list = bodies.get(inst.body);
       if (list) list.push(inst);
-      else members.set(inst.body, [inst]);
+      else bodies.set(inst.body, [inst]);
     }
-    // An explicit stack, because regions may be nested deeply.
-    const work: [number, Box][] = [[f.body, box]];
-    for (let next = work.pop(); next; next = work.pop()) {
-      const [body, home] = next;
-      for (const param of f.bodies.get(body)?.params ?? []) this.addParam(f, fn, param, home);
-      const insts = members.get(body) ?? [];
-      const places = this.runs(insts, home, fn, body);
-      insts.forEach((inst, n) => {
-        const parent = places[n] as Box;
-        if (inst.regions.length === 0) {
-          this.addNode(f, fn, inst, parent);
-          return;
+    // An explicit stack, because regions and groups may be nested deeply.
+    type Task = { home: Box; body: number } | { home: Box; members: Member[]; body: number };
+    const work: Task[] = [{ home: box, body: f.body }];
+    for (let task = work.pop(); task; task = work.pop()) {
+      const { home, body } = task;
+      if (!("members" in task)) this.addParams(f, fn, (f.bodies.get(body)?.params ?? []).filter((v) => !weights.params.has(v)), home, body);
+      const members = "members" in task ? task.members : groupBody(f, bodies.get(body) ?? [], weights);
+      for (const member of members) {
+        if ("what" in member) {
+          const group = this.box(member.what, `${fn}.b${body}.${member.what}${firstInst(member)}-${home.depth}`, home, fn, null, member.label, "");
+          work.push({ home: group, members: member.members, body });
+        } else if (member.regions.length === 0) this.addNode(f, fn, member, home, weights);
+        else {
+          const owner = this.box("inst", instKey(fn, member.id), home, fn, member, member.op, f.typeOf(member));
+          for (const id of weights.inside.get(member.id) ?? []) owner.children.push(this.addInst(f, fn, f.insts.get(id) as Inst, owner));
+          member.regions.forEach((region, slot) => {
+            const inside = member.regions.length === 1 ? owner : this.box("region", `${fn}.b${region}`, owner, fn, null, `region ${slot}`, "");
+            work.push({ home: inside, body: region });
+          });
         }
-        const owner = this.box("inst", instKey(fn, inst.id), parent, fn, inst, inst.op, f.typeOf(inst));
-        inst.regions.forEach((region, slot) => {
-          const inside =
-            inst.regions.length === 1 ? owner : this.box("region", `${fn}.b${region}`, owner, fn, null, `region ${slot}`, "");
-          work.push([region, inside]);
-        });
-      });
-    }
-  }
-
-  // Returns the boxes for the instructions of a body: that of the body, or groups, nested until a box has few children.
-  private runs(insts: Inst[], home: Box, fn: number, body: number): Box[] {
-    const most = Math.max(insts.length, this.otherSize(fn, body));
-    if (most <= MAX_UNGROUPED_INSTS || insts.length <= GROUP_SIZE) return insts.map(() => home);
-    const places: Box[] = new Array(insts.length);
-    let first = GROUP_SIZE;
-    while (most / first > GROUP_SIZE) first *= GROUPS_PER_GROUP;
-    const work: { box: Box; from: number; to: number; step: number }[] = [{ box: home, from: 0, to: insts.length, step: first }];
-    for (let at = 0; at < work.length; at += 1) {
-      const { box, from, to } = work[at] as (typeof work)[0];
-      let { step } = work[at] as (typeof work)[0];
-      // A group never contains only one group.
-      while (step >= GROUP_SIZE && to - from <= step) step /= GROUPS_PER_GROUP;
-      if (step < GROUP_SIZE) {
-        places.fill(box, from, to);
-        continue;
-      }
-      for (let begin = from; begin < to; begin += step) {
-        const end = Math.min(to, begin + step);
-        const label = `ops ${count(begin + 1)} to ${count(end)}`;
-        const run = this.box("run", `${fn}.b${body}.r${begin}-${end}`, box, fn, null, label, "");
-        work.push({ box: run, from: begin, to: end, step: step / GROUPS_PER_GROUP });
       }
     }
-    return places;
   }
 
-  // Returns the number of instructions of the body in the other program: regions keep their ids in a run.
-  private otherSize(fn: number, body: number): number {
-    const own = this.program.functions[fn];
-    const other = this.beside?.functions[this.beside.indexOf(own?.name ?? "")];
-    if (!other) return 0;
-    this.sizes ??= new Map();
-    let sizes = this.sizes.get(fn);
-    if (!sizes) {
-      this.sizes.set(fn, (sizes = new Map()));
-      for (const inst of other.insts.values()) sizes.set(inst.body, (sizes.get(inst.body) ?? 0) + 1);
-    }
-    return sizes.get(body === own?.body ? other.body : body) ?? 0;
+  private addParams(f: Func, fn: number, params: number[], home: Box, body: number): void {
+    const unused = params.filter((v) => f.usersOf(v).length === 0);
+    const group = (list: number[], name: string) => {
+      const grouped = list.length > MAX_FREE_PARAMS;
+      const parent = grouped ? this.box("params", `${fn}.b${body}.${name}`, home, fn, null, `${count(list.length)} ${name}`, "") : home;
+      for (const param of list) parent.children.push(this.addParam(f, fn, param, parent));
+    };
+    if (unused.length <= MAX_FREE_PARAMS) return group(params, "parameters");
+    group(params.filter((v) => f.usersOf(v).length > 0), "parameters");
+    group(unused, "unused parameters");
   }
 
-  private addParam(f: Func, fn: number, param: number, parent: Box): void {
+  private addParam(f: Func, fn: number, param: number, parent: Box): Node {
     const value = f.value(param);
     const node: Node = {
       kind: "node", key: paramKey(fn, param), parent, fn, inst: null, value: param,
-      label: value.name, sub: value.type, family: "parameter", small: true,
+      label: value.name, sub: value.type, family: "parameter", small: true, rows: [], host: null,
     };
     this.items.set(node.key, node);
-    parent.children.push(node);
+    this.params[fn]?.set(param, node);
+    return node;
   }
 
-  private addNode(f: Func, fn: number, inst: Inst, parent: Box): void {
-    const constant = inst.op === "constant";
+  private addInst(f: Func, fn: number, inst: Inst, parent: Box): Node {
+    const constant = isConstant(inst);
     const node: Node = {
       kind: "node", key: instKey(fn, inst.id), parent, fn, inst, value: -1,
-      label: constant ? literal(inst.text) : labelOf(inst), sub: f.typeOf(inst), family: inst.family, small: constant,
+      label: constant ? literal(inst.text) : labelOf(inst), sub: f.typeOf(inst), family: inst.family, small: constant, rows: [], host: null,
     };
     this.items.set(node.key, node);
+    this.insts[fn]?.set(inst.id, node);
+    return node;
+  }
+
+  private addNode(f: Func, fn: number, inst: Inst, parent: Box, weights: Weights): void {
+    const node = this.addInst(f, fn, inst, parent);
     parent.children.push(node);
+    for (const { inst: id, value, own } of weights.rows.get(inst.id) ?? []) {
+      const key = id >= 0 ? instKey(fn, id) : paramKey(fn, value);
+      node.rows.push({ key, own });
+      if (own) (id >= 0 ? this.addInst(f, fn, f.insts.get(id) as Inst, parent) : this.addParam(f, fn, value, parent)).host = node;
+    }
+  }
+
+  /** Returns the lines that list the content of a folded box: the ops that tell most about it, in the order of their first use. */
+  preview(box: Box): string[] {
+    if (box.preview) return box.preview;
+    if (box.what === "params" || box.what === "functions") return (box.preview = wrapped(box.children.map((item) => (item.kind === "node" ? `${item.label} ${item.sub}` : item.label))));
+    const counts = new Map<string, number>();
+    const plain = new Map<string, number>();
+    // Of a repetition the first block is listed.
+    const work: Item[] = box.what === "repeat" ? blocksIn(box).slice(0, 1) : [...box.children].reverse();
+    for (let item = work.pop(); item; item = work.pop()) {
+      if (item.inst) {
+        const into = PLAIN_FAMILIES.has(item.family) || item.inst.results.length === 0 ? plain : counts;
+        const name = calledFunction(item.inst) ?? item.inst.op;
+        into.set(name, (into.get(name) ?? 0) + 1);
+      }
+      if (item.kind === "box" && item.what === "repeat") counts.set(item.label, 1);
+      else if (item.kind === "box") work.push(...[...item.children].reverse());
+    }
+    const named = (of: Map<string, number>) => [...of].map(([name, n]) => (n > 1 ? `${count(n)} ${name}` : name));
+    const frequent = [...plain].filter(([name]) => name !== "return").sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+    return (box.preview = wrapped(counts.size > 1 ? named(counts) : [...named(counts), ...named(new Map(frequent.slice(0, 5)))]));
   }
 
   /** Returns the content of each box, or only that part of it which consists of some items. */
@@ -205,21 +234,11 @@ export class Tree {
     return new Map([...all].map(([box, { size, mix }]) => [box, { size, mix: sorted(mix) }]));
   }
 
-  /** Returns the boxes that are open at first. */
-  initiallyOpen(): Set<string> {
-    const open = new Set<string>([this.root.key]);
-    let shown = 0;
-    const work: Box[] = [this.root];
-    for (let at = 0; at < work.length; at += 1) {
-      const box = work[at] as Box;
-      for (const child of box.children) {
-        if (child.kind === "node" || !startsOpen(child, shown)) continue;
-        shown += child.children.length;
-        open.add(child.key);
-        work.push(child);
-      }
-    }
-    return open;
+  /** Returns the boxes that are open at least: the program, and the functions that no other function calls. */
+  minimallyOpen(): Set<string> {
+    const [first] = this.entries;
+    const entry = this.root.children.find((box) => box.fn === first);
+    return new Set([this.root.key, ...(entry ? [entry.key] : [])]);
   }
 
   /** Returns the boxes that *Unfold all* opens, and the number of those that stay folded. */
@@ -251,8 +270,41 @@ export class Tree {
   }
 }
 
-function startsOpen(box: Box, shown: number): boolean {
-  return box.depth <= OPEN_DEPTH && box.what !== "run" && shown + box.children.length <= OPEN_ITEMS;
+// Returns the functions that no other function calls.
+function entryFunctions(program: Program): Set<number> {
+  const called = new Set<string>();
+  for (const f of program.functions) {
+    for (const inst of f.insts.values()) {
+      if (!inst.op.endsWith("call") && inst.family !== "control" && inst.regions.length === 0) continue;
+      for (const [, name] of inst.text.matchAll(/@([\w.$-]+)/g)) if (name && name !== f.name) called.add(name);
+    }
+  }
+  const all = program.functions.map((_, fn) => fn);
+  const entries = all.filter((fn) => !called.has((program.functions[fn] as Func).name));
+  return new Set(entries.length > 0 ? entries : all);
+}
+
+// Returns the id of the first instruction of a group.
+function firstInst(group: Group): number {
+  let member: Member | undefined = group;
+  while (member && "what" in member) member = member.members[0];
+  return member?.id ?? -1;
+}
+
+// Returns words in lines of limited width and number.
+function wrapped(words: string[]): string[] {
+  const lines: string[] = [];
+  for (const [n, word] of words.entries()) {
+    const last = lines.at(-1);
+    const text = n === words.length - 1 ? word : `${word},`;
+    if (last !== undefined && last.length + text.length < PREVIEW_WIDTH) lines[lines.length - 1] = `${last} ${text}`;
+    else if (lines.length < MAX_PREVIEW_LINES) lines.push(text);
+    else {
+      lines[lines.length - 1] = `${last} …`;
+      break;
+    }
+  }
+  return lines;
 }
 
 /** Returns the op, with the called function. */

@@ -1,14 +1,17 @@
 // A drawing of a program with panning, zooming, folding and keyboard navigation.
 
 import { count, h, plural, put, s, short } from "./dom";
-import { extent, holds, intersects, path, round } from "./geometry";
-import { type Edge, Layouter, type Rect, type Scene } from "./layout";
+import { boxElement, edgeElement, foldedElement, nodeElement, rowElement } from "./elements";
+import { extent, holds, intersects, round } from "./geometry";
+import { Layouter, type Rect, type Scene, rowRect } from "./layout";
 import { type Program, definitions, instKey, users } from "./model";
 import { Minimap } from "./minimap";
-import { familyClass } from "./palette";
+import { READABLE_ZOOM, openingBoxes } from "./opening";
+import { savePicture } from "./picture";
 import { printedStrips } from "./print";
-import { arrowHead, keyAt, mixBar, mixText } from "./shapes";
-import { type Box, type Content, type Item, Tree } from "./tree";
+import { arrowHead, hideLongLabels, keyAt, nearestItem } from "./shapes";
+import { boxText, edgeLabels, edgeText } from "./labels";
+import { type Box, type Content, type Item, type Node, Tree } from "./tree";
 
 /** A badge on an item: its CSS class, the sign in its corner, and a description. */
 export interface Badge {
@@ -21,8 +24,6 @@ export interface ViewOptions {
   label: string;
   /** The preferred ratio of width to height. */
   aspect?: number;
-  /** The program in the other view. */
-  beside?: Program;
   /** Called when the selection changes; `null` if nothing is selected. */
   selected?: (key: string | null) => void;
   /** Called when the user folds or unfolds a box. */
@@ -33,12 +34,19 @@ export interface ViewOptions {
 
 /** The largest number of items that are all drawn; of more items, only those near the visible part are drawn. */
 const MAX_DRAWN_ITEMS = 1500;
+/** The largest number of items that are drawn anew in every frame while they move; a larger drawing is moved as a picture, for at most this number of milliseconds. */
+const MAX_MOVED_ITEMS = 400;
+const MAX_GLIDE = 1500;
+const GLIDE_PAUSE = 120;
 /** The milliseconds of work between two pauses, so that the page stays responsive. */
 const WORK_SLICE = 60;
 /** The margin around the drawing. */
 const VIEW_MARGIN = 24;
-/** The zoom factor below which small text is hidden. */
-const SMALL_TEXT_ZOOM = 0.42;
+/** The zoom factors below which small text, and all text of nodes, is hidden because it would have less than nine pixels. */
+const SMALL_TEXT_ZOOM = READABLE_ZOOM;
+const TEXT_ZOOM = 0.75;
+/** The largest zoom factor of a drawing that is shown completely. */
+const MAX_FITTING_ZOOM = 2;
 /** The largest number of items that are all printed; of more items, only the visible part is printed. */
 const MAX_PRINTED_ITEMS = 6000;
 
@@ -58,6 +66,7 @@ export class GraphView {
   /** If set, only these items and edges are drawn, with this content of boxes. */
   only: { items: ReadonlySet<string>; edges: ReadonlySet<string>; ghosts: ReadonlySet<string>; contents: ReadonlyMap<Box, Content> } | null = null;
   private found = new Set<string>();
+  private emphasis: ReadonlySet<string> | null = null;
   private peer: string | null = null;
   readonly layouter: Layouter;
   private readonly id = `view${views++}`;
@@ -71,6 +80,9 @@ export class GraphView {
   private stale = false;
   private fitted = false;
   private printing = false;
+  // The position that was drawn last, and when; and the timer of the next drawing.
+  private shown = { x: 0, y: 0, scale: 1, at: 0 };
+  private pending = 0;
   private sheet: HTMLElement | null = null;
   // The message in the drawing, which the next action removes, and the number of the current action.
   private readonly note = h("div", { class: "view-note", "aria-hidden": "true", hidden: true });
@@ -80,8 +92,8 @@ export class GraphView {
 
   constructor(program: Program, private readonly options: ViewOptions) {
     this.layouter = new Layouter(options.aspect);
-    this.tree = new Tree(program, options.beside);
-    this.open = this.tree.initiallyOpen();
+    this.tree = new Tree(program);
+    this.open = this.tree.minimallyOpen();
     this.minimap = new Minimap((x, y) => this.centreOn(x, y));
     this.svg.append(arrowHead(this.id), this.world);
     this.stage = h(
@@ -104,7 +116,7 @@ export class GraphView {
   /** Shows another program. Boxes with the same key stay folded or unfolded. */
   show(program: Program): void {
     this.tree = new Tree(program);
-    this.open = this.tree.initiallyOpen();
+    this.open = this.tree.minimallyOpen();
     this.selected = null;
     this.fitted = false;
     this.badges = new Map();
@@ -123,17 +135,32 @@ export class GraphView {
       button("Show everything", "⤢", () => this.fit()),
       button("Fold all", "▸", () => this.foldAll()),
       button("Unfold all", "▾", () => this.unfoldAll()),
+      button("Save as SVG", "svg", () => this.savePicture("svg")),
+      button("Save as PNG", "png", () => this.savePicture("png")),
     );
+  }
+
+  private savePicture(kind: "svg" | "png"): void {
+    const failed = (error: unknown) => this.showMessage(`the picture could not be saved: ${String(error)}`);
+    savePicture(kind, this.options.label, this.svg, this.stage).catch(failed);
   }
 
   private resized(): void {
     if (this.stage.clientWidth === 0) return;
-    if (!this.fitted) this.fit(this.mate);
+    if (!this.fitted) this.start();
     else this.move();
     if (this.stale) this.draw();
   }
 
-  // ---- layout and folds
+  // Opens the boxes that fit, and shows the drawing at a readable size, from its beginning.
+  private start(): void {
+    const [w, height] = [this.stage.clientWidth - 2 * VIEW_MARGIN, this.stage.clientHeight - 2 * VIEW_MARGIN];
+    if (!this.only) {
+      this.open = openingBoxes(this.tree, this.layouter, w, height);
+      this.layout();
+    }
+    this.fit(this.mate, READABLE_ZOOM);
+  }
 
   layout(): void {
     this.quiet();
@@ -142,11 +169,7 @@ export class GraphView {
     this.draw();
   }
 
-  isOpen(key: string): boolean {
-    return this.open.has(key);
-  }
-
-  /** Folds or unfolds a box. The clicked item keeps its position on the screen. */
+  /** Folds or unfolds a box. The clicked item keeps its position on the screen, unless its content would then be outside of the window. */
   toggle(key: string): void {
     const before = this.scene.places.get(key);
     if (this.open.has(key)) this.open.delete(key);
@@ -158,9 +181,21 @@ export class GraphView {
       this.x += (before.x - after.x) * this.scale;
       this.y += (before.y - after.y) * this.scale;
       this.move();
+      if (this.open.has(key) && !holds(this.window(0), after)) this.showBox(after);
     }
     const item = this.tree.items.get(key);
     this.options.say?.(`${item?.label ?? ""} ${this.open.has(key) ? "unfolded" : "folded"}`);
+  }
+
+  // Shows an open box completely, or at a readable size from its beginning.
+  private showBox(r: Rect): void {
+    const [w, height] = [this.stage.clientWidth, this.stage.clientHeight];
+    if (w === 0) return;
+    const whole = Math.min((w - 2 * VIEW_MARGIN) / r.w, (height - 2 * VIEW_MARGIN) / r.h);
+    this.scale = Math.min(this.scale, Math.max(whole, READABLE_ZOOM));
+    this.x = w / 2 - (r.x + r.w / 2) * this.scale;
+    this.y = Math.max(VIEW_MARGIN, (height - r.h * this.scale) / 2) - r.y * this.scale;
+    this.move();
   }
 
   foldAll(): void {
@@ -188,7 +223,7 @@ export class GraphView {
       }
       this.open = open;
       this.layout();
-      this.fit();
+      this.fit(null, READABLE_ZOOM);
       if (left === 0) this.options.say?.("all unfolded");
       else this.showMessage(`unfolded up to the limit; ${boxes(left)} left folded`);
     };
@@ -216,8 +251,6 @@ export class GraphView {
     return this.scene.places.has(key);
   }
 
-  // ---- drawing
-
   draw(): void {
     const many = this.scene.nodes.length + this.scene.boxes.length > (this.printing ? MAX_PRINTED_ITEMS : MAX_DRAWN_ITEMS);
     // The visible part is not known yet.
@@ -231,84 +264,47 @@ export class GraphView {
     const nodes = s("g");
     const visible = (key: string) => !this.only || this.only.items.has(key);
     for (const box of this.scene.boxes) {
-      if (near(this.scene.places.get(box.key)) && visible(box.key)) boxes.append(this.boxElement(box));
+      if (near(this.scene.places.get(box.key)) && visible(box.key)) boxes.append(this.register(box, boxElement(box, this.scene.places.get(box.key) as Rect, this.content(box))));
     }
     for (const edge of this.scene.edges) {
       const there = !this.only || this.only.edges.has(`${edge.from} ${edge.to}`);
       const ghost = !there && (this.only?.ghosts.has(edge.from) || this.only?.ghosts.has(edge.to));
       if (!there && !(ghost && visible(edge.from) && visible(edge.to))) continue;
-      if (!this.drawn || near(extent(edge))) edges.append(this.edgeElement(edge, ghost ? " ghost" : ""));
+      if (!this.drawn || near(extent(edge))) edges.append(edgeElement(edge, this.id, ghost ? " ghost" : "", edgeLabels(this.tree, edge)));
     }
     for (const node of this.scene.nodes) {
-      if (near(this.scene.places.get(node.key)) && visible(node.key)) nodes.append(this.nodeElement(node));
+      if (!near(this.scene.places.get(node.key))) continue;
+      if (visible(node.key)) nodes.append(this.drawNode(node));
+      else if (node.kind === "node") nodes.append(...this.freeRows(node));
     }
     put(this.world, boxes, edges, nodes);
     this.mark();
     this.move();
   }
 
-  // A line, and a wider invisible one for the pointer.
-  private edgeElement(edge: Edge, cls: string): SVGElement {
-    const d = path(edge);
-    return s(
-      "g",
-      { class: `edge${edge.faint ? " faint" : ""}${edge.deep ? " deep" : ""}${cls}`, "data-from": edge.from, "data-to": edge.to },
-      s("path", { class: "hit", d }),
-      s("path", { class: "line", d, "marker-end": `url(#${this.id}-arrow)` }),
-      ...edge.ports.map(([x, y]) => s("circle", { class: "port", cx: round(x), cy: round(y), r: 2.6 })),
-    );
+  private register(item: Item, element: SVGElement): SVGElement {
+    element.id = this.domId(item.key);
+    this.elements.set(item.key, element);
+    return element;
   }
 
-  private boxElement(box: Box): SVGElement {
-    const r = this.scene.places.get(box.key) as Rect;
-    const g = s(
-      "g",
-      {
-        class: `box ${box.what} ${familyClass(box.family)}`, id: this.domId(box.key), "data-key": box.key,
-        transform: `translate(${round(r.x)},${round(r.y)})`, role: "button", "aria-expanded": "true",
-      },
-      s("rect", { width: round(r.w), height: round(r.h), rx: 9 }),
-      s("rect", { class: "head", width: round(r.w), height: 26, rx: 9 }),
-      s("path", { class: "twist", d: "M10 10.5l4 5 4-5z" }),
-      s("text", { x: 24, y: 17.5, class: "label" }, short(box.label, Math.max(4, Math.floor((r.w - 40) / 7.2)))),
-    );
-    const size = plural(this.content(box).size, "op");
-    if (r.w - 60 - box.label.length * 7.2 > size.length * 6.2) {
-      g.append(s("text", { x: round(r.w - 10), y: 17.5, class: "sub end" }, size));
-    }
-    this.elements.set(box.key, g);
-    return g;
-  }
-
-  private nodeElement(item: Item): SVGElement {
+  private drawNode(item: Item): SVGElement {
     const r = this.scene.places.get(item.key) as Rect;
-    const folded = item.kind === "box";
-    const cls = folded ? `folded ${item.what}` : item.small ? "small" : "";
-    const g = s("g", {
-      class: `node ${cls} ${familyClass(item.family)}`, id: this.domId(item.key), "data-key": item.key,
-      transform: `translate(${round(r.x)},${round(r.y)})`, role: folded ? "button" : "img",
-      "aria-expanded": folded ? "false" : undefined,
+    if (item.kind === "box") return this.register(item, foldedElement(item, r, this.content(item), this.only ? [] : this.tree.preview(item)));
+    const element = this.register(item, nodeElement(item, r));
+    item.rows.forEach(({ key, own }, n) => {
+      if (this.only && !(this.only.items.has(key) && (own || this.only.edges.has(`${key} ${item.key}`)))) return;
+      const row = this.tree.items.get(key) as Node;
+      const drawn = rowElement(row, rowRect(item, n, { x: 0, y: 0, w: r.w, h: r.h }), own);
+      element.append(own ? this.register(row, drawn) : drawn);
     });
-    if (folded) {
-      g.append(s("rect", { class: "shade", x: 3, y: 3, width: r.w, height: r.h, rx: 7 }));
-    }
-    g.append(s("rect", { width: r.w, height: r.h, rx: item.kind === "node" && item.small ? 10 : 7 }));
-    const wide = (chars: number, per: number) => Math.floor((r.w - chars) / per);
-    if (item.kind === "node" && item.small) {
-      g.append(s("text", { x: r.w / 2, y: 13.6, class: "label mid" }, short(item.label, wide(12, 6))));
-    } else if (item.kind === "node") {
-      g.append(s("text", { x: r.w / 2, y: 16.5, class: "label mid" }, short(item.label, wide(16, 7))));
-      if (item.sub) g.append(s("text", { x: r.w / 2, y: 30, class: "sub mid" }, short(item.sub, wide(10, 6))));
-    } else {
-      g.append(
-        s("path", { class: "twist", d: "M10.5 8.5l5 4-5 4z" }),
-        s("text", { x: 22, y: 17, class: "label" }, short(item.label, wide(30, 7))),
-        s("text", { x: 22, y: 30, class: "sub" }, plural(this.content(item).size, "op")),
-        mixBar(this.content(item), r),
-      );
-    }
-    this.elements.set(item.key, g);
-    return g;
+    return element;
+  }
+
+  // Returns the rows of a node that is not there any more.
+  private freeRows(item: Node): SVGElement[] {
+    const rows = item.rows.filter(({ key, own }) => own && this.only?.items.has(key)).map(({ key }) => this.tree.items.get(key) as Node);
+    return rows.map((row) => this.register(row, rowElement(row, this.scene.places.get(row.key) as Rect, true)));
   }
 
   /** Returns the content of a box. */
@@ -325,27 +321,37 @@ export class GraphView {
     return `${short(item.inst.text, 200)}${mark}`;
   }
 
+  // Returns the name of a drawn item. That of a box consists of the texts that it shows and the description of its badge.
+  private nameOf(element: SVGElement, item: Item, badge: Badge | undefined): string {
+    if (item.kind === "node") return this.describe(item);
+    const texts = [...element.querySelectorAll(":scope > text")].map((text) => text.textContent?.trim() ?? "");
+    const sign = badge && !badge.description.startsWith(badge.sign) ? [badge.sign] : [];
+    return [...texts, ...sign, ...(badge ? [badge.description] : [])].join(", ");
+  }
+
   private domId(key: string): string {
     return `${this.id}-${key}`;
   }
 
   /** Colours the items that are selected, found or marked. */
   mark(): void {
-    const beside = this.selected ? this.neighbours(this.selected) : new Set<string>();
+    const beside = new Set(this.selected ? [...definitions(this.tree.program, this.selected), ...users(this.tree.program, this.selected)] : []);
     for (const [key, element] of this.elements) {
       const badge = this.badges.get(key) ?? this.hiddenBadge(key);
       element.classList.toggle("selected", key === this.selected);
       element.classList.toggle("beside", beside.has(key));
       element.classList.toggle("peer", key === this.peer);
       element.classList.toggle("found", this.found.has(key));
+      element.classList.toggle("dim", this.emphasis !== null && !this.emphasis.has(key));
       for (const old of element.querySelectorAll(":scope > .badge")) old.remove();
       element.setAttribute("data-mark", badge?.cls ?? "");
-      element.setAttribute("aria-label", this.describe(this.tree.items.get(key) as Item));
+      element.setAttribute("aria-label", this.nameOf(element, this.tree.items.get(key) as Item, badge));
       if (badge) this.addBadge(element, key, badge);
     }
     for (const edge of this.world.querySelectorAll<SVGElement>(".edge")) {
       const { from, to } = edge.dataset;
       edge.classList.toggle("hot", this.selected !== null && (from === this.selected || to === this.selected));
+      edge.classList.toggle("dim", this.emphasis !== null && !(this.emphasis.has(from ?? "") && this.emphasis.has(to ?? "")));
     }
     this.stage.setAttribute("aria-activedescendant", this.selected && this.elements.has(this.selected) ? this.domId(this.selected) : "");
   }
@@ -372,14 +378,32 @@ export class GraphView {
   private addBadge(element: SVGElement, key: string, badge: Badge): void {
     const r = this.scene.places.get(key) as Rect;
     const wide = Math.max(16, badge.sign.length * 7 + 8);
+    const item = this.tree.items.get(key);
+    const [right, top] = item?.kind === "node" && item.host ? [r.w + 8, 0] : [r.w + wide / 2 - 2, -7];
     element.append(
       s(
         "g",
-        { class: "badge", transform: `translate(${round(r.w - wide / 2 - 2)},-7)` },
+        { class: "badge", transform: `translate(${round(right - wide)},${top})` },
         s("rect", { width: wide, height: 15, rx: 7.5 }),
         s("text", { x: wide / 2, y: 11.5, class: "mid" }, badge.sign),
       ),
     );
+  }
+
+  get isEmphasised(): boolean {
+    return this.emphasis !== null;
+  }
+
+  /** Dims everything but some items and the boxes around them, or nothing. */
+  setEmphasis(keys: ReadonlySet<string> | null): void {
+    const all = new Set(keys);
+    for (const key of keys ?? []) {
+      const item = this.tree.items.get(key);
+      for (let box: Item | null = item?.parent ?? null; box && !all.has(box.key); box = box.parent) all.add(box.key);
+      if (item?.kind === "node" && item.host) all.add(item.host.key);
+    }
+    this.emphasis = keys ? all : null;
+    this.mark();
   }
 
   /** Marks the counterpart of an item in another view. */
@@ -393,13 +417,28 @@ export class GraphView {
     this.mark();
   }
 
-  // ---- moving
-
   private move(): void {
+    window.clearTimeout(this.pending);
+    this.pending = 0;
+    this.shown = { x: this.x, y: this.y, scale: this.scale, at: performance.now() };
+    this.svg.style.transform = "";
     this.world.setAttribute("transform", `translate(${round(this.x)},${round(this.y)}) scale(${round(this.scale, 4)})`);
     this.svg.classList.toggle("far", this.scale < SMALL_TEXT_ZOOM && !this.printing);
+    this.svg.classList.toggle("very-far", this.scale < TEXT_ZOOM && !this.printing);
+    this.svg.style.setProperty("--zoom", String(round(this.scale, 4)));
+    if (this.scale < TEXT_ZOOM) hideLongLabels(this.scene, this.elements, this.scale);
     this.minimap.look(this.window(0));
     if (this.drawn && !holds(this.drawn, this.window(0))) this.draw();
+  }
+
+  // Moves the picture of a large drawing, and draws it anew a little later, so that every frame is quick.
+  private glide(): void {
+    if (this.elements.size <= MAX_MOVED_ITEMS) return this.move();
+    const k = this.scale / this.shown.scale;
+    this.svg.style.transform = `translate(${round(this.x - this.shown.x * k, 2)}px,${round(this.y - this.shown.y * k, 2)}px) scale(${round(k, 4)})`;
+    this.minimap.look(this.window(0));
+    window.clearTimeout(this.pending);
+    this.pending = window.setTimeout(() => this.move(), performance.now() - this.shown.at > MAX_GLIDE ? 0 : GLIDE_PAUSE);
   }
 
   // Returns the visible rectangle, enlarged by a factor.
@@ -420,6 +459,7 @@ export class GraphView {
     const whole = on && this.scene.nodes.length + this.scene.boxes.length <= MAX_PRINTED_ITEMS;
     this.element.classList.toggle("whole", whole);
     this.svg.classList.toggle("far", this.scale < SMALL_TEXT_ZOOM && !on);
+    this.svg.classList.toggle("very-far", this.scale < TEXT_ZOOM && !on);
     if (this.printing !== whole) {
       this.printing = whole;
       this.draw();
@@ -435,10 +475,11 @@ export class GraphView {
     this.element.append(this.sheet);
   }
 
-  pan(dx: number, dy: number): void {
+  pan(dx: number, dy: number, glide = false): void {
     this.x += dx;
     this.y += dy;
-    this.move();
+    if (glide) this.glide();
+    else this.move();
   }
 
   zoom(by: number, at?: { x: number; y: number }): void {
@@ -447,26 +488,28 @@ export class GraphView {
     this.x = x - ((x - this.x) * to) / this.scale;
     this.y = y - ((y - this.y) * to) / this.scale;
     this.scale = to;
-    this.move();
+    if (at) this.glide();
+    else this.move();
   }
 
-  /** Shows everything, with at most the zoom factor of another view. */
-  fit(mate: GraphView | null = null): void {
+  /** Shows everything, or the beginning at the smallest zoom factor, with at most the zoom factor of another view. */
+  fit(mate: GraphView | null = null, least = 0): void {
     const [w, height] = [this.stage.clientWidth, this.stage.clientHeight];
     if (w === 0) return;
     this.fitted = true;
-    this.scale = Math.min(this.fitting(), mate?.fitting() ?? Number.POSITIVE_INFINITY);
-    this.x = (w - this.scene.width * this.scale) / 2;
-    this.y = Math.max(VIEW_MARGIN, (height - this.scene.height * this.scale) / 2);
+    this.scale = Math.max(least, Math.min(this.fitting(), mate?.fitting() ?? Number.POSITIVE_INFINITY));
+    const [wide, high] = [this.scene.width * this.scale, this.scene.height * this.scale];
+    // What does not fit is shown from its beginning.
+    this.x = wide <= w ? (w - wide) / 2 : VIEW_MARGIN;
+    this.y = Math.max(VIEW_MARGIN, (height - high) / 2);
     this.move();
   }
 
-  // Returns the zoom factor at which everything fits. Tall programs are shown from their beginning at a readable size.
+  // Returns the zoom factor at which everything fits.
   private fitting(): number {
     const [w, height] = [this.stage.clientWidth - 2 * VIEW_MARGIN, this.stage.clientHeight - 2 * VIEW_MARGIN];
     if (w <= 0 || this.scene.width === 0 || this.scene.height === 0) return 1.2;
-    const all = Math.min(w / this.scene.width, height / this.scene.height);
-    return Math.min(1.2, Math.max(all, Math.min(0.45, w / this.scene.width)));
+    return Math.min(MAX_FITTING_ZOOM, w / this.scene.width, height / this.scene.height);
   }
 
   centreOn(x: number, y: number): void {
@@ -507,8 +550,6 @@ export class GraphView {
     this.centreOn(within((left + right) / 2, w, this.scene.width), within((top + bottom) / 2, height, this.scene.height));
   }
 
-  // ---- selection
-
   select(key: string | null, centre = false): void {
     if (key && !this.reveal(key)) return;
     this.selected = key;
@@ -523,11 +564,9 @@ export class GraphView {
   private keepInSight(key: string): void {
     const r = this.scene.places.get(key) as Rect;
     const seen = this.window(0);
-    if (!holds(seen, { x: r.x, y: r.y, w: Math.min(r.w, seen.w), h: Math.min(r.h, 40) })) this.centre(key);
-  }
-
-  private neighbours(key: string): Set<string> {
-    return new Set([...definitions(this.tree.program, key), ...users(this.tree.program, key)]);
+    if (this.open.has(key)) {
+      if (!intersects(seen, { ...r, h: 26 })) this.showBox(r);
+    } else if (!holds(seen, { x: r.x, y: r.y, w: Math.min(r.w, seen.w), h: Math.min(r.h, 40) })) this.centre(key);
   }
 
   /** Moves the selection: up to definitions, down to users, left and right to neighbours. */
@@ -540,32 +579,10 @@ export class GraphView {
       return;
     }
     const along = direction === "up" ? definitions(this.tree.program, this.selected) : direction === "down" ? users(this.tree.program, this.selected) : [];
-    const next = along.find((key) => this.scene.places.has(key)) ?? this.nearest(shown, at, direction);
+    const next = along.find((key) => this.scene.places.has(key)) ?? nearestItem(shown.filter((item) => item.key !== this.selected), this.scene.places, this.open, at, direction);
     if (next) this.select(next);
     else this.options.say?.(`nothing further ${direction}`);
   }
-
-  private nearest(shown: Item[], at: Rect, direction: string): string | null {
-    const [cx, cy] = [at.x + at.w / 2, at.y + at.h / 2];
-    let best: string | null = null;
-    let least = Number.POSITIVE_INFINITY;
-    for (const item of shown) {
-      if (item.key === this.selected) continue;
-      const r = this.scene.places.get(item.key) as Rect;
-      const [dx, dy] = [r.x + r.w / 2 - cx, (item.kind === "box" && this.open.has(item.key) ? r.y + 13 : r.y + r.h / 2) - cy];
-      const [ahead, aside] = direction === "up" ? [-dy, dx] : direction === "down" ? [dy, dx] : direction === "left" ? [-dx, dy] : [dx, dy];
-      if (ahead < 4) continue;
-      const far = ahead + 3 * Math.abs(aside);
-      if (far < least) [best, least] = [item.key, far];
-    }
-    return best;
-  }
-
-  focus(): void {
-    this.stage.focus();
-  }
-
-  // ---- events
 
   private listen(): void {
     this.stage.addEventListener("keydown", (event) => this.key(event));
@@ -573,7 +590,7 @@ export class GraphView {
     let from: { x: number; y: number; moved: boolean; key: string | null; head: boolean } | null = null;
     this.stage.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
-      const hit = keyAt(event.target);
+      const hit = keyAt(event.target) ?? keyAt(document.elementsFromPoint(event.clientX, event.clientY).find((each) => keyAt(each)) ?? null);
       from = { x: event.clientX, y: event.clientY, moved: false, key: hit?.key ?? null, head: hit?.head ?? false };
       this.stage.setPointerCapture(event.pointerId);
     });
@@ -583,12 +600,14 @@ export class GraphView {
       if (!from.moved && Math.hypot(dx, dy) < 4) return;
       [from.x, from.y, from.moved] = [event.clientX, event.clientY, true];
       this.stage.classList.add("dragging");
-      this.pan(dx, dy);
+      this.pan(dx, dy, true);
     });
     this.stage.addEventListener("pointerup", () => {
       this.stage.classList.remove("dragging");
+      this.tip.hidden = true;
       const done = from;
       from = null;
+      if (done?.moved) this.move();
       if (!done || done.moved) return;
       const item = done.key ? this.tree.items.get(done.key) : undefined;
       if (item?.kind === "box" && (done.head || !this.open.has(item.key))) this.toggle(item.key);
@@ -603,7 +622,7 @@ export class GraphView {
     event.preventDefault();
     const bounds = this.stage.getBoundingClientRect();
     const at = { x: event.clientX - bounds.left, y: event.clientY - bounds.top };
-    if (event.shiftKey) this.pan(-event.deltaY - event.deltaX, 0);
+    if (event.shiftKey) this.pan(-event.deltaY - event.deltaX, 0, true);
     else this.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), at);
   }
 
@@ -619,9 +638,12 @@ export class GraphView {
     else if (event.key === "0") this.fit();
     else if (event.key === "f") this.foldAll();
     else if (event.key === "u") this.unfoldAll();
-    else if (event.key === "Home") this.selectFirst();
+    else if (event.key === "Home") this.select(this.seen()[0] ?? null);
     else if (event.key === "End") this.selectLast();
-    else if (event.key === "Escape") this.select(null);
+    else if (event.key === "Escape") {
+      this.setEmphasis(null);
+      this.select(null);
+    }
     else if (event.key === "Enter" || event.key === " ") this.activate();
     else return;
     event.preventDefault();
@@ -629,22 +651,19 @@ export class GraphView {
   }
 
   private seen(): string[] {
-    return this.scene.nodes.map((n) => n.key).filter((key) => !this.only || this.only.items.has(key));
+    return this.scene.nodes.flatMap(({ key }) => (!this.only || this.only.items.has(key) ? [key] : []));
   }
 
-  private selectFirst(): void {
-    const [first] = this.seen();
-    if (first) this.select(first);
-  }
-
-  // Returns the last instruction of the last function, or the folded box that it is in.
+  // Selects the last instruction of the last open function, or the folded box that it is in.
   private selectLast(): void {
     const seen = this.seen();
     const { functions } = this.tree.program;
-    const f = functions.at(-1);
+    const opened = this.scene.boxes.filter((box) => box.what === "function");
+    const fn = opened.at(-1)?.fn ?? functions.length - 1;
+    const f = functions[fn];
     const own = [...(f?.insts.values() ?? [])].filter((inst) => inst.body === f?.body);
     const end = own.findLast((inst) => inst.results.length === 0) ?? own.at(-1);
-    const key = end ? instKey(functions.length - 1, end.id) : "";
+    const key = end ? instKey(fn, end.id) : "";
     const last = [key, ...this.tree.ancestors(key).map((box) => box.key)].find((each) => seen.includes(each)) ?? seen.at(-1);
     if (last) this.select(last);
   }
@@ -670,19 +689,12 @@ export class GraphView {
       this.tip.style.left = `${Math.min(event.clientX - bounds.left + 12, Math.max(0, bounds.width - 260))}px`;
       this.tip.style.top = `${event.clientY - bounds.top + 14}px`;
     };
-    if (edge instanceof SVGElement) return show(this.edgeText(edge.dataset.from ?? "", edge.dataset.to ?? ""));
+    if (edge instanceof SVGElement) return show(edgeText(this.tree, this.scene, edge.dataset.from ?? "", edge.dataset.to ?? ""));
     const hit = keyAt(target);
     const item = hit ? this.tree.items.get(hit.key) : undefined;
     if (!item || (item.kind === "box" && this.open.has(item.key) && !hit?.head)) return show("");
-    if (item.kind === "box") return show(`${item.label} ${short(item.sub, 300)}\n${mixText(this.content(item))}`);
+    if (item.kind === "box") return show(boxText(item, this.content(item)));
     const scope = item.inst?.scope ? `\n${short(item.inst.scope, 400)}` : "";
     show(item.inst ? short(item.inst.text, 400) + scope : `${item.label}: ${item.sub}`);
-  }
-
-  private edgeText(from: string, to: string): string {
-    const edge = this.scene.edges.find((e) => e.from === from && e.to === to);
-    const f = edge ? this.tree.program.functions[edge.fn] : undefined;
-    if (!edge || !f) return "";
-    return edge.values.slice(0, 8).map((v) => `${f.value(v).name}: ${f.value(v).type}`).join("\n");
   }
 }

@@ -87,3 +87,48 @@ export function chain(ops: number): string {
   }
   return `ptir 1\nfunc @chain(%v0: f32[8, 8]) -> f32[8, 8] {\n${lines.join("\n")}\n  return %v${ops - 1}\n}\n`;
 }
+
+/** Returns a function of equal layers, each with weights of its own. */
+export function layers(n: number, width: (layer: number) => number = () => 8): string {
+  const params = ["%x: f32[4, 8]"];
+  const lines = [];
+  let [from, wide] = ["%x", 8];
+  for (let k = 0; k < n; k += 1) {
+    const w = width(k);
+    params.push(`%w${k}: f32[${wide}, ${w}]`, `%b${k}: f32[4, ${w}]`, `%g${k}: f32[4, ${w}]`);
+    lines.push(
+      `  %d${k} = dot_general ${from}, %w${k} {lhs_contract = [1], rhs_contract = [0]} : f32[4, ${w}]`,
+      `  %a${k} = add %d${k}, %b${k} : f32[4, ${w}]`,
+      `  %t${k} = tanh %a${k} : f32[4, ${w}]`,
+      `  %h${k} = constant 0.5 : f32[4, ${w}]`,
+      `  %m${k} = mul %t${k}, %h${k} : f32[4, ${w}]`,
+      `  %s${k} = mul %m${k}, %g${k} : f32[4, ${w}]`,
+      `  %y${k} = add %s${k}, %d${k} : f32[4, ${w}]`,
+    );
+    [from, wide] = [`%y${k}`, w];
+  }
+  return `ptir 1\nfunc @net(${params.join(", ")}) -> f32[4, ${wide}] {\n${lines.join("\n")}\n  return ${from}\n}\n`;
+}
+
+/** Returns the page that compares two programs. */
+export function diffPage(name: string, left: string, right: string): string {
+  const page = path(`${name}.html`);
+  sapwood(["diff", file(`${name}-left.ptir`, left), file(`${name}-right.ptir`, right), "--ordered", "--report", page], left === right ? 0 : 1);
+  fresh(page);
+  return page;
+}
+
+/** Returns the page of a program in which `tanh` followed by a multiplication is highlighted. */
+export function matchPage(name: string, program: string): string {
+  const pattern = `ptir 1
+func @activation(%x: f32[4, 8], %h: f32[4, 8]) -> f32[4, 8] {
+  %t = tanh %x : f32[4, 8]
+  %m = mul %t, %h : f32[4, 8]
+  return %m
+}
+`;
+  const page = path(`${name}.html`);
+  sapwood(["match", file(`${name}.ptir`, program), "-p", file(`${name}-pattern.ptir`, pattern), "--report", page]);
+  fresh(page);
+  return page;
+}

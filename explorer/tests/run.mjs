@@ -1,4 +1,4 @@
-// Runs the tests of a folder: bundles them, then hands them to Node's runner. The tests of `site` read the documentation site in
+// Runs the tests of a folder, or those whose name matches a second argument: bundles them, then hands them to Node's runner. The tests of `site` read the documentation site in
 // the folder SITE.
 //
 // SAPWOOD is the command that writes the pages; target/debug/sapwood otherwise. With SHOTS=1 the browser tests write the
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const [kind = "unit"] = process.argv.slice(2);
+const [kind = "unit", only] = process.argv.slice(2);
 
 export const BROWSERS = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const browser = BROWSERS.find((path) => path && existsSync(path));
@@ -40,5 +40,5 @@ await build({
 });
 const tests = files.map((name) => `${out}/${name.replace(/\.ts$/, ".mjs")}`);
 const env = { ...process.env, SAPWOOD: sapwood, CHROMIUM: browser ?? "", EXPLORER: here("..") };
-const args = ["--enable-source-maps", "--test", "--test-concurrency=1", "--test-reporter=spec", ...tests];
+const args = ["--enable-source-maps", "--test", "--test-concurrency=1", "--test-reporter=spec", ...(only ? [`--test-name-pattern=${only}`] : []), ...tests];
 process.exit(spawnSync(process.execPath, args, { stdio: "inherit", env }).status ?? 1);

@@ -29,12 +29,17 @@ pub(crate) struct Mark(
     pub(crate) String,
 );
 
-/// Compares two programs in the order of their text, and returns a mark for every difference. An erased instruction that was
-/// replaced by an equal one is `merged`.
-pub(crate) fn compare_programs(a: &Program, b: &Program, merges: &MergeLog) -> ComparisonMarks {
+/// Compares two programs, and returns a mark for every difference. An erased instruction that was replaced by an equal one is
+/// `merged`.
+pub(crate) fn compare_programs(
+    a: &Program,
+    b: &Program,
+    mode: Mode,
+    merges: &MergeLog,
+) -> ComparisonMarks {
     let mut all = ComparisonMarks::default();
     let mut targets: BTreeMap<String, MergeResolver> = BTreeMap::new();
-    let differences = diff(a, b, Mode::Ordered);
+    let differences = diff(a, b, mode);
     let inserted = differences.iter().filter(|d| d.left.is_none());
     let new: BTreeSet<_> =
         inserted.filter_map(|d| Some((d.function.as_str().to_owned(), d.right?.index()))).collect();

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use sapwood_ptir::structural::Mode;
 use sapwood_ptir::{Attr, Function, InstId, PrintOptions, Program, print_with};
 use sapwood_types::Source;
 use serde::Serialize;
 
 use crate::check_section::CheckSection;
-use crate::limits::{MAX_GRAPH_OPS, MAX_LINE_BYTES, MAX_LITERAL_ELEMENTS, truncate};
+use crate::comparison::{MergeLog, compare_programs};
+use crate::limits::{
+    MAX_COMPARED_OPS, MAX_GRAPH_OPS, MAX_LINE_BYTES, MAX_LITERAL_ELEMENTS, truncate,
+};
 use crate::page::render_page;
 use crate::program_rows::{FunctionRow, PageTables};
 use crate::recording::{Recording, RunRow};
@@ -18,19 +22,40 @@ pub struct PageOptions<'a> {
     title: &'a str,
     source: Option<&'a Source>,
     check: Option<&'a CheckSection>,
+    matches: &'a [PageMatch],
+}
+
+/// A match of a pattern that a page highlights.
+#[derive(Clone, Debug, Serialize)]
+pub struct PageMatch {
+    /// The name of the pattern.
+    pub pattern: String,
+    /// The name of the function.
+    pub function: String,
+    /// The indices of the matched instructions.
+    pub insts: Vec<usize>,
+    /// The reason why it cannot be replaced by a call; none if it can.
+    pub reason: Option<String>,
 }
 
 impl<'a> PageOptions<'a> {
     /// Creates options with a title.
     #[must_use]
     pub fn new(title: &'a str) -> Self {
-        Self { title, source: None, check: None }
+        Self { title, source: None, check: None, matches: &[] }
     }
 
     /// Sets the source that the spans of the program refer to. The page shows its lines.
     #[must_use]
     pub fn source(mut self, source: &'a Source) -> Self {
         self.source = Some(source);
+        self
+    }
+
+    /// Sets the matches that the page of a program highlights.
+    #[must_use]
+    pub fn matches(mut self, matches: &'a [PageMatch]) -> Self {
+        self.matches = matches;
         self
     }
 
@@ -57,6 +82,8 @@ struct Document {
     states: Vec<ProgramRow>,
     source: Option<SourceRow>,
     run: Option<RunRow>,
+    /// The matches of patterns.
+    matches: Vec<PageMatch>,
 }
 
 /// A program before the run or after a pass.
@@ -166,6 +193,23 @@ pub fn graph_page(program: &Program, options: &PageOptions<'_>) -> String {
     build_page("graph", options, tables, vec![row], None)
 }
 
+/// Returns the page that compares two programs, with their names. Programs with more than 50,000 instructions are shown as text.
+#[must_use]
+pub fn diff_page(
+    (left_name, left): (&str, &Program),
+    (right_name, right): (&str, &Program),
+    mode: Mode,
+    options: &PageOptions<'_>,
+) -> String {
+    let mut tables = PageTables::default();
+    let large = left.num_insts().max(right.num_insts()) > MAX_COMPARED_OPS;
+    let detail = if large { ProgramDetail::TextOnly } else { ProgramDetail::DrawnWithText };
+    let states = [(left_name, left), (right_name, right)]
+        .map(|(name, program)| ProgramRow::new(name, program, detail, &mut tables, options.source));
+    let marks = (!large).then(|| compare_programs(left, right, mode, &MergeLog::default()));
+    build_page("diff", options, tables, states.into(), Some(RunRow::from_marks(marks)))
+}
+
 /// Returns the page about a recorded run.
 #[must_use]
 pub fn report_page(recording: &Recording, options: &PageOptions<'_>) -> String {
@@ -198,6 +242,7 @@ fn build_page(
         states,
         source,
         run,
+        matches: options.matches.to_vec(),
     };
     render_page(options.title, &document)
 }

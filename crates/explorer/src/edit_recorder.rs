@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sapwood_ptir::{
-    Attr, AttrKind, AttrList, Function, InsertPoint, InstId, InstPrinter, OpDef, Registry,
+    Attr, AttrKind, AttrList, Function, InsertPoint, InstId, InstPrinter, Name, OpDef, Registry,
     TensorLiteral, ValueId,
 };
 use sapwood_rewrite::StepKind;
 use sapwood_trace::PassEventKind;
 use sapwood_types::Span;
 
-use crate::limits::{MAX_EDITS, MAX_INST_BYTES, MAX_NAME_BYTES, truncate};
+use crate::limits::{MAX_ATTR_DEPTH, MAX_EDITS, MAX_INST_BYTES, MAX_NAME_BYTES, truncate};
 
 /// The recorded edits of one function in one pass, step by step.
 pub(crate) struct EditRecorder {
@@ -241,8 +241,12 @@ fn attributes_text(def: Option<&OpDef>, attrs: &AttrList) -> String {
         if let Some(row) = row.filter(|_| def.and_then(|d| d.leading_attr) != Some(i)) {
             out.push_str(row.name);
             out.push_str(" = ");
+        } else if let Attr::Dict(entries) = attr {
+            // The attributes of an op without a definition.
+            write_entries(&mut out, entries, 0);
+            continue;
         }
-        write_attr(&mut out, attr);
+        write_attr(&mut out, attr, 0);
         if out.len() > MAX_INST_BYTES {
             break;
         }
@@ -250,9 +254,10 @@ fn attributes_text(def: Option<&OpDef>, attrs: &AttrList) -> String {
     out
 }
 
-// Writes an attribute as short text.
-fn write_attr(out: &mut String, attr: &Attr) {
+// Writes an attribute as short text. Attributes that are nested deeply are left out.
+fn write_attr(out: &mut String, attr: &Attr, depth: usize) {
     match attr {
+        Attr::List(_) | Attr::Dict(_) if depth >= MAX_ATTR_DEPTH => out.push('…'),
         Attr::Unit => out.push_str("none"),
         Attr::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
         Attr::Int(n) => out.push_str(&n.to_string()),
@@ -263,9 +268,36 @@ fn write_attr(out: &mut String, attr: &Attr) {
         Attr::Type(dtype) => out.push_str(dtype.short_name()),
         Attr::Ints(list) => out.push_str(&format!("{:?}", &list[..list.len().min(64)])),
         Attr::Dim(expr) => out.push_str(&expr.to_string()),
-        Attr::List(_) => out.push_str("[…]"),
-        Attr::Dict(_) => out.push_str("{…}"),
+        Attr::List(list) => {
+            out.push('[');
+            for (n, item) in list.iter().enumerate() {
+                if out.len() > MAX_INST_BYTES {
+                    break;
+                }
+                out.push_str(if n > 0 { ", " } else { "" });
+                write_attr(out, item, depth + 1);
+            }
+            out.push(']');
+        }
+        Attr::Dict(entries) => {
+            out.push('{');
+            write_entries(out, entries, depth);
+            out.push('}');
+        }
         Attr::Literal(literal) => out.push_str(&literal_text(literal)),
+    }
+}
+
+// Writes the entries of a dictionary as short text.
+fn write_entries(out: &mut String, entries: &[(Name, Attr)], depth: usize) {
+    for (n, (name, value)) in entries.iter().enumerate() {
+        if out.len() > MAX_INST_BYTES {
+            break;
+        }
+        out.push_str(if n > 0 { ", " } else { "" });
+        out.push_str(name.as_str());
+        out.push_str(" = ");
+        write_attr(out, value, depth + 1);
     }
 }
 
@@ -276,4 +308,22 @@ fn literal_text(literal: &TensorLiteral) -> String {
     let text = f.inst_of(value).map_or_else(String::new, |inst| InstPrinter::new(&f).print(inst));
     let inner = text.split_once("constant ").and_then(|(_, rest)| rest.rsplit_once(" : "));
     inner.map_or_else(|| format!("({})", literal.ty()), |(literal, _)| literal.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dictionaries_and_lists_are_written_out() {
+        let text = "ptir 1 func @f(%x: f32[4]) -> f32[4] { \
+                    %y = my.op %x {size = 3, table = {key = [true, \"a\"], deep = [[[[[true]]]]]}} : f32[4] return %y }";
+        let program = sapwood_ptir::parse(text).unwrap();
+        let f = &program.functions()[0];
+        let inst = f.walk().next().unwrap();
+        assert_eq!(
+            attributes_text(f.op_def(inst), f.attrs(inst)),
+            "size = 3, table = {deep = [[…]], key = [true, \"a\"]}"
+        );
+    }
 }

@@ -1,4 +1,4 @@
-//! Self-contained HTML pages that show a program, or the run of a pipeline on a program.
+//! Self-contained HTML pages that show a program, the differences of two programs, or the run of a pipeline on a program.
 //!
 //! ```
 //! let program = sapwood_ptir::parse(
@@ -33,7 +33,7 @@ mod recording;
 mod run_recorder;
 
 pub use check_section::{CheckSection, CheckSectionVerdict};
-pub use document::{PageOptions, graph_page, report_page};
+pub use document::{PageMatch, PageOptions, diff_page, graph_page, report_page};
 pub use limits::MAX_GRAPH_OPS;
 pub use recording::Recording;
 pub use run_recorder::RunRecorder;

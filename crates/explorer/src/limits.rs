@@ -1,7 +1,10 @@
 //! Limits of the data in a page. The page mentions the parts that were left out.
 
 /// The largest number of instructions of a program that is drawn; a larger program is shown as text.
-pub const MAX_GRAPH_OPS: usize = 50_000;
+pub const MAX_GRAPH_OPS: usize = 120_000;
+
+/// The largest number of instructions of programs that are compared and replayed; larger ones are shown as text.
+pub(crate) const MAX_COMPARED_OPS: usize = 50_000;
 
 /// The largest total number of instructions of all programs of a report; beyond it, programs between passes are left out.
 pub(crate) const MAX_TOTAL_OPS: usize = 200_000;
@@ -11,6 +14,9 @@ pub(crate) const MAX_EDITS: usize = 200_000;
 
 /// The largest number of bytes of the text of an instruction.
 pub(crate) const MAX_INST_BYTES: usize = 2_000;
+
+/// The largest depth of lists and dictionaries in an attribute that is shown.
+pub(crate) const MAX_ATTR_DEPTH: usize = 4;
 
 /// The largest number of bytes of a line of the text of a program.
 pub(crate) const MAX_LINE_BYTES: usize = 8_000;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use sapwood_ptir::Program;
+use sapwood_ptir::structural::Mode;
 use sapwood_rewrite::PassReport;
 use sapwood_types::Source;
 use serde::Serialize;
@@ -11,7 +12,7 @@ use crate::check_section::CheckSection;
 use crate::comparison::{ComparisonMarks, MergeLog, compare_programs};
 use crate::document::{ProgramDetail, ProgramRow};
 use crate::edit_recorder::{EditRecorder, InstSnapshot, RecordedEdit, ValueSnapshot};
-use crate::limits::{MAX_EDITS, MAX_GRAPH_OPS, MAX_TOTAL_OPS};
+use crate::limits::{MAX_COMPARED_OPS, MAX_EDITS, MAX_TOTAL_OPS};
 use crate::program_rows::PageTables;
 
 /// The recording of a run of a pipeline, until its end or its failure.
@@ -116,7 +117,8 @@ impl Recording {
             pass_merges.add_pass(pass.report.changed, &pass.steps);
             run_merges.add_pass(pass.report.changed, &pass.steps);
             passes.push(PassRow {
-                marks: both_drawn.then(|| compare_programs(last, &pass.after, &pass_merges)),
+                marks: both_drawn
+                    .then(|| compare_programs(last, &pass.after, Mode::Ordered, &pass_merges)),
                 functions: both_drawn.then(|| step_rows(&pass.steps, tables, &mut remaining_edits)),
                 ..PassRow::from_report(&pass.report)
             });
@@ -124,7 +126,7 @@ impl Recording {
         }
         if details.contains(&ProgramDetail::TextOnly) {
             notes.push(format!(
-                "programs with more than {MAX_GRAPH_OPS} instructions are shown as text"
+                "programs with more than {MAX_COMPARED_OPS} instructions are shown as text"
             ));
         }
         if details.contains(&ProgramDetail::CountsOnly) {
@@ -143,7 +145,7 @@ impl Recording {
             pipeline: self.pipeline.clone(),
             total: microseconds(self.total),
             verify: microseconds(self.verify),
-            marks: ends.then(|| compare_programs(&self.before, last, &run_merges)),
+            marks: ends.then(|| compare_programs(&self.before, last, Mode::Ordered, &run_merges)),
             passes,
             failure,
             check: check.map(CheckSection::truncated),
@@ -164,10 +166,10 @@ impl Recording {
             if n == 0 { self.before.num_insts() } else { self.passes[n - 1].after.num_insts() }
         };
         let detail = |n: usize| match n {
-            n if n != 0 && n != last && !(all_fit && size(n) <= MAX_GRAPH_OPS) => {
+            n if n != 0 && n != last && !(all_fit && size(n) <= MAX_COMPARED_OPS) => {
                 ProgramDetail::CountsOnly
             }
-            n if size(n) > MAX_GRAPH_OPS => ProgramDetail::TextOnly,
+            n if size(n) > MAX_COMPARED_OPS => ProgramDetail::TextOnly,
             n if n == 0 || n == last => ProgramDetail::DrawnWithText,
             _ => ProgramDetail::Drawn,
         };
@@ -189,6 +191,22 @@ pub(crate) struct RunRow {
     /// None if no check was requested.
     check: Option<CheckSection>,
     notes: Vec<String>,
+}
+
+impl RunRow {
+    /// Returns the comparison of two programs as a run without passes.
+    pub(crate) fn from_marks(marks: Option<ComparisonMarks>) -> Self {
+        Self {
+            pipeline: String::new(),
+            total: 0,
+            verify: 0,
+            marks,
+            passes: Vec::new(),
+            failure: None,
+            check: None,
+            notes: Vec::new(),
+        }
+    }
 }
 
 /// The data about a pass.

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use sapwood_explorer::{
-    CheckSection, CheckSectionVerdict, MAX_GRAPH_OPS, PageOptions, RunRecorder, graph_page,
-    report_page,
+    CheckSection, CheckSectionVerdict, MAX_GRAPH_OPS, PageMatch, PageOptions, RunRecorder,
+    diff_page, graph_page, report_page,
 };
+use sapwood_ptir::structural::Mode;
 use sapwood_ptir::{ParseOptions, Program, parse, parse_with};
 use sapwood_rewrite::{DcePass, GreedyPass, Pass, PassContext, PassError, PassManager};
 use sapwood_testing::on_small_stack;
@@ -51,7 +52,7 @@ fn a_page_has_every_instruction_and_the_same_bytes_every_time() {
     let program = chain(1000);
     let page = graph_page(&program, &PageOptions::new("chain.ptir"));
     assert_eq!(page, graph_page(&program, &PageOptions::new("chain.ptir")));
-    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    assert!(page.len() < 600_000, "{} bytes", page.len());
     let data = data(&page);
     assert_eq!(data["functions"][0]["insts"].as_array().unwrap().len(), 1000);
     assert_eq!(data["states"][0]["num_ops"], 1000);
@@ -72,6 +73,43 @@ fn a_large_program_is_text() {
     assert_eq!(data["functions"].as_array().unwrap().len(), 0);
     let text = data["states"][0]["text"].as_str().unwrap();
     assert_eq!(text.lines().filter(|line| line.contains(" = ")).count(), MAX_GRAPH_OPS);
+}
+
+#[test]
+fn a_diff_page_has_the_marks_of_the_diff_and_both_names() {
+    let (left, right) = (parse(NEGS).unwrap(), parse(&NEGS.replace("exp %b", "tanh %b")).unwrap());
+    let page = |mode| {
+        let options = PageOptions::new("a and b");
+        data(&diff_page(("a.ptir", &left), ("b.ptir", &right), mode, &options))
+    };
+    for mode in [Mode::Ordered, Mode::DataFlow] {
+        let page = page(mode);
+        assert_eq!(page["kind"], "diff");
+        assert_eq!(
+            (&page["states"][0]["name"], &page["states"][1]["name"]),
+            (&"a.ptir".into(), &"b.ptir".into())
+        );
+        assert_eq!(page["run"]["passes"].as_array().unwrap().len(), 0);
+        let marks = page["run"]["marks"]["left"].as_array().unwrap();
+        assert_eq!(marks.len(), 1, "{marks:?}");
+        assert_eq!((&marks[0][2], &marks[0][4]), (&"changed".into(), &"exp became tanh".into()));
+    }
+}
+
+#[test]
+fn a_page_has_the_matches_of_its_options() {
+    let program = parse(NEGS).unwrap();
+    let found = [PageMatch {
+        pattern: "twice".into(),
+        function: "f".into(),
+        insts: vec![0, 1],
+        reason: Some("it is used".into()),
+    }];
+    let page = data(&graph_page(&program, &PageOptions::new("f.ptir").matches(&found)));
+    assert_eq!(page["matches"][0]["insts"], serde_json::json!([0, 1]));
+    assert_eq!(page["matches"][0]["reason"], "it is used");
+    let page = data(&graph_page(&program, &PageOptions::new("f.ptir")));
+    assert_eq!(page["matches"].as_array().unwrap().len(), 0);
 }
 
 #[test]

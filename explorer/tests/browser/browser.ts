@@ -115,3 +115,11 @@ export function unreadable(page: Page): Promise<string[]> {
     return [...bad].slice(0, 20);
   });
 }
+
+/** Unfolds everything in all visible drawings, and shows all of it. */
+export async function unfold(page: Page): Promise<void> {
+  for (const label of ["Unfold all", "Show everything"]) {
+    for (const button of await page.locator(`.pane:not([hidden]) [aria-label='${label}']`).all()) await button.click();
+  }
+  await settle(page);
+}

@@ -7,12 +7,13 @@ import { shortPath } from "../../src/dom";
 import { Layouter } from "../../src/layout";
 import { Program, instKey } from "../../src/model";
 import { asText, byFamily, opTable, patternTable } from "../../src/numbers";
+import { openingBoxes } from "../../src/opening";
 import { colours, contrast } from "../../src/palette";
 import { strips } from "../../src/print";
 import { Search } from "../../src/search";
 import { linesOf } from "../../src/textview";
 import { Tree } from "../../src/tree";
-import { chain, dataOf, file, graphPage, path, reportPage, sapwood, transformer } from "../pages";
+import { chain, dataOf, file, graphPage, layers, path, reportPage, sapwood, transformer } from "../pages";
 
 const data = dataOf(graphPage("unit", transformer()));
 const program = Program.read(data, 0) as Program;
@@ -38,7 +39,7 @@ test("text can be read on all families in both themes", () => {
 test("a layout is the same every time, and nothing in it overlaps", () => {
   const scenes = [0, 1].map(() => {
     const tree = new Tree(program);
-    return new Layouter().scene(tree, tree.initiallyOpen());
+    return new Layouter().scene(tree, tree.allOpen().open);
   });
   assert.deepEqual([...(scenes[0]?.places ?? [])], [...(scenes[1]?.places ?? [])]);
   const scene = scenes[0] as NonNullable<(typeof scenes)[0]>;
@@ -52,13 +53,15 @@ test("a layout is the same every time, and nothing in it overlaps", () => {
   assert.equal(overlaps, 0);
   const insts = program.functions.reduce((n, f) => n + f.insts.size, 0);
   assert.equal(insts, 300);
+  const rows = scene.nodes.flatMap((n) => (n.kind === "node" ? n.rows.filter((row) => row.own && row.key.includes(".i")) : []));
   const shown = scene.nodes.filter((n) => n.kind === "node" && n.inst).length + scene.boxes.filter((b) => b.what === "inst").length;
-  assert.equal(shown, 300);
+  assert.equal(shown + rows.length, 300);
+  for (const { key } of rows) assert.ok(scene.places.has(key), key);
 });
 
 test("what does not fit on a page is cut between nodes", () => {
-  const tree = new Tree(program);
-  const scene = new Layouter().scene(tree, tree.initiallyOpen());
+  const tree = new Tree(Program.read(dataOf(graphPage("paper", layers(20))), 0) as Program);
+  const scene = new Layouter().scene(tree, tree.allOpen().open);
   const { cuts } = strips(scene);
   assert.ok(cuts.length > 1, `${cuts.length} pages`);
   assert.equal(cuts[0]?.[0], 0);
@@ -92,7 +95,7 @@ func @f() -> (i32[4], i32[4]) {
 `;
   const tree = new Tree(Program.read(dataOf(graphPage("iota", text)), 0) as Program);
   const nodes = [...tree.items.values()].flatMap((item) => (item.kind === "node" ? [[item.label, item.small]] : []));
-  assert.deepEqual(nodes, [["iota", false], ["[1, 2, 3, 4]", true], ["return", false]]);
+  assert.deepEqual(nodes, [["iota", false], ["return", false], ["[1, 2, 3, 4]", true]]);
 });
 
 test("a page about StableHLO has the names and the statements of the file", () => {
@@ -118,40 +121,23 @@ test("a page about StableHLO has the names and the statements of the file", () =
   assert.deepEqual(constant.map((i) => i.label), ["%7", "2.0"]);
 });
 
-test("a large function is cut into runs, and few boxes show at first", () => {
+test("a large function is divided, and few boxes are open at first", () => {
   const large = Program.read(dataOf(graphPage("large", chain(10_000))), 0) as Program;
   const tree = new Tree(large);
-  const scene = new Layouter().scene(tree, tree.initiallyOpen());
+  const scene = new Layouter().scene(tree, openingBoxes(tree, new Layouter(), 1100, 800));
   assert.equal(tree.root.size, 10_000);
   assert.ok(scene.nodes.length <= 110, `${scene.nodes.length}`);
-  for (const item of tree.items.values()) if (item.kind === "box") assert.ok(item.children.length <= 401, item.key);
+  for (const item of tree.items.values()) if (item.kind === "box") assert.ok(item.children.length <= 200, item.key);
   assert.equal([...tree.items.values()].filter((i) => i.kind === "node" && i.inst).length, 10_000);
-});
-
-test("both sides of a comparison are cut alike, and into runs that tell something", () => {
-  const read = (name: string, ops: number) => Program.read(dataOf(graphPage(name, chain(ops))), 0) as Program;
-  const [more, fewer, few] = [read("runs-more", 10_078), read("runs-fewer", 7_200), read("runs-few", 80)];
-  const runs = (tree: Tree) => (tree.root.children[0]?.kind === "box" ? tree.root.children[0].children : []).filter((i) => i.kind === "box").map((i) => i.label);
-  const [left, right] = [new Tree(more, fewer), new Tree(fewer, more)];
-  assert.equal(runs(left).length, 11);
-  assert.equal(runs(right).length, 8);
-  assert.equal(runs(left)[0], "ops 1 to 1\u202f000");
-  assert.deepEqual(runs(left).slice(0, 7), runs(right).slice(0, 7));
-  assert.equal(runs(right)[7], "ops 7\u202f001 to 7\u202f200");
-  assert.equal(runs(new Tree(fewer)).length, 72);
-  assert.deepEqual(runs(new Tree(few, more)), []);
-  for (const tree of [left, right]) {
-    for (const item of tree.items.values()) if (item.kind === "box") assert.ok(item.children.length <= 101, item.key);
-    assert.equal(tree.root.size, tree.program.functions[0]?.insts.size);
-  }
 });
 
 test("unfolding everything stops before it takes long", () => {
   const tree = new Tree(Program.read(dataOf(graphPage("unfold", chain(10_000))), 0) as Program);
+  const boxes = [...tree.items.values()].filter((item) => item.kind === "box").length;
   const { open, left } = tree.allOpen();
   const scene = new Layouter().scene(tree, open);
   assert.ok(scene.nodes.length + scene.boxes.length <= 1502, `${scene.nodes.length}`);
-  assert.ok(left > 80 && left + scene.boxes.length === 101, `${left} left, ${scene.boxes.length} open`);
+  assert.ok(left > 80 && left + scene.boxes.length <= boxes, `${left} left, ${scene.boxes.length} open of ${boxes}`);
 });
 
 test("regions that nest deeply start folded and overflow nothing", () => {
@@ -161,8 +147,8 @@ test("regions that nest deeply start folded and overflow nothing", () => {
   const text = `ptir 1\nfunc @deep(%x: f32[], %p: bool[]) -> f32[] {\n${open}\n${close}\nreturn %r0\n}\n`;
   const deep = Program.read(dataOf(graphPage("deep", text)), 0) as Program;
   const tree = new Tree(deep);
-  const scene = new Layouter().scene(tree, tree.initiallyOpen());
-  assert.ok(scene.boxes.length <= 6, `${scene.boxes.length}`);
+  const scene = new Layouter().scene(tree, openingBoxes(tree, new Layouter(), 1100, 800));
+  assert.ok(scene.boxes.length <= 60, `${scene.boxes.length}`);
   assert.equal(tree.root.size, 3 * depth + 1);
 });
 
@@ -265,8 +251,8 @@ test("of many functions only some start open", () => {
   const one = (n: number) => `func @f${n}(%x: f32[]) -> f32[] {\n${Array.from({ length: 30 }, (_, i) => `  %v${i} = exp ${i === 0 ? "%x" : `%v${i - 1}`} : f32[]`).join("\n")}\n  return %v29\n}\n`;
   const many = Program.read(dataOf(graphPage("many", `ptir 1\n${Array.from({ length: 500 }, (_, n) => one(n)).join("")}`)), 0) as Program;
   const tree = new Tree(many);
-  const scene = new Layouter().scene(tree, tree.initiallyOpen());
-  assert.ok(scene.boxes.length > 30 && scene.boxes.length < 40, `${scene.boxes.length}`);
+  const scene = new Layouter().scene(tree, openingBoxes(tree, new Layouter(), 1100, 800));
+  assert.ok(scene.boxes.length >= 1 && scene.boxes.length < 40, `${scene.boxes.length}`);
   assert.equal(many.indexOf("f499"), 499);
   assert.equal(many.indexOf("none"), -1);
 });

@@ -65,7 +65,7 @@ for (const [name, text] of [
 ] as const) {
   test(`edges of ${name} that find their own way pass between nodes`, () => {
     const tree = new Tree(Program.read(dataOf(graphPage(`way-${name}`, text())), 0) as Program);
-    const scene = new Layouter().scene(tree, tree.initiallyOpen());
+    const scene = new Layouter().scene(tree, tree.allOpen().open);
     const own = scene.edges.filter((edge) => edge.deep || edge.faint);
     assert.ok(own.length > 0);
     assert.deepEqual(own.flatMap((edge) => runsOver(edge, scene, tree)), []);

@@ -27,13 +27,18 @@ pub(crate) struct ProgramPair {
 }
 
 impl ProgramPair {
+    /// Returns the inputs.
+    pub(crate) fn inputs(&self) -> [Input; 2] {
+        [Input::new(&self.left), Input::new(&self.right)]
+    }
+
     /// Reads both programs. `source_names` keeps the names of values as the files write them.
     pub(crate) fn load(
         &self,
         source_names: bool,
         toolkit: &Toolkit,
     ) -> Result<(LoadedFile, LoadedFile), CliError> {
-        let (left, right) = (Input::new(&self.left), Input::new(&self.right));
+        let [left, right] = self.inputs();
         if left == Input::Stdin && right == Input::Stdin {
             return Err(CliError::new("only one of the two programs can be standard input"));
         }

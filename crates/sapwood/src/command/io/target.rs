@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::files::Input;
+use super::files::{Input, canonical_path};
 use super::load::FileFormat;
+use crate::command::cli_error::CliError;
 
 /// The place where a result goes.
 pub(crate) enum Target {
@@ -59,6 +60,32 @@ impl Target {
         let extension = if into_folder { Some(to.extension()) } else { None };
         (Self::with_extension(output, input, extension), to)
     }
+}
+
+/// Checks that an option names a file: standard output is for the program.
+pub(crate) fn require_file(option: &str, path: &Path) -> Result<(), CliError> {
+    if path.as_os_str() == "-" {
+        let message = format!("{option} needs a file; standard output is for the program");
+        return Err(CliError::new(message));
+    }
+    Ok(())
+}
+
+/// Checks that `--report` names a file, and that its pages replace no input.
+pub(crate) fn require_report_file<'i>(
+    path: &Path,
+    inputs: impl IntoIterator<Item = &'i Input>,
+) -> Result<(), CliError> {
+    require_file("--report", path)?;
+    for input in inputs {
+        let Input::File(file) = input else { continue };
+        if canonical_path(file) == canonical_path(&companion_path(path, input, "html")) {
+            let file = file.display();
+            let message = format!("--report would replace {file}, an input; give another path");
+            return Err(CliError::new(message));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the file that `--report` or `--reproducer` writes for an input: the path itself, or if it is a folder, a file

@@ -1,5 +1,8 @@
 //! `sapwood diff`.
 
+use std::path::PathBuf;
+
+use sapwood_explorer::{PageOptions, diff_page};
 use sapwood_ptir::structural::{Change, Difference, diff};
 use sapwood_ptir::{InstId, Program};
 use serde_json::{Value, json};
@@ -7,8 +10,10 @@ use serde_json::{Value, json};
 use crate::command::cli_error::CliError;
 use crate::command::color::color_diff;
 use crate::command::console::Console;
+use crate::command::io::files::write_file;
 use crate::command::io::load::Loaded;
 use crate::command::io::program_pair::{ProgramPair, comparison_mode};
+use crate::command::io::target::require_report_file;
 use crate::command::status::Status;
 
 /// Show all differences between two programs
@@ -19,16 +24,29 @@ use crate::command::status::Status;
 pub(crate) struct Args {
     #[command(flatten)]
     pair: ProgramPair,
+    /// Also write an HTML page that shows both programs and their differences
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
+    if let Some(path) = &args.report {
+        require_report_file(path, &args.pair.inputs())?;
+    }
     let (left, right) = args.pair.load(true, &console.toolkit)?;
     let (Loaded::Ptir(a), Loaded::Ptir(b)) = (&left.program, &right.program) else {
         return Err(CliError::new(
             "`diff` compares PTIR only; `sapwood eq` compares front-end IR, `sapwood lower` converts it to PTIR",
         ));
     };
-    let differences = diff(a, b, comparison_mode(args.pair.ordered));
+    let mode = comparison_mode(args.pair.ordered);
+    let differences = diff(a, b, mode);
+    if let Some(path) = &args.report {
+        let [left_name, right_name] = [&left, &right].map(|file| file.source.name());
+        let title = format!("{left_name} and {right_name}");
+        let options = PageOptions::new(&title).source(&left.source);
+        write_file(path, diff_page((left_name, a), (right_name, b), mode, &options))?;
+    }
     if console.json {
         let list: Vec<Value> = differences.iter().map(|d| difference_json(d, a, b)).collect();
         console.write_json(&json!({ "equal": list.is_empty(), "differences": list }))?;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use sapwood_explorer::{PageMatch, PageOptions, graph_page};
 use sapwood_ptir::{InstPrinter, Name, Program};
 use sapwood_rules::{
     IllegalMatch, Match, NearMiss, PatternGraph, explain, find_matches, legalities, select,
@@ -15,9 +16,10 @@ use crate::command::color::color_matches;
 use crate::command::console::Console;
 use crate::command::diagnostics::{line_and_scope_suffix, line_suffix, scope_comment, span_json};
 use crate::command::io::batch::{self, BatchInputs, FileResult};
-use crate::command::io::files::Input;
+use crate::command::io::files::{Input, write_file};
 use crate::command::io::load::{FileFormat, ReadOptions, load};
 use crate::command::io::pattern_files::PatternArgs;
+use crate::command::io::target::{companion_path, require_report_file};
 use crate::command::status::Status;
 use crate::toolkit::Toolkit;
 
@@ -39,6 +41,9 @@ pub(crate) struct Args {
     /// Print only matches that can be replaced and share no op with each other
     #[arg(long)]
     non_overlapping: bool,
+    /// Also write an HTML page that highlights the matches, or one for each input in this directory
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Return exit code 1 if nothing matches
     #[arg(long)]
     exit_code: bool,
@@ -49,7 +54,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     let patterns = args.patterns.load_patterns(&console.toolkit)?;
-    let inputs = BatchInputs::new(&args.files)?;
+    let mut inputs = BatchInputs::new(&args.files)?;
+    if let Some(path) = &args.report {
+        inputs.prepare_output("--report", path, |_| Some("html"))?;
+        require_report_file(path, inputs.iter())?;
+    }
     batch::run(&inputs, console, |input| {
         let mut result = match_file(args, &patterns, input, &console.toolkit)?;
         if console.color_results {
@@ -66,7 +75,9 @@ fn match_file(
     toolkit: &Toolkit,
 ) -> Result<FileResult, CliError> {
     let options = ReadOptions { source_names: true, ..ReadOptions::default() };
-    let program = load(input, args.from, options, toolkit)?.into_ptir(toolkit)?;
+    let file = load(input, args.from, options, toolkit)?;
+    let source = file.source.clone();
+    let program = file.into_ptir(toolkit)?;
     let options = args.patterns.find_options();
     let found = find_matches(&program, patterns, &options);
     let legal: Vec<Result<(), IllegalMatch>> = legalities(&program, patterns, &found.matches);
@@ -86,6 +97,11 @@ fn match_file(
     let mut report = MatchReport::new(&program, patterns);
     for &n in &shown {
         report.add(&found.matches[n], legal[n].as_ref().err());
+    }
+    if let Some(path) = &args.report {
+        let title = input.to_string();
+        let options = PageOptions::new(&title).source(&source).matches(&report.page);
+        write_file(&companion_path(path, input, "html"), graph_page(&program, &options))?;
     }
     let mut text = report.text;
     let count = counted(shown.len(), "match");
@@ -158,11 +174,19 @@ struct MatchReport<'a> {
     printer: Option<(Name, InstPrinter<'a>)>,
     text: String,
     json: Vec<Value>,
+    page: Vec<PageMatch>,
 }
 
 impl<'a> MatchReport<'a> {
     fn new(program: &'a Program, patterns: &'a [PatternGraph]) -> Self {
-        Self { program, patterns, printer: None, text: String::new(), json: Vec::new() }
+        Self {
+            program,
+            patterns,
+            printer: None,
+            text: String::new(),
+            json: Vec::new(),
+            page: Vec::new(),
+        }
     }
 
     fn add(&mut self, found: &Match, illegal: Option<&IllegalMatch>) {
@@ -205,6 +229,12 @@ impl<'a> MatchReport<'a> {
         let map = |list: &[(&str, String)]| -> Map<String, Value> {
             list.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect()
         };
+        self.page.push(PageMatch {
+            pattern: pattern.name().as_str().to_owned(),
+            function: found.function.as_str().to_owned(),
+            insts: found.ops.iter().map(|inst| inst.index()).collect(),
+            reason: reason.clone(),
+        });
         self.json.push(json!({
             "pattern": pattern.name().as_str(),
             "function": found.function.as_str(),

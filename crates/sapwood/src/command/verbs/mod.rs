@@ -19,6 +19,7 @@ mod passes;
 mod patterns;
 mod run;
 mod verify;
+mod view;
 
 use super::cli_error::CliError;
 use super::console::Console;
@@ -58,6 +59,7 @@ verbs! {
     Hash(hash),
     Diff(diff),
     Graph(graph),
+    View(view),
     Ops(ops),
     Passes(passes),
     Patterns(patterns),

@@ -19,7 +19,7 @@ use serde_json::json;
 use equivalence_check::EquivalenceChecker;
 use first_bad_rewrite::find_first_bad_rewrite;
 use pipeline::{create_passes, pass_manager};
-use report_page::{ReportPage, require_file};
+use report_page::ReportPage;
 use statistics::{count_ops, report_json, report_text};
 
 use crate::command::cli_error::CliError;
@@ -29,7 +29,7 @@ use crate::command::io::files::{Input, canonical_path};
 use crate::command::io::load::{FileFormat, ReadOptions, default_output_format, load};
 use crate::command::io::npy::read_arguments;
 use crate::command::io::print::print_ptir;
-use crate::command::io::target::{Target, companion_path};
+use crate::command::io::target::{Target, companion_path, require_file};
 use crate::command::io::trace_folder::TraceFolder;
 use crate::command::select_function::entry_function;
 use crate::command::status::Status;

@@ -20,15 +20,6 @@ pub(super) struct ReportPage {
     source: Source,
 }
 
-/// Checks that an option names a file: standard output is for the program.
-pub(super) fn require_file(option: &str, path: &Path) -> Result<(), CliError> {
-    if path.as_os_str() == "-" {
-        let message = format!("{option} needs a file; standard output is for the program");
-        return Err(CliError::new(message));
-    }
-    Ok(())
-}
-
 impl ReportPage {
     /// Creates the page about a loaded program. In a folder it is named after the input.
     pub(super) fn new(path: &Path, input: &Input, file: &LoadedFile) -> Self {

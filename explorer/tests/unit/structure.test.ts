@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { blockDifferences } from "../../src/differences";
+import { Layouter } from "../../src/layout";
+import { Program } from "../../src/model";
+import { READABLE_ZOOM, openingBoxes } from "../../src/opening";
+import { repetitions, splitScope } from "../../src/structure";
+import { type Box, type Item, Tree } from "../../src/tree";
+import { chain, dataOf, file, graphPage, layers, path, repository, sapwood } from "../pages";
+
+function treeOf(name: string, text: string): Tree {
+  return new Tree(Program.read(dataOf(graphPage(name, text)), 0) as Program);
+}
+
+const labels = (box: Box, what: string[]): string[] => box.children.flatMap((c) => (c.kind === "box" ? [...(what.includes(c.what) ? [c.label] : []), ...labels(c, what)] : []));
+const boxes = (tree: Tree, what: string): Box[] => [...tree.items.values()].filter((item): item is Box => item.kind === "box" && item.what === what);
+
+test("repeated layers become one box, with the ops of each layer inside", () => {
+  const tree = treeOf("layers", layers(12));
+  const [repeat] = boxes(tree, "repeat");
+  assert.deepEqual(boxes(tree, "repeat").map((box) => box.label), ["block × 12"]);
+  assert.deepEqual(boxes(tree, "block").map((box) => box.label), Array.from({ length: 12 }, (_, n) => `block ${n + 1}`));
+  assert.equal(new Set(boxes(tree, "block").map((box) => box.size)).size, 1);
+  assert.deepEqual(blockDifferences(repeat as Box), ["block 2 to block 12: equal to the first, with other weights"]);
+  // Every instruction is in the tree once.
+  const f = tree.program.functions[0];
+  for (const id of f?.insts.keys() ?? []) assert.ok(tree.items.has(`0.i${id}`), `${id}`);
+  for (const param of f?.bodies.get(f.body)?.params ?? []) assert.ok(tree.items.has(`0.v${param}`), `${param}`);
+});
+
+test("blocks of other sizes repeat as well, and their differences are listed", () => {
+  const tree = treeOf("sizes", layers(4, (n) => 8 * (n + 1)));
+  const [repeat] = boxes(tree, "repeat");
+  assert.equal(repeat?.label, "block × 4");
+  const lines = blockDifferences(repeat as Box);
+  assert.equal(lines.length, 3);
+  assert.match(lines[0] as string, /^block 2: \d+ differences to the first: .*8.* → .*16/);
+  assert.deepEqual(blockDifferences(repeat?.children[0] as Box), []);
+  assert.deepEqual(blockDifferences(repeat?.children[1] as Box), lines.slice(0, 1));
+});
+
+test("weights and constants are rows of the node that uses them", () => {
+  const tree = treeOf("rows", layers(12));
+  const rows = [...tree.items.values()].filter((item) => item.kind === "node" && item.host);
+  // Each layer has three weights and a constant; only the input stays at the top.
+  assert.equal(rows.filter((row) => row.family === "parameter").length, 36);
+  const top = boxes(tree, "function")[0]?.children.filter((item: Item) => item.kind === "node" && item.family === "parameter") ?? [];
+  assert.deepEqual(top.map((item) => item.label), ["%x"]);
+  const scene = new Layouter().scene(tree, tree.allOpen().open);
+  for (const row of rows) {
+    assert.ok(scene.places.has(row.key));
+    assert.equal(scene.edges.filter((edge) => edge.from === row.key).length, 0);
+  }
+});
+
+test("a constant with many users is a row in all of them, and has its place in the first", () => {
+  const text = `ptir 1
+func @f(%x: f32[4]) -> f32[4] {
+  %c = constant 2.0 : f32[4]
+  %a = mul %x, %c : f32[4]
+  %b = add %a, %c : f32[4]
+  return %b
+}
+`;
+  const tree = treeOf("shared", text);
+  const users = [...tree.items.values()].flatMap((item) => (item.kind === "node" ? item.rows.map((row) => [item.label, row.key, row.own]) : []));
+  assert.deepEqual(users.map(([label, , own]) => [label, own]), [["mul", true], ["add", false]]);
+});
+
+test("a program opens as one readable column", () => {
+  const tree = treeOf("column", layers(12));
+  const layouter = new Layouter();
+  const open = openingBoxes(tree, layouter, 1100, 800);
+  const scene = layouter.scene(tree, open);
+  assert.ok(scene.width * READABLE_ZOOM <= 1100 && scene.height * READABLE_ZOOM <= 800, `${scene.width} × ${scene.height}`);
+  const repeat = scene.nodes.find((item) => item.kind === "box" && item.what === "repeat");
+  assert.equal(repeat?.label, "block × 12");
+  assert.deepEqual(openingBoxes(tree, new Layouter(), 1100, 800), open);
+});
+
+test("scopes of the file become boxes, and equal ones a repetition with their name", () => {
+  const op = (n: number, k: number, from: string) => `  %${n}_${k} = stablehlo.${["tanh", "negate", "exponential", "sine"][k]} ${from} : tensor<4xf32> loc("jit(f)/net/layer_${n}/part/${k}")`;
+  const lines = Array.from({ length: 8 }, (_, n) => Array.from({ length: 4 }, (_, k) => op(n, k, k > 0 ? `%${n}_${k - 1}` : n > 0 ? `%${n - 1}_3` : "%x")).join("\n"));
+  const text = `func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n${lines.join("\n")}\n  return %7_3 : tensor<4xf32>\n}\n`;
+  const name = path("scopes.html");
+  sapwood(["graph", file("scopes.mlir", text), "-o", name]);
+  const tree = new Tree(Program.read(dataOf(name), 0) as Program);
+  assert.deepEqual(labels(tree.root, ["scope", "repeat"]), ["layer/part × 8"]);
+  assert.deepEqual(boxes(tree, "block").map((box) => box.label), Array.from({ length: 8 }, (_, n) => `layer_${n}/part`));
+  assert.deepEqual(splitScope("jit(f)/jvp(a/b)/c"), ["jit(f)", "jvp(a/b)", "c"]);
+});
+
+test("repetitions are disjoint, in order, and begin where it costs least", () => {
+  const find = (tokens: number[], cost: (n: number) => number = () => 0) => repetitions({ tokens, ops: tokens, sizes: tokens.map(() => 1), cost });
+  const block = [1, 2, 3, 4, 5];
+  assert.deepEqual(find([9, 8, ...block, ...block, ...block, 7]), [{ begin: 2, period: 5, times: 3 }]);
+  assert.deepEqual(find([...block, ...block, ...block, 1, 2, 3], (n) => Number(n % 5 !== 2)), [{ begin: 2, period: 5, times: 3 }]);
+  assert.deepEqual(find([1, 2, 3, 4, 5, 6, 7, 8, 9]), []);
+  assert.deepEqual(find([]), []);
+  const other = [11, 12, 13, 14, 15, 16];
+  assert.deepEqual(find([...block, ...block, ...block, ...other, ...other, ...other]), [
+    { begin: 0, period: 5, times: 3 },
+    { begin: 15, period: 6, times: 3 },
+  ]);
+});
+
+test("finding the structure takes linear time, also without any", () => {
+  const time = (ops: number) => {
+    const lines = [];
+    let state = 7;
+    for (let n = 1; n < ops; n += 1) {
+      state = (Math.imul(state, 1103515245) + 12345) >>> 1;
+      const op = ["add", "mul", "sub", "max"][(state >> 20) % 4];
+      lines.push(`  %v${n} = ${op} %v${n - 1}, %v${Math.max(0, n - 1 - ((state >> 12) % 40))} : f32[8]`);
+    }
+    const program = Program.read(dataOf(graphPage(`random${ops}`, `ptir 1\nfunc @f(%v0: f32[8]) -> f32[8] {\n${lines.join("\n")}\n  return %v${ops - 1}\n}\n`)), 0) as Program;
+    const began = performance.now();
+    const tree = new Tree(program);
+    assert.equal(tree.root.size, ops);
+    for (const item of tree.items.values()) if (item.kind === "box") assert.ok(item.children.length <= 201, `${item.key}: ${item.children.length}`);
+    return performance.now() - began;
+  };
+  time(2_000);
+  const [small, large] = [time(4_000), time(16_000)];
+  assert.ok(large < 12 * small + 200, `${small} ms, ${large} ms`);
+});
+
+// The models are not part of the project.
+const models = join(repository, "../shared/corpus/stablehlo/models");
+if (existsSync(models)) {
+  for (const [name, expected] of [
+    ["flax_gpt2_L12", ["block × 12"]],
+    ["haiku_resnet18", ["block A × 2", "block B × 3"]],
+  ] as const) {
+    test(`${name} has its blocks, before and after`, () => {
+      const page = path(`${name}.html`);
+      sapwood(["opt", join(models, name, "model.mlir"), "-o", path(`${name}.mlir`), "--report", page]);
+      const data = dataOf(page);
+      for (const state of [0, data.states.length - 1]) {
+        assert.deepEqual(boxes(new Tree(Program.read(data, state) as Program), "repeat").map((box) => box.label), expected);
+      }
+    });
+  }
+}
+
+test("a chain without layers is divided into sections", () => {
+  const tree = treeOf("sections", chain(150));
+  const main = boxes(tree, "function")[0] as Box;
+  assert.ok(main.children.filter((c) => c.kind === "box").length >= 3);
+  assert.ok(labels(main, ["run"]).every((label) => /^ops [\d\u202f]+ to [\d\u202f]+$/.test(label)));
+});
