@@ -34,15 +34,22 @@
 //! | `verify/` | The verifier: `node`, `scope` (names), `cycle`. |
 //! | `ops/` | The schemas of ONNX's ops by version: generated tables (`table_a_l`, `table_m_z`, `table_ml`, `newest`) and their parser (`table_parser`). |
 
+mod dialect;
 mod external;
 mod file;
+mod lower;
 mod model;
 pub mod ops;
+mod read;
+mod values;
 mod verify;
 mod wire;
+mod write;
 
+pub use dialect::{op_defs, registry};
 pub use external::{ExternalData, TensorError, TensorProblem};
 pub use file::{FileError, WeightStorage, WriteOptions, read_file, write_file};
+pub use lower::{LowerOptions, lower_function};
 pub use model::{
     Attribute, AttributeType, AttributeValue, DeviceConfiguration, Dimension, DimensionValue,
     ElementType, Function, Graph, IntIntListEntry, MapType, Model, Nested, Node,
@@ -50,8 +57,10 @@ pub use model::{
     ShardedExtent, ShardingSpec, SimpleShardedDim, SparseTensor, StringEntry, Tensor,
     TensorAnnotation, TensorData, TensorType, TrainingInfo, Type, TypeValue, ValueInfo,
 };
+pub use read::{OnnxModule, OnnxSource, to_program};
 pub use verify::verify;
 pub use wire::{Bytes, EncodeError, NumberList, ReadError, Text, WireInfo};
+pub use write::{WriteError, to_model};
 
 /// Reads a model. It copies only the numbers of attributes and shapes.
 ///

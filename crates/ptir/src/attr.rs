@@ -215,6 +215,8 @@ pub enum AttrKind {
     Literal,
     /// A dictionary.
     Dict,
+    /// Any attribute but [`Attr::Unit`].
+    Any,
     /// Not an attribute: the field is the type of the first result.
     ResultType,
 }
@@ -235,6 +237,7 @@ impl AttrKind {
             Self::IntLists(n) => format!("a list of lists of {n} integers"),
             Self::Literal => "a literal".into(),
             Self::Dict => "a dictionary".into(),
+            Self::Any => "an attribute".into(),
             Self::ResultType => "the result type".into(),
         }
     }
@@ -253,6 +256,7 @@ impl AttrKind {
             | (Self::Literal, Attr::Literal(_))
             | (Self::Dict, Attr::Dict(_))
             | (Self::ResultType, Attr::Unit) => true,
+            (Self::Any, attr) => *attr != Attr::Unit,
             (Self::Word(words), Attr::Word(w)) => words.contains(&w.as_str()),
             (Self::IntLists(_), Attr::Ints(rows)) => rows.is_empty(),
             (Self::IntLists(n), Attr::List(rows)) => {

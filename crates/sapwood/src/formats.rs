@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use sapwood_ir as ir;
+use sapwood_onnx::{self as onnx, OnnxSource};
 use sapwood_ptir::{self as ptir, Registry};
 use sapwood_stablehlo::{self as stablehlo, Extras};
-use sapwood_types::{Diagnostics, Source};
+use sapwood_types::{Diagnostic, Diagnostics, Source, Span};
 
 /// A format of program files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -20,11 +21,13 @@ pub(crate) enum FileFormat {
     Py,
     /// StableHLO text
     Mlir,
+    /// An ONNX model
+    Onnx,
 }
 
 impl FileFormat {
     /// The extensions of all formats.
-    pub(crate) const EXTENSIONS: [&'static str; 4] = [".ptir", ".json", ".py", ".mlir"];
+    pub(crate) const EXTENSIONS: [&'static str; 5] = [".ptir", ".json", ".py", ".mlir", ".onnx"];
 
     /// Returns the extension of files in this format, without a dot.
     pub(crate) fn extension(self) -> &'static str {
@@ -33,6 +36,7 @@ impl FileFormat {
             Self::Json => "json",
             Self::Py => "py",
             Self::Mlir => "mlir",
+            Self::Onnx => "onnx",
         }
     }
 
@@ -43,6 +47,7 @@ impl FileFormat {
             "json" => Some(Self::Json),
             "py" => Some(Self::Py),
             "mlir" => Some(Self::Mlir),
+            "onnx" => Some(Self::Onnx),
             _ => None,
         }
     }
@@ -67,10 +72,37 @@ impl AnyProgram {
 /// A program as it was read.
 pub(crate) struct ReadProgram {
     pub(crate) program: AnyProgram,
-    /// The parts of a StableHLO module that PTIR does not represent.
-    pub(crate) extras: Extras,
+    /// The parts of the file that PTIR does not represent.
+    pub(crate) extras: FormatExtras,
     /// Messages about parts of the file that were dropped, one per line.
     pub(crate) notes: String,
+}
+
+/// The parts of a file that a program cannot hold, for writing the program in the same format.
+#[derive(Clone, Default)]
+pub struct FormatExtras {
+    stablehlo: Extras,
+    onnx: Option<OnnxSource>,
+}
+
+impl FormatExtras {
+    /// Returns the model that the program was read from, if it was an ONNX model.
+    #[must_use]
+    pub fn onnx(&self) -> Option<&OnnxSource> {
+        self.onnx.as_ref()
+    }
+}
+
+/// A program in the form that is written to a file.
+pub(crate) enum PrintedProgram {
+    Text(String),
+    Model(Box<onnx::Model>, Arc<onnx::ExternalData>),
+}
+
+impl From<String> for PrintedProgram {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
 }
 
 /// The options of reading a program.
@@ -91,6 +123,38 @@ impl Default for ReadOptions {
     }
 }
 
+/// The reason why an ONNX model cannot be read.
+pub(crate) enum OnnxReadError {
+    /// The file cannot be read.
+    File(String),
+    /// The model is not valid.
+    Model(Diagnostics),
+}
+
+/// Reads an ONNX model from a file, or from bytes, which then have no weights in other files.
+pub(crate) fn read_onnx(
+    input: Result<&Path, Vec<u8>>,
+    registry: &Arc<Registry>,
+) -> Result<ReadProgram, OnnxReadError> {
+    let invalid = |error: onnx::ReadError| {
+        let error = Diagnostic::error(Span::unknown(), error.to_string());
+        OnnxReadError::Model(error.into())
+    };
+    let (model, data) = match input {
+        Ok(path) => onnx::read_file(path).map_err(|error| match error {
+            onnx::FileError::Read { error, .. } => invalid(error),
+            other => OnnxReadError::File(other.to_string()),
+        })?,
+        Err(bytes) => (onnx::read(bytes).map_err(invalid)?, onnx::ExternalData::default()),
+    };
+    let module = onnx::to_program(model, data, registry).map_err(OnnxReadError::Model)?;
+    Ok(ReadProgram {
+        program: AnyProgram::Ptir(module.program),
+        extras: FormatExtras { onnx: Some(module.source), ..FormatExtras::default() },
+        notes: module.notes.iter().map(|note| format!("{note}\n")).collect(),
+    })
+}
+
 /// Reads a program of these ops from a text.
 pub(crate) fn read_program(
     source: &Source,
@@ -99,7 +163,7 @@ pub(crate) fn read_program(
     options: ReadOptions,
 ) -> Result<ReadProgram, Diagnostics> {
     let (text, name) = (source.text(), source.name());
-    let (mut extras, mut notes) = (Extras::new(), String::new());
+    let (mut extras, mut notes) = (FormatExtras::default(), String::new());
     let program = match format {
         FileFormat::Ptir => {
             let options = ptir::ParseOptions::new()
@@ -117,7 +181,7 @@ pub(crate) fn read_program(
             Ok(AnyProgram::Ptir(program))
         }),
         FileFormat::Mlir => stablehlo::read_with(source, registry).map(|module| {
-            extras = module.extras;
+            extras.stablehlo = module.extras;
             notes = module.notes.iter().map(|note| format!("{note}\n")).collect();
             let mut program = module.program;
             if options.source_names {
@@ -125,6 +189,10 @@ pub(crate) fn read_program(
             }
             AnyProgram::Ptir(program)
         }),
+        FileFormat::Onnx => {
+            let message = "an ONNX model is not text";
+            Err(Diagnostic::error(Span::unknown(), message).into())
+        }
         FileFormat::Py => ir::parse_program(source).and_then(|program| {
             let problems = match options.verify {
                 true => ir::verify(&program, ir::VerifyLevel::WellFormed),
@@ -140,18 +208,23 @@ pub(crate) fn read_program(
     }
 }
 
-/// Returns a PTIR program as text of a format. `extras` are the parts of a StableHLO module that PTIR does not represent.
+/// Returns a PTIR program in a format. `extras` are the parts of the file that PTIR does not represent.
 pub(crate) fn print_program(
     program: &ptir::Program,
-    extras: &Extras,
+    extras: &FormatExtras,
     to: FileFormat,
-) -> Result<String, String> {
+) -> Result<PrintedProgram, String> {
     match to {
-        FileFormat::Mlir => {
-            stablehlo::write_program(program, extras).map_err(|why| why.to_string())
-        }
-        FileFormat::Ptir => Ok(ptir::print(program)),
-        FileFormat::Json => Ok(ptir::to_json(program) + "\n"),
+        FileFormat::Mlir => stablehlo::write_program(program, &extras.stablehlo)
+            .map(PrintedProgram::Text)
+            .map_err(|why| why.to_string()),
+        FileFormat::Ptir => Ok(ptir::print(program).into()),
+        FileFormat::Json => Ok((ptir::to_json(program) + "\n").into()),
         FileFormat::Py => Err("PTIR cannot be written as front-end IR".into()),
+        FileFormat::Onnx => {
+            let model = onnx::to_model(program, extras.onnx()).map_err(|why| why.to_string())?;
+            let data = extras.onnx().map_or_else(Arc::default, |source| source.shared_data());
+            Ok(PrintedProgram::Model(Box::new(model), data))
+        }
     }
 }

@@ -58,6 +58,7 @@
 
 pub mod command;
 mod formats;
+mod onnx_passes;
 mod toolkit;
 
 use sapwood_check::{CheckReport, Verdict};
@@ -67,6 +68,7 @@ pub use sapwood_check as check;
 pub use sapwood_explorer as explorer;
 pub use sapwood_ir as ir;
 pub use sapwood_lower as lower;
+pub use sapwood_onnx as onnx;
 pub use sapwood_ptir as ptir;
 pub use sapwood_rewrite as rewrite;
 pub use sapwood_rules as rules;
@@ -76,6 +78,7 @@ pub use sapwood_trace as trace;
 pub use sapwood_types::{
     DataType, Diagnostic, Diagnostics, Loc, LocKind, Severity, Source, SourceErrors, Span,
 };
+pub use formats::FormatExtras;
 pub use toolkit::{OptimizeError, ProgramFile, Toolkit};
 
 /// Nodes, and their comparison up to renaming: the crate `sapwood-structural`.

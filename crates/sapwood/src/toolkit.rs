@@ -13,10 +13,13 @@ use sapwood_rewrite::{
 };
 use sapwood_rules::{PatternFiles, SourceReader, Vocabulary, rules_from};
 use sapwood_runtime::{Backend, RunRequest};
-use sapwood_stablehlo::Extras;
 use sapwood_types::{Source, SourceErrors, Span, read_source, write_atomically};
 
-use crate::formats::{FileFormat, ReadOptions, print_program, read_program};
+use crate::onnx_passes::{DECOMPOSE, ONNX_TO_CORE};
+use crate::formats::{
+    FileFormat, FormatExtras, OnnxReadError, PrintedProgram, ReadOptions, print_program, read_onnx,
+    read_program,
+};
 
 /// The ops, patterns, rules, passes and backends of a compiler.
 ///
@@ -57,9 +60,9 @@ pub struct Toolkit {
 pub struct ProgramFile {
     /// The program. The front-end IR is lowered.
     pub program: Program,
-    /// The parts of a StableHLO module that a program cannot hold.
-    pub extras: Extras,
-    /// The text of the file.
+    /// The parts of the file that a program cannot hold.
+    pub extras: FormatExtras,
+    /// The text of the file; empty for an ONNX model.
     pub source: Source,
 }
 
@@ -70,13 +73,18 @@ impl Default for Toolkit {
 }
 
 impl Toolkit {
-    /// Returns a toolkit of the built-in ops, the shipped patterns and all passes of Sapwood.
+    /// Returns a toolkit of the built-in ops, the ops of ONNX, the shipped patterns and all passes of Sapwood.
     #[must_use]
     pub fn new() -> Self {
         Self {
-            registry: Registry::builtin(),
+            registry: sapwood_onnx::registry(),
             patterns: Vec::new(),
-            passes: sapwood_rules::PASSES.iter().map(|&info| Arc::new(info.clone())).collect(),
+            passes: sapwood_rules::PASSES
+                .iter()
+                .copied()
+                .chain([&ONNX_TO_CORE, &DECOMPOSE])
+                .map(|info| Arc::new(info.clone()))
+                .collect(),
             backends: Vec::new(),
             problems: SourceErrors::default(),
         }
@@ -193,9 +201,19 @@ impl Toolkit {
                 format!("{}: unknown extension; expected one of {extensions}", path.display());
             return Err(SourceErrors::plain(message));
         };
-        let source = read_source(path)?;
+        let source = match format {
+            FileFormat::Onnx => Source::new(&path.display().to_string(), ""),
+            _ => read_source(path)?,
+        };
         let errors = |diagnostics| SourceErrors::in_source(diagnostics, &source);
-        let read = read_program(&source, format, &self.registry, ReadOptions::default());
+        let read = match format {
+            FileFormat::Onnx => match read_onnx(Ok(path), &self.registry) {
+                Err(OnnxReadError::File(error)) => return Err(SourceErrors::plain(error)),
+                Err(OnnxReadError::Model(problems)) => Err(problems),
+                Ok(read) => Ok(read),
+            },
+            _ => read_program(&source, format, &self.registry, ReadOptions::default()),
+        };
         let (program, extras) = read
             .and_then(|read| {
                 let extras = read.extras;
@@ -248,13 +266,19 @@ impl Toolkit {
         &self,
         path: impl AsRef<Path>,
         program: &Program,
-        extras: &Extras,
+        extras: &FormatExtras,
     ) -> Result<(), SourceErrors> {
         let path = path.as_ref();
         let error = |why: String| SourceErrors::plain(format!("{}: {why}", path.display()));
         let format = FileFormat::of(path).ok_or_else(|| error("unknown extension".into()))?;
-        let text = print_program(program, extras, format).map_err(error)?;
-        write_atomically(path, text.as_bytes(), &|| Ok(())).map_err(|why| error(why.to_string()))
+        match print_program(program, extras, format).map_err(error)? {
+            PrintedProgram::Text(text) => write_atomically(path, text.as_bytes(), &|| Ok(()))
+                .map_err(|why| error(why.to_string())),
+            PrintedProgram::Model(model, data) => {
+                sapwood_onnx::write_file(path, &model, &data, &sapwood_onnx::WriteOptions::default())
+                    .map_err(|why| SourceErrors::plain(why.to_string()))
+            }
+        }
     }
 
     /// Runs the `sapwood` command with this toolkit on the arguments of the process.

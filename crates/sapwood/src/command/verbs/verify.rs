@@ -13,7 +13,7 @@ use crate::command::diagnostics::{diagnostics_json, render_diagnostics};
 use crate::command::io::batch::{self, BatchInputs, FileResult};
 use crate::command::io::files::Input;
 use crate::command::io::load::{
-    FileFormat, Loaded, LoadedFile, ReadOptions, format_of, load_source,
+    FileFormat, Loaded, LoadedFile, ReadOptions, format_of, load_source, read_text,
 };
 use crate::command::status::Status;
 
@@ -42,8 +42,8 @@ fn verify_file(args: &Args, input: &Input, console: &Console) -> Result<FileResu
     let color = console.color;
     let format = format_of(input, args.from)?;
     Progress::enter_phase("read");
-    let source = input.read_source()?;
-    match load_source(source.clone(), format, ReadOptions::default(), &console.toolkit) {
+    let source = read_text(input, format)?;
+    match load_source(input, source.clone(), format, ReadOptions::default(), &console.toolkit) {
         Ok(file) => Ok(verify_loaded(args, input, &file, color)),
         // The file was read, but its text is not well-formed.
         Err(CliError::Program { diagnostics, .. }) => {
