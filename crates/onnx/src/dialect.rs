@@ -68,14 +68,19 @@ fn op_def(forms: &[&OpSchema]) -> OpDef {
     let (domain, name) = (forms[0].domain, forms[0].name);
     let prefix = if domain == ML_DOMAIN { ML_PREFIX } else { PREFIX };
     let def = declared(leaked(&format!("{prefix}{name}")));
-    let mut attrs: Vec<(&'static str, AttributeType)> =
-        forms.iter().flat_map(|form| form.attributes.iter().map(|a| (a.name, a.r#type))).collect();
+    // Of several types, that of the newest form counts.
+    let mut attrs: Vec<(&'static str, AttributeType)> = forms
+        .iter()
+        .rev()
+        .flat_map(|form| form.attributes.iter().map(|a| (a.name, a.r#type)))
+        .collect();
     attrs.sort_by_key(|(name, _)| *name);
     attrs.dedup_by_key(|(name, _)| *name);
     let has_regions = attrs.iter().any(|(_, ty)| is_graph(*ty));
-    let mut def = attrs.into_iter().filter(|(_, ty)| !is_graph(*ty)).fold(def, |def, (name, ty)| {
-        def.attr(optional_attr(name, attr_kind(ty)))
-    });
+    let mut def = attrs
+        .into_iter()
+        .filter(|(_, ty)| !is_graph(*ty))
+        .fold(def, |def, (name, ty)| def.attr(optional_attr(name, attr_kind(ty))));
     if has_regions {
         def = def.operand("bodies", OperandKind::Regions);
     }
@@ -107,10 +112,13 @@ fn initializer_def() -> OpDef {
 
 // An op whose results have the declared types.
 fn declared(name: &'static str) -> OpDef {
-    OpDef::new(name, "onnx", &[], |cx| Ok(cx.declared_types.iter().map(|&t| t.clone()).collect()))
-        .operand("inputs", OperandKind::Variadic)
-        .returns(ResultCount::Many)
-        .may_stop()
+    let doc = format!("Computes `{}` of ONNX.", name.trim_start_matches(PREFIX));
+    OpDef::new(name, "onnx", &[&doc], |cx| {
+        Ok(cx.declared_types.iter().map(|&t| t.clone()).collect())
+    })
+    .operand("inputs", OperandKind::Variadic)
+    .returns(ResultCount::Many)
+    .may_stop()
 }
 
 fn with_common_attrs(def: OpDef) -> OpDef {

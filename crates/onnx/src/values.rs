@@ -8,8 +8,8 @@ use sapwood_ptir::{Attr, Dim, Name, TensorLiteral, TensorType, ValueType};
 use crate::dialect::{data_type, element_type};
 use crate::wire;
 use crate::{
-    Attribute, AttributeType, AttributeValue, Bytes, Dimension, DimensionValue,
-    ExternalData, Nested, Shape, Tensor, Text, Type, TypeValue,
+    Attribute, AttributeType, AttributeValue, Bytes, Dimension, DimensionValue, ExternalData,
+    Nested, Shape, Tensor, Text, Type, TypeValue,
 };
 
 /// The key of a dictionary that holds an attribute as protobuf's bytes, in hexadecimal digits.
@@ -18,7 +18,8 @@ const PROTOBUF: &str = "protobuf";
 /// Returns a tensor as a literal, which shares its bytes; `None` if its element type has no counterpart or its data is not valid.
 pub(crate) fn literal_of(tensor: &Tensor, data: &ExternalData) -> Option<TensorLiteral> {
     let dtype = data_type(i64::from(tensor.data_type?))?;
-    let shape: Vec<u64> = tensor.dims.iter().map(|&n| u64::try_from(n).ok()).collect::<Option<_>>()?;
+    let shape: Vec<u64> =
+        tensor.dims.iter().map(|&n| u64::try_from(n).ok()).collect::<Option<_>>()?;
     let bytes = data.bytes_of(tensor).ok()?;
     match dtype {
         DataType::I4 | DataType::U4 => {
@@ -41,7 +42,8 @@ pub(crate) fn tensor_of(literal: &TensorLiteral, name: impl Into<Text>) -> Optio
         None => literal.stored_bytes().to_vec(),
     };
     if element.bits() == Some(4) {
-        bytes = bytes.chunks(2).map(|p| (p[0] & 15) | (p.get(1).map_or(0, |b| b & 15) << 4)).collect();
+        bytes =
+            bytes.chunks(2).map(|p| (p[0] & 15) | (p.get(1).map_or(0, |b| b & 15) << 4)).collect();
     }
     Some(Tensor::from_raw(name, element, dims, bytes.into()))
 }
@@ -137,13 +139,19 @@ fn as_protobuf(attribute: &Attribute) -> Attr {
 }
 
 /// Returns an attribute of a node; `None` if ONNX cannot express it. `ty` is the type that the schema requires.
-pub(crate) fn attribute_of(name: &str, attr: &Attr, ty: Option<AttributeType>) -> Option<Attribute> {
+pub(crate) fn attribute_of(
+    name: &str,
+    attr: &Attr,
+    ty: Option<AttributeType>,
+) -> Option<Attribute> {
     let value = match attr {
         Attr::Float(bits) => AttributeValue::Float(bits.get() as f32),
         Attr::Int(n) => AttributeValue::Int(*n),
         Attr::Bool(b) => AttributeValue::Int(i64::from(*b)),
         Attr::Str(text) => AttributeValue::String(text.as_bytes().into()),
-        Attr::Ints(list) if list.is_empty() => ty.and_then(AttributeType::zero).unwrap_or(AttributeValue::Ints(Vec::new())),
+        Attr::Ints(list) if list.is_empty() => {
+            ty.and_then(AttributeType::zero).unwrap_or(AttributeValue::Ints(Vec::new()))
+        }
         Attr::Ints(list) => AttributeValue::Ints(list.to_vec()),
         Attr::List(items) => match items.first()? {
             Attr::Float(_) => {
@@ -171,4 +179,3 @@ pub(crate) fn attribute_of(name: &str, attr: &Attr, ty: Option<AttributeType>) -
     };
     Some(Attribute::new(name, value))
 }
-

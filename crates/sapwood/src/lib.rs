@@ -1,6 +1,6 @@
 //! Sapwood: a compiler-IR toolkit for tensor programs.
 //!
-//! This crate re-exports the others, except `sapwood-onnx`, under one name and contains the `sapwood` command. Each re-exported crate has a page of
+//! This crate re-exports the others under one name and contains the `sapwood` command. Each re-exported crate has a page of
 //! its own:
 //!
 //! | crate | contents |
@@ -51,6 +51,7 @@
 //! | --- | --- |
 //! | `toolkit` | [`Toolkit`]: ops, patterns, rules, passes and backends of your own, for the command and as a library. |
 //! | `formats` | Reading and printing programs of every format. |
+//! | `onnx_passes` | The passes on ops of ONNX. |
 //! | `main.rs` | The `sapwood` command; calls [`command`]. |
 //! | `command` | Arguments, and the choice of the verb. `status` and `cli_error` are the results of a verb; `console`, `color`, `diagnostics` (as text and JSON), `select_function`, `signals`. |
 //! | `command/verbs/` | One file per verb, such as `run`, `diff` and `match_`. `opt/` has the parts of `opt`: `pipeline`, `equivalence_check` (`--check`), `first_bad_rewrite` (bisection), `report_page` (`--report`), `statistics`. |
@@ -64,6 +65,7 @@ mod toolkit;
 use sapwood_check::{CheckReport, Verdict};
 use sapwood_explorer::{CheckSection, CheckSectionVerdict};
 
+pub use formats::FormatExtras;
 pub use sapwood_check as check;
 pub use sapwood_explorer as explorer;
 pub use sapwood_ir as ir;
@@ -78,7 +80,6 @@ pub use sapwood_trace as trace;
 pub use sapwood_types::{
     DataType, Diagnostic, Diagnostics, Loc, LocKind, Severity, Source, SourceErrors, Span,
 };
-pub use formats::FormatExtras;
 pub use toolkit::{OptimizeError, ProgramFile, Toolkit};
 
 /// Nodes, and their comparison up to renaming: the crate `sapwood-structural`.

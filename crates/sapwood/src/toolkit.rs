@@ -15,11 +15,11 @@ use sapwood_rules::{PatternFiles, SourceReader, Vocabulary, rules_from};
 use sapwood_runtime::{Backend, RunRequest};
 use sapwood_types::{Source, SourceErrors, Span, read_source, write_atomically};
 
-use crate::onnx_passes::{DECOMPOSE, ONNX_TO_CORE};
 use crate::formats::{
     FileFormat, FormatExtras, OnnxReadError, PrintedProgram, ReadOptions, print_program, read_onnx,
     read_program,
 };
+use crate::onnx_passes::{DECOMPOSE, ONNX_TO_CORE};
 
 /// The ops, patterns, rules, passes and backends of a compiler.
 ///
@@ -274,10 +274,13 @@ impl Toolkit {
         match print_program(program, extras, format).map_err(error)? {
             PrintedProgram::Text(text) => write_atomically(path, text.as_bytes(), &|| Ok(()))
                 .map_err(|why| error(why.to_string())),
-            PrintedProgram::Model(model, data) => {
-                sapwood_onnx::write_file(path, &model, &data, &sapwood_onnx::WriteOptions::default())
-                    .map_err(|why| SourceErrors::plain(why.to_string()))
-            }
+            PrintedProgram::Model(model, data) => sapwood_onnx::write_file(
+                path,
+                &model,
+                &data,
+                &sapwood_onnx::WriteOptions::default(),
+            )
+            .map_err(|why| SourceErrors::plain(why.to_string())),
         }
     }
 

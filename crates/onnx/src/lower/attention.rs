@@ -19,7 +19,8 @@ pub(super) fn attention<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
     let is_flat = cx.x(0).rank() == 3;
     let (q_heads, kv_heads) = (cx.int("q_num_heads", 1), cx.int("kv_num_heads", 1));
     let split = |x: V<'b>, heads| if is_flat { split_heads(x, heads) } else { x };
-    let (q, mut k, mut v) = (split(cx.x(0), q_heads), split(cx.x(1), kv_heads), split(cx.x(2), kv_heads));
+    let (q, mut k, mut v) =
+        (split(cx.x(0), q_heads), split(cx.x(1), kv_heads), split(cx.x(2), kv_heads));
     if [q.rank(), k.rank(), v.rank()] != [4; 3] {
         return vec![cx.fail("the operands do not have rank 4")];
     }
@@ -40,7 +41,8 @@ pub(super) fn attention<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
     }
     let dtype = q.dtype();
     let scale = cx.float("scale", 1.0 / (dim as f64).sqrt());
-    let root = if cx.attr("scale").is_some() { scale.sqrt() } else { 1.0 / (dim as f64).sqrt().sqrt() };
+    let root =
+        if cx.attr("scale").is_some() { scale.sqrt() } else { 1.0 / (dim as f64).sqrt().sqrt() };
     let scores = (q * root).dot(k * root, (&[0, 1], &[0, 1]), (&[3], &[3]));
     let low = scores.number(f64::NEG_INFINITY);
     let mut bias = scores.number(0.0).expand(&scores.dims());
@@ -63,7 +65,8 @@ pub(super) fn attention<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
     let dims = scores.dims();
     let row = cx.b.iota(DataType::I64, &dims, 2);
     let column = cx.b.iota(DataType::I64, &dims, 3);
-    let lengths = cx.opt(6).map(|n| n.reshape(&[n.dim(0), Dim::Known(1), Dim::Known(1), Dim::Known(1)]));
+    let lengths =
+        cx.opt(6).map(|n| n.reshape(&[n.dim(0), Dim::Known(1), Dim::Known(1), Dim::Known(1)]));
     // The position of a query among the keys.
     let position = match lengths {
         Some(n) if cx.opt(4).is_none() => row + n - sq as f64,
@@ -101,10 +104,10 @@ pub(super) fn attention<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
         let d = v.extent(3);
         result = reshape_ints(result.transpose(&[0, 2, 1, 3]), &[b, sq, hq * d]);
     }
-    let inner = match (cx.int("qk_matmul_output_mode", 0), cx.since()) {
-        (0, _) => scores,
-        (1, since) => if since >= 24 { capped } else { scores + bias },
-        (2, _) => biased,
+    let inner = match cx.int("qk_matmul_output_mode", 0) {
+        0 => scores,
+        1 => capped,
+        2 => biased,
         _ => probabilities,
     };
     vec![result, present.0, present.1, inner]

@@ -78,10 +78,9 @@ impl Builder {
             return Vec::new();
         }
         let mut f = self.f.borrow_mut();
-        let made = f
-            .resolve_parts(parts)
-            .map_err(|e| e.to_string())
-            .and_then(|parts| f.insert(self.place.get(), &parts, self.span.get()).map_err(|e| e.to_string()));
+        let made = f.resolve_parts(parts).map_err(|e| e.to_string()).and_then(|parts| {
+            f.insert(self.place.get(), &parts, self.span.get()).map_err(|e| e.to_string())
+        });
         match made {
             Ok(inst) => f.inst_results(inst).map(|id| V { b: self, id: Some(id) }).collect(),
             Err(why) => {
@@ -149,8 +148,13 @@ impl Builder {
             return None;
         }
         let body = self.f.borrow_mut().new_body(params);
-        let args: Vec<V<'b>> =
-            self.f.borrow().body_params(body).iter().map(|&id| V { b: self, id: Some(id) }).collect();
+        let args: Vec<V<'b>> = self
+            .f
+            .borrow()
+            .body_params(body)
+            .iter()
+            .map(|&id| V { b: self, id: Some(id) })
+            .collect();
         let outer = self.place.replace(InsertPoint::End(body));
         let results = build(&args);
         if let Some(values) = results.iter().map(|v| v.id).collect::<Option<_>>() {
@@ -197,6 +201,10 @@ impl<'b> V<'b> {
     }
 
     pub(crate) fn ty(self) -> TensorType {
+        if self.b.has_failed() {
+            // Any type will do, as long as it has axes to look at.
+            return TensorType::new(DataType::F32, [1u64; 8]);
+        }
         let f = self.b.f.borrow();
         match self.id.map(|id| f.value_type(id)) {
             Some(ValueType::Tensor(ty)) => ty.clone(),
@@ -204,9 +212,12 @@ impl<'b> V<'b> {
                 let other = other.to_string();
                 drop(f);
                 self.b.fail(format!("an operand is {other}, expected a tensor"));
-                TensorType::scalar(DataType::F32)
+                self.ty()
             }
-            None => TensorType::scalar(DataType::F32),
+            None => {
+                self.b.fail("an operand is missing");
+                self.ty()
+            }
         }
     }
 
@@ -318,7 +329,8 @@ impl<'b> V<'b> {
         let Some(input) = self.id else { return self };
         let dims: Vec<Dim> = ty.dims.iter().map(|_| Dim::Known(1)).collect();
         let ones = self.reshape(&dims);
-        let open = TensorType { dtype: ty.dtype, dims: ty.dims.iter().map(|_| Dim::Unknown).collect() };
+        let open =
+            TensorType { dtype: ty.dtype, dims: ty.dims.iter().map(|_| Dim::Unknown).collect() };
         let _ = input;
         let Some(input) = ones.id else { return ones };
         let opened = self.b.record(Refine { input, ty: ResultType(open.into()) });
@@ -349,7 +361,13 @@ impl<'b> V<'b> {
         let rank = own.len() + axes.len();
         let mut rest = own.into_iter();
         let dims: Vec<Dim> = (0..rank)
-            .map(|axis| if axes.contains(&axis) { Dim::Known(1) } else { rest.next().unwrap_or(Dim::Unknown) })
+            .map(|axis| {
+                if axes.contains(&axis) {
+                    Dim::Known(1)
+                } else {
+                    rest.next().unwrap_or(Dim::Unknown)
+                }
+            })
             .collect();
         self.reshape(&dims)
     }

@@ -142,7 +142,7 @@ impl<'b> Cx<'b> {
     pub(crate) fn wrap_axis(&self, axis: i64, rank: usize) -> usize {
         let wrapped = if axis < 0 { axis + rank as i64 } else { axis };
         match usize::try_from(wrapped) {
-            Ok(axis) if axis < rank.max(1) => axis,
+            Ok(axis) if axis < rank => axis,
             _ => {
                 self.fail(format!("axis {axis} is out of range for rank {rank}"));
                 0
@@ -160,7 +160,9 @@ impl<'b> Cx<'b> {
     pub(crate) fn numbers(&self, i: usize) -> Option<Vec<Option<DimExpr>>> {
         let known = self.known(i)?;
         match (known.literal, known.numbers) {
-            (Some(literal), _) => Some(ints_of(&literal)?.into_iter().map(DimExpr::constant).collect()),
+            (Some(literal), _) => {
+                Some(ints_of(&literal)?.into_iter().map(DimExpr::constant).collect())
+            }
             (None, numbers) => numbers.map(|numbers| numbers.to_vec()),
         }
     }
@@ -186,7 +188,9 @@ impl<'b> Cx<'b> {
     /// Returns an input as dims; `Unknown` where nothing is known. `None` if not even their number is known.
     pub(crate) fn dims(&self, i: usize) -> Option<Vec<Dim>> {
         if let Some(numbers) = self.numbers(i) {
-            return Some(numbers.into_iter().map(|n| n.map_or(Dim::Unknown, Dim::from_expr)).collect());
+            return Some(
+                numbers.into_iter().map(|n| n.map_or(Dim::Unknown, Dim::from_expr)).collect(),
+            );
         }
         let count = self.opt(i)?.dim(0).known()?;
         (count <= 64).then(|| vec![Dim::Unknown; count as usize])

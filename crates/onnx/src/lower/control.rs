@@ -15,7 +15,9 @@ pub(super) fn infer_nothing(_: &NodeView<'_>, _: &[&ValueType]) -> Option<Vec<Va
 // Returns the type of values that have one of two types.
 fn joined(a: &ValueType, b: &ValueType) -> ValueType {
     match (a, b) {
-        (ValueType::Tensor(x), ValueType::Tensor(y)) if x.dtype == y.dtype && x.rank() == y.rank() => {
+        (ValueType::Tensor(x), ValueType::Tensor(y))
+            if x.dtype == y.dtype && x.rank() == y.rank() =>
+        {
             let dims = x.dims.iter().zip(&y.dims);
             let dims = dims.map(|(&p, &q)| if p.certainly_equal(q) { p } else { Dim::Unknown });
             TensorType { dtype: x.dtype, dims: dims.collect() }.into()
@@ -49,7 +51,8 @@ pub(crate) fn infer_control_flow(node: &Node, f: &Function, parts: &OpParts) -> 
             let body = parts.regions.first().map(|&b| f.body_params(b).len()).unwrap_or(0);
             let carried = body.saturating_sub(2);
             let all = yielded(0);
-            let inits: Vec<ValueType> = parts.operands[parts.operands.len().saturating_sub(carried)..]
+            let inits: Vec<ValueType> = parts.operands
+                [parts.operands.len().saturating_sub(carried)..]
                 .iter()
                 .map(|&v| f.value_type(v).clone())
                 .collect();
@@ -97,7 +100,8 @@ pub(super) fn run_loop(cx: &mut EvalCx<'_>) -> EvalResult {
         None => true,
     };
     let mut carried: Vec<Value> = args.collect();
-    let mut scanned: Vec<Vec<Value>> = vec![Vec::new(); cx.num_results().saturating_sub(carried.len())];
+    let mut scanned: Vec<Vec<Value>> =
+        vec![Vec::new(); cx.num_results().saturating_sub(carried.len())];
     let mut i = 0i64;
     while condition && trips.is_none_or(|n| i < n) {
         cx.work(1)?;
@@ -135,7 +139,8 @@ pub(super) fn run_scan(cx: &mut EvalCx<'_>) -> EvalResult {
     let args: Vec<Value> = cx.args().to_vec();
     let states = args.len().saturating_sub(count);
     let outputs = cx.num_results().saturating_sub(states);
-    let (axes, directions) = (list("scan_input_axes", count)?, list("scan_input_directions", count)?);
+    let (axes, directions) =
+        (list("scan_input_axes", count)?, list("scan_input_directions", count)?);
     let (out_axes, out_directions) =
         (list("scan_output_axes", outputs)?, list("scan_output_directions", outputs)?);
     let mut carried: Vec<Value> = args[..states].to_vec();
@@ -146,7 +151,10 @@ pub(super) fn run_scan(cx: &mut EvalCx<'_>) -> EvalResult {
     let axis_of = |tensor: &Tensor, axis: i64| -> Result<usize, Fault> {
         let rank = tensor.shape().len() as i64;
         let wrapped = if axis < 0 { axis + rank } else { axis };
-        usize::try_from(wrapped).ok().filter(|&a| a < rank as usize).ok_or_else(|| Fault::op("a scan axis is out of range"))
+        usize::try_from(wrapped)
+            .ok()
+            .filter(|&a| a < rank as usize)
+            .ok_or_else(|| Fault::op("a scan axis is out of range"))
     };
     let mut length = None;
     for (tensor, &axis) in inputs.iter().zip(&axes) {

@@ -228,14 +228,26 @@ pub(super) fn is_inf<'b>(cx: &Cx<'b>) -> V<'b> {
 }
 
 pub(super) fn bit_shift<'b>(cx: &Cx<'b>) -> V<'b> {
-    let op = if cx.text("direction", "LEFT") == "LEFT" { "shl" } else { "shr_logical" };
+    let is_signed = cx.x(0).dtype().integer_range().is_some_and(|(low, _)| low < 0);
+    let op = match (cx.text("direction", "LEFT"), is_signed) {
+        ("LEFT", _) => "shl",
+        (_, true) => "shr_arithmetic",
+        (_, false) => "shr_logical",
+    };
     cx.x(0).binary(op, cx.x(1))
 }
 
 pub(super) fn bit_cast<'b>(cx: &Cx<'b>) -> V<'b> {
-    let x = cx.x(0);
+    let mut x = cx.x(0);
+    let dtype = cx.dtype("to", x.dtype());
+    // ONNX stores a bool in a byte.
+    if x.dtype().is_bool() {
+        x = x.cast(DataType::U8);
+    }
+    if dtype.is_bool() {
+        return x.compare(x.number(0.0), Direction::Ne);
+    }
     let ty = x.ty();
-    let dtype = cx.dtype("to", ty.dtype);
     let (from, to) = (ty.dtype.bit_width(), dtype.bit_width());
     let mut dims = ty.dims.clone();
     if to > from {

@@ -62,7 +62,8 @@ fn nd_indices<'b>(cx: &Cx<'b>, x: V<'b>, indices: V<'b>, batch: usize) -> (V<'b>
     let extents: Vec<i64> = (batch..batch + count).map(|a| x.extent(a)).collect();
     let wrap = cx.b.i64s(&[count as u64], &extents);
     let indices = indices.cast(DataType::I64);
-    let wrapped = indices.compare(indices.number(0.0), Direction::Lt).select(indices + wrap, indices);
+    let wrapped =
+        indices.compare(indices.number(0.0), Direction::Lt).select(indices + wrap, indices);
     if batch == 0 {
         return (wrapped, count);
     }
@@ -122,7 +123,8 @@ pub(super) fn tensor_scatter<'b>(cx: &Cx<'b>) -> V<'b> {
     let extent = past.extent(axis);
     let start = match cx.opt(2) {
         Some(start) => {
-            let lead: Vec<Dim> = (0..rank).map(|a| if a == 0 { start.dim(0) } else { Dim::Known(1) }).collect();
+            let lead: Vec<Dim> =
+                (0..rank).map(|a| if a == 0 { start.dim(0) } else { Dim::Known(1) }).collect();
             start.cast(DataType::I64).reshape(&lead)
         }
         None => cx.b.scalar(DataType::I64, 0.0),
@@ -228,7 +230,8 @@ pub(super) fn reverse_sequence<'b>(cx: &Cx<'b>) -> V<'b> {
     let rank = x.rank();
     let (time, batch) = (cx.axis("time_axis", 0, rank), cx.axis("batch_axis", 1, rank));
     let dims = x.dims();
-    let along: Vec<Dim> = (0..rank).map(|a| if a == batch { dims[batch] } else { Dim::Known(1) }).collect();
+    let along: Vec<Dim> =
+        (0..rank).map(|a| if a == batch { dims[batch] } else { Dim::Known(1) }).collect();
     let length = lengths.cast(DataType::I64).reshape(&along);
     let step = cx.b.iota(DataType::I64, &dims, time);
     let mirrored = step.compare(length, Direction::Lt).select(length - 1.0 - step, step);
@@ -248,7 +251,9 @@ pub(super) fn col2im<'b>(cx: &Cx<'b>) -> V<'b> {
     let taps: i64 = block.iter().product();
     let (batch, channels) = (x.extent(0), x.extent(1) / taps.max(1));
     let counts: Vec<i64> = (0..n)
-        .map(|i| (image[i] + pads[i] + pads[n + i] - (block[i] - 1) * dilations[i] - 1) / strides[i] + 1)
+        .map(|i| {
+            (image[i] + pads[i] + pads[n + i] - (block[i] - 1) * dilations[i] - 1) / strides[i] + 1
+        })
         .collect();
     // [batch, channels, block…, counts…] is added to the padded image at tap * dilation + position * stride.
     let mut shape = vec![batch, channels];
@@ -267,8 +272,12 @@ pub(super) fn col2im<'b>(cx: &Cx<'b>) -> V<'b> {
     let vectors = cx.b.concat(&entries, dims.len());
     let zeros = cx.b.filled(x.dtype(), &target, 0.0);
     let sum = zeros.scatter_slices(vectors, blocks, n + 2, |old, new| old + new);
-    let crop = |k: usize| [0, 0].into_iter().chain((0..n).map(move |i| (k, i))
-        .map(|(k, i)| -pads[k * n + i])).collect::<Vec<i64>>();
+    let crop = |k: usize| {
+        [0, 0]
+            .into_iter()
+            .chain((0..n).map(move |i| (k, i)).map(|(k, i)| -pads[k * n + i]))
+            .collect::<Vec<i64>>()
+    };
     sum.pad(x.number(0.0), &crop(0), &crop(1))
 }
 
@@ -281,9 +290,9 @@ pub(super) fn max_unpool<'b>(cx: &Cx<'b>) -> V<'b> {
         return cx.fail("the attributes do not fit");
     }
     let mut plain = vec![x.extent(0), x.extent(1)];
-    plain.extend((0..n).map(|i| {
-        (x.extent(i + 2) - 1) * strides[i] + kernel[i] - pads[i] - pads[n + i]
-    }));
+    plain.extend(
+        (0..n).map(|i| (x.extent(i + 2) - 1) * strides[i] + kernel[i] - pads[i] - pads[n + i]),
+    );
     let shape = match cx.opt(2) {
         Some(_) => cx.const_ints(2),
         None => plain.clone(),

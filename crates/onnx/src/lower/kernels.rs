@@ -186,7 +186,10 @@ fn order_key(dtype: DataType, bits: u128) -> i128 {
     if is_signed && bits & sign != 0 { bits as i128 - (1i128 << width) } else { bits as i128 }
 }
 
-pub(super) fn infer_non_max_suppression(_: &NodeView<'_>, _: &[&ValueType]) -> Option<Vec<ValueType>> {
+pub(super) fn infer_non_max_suppression(
+    _: &NodeView<'_>,
+    _: &[&ValueType],
+) -> Option<Vec<ValueType>> {
     let dims = [Dim::Unknown, Dim::Known(3)].into_iter().collect();
     Some(vec![TensorType { dtype: DataType::I64, dims }.into()])
 }

@@ -28,7 +28,8 @@ fn loss<'b>(cx: &Cx<'b>, log: V<'b>, target: V<'b>, weight: Option<V<'b>>) -> V<
     let pick = |v: V<'b>| is_target.select(v, log.number(0.0)).sum(&[1], false);
     let mut weights = match weight {
         Some(weight) => {
-            let along: Vec<Dim> = (1..dims.len()).map(|a| if a == 1 { dims[1] } else { Dim::Known(1) }).collect();
+            let along: Vec<Dim> =
+                (1..dims.len()).map(|a| if a == 1 { dims[1] } else { Dim::Known(1) }).collect();
             pick(weight.reshape(&along).expand(&dims))
         }
         None => log.number(1.0).expand(&target.dims()),

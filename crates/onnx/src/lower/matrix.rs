@@ -37,7 +37,8 @@ pub(super) fn matmul<'b>(a: V<'b>, b: V<'b>) -> V<'b> {
     let lead = |v: V<'b>| -> Dims { v.dims()[..v.rank() - 2].iter().copied().collect() };
     let batch = joined_dims(a.b, &[lead(a), lead(b)]);
     let with_batch = |v: V<'b>| {
-        let dims: Dims = batch.iter().copied().chain(v.dims()[v.rank() - 2..].iter().copied()).collect();
+        let dims: Dims =
+            batch.iter().copied().chain(v.dims()[v.rank() - 2..].iter().copied()).collect();
         v.expand(&dims)
     };
     let (a, b) = (with_batch(a), with_batch(b));
@@ -81,7 +82,12 @@ pub(super) fn window(cx: &Cx<'_>, x: V<'_>, kernel: Vec<i64>) -> Window {
     let pads = cx.ints_or("pads", 0, 2 * n);
     if strides.len() != n || dilations.len() != n || pads.len() != 2 * n || x.rank() != n + 2 {
         cx.fail(format!("the window has {n} axes, the attributes or the input do not fit"));
-        return Window { kernel, strides: vec![1; n], dilations: vec![1; n], pads: vec![[0, 0]; n] };
+        return Window {
+            kernel,
+            strides: vec![1; n],
+            dilations: vec![1; n],
+            pads: vec![[0, 0]; n],
+        };
     }
     let auto = cx.text("auto_pad", "NOTSET");
     let pads = (0..n)
@@ -154,7 +160,10 @@ pub(super) fn conv_transpose<'b>(cx: &Cx<'b>) -> V<'b> {
     let auto = cx.text("auto_pad", "NOTSET");
     let wanted = cx.ints("output_shape");
     let groups = cx.int("group", 1).max(1);
-    if [strides.len(), dilations.len(), extra.len()] != [n; 3] || pads.len() != 2 * n || x.rank() != n + 2 {
+    if [strides.len(), dilations.len(), extra.len()] != [n; 3]
+        || pads.len() != 2 * n
+        || x.rank() != n + 2
+    {
         return cx.fail("the attributes do not fit the kernel");
     }
     let mut edges = Vec::new();
@@ -169,8 +178,14 @@ pub(super) fn conv_transpose<'b>(cx: &Cx<'b>) -> V<'b> {
         };
         let [low, high] = match output {
             Some(output) => {
-                let total = (full - output).max(0);
-                if auto == "SAME_UPPER" { [total / 2, total - total / 2] } else { [total - total / 2, total / 2] }
+                let total = full - output;
+                if total < 0 {
+                    [0, total]
+                } else if auto == "SAME_UPPER" {
+                    [total / 2, total - total / 2]
+                } else {
+                    [total - total / 2, total / 2]
+                }
             }
             None => [pads[i], pads[n + i]],
         };
@@ -186,7 +201,8 @@ pub(super) fn conv_transpose<'b>(cx: &Cx<'b>) -> V<'b> {
     let mut merged = vec![groups * m, c / groups];
     merged.extend(&kernel);
     let spatial: Vec<usize> = (2..n + 2).collect();
-    let mirrored = reshape_ints(reshape_ints(w, &split).transpose(&perm), &merged).reverse(&spatial);
+    let mirrored =
+        reshape_ints(reshape_ints(w, &split).transpose(&perm), &merged).reverse(&spatial);
     let result = x.convolve(
         mirrored,
         ConvArgs {
@@ -292,8 +308,14 @@ pub(super) fn einsum<'b>(cx: &Cx<'b>) -> V<'b> {
         return cx.fail("the equation has another number of operands");
     }
     // An ellipsis stands for the leading axes of the longest one, which get digits as labels.
-    let spare = |term: &str, rank: usize| rank.saturating_sub(term.replace("...", "").chars().count());
-    let longest = terms.iter().zip(&inputs).filter(|(t, _)| t.contains("...")).map(|(t, v)| spare(t, v.rank())).max();
+    let spare =
+        |term: &str, rank: usize| rank.saturating_sub(term.replace("...", "").chars().count());
+    let longest = terms
+        .iter()
+        .zip(&inputs)
+        .filter(|(t, _)| t.contains("..."))
+        .map(|(t, v)| spare(t, v.rank()))
+        .max();
     let longest = longest.unwrap_or(0).min(10);
     let digits: String = (0..longest).map(|i| char::from(b'0' + i as u8)).collect();
     let mut labelled: Vec<(Vec<char>, V<'b>)> = Vec::new();
@@ -306,7 +328,11 @@ pub(super) fn einsum<'b>(cx: &Cx<'b>) -> V<'b> {
         Some(right) => right.replace("...", &digits).chars().collect(),
         None => {
             let all: Vec<char> = labelled.iter().flat_map(|(labels, _)| labels.clone()).collect();
-            let mut once: Vec<char> = all.iter().copied().filter(|c| c.is_alphabetic() && all.iter().filter(|d| *d == c).count() == 1).collect();
+            let mut once: Vec<char> = all
+                .iter()
+                .copied()
+                .filter(|c| c.is_alphabetic() && all.iter().filter(|d| *d == c).count() == 1)
+                .collect();
             once.sort_unstable();
             digits.chars().chain(once).collect()
         }
@@ -332,7 +358,8 @@ pub(super) fn einsum<'b>(cx: &Cx<'b>) -> V<'b> {
     let summed: Vec<usize> = (0..labels.len()).filter(|&i| !output.contains(&labels[i])).collect();
     let kept: Vec<char> = labels.into_iter().filter(|l| output.contains(l)).collect();
     let value = if summed.is_empty() { value } else { value.sum(&summed, false) };
-    let perm: Option<Vec<usize>> = output.iter().map(|l| kept.iter().position(|k| k == l)).collect();
+    let perm: Option<Vec<usize>> =
+        output.iter().map(|l| kept.iter().position(|k| k == l)).collect();
     match perm {
         Some(perm) => value.transpose(&perm),
         None => cx.fail("the output of the equation has an unknown label"),
@@ -358,7 +385,8 @@ fn diagonals<'b>(mut labels: Vec<char>, mut value: V<'b>) -> (Vec<char>, V<'b>) 
 }
 
 fn arrange<'b>(value: V<'b>, labels: &[char], union: &[char]) -> V<'b> {
-    let present: Vec<usize> = union.iter().filter_map(|l| labels.iter().position(|k| k == l)).collect();
+    let present: Vec<usize> =
+        union.iter().filter_map(|l| labels.iter().position(|k| k == l)).collect();
     let missing: Vec<usize> = (0..union.len()).filter(|&i| !labels.contains(&union[i])).collect();
     value.transpose(&present).unsqueeze(&missing)
 }

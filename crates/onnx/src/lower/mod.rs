@@ -147,7 +147,9 @@ fn evaluate(cx: &mut EvalCx<'_>) -> EvalResult {
     if let Some(why) = b.take_failure() {
         return Err(Fault::op(format!("{name}: {why}")));
     }
-    let Some(values) = values else { return Err(Fault::op(format!("{name}: a result is missing"))) };
+    let Some(values) = values else {
+        return Err(Fault::op(format!("{name}: a result is missing")));
+    };
     let return_op: Return = Return { values };
     let types: Vec<ValueType> =
         return_op.values.iter().map(|&v| b.f.borrow().value_type(v).clone()).collect();

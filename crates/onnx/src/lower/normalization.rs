@@ -1,7 +1,7 @@
 //! Normalizations and softmax.
 
-use sapwood_ptir::eval::DataType;
 use sapwood_ptir::Dim;
+use sapwood_ptir::eval::DataType;
 
 use super::builder::V;
 use super::context::Cx;
@@ -37,7 +37,8 @@ pub(super) fn batch<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
     let apply = |mean: V<'b>, var: V<'b>| {
         let (mean, var) = (per_channel(mean.cast(x.dtype())), per_channel(var.cast(x.dtype())));
         let spread = (var + epsilon).unary("sqrt");
-        per_channel(scale.cast(x.dtype())) * ((x - mean) / spread) + per_channel(bias.cast(x.dtype()))
+        per_channel(scale.cast(x.dtype())) * ((x - mean) / spread)
+            + per_channel(bias.cast(x.dtype()))
     };
     let is_training = match cx.since() {
         since if since >= 14 => cx.flag("training_mode", false),
@@ -73,9 +74,14 @@ pub(super) fn group<'b>(cx: &Cx<'b>) -> V<'b> {
     let dims = x.dims();
     let groups = cx.int("num_groups", 1).max(1);
     let channels = x.extent(1);
-    let mut split: Vec<Dim> = vec![dims[0], Dim::Known(groups as u64), Dim::Known((channels / groups) as u64)];
+    let mut split: Vec<Dim> =
+        vec![dims[0], Dim::Known(groups as u64), Dim::Known((channels / groups) as u64)];
     split.extend(dims.iter().skip(2));
-    let dtype = if cx.int("stash_type", 1) == 1 && x.dtype().bit_width() < 32 { DataType::F32 } else { x.dtype() };
+    let dtype = if cx.int("stash_type", 1) == 1 && x.dtype().bit_width() < 32 {
+        DataType::F32
+    } else {
+        x.dtype()
+    };
     let parts = x.cast(dtype).reshape(&split);
     let axes: Vec<usize> = (2..parts.rank()).collect();
     let normal = standardized(parts, &axes, cx.float("epsilon", 1e-5)).cast(x.dtype());
@@ -83,7 +89,8 @@ pub(super) fn group<'b>(cx: &Cx<'b>) -> V<'b> {
     if cx.since() < 21 {
         // One number per group.
         let one = |v: V<'b>| {
-            let dims: Vec<Dim> = (1..normal.rank()).map(|a| if a == 1 { v.dim(0) } else { Dim::Known(1) }).collect();
+            let dims: Vec<Dim> =
+                (1..normal.rank()).map(|a| if a == 1 { v.dim(0) } else { Dim::Known(1) }).collect();
             v.reshape(&dims)
         };
         return (normal * one(scale) + one(bias)).reshape(&dims);
@@ -143,7 +150,8 @@ pub(super) fn lp<'b>(cx: &Cx<'b>) -> V<'b> {
 pub(super) fn lrn<'b>(cx: &Cx<'b>) -> V<'b> {
     let x = cx.x(0);
     let size = cx.int("size", 1).max(1);
-    let (alpha, beta, bias) = (cx.float("alpha", 0.0001), cx.float("beta", 0.75), cx.float("bias", 1.0));
+    let (alpha, beta, bias) =
+        (cx.float("alpha", 0.0001), cx.float("beta", 0.75), cx.float("bias", 1.0));
     let rank = x.rank();
     let (mut low, mut high) = (vec![0; rank], vec![0; rank]);
     (low[1], high[1]) = ((size - 1) / 2, size - 1 - (size - 1) / 2);

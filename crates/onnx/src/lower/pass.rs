@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
+use sapwood_ptir::ops::Cast;
 use sapwood_ptir::{Attr, Function, InsertPoint, InstId, ValueId, ValueType};
 
 use super::builder::Builder;
@@ -19,8 +20,7 @@ pub struct LowerOptions {
 /// Replaces ops of ONNX by core ops with the same meaning, and returns how many. An op stays if the extents or contents that its meaning
 /// depends on are not known.
 pub fn lower_function(f: &mut Function, options: LowerOptions) -> usize {
-    let insts: Vec<InstId> =
-        f.walk().filter(|&inst| f.op_name(inst).starts_with(PREFIX)).collect();
+    let insts: Vec<InstId> = f.walk().filter(|&inst| f.op_name(inst).starts_with(PREFIX)).collect();
     if insts.is_empty() {
         return 0;
     }
@@ -66,7 +66,9 @@ fn lower_inst(
     drop(f);
     let view = NodeView { def: &def, attrs: &attrs, absent: &absent, outputs: results.len() };
     let refs: Vec<&ValueType> = types.iter().collect();
-    if let (Some(numbers), Some(&result)) = (shape_values::numbers_of(&view, &refs, &facts), results.first()) {
+    if let (Some(numbers), Some(&result)) =
+        (shape_values::numbers_of(&view, &refs, &facts), results.first())
+    {
         known.insert(result, Known { literal: None, numbers: Some(numbers.into()) });
     }
     if !(row.is_core || options.decompose) {
@@ -79,8 +81,14 @@ fn lower_inst(
     let new: Vec<Option<ValueId>> = table::build(&row.meaning, &cx).iter().map(|v| v.id).collect();
     let failed = b.take_failure().is_some() || new.len() < results.len();
     let mut f = b.f.borrow_mut();
+    let is_cast = matches!(op, "onnx.Cast" | "onnx.CastLike");
+    let adds_cast = !options.decompose && !is_cast && has_cast_between(&f, last, inst);
     let fits = !failed
-        && new.iter().zip(&result_types).all(|(v, ty)| v.is_some_and(|v| fits(f.value_type(v), ty)));
+        && !adds_cast
+        && new
+            .iter()
+            .zip(&result_types)
+            .all(|(v, ty)| v.is_some_and(|v| fits(f.value_type(v), ty)));
     if !fits {
         erase_between(&mut f, last, inst);
         return false;
@@ -102,6 +110,18 @@ fn lower_inst(
         }
     }
     f.erase(inst).is_ok()
+}
+
+// Returns whether an attempt added casts, which the node does without.
+fn has_cast_between(f: &Function, last: Option<InstId>, before: InstId) -> bool {
+    let mut next = f.prev_inst(before);
+    while let Some(inst) = next.filter(|&inst| Some(inst) != last) {
+        if f.is::<Cast>(inst) {
+            return true;
+        }
+        next = f.prev_inst(inst);
+    }
+    false
 }
 
 // Returns whether a value of one type can replace a value of another: the second may know less.

@@ -76,14 +76,15 @@ fn max_indices<'b>(cx: &Cx<'b>, x: V<'b>, window: &Window, largest: V<'b>) -> V<
     let mut index = cx.b.iota(DataType::I64, &dims, 0) * shape[1] as f64;
     index = (index + cx.b.iota(DataType::I64, &dims, 1)) * plane as f64;
     let mut step = 1i64;
-    let spatial: Vec<usize> = if row_major { (2..rank).rev().collect() } else { (2..rank).collect() };
+    let spatial: Vec<usize> =
+        if row_major { (2..rank).rev().collect() } else { (2..rank).collect() };
     for axis in spatial {
         index = index + cx.b.iota(DataType::I64, &dims, axis) * step as f64;
         step *= shape[axis] as i64;
     }
     let n = window.kernel.len();
     let outputs: Vec<i64> = (2..rank).map(|axis| largest.extent(axis)).collect();
-    let none = index.number(i64::MAX as f64);
+    let none = index.number((1u64 << 62) as f64);
     let (low, high): (Vec<i64>, Vec<i64>) = (
         [0, 0].into_iter().chain(window.pads.iter().map(|p| p[0])).collect(),
         [0, 0].into_iter().chain(window.pads.iter().map(|p| p[1])).collect(),
@@ -135,11 +136,21 @@ pub(super) fn average_pool<'b>(cx: &Cx<'b>) -> V<'b> {
         false => ones,
         true => {
             // Pads count, but not what ceil mode adds beyond them.
-            let edges = |k: usize| [0, 0].into_iter().chain(explicit.pads.iter().map(move |p| p[k])).collect::<Vec<_>>();
+            let edges = |k: usize| {
+                [0, 0]
+                    .into_iter()
+                    .chain(explicit.pads.iter().map(move |p| p[k]))
+                    .collect::<Vec<_>>()
+            };
             ones.pad(x.number(1.0), &edges(0), &edges(1))
         }
     };
-    let mut rest = Window { kernel: window.kernel.clone(), strides: window.strides.clone(), dilations: window.dilations.clone(), pads: window.pads.clone() };
+    let mut rest = Window {
+        kernel: window.kernel.clone(),
+        strides: window.strides.clone(),
+        dilations: window.dilations.clone(),
+        pads: window.pads.clone(),
+    };
     if include {
         for (pad, given) in rest.pads.iter_mut().zip(&explicit.pads) {
             *pad = [pad[0] - given[0], pad[1] - given[1]];

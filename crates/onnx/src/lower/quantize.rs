@@ -16,7 +16,8 @@ fn spread<'b>(cx: &Cx<'b>, x: V<'b>, v: V<'b>) -> V<'b> {
         1 if v.dim(0) == Dim::Known(1) && cx.int("block_size", 0) == 0 => v.reshape(&[]),
         1 if rank >= 1 && cx.int("block_size", 0) == 0 => {
             let axis = cx.axis("axis", 1, rank);
-            let dims: Vec<Dim> = (0..rank).map(|a| if a == axis { v.dim(0) } else { Dim::Known(1) }).collect();
+            let dims: Vec<Dim> =
+                (0..rank).map(|a| if a == axis { v.dim(0) } else { Dim::Known(1) }).collect();
             v.reshape(&dims)
         }
         _ => {
@@ -45,7 +46,13 @@ fn saturated<'b>(cx: &Cx<'b>, x: V<'b>, dtype: DataType) -> V<'b> {
 }
 
 /// Returns `saturate(round(x / scale) + zero_point)`.
-fn quantized<'b>(cx: &Cx<'b>, x: V<'b>, scale: V<'b>, zero: Option<V<'b>>, dtype: DataType) -> V<'b> {
+fn quantized<'b>(
+    cx: &Cx<'b>,
+    x: V<'b>,
+    scale: V<'b>,
+    zero: Option<V<'b>>,
+    dtype: DataType,
+) -> V<'b> {
     let ratio = x / scale;
     if !dtype.is_integer() {
         return saturated(cx, ratio, dtype);
@@ -106,7 +113,8 @@ fn centered<'b>(x: V<'b>, zero: Option<V<'b>>, axis: usize) -> V<'b> {
     if zero.rank() == 0 || zero.rank() > 1 {
         return wide - zero;
     }
-    let dims: Vec<Dim> = (0..rank).map(|a| if a == axis { zero.dim(0) } else { Dim::Known(1) }).collect();
+    let dims: Vec<Dim> =
+        (0..rank).map(|a| if a == axis { zero.dim(0) } else { Dim::Known(1) }).collect();
     wide - if zero.dim(0) == Dim::Known(1) { zero.reshape(&[]) } else { zero.reshape(&dims) }
 }
 

@@ -42,10 +42,16 @@ impl<'b> Layer<'b> {
             "relu" => x.max(zero),
             "affine" => x * param(&self.alphas, 1.0) + param(&self.betas, 0.0),
             "leakyrelu" => x.compare(zero, Direction::Lt).select(x * param(&self.alphas, 0.01), x),
-            "thresholdedrelu" => x.compare(x.number(param(&self.alphas, 1.0)), Direction::Gt).select(x, zero),
+            "thresholdedrelu" => {
+                x.compare(x.number(param(&self.alphas, 1.0)), Direction::Gt).select(x, zero)
+            }
             "scaledtanh" => (x * param(&self.betas, 1.0)).unary("tanh") * param(&self.alphas, 1.0),
-            "hardsigmoid" => (x * param(&self.alphas, 0.2) + param(&self.betas, 0.5)).min(x.number(1.0)).max(zero),
-            "elu" => x.compare(zero, Direction::Lt).select((x.unary("exp") - 1.0) * param(&self.alphas, 1.0), x),
+            "hardsigmoid" => (x * param(&self.alphas, 0.2) + param(&self.betas, 0.5))
+                .min(x.number(1.0))
+                .max(zero),
+            "elu" => x
+                .compare(zero, Direction::Lt)
+                .select((x.unary("exp") - 1.0) * param(&self.alphas, 1.0), x),
             "softsign" => x / (x.unary("abs") + 1.0),
             "softplus" => super::elementwise::softplus(x),
             other => x.b.fail(format!("unknown activation `{other}`")),
@@ -83,7 +89,10 @@ fn run<'b>(
         None => (0..directions).flat_map(|_| defaults.iter().map(|s| (*s).to_owned())).collect(),
     };
     let per = defaults.len();
-    let lists = (cx.floats("activation_alpha").unwrap_or_default(), cx.floats("activation_beta").unwrap_or_default());
+    let lists = (
+        cx.floats("activation_alpha").unwrap_or_default(),
+        cx.floats("activation_beta").unwrap_or_default(),
+    );
     let lengths = cx.opt(4).map(|v| v.cast(DataType::I64));
     let mut outputs = Vec::new();
     let mut finals: Vec<Vec<V<'b>>> = vec![Vec::new(); states];
@@ -127,12 +136,15 @@ fn run<'b>(
                 None => next[0],
             };
             state = match active {
-                Some(active) => next.iter().zip(&state).map(|(&n, &o)| active.select(n, o)).collect(),
+                Some(active) => {
+                    next.iter().zip(&state).map(|(&n, &o)| active.select(n, o)).collect()
+                }
                 None => next,
             };
             hidden_states[t as usize] = Some(output);
         }
-        let steps: Vec<V<'b>> = hidden_states.into_iter().flatten().map(|h| h.unsqueeze(&[0, 1])).collect();
+        let steps: Vec<V<'b>> =
+            hidden_states.into_iter().flatten().map(|h| h.unsqueeze(&[0, 1])).collect();
         outputs.push(match steps.is_empty() {
             true => cx.b.filled(x.dtype(), &[0, 1, batch as u64, hidden as u64], 0.0),
             false => cx.b.concat(&steps, 0),
@@ -173,7 +185,8 @@ pub(super) fn gru<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
         let inner = product(h, gates_r) + layer.rb.slice_axis(0, 0, 2 * size);
         let z = layer.activate(0, layer.gate(input, 0) + layer.gate(inner, 0));
         let r = layer.activate(0, layer.gate(input, 1) + layer.gate(inner, 1));
-        let (rh, rb) = (layer.r.slice_axis(1, 2 * size, 3 * size), layer.rb.slice_axis(0, 2 * size, 3 * size));
+        let (rh, rb) =
+            (layer.r.slice_axis(1, 2 * size, 3 * size), layer.rb.slice_axis(0, 2 * size, 3 * size));
         let reset = match linear_first {
             true => r * (product(h, rh) + rb),
             false => product(r * h, rh) + rb,

@@ -1,7 +1,7 @@
 //! Reductions.
 
-use sapwood_ptir::eval::DataType;
 use sapwood_ptir::Dim;
+use sapwood_ptir::eval::DataType;
 
 use super::builder::V;
 use super::context::Cx;

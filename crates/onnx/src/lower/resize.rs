@@ -6,7 +6,7 @@ use sapwood_ptir::{Dim, TensorLiteral};
 
 use super::builder::V;
 use super::context::{Cx, floats_of};
-use super::shape::{reshape_ints, take};
+use super::shape::{MAX_INDICES, reshape_ints, take};
 
 // Returns the numbers of an input of floats, if it is given and not empty.
 fn numbers(cx: &Cx<'_>, i: usize) -> Option<Vec<f64>> {
@@ -31,7 +31,8 @@ pub(super) fn upsample<'b>(cx: &Cx<'b>) -> V<'b> {
     };
     let x = cx.x(0);
     let Some(scales) = scales else { return cx.fail("the scales are missing") };
-    let sizes = (0..x.rank()).map(|a| (x.extent(a) as f64 * scales.get(a).copied().unwrap_or(1.0)).floor());
+    let sizes =
+        (0..x.rank()).map(|a| (x.extent(a) as f64 * scales.get(a).copied().unwrap_or(1.0)).floor());
     let sizes: Vec<i64> = sizes.map(|n| n as i64).collect();
     resample(cx, x, &(0..x.rank()).collect::<Vec<_>>(), &scales, &sizes, "asymmetric", &[])
 }
@@ -47,12 +48,19 @@ pub(super) fn resize<'b>(cx: &Cx<'b>) -> V<'b> {
     };
     let given_sizes = cx.opt(sizes_at).filter(|v| v.dim(0) != Dim::Known(0));
     if cx.b.is_inference {
-        let is_unknown = |i: usize| cx.opt(i).is_some_and(|v| v.dim(0) != Dim::Known(0)) && cx.known(i).is_none_or(|k| k.literal.is_none());
-        if is_unknown(scales_at) || is_unknown(sizes_at) || axes.iter().any(|&a| x.dim(a).known().is_none()) {
+        let is_unknown = |i: usize| {
+            cx.opt(i).is_some_and(|v| v.dim(0) != Dim::Known(0))
+                && cx.known(i).is_none_or(|k| k.literal.is_none())
+        };
+        if is_unknown(scales_at)
+            || is_unknown(sizes_at)
+            || axes.iter().any(|&a| x.dim(a).known().is_none())
+        {
             let mut ty = x.ty();
             let numbers = cx.dims(sizes_at).filter(|_| given_sizes.is_some());
             for (k, &axis) in axes.iter().enumerate() {
-                ty.dims[axis] = numbers.as_ref().and_then(|n| n.get(k).copied()).unwrap_or(Dim::Unknown);
+                ty.dims[axis] =
+                    numbers.as_ref().and_then(|n| n.get(k).copied()).unwrap_or(Dim::Unknown);
             }
             return x.number(0.0).pretend(ty);
         }
@@ -62,7 +70,8 @@ pub(super) fn resize<'b>(cx: &Cx<'b>) -> V<'b> {
     let (scales, sizes): (Vec<f64>, Vec<i64>) = match given_sizes {
         Some(_) => {
             let sizes = cx.const_ints(sizes_at);
-            let mut scales: Vec<f64> = sizes.iter().zip(&extents).map(|(&n, &d)| n as f64 / d).collect();
+            let mut scales: Vec<f64> =
+                sizes.iter().zip(&extents).map(|(&n, &d)| n as f64 / d).collect();
             let mut sizes = sizes;
             if policy != "stretch" && !scales.is_empty() {
                 let pick = if policy == "not_larger" { f64::min } else { f64::max };
@@ -75,7 +84,8 @@ pub(super) fn resize<'b>(cx: &Cx<'b>) -> V<'b> {
         }
         None => match numbers(cx, scales_at) {
             Some(scales) => {
-                let sizes = scales.iter().zip(&extents).map(|(s, d)| (s * d).floor() as i64).collect();
+                let sizes =
+                    scales.iter().zip(&extents).map(|(s, d)| (s * d).floor() as i64).collect();
                 (scales, sizes)
             }
             None => return cx.fail("neither scales nor sizes are given"),
@@ -84,8 +94,10 @@ pub(super) fn resize<'b>(cx: &Cx<'b>) -> V<'b> {
     if scales.len() != axes.len() || cx.b.has_failed() {
         return cx.fail("there is not one scale per axis");
     }
-    let mode = cx.text("coordinate_transformation_mode", if is_old { "asymmetric" } else { "half_pixel" });
-    let roi = if mode == "tf_crop_and_resize" { numbers(cx, 1).unwrap_or_default() } else { Vec::new() };
+    let mode =
+        cx.text("coordinate_transformation_mode", if is_old { "asymmetric" } else { "half_pixel" });
+    let roi =
+        if mode == "tf_crop_and_resize" { numbers(cx, 1).unwrap_or_default() } else { Vec::new() };
     resample(cx, x, &axes, &scales, &sizes, mode, &roi)
 }
 
@@ -103,6 +115,13 @@ fn resample<'b>(
     let mut outside: Vec<(usize, Vec<bool>)> = Vec::new();
     for (k, &axis) in axes.iter().enumerate() {
         let (n, m, scale) = (x.extent(axis), sizes[k], scales[k]);
+        if m > MAX_INDICES
+            || (kind != "nearest" && m.saturating_mul(n) > MAX_INDICES)
+            || m < 0
+            || n == 0
+        {
+            return cx.fail("an axis is too long or empty");
+        }
         if n == m && scale == 1.0 && roi.is_empty() {
             continue;
         }
@@ -129,7 +148,10 @@ fn resample<'b>(
                 "tf_crop_and_resize" => {
                     let width = scale * n as f64;
                     match width > 1.0 {
-                        true => start * (n as f64 - 1.0) + i * (end - start) * (n as f64 - 1.0) / (width - 1.0),
+                        true => {
+                            start * (n as f64 - 1.0)
+                                + i * (end - start) * (n as f64 - 1.0) / (width - 1.0)
+                        }
                         false => 0.5 * (start + end) * (n as f64 - 1.0),
                     }
                 }
@@ -141,7 +163,8 @@ fn resample<'b>(
             outside.push((axis, places.iter().map(|&p| p < 0.0 || p > n as f64 - 1.0).collect()));
         }
         if kind == "nearest" {
-            let how = cx.text("nearest_mode", if cx.since() < 11 { "floor" } else { "round_prefer_floor" });
+            let how = cx
+                .text("nearest_mode", if cx.since() < 11 { "floor" } else { "round_prefer_floor" });
             let index = |p: f64| {
                 let q = match how {
                     "floor" => p.floor(),
@@ -160,8 +183,12 @@ fn resample<'b>(
         let value = x.number(cx.float("extrapolation_value", 0.0));
         for (axis, flags) in outside {
             let bits: Vec<bool> = flags;
-            let Ok(literal) = TensorLiteral::from_slice(&[bits.len() as u64], &bits) else { continue };
-            let dims: Vec<Dim> = (0..x.rank()).map(|a| if a == axis { Dim::Known(bits.len() as u64) } else { Dim::Known(1) }).collect();
+            let Ok(literal) = TensorLiteral::from_slice(&[bits.len() as u64], &bits) else {
+                continue;
+            };
+            let dims: Vec<Dim> = (0..x.rank())
+                .map(|a| if a == axis { Dim::Known(bits.len() as u64) } else { Dim::Known(1) })
+                .collect();
             result = cx.b.literal(&literal).reshape(&dims).select(value, result);
         }
     }
@@ -283,7 +310,9 @@ fn sample<'b>(
             let last = place.number((extent - 1) as f64);
             let zero = place.number(0.0);
             if zero_outside {
-                let ok = place.compare(zero, Direction::Ge).binary("and", place.compare(last, Direction::Le));
+                let ok = place
+                    .compare(zero, Direction::Ge)
+                    .binary("and", place.compare(last, Direction::Le));
                 inside = Some(inside.map_or(ok, |all| all.binary("and", ok)));
             }
             entries.push(place.max(zero).min(last).cast(DataType::I64).unsqueeze(&[2]));
@@ -337,7 +366,8 @@ pub(super) fn grid_sample<'b>(cx: &Cx<'b>) -> V<'b> {
     let points: Vec<V<'b>> = (0..spatial)
         .map(|axis| {
             // The grid has the last axis of the image first.
-            let g = reshape_ints(grid.at(grid.rank() - 1, (spatial - 1 - axis) as i64), &[n, count]);
+            let g =
+                reshape_ints(grid.at(grid.rank() - 1, (spatial - 1 - axis) as i64), &[n, count]);
             let extent = x.extent(axis + 2) as f64;
             if align { (g + 1.0) / 2.0 * (extent - 1.0) } else { ((g + 1.0) * extent - 1.0) / 2.0 }
         })
@@ -406,7 +436,10 @@ pub(super) fn roi_align<'b>(cx: &Cx<'b>) -> V<'b> {
     let (oh, ow) = (cx.int("output_height", 1), cx.int("output_width", 1));
     let ratio = cx.int("sampling_ratio", 0);
     let scale = cx.float("spatial_scale", 1.0);
-    let half = cx.text("coordinate_transformation_mode", if cx.since() < 16 { "output_half_pixel" } else { "half_pixel" });
+    let half = cx.text(
+        "coordinate_transformation_mode",
+        if cx.since() < 16 { "output_half_pixel" } else { "half_pixel" },
+    );
     let offset = if half == "half_pixel" { 0.5 } else { 0.0 };
     let Some(boxes) = cx.known(1).and_then(|k| k.literal).and_then(|l| floats_of(&l)) else {
         return cx.fail("the regions are not known");
@@ -422,7 +455,11 @@ pub(super) fn roi_align<'b>(cx: &Cx<'b>) -> V<'b> {
         let (bin_h, bin_w) = (rh / oh as f64, rw / ow as f64);
         let count = |bin: f64| if ratio > 0 { ratio } else { bin.ceil().max(0.0) as i64 };
         let (gh, gw) = (count(bin_h), count(bin_w));
-        let image = x.slice_axis(0, batch.get(r).copied().unwrap_or(0), batch.get(r).copied().unwrap_or(0) + 1);
+        let image = x.slice_axis(
+            0,
+            batch.get(r).copied().unwrap_or(0),
+            batch.get(r).copied().unwrap_or(0) + 1,
+        );
         let mut ys = Vec::new();
         let mut xs = Vec::new();
         for py in 0..oh {
@@ -436,10 +473,16 @@ pub(super) fn roi_align<'b>(cx: &Cx<'b>) -> V<'b> {
             }
         }
         // Points more than one pixel outside count as zero; others are moved to the edge.
-        let inside: Vec<f64> = ys.iter().zip(&xs).map(|(&y, &x)| {
-            f64::from(u8::from(!(y < -1.0 || y > h as f64 || x < -1.0 || x > w as f64)))
-        }).collect();
-        let clamp = |list: &[f64], n: i64| list.iter().map(|v| v.clamp(0.0, (n - 1) as f64)).collect::<Vec<_>>();
+        let inside: Vec<f64> = ys
+            .iter()
+            .zip(&xs)
+            .map(|(&y, &x)| {
+                f64::from(u8::from(!(y < -1.0 || y > h as f64 || x < -1.0 || x > w as f64)))
+            })
+            .collect();
+        let clamp = |list: &[f64], n: i64| {
+            list.iter().map(|v| v.clamp(0.0, (n - 1) as f64)).collect::<Vec<_>>()
+        };
         let row = |list: &[f64]| match TensorLiteral::from_slice(&[1, list.len() as u64], list) {
             Ok(literal) => cx.b.literal(&literal).cast(x.dtype()),
             Err(error) => cx.fail(error.to_string()),
@@ -453,7 +496,11 @@ pub(super) fn roi_align<'b>(cx: &Cx<'b>) -> V<'b> {
             sample(cx, image, &[y, xx], "linear", &|v, _| v, false) * row(&inside).unsqueeze(&[1])
         };
         let bins = reshape_ints(value, &[1, c, oh, ow, per_bin]);
-        results.push(if is_max { bins.reduce("reduce_max", &[4], false) } else { bins.sum(&[4], false) / per_bin.max(1) as f64 });
+        results.push(if is_max {
+            bins.reduce("reduce_max", &[4], false)
+        } else {
+            bins.sum(&[4], false) / per_bin.max(1) as f64
+        });
     }
     if results.is_empty() {
         return cx.b.filled(x.dtype(), &[0, c as u64, oh as u64, ow as u64], 0.0);
@@ -471,15 +518,18 @@ fn max_of_corners<'b>(cx: &Cx<'b>, image: V<'b>, ys: &[f64], xs: &[f64], inside:
     for corner in 0..4 {
         let (dy, dx) = (f64::from(corner / 2), f64::from(corner % 2));
         let pick = |list: &[f64], d: f64, n: i64| -> (Vec<f64>, Vec<f64>) {
-            list.iter().map(|&v| {
-                let base = v.floor();
-                let t = v - base;
-                ((base + d).min((n - 1) as f64), if d > 0.0 { t } else { 1.0 - t })
-            }).unzip()
+            list.iter()
+                .map(|&v| {
+                    let base = v.floor();
+                    let t = v - base;
+                    ((base + d).min((n - 1) as f64), if d > 0.0 { t } else { 1.0 - t })
+                })
+                .unzip()
         };
         let ((py, wy), (px, wx)) = (pick(ys, dy, h), pick(xs, dx, w));
         let weight = wy.iter().zip(&wx).zip(inside).map(|((a, b), c)| a * b * c).collect();
-        let part = sample(cx, image, &[row(py), row(px)], "nearest", &|v, _| v, false) * row(weight).unsqueeze(&[1]);
+        let part = sample(cx, image, &[row(py), row(px)], "nearest", &|v, _| v, false)
+            * row(weight).unsqueeze(&[1]);
         best = Some(best.map_or(part, |b| b.max(part)));
     }
     best.unwrap_or(image)

@@ -1,8 +1,8 @@
 //! Ops that move elements, and shapes as values.
 
 use sapwood_ptir::eval::DataType;
-use sapwood_ptir::{Attr, Dim, TensorLiteral, TensorType};
 use sapwood_ptir::ops::Direction;
+use sapwood_ptir::{Attr, Dim, TensorLiteral, TensorType};
 
 use super::builder::{V, joined_dims};
 use super::context::Cx;
@@ -55,7 +55,8 @@ pub(super) fn shape<'b>(cx: &Cx<'b>) -> V<'b> {
 
 /// Returns the axes that `Shape` gives.
 pub(super) fn shape_range(cx: &Cx<'_>, rank: usize) -> (usize, usize) {
-    let clamp = |axis: i64| (if axis < 0 { axis + rank as i64 } else { axis }).clamp(0, rank as i64);
+    let clamp =
+        |axis: i64| (if axis < 0 { axis + rank as i64 } else { axis }).clamp(0, rank as i64);
     let start = clamp(cx.int("start", 0)) as usize;
     (start, (clamp(cx.int("end", rank as i64)) as usize).max(start))
 }
@@ -205,7 +206,10 @@ pub(super) fn split<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
             let count = cx.int("num_outputs", cx.outputs() as i64).max(1);
             if cx.b.is_inference && x.dim(axis).known().is_none() {
                 let mut ty = x.ty();
-                ty.dims[axis] = ty.dims[axis].map_expr(|e| e.checked_add(sapwood_ptir::dims::DimExpr::constant(count - 1)?)?.floordiv(count));
+                ty.dims[axis] = ty.dims[axis].map_expr(|e| {
+                    e.checked_add(sapwood_ptir::dims::DimExpr::constant(count - 1)?)?
+                        .floordiv(count)
+                });
                 return (0..cx.outputs()).map(|_| x.number(0.0).pretend(ty.clone())).collect();
             }
             let extent = x.extent(axis);
@@ -239,7 +243,10 @@ pub(super) fn slice<'b>(cx: &Cx<'b>) -> V<'b> {
     let x = cx.x(0);
     let rank = x.rank();
     let (starts, ends) = match (cx.ints_of("starts", 1), cx.ints_of("ends", 2)) {
-        _ if cx.b.is_inference && cx.ints("starts").is_none() && (cx.numbers(1).is_none() || cx.numbers(2).is_none()) => {
+        _ if cx.b.is_inference
+            && cx.ints("starts").is_none()
+            && (cx.numbers(1).is_none() || cx.numbers(2).is_none()) =>
+        {
             return sliced_at_unknown_places(cx, x);
         }
         (Some(starts), Some(ends)) => (starts, ends),
@@ -327,7 +334,9 @@ fn slice_of_open_dims<'b>(
         let dim = ty.dims[axis];
         ty.dims[axis] = match (starts[i], ends[i], steps[i], dim.known()) {
             (start, end, 1, Some(n)) => {
-                let wrap = |k: i64| (if k < 0 { k.saturating_add(n as i64) } else { k }).clamp(0, n as i64);
+                let wrap = |k: i64| {
+                    (if k < 0 { k.saturating_add(n as i64) } else { k }).clamp(0, n as i64)
+                };
                 Dim::Known((wrap(end) - wrap(start)).max(0) as u64)
             }
             (0, end, 1, None) if end > i64::from(i32::MAX) - 1 => dim,
@@ -371,6 +380,9 @@ pub(super) fn pad<'b>(cx: &Cx<'b>) -> V<'b> {
             continue;
         }
         let n = x.extent(axis);
+        if low[axis].saturating_add(high[axis]).saturating_add(n) > MAX_INDICES {
+            return cx.fail("an axis is too long");
+        }
         if n == 0 {
             return cx.fail("an empty axis has no elements to repeat");
         }
@@ -389,6 +401,9 @@ pub(super) fn pad<'b>(cx: &Cx<'b>) -> V<'b> {
     }
     result
 }
+
+/// The longest axis whose indices are written out.
+pub(super) const MAX_INDICES: i64 = 1 << 26;
 
 /// Returns the elements at some indices of an axis.
 pub(super) fn take<'b>(x: V<'b>, axis: usize, indices: &[i64]) -> V<'b> {
@@ -437,7 +452,9 @@ pub(super) fn range<'b>(cx: &Cx<'b>) -> V<'b> {
     let dtype = start.dtype();
     let is_known = (0..3).all(|i| cx.known(i).is_some_and(|k| k.literal.is_some()));
     if cx.b.is_inference && !is_known {
-        return start.number(0.0).pretend(TensorType { dtype, dims: [Dim::Unknown].into_iter().collect() });
+        return start
+            .number(0.0)
+            .pretend(TensorType { dtype, dims: [Dim::Unknown].into_iter().collect() });
     }
     let (a, z, step) = (cx.const_number(0), cx.const_number(1), cx.const_number(2));
     let count = ((z - a) / step).ceil().max(0.0);

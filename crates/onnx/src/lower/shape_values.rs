@@ -132,10 +132,7 @@ fn numbers(op: &str, cx: &Cx<'_>) -> Option<Numbers> {
     }
 }
 
-fn zip(
-    cx: &Cx<'_>,
-    combine: impl Fn(DimExpr, DimExpr) -> Option<DimExpr>,
-) -> Option<Numbers> {
+fn zip(cx: &Cx<'_>, combine: impl Fn(DimExpr, DimExpr) -> Option<DimExpr>) -> Option<Numbers> {
     let (a, b) = (cx.numbers(0)?, cx.numbers(1)?);
     let count = match (a.len(), b.len()) {
         (x, y) if x == y => x,

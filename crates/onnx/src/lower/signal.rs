@@ -16,7 +16,7 @@ pub(super) fn window<'b>(cx: &Cx<'b>, terms: &[f64]) -> V<'b> {
         let sign = |i: usize| if i % 2 == 0 { 1.0 } else { -1.0 };
         terms.iter().enumerate().map(|(i, a)| sign(i) * a * (angle * i as f64).cos()).sum::<f64>()
     };
-    let values: Vec<f64> = (0..size.clamp(0, 1 << 28)).map(value).collect();
+    let values: Vec<f64> = (0..size.clamp(0, 1 << 24)).map(value).collect();
     match TensorLiteral::from_slice(&[values.len() as u64], &values) {
         Ok(literal) => cx.b.literal(&literal).cast(dtype),
         Err(error) => cx.fail(error.to_string()),
@@ -46,7 +46,14 @@ fn twiddles<'b>(cx: &Cx<'b>, n: i64, m: i64, dtype: DataType, inverse: bool) -> 
 }
 
 /// Transforms the points of an axis. Real and imaginary parts are on the last axis; an input with one part is real.
-fn transform<'b>(cx: &Cx<'b>, x: V<'b>, axis: usize, length: i64, inverse: bool, half: bool) -> V<'b> {
+fn transform<'b>(
+    cx: &Cx<'b>,
+    x: V<'b>,
+    axis: usize,
+    length: i64,
+    inverse: bool,
+    half: bool,
+) -> V<'b> {
     let rank = x.rank();
     let parts = x.extent(rank - 1);
     let dtype = x.dtype();
@@ -82,7 +89,13 @@ pub(super) fn dft<'b>(cx: &Cx<'b>) -> V<'b> {
     let axis = match (cx.attr("axis"), cx.opt(2)) {
         (Some(_), _) => cx.int("axis", 1),
         (None, Some(_)) => cx.const_ints(2).first().copied().unwrap_or(-2),
-        (None, None) => if cx.since() < 20 { 1 } else { -2 },
+        (None, None) => {
+            if cx.since() < 20 {
+                1
+            } else {
+                -2
+            }
+        }
     };
     let axis = cx.wrap_axis(axis, rank);
     let (inverse, onesided) = (cx.flag("inverse", false), cx.flag("onesided", false));
@@ -150,7 +163,8 @@ pub(super) fn mel_weight_matrix<'b>(cx: &Cx<'b>) -> V<'b> {
         let (start, center, end) = (edge(bin), edge(bin + 1), edge(bin + 2));
         for row in start..=center.min(rows.saturating_sub(1)) {
             let width = center - start;
-            values[row * bins + bin] = if width == 0 { 1.0 } else { (row - start) as f64 / width as f64 };
+            values[row * bins + bin] =
+                if width == 0 { 1.0 } else { (row - start) as f64 / width as f64 };
         }
         for row in center..end.min(rows) {
             values[row * bins + bin] = (end - row) as f64 / (end - center) as f64;

@@ -1,5 +1,6 @@
 //! The table of ops: the meaning of each, and whether `onnx-to-core` replaces it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 
 use hashbrown::HashMap;
@@ -268,6 +269,17 @@ pub(super) fn row(op: &str) -> Option<&'static Row> {
 
 /// Builds the meaning of a node and returns its results.
 pub(super) fn build<'b>(meaning: &Meaning, cx: &Cx<'b>) -> Vec<V<'b>> {
+    // Operands that are not tensors fail here, before their axes are looked at.
+    cx.all().iter().for_each(|v| drop(v.ty()));
+    if cx.b.has_failed() {
+        return Vec::new();
+    }
+    // A definition may meet attributes that contradict each other; then it does not apply.
+    let built = catch_unwind(AssertUnwindSafe(|| build_unchecked(meaning, cx)));
+    built.unwrap_or_else(|_| vec![cx.fail("its attributes and operands do not fit together")])
+}
+
+fn build_unchecked<'b>(meaning: &Meaning, cx: &Cx<'b>) -> Vec<V<'b>> {
     match meaning {
         Unary(op) => vec![cx.x(0).unary(op)],
         Binary(op) => vec![cx.x(0).binary(op, cx.x(1))],

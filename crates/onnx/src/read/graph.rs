@@ -58,9 +58,14 @@ pub(super) fn read_main<'a>(
 ) -> Result<MainFunction, Diagnostics> {
     let text = |text: &'a Option<Text>| text.as_ref().and_then(Text::as_str).unwrap_or_default();
     let imports = model.opset_import.iter();
-    let imports = imports.map(|set| (ops::normal_domain(text(&set.domain)), set.version.unwrap_or(0)));
+    let imports =
+        imports.map(|set| (ops::normal_domain(text(&set.domain)), set.version.unwrap_or(0)));
     let mut reader = GraphReader {
-        writer: FunctionWriter::with_capacity("main", registry, graph.node.len() + graph.initializer.len()),
+        writer: FunctionWriter::with_capacity(
+            "main",
+            registry,
+            graph.node.len() + graph.initializer.len(),
+        ),
         registry,
         model,
         data,
@@ -120,9 +125,9 @@ impl<'a> GraphReader<'a> {
         span: Span,
         what: &str,
     ) -> Result<InstId, Failed> {
-        self.writer.append(body, parts, span).map_err(|error| {
-            Diagnostic::error(Span::unknown(), format!("{what}: {error}")).into()
-        })
+        self.writer
+            .append(body, parts, span)
+            .map_err(|error| Diagnostic::error(Span::unknown(), format!("{what}: {error}")).into())
     }
 
     /// Reads the initializers and nodes of a graph and returns the values of its outputs.
@@ -130,7 +135,8 @@ impl<'a> GraphReader<'a> {
         let overridable = |reader: &Self, name: &Text| reader.scope.contains_key(&name.bytes()[..]);
         for tensor in &graph.initializer {
             let Some(name) = &tensor.name else { continue };
-            if overridable(self, name) && graph.input.iter().any(|i| i.name.as_ref() == Some(name)) {
+            if overridable(self, name) && graph.input.iter().any(|i| i.name.as_ref() == Some(name))
+            {
                 continue;
             }
             match literal_of(tensor, self.data) {
@@ -181,7 +187,8 @@ impl<'a> GraphReader<'a> {
         name: &'a Text,
         value: TensorLiteral,
     ) -> Result<(), Failed> {
-        let inst = self.append(body, &Constant { value }.into_parts(), Span::unknown(), "initializer")?;
+        let inst =
+            self.append(body, &Constant { value }.into_parts(), Span::unknown(), "initializer")?;
         if let Some(value) = self.writer.function().value_of(inst) {
             self.define(name, value);
         }
@@ -239,13 +246,15 @@ impl<'a> GraphReader<'a> {
         for (i, name) in node.output.iter().enumerate() {
             let inferred = inferred.types.get(i).cloned().flatten();
             parts.result_types.push(inferred.unwrap_or_else(|| {
-                declared.get(&name.bytes()[..]).map_or(ValueType::Opaque, |ty| {
-                    open_dims(&value_type(Some(ty)))
-                })
+                declared
+                    .get(&name.bytes()[..])
+                    .map_or(ValueType::Opaque, |ty| open_dims(&value_type(Some(ty))))
             }));
         }
         let span = match node.name.as_ref().and_then(Text::as_str).filter(|name| !name.is_empty()) {
-            Some(name) => Span::unknown().with_loc(Loc::new(LocKind::Name { name, child: Loc::UNKNOWN })),
+            Some(name) => {
+                Span::unknown().with_loc(Loc::new(LocKind::Name { name, child: Loc::UNKNOWN }))
+            }
             None => Span::unknown(),
         };
         let inst = match self.writer.append(body, &parts, span) {
@@ -269,12 +278,15 @@ impl<'a> GraphReader<'a> {
 
     /// Returns the op of a node with its attributes. A node that its schema does not describe is an unknown node.
     fn op_and_attrs(&self, node: &'a Node) -> OpParts {
-        let text = |text: &'a Option<Text>| text.as_ref().and_then(Text::as_str).unwrap_or_default();
+        let text =
+            |text: &'a Option<Text>| text.as_ref().and_then(Text::as_str).unwrap_or_default();
         let domain = ops::normal_domain(text(&node.domain));
         let op_type = text(&node.op_type);
-        let is_local = self.model.functions.iter().any(|f| {
-            f.name == node.op_type && ops::normal_domain(text(&f.domain)) == domain
-        });
+        let is_local = self
+            .model
+            .functions
+            .iter()
+            .any(|f| f.name == node.op_type && ops::normal_domain(text(&f.domain)) == domain);
         let opset = self.imports.get(domain).copied().unwrap_or(0);
         let schema = ops::schema(domain, op_type, opset).filter(|s| !s.is_deprecated && !is_local);
         if let Some(schema) = schema
@@ -351,8 +363,13 @@ impl<'a> GraphReader<'a> {
                 let f = self.writer.function();
                 let operand = parts.operands.get(i).and_then(|&v| f.value_type(v).as_tensor());
                 match operand {
-                    Some(ty) if i >= states && node.attribute("scan_input_axes").is_none() && ty.rank() > 0 => {
-                        TensorType { dtype: ty.dtype, dims: ty.dims[1..].iter().copied().collect() }.into()
+                    Some(ty)
+                        if i >= states
+                            && node.attribute("scan_input_axes").is_none()
+                            && ty.rank() > 0 =>
+                    {
+                        TensorType { dtype: ty.dtype, dims: ty.dims[1..].iter().copied().collect() }
+                            .into()
                     }
                     _ => open_dims(&value_type(declared)),
                 }
@@ -397,11 +414,7 @@ impl<'a> GraphReader<'a> {
 }
 
 // Returns the attributes of a node in the order of the op's definition; `None` if it has one of an unknown name or another type.
-fn known_attrs(
-    def: &sapwood_ptir::OpDef,
-    node: &Node,
-    data: &ExternalData,
-) -> Option<OpParts> {
+fn known_attrs(def: &sapwood_ptir::OpDef, node: &Node, data: &ExternalData) -> Option<OpParts> {
     let mut parts = OpParts::new(def.key);
     parts.attrs.resize(def.attrs.len(), Attr::Unit);
     for attribute in &node.attribute {

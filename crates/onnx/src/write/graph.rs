@@ -24,6 +24,8 @@ pub(super) struct GraphWriter<'a> {
     pub(super) extra: Vec<Tensor>,
     /// Names of other values that stand for values of the program.
     pub(super) aliases: HashMap<ValueId, Text, FxBuildHasher>,
+    /// Names of operands of broadcasts with axes of extent one added, by the result of the broadcast.
+    pub(super) unsqueezed: HashMap<ValueId, Text, FxBuildHasher>,
     /// The initializers that were added, by content and by the depth of their graph.
     pub(super) made: HashMap<(TensorLiteral, usize), Text, FxBuildHasher>,
     open_graphs: usize,
@@ -47,7 +49,19 @@ impl<'a> GraphWriter<'a> {
         ir_version: i64,
     ) -> Self {
         let names = NameScope::new(f, source);
-        Self { f, source, nodes, opsets, names, extra: Vec::new(), aliases: HashMap::default(), made: HashMap::default(), open_graphs: 0, ir_version }
+        Self {
+            f,
+            source,
+            nodes,
+            opsets,
+            names,
+            extra: Vec::new(),
+            aliases: HashMap::default(),
+            made: HashMap::default(),
+            unsqueezed: HashMap::default(),
+            open_graphs: 0,
+            ir_version,
+        }
     }
 
     /// Returns how many graphs are open.
@@ -88,7 +102,9 @@ impl<'a> GraphWriter<'a> {
             .collect();
         let level = self.names.open(body, &outputs);
         let tensors: HashMap<&Text, &'a Tensor, FxBuildHasher> = original
-            .map(|graph| graph.initializer.iter().filter_map(|t| Some((t.name.as_ref()?, t))).collect())
+            .map(|graph| {
+                graph.initializer.iter().filter_map(|t| Some((t.name.as_ref()?, t))).collect()
+            })
             .unwrap_or_default();
         let mut parts = GraphParts::default();
         for inst in self.f.body_insts(body) {
@@ -111,8 +127,11 @@ impl<'a> GraphWriter<'a> {
         // Constants that nodes no longer use, because they use a smaller one, are not written.
         let used: HashSet<Text, FxBuildHasher> =
             parts.nodes.iter().flat_map(|node| node.input.iter().cloned()).collect();
-        let is_kept = |name: &Text| used.contains(name) || tensors.contains_key(name) || outputs.contains(name);
-        let has_regions = parts.nodes.iter().any(|n| n.attribute.iter().any(|a| a.graphs().next().is_some()));
+        let is_kept = |name: &Text| {
+            used.contains(name) || tensors.contains_key(name) || outputs.contains(name)
+        };
+        let has_regions =
+            parts.nodes.iter().any(|n| n.attribute.iter().any(|a| a.graphs().next().is_some()));
         if !has_regions {
             parts.initializers.retain(|tensor| tensor.name.as_ref().is_some_and(is_kept));
         }
@@ -155,12 +174,14 @@ impl<'a> GraphWriter<'a> {
         }
         if f.op_name(inst) == INITIALIZER {
             let Some(Attr::Str(name)) = f.attr(inst, "name") else { return Ok(()) };
-            let is_named = |text: Option<&Text>| text.is_some_and(|text| text.to_str_lossy() == **name);
+            let is_named =
+                |text: Option<&Text>| text.is_some_and(|text| text.to_str_lossy() == **name);
             let graph = original.into_iter();
-            let dense = graph.clone().flat_map(|g| &g.initializer).find(|t| is_named(t.name.as_ref()));
-            let sparse = graph.flat_map(|g| &g.sparse_initializer).find(|t| {
-                is_named(t.values.as_ref().and_then(|v| v.name.as_ref()))
-            });
+            let dense =
+                graph.clone().flat_map(|g| &g.initializer).find(|t| is_named(t.name.as_ref()));
+            let sparse = graph
+                .flat_map(|g| &g.sparse_initializer)
+                .find(|t| is_named(t.values.as_ref().and_then(|v| v.name.as_ref())));
             match (dense, sparse) {
                 (Some(tensor), _) => parts.initializers.push(tensor.clone()),
                 (None, Some(tensor)) => parts.sparse.push(tensor.clone()),
@@ -223,9 +244,15 @@ impl<'a> GraphWriter<'a> {
         input.extend(missing.map(|(name, value)| self.value_info(name, *value)));
         if is_main && self.ir_version < 4 {
             // Old versions of the format list initializers as inputs.
-            for tensor in initializer.iter().filter(|t| t.name.as_ref().is_some_and(|n| !listed.contains(n))) {
+            for tensor in
+                initializer.iter().filter(|t| t.name.as_ref().is_some_and(|n| !listed.contains(n)))
+            {
                 if let (Some(name), Some(ty)) = (&tensor.name, tensor_info_type(tensor)) {
-                    input.push(ValueInfo { name: Some(name.clone()), r#type: Some(Nested::new(ty)), ..ValueInfo::default() });
+                    input.push(ValueInfo {
+                        name: Some(name.clone()),
+                        r#type: Some(Nested::new(ty)),
+                        ..ValueInfo::default()
+                    });
                 }
             }
         }
@@ -240,8 +267,15 @@ impl<'a> GraphWriter<'a> {
                 None => self.value_info(name, value),
             })
             .collect();
+        // Types of values that the graph no longer has are dropped.
+        let old_values: HashSet<&Text, FxBuildHasher> = original
+            .into_iter()
+            .flat_map(|graph| &graph.node)
+            .flat_map(|node| &node.output)
+            .collect();
+        let is_gone = |name: &Text| old_values.contains(name) && !self.names.is_taken(name);
         let value_info = original.into_iter().flat_map(|graph| &graph.value_info);
-        let value_info = value_info.filter(|info| info.name.as_ref().is_some_and(|n| self.names.is_taken(n)));
+        let value_info = value_info.filter(|info| !info.name.as_ref().is_some_and(is_gone));
         let base = original.map_or_else(
             || Graph { name: Some(f.name().as_str().into()), ..Graph::default() },
             |graph| Graph {
@@ -275,7 +309,8 @@ fn tensor_info_type(tensor: &Tensor) -> Option<crate::Type> {
         value: Some(crate::DimensionValue::Value(n)),
         ..crate::Dimension::default()
     };
-    let shape = crate::Shape { dim: tensor.dims.iter().map(dim).collect(), ..crate::Shape::default() };
+    let shape =
+        crate::Shape { dim: tensor.dims.iter().map(dim).collect(), ..crate::Shape::default() };
     let ty = crate::TensorType {
         elem_type: tensor.data_type,
         shape: Some(shape),

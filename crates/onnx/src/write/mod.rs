@@ -3,6 +3,7 @@
 mod graph;
 mod node;
 mod raise;
+mod raise_products;
 mod scope;
 
 use hashbrown::HashMap;

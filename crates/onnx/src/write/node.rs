@@ -1,6 +1,7 @@
 //! Instructions as nodes.
 
 use sapwood_ptir::{Attr, InstId, OpDef, ValueId};
+use sapwood_types::LocKind;
 
 use super::graph::GraphWriter;
 use super::{WriteError, WriteResult};
@@ -23,7 +24,14 @@ impl<'a> GraphWriter<'a> {
             return self.write_known_node(inst, &domain, &op_type, &overload, origin);
         }
         let Some((domain, op_type)) = domain_and_type(op) else {
-            return self.raise(inst);
+            let mut nodes = self.raise(inst)?;
+            // The node keeps the name of the one that the op comes from.
+            if let (Some(last), LocKind::Name { name, .. }) =
+                (nodes.last_mut(), self.f.inst_span(inst).loc().kind())
+            {
+                last.name = Some(name.into());
+            }
+            return Ok(nodes);
         };
         self.check_form(inst, domain, op_type)?;
         let origin = self.origin(inst, domain, op_type);
@@ -45,7 +53,9 @@ impl<'a> GraphWriter<'a> {
         }
         let why = match found {
             0 => format!("opset {opset} does not have it"),
-            _ => format!("opset {opset} has its form of version {found}, this one is of version {needed}"),
+            _ => format!(
+                "opset {opset} has its form of version {found}, this one is of version {needed}"
+            ),
         };
         Err(WriteError::Op { op: self.f.op_name(inst).into(), why })
     }
@@ -55,7 +65,8 @@ impl<'a> GraphWriter<'a> {
         let source = self.source?;
         let hint = self.f.inst_results(inst).find_map(|v| self.f.hint(v))?;
         let node = *self.nodes.get(*source.origins.get(hint)? as usize)?;
-        let text = |text: &'a Option<Text>| text.as_ref().and_then(Text::as_str).unwrap_or_default();
+        let text =
+            |text: &'a Option<Text>| text.as_ref().and_then(Text::as_str).unwrap_or_default();
         let is_same = text(&node.op_type) == op_type
             && ops::normal_domain(text(&node.domain)) == ops::normal_domain(domain);
         is_same.then_some(node)
@@ -115,8 +126,9 @@ impl<'a> GraphWriter<'a> {
         let schema = ops::schema(domain, op_type, opset);
         let make = |name: &str, attr: &Attr| {
             let ty = schema.and_then(|s| s.attribute(name)).map(|a| a.r#type);
-            attribute_of(name, attr, ty)
-                .ok_or_else(|| format!("its attribute `{name}` is {}, which ONNX does not have", attr.describe()))
+            attribute_of(name, attr, ty).ok_or_else(|| {
+                format!("its attribute `{name}` is {}, which ONNX does not have", attr.describe())
+            })
         };
         let mut list = Vec::new();
         let mut found = vec![false; wanted.len()];

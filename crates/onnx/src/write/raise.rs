@@ -4,12 +4,13 @@
 
 use sapwood_ptir::eval::DataType;
 use sapwood_ptir::ops::{
-    Add, BroadcastInDim, BroadcastTo, Cast, Clamp, Compare, Concat, Convolution, Direction,
-    DotGeneral, Iota, Pad, Refine, Reshape, Reverse, Slice, Transpose,
+    BroadcastInDim, BroadcastTo, Cast, Clamp, Compare, Concat, Convolution, Direction, DotGeneral,
+    Iota, Pad, Refine, Reshape, Reverse, Slice, Transpose,
 };
 use sapwood_ptir::{Attr, Dim, Dims, InstId, TensorLiteral, TensorType, ValueId};
 
 use super::graph::GraphWriter;
+use super::raise_products::{FusedProduct, ProductKind};
 use super::{WriteError, WriteResult};
 use crate::dialect::element_type;
 use crate::values::tensor_of;
@@ -73,11 +74,11 @@ fn find(table: &[(&'static str, &'static str)], op: &str) -> Option<&'static str
     table.iter().find(|(name, _)| *name == op).map(|(_, node)| *node)
 }
 
-fn int(name: &str, n: i64) -> Attribute {
+pub(super) fn int(name: &str, n: i64) -> Attribute {
     Attribute::new(name, AttributeValue::Int(n))
 }
 
-fn ints(name: &str, list: impl IntoIterator<Item = i64>) -> Attribute {
+pub(super) fn ints(name: &str, list: impl IntoIterator<Item = i64>) -> Attribute {
     Attribute::new(name, AttributeValue::Ints(list.into_iter().collect()))
 }
 
@@ -98,7 +99,9 @@ impl GraphWriter<'_> {
         if let Some(node) = find(SAME, op).or_else(|| self.logic_name(op, result)) {
             let (first, second) = (f.operands(inst).first(), f.value_type(result).as_tensor());
             let _ = first;
-            if second.is_some_and(|ty| ty.dtype.is_bool()) && !matches!(op, "select" | "and" | "or" | "xor" | "not") {
+            if second.is_some_and(|ty| ty.dtype.is_bool())
+                && !matches!(op, "select" | "and" | "or" | "xor" | "not")
+            {
                 return Err(fail("ONNX does not compute it on bools"));
             }
             let input = self.broadcast_operands(inst);
@@ -128,7 +131,12 @@ impl GraphWriter<'_> {
         }
         if let Some(op) = f.view::<Transpose>(inst) {
             let input = vec![self.name_of(op.input)];
-            return Ok(vec![self.node("Transpose", input, out, vec![ints("perm", op.perm.to_vec())])]);
+            return Ok(vec![self.node(
+                "Transpose",
+                input,
+                out,
+                vec![ints("perm", op.perm.to_vec())],
+            )]);
         }
         if let Some(op) = f.view::<Cast>(inst) {
             let dtype = f.value_type(result).as_tensor().map_or(DataType::F32, |ty| ty.dtype);
@@ -160,7 +168,8 @@ impl GraphWriter<'_> {
         }
         if let Some(op) = f.view::<Clamp>(inst) {
             let middle = self.names.fresh_like("clamp");
-            let (low, x, high) = (self.name_of(op.low), self.name_of(op.input), self.name_of(op.high));
+            let (low, x, high) =
+                (self.name_of(op.low), self.name_of(op.input), self.name_of(op.high));
             return Ok(vec![
                 self.node("Max", vec![x, low], middle.clone(), Vec::new()),
                 self.node("Min", vec![middle, high], out, Vec::new()),
@@ -180,19 +189,25 @@ impl GraphWriter<'_> {
         self.aliases.get(&value).cloned().unwrap_or_else(|| self.names.name(value))
     }
 
-    fn opset(&self) -> i64 {
+    pub(super) fn opset(&self) -> i64 {
         self.opsets.get("").copied().unwrap_or(0)
     }
 
-    fn node(&self, op: &str, input: Vec<Text>, output: Text, attribute: Vec<Attribute>) -> Node {
+    pub(super) fn node(
+        &self,
+        op: &str,
+        input: Vec<Text>,
+        output: Text,
+        attribute: Vec<Attribute>,
+    ) -> Node {
         Node { op_type: Some(op.into()), input, output: vec![output], attribute, ..Node::default() }
     }
 
-    fn dims(&self, value: ValueId) -> Dims {
+    pub(super) fn dims(&self, value: ValueId) -> Dims {
         self.f.value_type(value).as_tensor().map(|ty| ty.dims.clone()).unwrap_or_default()
     }
 
-    fn dtype(&self, value: ValueId) -> Option<DataType> {
+    pub(super) fn dtype(&self, value: ValueId) -> Option<DataType> {
         self.f.value_type(value).as_tensor().map(|ty| ty.dtype)
     }
 
@@ -203,7 +218,7 @@ impl GraphWriter<'_> {
     }
 
     /// Adds an initializer and returns its name.
-    fn constant(&mut self, base: &str, literal: &TensorLiteral) -> Text {
+    pub(super) fn constant(&mut self, base: &str, literal: &TensorLiteral) -> Text {
         let key = (literal.clone(), self.depth());
         if let Some(name) = self.made.get(&key) {
             return name.clone();
@@ -243,7 +258,7 @@ impl GraphWriter<'_> {
     }
 
     // Returns the source of a broadcast whose axes are aligned at the end, as ONNX broadcasts.
-    fn implicit_source(&self, value: ValueId) -> Option<ValueId> {
+    pub(super) fn implicit_source(&self, value: ValueId) -> Option<ValueId> {
         let inst = self.f.inst_of(value)?;
         if let Some(op) = self.f.view::<BroadcastTo>(inst) {
             return Some(op.input);
@@ -267,6 +282,9 @@ impl GraphWriter<'_> {
     fn source_name(&mut self, source: OperandSource) -> Text {
         match source {
             OperandSource::Value(value) => self.name_of(value),
+            OperandSource::Unsqueezed(value) => {
+                self.unsqueezed.get(&value).cloned().unwrap_or_else(|| self.name_of(value))
+            }
             OperandSource::Scalar(literal) => self.constant("number", &literal),
         }
     }
@@ -299,9 +317,19 @@ impl GraphWriter<'_> {
                     join(&self.dims(source));
                     OperandSource::Value(source)
                 }
+                // Other broadcasts need axes of extent one in the right places.
+                _ if f.def::<BroadcastInDim>(operand).is_some() => {
+                    changed = true;
+                    join(&self.unsqueezed_dims(operand));
+                    OperandSource::Unsqueezed(operand)
+                }
                 // A constant that repeats one number is written as that number.
-                (None, Some(literal)) if literal.num_elements() > 1 && literal.as_splat().is_some() => {
-                    let one = literal.as_splat().and_then(|one| TensorLiteral::splat(literal.dtype(), &[], one).ok())?;
+                (None, Some(literal))
+                    if literal.num_elements() > 1 && literal.as_splat().is_some() =>
+                {
+                    let one = literal
+                        .as_splat()
+                        .and_then(|one| TensorLiteral::splat(literal.dtype(), &[], one).ok())?;
                     changed = true;
                     OperandSource::Scalar(one)
                 }
@@ -323,7 +351,8 @@ impl GraphWriter<'_> {
                 let is_stripped = self.stripped(user).is_some_and(|sources| {
                     sources.iter().all(|s| !matches!(s, OperandSource::Value(v) if *v == value))
                 });
-                let is_bias = self.f.operands(user).iter().any(|&v| self.fused_product(user, v).is_some());
+                let is_bias =
+                    self.f.operands(user).iter().any(|&v| self.fused_product(user, v).is_some());
                 is_stripped || is_bias
             })
     }
@@ -334,10 +363,16 @@ impl GraphWriter<'_> {
         result: ValueId,
         out: Text,
     ) -> WriteResult<Vec<Node>> {
-        if self.is_unneeded(result) {
+        let f = self.f;
+        let is_unneeded = self.is_unneeded(result);
+        let is_bias =
+            |user: InstId| f.operands(user).iter().any(|&v| self.fused_product(user, v).is_some());
+        if is_unneeded
+            && (self.implicit_source(result).is_some()
+                || f.users_of(result).into_iter().all(is_bias))
+        {
             return Ok(Vec::new());
         }
-        let f = self.f;
         let source = f.operands(inst)[0];
         let dims = self.dims(result);
         let mut nodes = Vec::new();
@@ -345,12 +380,25 @@ impl GraphWriter<'_> {
         if self.implicit_source(result).is_none() {
             // The axes are moved to their places first.
             let places = f.attr(inst, "dims").and_then(Attr::as_ints).unwrap_or_default().to_vec();
-            let missing: Vec<i64> = (0..dims.len() as i64).filter(|a| !places.contains(a)).collect();
-            let moved = self.names.fresh_like("axes");
-            let mut node = self.node("Unsqueeze", vec![input], moved.clone(), Vec::new());
-            self.list_argument("Unsqueeze", "axes", &missing, &mut node);
-            nodes.push(node);
-            input = moved;
+            let missing: Vec<i64> =
+                (0..dims.len() as i64).filter(|a| !places.contains(a)).collect();
+            let wide: Option<Vec<u64>> =
+                self.unsqueezed_dims(result).iter().map(|d| d.known()).collect();
+            let literal = wide.and_then(|wide| f.constant_of(source)?.reshaped(&wide).ok());
+            input = match literal {
+                Some(literal) => self.constant("axes", &literal),
+                None => {
+                    let moved = self.names.fresh_like("axes");
+                    let mut node = self.node("Unsqueeze", vec![input], moved.clone(), Vec::new());
+                    self.list_argument("Unsqueeze", "axes", &missing, &mut node);
+                    nodes.push(node);
+                    moved
+                }
+            };
+            self.unsqueezed.insert(result, input.clone());
+            if is_unneeded {
+                return Ok(nodes);
+            }
         }
         let (mut more, shape) = self.shape_value(&dims)?;
         nodes.append(&mut more);
@@ -358,9 +406,25 @@ impl GraphWriter<'_> {
         Ok(nodes)
     }
 
+    // Returns the dims of the operand of a broadcast, with ones where the result has more axes.
+    fn unsqueezed_dims(&self, value: ValueId) -> Dims {
+        let mut dims = Dims::from_elem(Dim::Known(1), self.dims(value).len());
+        if let Some(op) = self.f.def::<BroadcastInDim>(value) {
+            for (&place, &dim) in op.dims.iter().zip(&self.dims(op.input)) {
+                if let Some(slot) =
+                    usize::try_from(place).ok().and_then(|place| dims.get_mut(place))
+                {
+                    *slot = dim;
+                }
+            }
+        }
+        dims
+    }
+
     // Returns a value with these extents: a constant, or nodes that read symbols from the graph's inputs.
     fn shape_value(&mut self, dims: &[Dim]) -> WriteResult<(Vec<Node>, Text)> {
-        let known: Option<Vec<i64>> = dims.iter().map(|d| d.known().and_then(|n| i64::try_from(n).ok())).collect();
+        let known: Option<Vec<i64>> =
+            dims.iter().map(|d| d.known().and_then(|n| i64::try_from(n).ok())).collect();
         if let Some(numbers) = known {
             return Ok((Vec::new(), self.int_constant("shape", &numbers)));
         }
@@ -372,12 +436,15 @@ impl GraphWriter<'_> {
                 continue;
             }
             let params = self.f.params().iter();
-            let place = params.copied().find_map(|p| Some((p, self.dims(p).iter().position(|d| d.certainly_equal(dim))?)));
+            let place = params
+                .copied()
+                .find_map(|p| Some((p, self.dims(p).iter().position(|d| d.certainly_equal(dim))?)));
             let Some((param, axis)) = place else {
                 let why = format!("no input has the extent {dim}");
                 return Err(WriteError::Op { op: "broadcast_in_dim".into(), why });
             };
-            let (shape, extent) = (self.names.fresh_like("input_shape"), self.names.fresh_like("input_extent"));
+            let (shape, extent) =
+                (self.names.fresh_like("input_shape"), self.names.fresh_like("input_extent"));
             let input = vec![self.name_of(param)];
             nodes.push(self.node("Shape", input, shape.clone(), Vec::new()));
             let index = self.int_constant("axis", &[axis as i64]);
@@ -409,8 +476,10 @@ impl GraphWriter<'_> {
                 }
             });
         }
-        let ones: Vec<i64> = (0..to.len() as i64).filter(|&a| to[a as usize] == Dim::Known(1)).collect();
-        let rest = |dims: &[Dim]| dims.iter().copied().filter(|d| *d != Dim::Known(1)).collect::<Vec<_>>();
+        let ones: Vec<i64> =
+            (0..to.len() as i64).filter(|&a| to[a as usize] == Dim::Known(1)).collect();
+        let rest =
+            |dims: &[Dim]| dims.iter().copied().filter(|d| *d != Dim::Known(1)).collect::<Vec<_>>();
         if open > 1 {
             let (a, b) = (rest(&from), rest(&to));
             let same = a.len() == b.len() && a.iter().zip(&b).all(|(x, y)| x.certainly_equal(*y));
@@ -421,7 +490,8 @@ impl GraphWriter<'_> {
                 return Ok(vec![node]);
             }
             if same && ones.is_empty() {
-                let axes: Vec<i64> = (0..from.len() as i64).filter(|&a| from[a as usize] == Dim::Known(1)).collect();
+                let axes: Vec<i64> =
+                    (0..from.len() as i64).filter(|&a| from[a as usize] == Dim::Known(1)).collect();
                 let mut node = self.node("Squeeze", vec![name], out, Vec::new());
                 self.list_argument("Squeeze", "axes", &axes, &mut node);
                 return Ok(vec![node]);
@@ -450,14 +520,18 @@ impl GraphWriter<'_> {
                 let broadcast = self.f.value_of(user);
                 let fused = |inst: InstId| {
                     self.f.operands(inst).iter().any(|&v| {
-                        matches!(self.fused_product(inst, v), Some(FusedProduct { kind: ProductKind::Conv, .. }))
+                        matches!(
+                            self.fused_product(inst, v),
+                            Some(FusedProduct { kind: ProductKind::Conv, .. })
+                        )
                     })
                 };
-                fused(user) || broadcast.is_some_and(|b| {
-                    self.f.view::<BroadcastInDim>(user).is_some()
-                        && self.is_unneeded(b)
-                        && self.f.users_of(b).iter().all(|&add| fused(add))
-                })
+                fused(user)
+                    || broadcast.is_some_and(|b| {
+                        self.f.view::<BroadcastInDim>(user).is_some()
+                            && self.is_unneeded(b)
+                            && self.f.users_of(b).iter().all(|&add| fused(add))
+                    })
             })
     }
 
@@ -484,169 +558,6 @@ impl GraphWriter<'_> {
         Ok(vec![self.node(name, input, out, Vec::new())])
     }
 
-    fn dot_general(&mut self, inst: InstId, op: &DotGeneral, out: Text) -> WriteResult<Vec<Node>> {
-        let (a, b) = (self.dims(op.lhs).len(), self.dims(op.rhs).len());
-        let input = vec![self.name_of(op.lhs), self.name_of(op.rhs)];
-        let fail = |why: String| WriteError::Op { op: "dot_general".into(), why };
-        if self.dtype(op.lhs) != self.f.value_of(inst).and_then(|v| self.dtype(v)) {
-            return Err(fail("the result has another element type than the operands".into()));
-        }
-        let batch = op.lhs_batch.len();
-        let leading = |axes: &[i64]| axes.iter().enumerate().all(|(i, &a)| a == i as i64);
-        let plain = leading(&op.lhs_batch) && leading(&op.rhs_batch) && op.lhs_contract.len() == 1 && op.rhs_contract.len() == 1;
-        let is_matmul = plain
-            && op.lhs_contract[0] == a as i64 - 1
-            && match batch {
-                0 => (b <= 2 && op.rhs_contract[0] == 0) && a >= 1,
-                n => a == n + 2 && b == n + 2 && op.rhs_contract[0] == n as i64,
-            };
-        if is_matmul {
-            return Ok(vec![self.node("MatMul", input, out, Vec::new())]);
-        }
-        if plain && batch == 0 && a == 2 && b == 2 && self.dtype(op.lhs).is_some_and(DataType::is_float) {
-            return Ok(vec![self.node("Gemm", input, out, gemm_attributes(op))]);
-        }
-        if self.opset() < 12 {
-            return Err(fail(format!("opset {} has no Einsum", self.opset())));
-        }
-        // Labels: batch axes, contracted axes, free axes.
-        let mut next = b'a';
-        let mut label = || {
-            next += 1;
-            char::from(next - 1)
-        };
-        let (mut left, mut right) = (vec![' '; a], vec![' '; b]);
-        let mut result = String::new();
-        for (&l, &r) in op.lhs_batch.iter().zip(op.rhs_batch.iter()) {
-            let c = label();
-            (left[l as usize], right[r as usize]) = (c, c);
-            result.push(c);
-        }
-        for (&l, &r) in op.lhs_contract.iter().zip(op.rhs_contract.iter()) {
-            let c = label();
-            (left[l as usize], right[r as usize]) = (c, c);
-        }
-        for slot in left.iter_mut().chain(&mut right).filter(|c| **c == ' ') {
-            *slot = label();
-            result.push(*slot);
-        }
-        let text = |list: Vec<char>| list.into_iter().collect::<String>();
-        let equation = format!("{},{}->{result}", text(left), text(right));
-        let equation = Attribute::new("equation", AttributeValue::String(equation.as_bytes().into()));
-        Ok(vec![self.node("Einsum", input, out, vec![equation])])
-    }
-
-    fn conv_attributes(&self, inst: InstId, op: &Convolution) -> WriteResult<Vec<Attribute>> {
-        let rank = self.dims(op.input).len();
-        let fail = |why: &str| WriteError::Op { op: self.f.op_name(inst).into(), why: why.into() };
-        let plain: Vec<i64> = (0..rank as i64).collect();
-        let kernel: Vec<i64> = [1, 0].into_iter().chain(2..rank as i64).collect();
-        let ones = |list: &Option<sapwood_ptir::Axes>| list.as_ref().is_none_or(|l| l.iter().all(|&n| n == 1));
-        let zeros = op.reversal.as_ref().is_none_or(|l| l.iter().all(|&n| n == 0));
-        if op.input_dims[..] != plain[..] || op.output_dims[..] != plain[..] || op.kernel_dims[..] != kernel[..] {
-            return Err(fail("its axes are not in the order of ONNX"));
-        }
-        if !ones(&op.input_dilation) || !zeros || op.batch_groups.0 != 1 {
-            return Err(fail("ONNX has no such convolution"));
-        }
-        let extents = self.dims(op.kernel).iter().skip(2).map(|d| d.known().map(|n| n as i64)).collect::<Option<Vec<_>>>();
-        let n = rank.saturating_sub(2);
-        let list = |l: &Option<sapwood_ptir::Axes>| l.as_ref().map_or_else(|| vec![1; n], |l| l.to_vec());
-        let pads = op.pads.as_ref().map_or_else(|| vec![[0, 0]; n], |p| p.to_vec());
-        if pads.iter().flatten().any(|&p| p < 0) {
-            return Err(fail("ONNX has no negative padding of convolutions"));
-        }
-        let mut attrs = vec![ints("dilations", list(&op.kernel_dilation)), int("group", op.feature_groups.0)];
-        attrs.extend(extents.map(|e| ints("kernel_shape", e)));
-        attrs.push(ints("pads", pads.iter().map(|p| p[0]).chain(pads.iter().map(|p| p[1]))));
-        attrs.push(ints("strides", list(&op.strides)));
-        Ok(attrs)
-    }
-
-    // Returns the product that a sum takes in, if `value` is one that nothing else uses.
-    fn fused_product(&self, add: InstId, value: ValueId) -> Option<FusedProduct> {
-        let f = self.f;
-        let sum = f.view::<Add>(add)?;
-        let other = if sum.lhs == value { sum.rhs } else { sum.lhs };
-        if other == value || !f.one_use(value) || !self.dtype(value)?.is_float() {
-            return None;
-        }
-        // Of two products, the first takes the sum.
-        if sum.rhs == value && self.fused_product(add, sum.lhs).is_some() {
-            return None;
-        }
-        let inst = f.inst_of(value)?;
-        if f.body_of(inst) != f.body_of(add) {
-            return None;
-        }
-        if let Some(op) = f.view::<DotGeneral>(inst) {
-            let is_gemm = self.dims(op.lhs).len() == 2
-                && self.dims(op.rhs).len() == 2
-                && op.lhs_batch.is_empty()
-                && op.lhs_contract.len() == 1
-                && self.dtype(op.lhs) == self.dtype(value);
-            let c = self.implicit_source(other).unwrap_or(other);
-            return is_gemm.then_some(FusedProduct { kind: ProductKind::Gemm, inst, bias: c });
-        }
-        let op = f.view::<Convolution>(inst)?;
-        self.conv_attributes(inst, &op).ok()?;
-        let channels = self.dims(value).get(1)?.known()?;
-        let bias = self.channel_vector(other, channels, self.dims(value).len())?;
-        Some(FusedProduct { kind: ProductKind::Conv, inst, bias })
-    }
-
-    // Returns the vector that a value repeats along all axes but the channels: a value of rank 1, or a constant.
-    fn channel_vector(&self, value: ValueId, channels: u64, rank: usize) -> Option<ValueId> {
-        let f = self.f;
-        let is_vector = |v: ValueId| self.dims(v)[..] == [Dim::Known(channels)];
-        let inst = f.inst_of(value)?;
-        let op = f.view::<BroadcastInDim>(inst)?;
-        if is_vector(op.input) && op.dims[..] == [1] {
-            return Some(op.input);
-        }
-        let source = self.implicit_source(value)?;
-        let mut column: Vec<Dim> = vec![Dim::Known(1); rank - 1];
-        column[0] = Dim::Known(channels);
-        let dims = self.dims(source);
-        let fits = dims[..] == column[..] || dims.len() == rank && dims[0] == Dim::Known(1) && dims[1..] == column[..];
-        if !fits {
-            return None;
-        }
-        if f.constant_of(source).is_some() {
-            return Some(source);
-        }
-        let reshape = f.view::<Reshape>(f.inst_of(source)?)?;
-        is_vector(reshape.input).then_some(reshape.input)
-    }
-
-    fn is_fused(&self, value: ValueId) -> bool {
-        let users = self.f.users_of(value);
-        matches!(&users[..], [user] if self.fused_product(*user, value).is_some())
-    }
-
-    fn with_bias(&mut self, inst: InstId, product: FusedProduct) -> WriteResult<Vec<Node>> {
-        let f = self.f;
-        let out = f.value_of(inst).map(|v| self.names.name(v)).unwrap_or_default();
-        if let (ProductKind::Gemm, Some(op)) = (product.kind, f.view::<DotGeneral>(product.inst)) {
-            let input = vec![self.name_of(op.lhs), self.name_of(op.rhs), self.name_of(product.bias)];
-            return Ok(vec![self.node("Gemm", input, out, gemm_attributes(&op))]);
-        }
-        let Some(op) = f.view::<Convolution>(product.inst) else { return Ok(Vec::new()) };
-        let attrs = self.conv_attributes(product.inst, &op)?;
-        let bias = match f.constant_of(product.bias) {
-            Some(literal) if literal.shape().len() != 1 => {
-                let count = literal.num_elements();
-                match literal.reshaped(&[count]) {
-                    Ok(literal) => self.constant("bias", &literal),
-                    Err(_) => self.name_of(product.bias),
-                }
-            }
-            _ => self.name_of(product.bias),
-        };
-        let input = vec![self.name_of(op.input), self.name_of(op.kernel), bias];
-        Ok(vec![self.node("Conv", input, out, attrs)])
-    }
-
     fn slice(
         &mut self,
         input: ValueId,
@@ -657,7 +568,9 @@ impl GraphWriter<'_> {
     ) -> Node {
         let dims = self.dims(input);
         let strides = strides.unwrap_or_else(|| vec![1; starts.len()]);
-        let is_whole = |a: usize| starts[a] == 0 && strides[a] == 1 && dims[a] == Dim::Known(limits[a].max(0) as u64);
+        let is_whole = |a: usize| {
+            starts[a] == 0 && strides[a] == 1 && dims[a] == Dim::Known(limits[a].max(0) as u64)
+        };
         let axes: Vec<usize> = (0..starts.len()).filter(|&a| !is_whole(a)).collect();
         let pick = |list: &[i64]| axes.iter().map(|&a| list[a]).collect::<Vec<_>>();
         let (first, last, steps) = (pick(starts), pick(limits), pick(&strides));
@@ -706,7 +619,9 @@ impl GraphWriter<'_> {
 
     fn iota(&mut self, op: &Iota, result: ValueId, out: Text) -> WriteResult<Vec<Node>> {
         let fail = |why: &str| WriteError::Op { op: "iota".into(), why: why.into() };
-        let Some(ty) = self.f.value_type(result).as_tensor().cloned() else { return Err(fail("it is not a tensor")) };
+        let Some(ty) = self.f.value_type(result).as_tensor().cloned() else {
+            return Err(fail("it is not a tensor"));
+        };
         let TensorType { dtype, .. } = ty;
         let shape = ty.known_shape().ok_or_else(|| fail("an extent is not known"))?;
         let code = element_type(dtype).ok_or_else(|| fail("ONNX has no such element type"))?;
@@ -718,7 +633,8 @@ impl GraphWriter<'_> {
             return Err(fail("it has too many elements for a constant"));
         }
         let numbers: Vec<i64> = (0..count).map(|i| (i / below.max(1) % extent) as i64).collect();
-        let literal = TensorLiteral::from_slice(&shape, &numbers).map_err(|e| fail(&e.to_string()))?;
+        let literal =
+            TensorLiteral::from_slice(&shape, &numbers).map_err(|e| fail(&e.to_string()))?;
         let input = self.constant("index", &literal);
         if dtype == DataType::I64 {
             self.aliases.insert(result, input);
@@ -760,29 +676,7 @@ impl GraphWriter<'_> {
 /// An operand of a node that broadcasts.
 enum OperandSource {
     Value(ValueId),
+    /// The operand of a broadcast with axes of extent one added.
+    Unsqueezed(ValueId),
     Scalar(TensorLiteral),
-}
-
-/// A product that the sum after it takes in.
-struct FusedProduct {
-    kind: ProductKind,
-    inst: InstId,
-    bias: ValueId,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ProductKind {
-    Gemm,
-    Conv,
-}
-
-fn gemm_attributes(op: &DotGeneral) -> Vec<Attribute> {
-    let mut attrs = Vec::new();
-    if op.lhs_contract[..] == [0] {
-        attrs.push(int("transA", 1));
-    }
-    if op.rhs_contract[..] == [1] {
-        attrs.push(int("transB", 1));
-    }
-    attrs
 }

@@ -37,7 +37,8 @@ impl<'a> NameScope<'a> {
         // A result keeps the name of the output, unless it is defined elsewhere or is an output already.
         let mut forced: HashMap<ValueId, Text, FxBuildHasher> = HashMap::default();
         for (&value, name) in self.f.body_results(body).iter().zip(outputs) {
-            let is_node = self.f.inst_of(value).is_some_and(|inst| self.f.body_of(inst) == Some(body));
+            let is_node =
+                self.f.inst_of(value).is_some_and(|inst| self.f.body_of(inst) == Some(body));
             let wanted = self.wanted_name(value);
             let is_fixed = !is_node && wanted.as_ref() != Some(name);
             if !is_fixed && !forced.contains_key(&value) {
@@ -54,7 +55,9 @@ impl<'a> NameScope<'a> {
             let name = match forced.get(&value) {
                 Some(name) => name.clone(),
                 None => match self.wanted_name(value) {
-                    None if self.f.unused(value) && self.f.inst_of(value).is_some() => Text::default(),
+                    None if self.f.unused(value) && self.f.inst_of(value).is_some() => {
+                        Text::default()
+                    }
                     wanted => self.fresh(wanted, value),
                 },
             };

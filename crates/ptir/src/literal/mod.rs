@@ -13,10 +13,10 @@ use crate::text::{LongLiteralMode, write_literal};
 use crate::types::{MAX_RANK, TensorType};
 
 pub use element::Element;
-use shared_bytes::SharedBytes;
 #[cfg(feature = "testing")]
 pub(crate) use element::float_value;
 pub(crate) use element::{bits_element, float_element, int_element, write_element};
+use shared_bytes::SharedBytes;
 
 /// A tensor constant. If all elements have the same bits, only one element is stored, however the literal was built.
 /// Bytes are little-endian and shared between clones.

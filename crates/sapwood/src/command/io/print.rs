@@ -14,7 +14,8 @@ pub(crate) fn print_loaded(file: &LoadedFile, to: FileFormat) -> Result<PrintedP
         (Loaded::Ptir(program), to) => print_ptir(program, &file.extras, to, name),
         (Loaded::Ir(program), FileFormat::Py) => {
             let text = ir::print_program(program);
-            text.map(PrintedProgram::Text).map_err(|error| CliError::new(format!("{name}: {error}")))
+            text.map(PrintedProgram::Text)
+                .map_err(|error| CliError::new(format!("{name}: {error}")))
         }
         (Loaded::Ir(_), _) => Err(CliError::new(format!(
             "{name}: front-end IR can only be written as .py; `sapwood lower` converts it to PTIR"
