@@ -6,7 +6,7 @@ use sapwood_ptir::eval::DataType;
 use super::builder::V;
 use super::context::Cx;
 
-/// Returns the axes of a reduction; none means all, unless the op is told to do nothing then.
+/// Returns the axes of a reduction; none means all, unless the attribute makes the op do nothing then.
 fn axes(cx: &Cx<'_>, x: V<'_>) -> Vec<usize> {
     let rank = x.rank();
     let given = cx.ints_of("axes", 1).unwrap_or_default();

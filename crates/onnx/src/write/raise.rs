@@ -512,7 +512,7 @@ impl GraphWriter<'_> {
         Ok(nodes)
     }
 
-    // A reshape of a bias that a convolution takes back is not written.
+    // A reshape of a bias that becomes an input of a convolution is not written.
     fn is_unneeded_reshape(&self, result: ValueId) -> bool {
         let users = self.f.users_of(result);
         !users.is_empty()
