@@ -22,8 +22,9 @@ def test_examples_run(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/guide/python.md"])
-def test_pages_run_as_printed(page: str) -> None:
-    """Runs the interactive examples of a page in one namespace."""
+def test_pages_run_as_printed(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs the interactive examples of a page in one namespace. The files that they write go to a temporary folder."""
+    monkeypatch.chdir(tmp_path)
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = [block.split("```")[0] for block in text.split("```pycon\n")[1:]]
     assert blocks

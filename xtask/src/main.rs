@@ -5,7 +5,7 @@
 //! cargo xtask bench [AREA] [--peers]
 //! cargo xtask corpus DIR [OUT]
 //! cargo xtask docs
-//! cargo xtask release
+//! cargo xtask release [--build-only]
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a command prints to the terminal
 
@@ -44,9 +44,11 @@ usage: cargo xtask <command>
       Builds the documentation site in site/html of cargo's target folder, with the Python
       API and example reports, checks its links, and tests its search in a browser.
 
-  release
+  release [--build-only]
       Builds and checks the packages in dist/: wheel, sdist, an archive with the command,
       the crates, checksums. Does not upload anything.
+      --build-only builds the wheel and the archive without running tests, to compare
+      their bytes with those from another clone.
 ";
 
 fn main() -> ExitCode {
@@ -67,7 +69,8 @@ fn main() -> ExitCode {
             return usage_error("`corpus` takes a folder, and optionally an output folder");
         }
         Some((&"docs", [])) => site::run(),
-        Some((&"release", [])) => release::run(),
+        Some((&"release", [])) => release::run(false),
+        Some((&"release", ["--build-only"])) => release::run(true),
         Some((command @ (&"docs" | &"release"), [argument, ..])) => {
             return usage_error(&format!("unknown argument `{argument}` of `{command}`"));
         }

@@ -26,24 +26,20 @@ const COMPLETIONS: &[(&str, &str)] = &[
     ("zsh", "_sapwood"),
 ];
 
-/// Builds everything into `dist/`: wheel, sdist, archive with the command, crates, checksums.
-pub(crate) fn run() -> Result<bool> {
+/// Builds everything into `dist/`: wheel, sdist, archive with the command, crates, checksums. With `build_only`, only the wheel
+/// and the archive, without tests of them.
+pub(crate) fn run(build_only: bool) -> Result<bool> {
     let workspace = Workspace::find()?;
     let release = Release::new(&workspace)?;
     println!("==> notices");
     release.notices()?;
     println!("==> wheel");
     let wheel = release.wheel()?;
-    release.check_wheel(&wheel)?;
-    println!("==> wheel in an environment without Rust");
-    let bare = release.bare_environment()?;
-    release.test_wheel(&wheel, &bare)?;
-    println!("==> sdist");
-    release.source_distribution(&bare)?;
     println!("==> archive");
     release.archive()?;
-    println!("==> crates");
-    release.crates()?;
+    if !build_only {
+        release.check(&wheel)?;
+    }
     release.pack(&["checksums"], &[&release.dist])?;
     println!("{}", std::fs::read_to_string(release.dist.join("SHA256SUMS"))?.trim_end());
     Ok(true)
@@ -51,7 +47,7 @@ pub(crate) fn run() -> Result<bool> {
 
 /// The step of the second tier.
 pub(crate) fn step(_: &Context<'_>) -> Result<StepOutcome> {
-    run()?;
+    run(false)?;
     Ok(StepOutcome::Passed("the packages are in dist/".into()))
 }
 
@@ -93,6 +89,18 @@ impl<'a> Release<'a> {
         let folders = local_folders(workspace);
         let version = env!("CARGO_PKG_VERSION").to_owned();
         Ok(Self { workspace, dist, python, folders, epoch, version })
+    }
+
+    // Checks the wheel, and adds the sdist and the crates.
+    fn check(&self, wheel: &Path) -> Result<()> {
+        println!("==> wheel in an environment without Rust");
+        self.check_wheel(wheel)?;
+        let bare = self.bare_environment()?;
+        self.test_wheel(wheel, &bare)?;
+        println!("==> sdist");
+        self.source_distribution(&bare)?;
+        println!("==> crates");
+        self.crates()
     }
 
     // Sets the time stamp and the compiler flags that make builds reproducible.
@@ -229,9 +237,10 @@ impl<'a> Release<'a> {
         let mut build = Command::new(bare);
         build.args(["-I", "-m", "pip", "wheel", "--no-deps", "--wheel-dir"]);
         build.arg(&wheels).arg(&sdist);
-        // The profile of the tests: this shows that the sources are complete.
+        // The profile of the tests: this shows that the sources are complete. Not `--locked`, because cargo removes the crates
+        // that are not part of the sdist from its lock file.
         build.env("CARGO_TARGET_DIR", &self.workspace.target);
-        build.env("MATURIN_PEP517_ARGS", "--profile dev --locked");
+        build.env("MATURIN_PEP517_ARGS", "--profile dev");
         finish(&mut build, "the sdist does not build", true)?;
         Ok(())
     }
@@ -297,14 +306,16 @@ impl<'a> Release<'a> {
         self.check_paths(&archive)
     }
 
-    // Packs and verifies every published crate as cargo would upload it.
+    // Packs every published crate and builds it from its package, as `cargo publish` does.
     fn crates(&self) -> Result<()> {
-        let mut publish = Command::new("cargo");
-        publish.args(["publish", "--workspace", "--dry-run", "--locked"]);
-        finish(publish.current_dir(&self.workspace.root), "cargo would not publish", true)?;
+        let names = self.workspace.published_packages();
+        let mut package = Command::new("cargo");
+        package.args(["package", "--locked"]).current_dir(&self.workspace.root);
+        package.args(names.iter().flat_map(|name| ["--package", name]));
+        finish(&mut package, "the crates cannot be published", true)?;
         let crates = self.dist.join("crates");
         std::fs::create_dir_all(&crates)?;
-        for name in self.workspace.published_packages() {
+        for name in names {
             let file = format!("{name}-{}.crate", self.version);
             let packed = self.workspace.target.join("package").join(&file);
             std::fs::copy(&packed, crates.join(&file))

@@ -1,8 +1,6 @@
 //! Operators, loops and tensors at the edges of their types: what is lowered computes what the interpreter computes.
 
-mod common;
-
-use common::{from_ptir, inputs};
+use crate::common::{from_ptir, inputs};
 use sapwood_ir::interpret::scalar::Scalar;
 use sapwood_ir::interpret::{Interpreter, RunValue};
 use sapwood_ir::{BinaryOp, Expr, Function, Program, ProgramRef, Stmt, Type, UnaryOp, Var};

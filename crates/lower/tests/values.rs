@@ -1,8 +1,6 @@
 //! Lowered programs compute the same values as the front-end interpreter: bit for bit, except which NaN.
 
-mod common;
-
-use common::{from_ptir, inputs};
+use crate::common::{from_ptir, inputs};
 use sapwood_ir::interpret::{Interpreter, RunValue};
 use sapwood_ir::testing::{ChoiceSource, arguments, plain_program};
 use sapwood_ir::{

@@ -1,9 +1,7 @@
 //! Variables that branches and loops change, in random programs of few variables: what is lowered computes what the
 //! interpreter computes.
 
-mod common;
-
-use common::{from_ptir, inputs};
+use crate::common::{from_ptir, inputs};
 use sapwood_ir::interpret::{Interpreter, RunValue};
 use sapwood_ir::parse_program;
 use sapwood_ir::testing::ChoiceSource;

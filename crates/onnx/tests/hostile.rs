@@ -1,8 +1,6 @@
 //! Broken and malicious files are refused with the offset of the error.
 
-mod common;
-
-use common::{cat, graph, int, long, model, node, varint};
+use crate::common::{cat, graph, int, long, model, node, varint};
 use sapwood_onnx::{
     Attribute, AttributeValue, EncodeError, Graph, Model, Node, read, verify, write,
 };

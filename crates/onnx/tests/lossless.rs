@@ -1,8 +1,7 @@
 //! Models that are read and written are the same bytes, or the same fields.
 
-mod common;
-
-use common::{cat, float, graph, int, long, model, node, varint};
+use crate::common;
+use crate::common::{cat, float, graph, int, long, model, node, varint};
 use sapwood_onnx::{
     Attribute, AttributeValue, Dimension, DimensionValue, ElementType, Graph, Model, Node,
     NumberList, StringEntry, Tensor, TensorData, read, write,

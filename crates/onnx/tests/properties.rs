@@ -1,8 +1,6 @@
 //! Random messages round-trip, and damaged ones are refused or round-trip.
 
-mod common;
-
-use common::{cat, float, int, long, varint};
+use crate::common::{cat, float, int, long, varint};
 use proptest::prelude::*;
 use sapwood_onnx::{read, verify, write};
 

@@ -1,8 +1,7 @@
 //! The verifier names the node, the place and the problem.
 
-mod common;
-
-use common::{cat, float, graph, int, long, model, node};
+use crate::common;
+use crate::common::{cat, float, graph, int, long, model, node};
 use sapwood_onnx::{read, verify};
 
 /// The problems of a model, byte offsets left out.

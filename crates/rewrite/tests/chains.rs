@@ -1,11 +1,9 @@
 //! Random chains of ops that move elements, reduce and repeat: the laws of shapes are combined more often here than in programs
 //! made of all ops.
 
-mod meaning;
-
 use std::fmt::Write;
 
-use meaning::agree;
+use crate::meaning::agree;
 use sapwood_ptir::testing::Rng;
 use sapwood_ptir::{Program, parse};
 use sapwood_rewrite::{

@@ -2,8 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
-mod pattern_files;
-
+use crate::pattern_files;
 use sapwood_ptir::ops::{Exp, Mul, Neg};
 use sapwood_ptir::{Value, parse};
 use sapwood_rewrite::{

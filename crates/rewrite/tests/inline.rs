@@ -1,7 +1,6 @@
 //! Inlining of functions with named dims.
 
-mod meaning;
-
+use crate::meaning;
 use sapwood_ptir::{Program, parse, verify};
 use sapwood_rewrite::{FloatMode, PassManager};
 

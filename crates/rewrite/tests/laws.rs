@@ -1,9 +1,7 @@
 //! All canonicalizations together over dense random arithmetic: they terminate, a second run does nothing, and in the default
 //! mode the results stay the same.
 
-#[allow(dead_code, reason = "not all of it is used here")]
-mod meaning;
-
+use crate::meaning;
 use std::fmt::Write;
 
 use sapwood_ptir::eval::DataType;

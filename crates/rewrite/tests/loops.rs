@@ -1,10 +1,8 @@
 //! Random loops and branches whose values are carried, unchanged, unused or used.
 
-mod meaning;
-
 use std::fmt::Write;
 
-use meaning::agree;
+use crate::meaning::agree;
 use sapwood_ptir::parse;
 use sapwood_ptir::testing::Rng;
 use sapwood_rewrite::{

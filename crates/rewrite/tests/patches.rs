@@ -2,9 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
-#[allow(dead_code, reason = "not all of it is used here")]
-mod meaning;
-
+use crate::meaning;
 use sapwood_ptir::ops::{Add, Constant, CustomCall, DotGeneral, Exp, Neg, Reshape, Return, Sub};
 use sapwood_ptir::prelude::{BinaryValueOps, GraphError, UnaryValueOps};
 use sapwood_ptir::{

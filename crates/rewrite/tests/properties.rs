@@ -1,11 +1,9 @@
 //! Properties of random programs under every pipeline.
 
-mod meaning;
-mod pattern_files;
-mod soup;
-
+use crate::meaning;
 use std::collections::BTreeMap;
 
+use crate::soup::Library;
 use sapwood_ptir::eval::{Float, Native};
 use sapwood_ptir::ops::{Scan, While};
 use sapwood_ptir::structural::{self, Mode};
@@ -19,7 +17,6 @@ use sapwood_rewrite::{
     apply_patterns_and_fold_greedily, canonicalize,
 };
 use sapwood_testing::cases;
-use soup::Library;
 
 fn config() -> GreedyConfig {
     GreedyConfig { expensive_checks: true, ..GreedyConfig::default() }

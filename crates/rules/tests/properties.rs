@@ -1,8 +1,7 @@
 //! Properties of the matcher and of extraction: the matches are those of an exhaustive reference, and extraction keeps the
 //! results and is undone by inlining.
 
-mod reference;
-
+use crate::reference;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! Properties of the matcher on constants, regions, named dims and lists: its matches are those of an exhaustive reference.
 
-mod whole;
-
+use crate::whole;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::whole::Way;
 use sapwood_ptir::testing::Rng;
 use sapwood_ptir::{Function, InstId, ParseOptions, Program, Registry, parse, parse_with, verify};
 use sapwood_rules::{
@@ -12,7 +12,6 @@ use sapwood_rules::{
     find_matches, legality, patterns_from, rules_from,
 };
 use sapwood_types::Source;
-use whole::Way;
 
 const TYPE: &str = "f64[?n]";
 

@@ -136,6 +136,17 @@ fn every_entry_of_the_not_run_list_is_used() {
 }
 
 #[test]
+fn the_readme_has_the_number_of_wrong_rewrites_that_are_caught() {
+    let page = fs::read_to_string(repository().join("docs/reference/check-mutants.md")).unwrap();
+    let row = page.lines().find(|line| line.starts_with("| all |")).unwrap();
+    let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+    let &[.., wrong, caught, _, ""] = &cells[..] else { panic!("{row}") };
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    let expected = format!("{caught} of {wrong} wrong rewrites caught");
+    assert!(readme.contains(&expected), "README.md should contain \"{expected}\"");
+}
+
+#[test]
 fn every_verb_has_a_section_of_the_reference() {
     let help = Command::new(env!("CARGO_BIN_EXE_sapwood")).arg("--help").output().unwrap().stdout;
     let help = String::from_utf8(help).unwrap();

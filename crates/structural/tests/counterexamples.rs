@@ -1,8 +1,7 @@
 //! The cases that decide between rules: each of these breaks a simpler engine.
 
-mod lang;
-
-use lang::{Lang, languages, list, make, same, same_mapped};
+use crate::lang;
+use crate::lang::{Lang, languages, list, make, same, same_mapped};
 use sapwood_structural::{
     FieldBuilder, FieldRole, NodeKind, TypeBuilder, TypeRegistry, Value, equal, first_mismatch,
     hash,

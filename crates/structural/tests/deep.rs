@@ -1,11 +1,9 @@
 //! Deep, wide and heavily shared graphs: built, compared, hashed, their first mismatch and all
 //! differences found, and dropped, on a small stack.
 
-mod lang;
-
 use std::time::Instant;
 
-use lang::{Lang, derived, described, list, make};
+use crate::lang::{Lang, derived, described, list, make};
 use sapwood_structural::{
     EqualCx, Error, FieldBuilder, FieldRole, HashCx, Map, Node, NodeKind, Ref, Seq,
     StructuralHooks, StructuralOptions, TypeBuilder, TypeRegistry, Value, equal,

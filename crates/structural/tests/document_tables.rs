@@ -1,10 +1,8 @@
 //! The tables of the document on kinds and fields, one test per row.
 
-mod lang;
-
 use std::cell::Cell;
 
-use lang::{Lang, languages, list, make, same, same_mapped};
+use crate::lang::{Lang, languages, list, make, same, same_mapped};
 use sapwood_structural::{
     FieldBuilder, FieldRole, Mismatch, MismatchReason, NodeKind, TypeBuilder, TypeInfo,
     TypeRegistry, Value, equal, first_mismatch,

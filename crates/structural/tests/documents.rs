@@ -1,10 +1,8 @@
 //! The examples of the two documents that define structural comparison.
 
-mod lang;
-
 use std::collections::HashMap;
 
-use lang::{Lang, ints, languages, list, make, same, same_mapped};
+use crate::lang::{Lang, ints, languages, list, make, same, same_mapped};
 use sapwood_structural::{
     EqualCx, Error, FieldBuilder, FieldRole, Hash128, HashCx, Node, Ref, StructuralHooks,
     TypeBuilder, TypeRegistry, Value, equal, hash,

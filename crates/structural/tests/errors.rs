@@ -1,8 +1,7 @@
 //! Errors of comparison, and the text of mismatches.
 
-mod lang;
-
-use lang::{Lang, ints, languages, list, make, same};
+use crate::lang;
+use crate::lang::{Lang, ints, languages, list, make, same};
 use sapwood_structural::{
     EqualCx, Error, FieldBuilder, FieldRole, HashCx, Map, Mismatch, MismatchReason, Node, NodeKind,
     NodePath, Ref, StructuralHooks, StructuralOptions, TypeBuilder, TypeError, TypeRegistry, Value,

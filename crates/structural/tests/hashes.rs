@@ -1,11 +1,10 @@
 //! Tests of the hash: no collisions on sets that collide with weaker hashes, and values that never change.
 
-mod lang;
-
+use crate::lang;
 use std::collections::HashSet;
 use std::process::Command;
 
-use lang::{Lang, derived, described, ints, list};
+use crate::lang::{Lang, derived, described, ints, list};
 use sapwood_structural::{BigInt, Bytes, HASH_VERSION, Map, Set, Tensor, Value, equal, hash};
 use sapwood_types::DataType;
 
@@ -203,8 +202,9 @@ fn closed_terms_hash_the_same_in_another_process() {
         return;
     }
     let this = std::env::current_exe().unwrap();
+    let name = "hashes::closed_terms_hash_the_same_in_another_process";
     let output = Command::new(this)
-        .args(["--exact", "closed_terms_hash_the_same_in_another_process", "--nocapture"])
+        .args(["--exact", name, "--nocapture"])
         .env(SECOND, "1")
         .output()
         .unwrap();

@@ -1,8 +1,7 @@
 //! The laws of equality and hash, over random types and random graphs: kinds, roles, scopes,
 //! hooks, maps and sharing.
 
-mod model;
-
+use crate::model;
 use proptest::prelude::*;
 use sapwood_structural::{
     Error, Facts, FieldRole, NodeKind, PathStep, Seq, StructuralOptions, Value, equal,

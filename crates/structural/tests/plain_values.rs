@@ -1,8 +1,6 @@
 //! Equality and hashes of scalars, sequences, maps, sets and tensors.
 
-mod lang;
-
-use lang::{ints, languages, list, same, same_mapped, same_with};
+use crate::lang::{ints, languages, list, same, same_mapped, same_with};
 use sapwood_structural::{
     BigInt, Bytes, Error, Map, Node, Ref, Seq, Set, StructuralOptions, Tensor, Value, equal,
     first_mismatch, hash,

@@ -1,8 +1,7 @@
 //! Inputs that once gave wrong results, or took too long.
 
-mod lang;
-
-use lang::{derived, ints, list, make};
+use crate::lang;
+use crate::lang::{derived, ints, list, make};
 use sapwood_structural::{
     Bytes, EqualCx, Error, FieldBuilder, HashCx, Map, Node, Ref, Seq, Set, StructuralHooks,
     StructuralOptions, TypeBuilder, TypeRegistry, Value, equal, first_mismatch, hash,

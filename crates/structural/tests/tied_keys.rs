@@ -1,8 +1,6 @@
 //! Maps and sets whose keys differ and have the same hash.
 
-mod lang;
-
-use lang::{Lang, derived, make};
+use crate::lang::{Lang, derived, make};
 use sapwood_structural::{
     Error, FieldBuilder, FieldRole, Map, NodeKind, Seq, Set, StructuralOptions, TypeBuilder,
     TypeInfo, TypeRegistry, Value, equal, first_mismatch, hash,

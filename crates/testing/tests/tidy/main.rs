@@ -98,6 +98,56 @@ fn the_wheel_is_built_from_the_crates_of_the_tests() {
 }
 
 #[test]
+fn every_test_file_belongs_to_a_target() {
+    let mut problems = Vec::new();
+    for file in files().into_iter().filter(|file| file.ends_with("Cargo.toml")) {
+        let manifest = text(&file);
+        if !manifest.contains("autotests = false") {
+            continue;
+        }
+        let folder = file.with_file_name("tests");
+        let suite = text(&folder.join("suite.rs"));
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let is_target = manifest.contains(&format!("[[test]]\nname = \"{name}\"\n"));
+            if !is_target && !suite.lines().any(|line| line == format!("mod {name};")) {
+                problems.push(format!(
+                    "{} runs in no test target; add `mod {name};` to suite.rs",
+                    shown(&path)
+                ));
+            }
+        }
+    }
+    report(&problems);
+}
+
+#[test]
+fn crates_can_be_published_one_after_the_other() {
+    // Cargo leaves out dependencies of tests without a version. With one, the crates would have to be published in circles.
+    let workspace = text(&repository().join("Cargo.toml"));
+    let mut problems = Vec::new();
+    for file in files().into_iter().filter(|file| file.ends_with("Cargo.toml")) {
+        let manifest = text(&file);
+        let Some((_, rest)) = manifest.split_once("\n[dev-dependencies]\n") else { continue };
+        let lines = rest.lines().take_while(|line| !line.starts_with('['));
+        for line in lines.filter(|line| line.starts_with("sapwood")) {
+            let name = line.split(['.', ' ']).next().unwrap_or_default();
+            let versioned = workspace
+                .lines()
+                .any(|l| l.starts_with(&format!("{name} = ")) && l.contains("version"));
+            if line.contains("version") || versioned && line.contains("workspace") {
+                problems.push(format!(
+                    "{}: name the path of `{name}` instead of its version",
+                    shown(&file)
+                ));
+            }
+        }
+    }
+    report(&problems);
+}
+
+#[test]
 fn every_dependency_has_its_reason() {
     let reasons = text(&repository().join("docs/dependencies.md"));
     let mut problems = BTreeSet::new();

@@ -15,7 +15,8 @@ use crate::toolkit::Toolkit;
 pub(crate) struct PatternArgs {
     /// A file of patterns, or a directory of them: each function of a .ptir file, or the left side of each rule of a .rules
     /// file. May be repeated
-    #[arg(short, long, required = true, value_name = "FILE")]
+    // `opt` has `--rules` for files of rules; people try it here, too.
+    #[arg(short, long, alias = "rules", required = true, value_name = "FILE")]
     pub(crate) pattern: Vec<PathBuf>,
     /// Search only for this pattern. May be repeated. Calls in it may still refer to the other patterns
     #[arg(long, value_name = "PATTERN")]

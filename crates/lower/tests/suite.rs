@@ -1,0 +1,9 @@
+//! The tests of the lowering, in one program: each program takes seconds to link.
+
+mod api;
+mod common;
+mod deep;
+mod edges;
+mod properties;
+mod values;
+mod variables;

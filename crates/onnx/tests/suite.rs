@@ -1,0 +1,8 @@
+//! The tests of the reader and writer of ONNX, in one program: each program takes seconds to link.
+
+mod common;
+mod external;
+mod hostile;
+mod lossless;
+mod properties;
+mod verify;

@@ -1,0 +1,11 @@
+//! The tests of rules, in one program: each program takes seconds to link.
+
+mod deep_and_wide;
+mod examples;
+mod matchers;
+mod not_checked;
+mod pages;
+mod properties;
+mod reference;
+mod whole;
+mod whole_properties;

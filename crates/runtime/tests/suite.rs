@@ -1,0 +1,6 @@
+//! The tests of backends, in one program: each program takes seconds to link.
+
+mod differential;
+mod lazy;
+mod registries;
+mod trace;

@@ -1,0 +1,5 @@
+//! The tests of the reader and writer of StableHLO, in one program: each program takes seconds to link.
+
+mod any_text;
+mod quotes;
+mod wrong_rules;
