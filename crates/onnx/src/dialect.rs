@@ -88,10 +88,7 @@ fn op_def(forms: &[&OpSchema]) -> OpDef {
     if ORDERED.contains(&name) {
         def = def.ordered().opaque();
     }
-    match domain {
-        "" => lower::with_evaluation(def, name),
-        _ => def.opaque(),
-    }
+    lower::with_evaluation(def)
 }
 
 fn unknown_node_def() -> OpDef {

@@ -40,6 +40,9 @@ pub(super) fn attention<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
         (k, v) = (repeat(k), repeat(v));
     }
     let dtype = q.dtype();
+    // Sums of bf16 are computed in single precision.
+    let wide_sums = |x: V<'b>| if dtype == DataType::Bf16 { x.cast(DataType::F32) } else { x };
+    let (q, k, v) = (wide_sums(q), wide_sums(k), wide_sums(v));
     let scale = cx.float("scale", 1.0 / (dim as f64).sqrt());
     let root =
         if cx.attr("scale").is_some() { scale.sqrt() } else { 1.0 / (dim as f64).sqrt().sqrt() };
@@ -59,7 +62,7 @@ pub(super) fn attention<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
         }
         bias = match is_bool {
             true => mask.select(scores.number(0.0), low).expand(&scores.dims()),
-            false => (scores.number(0.0) + mask.cast(dtype)).expand(&scores.dims()),
+            false => (scores.number(0.0) + mask.cast(scores.dtype())).expand(&scores.dims()),
         };
     }
     let dims = scores.dims();
@@ -93,9 +96,9 @@ pub(super) fn attention<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
     let biased = capped + bias;
     let wide = match cx.dtype("softmax_precision", DataType::F32) {
         precision if cx.attr("softmax_precision").is_some() => precision,
-        _ => dtype,
+        _ => scores.dtype(),
     };
-    let all = softmax(biased.cast(wide), &[3], false).cast(dtype);
+    let all = softmax(biased.cast(wide), &[3], false).cast(scores.dtype());
     // A row without any key gives zeros.
     let none = biased.reduce("reduce_max", &[3], true).compare(low, Direction::Eq);
     let probabilities = none.select(all.number(0.0), all);
@@ -110,7 +113,7 @@ pub(super) fn attention<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
         2 => biased,
         _ => probabilities,
     };
-    vec![result, present.0, present.1, inner]
+    vec![result.cast(dtype), present.0, present.1, inner.cast(dtype)]
 }
 
 pub(super) fn rotary_embedding<'b>(cx: &Cx<'b>) -> V<'b> {

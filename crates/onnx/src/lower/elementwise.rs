@@ -53,6 +53,10 @@ pub(super) fn cast_like<'b>(cx: &Cx<'b>) -> V<'b> {
 /// Casts as ONNX does: conversions to 8-bit floats saturate by default.
 pub(super) fn cast_to<'b>(cx: &Cx<'b>, x: V<'b>, dtype: DataType) -> V<'b> {
     let largest = match dtype {
+        // Numbers that do not fit wrap, as integers do.
+        DataType::I4 | DataType::U4 if x.dtype().is_float() => {
+            return x.cast(DataType::I32).cast(dtype);
+        }
         DataType::F8E4M3Fn => 448.0,
         DataType::F8E5M2 => 57344.0,
         _ => return x.cast(dtype),

@@ -7,6 +7,7 @@ mod control;
 mod elementwise;
 mod indexing;
 mod kernels;
+mod learning;
 mod loss;
 mod matrix;
 mod normalization;
@@ -111,8 +112,8 @@ fn scratch_function(
 }
 
 /// Adds the evaluation of an op to its definition. An op without one is never folded.
-pub(crate) fn with_evaluation(def: OpDef, name: &'static str) -> OpDef {
-    match table::row_of(name).map(|row| &row.meaning) {
+pub(crate) fn with_evaluation(def: OpDef) -> OpDef {
+    match table::row(def.name).map(|row| &row.meaning) {
         None => def.opaque(),
         Some(Meaning::Kernel(kernel)) => def.eval(*kernel),
         Some(_) => def.eval(evaluate),

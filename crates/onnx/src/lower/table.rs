@@ -6,12 +6,12 @@ use std::sync::LazyLock;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::ValueType;
-use sapwood_ptir::eval::{EvalCx, EvalResult};
+use sapwood_ptir::eval::{DataType, EvalCx, EvalResult};
 use sapwood_ptir::ops::Direction;
 
 use super::builder::V;
 use super::context::Cx;
-use super::{NodeView, attention, control, elementwise, indexing, kernels, loss, matrix};
+use super::{NodeView, attention, control, elementwise, indexing, kernels, learning, loss, matrix};
 use super::{normalization, pooling, quantize, recurrent, reduce, resize, shape, signal};
 use crate::dialect::PREFIX;
 
@@ -231,6 +231,17 @@ static ROWS: &[Row] = &[
     whole("QLinearMatMul", One(quantize::qlinear_matmul)),
     whole("ConvInteger", One(quantize::conv_integer)),
     whole("QLinearConv", One(quantize::qlinear_conv)),
+    // Optional values, and the operator set for machine learning.
+    whole(
+        "OptionalHasElement",
+        One(|cx| cx.b.filled(DataType::Bool, &[], f64::from(u8::from(cx.opt(0).is_some())))),
+    ),
+    whole("OptionalGetElement", One(|cx| cx.x(0))),
+    whole("ml.Binarizer", One(learning::binarizer)),
+    whole("ml.ArrayFeatureExtractor", One(learning::array_feature_extractor)),
+    whole("ml.Scaler", One(learning::scaler)),
+    whole("ml.LinearRegressor", One(learning::linear_regressor)),
+    whole("ml.Normalizer", One(learning::normalizer)),
     // Images and signals.
     whole("Resize", One(resize::resize)),
     whole("Upsample", One(resize::upsample)),
@@ -257,7 +268,7 @@ static ROWS: &[Row] = &[
 static BY_NAME: LazyLock<HashMap<&'static str, &'static Row, FxBuildHasher>> =
     LazyLock::new(|| ROWS.iter().map(|row| (row.name, row)).collect());
 
-/// Returns the row of an op of ONNX's own operator set.
+/// Returns the row of an op; those of `ai.onnx.ml` are called `ml.NAME`.
 pub(super) fn row_of(name: &str) -> Option<&'static Row> {
     BY_NAME.get(name).copied()
 }

@@ -528,7 +528,7 @@ impl GraphWriter<'_> {
                 };
                 fused(user)
                     || broadcast.is_some_and(|b| {
-                        self.f.view::<BroadcastInDim>(user).is_some()
+                        (self.f.is::<BroadcastInDim>(user) || self.f.is::<BroadcastTo>(user))
                             && self.is_unneeded(b)
                             && self.f.users_of(b).iter().all(|&add| fused(add))
                     })

@@ -165,9 +165,10 @@ impl GraphWriter<'_> {
     fn channel_vector(&self, value: ValueId, channels: u64, rank: usize) -> Option<ValueId> {
         let f = self.f;
         let is_vector = |v: ValueId| self.dims(v)[..] == [Dim::Known(channels)];
-        let inst = f.inst_of(value)?;
-        let op = f.view::<BroadcastInDim>(inst)?;
-        if is_vector(op.input) && op.dims[..] == [1] {
+        if let Some(op) = f.def::<BroadcastInDim>(value)
+            && is_vector(op.input)
+            && op.dims[..] == [1]
+        {
             return Some(op.input);
         }
         let source = self.implicit_source(value)?;
