@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::ops::{Constant, Return, Yield};
 use sapwood_ptir::{
@@ -33,9 +33,10 @@ pub(super) struct MainFunction {
 struct GraphReader<'a> {
     writer: FunctionWriter,
     registry: &'a Arc<Registry>,
-    model: &'a Model,
     data: &'a ExternalData,
     imports: HashMap<&'a str, i64, FxBuildHasher>,
+    /// Domains and names of the functions of the model.
+    functions: HashSet<(&'a str, &'a str), FxBuildHasher>,
     scope: HashMap<&'a [u8], ValueId, FxBuildHasher>,
     /// The values that names had before an inner graph defined them.
     shadowed: Vec<(&'a [u8], Option<ValueId>)>,
@@ -60,6 +61,8 @@ pub(super) fn read_main<'a>(
     let imports = model.opset_import.iter();
     let imports =
         imports.map(|set| (ops::normal_domain(text(&set.domain)), set.version.unwrap_or(0)));
+    let functions = model.functions.iter();
+    let functions = functions.map(|f| (ops::normal_domain(text(&f.domain)), text(&f.name)));
     let mut reader = GraphReader {
         writer: FunctionWriter::with_capacity(
             "main",
@@ -67,9 +70,9 @@ pub(super) fn read_main<'a>(
             graph.node.len() + graph.initializer.len(),
         ),
         registry,
-        model,
         data,
         imports: imports.collect(),
+        functions: functions.collect(),
         scope: HashMap::default(),
         shadowed: Vec::new(),
         names: NameTable::default(),
@@ -79,7 +82,7 @@ pub(super) fn read_main<'a>(
         notes: Vec::new(),
     };
     let body = reader.writer.function().body();
-    let initializers: hashbrown::HashSet<&[u8], FxBuildHasher> =
+    let initializers: HashSet<&[u8], FxBuildHasher> =
         graph.initializer.iter().filter_map(|t| t.name.as_ref()).map(|n| &n.bytes()[..]).collect();
     // Below this version, initializers are inputs only because the format demands it.
     let has_defaults = model.ir_version.unwrap_or(0) >= FIRST_IR_VERSION_WITH_DEFAULTS;
@@ -132,11 +135,12 @@ impl<'a> GraphReader<'a> {
 
     /// Reads the initializers and nodes of a graph and returns the values of its outputs.
     fn read_body(&mut self, graph: &'a Graph, body: BodyId) -> Result<Vec<ValueId>, Failed> {
-        let overridable = |reader: &Self, name: &Text| reader.scope.contains_key(&name.bytes()[..]);
+        let inputs: HashSet<&[u8], FxBuildHasher> =
+            graph.input.iter().filter_map(|i| i.name.as_ref()).map(|n| &n.bytes()[..]).collect();
         for tensor in &graph.initializer {
             let Some(name) = &tensor.name else { continue };
-            if overridable(self, name) && graph.input.iter().any(|i| i.name.as_ref() == Some(name))
-            {
+            // The default of an input.
+            if inputs.contains(&name.bytes()[..]) && self.scope.contains_key(&name.bytes()[..]) {
                 continue;
             }
             match literal_of(tensor, self.data) {
@@ -282,11 +286,7 @@ impl<'a> GraphReader<'a> {
             |text: &'a Option<Text>| text.as_ref().and_then(Text::as_str).unwrap_or_default();
         let domain = ops::normal_domain(text(&node.domain));
         let op_type = text(&node.op_type);
-        let is_local = self
-            .model
-            .functions
-            .iter()
-            .any(|f| f.name == node.op_type && ops::normal_domain(text(&f.domain)) == domain);
+        let is_local = self.functions.contains(&(domain, op_type));
         let opset = self.imports.get(domain).copied().unwrap_or(0);
         let schema = ops::schema(domain, op_type, opset).filter(|s| !s.is_deprecated && !is_local);
         if let Some(schema) = schema
