@@ -59,7 +59,9 @@ impl GraphWriter<'_> {
             return Ok(vec![self.node("Gemm", input, out, gemm_attributes(op))]);
         }
         if self.opset() < 12 {
-            return Err(fail(format!("opset {} has no Einsum", self.opset())));
+            let opset = self.opset();
+            let nodes = self.transposed_product(op, input, out);
+            return nodes.ok_or_else(|| fail(format!("opset {opset} has no Einsum")));
         }
         // Labels: batch axes, contracted axes, free axes.
         let mut next = b'a';
@@ -87,6 +89,41 @@ impl GraphWriter<'_> {
         let equation =
             Attribute::new("equation", AttributeValue::String(equation.as_bytes().into()));
         Ok(vec![self.node("Einsum", input, out, vec![equation])])
+    }
+
+    // Writes a product as `MatMul` after transposes, if each operand has one contracted axis and at most one other.
+    fn transposed_product(
+        &mut self,
+        op: &DotGeneral,
+        input: Vec<Text>,
+        out: Text,
+    ) -> Option<Vec<Node>> {
+        let (a, b) = (self.dims(op.lhs).len() as i64, self.dims(op.rhs).len() as i64);
+        let free = |rank: i64, batch: &[i64], contract: &[i64]| -> Vec<i64> {
+            (0..rank).filter(|axis| !batch.contains(axis) && !contract.contains(axis)).collect()
+        };
+        let left = free(a, &op.lhs_batch, &op.lhs_contract);
+        let right = free(b, &op.rhs_batch, &op.rhs_contract);
+        if op.lhs_contract.len() != 1 || left.len() != 1 || right.len() != 1 {
+            return None;
+        }
+        let perms: [Vec<i64>; 2] = [
+            op.lhs_batch.iter().chain(&left).chain(op.lhs_contract.iter()).copied().collect(),
+            op.rhs_batch.iter().chain(op.rhs_contract.iter()).chain(&right).copied().collect(),
+        ];
+        let mut nodes = Vec::new();
+        let mut operands = Vec::new();
+        for (name, perm) in input.into_iter().zip(perms) {
+            if perm.iter().enumerate().all(|(i, &axis)| axis == i as i64) {
+                operands.push(name);
+                continue;
+            }
+            let moved = self.names.fresh_like("transposed");
+            nodes.push(self.node("Transpose", vec![name], moved.clone(), vec![ints("perm", perm)]));
+            operands.push(moved);
+        }
+        nodes.push(self.node("MatMul", operands, out, Vec::new()));
+        Some(nodes)
     }
 
     pub(super) fn conv_attributes(
