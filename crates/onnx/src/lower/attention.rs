@@ -160,3 +160,66 @@ pub(super) fn rotary_embedding<'b>(cx: &Cx<'b>) -> V<'b> {
         false => joined.transpose(&[0, 2, 1, 3]),
     }
 }
+
+/// Runs the recurrence of linear attention, unrolled over a known number of steps.
+pub(super) fn linear_attention<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
+    let (q, k, v) = (cx.x(0), cx.x(1), cx.x(2));
+    let (q_heads, heads) = (cx.int("q_num_heads", 1).max(1), cx.int("kv_num_heads", 1).max(1));
+    if [q.rank(), k.rank(), v.rank()] != [3; 3] {
+        return vec![cx.fail("the operands do not have rank 3")];
+    }
+    let dtype = q.dtype();
+    let wide = if dtype == DataType::F64 { DataType::F64 } else { DataType::F32 };
+    let [b, t] = [q.extent(0), q.extent(1)];
+    let (dk, dv) = (k.extent(2) / heads, v.extent(2) / heads);
+    let group = q_heads / heads;
+    if t > 4096 {
+        return vec![cx.fail("the sequence is too long")];
+    }
+    let rule = cx.text("update_rule", "gated_delta");
+    let scale = match cx.float("scale", 0.0) {
+        0.0 => 1.0 / (dk as f64).sqrt(),
+        scale => scale,
+    };
+    // [batch, time, heads, size]
+    let split = |x: V<'b>, heads: i64| {
+        let size = x.extent(2) / heads;
+        reshape_ints(x.cast(wide), &[b, t, heads, size])
+    };
+    let queries = reshape_ints(q.cast(wide), &[b, t, heads, group, dk]);
+    let (keys, values) = (split(k, heads), split(v, heads));
+    let decay =
+        cx.opt(4).filter(|_| rule.starts_with("gated")).map(|g| split(g, heads).unary("exp"));
+    let beta = cx.opt(5).filter(|_| rule.ends_with("delta")).map(|x| x.cast(wide).unsqueeze(&[3]));
+    let mut state = match cx.opt(3) {
+        Some(past) => past.cast(wide),
+        None => cx.b.filled(wide, &[b as u64, heads as u64, dk as u64, dv as u64], 0.0),
+    };
+    let mut outputs = Vec::new();
+    for step in 0..t {
+        let (key, value) = (keys.at(1, step), values.at(1, step));
+        if let Some(decay) = decay {
+            state = decay.at(1, step).unsqueeze(&[3]) * state;
+        }
+        let mut update = value;
+        if rule.ends_with("delta") {
+            let seen = (state * key.unsqueeze(&[3])).sum(&[2], false);
+            update = value - seen;
+            if let Some(beta) = beta {
+                update = beta.at(1, step) * update;
+            }
+        }
+        state = state + key.unsqueeze(&[3]) * update.unsqueeze(&[2]);
+        let read = queries.at(1, step).dot(state, (&[0, 1], &[0, 1]), (&[3], &[2])) * scale;
+        outputs.push(reshape_ints(read, &[b, 1, q_heads * dv]));
+        if cx.b.has_failed() {
+            break;
+        }
+    }
+    let output = match outputs.is_empty() {
+        true => cx.b.filled(wide, &[b as u64, 0, (q_heads * dv) as u64], 0.0),
+        false => cx.b.concat(&outputs, 1),
+    };
+    let kept = cx.opt(3).map_or(dtype, |past| past.dtype());
+    vec![output.cast(dtype), state.cast(kept)]
+}

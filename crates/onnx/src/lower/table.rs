@@ -223,6 +223,7 @@ static ROWS: &[Row] = &[
     whole("LSTM", Many(recurrent::lstm)),
     whole("Attention", Many(attention::attention)),
     whole("RotaryEmbedding", One(attention::rotary_embedding)),
+    whole("LinearAttention", Many(attention::linear_attention)),
     // Quantization.
     whole("QuantizeLinear", One(quantize::quantize_linear)),
     whole("DequantizeLinear", One(quantize::dequantize_linear)),
