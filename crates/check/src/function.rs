@@ -495,6 +495,6 @@ fn has_open_dims(ty: &ValueType) -> bool {
     match ty {
         ValueType::Tensor(ty) => ty.dims.iter().any(|dim| !matches!(dim, Dim::Known(_))),
         ValueType::Tuple(types) => types.iter().any(has_open_dims),
-        ValueType::Token => false,
+        ValueType::Token | ValueType::Opaque => false,
     }
 }

@@ -330,6 +330,7 @@ impl DrawState<'_> {
                 Ok(Value::Tuple(elements?.into()))
             }
             ValueType::Token => Ok(Value::Token),
+            ValueType::Opaque => Err("no random values of type opaque".into()),
         }
     }
 
@@ -461,7 +462,7 @@ fn count_elements(ty: &ValueType) -> u64 {
             extents.fold(1, u64::saturating_mul)
         }
         ValueType::Tuple(types) => types.iter().map(count_elements).fold(0, u64::saturating_add),
-        ValueType::Token => 0,
+        ValueType::Token | ValueType::Opaque => 0,
     }
 }
 

@@ -162,7 +162,7 @@ impl<'a> FunctionLowering<'a> {
                     types.iter().map(|ty| self.zero_of_type(ty, span)).collect();
                 self.make_tuple(&zeros?, span)
             }
-            ValueType::Token => None,
+            ValueType::Token | ValueType::Opaque => None,
         }
     }
 
@@ -201,6 +201,6 @@ fn has_unknown_dims(ty: &ValueType) -> bool {
     match ty {
         ValueType::Tensor(tensor) => tensor.dims.contains(&Dim::Unknown),
         ValueType::Tuple(types) => types.iter().any(has_unknown_dims),
-        ValueType::Token => true,
+        ValueType::Token | ValueType::Opaque => true,
     }
 }

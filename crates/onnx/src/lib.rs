@@ -32,17 +32,27 @@
 //! | `model/` | The messages of ONNX as structs: `attribute`, `tensor`, `element_type`, `types`, `configuration` (devices and sharding); `nested` (boxes of any depth), `visit` (all tensors of a model). |
 //! | `file`, `external` | Reading and writing files; weights in other files. |
 //! | `verify/` | The verifier: `node`, `scope` (names), `cycle`. |
+//! | `dialect`, `values` | The ops of ONNX as ops of PTIR; tensors, types and attributes as those of PTIR, and back. |
+//! | `read/`, `write/` | Models as programs: `graph` (bodies), `names`; and back: `graph`, `node`, `scope` (names), `raise` and `raise_products` (core ops as nodes). |
+//! | `lower/` | The meaning of each op: `table` (one row per op), `builder` and `context` (the language of the definitions), `shape_values` (contents of shapes), `pass` (`onnx-to-core`), `control` and `kernels`, and one file per family. |
 //! | `ops/` | The schemas of ONNX's ops by version: generated tables (`table_a_l`, `table_m_z`, `table_ml`, `newest`) and their parser (`table_parser`). |
 
+mod dialect;
 mod external;
 mod file;
+mod lower;
 mod model;
 pub mod ops;
+mod read;
+mod values;
 mod verify;
 mod wire;
+mod write;
 
+pub use dialect::{op_defs, registry};
 pub use external::{ExternalData, TensorError, TensorProblem};
 pub use file::{FileError, WeightStorage, WriteOptions, read_file, write_file};
+pub use lower::{LowerOptions, lower_function};
 pub use model::{
     Attribute, AttributeType, AttributeValue, DeviceConfiguration, Dimension, DimensionValue,
     ElementType, Function, Graph, IntIntListEntry, MapType, Model, Nested, Node,
@@ -50,8 +60,10 @@ pub use model::{
     ShardedExtent, ShardingSpec, SimpleShardedDim, SparseTensor, StringEntry, Tensor,
     TensorAnnotation, TensorData, TensorType, TrainingInfo, Type, TypeValue, ValueInfo,
 };
+pub use read::{OnnxModule, OnnxSource, to_program};
 pub use verify::verify;
 pub use wire::{Bytes, EncodeError, NumberList, ReadError, Text, WireInfo};
+pub use write::{WriteError, to_model};
 
 /// Reads a model. It copies only the numbers of attributes and shapes.
 ///

@@ -4,5 +4,6 @@ mod common;
 mod external;
 mod hostile;
 mod lossless;
+mod programs;
 mod properties;
 mod verify;

@@ -279,6 +279,8 @@ pub enum AttrKind {
     Literal,
     /// A dictionary.
     Dict,
+    /// Any attribute but [`Attr::Unit`].
+    Any,
     /// Not an attribute: the field is the type of the first result.
     ResultType,
 }
@@ -300,6 +302,7 @@ impl AttrKind {
             Self::IntLists(n) => format!("a list of lists of {n} integers"),
             Self::Literal => "a literal".into(),
             Self::Dict => "a dictionary".into(),
+            Self::Any => "an attribute".into(),
             Self::ResultType => "the result type".into(),
         }
     }
@@ -318,6 +321,7 @@ impl AttrKind {
             | (Self::Literal, Attr::Literal(_))
             | (Self::Dict, Attr::Dict(_))
             | (Self::ResultType, Attr::Unit) => true,
+            (Self::Any, attr) => *attr != Attr::Unit,
             (Self::Word(words), Attr::Word(w)) => words.contains(&w.as_str()),
             (Self::Dims, Attr::Ints(_)) => true,
             (Self::Dims, Attr::List(items)) => {

@@ -179,6 +179,8 @@ pub enum ValueType {
     Tuple(Arc<[ValueType]>),
     /// A token, which orders effects and carries no data.
     Token,
+    /// A value that ops of another format pass on and PTIR does not look into: a string, a sequence, a tensor of unknown rank.
+    Opaque,
 }
 
 impl ValueType {
@@ -188,7 +190,7 @@ impl ValueType {
     pub fn as_tensor(&self) -> Option<&TensorType> {
         match self {
             Self::Tensor(t) => Some(t),
-            Self::Tuple(_) | Self::Token => None,
+            Self::Tuple(_) | Self::Token | Self::Opaque => None,
         }
     }
 
@@ -197,7 +199,7 @@ impl ValueType {
     pub fn as_tuple(&self) -> Option<&[ValueType]> {
         match self {
             Self::Tuple(elements) => Some(elements),
-            Self::Tensor(_) | Self::Token => None,
+            Self::Tensor(_) | Self::Token | Self::Opaque => None,
         }
     }
 
@@ -207,7 +209,7 @@ impl ValueType {
         match self {
             Self::Tensor(t) => t.excessive_extent(),
             Self::Tuple(elements) => elements.iter().find_map(Self::excessive_extent),
-            Self::Token => None,
+            Self::Token | Self::Opaque => None,
         }
     }
 
@@ -216,7 +218,7 @@ impl ValueType {
     pub fn depth(&self) -> usize {
         match self {
             Self::Tuple(elements) => 1 + elements.iter().map(Self::depth).max().unwrap_or(0),
-            Self::Tensor(_) | Self::Token => 0,
+            Self::Tensor(_) | Self::Token | Self::Opaque => 0,
         }
     }
 
@@ -242,7 +244,7 @@ impl ValueType {
                     return Err(format!("a tuple type has at most {MAX_TYPE_SIZE} parts"));
                 }
                 Self::Tuple(elements) => left.extend(elements.iter().map(|e| (e, depth + 1))),
-                Self::Token => {}
+                Self::Token | Self::Opaque => {}
             }
         }
         Ok(())
@@ -256,7 +258,7 @@ impl ValueType {
             (Self::Tuple(a), Self::Tuple(b)) => {
                 a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.compatible(b))
             }
-            (Self::Token, Self::Token) => true,
+            (Self::Token, Self::Token) | (Self::Opaque, Self::Opaque) => true,
             _ => false,
         }
     }
@@ -267,7 +269,7 @@ impl ValueType {
             Self::Tensor(ty) => ty.dims.iter().for_each(|&dim| f(dim)),
             // The limit of types bounds the nesting of tuples.
             Self::Tuple(elements) => elements.iter().for_each(|e| e.for_each_dim(f)),
-            Self::Token => {}
+            Self::Token | Self::Opaque => {}
         }
     }
 
@@ -286,6 +288,7 @@ impl ValueType {
             }),
             Self::Tuple(elements) => Self::Tuple(elements.iter().map(|e| e.map_dims(f)).collect()),
             Self::Token => Self::Token,
+            Self::Opaque => Self::Opaque,
         }
     }
 }
@@ -307,6 +310,7 @@ impl fmt::Display for ValueType {
         match self {
             Self::Tensor(t) => fmt::Display::fmt(t, f),
             Self::Token => f.write_str("token"),
+            Self::Opaque => f.write_str("opaque"),
             Self::Tuple(elements) => {
                 f.write_str("tuple<")?;
                 for (i, element) in elements.iter().enumerate() {
@@ -395,7 +399,7 @@ fn has_named_dims(ty: &ValueType) -> bool {
                 return true;
             }
             ValueType::Tuple(elements) => todo.extend(elements.iter()),
-            ValueType::Tensor(_) | ValueType::Token => {}
+            ValueType::Tensor(_) | ValueType::Token | ValueType::Opaque => {}
         }
     }
     false

@@ -23,6 +23,7 @@ fn input(seed: u64, ty: &ValueType) -> Option<Value> {
             Some(Value::Tuple(parts?.into()))
         }
         ValueType::Token => Some(Value::Token),
+        ValueType::Opaque => None,
     }
 }
 
@@ -102,7 +103,7 @@ fn has_open_dims(f: &sapwood_ptir::Function) -> bool {
         match ty {
             ValueType::Tensor(t) => t.dims.iter().any(|d| !matches!(d, Dim::Known(_))),
             ValueType::Tuple(elements) => elements.iter().any(open),
-            ValueType::Token => false,
+            ValueType::Token | ValueType::Opaque => false,
         }
     }
     let results = f.walk().flat_map(|i| f.inst_results(i));

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 #[cfg(feature = "ir")]
 use sapwood_ir as ir;
+#[cfg(feature = "onnx")]
+use sapwood_onnx::{self as onnx, OnnxSource};
 use sapwood_ptir::{self as ptir, Registry};
 #[cfg(feature = "stablehlo")]
 use sapwood_stablehlo::{self as stablehlo, Extras};
-use sapwood_types::{Diagnostics, Source};
+use sapwood_types::{Diagnostic, Diagnostics, Source, Span};
 
 /// A format of program files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,11 +24,13 @@ pub(crate) enum FileFormat {
     Py,
     /// StableHLO text
     Mlir,
+    /// An ONNX model
+    Onnx,
 }
 
 impl FileFormat {
     /// The extensions of all formats.
-    pub(crate) const EXTENSIONS: [&'static str; 4] = [".ptir", ".json", ".py", ".mlir"];
+    pub(crate) const EXTENSIONS: [&'static str; 5] = [".ptir", ".json", ".py", ".mlir", ".onnx"];
 
     /// Returns the extension of files in this format, without a dot.
     #[cfg(feature = "command")]
@@ -36,6 +40,7 @@ impl FileFormat {
             Self::Json => "json",
             Self::Py => "py",
             Self::Mlir => "mlir",
+            Self::Onnx => "onnx",
         }
     }
 
@@ -46,6 +51,7 @@ impl FileFormat {
             "json" => Some(Self::Json),
             "py" => Some(Self::Py),
             "mlir" => Some(Self::Mlir),
+            "onnx" => Some(Self::Onnx),
             _ => None,
         }
     }
@@ -84,6 +90,30 @@ pub(crate) struct ReadProgram {
 pub struct FormatExtras {
     #[cfg(feature = "stablehlo")]
     stablehlo: Extras,
+    #[cfg(feature = "onnx")]
+    onnx: Option<OnnxSource>,
+}
+
+#[cfg(feature = "onnx")]
+impl FormatExtras {
+    /// Returns the model that the program was read from, if it was an ONNX model.
+    #[must_use]
+    pub fn onnx(&self) -> Option<&OnnxSource> {
+        self.onnx.as_ref()
+    }
+}
+
+/// A program in the form that is written to a file.
+pub(crate) enum PrintedProgram {
+    Text(String),
+    #[cfg(feature = "onnx")]
+    Model(Box<onnx::Model>, Arc<onnx::ExternalData>),
+}
+
+impl From<String> for PrintedProgram {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
 }
 
 /// The options of reading a program.
@@ -102,6 +132,40 @@ impl Default for ReadOptions {
     fn default() -> Self {
         Self { verify: true, comments: false, source_names: false }
     }
+}
+
+/// The reason why an ONNX model cannot be read.
+#[cfg(feature = "onnx")]
+pub(crate) enum OnnxReadError {
+    /// The file cannot be read.
+    File(String),
+    /// The model is not valid.
+    Model(Diagnostics),
+}
+
+/// Reads an ONNX model from a file, or from bytes, which then have no weights in other files.
+#[cfg(feature = "onnx")]
+pub(crate) fn read_onnx(
+    input: Result<&Path, Vec<u8>>,
+    registry: &Arc<Registry>,
+) -> Result<ReadProgram, OnnxReadError> {
+    let invalid = |error: onnx::ReadError| {
+        let error = Diagnostic::error(Span::unknown(), error.to_string());
+        OnnxReadError::Model(error.into())
+    };
+    let (model, data) = match input {
+        Ok(path) => onnx::read_file(path).map_err(|error| match error {
+            onnx::FileError::Read { error, .. } => invalid(error),
+            other => OnnxReadError::File(other.to_string()),
+        })?,
+        Err(bytes) => (onnx::read(bytes).map_err(invalid)?, onnx::ExternalData::default()),
+    };
+    let module = onnx::to_program(model, data, registry).map_err(OnnxReadError::Model)?;
+    Ok(ReadProgram {
+        program: AnyProgram::Ptir(module.program),
+        extras: FormatExtras { onnx: Some(module.source), ..FormatExtras::default() },
+        notes: module.notes.iter().map(|note| format!("{note}\n")).collect(),
+    })
 }
 
 /// Reads a program of these ops from a text.
@@ -144,6 +208,13 @@ pub(crate) fn read_program(
         FileFormat::Mlir => Err(needs_feature("StableHLO", "stablehlo").into()),
         #[cfg(not(feature = "ir"))]
         FileFormat::Py => Err(needs_feature("the front-end IR", "ir").into()),
+        #[cfg(not(feature = "onnx"))]
+        FileFormat::Onnx => Err(needs_feature("ONNX", "onnx").into()),
+        #[cfg(feature = "onnx")]
+        FileFormat::Onnx => {
+            let message = "an ONNX model is not text";
+            Err(Diagnostic::error(Span::unknown(), message).into())
+        }
         #[cfg(feature = "ir")]
         FileFormat::Py => ir::parse_program(source).and_then(|program| {
             let problems = match options.verify {
@@ -161,30 +232,35 @@ pub(crate) fn read_program(
 }
 
 // Returns the error for a format that this build does not have.
-#[cfg(not(all(feature = "ir", feature = "stablehlo")))]
-fn needs_feature(format: &str, feature: &str) -> sapwood_types::Diagnostic {
+#[cfg(not(all(feature = "ir", feature = "onnx", feature = "stablehlo")))]
+fn needs_feature(format: &str, feature: &str) -> Diagnostic {
     let message = format!("{format} needs the feature `{feature}` of the crate `sapwood`");
-    sapwood_types::Diagnostic::error(sapwood_types::Span::unknown(), message)
+    Diagnostic::error(Span::unknown(), message)
 }
 
-/// Returns a PTIR program as text of a format. `extras` are the parts of the file that PTIR does not represent.
+/// Returns a PTIR program in a format. `extras` are the parts of the file that PTIR does not represent.
 pub(crate) fn print_program(
     program: &ptir::Program,
     extras: &FormatExtras,
     to: FileFormat,
-) -> Result<String, String> {
+) -> Result<PrintedProgram, String> {
     match to {
         #[cfg(feature = "stablehlo")]
-        FileFormat::Mlir => {
-            stablehlo::write_program(program, &extras.stablehlo).map_err(|why| why.to_string())
-        }
+        FileFormat::Mlir => stablehlo::write_program(program, &extras.stablehlo)
+            .map(PrintedProgram::Text)
+            .map_err(|why| why.to_string()),
         #[cfg(not(feature = "stablehlo"))]
-        FileFormat::Mlir => {
-            let FormatExtras {} = extras;
-            Err(needs_feature("StableHLO", "stablehlo").to_string())
-        }
-        FileFormat::Ptir => Ok(ptir::print(program)),
-        FileFormat::Json => Ok(ptir::to_json(program) + "\n"),
+        FileFormat::Mlir => Err(needs_feature("StableHLO", "stablehlo").to_string()),
+        FileFormat::Ptir => Ok(ptir::print(program).into()),
+        FileFormat::Json => Ok((ptir::to_json(program) + "\n").into()),
         FileFormat::Py => Err("PTIR cannot be written as front-end IR".into()),
+        #[cfg(not(feature = "onnx"))]
+        FileFormat::Onnx => Err(needs_feature("ONNX", "onnx").to_string()),
+        #[cfg(feature = "onnx")]
+        FileFormat::Onnx => {
+            let model = onnx::to_model(program, extras.onnx()).map_err(|why| why.to_string())?;
+            let data = extras.onnx().map_or_else(Arc::default, |source| source.shared_data());
+            Ok(PrintedProgram::Model(Box::new(model), data))
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Sapwood: a compiler-IR toolkit for tensor programs.
 //!
-//! This crate re-exports the others, except `sapwood-onnx`, under one name and contains the `sapwood` command. Each re-exported crate has a page of
+//! This crate re-exports the others under one name and contains the `sapwood` command. Each re-exported crate has a page of
 //! its own:
 //!
 //! | crate | contents |
@@ -66,6 +66,7 @@
 //! | --- | --- |
 //! | `toolkit` | [`Toolkit`]: ops, patterns, rules, passes and backends of your own, for the command and as a library. |
 //! | `formats` | Reading and printing programs of every format. |
+//! | `onnx_passes` | The passes on ops of ONNX. |
 //! | `main.rs` | The `sapwood` command; calls [`command`]. |
 //! | `command` | Arguments, and the choice of the verb. `status` and `cli_error` are the results of a verb; `console`, `color`, `diagnostics` (as text and JSON), `select_function`, `signals`. |
 //! | `command/verbs/` | One file per verb, such as `run`, `diff` and `match_`. `opt/` has the parts of `opt`: `pipeline`, `equivalence_check` (`--check`), `first_bad_rewrite` (bisection), `report_page` (`--report`), `statistics`. |
@@ -74,6 +75,8 @@
 #[cfg(feature = "command")]
 pub mod command;
 mod formats;
+#[cfg(feature = "onnx")]
+mod onnx_passes;
 mod toolkit;
 
 #[cfg(all(feature = "check", feature = "explorer"))]
@@ -90,6 +93,8 @@ pub use sapwood_explorer as explorer;
 pub use sapwood_ir as ir;
 #[cfg(feature = "ir")]
 pub use sapwood_lower as lower;
+#[cfg(feature = "onnx")]
+pub use sapwood_onnx as onnx;
 pub use sapwood_ptir as ptir;
 pub use sapwood_rewrite as rewrite;
 #[cfg(feature = "rules")]

@@ -23,8 +23,10 @@ use sapwood_runtime::Backend;
 use sapwood_types::{Source, SourceErrors, Span, read_source, write_atomically};
 
 use crate::formats::{
-    FileFormat, FormatExtras, ReadOptions, ReadProgram, print_program, read_program,
+    FileFormat, FormatExtras, PrintedProgram, ReadOptions, ReadProgram, print_program, read_program,
 };
+#[cfg(feature = "onnx")]
+use crate::formats::{OnnxReadError, read_onnx};
 #[cfg(feature = "runtime")]
 use named_backend::NamedBackend;
 
@@ -75,7 +77,7 @@ pub struct ProgramFile {
     pub extras: FormatExtras,
     /// Messages about parts of the file that were dropped, one per line.
     pub notes: String,
-    /// The text of the file.
+    /// The text of the file; empty for an ONNX model.
     pub source: Source,
 }
 
@@ -86,13 +88,13 @@ impl Default for Toolkit {
 }
 
 impl Toolkit {
-    /// Returns a toolkit of the built-in ops, the shipped patterns and all passes of Sapwood.
+    /// Returns a toolkit of the built-in ops, the ops of ONNX, the shipped patterns and all passes of Sapwood.
     #[must_use]
     pub fn new() -> Self {
         Self {
-            registry: Registry::builtin(),
+            registry: shipped_registry(),
             patterns: Vec::new(),
-            passes: passes_of_rules(),
+            passes: shipped_passes(),
             #[cfg(feature = "runtime")]
             backends: Vec::new(),
             #[cfg(feature = "command")]
@@ -254,9 +256,20 @@ impl Toolkit {
                 format!("{}: unknown extension; expected one of {extensions}", path.display());
             return Err(SourceErrors::plain(message));
         };
-        let source = read_source(path)?;
+        let source = match format {
+            FileFormat::Onnx => Source::new(&path.display().to_string(), ""),
+            _ => read_source(path)?,
+        };
         let errors = |diagnostics| SourceErrors::in_source(diagnostics, &source);
-        let read = read_program(&source, format, &self.registry, ReadOptions::default());
+        let read = match format {
+            #[cfg(feature = "onnx")]
+            FileFormat::Onnx => match read_onnx(Ok(path), &self.registry) {
+                Err(OnnxReadError::File(error)) => return Err(SourceErrors::plain(error)),
+                Err(OnnxReadError::Model(problems)) => Err(problems),
+                Ok(read) => Ok(read),
+            },
+            _ => read_program(&source, format, &self.registry, ReadOptions::default()),
+        };
         let ReadProgram { program, extras, notes } = read.map_err(errors)?;
         let program = program.into_ptir(&self.registry).map_err(errors)?;
         Ok(ProgramFile { program, extras, notes, source })
@@ -316,8 +329,18 @@ impl Toolkit {
         let path = path.as_ref();
         let error = |why: String| SourceErrors::plain(format!("{}: {why}", path.display()));
         let format = FileFormat::of(path).ok_or_else(|| error("unknown extension".into()))?;
-        let text = print_program(program, extras, format).map_err(error)?;
-        write_atomically(path, text.as_bytes(), &|| Ok(())).map_err(|why| error(why.to_string()))
+        match print_program(program, extras, format).map_err(error)? {
+            PrintedProgram::Text(text) => write_atomically(path, text.as_bytes(), &|| Ok(()))
+                .map_err(|why| error(why.to_string())),
+            #[cfg(feature = "onnx")]
+            PrintedProgram::Model(model, data) => sapwood_onnx::write_file(
+                path,
+                &model,
+                &data,
+                &sapwood_onnx::WriteOptions::default(),
+            )
+            .map_err(|why| SourceErrors::plain(why.to_string())),
+        }
     }
 
     /// Runs the `sapwood` command with this toolkit on the arguments of the process.
@@ -377,15 +400,22 @@ pub enum OptimizeError {
     Failed(#[from] PipelineFailure),
 }
 
-// Returns the passes of the crate for rules, such as `rules{file=…}`.
-#[cfg(feature = "rules")]
-fn passes_of_rules() -> Vec<Arc<PassInfo>> {
-    sapwood_rules::PASSES.iter().map(|&info| Arc::new(info.clone())).collect()
+// Returns the passes of the crates for rules and ONNX, such as `rules{file=…}`.
+fn shipped_passes() -> Vec<Arc<PassInfo>> {
+    let passes = std::iter::empty::<&PassInfo>();
+    #[cfg(feature = "rules")]
+    let passes = passes.chain(sapwood_rules::PASSES.iter().copied());
+    #[cfg(feature = "onnx")]
+    let passes = passes.chain([&crate::onnx_passes::ONNX_TO_CORE, &crate::onnx_passes::DECOMPOSE]);
+    passes.map(|info| Arc::new(info.clone())).collect()
 }
 
-#[cfg(not(feature = "rules"))]
-fn passes_of_rules() -> Vec<Arc<PassInfo>> {
-    Vec::new()
+// Returns the ops of PTIR and, with the feature, of ONNX.
+fn shipped_registry() -> Arc<Registry> {
+    #[cfg(feature = "onnx")]
+    return sapwood_onnx::registry();
+    #[cfg(not(feature = "onnx"))]
+    Registry::builtin()
 }
 
 #[cfg(all(test, feature = "rules"))]

@@ -455,6 +455,8 @@ pub(crate) fn write(out: &mut String, ty: &ValueType) {
     match ty {
         ValueType::Tensor(t) => write_tensor(out, t),
         ValueType::Token => out.push_str("!stablehlo.token"),
+        // No tool of StableHLO knows this type; it occurs only beside custom calls of another format.
+        ValueType::Opaque => out.push_str("!sapwood.opaque"),
         ValueType::Tuple(parts) => {
             out.push_str("tuple<");
             for (i, part) in parts.iter().enumerate() {

@@ -19,6 +19,7 @@ pub use configuration::{
 };
 pub use element_type::ElementType;
 pub use nested::Nested;
+pub(crate) use nested::with_stack;
 pub use tensor::{Segment, SparseTensor, Tensor, TensorData};
 pub use types::{
     Dimension, DimensionValue, MapType, OpaqueType, SequenceType, Shape, TensorType, Type,

@@ -13,7 +13,7 @@ use crate::wire::{Encoder, Message, WireReader, WireType, WireValue};
 pub struct Nested<T>(Option<Box<T>>);
 
 /// Runs `work`, on a new piece of stack if little is left.
-fn with_stack<R>(work: impl FnOnce() -> R) -> R {
+pub(crate) fn with_stack<R>(work: impl FnOnce() -> R) -> R {
     /// Two levels of nesting fit in this.
     const RED_ZONE: usize = 64 << 10;
     const NEW_STACK: usize = 1 << 20;

@@ -188,7 +188,7 @@ impl SymbolBindings {
                     self.bind(argument, (p, whole_param), (a, whole_arg), expressions)
                 })
             }
-            (ValueType::Token, ValueType::Token) => Ok(()),
+            (ValueType::Token, ValueType::Token) | (ValueType::Opaque, ValueType::Opaque) => Ok(()),
             _ => Err(format!("expected {param}, found {arg}")),
         }
     }

@@ -102,7 +102,7 @@ pub(super) fn check_type_and_bind_dims(
             }
             Ok(true)
         }
-        (ValueType::Token, Value::Token) => Ok(true),
+        (ValueType::Token, Value::Token) | (ValueType::Opaque, _) => Ok(true),
         _ => Ok(false),
     }
 }

@@ -512,6 +512,8 @@ fn meet_types(a: &ValueType, b: &ValueType) -> Option<ValueType> {
             Some(ValueType::Tuple(elements.collect::<Option<_>>()?))
         }
         (ValueType::Token, ValueType::Token) => Some(ValueType::Token),
+        // A value of any type may be opaque.
+        (ValueType::Opaque, other) | (other, ValueType::Opaque) => Some(other.clone()),
         _ => None,
     }
 }

@@ -474,6 +474,6 @@ fn has_known_dims(ty: &ValueType) -> bool {
     match ty {
         ValueType::Tensor(t) => t.dims.iter().all(|d| d.known().is_some()),
         ValueType::Tuple(elements) => elements.iter().all(has_known_dims),
-        ValueType::Token => true,
+        ValueType::Token | ValueType::Opaque => true,
     }
 }

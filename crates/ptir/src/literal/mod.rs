@@ -1,6 +1,7 @@
 //! Tensor literals, stored in shared memory and in canonical form.
 
 mod element;
+mod shared_bytes;
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ pub use element::Element;
 #[cfg(feature = "testing")]
 pub(crate) use element::float_value;
 pub(crate) use element::{bits_element, float_element, int_element, write_element};
+use shared_bytes::SharedBytes;
 
 /// A tensor constant. If all elements have the same bits, only one element is stored, however the literal was built.
 /// Bytes are little-endian and shared between clones.
@@ -29,7 +31,7 @@ pub struct TensorLiteral {
 enum LiteralData {
     // The bytes after the element are zero.
     Splat([u8; 16]),
-    Dense(Arc<[u8]>),
+    Dense(SharedBytes),
 }
 
 /// The reason why a literal could not be built.
@@ -81,6 +83,28 @@ impl TensorLiteral {
     /// # Errors
     /// If the number of bytes does not fit the type, or an element is not a value of the type.
     pub fn new(dtype: DataType, shape: &[u64], bytes: &[u8]) -> Result<Self, LiteralError> {
+        Self::with_storage(dtype, shape, bytes, || SharedBytes::Own(bytes.into()))
+    }
+
+    /// Builds a literal like [`new`](Self::new) from bytes that others may own too, such as a mapped file. They are not copied, and must not
+    /// change.
+    ///
+    /// # Errors
+    /// If the number of bytes does not fit the type, or an element is not a value of the type.
+    pub fn from_shared(
+        dtype: DataType,
+        shape: &[u64],
+        bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
+    ) -> Result<Self, LiteralError> {
+        Self::with_storage(dtype, shape, (*bytes).as_ref(), || SharedBytes::Foreign(bytes.clone()))
+    }
+
+    fn with_storage(
+        dtype: DataType,
+        shape: &[u64],
+        bytes: &[u8],
+        store: impl FnOnce() -> SharedBytes,
+    ) -> Result<Self, LiteralError> {
         check_rank(shape)?;
         let ty = TensorType::new(dtype, shape.iter().copied());
         let size = dtype.byte_size();
@@ -98,7 +122,7 @@ impl TensorLiteral {
             Some(first) if bytes.chunks_exact(size).all(|e| e == first) => {
                 LiteralData::Splat(pad_to_16_bytes(first))
             }
-            _ => LiteralData::Dense(bytes.into()),
+            _ => LiteralData::Dense(store()),
         };
         Ok(Self { dtype, shape: SmallVec::from_slice(shape), data })
     }

@@ -294,6 +294,7 @@ impl<'a> FunctionHasher<'a> {
     fn mix_type(&self, mixer: Mixer, ty: &ValueType) -> Mixer {
         match ty {
             ValueType::Token => mixer.absorb(0, 0),
+            ValueType::Opaque => mixer.absorb(3, 0),
             ValueType::Tensor(t) => {
                 let start = mixer.absorb(1, u64::from(t.dtype.code())).absorb(t.rank() as u64, 0);
                 t.dims.iter().fold(start, |mixer, dim| match dim {

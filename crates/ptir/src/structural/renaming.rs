@@ -70,7 +70,7 @@ impl<'a> Renaming<'a> {
             (ValueType::Tuple(x), ValueType::Tuple(y)) => {
                 x.len() == y.len() && x.iter().zip(y.iter()).all(|(x, y)| self.types_match(x, y))
             }
-            (ValueType::Token, ValueType::Token) => true,
+            (ValueType::Token, ValueType::Token) | (ValueType::Opaque, ValueType::Opaque) => true,
             _ => false,
         }
     }

@@ -243,7 +243,7 @@ impl Parser<'_> {
 
     fn is_type_word(&self) -> bool {
         self.word().is_some_and(|word| match word {
-            "token" => true,
+            "token" | "opaque" => true,
             "tuple" => self.lexer.lookahead().next().kind == TokenKind::Punct(b'<'),
             _ => word.parse::<DataType>().is_ok(),
         })

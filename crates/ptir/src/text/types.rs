@@ -23,6 +23,10 @@ impl Parser<'_> {
                 self.advance();
                 Ok(ValueType::Token)
             }
+            "opaque" => {
+                self.advance();
+                Ok(ValueType::Opaque)
+            }
             "tuple" => {
                 self.advance();
                 self.expect(b'<')?;

@@ -145,6 +145,7 @@ fn read_attr_of_kind(kind: AttrKind, object: &Bound<'_, PyAny>) -> PyResult<Opti
             Ok(dict) => Some(read_dict(dict)?),
             Err(_) => None,
         },
+        AttrKind::Any => Some(AttrReader::default().read(object, 0)?.0),
         AttrKind::ResultType => {
             let message = "the type of the result is given as result_type=\"f32[2, 3]\"";
             return Err(errors::argument_error(object.py(), message));

@@ -404,7 +404,7 @@ impl<'a> Search<'a> {
             (ValueType::Tuple(a), ValueType::Tuple(b)) => {
                 a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| self.type_fits(a, b))
             }
-            (ValueType::Token, ValueType::Token) => true,
+            (ValueType::Token, ValueType::Token) | (ValueType::Opaque, ValueType::Opaque) => true,
             _ => false,
         }
     }

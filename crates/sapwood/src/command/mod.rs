@@ -28,7 +28,7 @@ use crate::toolkit::Toolkit;
 
 /// A compiler-IR toolkit for tensor programs.
 ///
-/// Reads PTIR (.ptir, .json), StableHLO (.mlir) and the front-end IR (.py). `-` means standard input. Exit codes: 0
+/// Reads PTIR (.ptir, .json), StableHLO (.mlir), ONNX (.onnx) and the front-end IR (.py). `-` means standard input. Exit codes: 0
 /// success, 1 a negative result (different, not well-formed), 2 an error (wrong usage, unreadable input).
 #[derive(Parser)]
 #[command(name = "sapwood", version, max_term_width = 100, disable_help_subcommand = true)]

@@ -164,6 +164,7 @@ impl Draw {
     fn value(&mut self, ty: &ValueType) -> Option<Value> {
         match ty {
             ValueType::Token => Some(Value::Token),
+            ValueType::Opaque => None,
             ValueType::Tuple(types) => {
                 let parts: Option<Vec<Value>> = types.iter().map(|ty| self.value(ty)).collect();
                 Some(Value::Tuple(parts?.into()))

@@ -13,12 +13,14 @@ use serde_json::{Value, json};
 use super::created_folder::CreatedFolder;
 use super::files::{
     ExpandedArguments, Input, SkippedFiles, canonical_path, expand_arguments, write_file,
+    write_model,
 };
 use super::target::Target;
 use crate::command::cli_error::CliError;
 use crate::command::console::Console;
 use crate::command::progress_line::with_progress_line;
 use crate::command::status::Status;
+use crate::formats::PrintedProgram;
 
 /// The result of a verb on one file.
 pub(crate) struct FileResult {
@@ -39,16 +41,27 @@ impl FileResult {
         Self { status, text: String::new(), line, message: String::new(), json }
     }
 
-    /// Writes `text` to the target, and records in the JSON object where it is.
-    pub(crate) fn write(mut self, target: &Target, text: String) -> Result<Self, CliError> {
-        match target {
-            Target::File(path) => {
-                write_file(path, &text)?;
+    /// Writes a program or another text to the target, and records in the JSON object where it is.
+    pub(crate) fn write(
+        mut self,
+        target: &Target,
+        printed: impl Into<PrintedProgram>,
+    ) -> Result<Self, CliError> {
+        match (target, printed.into()) {
+            (Target::File(path), printed) => {
+                match printed {
+                    PrintedProgram::Text(text) => write_file(path, &text)?,
+                    PrintedProgram::Model(model, data) => write_model(path, &model, &data)?,
+                }
                 self.json["output"] = json!(path.display().to_string());
             }
-            Target::Stdout | Target::Check => {
+            (Target::Stdout | Target::Check, PrintedProgram::Text(text)) => {
                 self.json["text"] = json!(text);
                 self.text = text;
+            }
+            (Target::Stdout | Target::Check, PrintedProgram::Model(..)) => {
+                let message = "an ONNX model is not text; give a file with -o";
+                return Err(CliError::new(message));
             }
         }
         Ok(self)

@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use sapwood_onnx as onnx;
 use sapwood_types::{
     Source, SourceErrors, counted, read_error, source_from_bytes, write_atomically,
 };
@@ -213,4 +214,17 @@ pub(crate) fn write_file(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Cli
     let is_pipe = fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir());
     let written = if is_pipe { write() } else { signals::while_writing(write) };
     written.map_err(|error| CliError::new(format!("{}: {error}", path.display())))
+}
+
+/// Writes an ONNX model, and its weights to another file where that is needed, atomically.
+pub(crate) fn write_model(
+    path: &Path,
+    model: &onnx::Model,
+    data: &onnx::ExternalData,
+) -> Result<(), CliError> {
+    let check = || signals::check_interrupted();
+    let options =
+        onnx::WriteOptions { check_cancelled: Some(&check), ..onnx::WriteOptions::default() };
+    signals::while_writing(|| onnx::write_file(path, model, data, &options))
+        .map_err(|error| CliError::new(error.to_string()))
 }

@@ -5,7 +5,7 @@ use sapwood_types::{Progress, Source};
 
 use super::files::Input;
 use crate::command::cli_error::CliError;
-use crate::formats::{FormatExtras, ReadProgram, read_program};
+use crate::formats::{FormatExtras, OnnxReadError, ReadProgram, read_onnx, read_program};
 use crate::toolkit::Toolkit;
 
 pub(crate) use crate::formats::{AnyProgram as Loaded, FileFormat, ReadOptions};
@@ -56,7 +56,7 @@ pub(crate) fn format_of(input: &Input, from: Option<FileFormat>) -> Result<FileF
             if !path.exists() {
                 return CliError::new(format!("{input}: no such file"));
             }
-            let expected = "expected .ptir, .json, .py or .mlir (or pass --from)";
+            let expected = "expected .ptir, .json, .py, .mlir or .onnx (or pass --from)";
             CliError::new(match path.extension() {
                 Some(extension) => {
                     let extension = extension.display();
@@ -68,11 +68,11 @@ pub(crate) fn format_of(input: &Input, from: Option<FileFormat>) -> Result<FileF
     }
 }
 
-/// Returns the format that a verb writes by default after it changed a program: StableHLO stays StableHLO, everything else
-/// becomes PTIR text.
+/// Returns the format that a verb writes by default after it changed a program: StableHLO stays StableHLO, ONNX stays ONNX,
+/// everything else becomes PTIR text.
 pub(crate) fn default_output_format(input: &Input, from: Option<FileFormat>) -> FileFormat {
     match format_of(input, from) {
-        Ok(FileFormat::Mlir) => FileFormat::Mlir,
+        Ok(format @ (FileFormat::Mlir | FileFormat::Onnx)) => format,
         _ => FileFormat::Ptir,
     }
 }
@@ -87,25 +87,41 @@ pub(crate) fn load(
 ) -> Result<LoadedFile, CliError> {
     let format = format_of(input, from)?;
     Progress::enter_phase("read");
-    let source = input.read_source()?;
-    load_source(source, format, options, toolkit)
+    let source = read_text(input, format)?;
+    load_source(input, source, format, options, toolkit)
 }
 
-/// Reads a program from a text of this format.
+/// Returns the text of an input, which is empty for formats that are not text.
+pub(crate) fn read_text(input: &Input, format: FileFormat) -> Result<Source, CliError> {
+    match format {
+        FileFormat::Onnx => Ok(Source::new(&input.to_string(), "")),
+        _ => Ok(input.read_source()?),
+    }
+}
+
+/// Reads a program from an input with this text.
 pub(crate) fn load_source(
+    input: &Input,
     source: Source,
     format: FileFormat,
     options: ReadOptions,
     toolkit: &Toolkit,
 ) -> Result<LoadedFile, CliError> {
-    match read_program(&source, format, toolkit.registry(), options) {
+    let registry = toolkit.registry();
+    let read = match (format, input) {
+        (FileFormat::Onnx, Input::File(path)) => read_onnx(Ok(path), registry),
+        (FileFormat::Onnx, Input::Stdin) => read_onnx(Err(input.read_bytes()?), registry),
+        _ => read_program(&source, format, registry, options).map_err(OnnxReadError::Model),
+    };
+    match read {
         Ok(ReadProgram { mut program, extras, notes }) => {
             if let Loaded::Ptir(program) = &mut program {
                 bind_symbols(program, toolkit, &source)?;
             }
             Ok(LoadedFile { source, format, program, extras, notes })
         }
-        Err(problems) => Err(CliError::in_program(problems, &source)),
+        Err(OnnxReadError::Model(problems)) => Err(CliError::in_program(problems, &source)),
+        Err(OnnxReadError::File(error)) => Err(CliError::new(error)),
     }
 }
 

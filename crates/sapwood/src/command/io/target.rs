@@ -55,6 +55,8 @@ impl Target {
             Self::File(path) if !into_folder => {
                 requested.or(FileFormat::of(&path)).unwrap_or(default)
             }
+            // A terminal shows no bytes.
+            Self::Stdout if default == FileFormat::Onnx => requested.unwrap_or(FileFormat::Ptir),
             _ => requested.unwrap_or(default),
         };
         let extension = if into_folder { Some(to.extension()) } else { None };

@@ -12,6 +12,7 @@ use crate::command::io::load::{FileFormat, ReadOptions, load};
 use crate::command::io::print::print_loaded;
 use crate::command::io::target::Target;
 use crate::command::status::Status;
+use crate::formats::PrintedProgram;
 use crate::toolkit::Toolkit;
 
 /// Print programs in canonical form
@@ -60,7 +61,12 @@ fn format_file(args: &Args, input: &Input, toolkit: &Toolkit) -> Result<FileResu
     };
     let text = print_loaded(&file, to)?;
     let notes = file.notes.clone();
-    let canonical = text == file.source.text();
+    let canonical = match &text {
+        PrintedProgram::Text(text) => text == file.source.text(),
+        PrintedProgram::Model(model, _) => {
+            file.extras.onnx().is_some_and(|source| *source.model() == **model)
+        }
+    };
     let json = json!({ "canonical": canonical });
     let result_with = |status, outcome: &str| {
         let result = FileResult::new(status, format!("{input}: {outcome}"), json.clone());

@@ -33,11 +33,12 @@ use crate::command::io::target::{Target, companion_path, require_file};
 use crate::command::io::trace_folder::TraceFolder;
 use crate::command::select_function::entry_function;
 use crate::command::status::Status;
+use crate::onnx_passes::onnx_to_core;
 
 /// Optimize programs with a pipeline of passes
 ///
 /// The default pass, `simplify`, canonicalizes, folds, merges equal instructions and erases dead ones until nothing changes
-/// any more. The result is written to standard output or to -o.
+/// any more. For an ONNX model, `onnx-to-core` runs first. The result is written to standard output or to -o.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -112,8 +113,8 @@ pub(crate) struct Args {
     /// Format of the input; the default is that of its extension, or PTIR text for standard input
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
-    /// Format of the output; the default is that of its extension, or else StableHLO for StableHLO inputs and PTIR text for
-    /// all others
+    /// Format of the output; the default is that of its extension, or else StableHLO for StableHLO inputs, ONNX for ONNX inputs
+    /// (PTIR text on standard output) and PTIR text for all others
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<FileFormat>,
 }
@@ -210,6 +211,14 @@ fn optimize_file(
     let file = load(input, args.from, options, &console.toolkit)?;
     let page = args.report.as_ref().map(|path| ReportPage::new(path, input, &file));
     let notes = file.notes.clone();
+    let with_lowering: Vec<Arc<dyn Pass>>;
+    let passes = match (file.format, &args.pipeline) {
+        (FileFormat::Onnx, None) => {
+            with_lowering = [onnx_to_core()].into_iter().chain(passes.iter().cloned()).collect();
+            &with_lowering[..]
+        }
+        _ => passes,
+    };
     let (before, extras) = file.into_ptir_and_extras(&console.toolkit)?;
     let check_inputs = match &args.inputs[..] {
         [] => None,

@@ -116,7 +116,14 @@ fn run_function(
         Loaded::Ir(program) => Some(program.clone()),
         Loaded::Ptir(_) => None,
     };
-    let program = file.into_ptir(&console.toolkit)?;
+    let is_onnx = file.format == FileFormat::Onnx;
+    let mut program = file.into_ptir(&console.toolkit)?;
+    if is_onnx && !args.exact {
+        // The fast kernels are those of core ops.
+        for f in program.functions_mut() {
+            sapwood_onnx::lower_function(f, sapwood_onnx::LowerOptions::default());
+        }
+    }
     let f = entry_function(args.function.as_deref(), &program, input)?;
     let mut inputs = function_inputs(args, f)?;
     // In the front-end IR a parameter may be a dim of another one; the lowered function does not connect them.

@@ -12,7 +12,9 @@ use crate::command::console::Console;
 use crate::command::diagnostics::{diagnostics_json, render_diagnostics};
 use crate::command::io::batch::{self, BatchInputs, FileResult};
 use crate::command::io::files::Input;
-use crate::command::io::load::{FileFormat, Loaded, ReadOptions, format_of, load_source};
+use crate::command::io::load::{
+    FileFormat, Loaded, ReadOptions, format_of, load_source, read_text,
+};
 use crate::command::status::Status;
 
 /// Report all errors in programs
@@ -40,8 +42,8 @@ fn verify_file(args: &Args, input: &Input, console: &Console) -> Result<FileResu
     let color = console.color;
     let format = format_of(input, args.from)?;
     Progress::enter_phase("read");
-    let source = input.read_source()?;
-    match load_source(source.clone(), format, ReadOptions::default(), &console.toolkit) {
+    let source = read_text(input, format)?;
+    match load_source(input, source.clone(), format, ReadOptions::default(), &console.toolkit) {
         Ok(file) => {
             let problems = problems_after_reading(args, format, &file.program);
             Ok(verify_result(input, &problems, &file.source, color))
@@ -59,7 +61,7 @@ fn verify_file(args: &Args, input: &Input, console: &Console) -> Result<FileResu
 fn problems_after_reading(args: &Args, format: FileFormat, program: &Loaded) -> Diagnostics {
     Progress::enter_phase("verify");
     let mut problems = match program {
-        Loaded::Ptir(program) if format == FileFormat::Mlir => {
+        Loaded::Ptir(program) if matches!(format, FileFormat::Mlir | FileFormat::Onnx) => {
             ptir::verify(program).err().unwrap_or_default()
         }
         Loaded::Ir(program) if args.ssa => ir::verify(program, ir::VerifyLevel::Ssa),

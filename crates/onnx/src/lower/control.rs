@@ -1,0 +1,251 @@
+//! Control flow: If, Loop and Scan run their regions.
+
+use sapwood_ptir::eval::{DataType, EvalCx, EvalResult, Fault, Results, Tensor, Value};
+use sapwood_ptir::{Attr, Dim, Function, OpParts, TensorType, ValueType, with_native};
+
+use super::{Inferred, NodeView};
+use crate::dialect::ABSENT;
+use crate::{Node, Text};
+
+/// The types of a node with regions do not follow from its operands.
+pub(super) fn infer_nothing(_: &NodeView<'_>, _: &[&ValueType]) -> Option<Vec<ValueType>> {
+    None
+}
+
+// Returns the type of values that have one of two types.
+fn joined(a: &ValueType, b: &ValueType) -> ValueType {
+    match (a, b) {
+        (ValueType::Tensor(x), ValueType::Tensor(y))
+            if x.dtype == y.dtype && x.rank() == y.rank() =>
+        {
+            let dims = x.dims.iter().zip(&y.dims);
+            let dims = dims.map(|(&p, &q)| if p.certainly_equal(q) { p } else { Dim::Unknown });
+            TensorType { dtype: x.dtype, dims: dims.collect() }.into()
+        }
+        _ => ValueType::Opaque,
+    }
+}
+
+/// Infers the results of a node with regions from what they yield.
+pub(crate) fn infer_control_flow(node: &Node, f: &Function, parts: &OpParts) -> Inferred {
+    let op = node.op_type.as_ref().and_then(Text::as_str).unwrap_or_default();
+    let yielded = |region: usize| -> Vec<ValueType> {
+        let body = parts.regions.get(region);
+        let values = body.map(|&body| f.body_results(body)).unwrap_or_default();
+        values.iter().map(|&v| f.value_type(v).clone()).collect()
+    };
+    let stacked = |ty: &ValueType| match ty {
+        ValueType::Tensor(ty) => {
+            let dims = std::iter::once(Dim::Unknown).chain(ty.dims.iter().copied());
+            TensorType { dtype: ty.dtype, dims: dims.collect() }.into()
+        }
+        _ => ValueType::Opaque,
+    };
+    let open = |ty: &ValueType| ty.map_dims(&mut |_| Dim::Unknown);
+    let types: Vec<ValueType> = match op {
+        "If" => {
+            let (a, b) = (yielded(0), yielded(1));
+            a.iter().zip(&b).map(|(a, b)| joined(a, b)).collect()
+        }
+        "Loop" => {
+            let body = parts.regions.first().map(|&b| f.body_params(b).len()).unwrap_or(0);
+            let carried = body.saturating_sub(2);
+            let all = yielded(0);
+            let inits: Vec<ValueType> = parts.operands
+                [parts.operands.len().saturating_sub(carried)..]
+                .iter()
+                .map(|&v| f.value_type(v).clone())
+                .collect();
+            let values = all.iter().skip(1);
+            values
+                .enumerate()
+                .map(|(i, ty)| match inits.get(i) {
+                    Some(init) => joined(ty, &joined(ty, init)),
+                    None => stacked(&open(ty)),
+                })
+                .collect()
+        }
+        _ => return Inferred::default(),
+    };
+    Inferred { types: types.into_iter().map(Some).collect(), known: Vec::new() }
+}
+
+fn flag(value: &Value) -> Result<bool, Fault> {
+    let found = value.as_tensor().and_then(Tensor::as_splat::<bool>);
+    found.ok_or_else(|| Fault::op(format!("a condition is {}, expected one bool", value.ty())))
+}
+
+pub(super) fn run_if(cx: &mut EvalCx<'_>) -> EvalResult {
+    // Regions are in the order of attribute names: `else_branch`, `then_branch`.
+    let region = usize::from(flag(cx.arg(0)?)?);
+    cx.call_region(region, [])
+}
+
+pub(super) fn run_loop(cx: &mut EvalCx<'_>) -> EvalResult {
+    let absent = match cx.attr(ABSENT)? {
+        Attr::Ints(list) => list.to_vec(),
+        _ => Vec::new(),
+    };
+    let mut args = cx.take_args().into_iter();
+    let mut next = |position: i64| if absent.contains(&position) { None } else { args.next() };
+    let trips = match next(0) {
+        Some(value) => {
+            let count = value.as_tensor().and_then(Tensor::as_splat::<i64>);
+            Some(count.ok_or_else(|| Fault::op("the number of trips is not one i64"))?)
+        }
+        None => None,
+    };
+    let mut condition = match next(1) {
+        Some(value) => flag(&value)?,
+        None => true,
+    };
+    let mut carried: Vec<Value> = args.collect();
+    let mut scanned: Vec<Vec<Value>> =
+        vec![Vec::new(); cx.num_results().saturating_sub(carried.len())];
+    let mut i = 0i64;
+    while condition && trips.is_none_or(|n| i < n) {
+        cx.work(1)?;
+        let index = Value::from(Tensor::scalar(i));
+        let go = Value::from(Tensor::scalar(condition));
+        let results = cx.call_region(0, [index, go].into_iter().chain(carried.iter().cloned()))?;
+        let mut results = results.into_iter();
+        condition = flag(&results.next().ok_or_else(|| Fault::op("the body yields nothing"))?)?;
+        let count = carried.len();
+        carried = results.by_ref().take(count).collect();
+        for (list, value) in scanned.iter_mut().zip(results) {
+            list.push(value);
+        }
+        i += 1;
+    }
+    let mut all: Results = carried.into_iter().collect();
+    for list in scanned {
+        let index = all.len();
+        all.push(stack(cx, &list, 0, index)?);
+    }
+    Ok(all)
+}
+
+pub(super) fn run_scan(cx: &mut EvalCx<'_>) -> EvalResult {
+    let count = cx.int("num_scan_inputs")? as usize;
+    if matches!(cx.attr(crate::dialect::SINCE)?, Attr::Int(8)) {
+        return Err(Fault::op("the form of opset 8 is not supported"));
+    }
+    let list = |name: &str, len: usize| -> Result<Vec<i64>, Fault> {
+        Ok(match cx.attr(name)? {
+            Attr::Ints(list) => list.to_vec(),
+            _ => vec![0; len],
+        })
+    };
+    let args: Vec<Value> = cx.args().to_vec();
+    let states = args.len().saturating_sub(count);
+    let outputs = cx.num_results().saturating_sub(states);
+    let (axes, directions) =
+        (list("scan_input_axes", count)?, list("scan_input_directions", count)?);
+    let (out_axes, out_directions) =
+        (list("scan_output_axes", outputs)?, list("scan_output_directions", outputs)?);
+    let mut carried: Vec<Value> = args[..states].to_vec();
+    let inputs: Vec<Tensor> = args[states..]
+        .iter()
+        .map(|v| v.as_tensor().cloned().ok_or_else(|| Fault::op("a scanned input is not a tensor")))
+        .collect::<Result<_, _>>()?;
+    let axis_of = |tensor: &Tensor, axis: i64| -> Result<usize, Fault> {
+        let rank = tensor.shape().len() as i64;
+        let wrapped = if axis < 0 { axis + rank } else { axis };
+        usize::try_from(wrapped)
+            .ok()
+            .filter(|&a| a < rank as usize)
+            .ok_or_else(|| Fault::op("a scan axis is out of range"))
+    };
+    let mut length = None;
+    for (tensor, &axis) in inputs.iter().zip(&axes) {
+        let n = tensor.shape()[axis_of(tensor, axis)?];
+        if *length.get_or_insert(n) != n {
+            return Err(Fault::op("scanned inputs have different lengths"));
+        }
+    }
+    let length = length.unwrap_or(0);
+    let mut scanned: Vec<Vec<Value>> = vec![Vec::new(); outputs];
+    for i in 0..length {
+        cx.work(1)?;
+        let mut slices = Vec::new();
+        for (k, tensor) in inputs.iter().enumerate() {
+            let at = if directions.get(k) == Some(&1) { length - 1 - i } else { i };
+            slices.push(Value::from(slice_at(tensor, axis_of(tensor, axes[k])?, at)?));
+        }
+        let results = cx.call_region(0, carried.iter().cloned().chain(slices))?;
+        let mut results = results.into_iter();
+        carried = results.by_ref().take(states).collect();
+        for (list, value) in scanned.iter_mut().zip(results) {
+            list.push(value);
+        }
+    }
+    let mut all: Results = carried.into_iter().collect();
+    for (k, mut list) in scanned.into_iter().enumerate() {
+        if out_directions.get(k) == Some(&1) {
+            list.reverse();
+        }
+        let index = all.len();
+        all.push(stack(cx, &list, out_axes.get(k).copied().unwrap_or(0), index)?);
+    }
+    Ok(all)
+}
+
+fn slice_at(x: &Tensor, axis: usize, index: usize) -> Result<Tensor, Fault> {
+    let shape = x.shape();
+    let outer: usize = shape[..axis].iter().product();
+    let inner: usize = shape[axis + 1..].iter().product();
+    let mut new_shape = shape.to_vec();
+    let extent = new_shape.remove(axis);
+    with_native!(x.dtype(), T => {
+        let all = x.elements::<T>().ok_or_else(|| Fault::op("unexpected element type"))?;
+        let mut part: Vec<T> = Vec::with_capacity(outer * inner);
+        for o in 0..outer {
+            let start = (o * extent + index) * inner;
+            part.extend_from_slice(&all[start..start + inner]);
+        }
+        Ok(Tensor::new(x.dtype(), new_shape, part))
+    })
+}
+
+// Stacks values along a new axis. Without values, the extents are those of the declared type, 0 where they are not known.
+fn stack(cx: &EvalCx<'_>, values: &[Value], axis: i64, result: usize) -> Result<Value, Fault> {
+    let tensors: Vec<&Tensor> = values
+        .iter()
+        .map(|v| v.as_tensor().ok_or_else(|| Fault::op("a stacked value is not a tensor")))
+        .collect::<Result<_, _>>()?;
+    let Some(first) = tensors.first() else {
+        let ty = cx.result_type(result)?.as_tensor().cloned();
+        let ty = ty.unwrap_or_else(|| TensorType::new(DataType::F32, [0u64]));
+        let mut shape: Vec<usize> =
+            ty.dims.iter().map(|d| d.known().map_or(0, |n| n as usize)).collect();
+        if let Some(length) = shape.first_mut() {
+            *length = 0;
+        }
+        return with_native!(ty.dtype, T => Ok(Tensor::new::<T>(ty.dtype, shape, Vec::new()).into()));
+    };
+    let shape = first.shape().to_vec();
+    if tensors.iter().any(|t| t.shape() != shape || t.dtype() != first.dtype()) {
+        return Err(Fault::op("stacked values have different types"));
+    }
+    let rank = shape.len() as i64 + 1;
+    let axis = if axis < 0 { axis + rank } else { axis };
+    let axis = usize::try_from(axis).ok().filter(|&a| (a as i64) < rank);
+    let axis = axis.ok_or_else(|| Fault::op("a scan axis is out of range"))?;
+    let outer: usize = shape[..axis].iter().product();
+    let inner: usize = shape[axis..].iter().product();
+    let mut new_shape = shape.clone();
+    new_shape.insert(axis, tensors.len());
+    with_native!(first.dtype(), T => {
+        let parts: Vec<_> = tensors
+            .iter()
+            .map(|t| t.elements::<T>().ok_or_else(|| Fault::op("unexpected element type")))
+            .collect::<Result<_, _>>()?;
+        let mut all = cx.alloc::<T>(outer * inner * tensors.len())?;
+        for o in 0..outer {
+            for part in &parts {
+                all.extend_from_slice(&part[o * inner..(o + 1) * inner]);
+            }
+        }
+        Ok(Tensor::new(first.dtype(), new_shape, all).into())
+    })
+}

@@ -1,0 +1,149 @@
+//! `onnx-to-core`: replaces ops of ONNX by core ops.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use sapwood_ptir::ops::Cast;
+use sapwood_ptir::{Attr, Function, InsertPoint, InstId, ValueId, ValueType};
+
+use super::builder::Builder;
+use super::context::Cx;
+use super::{Known, NodeView, shape_values, table};
+use crate::dialect::{ABSENT, PREFIX};
+
+/// The choice of ops to replace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LowerOptions {
+    /// Also replaces ops that runtimes have kernels for, by their definition.
+    pub decompose: bool,
+}
+
+/// Replaces ops of ONNX by core ops with the same meaning, and returns how many. An op stays if the extents or contents that its meaning
+/// depends on are not known.
+pub fn lower_function(f: &mut Function, options: LowerOptions) -> usize {
+    let insts: Vec<InstId> = f.walk().filter(|&inst| f.op_name(inst).starts_with(PREFIX)).collect();
+    if insts.is_empty() {
+        return 0;
+    }
+    let taken = std::mem::replace(f, Function::new(f.name(), f.registry().clone()));
+    let b = Builder::new(taken, false);
+    let mut known: HashMap<ValueId, Known, FxBuildHasher> = HashMap::default();
+    let mut count = 0;
+    for inst in insts {
+        count += usize::from(lower_inst(&b, inst, options, &mut known));
+    }
+    *f = b.f.into_inner();
+    count
+}
+
+fn lower_inst(
+    b: &Builder,
+    inst: InstId,
+    options: LowerOptions,
+    known: &mut HashMap<ValueId, Known, FxBuildHasher>,
+) -> bool {
+    let f = b.f.borrow();
+    let op = f.op_name(inst);
+    let (Some(row), Some(def)) = (table::row(op), f.op_def(inst)) else { return false };
+    let def = def.clone();
+    if f.has_regions(inst) {
+        return false;
+    }
+    let attrs: Vec<Attr> = f.attrs(inst).to_vec();
+    let absent = f.attr(inst, ABSENT).and_then(Attr::as_ints).unwrap_or_default().to_vec();
+    let operands: Vec<ValueId> = f.operands(inst).to_vec();
+    let results: Vec<ValueId> = f.inst_results(inst).collect();
+    let types: Vec<ValueType> = operands.iter().map(|&v| f.value_type(v).clone()).collect();
+    let result_types: Vec<ValueType> = results.iter().map(|&v| f.value_type(v).clone()).collect();
+    let facts: Vec<Known> = operands
+        .iter()
+        .map(|&v| match f.constant_of(v) {
+            Some(literal) => Known::literal(literal.clone()),
+            None => known.get(&v).cloned().unwrap_or_default(),
+        })
+        .collect();
+    let span = f.inst_span(inst);
+    let last = f.prev_inst(inst);
+    drop(f);
+    let view = NodeView { def: &def, attrs: &attrs, absent: &absent, outputs: results.len() };
+    let refs: Vec<&ValueType> = types.iter().collect();
+    if let (Some(numbers), Some(&result)) =
+        (shape_values::numbers_of(&view, &refs, &facts), results.first())
+    {
+        known.insert(result, Known { literal: None, numbers: Some(numbers.into()) });
+    }
+    if !(row.is_core || options.decompose) {
+        return false;
+    }
+    b.insert_at(InsertPoint::Before(inst), span);
+    let inputs: Vec<_> = operands.iter().map(|&id| b.value(id)).collect();
+    let of = |i: usize| facts.get(i).cloned().unwrap_or_default();
+    let cx = Cx::new(b, &view, &inputs, &of);
+    let new: Vec<Option<ValueId>> = table::build(&row.meaning, &cx).iter().map(|v| v.id).collect();
+    let failed = b.take_failure().is_some() || new.len() < results.len();
+    let mut f = b.f.borrow_mut();
+    let is_cast = matches!(op, "onnx.Cast" | "onnx.CastLike");
+    let adds_cast = !options.decompose && !is_cast && has_cast_between(&f, last, inst);
+    let fits = !failed
+        && !adds_cast
+        && new
+            .iter()
+            .zip(&result_types)
+            .all(|(v, ty)| v.is_some_and(|v| fits(f.value_type(v), ty)));
+    if !fits {
+        erase_between(&mut f, last, inst);
+        return false;
+    }
+    for ((&old, new), ty) in results.iter().zip(&new).zip(&result_types) {
+        let Some(new) = *new else { continue };
+        let new = match f.value_type(new) == ty {
+            true => new,
+            false => refined(&mut f, new, ty, inst).unwrap_or(new),
+        };
+        if f.hint(new).is_none() {
+            f.copy_hint(old, new);
+        }
+        if let Some(fact) = known.get(&old).cloned() {
+            known.insert(new, fact);
+        }
+        if f.replace_all_uses(old, new).is_err() {
+            return false;
+        }
+    }
+    f.erase(inst).is_ok()
+}
+
+// Returns whether an attempt added casts, which the node does without.
+fn has_cast_between(f: &Function, last: Option<InstId>, before: InstId) -> bool {
+    let mut next = f.prev_inst(before);
+    while let Some(inst) = next.filter(|&inst| Some(inst) != last) {
+        if f.is::<Cast>(inst) {
+            return true;
+        }
+        next = f.prev_inst(inst);
+    }
+    false
+}
+
+// Returns whether a value of one type can replace a value of another: the second may know less.
+fn fits(new: &ValueType, old: &ValueType) -> bool {
+    new == old || new.compatible(old)
+}
+
+// Gives a value the type that its users expect, if it knows other extents.
+fn refined(f: &mut Function, value: ValueId, ty: &ValueType, before: InstId) -> Option<ValueId> {
+    use sapwood_ptir::{Op as _, ResultType, ops::Refine};
+    let parts = Refine { input: value, ty: ResultType(ty.clone()) }.into_parts();
+    let parts = f.resolve_parts(&parts).ok()?;
+    let span = f.inst_span(before);
+    let inst = f.insert(InsertPoint::Before(before), &parts, span).ok()?;
+    f.value_of(inst)
+}
+
+// Erases the instructions that a failed attempt left behind.
+fn erase_between(f: &mut Function, last: Option<InstId>, before: InstId) {
+    while let Some(inst) = f.prev_inst(before).filter(|&inst| Some(inst) != last) {
+        if f.erase(inst).is_err() {
+            break;
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Integers that are expressions over symbols: the contents of shapes, and of what models compute from them.
+
+use sapwood_ptir::ValueType;
+use sapwood_ptir::dims::DimExpr;
+
+use super::builder::Builder;
+use super::context::Cx;
+use super::{Known, NodeView, scratch_function, shape};
+
+/// The most numbers that are followed: shapes are short.
+const MAX_NUMBERS: usize = 64;
+
+type Numbers = Vec<Option<DimExpr>>;
+
+/// Returns the contents of the result of an op on shapes, as far as they are known.
+pub(super) fn numbers_of(
+    view: &NodeView<'_>,
+    types: &[&ValueType],
+    known: &[Known],
+) -> Option<Numbers> {
+    let op = view.def.name.strip_prefix(crate::dialect::PREFIX)?;
+    let first = types.first().and_then(|ty| ty.as_tensor());
+    match op {
+        "Shape" | "Size" => {}
+        _ if first.is_some_and(|ty| ty.dtype.is_float()) && op != "ConstantOfShape" => return None,
+        _ => {}
+    }
+    let (f, params) = scratch_function(types.iter().copied().cloned());
+    let b = Builder::new(f, true);
+    let inputs: Vec<_> = params.iter().map(|&id| b.value(id)).collect();
+    let of = |i: usize| known.get(i).cloned().unwrap_or_default();
+    let cx = Cx::new(&b, view, &inputs, &of);
+    let numbers = numbers(op, &cx)?;
+    (numbers.len() <= MAX_NUMBERS && b.take_failure().is_none()).then_some(numbers)
+}
+
+fn numbers(op: &str, cx: &Cx<'_>) -> Option<Numbers> {
+    let dims_of = |i: usize| {
+        let dims = cx.opt(i)?.dims();
+        Some(dims.iter().map(|d| d.to_expr()).collect::<Numbers>())
+    };
+    match op {
+        "Shape" => {
+            let dims = dims_of(0)?;
+            let (start, end) = shape::shape_range(cx, dims.len());
+            Some(dims[start..end].to_vec())
+        }
+        "Size" => {
+            let one = DimExpr::constant(1);
+            Some(vec![dims_of(0)?.into_iter().fold(one, |n, d| n?.checked_mul(d?))])
+        }
+        "Identity" | "Squeeze" | "Unsqueeze" | "Reshape" | "Cast" | "Flatten" => {
+            let to = cx.int("to", 7);
+            // Floats lose expressions; integers and bools keep them.
+            if !matches!(to, 6 | 7 | 9) { None } else { cx.numbers(0) }
+        }
+        "Gather" if cx.opt(0)?.rank() == 1 => {
+            let (data, indices) = (cx.numbers(0)?, cx.numbers(1)?);
+            let pick = |index: Option<DimExpr>| {
+                let index = index?.as_constant()?;
+                let wrapped = if index < 0 { index + data.len() as i64 } else { index };
+                data.get(usize::try_from(wrapped).ok()?).copied().flatten()
+            };
+            Some(indices.into_iter().map(pick).collect())
+        }
+        "Concat" => {
+            let mut all = Vec::new();
+            for i in 0..cx.all().len() {
+                let count = cx.opt(i)?.dim(0).known()?;
+                let part = cx.numbers(i);
+                all.extend(part.unwrap_or_else(|| vec![None; (count as usize).min(MAX_NUMBERS)]));
+            }
+            Some(all)
+        }
+        "Slice" if cx.opt(0)?.rank() == 1 => {
+            let data = cx.numbers(0)?;
+            let one = |list: Option<Vec<i64>>, default| match list {
+                None => Some(default),
+                Some(list) => list.first().copied(),
+            };
+            cx.numbers(1).or_else(|| cx.ints("starts").map(|_| Vec::new()))?;
+            let start = one(cx.ints_of("starts", 1), 0)?;
+            let end = one(cx.ints_of("ends", 2), i64::MAX)?;
+            let step = one(cx.opt(4).map(|_| cx.const_ints(4)), 1)?;
+            let n = data.len() as i64;
+            let wrap = |k: i64| (if k < 0 { k.saturating_add(n) } else { k }).clamp(0, n) as usize;
+            let (start, end) = (wrap(start), wrap(end));
+            (step == 1 && start <= end).then(|| data[start..end].to_vec())
+        }
+        "Add" => zip(cx, DimExpr::checked_add),
+        "Sub" => zip(cx, |a, b| a.checked_add(b.checked_mul(DimExpr::constant(-1)?)?)),
+        "Mul" => zip(cx, DimExpr::checked_mul),
+        "Div" => zip(cx, |a, b| match (a.as_constant(), b.as_constant()?) {
+            (_, 0) => None,
+            (Some(a), b) => DimExpr::constant(a.checked_div(b)?),
+            // Division truncates; extents are not negative.
+            (None, b) if b > 0 && a.as_symbol().is_some() => a.floordiv(b),
+            _ => None,
+        }),
+        "Equal" => zip(cx, |a, b| {
+            let equal = match (a.as_constant(), b.as_constant()) {
+                (Some(a), Some(b)) => a == b,
+                _ if a == b => true,
+                // Extents are not negative.
+                (Some(n), None) if n < 0 && b.as_symbol().is_some() => false,
+                (None, Some(n)) if n < 0 && a.as_symbol().is_some() => false,
+                _ => return None,
+            };
+            DimExpr::constant(i64::from(equal))
+        }),
+        "Where" => {
+            let (condition, a, b) = (cx.numbers(0)?, cx.numbers(1)?, cx.numbers(2)?);
+            let count = [condition.len(), a.len(), b.len()].into_iter().max()?;
+            let at = |list: &Numbers, i: usize| {
+                if list.len() == 1 { list[0] } else { list.get(i).copied().flatten() }
+            };
+            let pick = |i| match at(&condition, i)?.as_constant()? {
+                0 => at(&b, i),
+                _ => at(&a, i),
+            };
+            Some((0..count).map(pick).collect())
+        }
+        "ConstantOfShape" => {
+            let shape = cx.const_ints(0);
+            let count = shape.iter().try_fold(1i64, |n, &d| n.checked_mul(d))?;
+            let literal = cx.literal("value")?;
+            let value = super::context::ints_of(literal)?.first().copied()?;
+            let count = usize::try_from(count).ok().filter(|&n| n <= MAX_NUMBERS)?;
+            Some(vec![DimExpr::constant(value); count])
+        }
+        _ => None,
+    }
+}
+
+fn zip(cx: &Cx<'_>, combine: impl Fn(DimExpr, DimExpr) -> Option<DimExpr>) -> Option<Numbers> {
+    let (a, b) = (cx.numbers(0)?, cx.numbers(1)?);
+    let count = match (a.len(), b.len()) {
+        (x, y) if x == y => x,
+        (1, n) | (n, 1) => n,
+        _ => return None,
+    };
+    let at = |list: &Numbers, i: usize| if list.len() == 1 { list[0] } else { list[i] };
+    Some((0..count).map(|i| combine(at(&a, i)?, at(&b, i)?)).collect())
+}

@@ -1,0 +1,465 @@
+//! Graphs as bodies of a function.
+
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+use rustc_hash::FxBuildHasher;
+use sapwood_ptir::ops::{Constant, Return, Yield};
+use sapwood_ptir::{
+    Attr, BodyId, Dim, Function, FunctionWriter, InstId, Op as _, OpKey, OpParts, Registry,
+    TensorLiteral, TensorType, ValueId, ValueType,
+};
+use sapwood_types::{Diagnostic, Diagnostics, Loc, LocKind, Span};
+
+use super::names::NameTable;
+use super::subgraphs;
+use crate::dialect::{self, ABSENT, INITIALIZER, SINCE, UNKNOWN_NODE};
+use crate::lower::{self, Known, NodeView};
+use crate::model::with_stack;
+use crate::values::{attr_of, literal_of, value_type};
+use crate::{ExternalData, Graph, Model, Node, Text, Type, ops};
+
+/// The first IR version in which an initializer that is an input may be overridden.
+const FIRST_IR_VERSION_WITH_DEFAULTS: i64 = 4;
+
+/// The function of the main graph.
+pub(super) struct MainFunction {
+    pub(super) function: Function,
+    pub(super) names: HashMap<Box<str>, Text, FxBuildHasher>,
+    pub(super) origins: HashMap<Box<str>, u32, FxBuildHasher>,
+    pub(super) notes: Vec<String>,
+}
+
+struct GraphReader<'a> {
+    writer: FunctionWriter,
+    registry: &'a Arc<Registry>,
+    data: &'a ExternalData,
+    imports: HashMap<&'a str, i64, FxBuildHasher>,
+    /// Domains and names of the functions of the model.
+    functions: HashSet<(&'a str, &'a str), FxBuildHasher>,
+    scope: HashMap<&'a [u8], ValueId, FxBuildHasher>,
+    /// The values that names had before an inner graph defined them.
+    shadowed: Vec<(&'a [u8], Option<ValueId>)>,
+    names: NameTable,
+    origins: HashMap<Box<str>, u32, FxBuildHasher>,
+    node_count: u32,
+    /// The contents of values that are known without being constants.
+    known: HashMap<ValueId, Known, FxBuildHasher>,
+    notes: Vec<String>,
+}
+
+type Failed = Diagnostics;
+
+/// Reads the main graph.
+pub(super) fn read_main<'a>(
+    graph: &'a Graph,
+    model: &'a Model,
+    data: &'a ExternalData,
+    registry: &'a Arc<Registry>,
+) -> Result<MainFunction, Diagnostics> {
+    let text = |text: &'a Option<Text>| text.as_ref().and_then(Text::as_str).unwrap_or_default();
+    let imports = model.opset_import.iter();
+    let imports =
+        imports.map(|set| (ops::normal_domain(text(&set.domain)), set.version.unwrap_or(0)));
+    let functions = model.functions.iter();
+    let functions = functions.map(|f| (ops::normal_domain(text(&f.domain)), text(&f.name)));
+    let mut reader = GraphReader {
+        writer: FunctionWriter::with_capacity(
+            "main",
+            registry,
+            graph.node.len() + graph.initializer.len(),
+        ),
+        registry,
+        data,
+        imports: imports.collect(),
+        functions: functions.collect(),
+        scope: HashMap::default(),
+        shadowed: Vec::new(),
+        names: NameTable::default(),
+        origins: HashMap::default(),
+        node_count: 0,
+        known: HashMap::default(),
+        notes: Vec::new(),
+    };
+    let body = reader.writer.function().body();
+    let initializers: HashSet<&[u8], FxBuildHasher> =
+        graph.initializer.iter().filter_map(|t| t.name.as_ref()).map(|n| &n.bytes()[..]).collect();
+    // Below this version, initializers are inputs only because the format demands it.
+    let has_defaults = model.ir_version.unwrap_or(0) >= FIRST_IR_VERSION_WITH_DEFAULTS;
+    for input in &graph.input {
+        let Some(name) = &input.name else { continue };
+        if has_defaults || !initializers.contains(&name.bytes()[..]) {
+            let ty = value_type(input.r#type.as_deref());
+            reader.add_param(body, name, &ty);
+        }
+    }
+    let results = reader.read_body(graph, body)?;
+    let types: Vec<ValueType> =
+        results.iter().map(|&v| reader.writer.function().value_type(v).clone()).collect();
+    reader.check_declared_outputs(graph, &types);
+    let values = results.into_iter().collect();
+    reader.append(body, &Return { values }.into_parts(), Span::unknown(), "the graph")?;
+    let GraphReader { writer, names, origins, notes, .. } = reader;
+    let function = writer.finish(&types)?;
+    Ok(MainFunction { function, names: names.originals, origins, notes })
+}
+
+impl<'a> GraphReader<'a> {
+    fn add_param(&mut self, body: BodyId, name: &'a Text, ty: &ValueType) {
+        let value = self.writer.param(body, ty);
+        self.define(name, value);
+    }
+
+    fn define(&mut self, name: &'a Text, value: ValueId) -> Option<Box<str>> {
+        if name.is_empty() {
+            return None;
+        }
+        let hint = self.names.add(name);
+        self.writer.set_hint(value, &hint);
+        let before = self.scope.insert(name.bytes(), value);
+        self.shadowed.push((name.bytes(), before));
+        Some(hint)
+    }
+
+    fn append(
+        &mut self,
+        body: BodyId,
+        parts: &OpParts,
+        span: Span,
+        what: &str,
+    ) -> Result<InstId, Failed> {
+        self.writer
+            .append(body, parts, span)
+            .map_err(|error| Diagnostic::error(Span::unknown(), format!("{what}: {error}")).into())
+    }
+
+    /// Reads the initializers and nodes of a graph and returns the values of its outputs.
+    fn read_body(&mut self, graph: &'a Graph, body: BodyId) -> Result<Vec<ValueId>, Failed> {
+        let inputs: HashSet<&[u8], FxBuildHasher> =
+            graph.input.iter().filter_map(|i| i.name.as_ref()).map(|n| &n.bytes()[..]).collect();
+        for tensor in &graph.initializer {
+            let Some(name) = &tensor.name else { continue };
+            // The default of an input.
+            if inputs.contains(&name.bytes()[..]) && self.scope.contains_key(&name.bytes()[..]) {
+                continue;
+            }
+            match literal_of(tensor, self.data) {
+                Some(value) => self.add_constant(body, name, value)?,
+                None => {
+                    let ty = dialect::data_type(i64::from(tensor.data_type.unwrap_or(0)));
+                    if let (Some(_), Err(error)) = (ty, self.data.bytes_of(tensor)) {
+                        let message = format!("initializer `{name}`: {error}");
+                        return Err(Diagnostic::error(Span::unknown(), message).into());
+                    }
+                    self.add_initializer(body, name, &ValueType::Opaque)?;
+                }
+            }
+        }
+        for sparse in &graph.sparse_initializer {
+            if let Some(name) = sparse.values.as_ref().and_then(|values| values.name.as_ref()) {
+                self.add_initializer(body, name, &ValueType::Opaque)?;
+            }
+        }
+        let declared: HashMap<&[u8], &'a Type, FxBuildHasher> = graph
+            .value_info
+            .iter()
+            .chain(&graph.output)
+            .filter_map(|info| Some((&info.name.as_ref()?.bytes()[..], &**info.r#type.as_ref()?)))
+            .collect();
+        for node in &graph.node {
+            self.read_node(node, body, &declared)?;
+        }
+        let mut results = Vec::with_capacity(graph.output.len());
+        for output in &graph.output {
+            let name = output.name.as_ref();
+            let value = name.and_then(|name| self.scope.get(&name.bytes()[..]));
+            match value {
+                Some(&value) => results.push(value),
+                None => {
+                    let name = name.map(ToString::to_string).unwrap_or_default();
+                    let message = format!("output `{name}` is not defined");
+                    return Err(Diagnostic::error(Span::unknown(), message).into());
+                }
+            }
+        }
+        Ok(results)
+    }
+
+    fn add_constant(
+        &mut self,
+        body: BodyId,
+        name: &'a Text,
+        value: TensorLiteral,
+    ) -> Result<(), Failed> {
+        let inst =
+            self.append(body, &Constant { value }.into_parts(), Span::unknown(), "initializer")?;
+        if let Some(value) = self.writer.function().value_of(inst) {
+            self.define(name, value);
+        }
+        Ok(())
+    }
+
+    fn add_initializer(
+        &mut self,
+        body: BodyId,
+        name: &'a Text,
+        ty: &ValueType,
+    ) -> Result<(), Failed> {
+        let mut parts = OpParts::new(OpKey::of(INITIALIZER));
+        let name_attr = Attr::Str(name.to_str_lossy().as_ref().into());
+        parts.attrs.extend([name_attr, Attr::Unit, Attr::Unit, Attr::Unit]);
+        parts.result_types.push(ty.clone());
+        let inst = self.append(body, &parts, Span::unknown(), "initializer")?;
+        if let Some(value) = self.writer.function().value_of(inst) {
+            self.define(name, value);
+        }
+        Ok(())
+    }
+
+    fn read_node(
+        &mut self,
+        node: &'a Node,
+        body: BodyId,
+        declared: &HashMap<&[u8], &'a Type, FxBuildHasher>,
+    ) -> Result<(), Failed> {
+        let number = self.node_count;
+        self.node_count += 1;
+        let mut parts = self.op_and_attrs(node);
+        let mut absent = Vec::new();
+        let given = node.input.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1);
+        for (position, name) in node.input.iter().enumerate() {
+            if name.is_empty() {
+                // Trailing empty names are positions too, so that the node is written as it was.
+                absent.push(position as i64);
+                continue;
+            }
+            match self.scope.get(&name.bytes()[..]) {
+                Some(&value) => parts.operands.push(value),
+                None => return Err(node_error(node, &format!("input `{name}` is not defined"))),
+            }
+        }
+        debug_assert!(given <= node.input.len());
+        if !absent.is_empty() {
+            set_attr(self.registry, &mut parts, ABSENT, Attr::Ints(absent.into_iter().collect()));
+        }
+        for (_, graph) in subgraphs(node) {
+            let region = with_stack(|| self.read_region(node, graph, &parts))?;
+            parts.regions.push(region);
+        }
+        let inferred = self.infer(node, &parts);
+        for (i, name) in node.output.iter().enumerate() {
+            let inferred = inferred.types.get(i).cloned().flatten();
+            parts.result_types.push(inferred.unwrap_or_else(|| {
+                declared
+                    .get(&name.bytes()[..])
+                    .map_or(ValueType::Opaque, |ty| open_dims(&value_type(Some(ty))))
+            }));
+        }
+        let span = match node.name.as_ref().and_then(Text::as_str).filter(|name| !name.is_empty()) {
+            Some(name) => {
+                Span::unknown().with_loc(Loc::new(LocKind::Name { name, child: Loc::UNKNOWN }))
+            }
+            None => Span::unknown(),
+        };
+        let inst = match self.writer.append(body, &parts, span) {
+            Ok(inst) => inst,
+            Err(error) => return Err(node_error(node, &error.to_string())),
+        };
+        let results: Vec<ValueId> = self.writer.function().inst_results(inst).collect();
+        let mut is_first = true;
+        for (i, (name, value)) in node.output.iter().zip(results).enumerate() {
+            if let Some(known) = inferred.known.get(i).cloned().flatten() {
+                self.known.insert(value, known);
+            }
+            if let Some(hint) = self.define(name, value)
+                && std::mem::take(&mut is_first)
+            {
+                self.origins.insert(hint, number);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the op of a node with its attributes. A node that its schema does not describe is an unknown node.
+    fn op_and_attrs(&self, node: &'a Node) -> OpParts {
+        let text =
+            |text: &'a Option<Text>| text.as_ref().and_then(Text::as_str).unwrap_or_default();
+        let domain = ops::normal_domain(text(&node.domain));
+        let op_type = text(&node.op_type);
+        let is_local = self.functions.contains(&(domain, op_type));
+        let opset = self.imports.get(domain).copied().unwrap_or(0);
+        let schema = ops::schema(domain, op_type, opset).filter(|s| !s.is_deprecated && !is_local);
+        if let Some(schema) = schema
+            && let Some(name) = dialect::op_name(domain, op_type)
+            && let Some(def) = self.registry.by_name(&name)
+            && node.overload.as_ref().is_none_or(Text::is_empty)
+            && let Some(mut parts) = known_attrs(def, node, self.data)
+        {
+            let newest = ops::schemas(domain, op_type).last();
+            if newest.is_some_and(|newest| newest.versions[0] != schema.versions[0]) {
+                set_attr(self.registry, &mut parts, SINCE, Attr::Int(schema.versions[0]));
+            }
+            return parts;
+        }
+        let mut parts = OpParts::new(OpKey::of(UNKNOWN_NODE));
+        let string = |text: &Option<Text>| match text.as_ref().filter(|text| !text.is_empty()) {
+            Some(text) => Attr::Str(text.to_str_lossy().as_ref().into()),
+            None => Attr::Unit,
+        };
+        let attributes: Vec<_> = node
+            .attribute
+            .iter()
+            .filter(|a| a.graphs().next().is_none())
+            .filter_map(|a| Some((text(&a.name).into(), attr_of(a, self.data))))
+            .collect();
+        let attributes = if attributes.is_empty() { Attr::Unit } else { Attr::dict(attributes) };
+        let op_type = Attr::Str(op_type.into());
+        parts.attrs.extend([op_type, string(&node.domain), string(&node.overload), attributes]);
+        parts.attrs.extend([Attr::Unit, Attr::Unit, Attr::Unit]);
+        parts
+    }
+
+    /// Reads a subgraph as a region.
+    fn read_region(
+        &mut self,
+        node: &'a Node,
+        graph: &'a Graph,
+        parts: &OpParts,
+    ) -> Result<BodyId, Failed> {
+        let level = self.shadowed.len();
+        let body = self.writer.new_body();
+        for (i, input) in graph.input.iter().enumerate() {
+            let Some(name) = &input.name else { continue };
+            let ty = self.region_param_type(node, graph, parts, i, input.r#type.as_deref());
+            self.add_param(body, name, &ty);
+        }
+        let values = self.read_body(graph, body)?.into_iter().collect();
+        self.append(body, &Yield { values }.into_parts(), Span::unknown(), "a subgraph")?;
+        for (name, before) in self.shadowed.drain(level..).rev() {
+            match before {
+                Some(value) => drop(self.scope.insert(name, value)),
+                None => drop(self.scope.remove(name)),
+            }
+        }
+        Ok(body)
+    }
+
+    // The declared type of a parameter, with the extents that it surely has: those of a loop's carried value may change.
+    fn region_param_type(
+        &self,
+        node: &Node,
+        graph: &Graph,
+        parts: &OpParts,
+        index: usize,
+        declared: Option<&Type>,
+    ) -> ValueType {
+        let op = node.op_type.as_ref().and_then(Text::as_str).unwrap_or_default();
+        match (op, index) {
+            ("Loop", 0) => TensorType::scalar(sapwood_ptir::eval::DataType::I64).into(),
+            ("Loop", 1) => TensorType::scalar(sapwood_ptir::eval::DataType::Bool).into(),
+            ("Scan", i) => {
+                let scanned = attr_int(node, "num_scan_inputs").unwrap_or(0);
+                let states = graph.input.len().saturating_sub(scanned as usize);
+                let f = self.writer.function();
+                let operand = parts.operands.get(i).and_then(|&v| f.value_type(v).as_tensor());
+                match operand {
+                    Some(ty)
+                        if i >= states
+                            && node.attribute("scan_input_axes").is_none()
+                            && ty.rank() > 0 =>
+                    {
+                        TensorType { dtype: ty.dtype, dims: ty.dims[1..].iter().copied().collect() }
+                            .into()
+                    }
+                    _ => open_dims(&value_type(declared)),
+                }
+            }
+            _ => open_dims(&value_type(declared)),
+        }
+    }
+
+    fn infer(&self, node: &Node, parts: &OpParts) -> lower::Inferred {
+        let f = self.writer.function();
+        if !parts.regions.is_empty() {
+            return lower::infer_control_flow(node, f, parts);
+        }
+        let Some(def) = self.registry.get(parts.key) else { return lower::Inferred::default() };
+        let absent = parts.attrs.iter().zip(&def.attrs).find(|(_, row)| row.name == ABSENT);
+        let absent = absent.and_then(|(attr, _)| attr.as_ints()).unwrap_or_default();
+        let types: Vec<&ValueType> = parts.operands.iter().map(|&v| f.value_type(v)).collect();
+        let known: Vec<Known> = parts.operands.iter().map(|&v| self.known_of(v)).collect();
+        let view = NodeView { def, attrs: &parts.attrs, absent, outputs: node.output.len() };
+        lower::infer(&view, &types, &known, self.registry)
+    }
+
+    fn known_of(&self, value: ValueId) -> Known {
+        match self.writer.function().constant_of(value) {
+            Some(literal) => Known::literal(literal.clone()),
+            None => self.known.get(&value).cloned().unwrap_or_default(),
+        }
+    }
+
+    // Reports outputs whose declared shape is wrong.
+    fn check_declared_outputs(&mut self, graph: &Graph, types: &[ValueType]) {
+        for (output, found) in graph.output.iter().zip(types) {
+            let declared = value_type(output.r#type.as_deref());
+            if let (ValueType::Tensor(declared), ValueType::Tensor(found)) = (&declared, found)
+                && !declared.compatible(found)
+            {
+                let name = output.name.as_ref().map(ToString::to_string).unwrap_or_default();
+                self.notes.push(format!("output `{name}` is declared {declared}, but is {found}"));
+            }
+        }
+    }
+}
+
+// Returns the attributes of a node in the order of the op's definition; `None` if it has one of an unknown name or another type.
+fn known_attrs(def: &sapwood_ptir::OpDef, node: &Node, data: &ExternalData) -> Option<OpParts> {
+    let mut parts = OpParts::new(def.key);
+    parts.attrs.resize(def.attrs.len(), Attr::Unit);
+    for attribute in &node.attribute {
+        let name = attribute.name.as_ref()?.as_str()?;
+        if attribute.graphs().next().is_some() {
+            if def.regions.is_empty() {
+                return None;
+            }
+            continue;
+        }
+        if attribute.ref_attr_name.as_ref().is_some_and(|name| !name.is_empty()) {
+            return None;
+        }
+        let index = def.attrs.iter().position(|row| row.name == name)?;
+        let attr = attr_of(attribute, data);
+        if !def.attrs[index].kind.matches(&attr) || [ABSENT, SINCE, "types"].contains(&name) {
+            return None;
+        }
+        parts.attrs[index] = attr;
+    }
+    Some(parts)
+}
+
+fn set_attr(registry: &Registry, parts: &mut OpParts, name: &str, attr: Attr) {
+    let Some(def) = registry.get(parts.key) else { return };
+    if let Some(index) = def.attrs.iter().position(|row| row.name == name) {
+        parts.attrs[index] = attr;
+    }
+}
+
+pub(crate) fn attr_int(node: &Node, name: &str) -> Option<i64> {
+    match &node.attribute(name)?.value {
+        Some(crate::AttributeValue::Int(n)) => Some(*n),
+        _ => None,
+    }
+}
+
+fn node_error(node: &Node, problem: &str) -> Diagnostics {
+    let place = node.wire.offset().map(|at| format!(" at byte {at}")).unwrap_or_default();
+    let name = node.label().map(ToString::to_string).unwrap_or_default();
+    let op = node.op_type.as_ref().map(ToString::to_string).unwrap_or_default();
+    Diagnostic::error(Span::unknown(), format!("node `{name}` ({op}){place}: {problem}")).into()
+}
+
+// A declared type is only a claim: its rank is taken over, its extents are not.
+fn open_dims(ty: &ValueType) -> ValueType {
+    ty.map_dims(&mut |_| Dim::Unknown)
+}

@@ -1,0 +1,120 @@
+//! The reader: from models to programs with one instruction per node.
+
+mod graph;
+mod names;
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use sapwood_ptir::{Program, Registry};
+use sapwood_types::{Diagnostic, Diagnostics, Severity, Span};
+
+use crate::{ExternalData, Graph, Model, Node, Text, verify};
+
+/// A program with the model that it was read from.
+#[derive(Clone)]
+pub struct OnnxModule {
+    /// The program. Its function `main` is the graph of the model.
+    pub program: Program,
+    /// The model, for everything that a program does not hold.
+    pub source: OnnxSource,
+    /// Messages about declarations of the model that are wrong and were ignored.
+    pub notes: Vec<String>,
+}
+
+/// The model that a program was read from. The writer takes from it names, documentation, unknown fields, the order of
+/// attributes, and all nodes and weights that did not change.
+#[derive(Clone)]
+pub struct OnnxSource {
+    pub(crate) model: Arc<Model>,
+    pub(crate) data: Arc<ExternalData>,
+    /// Names of the model by names of the program, where they differ.
+    pub(crate) names: Arc<HashMap<Box<str>, Text, FxBuildHasher>>,
+    /// Numbers of nodes, in the order of [`all_nodes`], by the name of their first result in the program.
+    pub(crate) origins: Arc<HashMap<Box<str>, u32, FxBuildHasher>>,
+}
+
+impl OnnxSource {
+    /// Returns the model as it was read.
+    #[must_use]
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Returns the access to weights in other files, to be kept.
+    #[must_use]
+    pub fn shared_data(&self) -> Arc<ExternalData> {
+        self.data.clone()
+    }
+
+    /// Returns the access to weights in other files.
+    #[must_use]
+    pub fn data(&self) -> &ExternalData {
+        &self.data
+    }
+}
+
+/// Converts a model to a program. Each node becomes one instruction of the op `onnx.NAME`, each subgraph a region.
+///
+/// # Errors
+/// If the model is not valid: with the name and the byte offset of each node that is wrong.
+pub fn to_program(
+    model: Model,
+    data: ExternalData,
+    registry: &Arc<Registry>,
+) -> Result<OnnxModule, Diagnostics> {
+    let (errors, others): (Vec<Diagnostic>, Vec<Diagnostic>) =
+        verify(&model).into_iter().partition(|d| d.severity == Severity::Error);
+    if !errors.is_empty() {
+        let mut all = Diagnostics::new();
+        errors.into_iter().for_each(|error| all.push(error));
+        return Err(all);
+    }
+    let mut notes: Vec<String> = others.into_iter().map(|d| d.to_string()).collect();
+    let Some(graph) = &model.graph else {
+        return Err(Diagnostic::error(Span::unknown(), "the model has no graph").into());
+    };
+    let read = graph::read_main(graph, &model, &data, registry)?;
+    notes.extend(read.notes);
+    let mut program = Program::new(registry.clone());
+    program.replace(read.function);
+    let source = OnnxSource {
+        model: Arc::new(model),
+        data: Arc::new(data),
+        names: Arc::new(read.names),
+        origins: Arc::new(read.origins),
+    };
+    Ok(OnnxModule { program, source, notes })
+}
+
+/// Returns the subgraphs of a node with the names of their attributes, by name.
+pub(crate) fn subgraphs(node: &Node) -> Vec<(&Text, &Graph)> {
+    let mut graphs: Vec<(&Text, &Graph)> = Vec::new();
+    for attribute in &node.attribute {
+        if let Some(name) = &attribute.name {
+            graphs.extend(attribute.graphs().map(|graph| (name, graph)));
+        }
+    }
+    graphs.sort_by(|(a, _), (b, _)| a.bytes()[..].cmp(&b.bytes()[..]));
+    graphs
+}
+
+/// Returns all nodes of a graph and of the graphs inside, each node before those in its subgraphs.
+pub(crate) fn all_nodes(graph: &Graph) -> Vec<&Node> {
+    let mut all = Vec::with_capacity(graph.node.len());
+    let mut stack: Vec<std::slice::Iter<'_, Node>> = vec![graph.node.iter()];
+    while let Some(nodes) = stack.last_mut() {
+        match nodes.next() {
+            None => drop(stack.pop()),
+            Some(node) => {
+                all.push(node);
+                if !node.attribute.is_empty() {
+                    let graphs = subgraphs(node);
+                    stack.extend(graphs.into_iter().rev().map(|(_, graph)| graph.node.iter()));
+                }
+            }
+        }
+    }
+    all
+}

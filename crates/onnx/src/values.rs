@@ -1,0 +1,181 @@
+//! Tensors, types and attributes of ONNX as those of PTIR, and back.
+
+use std::sync::Arc;
+
+use sapwood_ptir::eval::DataType;
+use sapwood_ptir::{Attr, Dim, Name, TensorLiteral, TensorType, ValueType};
+
+use crate::dialect::{data_type, element_type};
+use crate::wire;
+use crate::{
+    Attribute, AttributeType, AttributeValue, Bytes, Dimension, DimensionValue, ExternalData,
+    Nested, Shape, Tensor, Text, Type, TypeValue,
+};
+
+/// The key of a dictionary that holds an attribute as protobuf's bytes, in hexadecimal digits.
+const PROTOBUF: &str = "protobuf";
+
+/// Returns a tensor as a literal, which shares its bytes; `None` if its element type has no counterpart or its data is not valid.
+pub(crate) fn literal_of(tensor: &Tensor, data: &ExternalData) -> Option<TensorLiteral> {
+    let dtype = data_type(i64::from(tensor.data_type?))?;
+    let shape: Vec<u64> =
+        tensor.dims.iter().map(|&n| u64::try_from(n).ok()).collect::<Option<_>>()?;
+    let bytes = data.bytes_of(tensor).ok()?;
+    match dtype {
+        DataType::I4 | DataType::U4 => {
+            let count = usize::try_from(tensor.element_count()?).ok()?;
+            let nibbles = bytes.iter().flat_map(|&b| [b & 15, b >> 4]).take(count);
+            let extend = |n: u8| if dtype == DataType::I4 && n > 7 { n | 0xf0 } else { n };
+            TensorLiteral::new(dtype, &shape, &nibbles.map(extend).collect::<Vec<_>>()).ok()
+        }
+        _ => TensorLiteral::from_shared(dtype, &shape, Arc::new(bytes)).ok(),
+    }
+}
+
+/// Returns a literal as a tensor with raw data.
+pub(crate) fn tensor_of(literal: &TensorLiteral, name: impl Into<Text>) -> Option<Tensor> {
+    let element = element_type(literal.dtype())?;
+    let dims = literal.shape().iter().map(|&n| i64::try_from(n).ok()).collect::<Option<_>>()?;
+    let count = usize::try_from(literal.num_elements()).ok()?;
+    let mut bytes = match literal.as_splat() {
+        Some(one) => one.repeat(count),
+        None => literal.stored_bytes().to_vec(),
+    };
+    if element.bits() == Some(4) {
+        bytes =
+            bytes.chunks(2).map(|p| (p[0] & 15) | (p.get(1).map_or(0, |b| b & 15) << 4)).collect();
+    }
+    Some(Tensor::from_raw(name, element, dims, bytes.into()))
+}
+
+/// Returns the type of a value; `opaque` for strings, sequences, and tensors of unknown rank or of another element type.
+pub(crate) fn value_type(ty: Option<&Type>) -> ValueType {
+    tensor_type(ty).map_or(ValueType::Opaque, ValueType::Tensor)
+}
+
+fn tensor_type(ty: Option<&Type>) -> Option<TensorType> {
+    let Some(TypeValue::Tensor(tensor)) = ty?.value.as_ref() else { return None };
+    let dtype = data_type(i64::from(tensor.elem_type?))?;
+    let dims = tensor.shape.as_ref()?.dim.iter().map(dim_of);
+    let ty = TensorType { dtype, dims: dims.collect() };
+    ty.check_limits().is_ok().then_some(ty)
+}
+
+// A name that says nothing (`?`, or none) and a negative number are unknown extents.
+fn dim_of(dim: &Dimension) -> Dim {
+    match &dim.value {
+        Some(DimensionValue::Value(n)) => u64::try_from(*n).map_or(Dim::Unknown, Dim::Known),
+        Some(DimensionValue::Param(name)) => match name.as_str() {
+            Some("" | "?") | None => Dim::Unknown,
+            Some(name) => Dim::symbol(Name::new(name)),
+        },
+        None => Dim::Unknown,
+    }
+}
+
+/// Returns a type as ONNX has it; `None` if it has no counterpart.
+pub(crate) fn type_of(ty: &ValueType) -> Option<Type> {
+    let ty = ty.as_tensor()?;
+    let dim = |dim: &Dim| Dimension {
+        value: match dim {
+            Dim::Known(n) => Some(DimensionValue::Value(i64::try_from(*n).unwrap_or(i64::MAX))),
+            Dim::Expr(expr) => Some(DimensionValue::Param(match expr.as_symbol() {
+                Some(name) => name.as_str().into(),
+                None => expr.to_string().replace('?', "").into(),
+            })),
+            Dim::Unknown => None,
+        },
+        ..Dimension::default()
+    };
+    let shape = Shape { dim: ty.dims.iter().map(dim).collect(), ..Shape::default() };
+    let tensor = crate::TensorType {
+        elem_type: Some(element_type(ty.dtype)?.code()),
+        shape: Some(shape),
+        ..crate::TensorType::default()
+    };
+    Some(Type { value: Some(TypeValue::Tensor(tensor)), ..Type::default() })
+}
+
+/// Returns the value of an attribute as an attribute of PTIR. What PTIR cannot express is kept as bytes.
+pub(crate) fn attr_of(attribute: &Attribute, data: &ExternalData) -> Attr {
+    let zero;
+    let value = match (&attribute.value, attribute.declared_type()) {
+        (Some(value), _) => value,
+        (None, Some(ty)) => match ty.zero() {
+            Some(value) => {
+                zero = value;
+                &zero
+            }
+            None => return as_protobuf(attribute),
+        },
+        (None, None) => return as_protobuf(attribute),
+    };
+    let exact = match value {
+        AttributeValue::Float(x) => Some(Attr::float(f64::from(*x))),
+        AttributeValue::Int(n) => Some(Attr::Int(*n)),
+        AttributeValue::String(text) => string_attr(text),
+        AttributeValue::Ints(list) => Some(Attr::Ints(list.iter().copied().collect())),
+        AttributeValue::Floats(list) => {
+            Some(Attr::list(list.iter().map(|&x| Attr::float(f64::from(x))).collect()))
+        }
+        AttributeValue::Strings(list) => {
+            list.iter().map(string_attr).collect::<Option<Vec<_>>>().map(Attr::list)
+        }
+        AttributeValue::Tensor(tensor) => literal_of(tensor, data).map(Attr::Literal),
+        _ => None,
+    };
+    exact.unwrap_or_else(|| as_protobuf(attribute))
+}
+
+fn string_attr(text: &Bytes) -> Option<Attr> {
+    std::str::from_utf8(text).ok().map(|text| Attr::Str(text.into()))
+}
+
+fn as_protobuf(attribute: &Attribute) -> Attr {
+    let mut bytes = Vec::new();
+    let _ = wire::encode(attribute, &mut bytes);
+    let digits: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
+    Attr::dict(vec![(Name::new(PROTOBUF), Attr::Str(digits.into()))])
+}
+
+/// Returns an attribute of a node; `None` if ONNX cannot express it. `ty` is the type that the schema requires.
+pub(crate) fn attribute_of(
+    name: &str,
+    attr: &Attr,
+    ty: Option<AttributeType>,
+) -> Option<Attribute> {
+    let value = match attr {
+        Attr::Float(bits) => AttributeValue::Float(bits.get() as f32),
+        Attr::Int(n) => AttributeValue::Int(*n),
+        Attr::Bool(b) => AttributeValue::Int(i64::from(*b)),
+        Attr::Str(text) => AttributeValue::String(text.as_bytes().into()),
+        Attr::Ints(list) if list.is_empty() => {
+            ty.and_then(AttributeType::zero).unwrap_or(AttributeValue::Ints(Vec::new()))
+        }
+        Attr::Ints(list) => AttributeValue::Ints(list.to_vec()),
+        Attr::List(items) => match items.first()? {
+            Attr::Float(_) => {
+                let floats = items.iter().map(|a| a.as_float().map(|x| x as f32));
+                AttributeValue::Floats(floats.collect::<Option<_>>()?)
+            }
+            _ => AttributeValue::Strings(
+                items
+                    .iter()
+                    .map(|a| match a {
+                        Attr::Str(text) => Some(Bytes::from(text.as_bytes())),
+                        _ => None,
+                    })
+                    .collect::<Option<_>>()?,
+            ),
+        },
+        Attr::Literal(literal) => AttributeValue::Tensor(Nested::new(tensor_of(literal, "")?)),
+        Attr::Dict(_) => {
+            let Some(Attr::Str(digits)) = attr.get(PROTOBUF) else { return None };
+            let byte = |i| u8::from_str_radix(digits.get(i..i + 2)?, 16).ok();
+            let bytes: Vec<u8> = (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>()?;
+            return wire::decode(&bytes.into()).ok();
+        }
+        _ => return None,
+    };
+    Some(Attribute::new(name, value))
+}
