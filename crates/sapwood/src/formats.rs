@@ -239,6 +239,10 @@ fn needs_feature(format: &str, feature: &str) -> Diagnostic {
 }
 
 /// Returns a PTIR program in a format. `extras` are the parts of the file that PTIR does not represent.
+#[cfg_attr(
+    not(any(feature = "onnx", feature = "stablehlo")),
+    allow(unused_variables, reason = "only StableHLO and ONNX have extras")
+)]
 pub(crate) fn print_program(
     program: &ptir::Program,
     extras: &FormatExtras,

@@ -30,6 +30,7 @@ impl Pass for OnnxToCore {
 }
 
 /// Returns the pass that comes first in the default pipeline of ONNX models.
+#[cfg(feature = "command")]
 pub(crate) fn onnx_to_core() -> Arc<dyn Pass> {
     Arc::new(OnnxToCore { info: &ONNX_TO_CORE, options: LowerOptions { decompose: false } })
 }

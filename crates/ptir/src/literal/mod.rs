@@ -94,8 +94,9 @@ impl TensorLiteral {
     pub fn from_shared(
         dtype: DataType,
         shape: &[u64],
-        bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
+        bytes: impl AsRef<[u8]> + Send + Sync + 'static,
     ) -> Result<Self, LiteralError> {
+        let bytes: Arc<dyn AsRef<[u8]> + Send + Sync> = Arc::new(bytes);
         Self::with_storage(dtype, shape, (*bytes).as_ref(), || SharedBytes::Foreign(bytes.clone()))
     }
 

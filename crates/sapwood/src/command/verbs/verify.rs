@@ -56,8 +56,8 @@ fn verify_file(args: &Args, input: &Input, console: &Console) -> Result<FileResu
     }
 }
 
-// Returns the problems of a program that reading does not report. Reading verifies, but the reader of StableHLO checks
-// instructions only as it appends them.
+// Returns the problems of a program that reading does not report. Reading verifies, but the readers of StableHLO and
+// ONNX check instructions only as they append them.
 fn problems_after_reading(args: &Args, format: FileFormat, program: &Loaded) -> Diagnostics {
     Progress::enter_phase("verify");
     let mut problems = match program {
