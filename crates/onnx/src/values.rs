@@ -28,7 +28,10 @@ pub(crate) fn literal_of(tensor: &Tensor, data: &ExternalData) -> Option<TensorL
             let extend = |n: u8| if dtype == DataType::I4 && n > 7 { n | 0xf0 } else { n };
             TensorLiteral::new(dtype, &shape, &nibbles.map(extend).collect::<Vec<_>>()).ok()
         }
-        _ => TensorLiteral::from_shared(dtype, &shape, Arc::new(bytes)).ok(),
+        _ => {
+            let bytes: Arc<dyn AsRef<[u8]> + Send + Sync> = Arc::new(bytes);
+            TensorLiteral::from_shared(dtype, &shape, &bytes).ok()
+        }
     }
 }
 

@@ -94,9 +94,9 @@ impl TensorLiteral {
     pub fn from_shared(
         dtype: DataType,
         shape: &[u64],
-        bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
+        bytes: &Arc<dyn AsRef<[u8]> + Send + Sync>,
     ) -> Result<Self, LiteralError> {
-        Self::with_storage(dtype, shape, (*bytes).as_ref(), || SharedBytes::Foreign(bytes.clone()))
+        Self::with_storage(dtype, shape, (**bytes).as_ref(), || SharedBytes::Foreign(bytes.clone()))
     }
 
     fn with_storage(
