@@ -220,6 +220,6 @@ pub(super) fn linear_attention<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
         true => cx.b.filled(wide, &[b as u64, 0, (q_heads * dv) as u64], 0.0),
         false => cx.b.concat(&outputs, 1),
     };
-    let kept = cx.opt(3).map_or(dtype, |past| past.dtype());
+    let kept = cx.opt(3).map_or(dtype, V::dtype);
     vec![output.cast(dtype), state.cast(kept)]
 }

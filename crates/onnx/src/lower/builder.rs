@@ -582,7 +582,7 @@ impl<'b> V<'b> {
 
 /// Returns the dims of a broadcast of several values.
 pub(crate) fn joined_dims(b: &Builder, all: &[Dims]) -> Dims {
-    let rank = all.iter().map(|dims| dims.len()).max().unwrap_or(0);
+    let rank = all.iter().map(Dims::len).max().unwrap_or(0);
     let mut joined = Dims::from_elem(Dim::Known(1), rank);
     for dims in all {
         let extra = rank - dims.len();

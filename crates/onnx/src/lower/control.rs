@@ -48,7 +48,7 @@ pub(crate) fn infer_control_flow(node: &Node, f: &Function, parts: &OpParts) -> 
             a.iter().zip(&b).map(|(a, b)| joined(a, b)).collect()
         }
         "Loop" => {
-            let body = parts.regions.first().map(|&b| f.body_params(b).len()).unwrap_or(0);
+            let body = parts.regions.first().map_or(0, |&b| f.body_params(b).len());
             let carried = body.saturating_sub(2);
             let all = yielded(0);
             let inits: Vec<ValueType> = parts.operands

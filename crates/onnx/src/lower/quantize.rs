@@ -68,7 +68,7 @@ fn quantized<'b>(
 pub(super) fn quantize_linear<'b>(cx: &Cx<'b>) -> V<'b> {
     let x = cx.x(0);
     let zero = cx.opt(2);
-    let default = zero.map_or(DataType::U8, |zero| zero.dtype());
+    let default = zero.map_or(DataType::U8, V::dtype);
     let dtype = cx.dtype("output_dtype", default);
     let (scale, zero) = (spread(cx, x, cx.x(1)), zero.map(|z| spread(cx, x, z)));
     // Integers and narrow floats are divided in single precision.

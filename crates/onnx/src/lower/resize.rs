@@ -31,9 +31,17 @@ pub(super) fn upsample<'b>(cx: &Cx<'b>) -> V<'b> {
     };
     let x = cx.x(0);
     let Some(scales) = scales else { return cx.fail("the scales are missing") };
+    if cx.b.is_inference && x.dims().iter().any(|d| d.known().is_none()) {
+        let mut ty = x.ty();
+        ty.dims.iter_mut().for_each(|dim| *dim = Dim::Unknown);
+        return x.number(0.0).pretend(ty);
+    }
     let sizes =
         (0..x.rank()).map(|a| (x.extent(a) as f64 * scales.get(a).copied().unwrap_or(1.0)).floor());
     let sizes: Vec<i64> = sizes.map(|n| n as i64).collect();
+    if cx.b.has_failed() || scales.len() != sizes.len() {
+        return cx.fail("there is not one scale per axis");
+    }
     resample(cx, x, &(0..x.rank()).collect::<Vec<_>>(), &scales, &sizes, "asymmetric", &[])
 }
 

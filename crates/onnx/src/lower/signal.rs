@@ -13,7 +13,7 @@ pub(super) fn window<'b>(cx: &Cx<'b>, terms: &[f64]) -> V<'b> {
     let n = if cx.flag("periodic", true) { size } else { size - 1 } as f64;
     let value = |k: i64| {
         let angle = 2.0 * std::f64::consts::PI * k as f64 / n;
-        let sign = |i: usize| if i % 2 == 0 { 1.0 } else { -1.0 };
+        let sign = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
         terms.iter().enumerate().map(|(i, a)| sign(i) * a * (angle * i as f64).cos()).sum::<f64>()
     };
     let values: Vec<f64> = (0..size.clamp(0, 1 << 24)).map(value).collect();

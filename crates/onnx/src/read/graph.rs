@@ -310,7 +310,7 @@ impl<'a> GraphReader<'a> {
             .attribute
             .iter()
             .filter(|a| a.graphs().next().is_none())
-            .filter_map(|a| Some((text(&a.name).into(), attr_of(a, self.data))))
+            .map(|a| (text(&a.name).into(), attr_of(a, self.data)))
             .collect();
         let attributes = if attributes.is_empty() { Attr::Unit } else { Attr::dict(attributes) };
         let op_type = Attr::Str(op_type.into());

@@ -26,6 +26,8 @@ pub(super) struct GraphWriter<'a> {
     pub(super) aliases: HashMap<ValueId, Text, FxBuildHasher>,
     /// Names of operands of broadcasts with axes of extent one added, by the result of the broadcast.
     pub(super) unsqueezed: HashMap<ValueId, Text, FxBuildHasher>,
+    /// The names of nodes that were raised from core ops.
+    pub(super) node_names: HashSet<Text, FxBuildHasher>,
     /// The initializers that were added, by content and by the depth of their graph.
     pub(super) made: HashMap<(TensorLiteral, usize), Text, FxBuildHasher>,
     open_graphs: usize,
@@ -59,6 +61,7 @@ impl<'a> GraphWriter<'a> {
             aliases: HashMap::default(),
             made: HashMap::default(),
             unsqueezed: HashMap::default(),
+            node_names: HashSet::default(),
             open_graphs: 0,
             ir_version,
         }

@@ -55,7 +55,7 @@ pub fn to_model(program: &Program, source: Option<&OnnxSource>) -> WriteResult<M
             }
         },
     };
-    let original = source.map(|source| source.model());
+    let original = source.map(OnnxSource::model);
     let opset_import = match original {
         Some(model) => model.opset_import.clone(),
         None => vec![OperatorSet { version: Some(NEW_OPSET), ..OperatorSet::default() }],

@@ -25,9 +25,10 @@ impl<'a> GraphWriter<'a> {
         }
         let Some((domain, op_type)) = domain_and_type(op) else {
             let mut nodes = self.raise(inst)?;
-            // The node keeps the name of the one that the op comes from.
+            // One node keeps the name of the one that the op comes from; runtimes require that names are unique.
             if let (Some(last), LocKind::Name { name, .. }) =
                 (nodes.last_mut(), self.f.inst_span(inst).loc().kind())
+                && self.node_names.insert(name.into())
             {
                 last.name = Some(name.into());
             }

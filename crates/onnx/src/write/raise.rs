@@ -90,7 +90,7 @@ impl GraphWriter<'_> {
         let fail = |why: &str| WriteError::Op { op: op.to_owned(), why: why.to_owned() };
         let result = f.value_of(inst).ok_or_else(|| fail("ONNX has no such op"))?;
         if let Some(product) = f.operands(inst).iter().find_map(|&v| self.fused_product(inst, v)) {
-            return self.with_bias(inst, product);
+            return self.with_bias(inst, &product);
         }
         if self.is_fused(result) {
             return Ok(Vec::new());
@@ -574,24 +574,22 @@ impl GraphWriter<'_> {
         let axes: Vec<usize> = (0..starts.len()).filter(|&a| !is_whole(a)).collect();
         let pick = |list: &[i64]| axes.iter().map(|&a| list[a]).collect::<Vec<_>>();
         let (first, last, steps) = (pick(starts), pick(limits), pick(&strides));
-        self.slice_node(input, first, last, axes.iter().map(|&a| a as i64).collect(), steps, out)
+        let axes: Vec<i64> = axes.iter().map(|&a| a as i64).collect();
+        self.slice_node(input, [&first, &last, &axes, &steps], out)
     }
 
     fn slice_node(
         &mut self,
         input: ValueId,
-        starts: Vec<i64>,
-        ends: Vec<i64>,
-        axes: Vec<i64>,
-        steps: Vec<i64>,
+        [starts, ends, axes, steps]: [&[i64]; 4],
         out: Text,
     ) -> Node {
         let mut node = self.node("Slice", vec![self.name_of(input)], out, Vec::new());
-        self.list_argument("Slice", "starts", &starts, &mut node);
-        self.list_argument("Slice", "ends", &ends, &mut node);
-        self.list_argument("Slice", "axes", &axes, &mut node);
+        self.list_argument("Slice", "starts", starts, &mut node);
+        self.list_argument("Slice", "ends", ends, &mut node);
+        self.list_argument("Slice", "axes", axes, &mut node);
         if steps.iter().any(|&n| n != 1) {
-            let steps = self.int_constant("steps", &steps);
+            let steps = self.int_constant("steps", steps);
             node.input.push(steps);
         }
         node
@@ -599,7 +597,8 @@ impl GraphWriter<'_> {
 
     fn reverse(&mut self, input: ValueId, axes: &[i64], out: Text) -> Node {
         let n = axes.len();
-        self.slice_node(input, vec![-1; n], vec![i64::MIN + 1; n], axes.to_vec(), vec![-1; n], out)
+        let (last, first) = (vec![-1; n], vec![i64::MIN + 1; n]);
+        self.slice_node(input, [&last, &first, axes, &last], out)
     }
 
     fn pad(&mut self, op: &Pad, out: Text) -> WriteResult<Vec<Node>> {

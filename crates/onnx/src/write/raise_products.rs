@@ -232,7 +232,7 @@ impl GraphWriter<'_> {
     pub(super) fn with_bias(
         &mut self,
         inst: InstId,
-        product: FusedProduct,
+        product: &FusedProduct,
     ) -> WriteResult<Vec<Node>> {
         let f = self.f;
         let out = f.value_of(inst).map(|v| self.names.name(v)).unwrap_or_default();
