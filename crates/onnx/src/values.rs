@@ -1,6 +1,5 @@
 //! Tensors, types and attributes of ONNX as those of PTIR, and back.
 
-
 use sapwood_ptir::eval::DataType;
 use sapwood_ptir::{Attr, Dim, Name, TensorLiteral, TensorType, ValueType};
 

@@ -263,7 +263,7 @@ pub(crate) fn print_program(
         #[cfg(feature = "onnx")]
         FileFormat::Onnx => {
             let model = onnx::to_model(program, extras.onnx()).map_err(|why| why.to_string())?;
-            let data = extras.onnx().map_or_else(Arc::default, |source| source.shared_data());
+            let data = extras.onnx().map_or_else(Arc::default, OnnxSource::shared_data);
             Ok(PrintedProgram::Model(Box::new(model), data))
         }
     }
