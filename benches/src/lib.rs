@@ -3,6 +3,7 @@
 //! `benches/README.md` describes how to add an area or a row.
 #![allow(clippy::print_stdout)] // rows are read from standard output
 
+pub mod matchers;
 pub mod programs;
 
 use std::hint::black_box;

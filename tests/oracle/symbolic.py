@@ -211,7 +211,7 @@ def run(command, file, args, folder):
         np.save(folder / f"in{n}.npy", arg)
         inputs += ["--in", folder / f"in{n}.npy"]
     results = folder / "out"
-    subprocess.run([command, "run", file, *inputs, "-o", results, "-f", "main"], check=True, capture_output=True)
+    subprocess.run([command, "run", file, *inputs, "-o", results], check=True, capture_output=True)
     paths = sorted(results.glob("result*.npy"), key=lambda p: int(re.sub(r"\D", "", p.stem)))
     return [np.load(path) for path in paths]
 

@@ -47,26 +47,6 @@ pub(crate) fn oracle(context: &Context<'_>) -> Result<StepOutcome> {
     })
 }
 
-/// Checks every published crate alone, without features and with each of its features: in the workspace, other crates enable
-/// features that it may need.
-pub(crate) fn features(context: &Context<'_>) -> Result<StepOutcome> {
-    let mut checked = 0;
-    for (package, features) in context.workspace.published_features() {
-        for feature in [""].into_iter().chain(features) {
-            let arguments = ["check", "--package", package, "--no-default-features", "--features"];
-            let mut command = context.cargo(&arguments);
-            let name = format!("features-{package}-{feature}");
-            let finished = context.run_logged(name.trim_end_matches('-'), command.arg(feature))?;
-            if !finished.success {
-                let summary = format!("{package} does not build with the features `{feature}`");
-                return Ok(StepOutcome::Failed(summary, finished.output));
-            }
-            checked += 1;
-        }
-    }
-    Ok(StepOutcome::Passed(format!("{checked} combinations")))
-}
-
 /// Runs every fuzz target for its time.
 pub(crate) fn fuzz(context: &Context<'_>) -> Result<StepOutcome> {
     if !context.workspace.root.join("fuzz/Cargo.toml").exists() {

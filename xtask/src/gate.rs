@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 
 use crate::workspace::Workspace;
-use crate::{bench, corpus, explorer, full, process, python, release, site};
+use crate::{bench, corpus, explorer, features, full, process, python, release, site};
 
 /// The options of `cargo xtask test`.
 pub(crate) struct TestOptions {
@@ -42,6 +42,7 @@ type GateStep = fn(&Context<'_>) -> Result<StepOutcome>;
 const GATE: &[(&str, GateStep)] = &[
     ("format", format),
     ("clippy", clippy),
+    ("features", features::each_alone),
     ("docs", docs),
     ("tests", tests),
     ("doctests", doctests),
@@ -52,7 +53,7 @@ const GATE: &[(&str, GateStep)] = &[
 /// The steps of the second tier, which run after the gate.
 const FULL: &[(&str, GateStep)] = &[
     ("site", site::step),
-    ("features", full::features),
+    ("all features", features::all_combinations),
     ("release", release::step),
     ("oracle", full::oracle),
     ("corpus", corpus::step),

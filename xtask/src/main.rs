@@ -12,6 +12,7 @@
 mod bench;
 mod corpus;
 mod explorer;
+mod features;
 mod full;
 mod gate;
 mod process;

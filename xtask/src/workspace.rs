@@ -6,6 +6,9 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
+/// The features of a package, and the features and dependencies that each of them enables.
+pub(crate) type FeatureTable<'a> = std::collections::BTreeMap<&'a str, Vec<String>>;
+
 /// The workspace as cargo describes it.
 pub(crate) struct Workspace {
     /// The folder of the workspace's Cargo.toml.
@@ -57,12 +60,16 @@ impl Workspace {
             .collect()
     }
 
-    /// Returns the published packages with the names of their features.
-    pub(crate) fn published_features(&self) -> Vec<(&str, Vec<&str>)> {
+    /// Returns the published packages with their features, and with the features that each of them enables.
+    pub(crate) fn published_features(&self) -> Vec<(&str, FeatureTable<'_>)> {
         let features = |name: &str| {
             let package = self.packages.iter().find(|package| package["name"] == name);
             let table = package.and_then(|package| package["features"].as_object());
-            table.map(|table| table.keys().map(String::as_str).collect()).unwrap_or_default()
+            let enabled = |list: &'_ Value| -> Vec<String> {
+                let names = list.as_array().into_iter().flatten().filter_map(Value::as_str);
+                names.map(str::to_owned).collect()
+            };
+            table.into_iter().flatten().map(|(name, list)| (name.as_str(), enabled(list))).collect()
         };
         self.published_packages().into_iter().map(|name| (name, features(name))).collect()
     }

@@ -4,6 +4,7 @@
 use std::process::Command;
 use std::time::Duration;
 
+use sapwood_benches::matchers::count_matches;
 use sapwood_benches::programs::{KINDS, chain};
 use sapwood_benches::{Area, best_with, sizes};
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Constant, Return, Yield};
@@ -95,16 +96,29 @@ fn ops_left(program: &Program) -> usize {
     program.functions().iter().map(|f| count(f)).sum()
 }
 
-// Runs a pipeline once on one program, for profilers.
+// Runs a pipeline once on one program, or finds the matches of some patterns, for profilers.
 fn run_once(pipeline: &str, kind: &str, ops: &str) {
     let make = KINDS.iter().find(|(name, _)| *name == kind).map(|(_, make)| make);
     let (Some(make), Ok(ops)) = (make, ops.parse()) else {
-        println!("--once PIPELINE KIND OPS; the kinds: {}", KINDS.map(|(name, _)| name).join(", "));
+        println!(
+            "--once PIPELINE|matchers|by-hand KIND OPS; the kinds: {}",
+            KINDS.map(|(name, _)| name).join(", ")
+        );
         return;
     };
     if let Some(mut program) = read(&make(ops)) {
-        let done = manager(pipeline).run(&mut program).is_ok();
-        println!("{pipeline} {kind}: {} of {ops} ops left, {done}", ops_left(&program));
+        if pipeline == "matchers" || pipeline == "by-hand" {
+            let found = count_matches(&mut program, pipeline == "by-hand");
+            println!("{pipeline} {kind}: {found} matches");
+            return;
+        }
+        let report = manager(pipeline).run(&mut program);
+        let stats = report.as_ref().ok().and_then(|report| report.passes[0].greedy.as_ref());
+        let counts = stats.map(|stats| (stats.visits, stats.attempts, stats.attempts_saved));
+        let left = ops_left(&program);
+        println!(
+            "{pipeline} {kind}: {left} of {ops} ops left, visits, attempts, saved: {counts:?}"
+        );
     }
 }
 

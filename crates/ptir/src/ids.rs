@@ -6,7 +6,7 @@ macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident $prefix:literal;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(u32);
+        pub struct $name(pub u32);
 
         impl $name {
             #[allow(dead_code, reason = "not every id can be absent")]

@@ -29,7 +29,7 @@
 //! | `rewriter/` | The rewriter: `edit` (checked edits), `listener`, `change_tracker` (changes since the driver last asked), `constants`, `dim_bindings`, `effect_index`, `wide_inst_memo` (facts about wide instructions), `error`. |
 //! | `pattern/` | Patterns: `rewrite` (the context of a pattern), `patch` and `patch_builder` (staged instructions), `moved_region`, `root_view`, `gate` (cheap conditions), `pattern_set`, `pattern_list` (registration), `into_pattern`, `early_return` (macros). |
 //! | [`matchers/`](mod@matchers) | Matchers: descriptions of definitions for patterns. `op_matcher` and `ops` match ops, `constants` constants; `conditions`, `scope`. |
-//! | `greedy/` | The greedy driver: `driver` (the loop), `worklist`, `attempt` (one pattern, with rollback), `merge_equal`, `rewrite_cycles`, `verify_changes`, `config`, `stats`. |
+//! | `greedy/` | The greedy driver: `driver` (the loop), `worklist`, `attempt` (one pattern, with rollback), `failure_cache`, `merge_equal`, `rewrite_cycles`, `verify_changes`, `config`, `stats`. |
 //! | [`canonicalize/`](mod@canonicalize) | The shipped patterns, one file per op family. `commutative`, `movement` and `attributes` have patterns for several families; `tensor_views`, `numeric_constants`, `carried_values` and `reducer` are helpers. |
 //! | `fold`, `dce` | Folding; dead code elimination. |
 //! | `cse/` | Common subexpression elimination: `value_table`, `ordered_sets`. |
@@ -78,9 +78,10 @@ pub use sapwood_types::FloatMode;
 /// Names used by the macros of this crate and by the mutated copies of its patterns.
 #[doc(hidden)]
 pub mod __private {
-    pub use sapwood_ptir::Op;
+    pub use sapwood_ptir::{Op, Program};
 
     pub use crate::pattern::{is_elementwise, user_elementwise_keys};
+    pub use crate::pipeline::option_name;
     pub use crate::rewriter::refines;
 }
 

@@ -2,6 +2,8 @@
 
 use crate::meaning;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crate::soup::Library;
 use sapwood_ptir::eval::{Float, Native};
@@ -9,12 +11,12 @@ use sapwood_ptir::ops::{Scan, While};
 use sapwood_ptir::structural::{self, Mode};
 use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_program};
 use sapwood_ptir::{
-    Attr, Function, InstId, Program, Registry, TensorLiteral, ValueDef, ValueId, parse, verify,
-    with_float,
+    Attr, Function, InstId, Program, Registry, TensorLiteral, ValueDef, ValueId, parse,
+    print_function, verify, with_float,
 };
 use sapwood_rewrite::{
-    CsePass, DcePass, FloatMode, GreedyConfig, GreedyPass, InlinePass, PassManager,
-    apply_patterns_and_fold_greedily, canonicalize,
+    CsePass, DcePass, FloatMode, GreedyConfig, GreedyPass, GreedyStats, InlinePass, PassManager,
+    Pattern, ProgramRewriter, Roots, apply_patterns_and_fold_greedily, canonicalize,
 };
 use sapwood_testing::cases;
 
@@ -265,4 +267,129 @@ fn random_programs_have_every_op_and_every_special_number() {
         .filter(|(_, n)| *n < 20)
         .collect();
     assert_eq!(rare, [], "of {} programs", 2_000);
+}
+
+// Everything that a run reports, except for the attempts.
+fn without_attempts(stats: &GreedyStats) -> GreedyStats {
+    let mut stats = GreedyStats { attempts: 0, attempts_saved: 0, ..stats.clone() };
+    stats.patterns.iter_mut().for_each(|pattern| pattern.tried = 0);
+    stats
+}
+
+#[test]
+fn the_failure_cache_changes_no_result() {
+    let (library, set) = (Library::read(), patterns());
+    let programs = (0..u64::from(cases(400, 40_000))).map(|seed| match seed % 2 {
+        0 => random_program(seed, &RandomProgramConfig { insts: 40, ..Default::default() }),
+        _ => library.soup(&mut Rng::new(seed), seed as usize),
+    });
+    let modes = [FloatMode::Exact, FloatMode::Nsz, FloatMode::Fast];
+    let (mut attempts, mut saved) = (0, 0);
+    for (n, program) in programs.enumerate() {
+        let with = GreedyConfig {
+            floats: modes[n % 3],
+            top_down: n % 5 == 0,
+            merge_equal: n % 2 == 0,
+            expensive_checks: false,
+            ..GreedyConfig::default()
+        };
+        let without = GreedyConfig { failure_cache: false, ..with };
+        for f in program.functions() {
+            let [mut cached, mut plain] = [Function::clone(f), Function::clone(f)];
+            let stats = apply_patterns_and_fold_greedily(&mut cached, &set, &with).unwrap();
+            let expected = apply_patterns_and_fold_greedily(&mut plain, &set, &without).unwrap();
+            assert_eq!(print_function(&cached), print_function(&plain), "{program}");
+            assert_eq!(without_attempts(&stats), without_attempts(&expected), "{program}");
+            assert_eq!(expected.attempts_saved, 0);
+            assert_eq!(stats.attempts + stats.attempts_saved, expected.attempts, "{program}");
+            attempts += stats.attempts;
+            saved += stats.attempts_saved;
+        }
+    }
+    assert!(saved * 100 > attempts, "{saved} of {attempts} attempts saved");
+}
+
+/// A pattern that changes nothing: at each attempt it compares the versions of all instructions with those of the last one.
+#[derive(Clone, Default)]
+struct WatchVersions {
+    seen: Arc<Mutex<BTreeMap<InstId, (u32, ReadSet)>>>,
+    changes: Arc<AtomicUsize>,
+}
+
+/// The instructions that a pattern at a root may read: op, operands, attributes, and whether a result has a single use.
+type ReadSet = Vec<(InstId, &'static str, Vec<ValueId>, String, bool)>;
+
+fn read_set(f: &Function, root: InstId) -> ReadSet {
+    let mut read: Vec<InstId> = vec![root];
+    for _ in 0..2 {
+        let operands = read.iter().flat_map(|&inst| f.operands(inst));
+        let defs: Vec<InstId> = operands.filter_map(|&v| f.inst_of(v)).collect();
+        read.extend(defs);
+    }
+    let facts = |inst: InstId| {
+        let single = f.inst_results(inst).any(|v| f.one_use(v));
+        let attrs = format!("{:?}", f.attrs(inst));
+        (inst, f.op_name(inst), f.operands(inst).to_vec(), attrs, single)
+    };
+    read.into_iter().map(facts).collect()
+}
+
+impl Pattern for WatchVersions {
+    fn roots(&self) -> Roots {
+        Roots::Any
+    }
+
+    fn benefit(&self) -> u16 {
+        100
+    }
+
+    fn match_and_rewrite(&self, _: InstId, rw: &mut ProgramRewriter<'_>) -> bool {
+        let f = rw.function();
+        let mut seen = self.seen.lock().unwrap();
+        for inst in f.walk() {
+            let now = (rw.version(inst), read_set(f, inst));
+            let Some(before) = seen.insert(inst, now.clone()) else { continue };
+            // A result that is used once more makes no pattern fire.
+            let same = now.1.len() == before.1.len()
+                && now.1.iter().zip(&before.1).all(|(now, before)| {
+                    (now.0, now.1, &now.2, &now.3) == (before.0, before.1, &before.2, &before.3)
+                        && now.4 <= before.4
+                });
+            assert!(same || now.0 > before.0, "{}: {before:?} {now:?}", f.op_name(inst));
+            self.changes.fetch_add(usize::from(!same), Ordering::Relaxed);
+        }
+        false
+    }
+}
+
+#[test]
+fn versions_change_with_everything_that_patterns_read() {
+    let library = Library::read();
+    let mut changes = 0;
+    for seed in 0..u64::from(cases(40, 4_000)) {
+        let mut program = library.soup(&mut Rng::new(seed), seed as usize);
+        let f = program.functions_mut().next().unwrap();
+        let mut set = sapwood_rewrite::PatternSet::new();
+        canonicalize::populate_canonicalization(&mut set);
+        let watch = WatchVersions::default();
+        set.add(watch.clone());
+        let config = GreedyConfig { failure_cache: false, expensive_checks: false, ..config() };
+        let stats = apply_patterns_and_fold_greedily(f, &set.freeze(), &config).unwrap();
+        assert_eq!(stats.problems, [], "seed {seed}");
+        changes += watch.changes.load(Ordering::Relaxed);
+    }
+    assert!(changes > 100, "{changes} changes");
+}
+
+#[test]
+fn bump_version_changes_a_version() {
+    let mut program = parse("ptir 1 func @f(%x: f32[]) -> f32[] { %y = neg %x : f32[] return %y }");
+    let program = program.as_mut().unwrap();
+    let f = program.functions_mut().next().unwrap();
+    let mut rw = ProgramRewriter::new(f);
+    let inst = rw.function().walk().next().unwrap();
+    let before = rw.version(inst);
+    assert_eq!(rw.version(inst), before);
+    rw.bump_version(inst);
+    assert!(rw.version(inst) > before);
 }

@@ -131,7 +131,8 @@ fn compare(name: &str, program: &Program, patterns: &[PatternGraph]) -> Vec<usiz
 fn files() -> Vec<PathBuf> {
     let mut folders =
         vec![repository().join("programs"), repository().join("examples/patterns/programs")];
-    let corpus = repository().join("../shared/corpus/stablehlo");
+    let given = std::env::var_os("SAPWOOD_CORPUS").map(PathBuf::from);
+    let corpus = given.unwrap_or_else(|| repository().join("../shared/corpus/stablehlo"));
     if is_full() && corpus.is_dir() {
         folders.push(corpus);
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use sapwood_ptir::prelude::*;
-use sapwood_runtime::{Backend as _, CpuBackend, CpuError, LazyError, LazyGraph};
+use sapwood_runtime::{Backend as _, CpuBackend, LazyGraph};
 use sapwood_trace::{Execution, ExecutionResult, ExecutionTraceSink, install_global_sink};
 
 /// A trace sink that prints every run.
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let max = x.reduce_max(&mut ptir, [0], true)?.broadcast_like(&mut ptir, &x)?;
             let exp = x.sub(&mut ptir, &max)?.exp(&mut ptir)?;
             let sum = exp.reduce_sum(&mut ptir, [0], true, None)?.broadcast_like(&mut ptir, &x)?;
-            Ok::<_, LazyError<CpuError>>(exp.div(&mut ptir, &sum)?.id())
+            Ok(exp.div(&mut ptir, &sum)?.id())
         })?;
         println!("{}", graph.flush(&[&y])?[0]);
     }

@@ -52,7 +52,7 @@ fn softmax(graph: &LazyGraph<CpuBackend>, x: &Tensor) -> Tensor {
             let max = x.reduce_max(&mut ptir, [0], true)?.broadcast_like(&mut ptir, &x)?;
             let exp = x.sub(&mut ptir, &max)?.exp(&mut ptir)?;
             let sum = exp.reduce_sum(&mut ptir, [0], true, None)?.broadcast_like(&mut ptir, &x)?;
-            Ok::<_, Error>(exp.div(&mut ptir, &sum)?.id())
+            Ok(exp.div(&mut ptir, &sum)?.id())
         })
         .unwrap()
 }
@@ -169,7 +169,7 @@ fn shared_instructions_run_once_and_unused_ones_never() {
                 let v = ctx.import(&shared)?;
                 let sin = ctx.emit(Sin { input: v })?;
                 let cos = ctx.emit(Cos { input: v })?;
-                Ok::<_, Error>(vec![sin, cos])
+                Ok(vec![sin, cos])
             })
             .unwrap();
         let sum = add(&graph, &two[0], &shared);
@@ -206,13 +206,13 @@ fn a_value_of_another_builder_is_refused() {
         .capture(|ctx| {
             let id = ctx.import(&x)?;
             stolen = Some(PtirGraph::new(ctx).import(id)?);
-            Ok::<_, Error>(id)
+            Ok(id)
         })
         .unwrap();
     let stolen = stolen.unwrap();
     let refused = graph.capture(|ctx| {
         let mut ptir = PtirGraph::new(ctx);
-        Ok::<_, Error>(stolen.exp(&mut ptir)?.id())
+        Ok(stolen.exp(&mut ptir)?.id())
     });
     assert!(matches!(refused, Err(Error::Graph(GraphError::Foreign(_)))), "{refused:?}");
 }
@@ -227,9 +227,9 @@ fn a_capture_that_fails_leaves_nothing() {
         Err::<sapwood_ptir::ValueId, Error>(Error::Compose("no".into()))
     });
     assert_eq!(failed.unwrap_err(), Error::Compose("no".into()));
-    let nowhere = graph.capture(|_| Ok::<_, Error>(sapwood_ptir::ValueId::from_index(7)));
+    let nowhere = graph.capture(|_| Ok(sapwood_ptir::ValueId::from_index(7)));
     assert!(matches!(nowhere, Err(Error::Graph(_))), "{nowhere:?}");
-    let param = graph.capture(|ctx| Ok::<_, Error>(ctx.parameter("p", x.ty().clone())));
+    let param = graph.capture(|ctx| Ok(ctx.parameter("p", x.ty().clone())));
     assert!(param.unwrap_err().to_string().contains("`import`"));
 }
 
@@ -250,7 +250,7 @@ fn effects_are_refused() {
             }
             parts.result_types.push(TensorType::new(DataType::F32, [1u64]).into());
             let made = PtirGraph::new(ctx).record_parts(&parts)?;
-            Ok::<_, Error>(made.into_value()?.id())
+            Ok(made.into_value()?.id())
         })
     };
     assert_eq!(call(true).unwrap_err(), Error::Ordered("custom_call"));
@@ -270,7 +270,7 @@ fn regions_are_taken_along_at_any_depth() {
         let x = ptir.import(id)?;
         let yes = ptir.literal(&TensorLiteral::filled(DataType::Bool, &[], 1.0).unwrap());
         let out = inside(&mut ptir, &yes, &x, depth)?;
-        Ok::<_, Error>(out.id())
+        Ok(out.id())
     };
     fn inside(
         graph: &mut PtirGraph<'_>,

@@ -3,14 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use clap::ValueEnum;
+#[cfg(feature = "ir")]
 use sapwood_ir as ir;
 use sapwood_ptir::{self as ptir, Registry};
+#[cfg(feature = "stablehlo")]
 use sapwood_stablehlo::{self as stablehlo, Extras};
 use sapwood_types::{Diagnostics, Source};
 
 /// A format of program files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "command", derive(clap::ValueEnum))]
 pub(crate) enum FileFormat {
     /// PTIR text
     Ptir,
@@ -27,6 +29,7 @@ impl FileFormat {
     pub(crate) const EXTENSIONS: [&'static str; 4] = [".ptir", ".json", ".py", ".mlir"];
 
     /// Returns the extension of files in this format, without a dot.
+    #[cfg(feature = "command")]
     pub(crate) fn extension(self) -> &'static str {
         match self {
             Self::Ptir => "ptir",
@@ -51,14 +54,17 @@ impl FileFormat {
 /// A program of one of the two IRs.
 pub(crate) enum AnyProgram {
     Ptir(ptir::Program),
+    #[cfg(feature = "ir")]
     Ir(ir::ProgramRef),
 }
 
 impl AnyProgram {
     /// Returns the program as PTIR; front-end IR is lowered.
+    #[cfg_attr(not(feature = "ir"), allow(unused_variables, reason = "no ops are lowered"))]
     pub(crate) fn into_ptir(self, registry: &Arc<Registry>) -> Result<ptir::Program, Diagnostics> {
         match self {
             Self::Ptir(program) => Ok(program),
+            #[cfg(feature = "ir")]
             Self::Ir(program) => sapwood_lower::lower_with(&program, registry),
         }
     }
@@ -67,10 +73,17 @@ impl AnyProgram {
 /// A program as it was read.
 pub(crate) struct ReadProgram {
     pub(crate) program: AnyProgram,
-    /// The parts of a StableHLO module that PTIR does not represent.
-    pub(crate) extras: Extras,
+    /// The parts of the file that PTIR does not represent.
+    pub(crate) extras: FormatExtras,
     /// Messages about parts of the file that were dropped, one per line.
     pub(crate) notes: String,
+}
+
+/// The parts of a file that a program cannot hold, for writing the program in the same format.
+#[derive(Clone, Default)]
+pub struct FormatExtras {
+    #[cfg(feature = "stablehlo")]
+    stablehlo: Extras,
 }
 
 /// The options of reading a program.
@@ -99,7 +112,8 @@ pub(crate) fn read_program(
     options: ReadOptions,
 ) -> Result<ReadProgram, Diagnostics> {
     let (text, name) = (source.text(), source.name());
-    let (mut extras, mut notes) = (Extras::new(), String::new());
+    #[cfg_attr(not(feature = "stablehlo"), allow(unused_mut, reason = "only StableHLO has extras"))]
+    let (mut extras, mut notes) = (FormatExtras::default(), String::new());
     let program = match format {
         FileFormat::Ptir => {
             let options = ptir::ParseOptions::new()
@@ -116,8 +130,9 @@ pub(crate) fn read_program(
             }
             Ok(AnyProgram::Ptir(program))
         }),
+        #[cfg(feature = "stablehlo")]
         FileFormat::Mlir => stablehlo::read_with(source, registry).map(|module| {
-            extras = module.extras;
+            extras.stablehlo = module.extras;
             notes = module.notes.iter().map(|note| format!("{note}\n")).collect();
             let mut program = module.program;
             if options.source_names {
@@ -125,6 +140,11 @@ pub(crate) fn read_program(
             }
             AnyProgram::Ptir(program)
         }),
+        #[cfg(not(feature = "stablehlo"))]
+        FileFormat::Mlir => Err(needs_feature("StableHLO", "stablehlo").into()),
+        #[cfg(not(feature = "ir"))]
+        FileFormat::Py => Err(needs_feature("the front-end IR", "ir").into()),
+        #[cfg(feature = "ir")]
         FileFormat::Py => ir::parse_program(source).and_then(|program| {
             let problems = match options.verify {
                 true => ir::verify(&program, ir::VerifyLevel::WellFormed),
@@ -140,15 +160,28 @@ pub(crate) fn read_program(
     }
 }
 
-/// Returns a PTIR program as text of a format. `extras` are the parts of a StableHLO module that PTIR does not represent.
+// Returns the error for a format that this build does not have.
+#[cfg(not(all(feature = "ir", feature = "stablehlo")))]
+fn needs_feature(format: &str, feature: &str) -> sapwood_types::Diagnostic {
+    let message = format!("{format} needs the feature `{feature}` of the crate `sapwood`");
+    sapwood_types::Diagnostic::error(sapwood_types::Span::unknown(), message)
+}
+
+/// Returns a PTIR program as text of a format. `extras` are the parts of the file that PTIR does not represent.
 pub(crate) fn print_program(
     program: &ptir::Program,
-    extras: &Extras,
+    extras: &FormatExtras,
     to: FileFormat,
 ) -> Result<String, String> {
     match to {
+        #[cfg(feature = "stablehlo")]
         FileFormat::Mlir => {
-            stablehlo::write_program(program, extras).map_err(|why| why.to_string())
+            stablehlo::write_program(program, &extras.stablehlo).map_err(|why| why.to_string())
+        }
+        #[cfg(not(feature = "stablehlo"))]
+        FileFormat::Mlir => {
+            let FormatExtras {} = extras;
+            Err(needs_feature("StableHLO", "stablehlo").to_string())
         }
         FileFormat::Ptir => Ok(ptir::print(program)),
         FileFormat::Json => Ok(ptir::to_json(program) + "\n"),

@@ -46,6 +46,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! ## Features
+//! | feature | adds |
+//! | --- | --- |
+//! | `command` (default) | the `sapwood` command, [`Toolkit::main`], and all the other features |
+//! | `stablehlo` | [`stablehlo`], and `.mlir` files |
+//! | `ir` | [`ir`] and [`lower`], and `.py` files |
+//! | `onnx` | nothing yet: reserved for `.onnx` files |
+//! | `runtime` | [`runtime`], and [`Toolkit::backend`] |
+//! | `check` | [`check`], and [`Toolkit::check`] |
+//! | `rules` | `check`, [`rules`], and [`Toolkit::rules`] |
+//! | `explorer` | [`explorer`] |
+//!
+//! `default-features = false` leaves PTIR, patterns, passes, pipelines and traces: it depends on none of the crates for arguments, threads, progress bars
+//! and fast kernels.
+//!
 //! ## Modules
 //! | module | contents |
 //! | --- | --- |
@@ -56,26 +71,39 @@
 //! | `command/verbs/` | One file per verb, such as `run`, `diff` and `match_`. `opt/` has the parts of `opt`: `pipeline`, `equivalence_check` (`--check`), `first_bad_rewrite` (bisection), `report_page` (`--report`), `statistics`. |
 //! | `command/io/` | Files: `files` (read; written atomically), `load` and `print` (programs in any format), `batch` (several inputs), `target` (outputs), `created_folder`, `program_pair`, `pattern_files`, `npy`, `trace_folder` (`--dump-dir`). |
 
+#[cfg(feature = "command")]
 pub mod command;
 mod formats;
 mod toolkit;
 
+#[cfg(all(feature = "check", feature = "explorer"))]
 use sapwood_check::{CheckReport, Verdict};
+#[cfg(all(feature = "check", feature = "explorer"))]
 use sapwood_explorer::{CheckSection, CheckSectionVerdict};
 
+pub use formats::FormatExtras;
+#[cfg(feature = "check")]
 pub use sapwood_check as check;
+#[cfg(feature = "explorer")]
 pub use sapwood_explorer as explorer;
+#[cfg(feature = "ir")]
 pub use sapwood_ir as ir;
+#[cfg(feature = "ir")]
 pub use sapwood_lower as lower;
 pub use sapwood_ptir as ptir;
 pub use sapwood_rewrite as rewrite;
+#[cfg(feature = "rules")]
 pub use sapwood_rules as rules;
+#[cfg(feature = "runtime")]
 pub use sapwood_runtime as runtime;
+#[cfg(feature = "stablehlo")]
 pub use sapwood_stablehlo as stablehlo;
 pub use sapwood_trace as trace;
 pub use sapwood_types::{
     DataType, Diagnostic, Diagnostics, Loc, LocKind, Severity, Source, SourceErrors, Span,
 };
+#[cfg(feature = "runtime")]
+pub use toolkit::RunError;
 pub use toolkit::{OptimizeError, ProgramFile, Toolkit};
 
 /// Nodes, and their comparison up to renaming: the crate `sapwood-structural`.
@@ -86,12 +114,52 @@ pub mod structural {
 }
 
 /// Compiles and runs the Rust code of the front page as tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "command"))]
 #[doc = include_str!("../../../README.md")]
 struct FrontPage;
 
 /// Compiles and runs the code of the guide as tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "command"))]
+#[doc = include_str!("../../../docs/guide/own-op.md")]
+struct OwnOpGuide;
+
+/// Compiles and runs the code of the guide as tests.
+#[cfg(all(doctest, feature = "command"))]
+#[doc = include_str!("../../../docs/guide/matchers.md")]
+struct MatchersGuide;
+
+/// Compiles and runs the code of the guide as tests.
+#[cfg(all(doctest, feature = "command"))]
+#[doc = include_str!("../../../docs/guide/fusion.md")]
+struct FusionGuide;
+
+/// Compiles and runs the code of the guide as tests.
+#[cfg(all(doctest, feature = "command"))]
+#[doc = include_str!("../../../docs/guide/folding.md")]
+struct FoldingGuide;
+
+/// Compiles and runs the code of the guide as tests.
+#[cfg(all(doctest, feature = "command"))]
+#[doc = include_str!("../../../docs/guide/own-pass.md")]
+struct OwnPassGuide;
+
+/// Compiles and runs the code of the guide as tests.
+#[cfg(all(doctest, feature = "command"))]
+#[doc = include_str!("../../../docs/guide/own-backend.md")]
+struct OwnBackendGuide;
+
+/// Compiles and runs the code of the guide as tests.
+#[cfg(all(doctest, feature = "command"))]
+#[doc = include_str!("../../../docs/guide/embedding.md")]
+struct EmbeddingGuide;
+
+/// Compiles and runs the code of the guide as tests.
+#[cfg(all(doctest, feature = "command"))]
+#[doc = include_str!("../../../docs/reference/design-document-api.md")]
+struct DesignDocumentPage;
+
+/// Compiles and runs the code of the guide as tests.
+#[cfg(all(doctest, feature = "command"))]
 #[doc = include_str!("../../../docs/guide/toolkit.md")]
 struct Guide;
 
@@ -101,6 +169,7 @@ pub const INLINE_PASSES: &str = "inline,symbol-dce";
 
 /// Returns the report of a check as a section of a page.
 #[must_use]
+#[cfg(all(feature = "check", feature = "explorer"))]
 pub fn check_section(report: &CheckReport) -> CheckSection {
     let verdict = match report.verdict() {
         Verdict::Different => CheckSectionVerdict::Different,

@@ -1,23 +1,32 @@
 //! A toolkit: the ops, patterns, rules, passes and backends of a compiler, for the command and for programs that embed it.
 
-use std::ffi::OsString;
+#[cfg(feature = "runtime")]
+mod named_backend;
+
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 
+#[cfg(feature = "check")]
 use sapwood_check::{CheckOptions, CheckReport, compare};
-use sapwood_ptir::eval::Tensor;
-use sapwood_ptir::{Name, OpDef, Program, Registry, TensorLiteral};
+#[cfg(feature = "command")]
+use sapwood_ptir::Name;
+use sapwood_ptir::{OpDef, Program, Registry};
+#[cfg(feature = "rules")]
 use sapwood_rewrite::canonicalize::populate_canonicalization;
 use sapwood_rewrite::{
     AddPatterns, PassInfo, PassManager, PatternSet, PipelineFailure, PipelineParser, RunReport,
 };
+#[cfg(feature = "rules")]
 use sapwood_rules::{PatternFiles, Rule, SourceReader, Vocabulary, rules_from};
-use sapwood_runtime::{Backend, RunRequest};
-use sapwood_stablehlo::Extras;
+#[cfg(feature = "runtime")]
+use sapwood_runtime::Backend;
 use sapwood_types::{Source, SourceErrors, Span, read_source, write_atomically};
 
-use crate::formats::{FileFormat, ReadOptions, print_program, read_program};
+use crate::formats::{
+    FileFormat, FormatExtras, ReadOptions, ReadProgram, print_program, read_program,
+};
+#[cfg(feature = "runtime")]
+use named_backend::NamedBackend;
 
 /// The ops, patterns, rules, passes and backends of a compiler.
 ///
@@ -49,8 +58,10 @@ pub struct Toolkit {
     registry: Arc<Registry>,
     patterns: Vec<Arc<AddPatterns>>,
     passes: Vec<Arc<PassInfo>>,
+    #[cfg(feature = "runtime")]
     backends: Vec<Arc<dyn NamedBackend>>,
     // The extents of symbols in the programs that are read.
+    #[cfg(feature = "command")]
     bindings: Vec<(Name, u64)>,
     // The problems of what was added, which the methods that run something report.
     problems: SourceErrors,
@@ -60,8 +71,10 @@ pub struct Toolkit {
 pub struct ProgramFile {
     /// The program. The front-end IR is lowered.
     pub program: Program,
-    /// The parts of a StableHLO module that a program cannot hold.
-    pub extras: Extras,
+    /// The parts of the file that a program cannot hold.
+    pub extras: FormatExtras,
+    /// Messages about parts of the file that were dropped, one per line.
+    pub notes: String,
     /// The text of the file.
     pub source: Source,
 }
@@ -79,8 +92,10 @@ impl Toolkit {
         Self {
             registry: Registry::builtin(),
             patterns: Vec::new(),
-            passes: sapwood_rules::PASSES.iter().map(|&info| Arc::new(info.clone())).collect(),
+            passes: passes_of_rules(),
+            #[cfg(feature = "runtime")]
             backends: Vec::new(),
+            #[cfg(feature = "command")]
             bindings: Vec::new(),
             problems: SourceErrors::default(),
         }
@@ -106,6 +121,7 @@ impl Toolkit {
     /// Adds the rules of a text to the patterns of `canonicalize` and `simplify`. The rules may have the ops that were added before,
     /// and must not have the name of a pattern that is shipped or was added before.
     #[must_use]
+    #[cfg(feature = "rules")]
     pub fn rules(mut self, name: &str, text: &str) -> Self {
         let source = Source::new(name, text);
         let mut set = PatternSet::new();
@@ -135,6 +151,7 @@ impl Toolkit {
 
     /// Adds a backend, for `run --backend NAME`.
     #[must_use]
+    #[cfg(feature = "runtime")]
     pub fn backend(mut self, backend: impl Backend + 'static) -> Self {
         self.backends.push(Arc::new(backend));
         self
@@ -142,12 +159,14 @@ impl Toolkit {
 
     /// Makes a symbol a known number in the programs that the command reads, as `--bind B=1` does.
     #[must_use]
+    #[cfg(feature = "command")]
     pub fn bind(mut self, symbol: impl Into<Name>, extent: u64) -> Self {
         self.bindings.push((symbol.into(), extent));
         self
     }
 
     /// Returns the extents of symbols.
+    #[cfg(feature = "command")]
     pub(crate) fn bindings(&self) -> &[(Name, u64)] {
         &self.bindings
     }
@@ -170,15 +189,35 @@ impl Toolkit {
         self.problems.clone().into_result(())
     }
 
+    #[cfg(feature = "command")]
     pub(crate) fn pass_infos(&self) -> impl Iterator<Item = &PassInfo> {
         sapwood_rewrite::PASSES.iter().copied().chain(self.passes.iter().map(|info| &**info))
     }
 
-    pub(crate) fn backends(&self) -> &[Arc<dyn NamedBackend>] {
-        &self.backends
+    /// Runs a function on a backend that was added, with tensors as literals.
+    ///
+    /// # Errors
+    /// If there is no backend of this name, or it fails.
+    #[cfg(feature = "runtime")]
+    pub fn run(
+        &self,
+        backend: &str,
+        program: &Program,
+        function: &str,
+        inputs: &[sapwood_ptir::TensorLiteral],
+    ) -> Result<Vec<sapwood_ptir::eval::Tensor>, RunError> {
+        self.check_parts()?;
+        match self.backends.iter().find(|known| known.name() == backend) {
+            Some(backend) => backend.run(program, function, inputs).map_err(RunError::Failed),
+            None => Err(RunError::UnknownBackend {
+                name: backend.to_owned(),
+                known: self.backends.iter().map(|known| known.name().to_owned()).collect(),
+            }),
+        }
     }
 
     /// Returns a reader of files of patterns and rules with the ops of the toolkit.
+    #[cfg(feature = "rules")]
     pub(crate) fn pattern_files<'a>(&'a self, read: &'a SourceReader<'a>) -> PatternFiles<'a> {
         PatternFiles::new(&self.registry, read)
     }
@@ -218,13 +257,9 @@ impl Toolkit {
         let source = read_source(path)?;
         let errors = |diagnostics| SourceErrors::in_source(diagnostics, &source);
         let read = read_program(&source, format, &self.registry, ReadOptions::default());
-        let (program, extras) = read
-            .and_then(|read| {
-                let extras = read.extras;
-                Ok((read.program.into_ptir(&self.registry)?, extras))
-            })
-            .map_err(errors)?;
-        Ok(ProgramFile { program, extras, source })
+        let ReadProgram { program, extras, notes } = read.map_err(errors)?;
+        let program = program.into_ptir(&self.registry).map_err(errors)?;
+        Ok(ProgramFile { program, extras, notes, source })
     }
 
     /// Parses a program in the text form of PTIR.
@@ -248,15 +283,21 @@ impl Toolkit {
         pipeline: &str,
     ) -> Result<RunReport, OptimizeError> {
         self.check_parts()?;
+        #[cfg(feature = "rules")]
         let reader = |files: &[std::path::PathBuf], set: &mut PatternSet| {
             self.pattern_files(&read_source).add_rules(files, set)
         };
-        let passes = self.with_parser(|parser| parser.pattern_reader(&reader).parse(pipeline))?;
+        let passes = self.with_parser(|parser| {
+            #[cfg(feature = "rules")]
+            let parser = parser.pattern_reader(&reader);
+            parser.parse(pipeline)
+        })?;
         Ok(PassManager::from(passes).run(program)?)
     }
 
     /// Compares the results of two programs on random inputs.
     #[must_use]
+    #[cfg(feature = "check")]
     pub fn check(&self, before: &Program, after: &Program, options: &CheckOptions) -> CheckReport {
         compare(before, after, options)
     }
@@ -270,7 +311,7 @@ impl Toolkit {
         &self,
         path: impl AsRef<Path>,
         program: &Program,
-        extras: &Extras,
+        extras: &FormatExtras,
     ) -> Result<(), SourceErrors> {
         let path = path.as_ref();
         let error = |why: String| SourceErrors::plain(format!("{}: {why}", path.display()));
@@ -281,15 +322,46 @@ impl Toolkit {
 
     /// Runs the `sapwood` command with this toolkit on the arguments of the process.
     #[must_use]
-    pub fn main(self) -> ExitCode {
+    #[cfg(feature = "command")]
+    pub fn main(self) -> std::process::ExitCode {
         crate::command::main_with(self, std::env::args_os())
     }
 
     /// Runs the command like [`main`](Self::main) on other arguments, of which the first is the name of the command, and returns the exit
     /// code. It installs no signal handlers.
     #[must_use]
-    pub fn run_command(self, arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    #[cfg(feature = "command")]
+    pub fn run_command(self, arguments: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
         crate::command::exit_code_with(self, arguments)
+    }
+}
+
+/// The reason why [`Toolkit::run`] failed.
+#[cfg(feature = "runtime")]
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The parts of the toolkit have errors.
+    #[error("{0}")]
+    Parts(#[from] SourceErrors),
+    /// No backend has this name.
+    #[error("unknown backend `{name}`; {}", expected_backends(.known))]
+    UnknownBackend {
+        /// The name.
+        name: String,
+        /// The names of the backends.
+        known: Vec<String>,
+    },
+    /// The backend failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+#[cfg(feature = "runtime")]
+fn expected_backends(known: &[String]) -> String {
+    match known.is_empty() {
+        true => "there is none".into(),
+        false => format!("expected one of {}", known.join(", ")),
     }
 }
 
@@ -305,40 +377,18 @@ pub enum OptimizeError {
     Failed(#[from] PipelineFailure),
 }
 
-/// A backend whose types are hidden: tensors go in and come out as literals.
-pub(crate) trait NamedBackend: Send + Sync {
-    fn name(&self) -> &str;
-    fn run(
-        &self,
-        program: &Program,
-        function: &str,
-        inputs: &[TensorLiteral],
-    ) -> Result<Vec<Tensor>, String>;
+// Returns the passes of the crate for rules, such as `rules{file=…}`.
+#[cfg(feature = "rules")]
+fn passes_of_rules() -> Vec<Arc<PassInfo>> {
+    sapwood_rules::PASSES.iter().map(|&info| Arc::new(info.clone())).collect()
 }
 
-impl<B: Backend> NamedBackend for B {
-    fn name(&self) -> &str {
-        Backend::name(self)
-    }
-
-    fn run(
-        &self,
-        program: &Program,
-        function: &str,
-        inputs: &[TensorLiteral],
-    ) -> Result<Vec<Tensor>, String> {
-        let inputs = inputs.iter().map(|literal| self.materialize(literal));
-        let inputs = inputs.collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string())?;
-        let results = self.run_program(program, &RunRequest::new(function), &inputs);
-        let results = results.map_err(|e| e.to_string())?;
-        let literals = results.iter().map(|buffer| self.to_literal(buffer));
-        let literals = literals.collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string())?;
-        let tensors = literals.iter().map(Tensor::from_literal).collect::<Result<_, _>>();
-        tensors.map_err(|e| e.to_string())
-    }
+#[cfg(not(feature = "rules"))]
+fn passes_of_rules() -> Vec<Arc<PassInfo>> {
+    Vec::new()
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "rules"))]
 mod tests {
     use super::*;
 

@@ -385,7 +385,8 @@ impl<'a> Cursor<'a> {
         self.text.get(start..at)
     }
 
-    /// Reads a bracketed piece with all nested brackets and strings, and returns it with its brackets. `->` is not a bracket.
+    /// Reads a bracketed piece with all nested brackets, strings and comments, and returns it with its brackets. `->` is not a
+    /// bracket.
     pub(crate) fn balanced(&mut self) -> Option<&'a str> {
         self.skip_space();
         let (start, bytes) = (self.at, self.text.as_bytes());
@@ -401,6 +402,13 @@ impl<'a> Cursor<'a> {
                 b'{' => open.push(b'}'),
                 b'<' => open.push(b'>'),
                 b'-' if bytes.get(self.at + 1) == Some(&b'>') => self.at += 1,
+                b'/' if bytes.get(self.at + 1) == Some(&b'/') => {
+                    let Some(rest) = memchr::memchr(b'\n', &bytes[self.at..]) else {
+                        self.at = start;
+                        return None;
+                    };
+                    self.at += rest;
+                }
                 b')' | b']' | b'}' | b'>' if open.pop() != Some(byte) => {
                     self.at = start;
                     return None;
@@ -663,6 +671,11 @@ mod tests {
 
     #[test]
     fn unclosed_tokens_are_refused() {
+        for text in ["<a // >", "<a // >\n", "(\n// )\n]"] {
+            let mut c = Cursor::new(text);
+            assert_eq!((c.balanced(), c.at), (None, 0), "{text}");
+        }
+        assert_eq!(Cursor::new("<a // >\n>").balanced(), Some("<a // >\n>"));
         let multi_line = ["\"a\nb\"", "{a = \"b\\\n\"}", "\"a\u{b}\"", "\"twelve bytes\n\""];
         for text in ["\"abc", "{a = \"}\"", "<[>]", "(", "\"\\"].into_iter().chain(multi_line) {
             let mut c = Cursor::new(text);

@@ -282,11 +282,14 @@ impl<'a> IntoIterator for &'a Diagnostics {
 }
 
 impl fmt::Display for Diagnostics {
-    /// Writes one line per diagnostic, and the number of the others.
+    /// Writes one line per diagnostic, with its help in a second one, and the number of the others.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, diagnostic) in self.kept.iter().enumerate() {
             let newline = if position > 0 { "\n" } else { "" };
             write!(f, "{newline}{diagnostic}")?;
+            if let Some(help) = &diagnostic.help {
+                write!(f, "\n  help: {help}")?;
+            }
         }
         match self.dropped() {
             0 => Ok(()),
@@ -300,6 +303,14 @@ impl std::error::Error for Diagnostics {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_shows_help() {
+        let mut list = Diagnostics::new();
+        list.push(Diagnostic::error(Span::unknown(), "no").with_help("say yes"));
+        list.push(Diagnostic::warning(Span::unknown(), "hm"));
+        assert_eq!(list.to_string(), "error: no\n  help: say yes\nwarning: hm");
+    }
 
     #[test]
     fn display_is_one_line() {

@@ -18,7 +18,7 @@ fn main() -> ExitCode {
             set.add(fusion::softmax);
         })
         .rules("fuse.rules", include_str!("fuse.rules"))
-        .pass(barriers::INFO.clone())
+        .pass(barriers::RemoveBarriers::info())
         .backend(backend::Careful::default())
         .main()
 }

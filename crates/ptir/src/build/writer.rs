@@ -248,7 +248,7 @@ impl FunctionWriter {
             return Ok(());
         }
         Err(OpError::new(match f.is_live_body(body) {
-            true => format!("{body} has a terminator, so no instruction can be appended"),
+            true => "the body has a terminator, so no instruction can be appended".to_owned(),
             false => format!("{body} is not a body of this function"),
         }))
     }

@@ -104,6 +104,11 @@ fn is_plain_word(text: &str) -> bool {
         && text.parse::<DataType>().is_err()
 }
 
+/// Returns whether a token is the start of an expression such as `-max(?S, 8)`. The lexer reads a sign and a word as one token, as in `-inf`.
+pub(super) fn is_negated_call(text: &str) -> bool {
+    matches!(text, "-floordiv" | "-mod" | "-min" | "-max")
+}
+
 fn push_int(out: &mut String, n: i64) {
     if n < 0 {
         out.push('-');
@@ -250,6 +255,7 @@ impl Parser<'_> {
                     && self.lexer.continues_with(first, |b| b == b'(')
             }
             TokenKind::Bad => self.lexer.text(first) == "-",
+            TokenKind::Float => is_negated_call(self.lexer.text(first)),
             _ => false,
         }
     }

@@ -2,6 +2,7 @@
 
 use sapwood_types::DataType;
 
+use super::attrs::is_negated_call;
 use super::lexer::{TokenKind, is_word_byte};
 use super::parser::{ErrorReported, Parser, memory_cost};
 use crate::dims::{DimExpr, Facts, Relation};
@@ -105,6 +106,7 @@ impl Parser<'_> {
             TokenKind::Int | TokenKind::Punct(b'(') => true,
             TokenKind::Word => matches!(text, "floordiv" | "mod" | "min" | "max"),
             TokenKind::Bad => text == "-",
+            TokenKind::Float => is_negated_call(text),
             _ => false,
         };
         if !starts_expression {

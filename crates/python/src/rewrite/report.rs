@@ -95,6 +95,7 @@ fn greedy<'py>(py: Python<'py>, stats: &GreedyStats) -> PyResult<Bound<'py, PyDi
     result.set_item("merged", stats.merged)?;
     result.set_item("rounds", stats.rounds)?;
     result.set_item("attempts", stats.attempts)?;
+    result.set_item("attempts_saved", stats.attempts_saved)?;
     result.set_item("converged", stats.converged)?;
     let patterns = PyDict::new(py);
     for pattern in &stats.patterns {

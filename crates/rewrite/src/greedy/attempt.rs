@@ -81,6 +81,8 @@ impl GreedyDriver<'_> {
         let applied = patch.apply(&mut self.rw, root, &values);
         self.patch = patch;
         if applied.as_ref().is_err_and(PatchError::differs_only_in_dims) {
+            // An instruction that uses the root refused: that is not part of what a pattern reads.
+            self.failures.skip_next_record();
             self.rw.rollback();
             return false;
         }
@@ -106,10 +108,16 @@ impl GreedyDriver<'_> {
         true
     }
 
-    /// Reports patterns that would fire at a root although their gate excludes it.
-    pub(super) fn check_gate(&mut self, bucket: &PatternBucket, open: u64, root: InstId) {
+    /// Reports skipped patterns that would fire at a root.
+    pub(super) fn check_skipped(
+        &mut self,
+        bucket: &PatternBucket,
+        skipped: u64,
+        root: InstId,
+        problem: &ProblemKind,
+    ) {
         for (n, &id) in bucket.ids.iter().take(MAX_GATED).enumerate() {
-            if open >> n & 1 != 0 || self.disabled[id as usize] {
+            if skipped >> n & 1 == 0 || self.disabled[id as usize] {
                 continue;
             }
             let PatternKind::Staged(stage) = &self.set.entry(id).kind else { continue };
@@ -119,7 +127,7 @@ impl GreedyDriver<'_> {
             if let Ok(Some(values)) = staged
                 && self.patch.check(self.rw.function(), root, &values).is_ok()
             {
-                self.report_pattern(id, root, ProblemKind::FiresOutsideGate, false);
+                self.report_pattern(id, root, problem.clone(), false);
             }
         }
     }

@@ -35,6 +35,9 @@ pub struct GreedyConfig {
     pub floats: FloatMode,
     /// The limits on the size of folded constants. Together they have at most 256 times the elements of the largest one.
     pub fold_limits: FoldLimits,
+    /// Enables the failure cache: a pattern that failed at an instruction is tried there again only after something that it may
+    /// read has changed. It changes no result; only a test or a measurement disables it.
+    pub failure_cache: bool,
     /// Refuses functions that do not verify. A pipeline verifies once for all its passes.
     pub verify_input: bool,
 }
@@ -53,6 +56,7 @@ impl Default for GreedyConfig {
             merge_equal: false,
             floats: FloatMode::Exact,
             fold_limits: FoldLimits::default(),
+            failure_cache: true,
             verify_input: true,
         }
     }

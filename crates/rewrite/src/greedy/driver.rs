@@ -5,10 +5,11 @@ use sapwood_ptir::{AttrList, Function, InstId, Op, OpKey, ValueId};
 use sapwood_types::{Progress, ProgressCounter};
 use smallvec::SmallVec;
 
+use super::failure_cache::FailureCache;
 use super::merge_equal::MergeState;
 use super::rewrite_cycles::RewriteLineages;
 use super::worklist::{ReaderSearch, Worklist};
-use super::{GreedyConfig, GreedyStats, Limit, PatternStats};
+use super::{GreedyConfig, GreedyStats, Limit, PatternStats, ProblemKind};
 use crate::fold::{FoldCost, FoldResult, Folded, fold_to_literals, stored_elements};
 use crate::pattern::{FrozenPatternSet, MAX_GATED, Patch, PatternId, ReachCheck, TypeFactCache};
 use crate::rewriter::{ChangeTracker, EffectIndex, ProgramRewriter, StepKind, WIDE_THRESHOLD};
@@ -50,6 +51,7 @@ pub(crate) struct GreedyDriver<'a> {
     pub(super) disabled: Vec<bool>,
     // The value table; present if equal instructions are merged along the way.
     pub(super) merging: Option<MergeState>,
+    pub(super) failures: FailureCache,
     readers: ReaderSearch,
     types: TypeFactCache,
     changed: Vec<InstId>,
@@ -93,6 +95,7 @@ impl<'a> GreedyDriver<'a> {
             lineages: RewriteLineages::default(),
             disabled: vec![false; set.len()],
             merging: None,
+            failures: FailureCache::new(config.failure_cache, capacity),
             readers: ReaderSearch::default(),
             types: TypeFactCache::default(),
             changed: Vec::new(),
@@ -456,7 +459,7 @@ impl<'a> GreedyDriver<'a> {
         let f = self.rw.function();
         let mut open = bucket.gate.enabled_patterns(f, inst, &mut self.types, self.config.floats);
         if self.config.expensive_checks {
-            self.check_gate(bucket, open, inst);
+            self.check_skipped(bucket, !open, inst, &ProblemKind::FiresOutsideGate);
         }
         let mut ungated = bucket.ids.get(MAX_GATED..).unwrap_or_default();
         if self.in_late_round || bucket.with_benefit < bucket.ids.len() {
@@ -470,6 +473,23 @@ impl<'a> GreedyDriver<'a> {
             (open, ungated) =
                 if self.in_late_round { (open_late, late) } else { (open_soon, soon) };
         }
+        if open == 0 && ungated.is_empty() {
+            return;
+        }
+        // Patterns of fewer hops than this have failed, and nothing that they may read has changed. Late patterns are not
+        // recorded: they are not tried in other rounds.
+        let mut retry_from = 0;
+        if !self.in_late_round {
+            retry_from = self.failures.distance_of_change(&self.rw, inst, bucket.hops);
+            if retry_from > 0 {
+                let skipped = open & bucket.with_fewer_hops(retry_from);
+                self.stats.attempts_saved += skipped.count_ones() as usize;
+                open &= !skipped;
+                if self.config.expensive_checks {
+                    self.check_skipped(bucket, skipped, inst, &ProblemKind::FiresAfterFailure);
+                }
+            }
+        }
         if let Some(model) = self.config.cost_model {
             let mut ranked = std::mem::take(&mut self.ranked);
             ranked.clear();
@@ -480,12 +500,11 @@ impl<'a> GreedyDriver<'a> {
                 ranked.push((benefit.unwrap_or(set.entry(id).benefit), id));
             }
             ranked.sort_by_key(|&(benefit, id)| (std::cmp::Reverse(benefit), id));
-            for &(_, id) in &ranked {
-                if self.attempt(id, inst) {
-                    break;
-                }
-            }
+            let fired = ranked.iter().any(|&(_, id)| self.attempt(id, inst));
             self.ranked = ranked;
+            if !fired && !self.in_late_round {
+                self.failures.record(&self.rw, inst);
+            }
             return;
         }
         while open != 0 {
@@ -496,9 +515,14 @@ impl<'a> GreedyDriver<'a> {
             }
         }
         for &id in ungated {
-            if self.attempt(id, inst) {
+            if set.entry(id).hops < retry_from {
+                self.stats.attempts_saved += 1;
+            } else if self.attempt(id, inst) {
                 return;
             }
+        }
+        if !self.in_late_round {
+            self.failures.record(&self.rw, inst);
         }
     }
 

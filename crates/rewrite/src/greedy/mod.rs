@@ -3,6 +3,7 @@
 mod attempt;
 mod config;
 mod driver;
+mod failure_cache;
 mod merge_equal;
 mod rewrite_cycles;
 mod stats;

@@ -27,6 +27,8 @@ pub struct GreedyStats {
     pub examined: usize,
     /// The number of attempts of patterns.
     pub attempts: usize,
+    /// The number of attempts that the [failure cache](super::GreedyConfig::failure_cache) saved.
+    pub attempts_saved: usize,
     /// True if nothing was left to do. It is false if a limit ended the run, if patterns undid each other's work in a cycle, or
     /// if a pattern was [disabled](Self::disabled).
     pub converged: bool,
@@ -136,6 +138,8 @@ pub enum ProblemKind {
     },
     /// The pattern would have fired although its gate excludes the root.
     FiresOutsideGate,
+    /// The pattern failed, and would have fired later although nothing within its [`hops`](crate::Pattern::hops) had changed.
+    FiresAfterFailure,
     /// The pattern ended its search for a match early, after too many steps.
     SearchEndedEarly,
 }
@@ -160,6 +164,9 @@ impl fmt::Display for PatternProblem {
             ProblemKind::FiresOutsideGate => {
                 f.write_str("would have fired although its gate excludes this root")
             }
+            ProblemKind::FiresAfterFailure => f.write_str(
+                "would have fired after it failed, although nothing within its `hops` changed",
+            ),
             ProblemKind::SearchEndedEarly => {
                 f.write_str("was abandoned after too many steps of its search")
             }
@@ -208,6 +215,7 @@ impl GreedyStats {
         self.visits += other.visits;
         self.examined += other.examined;
         self.attempts += other.attempts;
+        self.attempts_saved += other.attempts_saved;
         if self.patterns.is_empty() {
             self.patterns = other.patterns.clone();
         } else {

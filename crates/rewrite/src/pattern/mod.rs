@@ -57,7 +57,24 @@ pub trait Pattern: Send + Sync {
 
 /// A pattern at instructions that can be read as a `V`, for example an op.
 ///
-/// Its edits are rolled back if it returns `false` or panics.
+/// Its edits are rolled back if it returns `false` or `None`, or panics.
+///
+/// ```
+/// use sapwood_ptir::ops::Neg;
+/// use sapwood_rewrite::{OpRewritePattern, OpView, ProgramRewriter};
+///
+/// /// `-(-x) = x`.
+/// struct NegOfNeg;
+///
+/// impl OpRewritePattern<Neg> for NegOfNeg {
+///     fn try_rewrite(&self, outer: OpView<Neg>, rw: &mut ProgramRewriter<'_>) -> Option<()> {
+///         let inner = rw.def::<Neg>(outer.input)?;
+///         rw.replace_inst(outer.root, &[inner.input]).ok()
+///     }
+/// }
+/// # let mut set = sapwood_rewrite::PatternSet::new();
+/// # set.add(NegOfNeg);
+/// ```
 pub trait OpRewritePattern<V: RootView>: Send + Sync {
     /// Returns the name, for reports and options; by default the name of the type.
     fn name(&self) -> &str {
@@ -77,8 +94,16 @@ pub trait OpRewritePattern<V: RootView>: Send + Sync {
         let _ = (op, rw);
         true
     }
-    /// Tries to rewrite the root. Returns `true` if something was changed.
-    fn match_and_rewrite(&self, op: OpView<V>, rw: &mut ProgramRewriter<'_>) -> bool;
+    /// Tries to rewrite the root. Returns `true` if something was changed. A pattern defines this or
+    /// [`try_rewrite`](Self::try_rewrite).
+    fn match_and_rewrite(&self, op: OpView<V>, rw: &mut ProgramRewriter<'_>) -> bool {
+        self.try_rewrite(op, rw).is_some()
+    }
+    /// Tries to rewrite the root, with `?` as the guard. Returns `Some(())` if something was changed.
+    fn try_rewrite(&self, op: OpView<V>, rw: &mut ProgramRewriter<'_>) -> Option<()> {
+        let _ = (op, rw);
+        None
+    }
 }
 
 /// Returns the last part of the path of a type or function.

@@ -10,6 +10,7 @@ use super::into_pattern::{IntoPattern, StagedFn};
 use super::root_view::{Roots, is_built_in, user_elementwise_key, user_elementwise_keys};
 use crate::ProgramRewriter;
 use crate::fold::{FoldFn, FoldResult};
+use crate::rewriter::MAX_CACHED_HOPS;
 
 /// The index of a pattern in its set, in the order of adding.
 pub type PatternId = u32;
@@ -129,7 +130,16 @@ impl PatternSet {
             let gate = Gate::new(key, ids.iter().map(|&id| &self.entries[id as usize].conditions));
             let hops = ids.iter().map(|&id| self.entries[id as usize].hops).max();
             let with_benefit = ids.partition_point(|&id| self.entries[id as usize].benefit > 0);
-            PatternBucket { ids: ids.into(), gate, hops: hops.unwrap_or(1).max(1), with_benefit }
+            let hops = hops.unwrap_or(1).max(1);
+            let fewer = |than: u8| {
+                let entries = ids.iter().take(MAX_GATED).map(|&id| &self.entries[id as usize]);
+                (0..)
+                    .zip(entries)
+                    .filter(|(_, e)| e.hops < than)
+                    .fold(0, |bits, (n, _)| bits | 1 << n)
+            };
+            let fewer_hops = std::array::from_fn(|hops| fewer(hops as u8));
+            PatternBucket { ids: ids.into(), gate, hops, fewer_hops, with_benefit }
         };
         let mut buckets: Vec<Option<PatternBucket>> = Vec::new();
         for key in keys {
@@ -166,11 +176,18 @@ pub(crate) struct PatternBucket {
     pub(crate) gate: Gate,
     // The number of definitions away from the root that they read; a fold reads one.
     pub(crate) hops: u8,
+    // By a number of hops, a bit for each gated pattern that reads fewer.
+    fewer_hops: [u64; MAX_CACHED_HOPS as usize + 2],
     // The number of patterns with a benefit, which come first. The others wait until nothing else is left to do.
     pub(crate) with_benefit: usize,
 }
 
 impl PatternBucket {
+    /// Returns a bit for each gated pattern that reads fewer than a number of definitions away from the root.
+    pub(crate) fn with_fewer_hops(&self, hops: u8) -> u64 {
+        self.fewer_hops[usize::from(hops.min(MAX_CACHED_HOPS + 1))]
+    }
+
     /// Returns a bit for each gated pattern that has a benefit.
     pub(crate) fn with_benefit_mask(&self) -> u64 {
         if self.with_benefit < MAX_GATED { (1 << self.with_benefit) - 1 } else { u64::MAX }

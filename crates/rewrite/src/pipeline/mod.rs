@@ -14,7 +14,7 @@ pub(crate) use parse::print_pass;
 pub use parse::{PatternReader, PipelineParser, parse_pipeline, print_pipeline};
 pub use pass_info::{
     AddPatterns, MakePass, MakePassClosure, MakePassFn, OptionInfo, PassInfo, PassOptions,
-    PatternSources,
+    PatternSources, option_name,
 };
 pub use report::{PassReport, RunReport};
 pub use reproducer::{Reproducer, ReproducerError};

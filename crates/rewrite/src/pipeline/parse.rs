@@ -66,6 +66,11 @@ impl<'a> PipelineParser<'a> {
         self
     }
 
+    /// Returns the ops that programs may have.
+    pub(super) fn ops(&self) -> Arc<Registry> {
+        self.context.registry.map_or_else(Registry::builtin, Arc::clone)
+    }
+
     /// Sets the ops that patterns and rules may have; the default is the built-in ops.
     #[must_use]
     pub fn registry(mut self, registry: &'a Arc<Registry>) -> Self {

@@ -122,6 +122,146 @@ macro_rules! pass_options {
     };
 }
 
+/// Defines a pass: a struct whose fields are the options, their defaults, and the description for pipelines, `info()`.
+///
+/// The doc comments are the help texts. The option of a field is named like it, with `-` for `_`. `run` is the function that does the work;
+/// the statistics are what it counts.
+///
+/// ```
+/// use sapwood_ptir::{Program, ops::OptimizationBarrier};
+/// use sapwood_rewrite::{PassContext, PassError, PassManager, PipelineParser, pass};
+///
+/// pass! {
+///     /// Removes optimization barriers.
+///     pub struct RemoveBarriers "remove-barriers" {
+///         /// The maximum number of barriers to remove in a function.
+///         at_most: usize = 100,
+///     }
+///     run = remove_barriers
+/// }
+///
+/// fn remove_barriers(
+///     pass: &RemoveBarriers,
+///     program: &mut Program,
+///     cx: &mut PassContext,
+/// ) -> Result<bool, PassError> {
+///     cx.each_function(program, |rw, cx| {
+///         let is_barrier = |&inst: &_| rw.op::<OptimizationBarrier>(inst).is_some();
+///         let found: Vec<_> = rw.function().walk().filter(is_barrier).take(pass.at_most).collect();
+///         for inst in found {
+///             let values = rw.operands(inst).to_vec();
+///             rw.replace_inst(inst, &values)?;
+///             cx.count("removed", 1);
+///         }
+///         Ok(cx.has_counted())
+///     })
+/// }
+///
+/// let mut program = sapwood_ptir::parse(
+///     "ptir 1 func @f(%x: f32[4]) -> f32[4] { %b = optimization_barrier %x : f32[4] return %b }",
+/// )?;
+/// let passes = [RemoveBarriers::info()];
+/// let parser = PipelineParser::new(&passes);
+/// let manager = PassManager::parse_with("remove-barriers{at-most=1}", &parser)?;
+/// assert_eq!(manager.pipeline(), "remove-barriers{at-most=1}");
+/// assert_eq!(manager.run(&mut program)?.passes[0].counters, [("removed", 1)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[macro_export]
+macro_rules! pass {
+    (
+        $(#[doc = $doc:literal])+
+        $vis:vis struct $pass:ident $name:literal {
+            $($(#[doc = $option_doc:literal])+ $field:ident: $ty:ty = $default:expr),* $(,)?
+        }
+        run = $run:expr $(;)?
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Debug)]
+        $vis struct $pass {
+            $($(#[doc = $option_doc])+ $vis $field: $ty,)*
+        }
+
+        impl ::core::default::Default for $pass {
+            fn default() -> Self {
+                Self { $($field: $default,)* }
+            }
+        }
+
+        impl $pass {
+            /// Returns the description of the pass, for pipelines.
+            #[must_use]
+            $vis fn info() -> &'static $crate::PassInfo {
+                static INFO: $crate::PassInfo = $crate::PassInfo {
+                name: $name,
+                doc: ::core::concat!($($doc),+).trim_ascii(),
+                options: &[$({
+                    const NAME: [u8; ::core::stringify!($field).len()] =
+                        $crate::__private::option_name(::core::stringify!($field));
+                    $crate::OptionInfo {
+                        name: match ::core::str::from_utf8(&NAME) {
+                            Ok(name) => name,
+                            Err(_) => ::core::panic!("the name of an option is ASCII"),
+                        },
+                        doc: ::core::concat!($($option_doc),+).trim_ascii(),
+                        set: |pass, text| match pass.downcast_mut::<$pass>() {
+                            Some(pass) => {
+                                $crate::OptionValue::from_text(text).map(|value| pass.$field = value)
+                            }
+                            None => Err("it belongs to another pass".into()),
+                        },
+                        get: |pass| match pass.downcast_ref::<$pass>() {
+                            Some(pass) => $crate::OptionValue::to_text(&pass.$field),
+                            None => String::new(),
+                        },
+                    }
+                }),*],
+                make: $crate::MakePass::Plain(|options| {
+                    options.fill(<$pass as ::core::default::Default>::default())
+                }),
+                };
+                &INFO
+            }
+        }
+
+        impl $crate::Pass for $pass {
+            fn name(&self) -> &'static str {
+                $name
+            }
+
+            fn options(&self) -> Vec<(&'static str, String)> {
+                Self::info().options_of(self, &<Self as ::core::default::Default>::default())
+            }
+
+            fn run_on_program(
+                &self,
+                program: &mut $crate::__private::Program,
+                cx: &mut $crate::PassContext,
+            ) -> Result<bool, $crate::PassError> {
+                $run(self, program, cx)
+            }
+        }
+    };
+}
+
+/// Returns the name of the option of a field: `-` for `_`.
+pub const fn option_name<const N: usize>(field: &str) -> [u8; N] {
+    let mut name = [0; N];
+    let mut at = 0;
+    while at < N {
+        let byte = field.as_bytes()[at];
+        name[at] = if byte == b'_' { b'-' } else { byte };
+        at += 1;
+    }
+    name
+}
+
+impl From<&PassInfo> for Arc<PassInfo> {
+    fn from(info: &PassInfo) -> Self {
+        Self::new(info.clone())
+    }
+}
+
 impl PassInfo {
     /// Returns the options of a pass that differ from those of another, as a pipeline writes them.
     pub fn options_of<P: Pass + 'static>(

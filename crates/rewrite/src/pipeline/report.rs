@@ -77,6 +77,9 @@ impl RunReport {
             }
             let Some(greedy) = &pass.greedy else { continue };
             out += &format!("{:>12}  rounds\n{:>12}  attempts\n", greedy.rounds, greedy.attempts);
+            if greedy.attempts_saved > 0 {
+                out += &format!("{:>12}  attempts saved\n", greedy.attempts_saved);
+            }
             let tried = greedy.patterns.iter().filter(|p| p.matched > 0);
             let mut tried: Vec<_> = tried.collect();
             tried.sort_by_key(|p| std::cmp::Reverse(p.applied));

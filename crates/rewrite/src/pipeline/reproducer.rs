@@ -69,7 +69,8 @@ impl Reproducer {
         })
     }
 
-    /// Returns the program and the passes, ready to run. The parser must know the passes of the pipeline.
+    /// Returns the program and the passes, ready to run. The parser must know the passes of the pipeline
+    /// and the ops of the program.
     ///
     /// # Errors
     /// If the program or the pipeline cannot be parsed.
@@ -77,7 +78,7 @@ impl Reproducer {
         &self,
         parser: &PipelineParser<'_>,
     ) -> Result<(Program, Vec<Arc<dyn Pass>>), ReproducerError> {
-        let program = sapwood_ptir::parse(&self.program)
+        let program = sapwood_ptir::parse_with(&self.program, &parser.ops())
             .map_err(|e| ReproducerError::Unreadable(e.to_string()))?;
         let passes = parser.parse(&self.pipeline);
         Ok((program, passes.map_err(|e| ReproducerError::Unreadable(e.to_string()))?))

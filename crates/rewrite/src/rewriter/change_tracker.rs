@@ -2,14 +2,29 @@
 
 use sapwood_ptir::{Function, InstId, ValueDef, ValueId};
 
-/// A bit of the state of an instruction: it is in `changed`.
-const IN_CHANGED_LIST: u8 = 1;
+/// A bit of the state of an instruction: it is in `changed`. The other bits are the time of its last change.
+const IN_CHANGED_LIST: u32 = 1;
+
+/// The step of the clock: the lowest bit of a state is not part of the time.
+const TICK: u32 = 2;
+
+/// The last time. From then on, everything counts as just changed.
+const END_OF_TIME: u32 = u32::MAX - 1;
+
+/// The number of definitions away from an instruction up to which changes are searched. Patterns that read further are tried
+/// again whenever their root is visited.
+pub(crate) const MAX_CACHED_HOPS: u8 = 2;
+
+/// The number of operands of one instruction whose definitions are examined to find the nearest change.
+const MAX_EXAMINED_OPERANDS: usize = 4;
 
 /// A list of the changed instructions, each once, and of the definitions that lost their last use.
 #[derive(Default)]
 pub(crate) struct ChangeTracker {
     enabled: bool,
-    state: Vec<u8>,
+    // Advances with every change, also if changes are not recorded.
+    clock: u32,
+    state: Vec<u32>,
     changed: Vec<InstId>,
     unused: Vec<InstId>,
     // Every change in order, erased instructions included: the value table reads it.
@@ -19,7 +34,7 @@ pub(crate) struct ChangeTracker {
 impl ChangeTracker {
     /// Returns a tracker that records changes; the default one records nothing.
     pub(crate) fn enabled(capacity: usize) -> Self {
-        Self { enabled: true, state: vec![0; capacity], ..Self::default() }
+        Self { enabled: true, clock: TICK, state: vec![0; capacity], ..Self::default() }
     }
 
     /// Returns true if changes are recorded.
@@ -44,11 +59,57 @@ impl ChangeTracker {
         if self.state.len() <= inst.index() {
             self.state.resize(inst.index() + 1, 0);
         }
+        self.tick();
         let state = &mut self.state[inst.index()];
         if *state & IN_CHANGED_LIST == 0 {
-            *state |= IN_CHANGED_LIST;
             self.changed.push(inst);
         }
+        *state = self.clock | IN_CHANGED_LIST;
+    }
+
+    /// Advances the clock: something changes.
+    #[inline]
+    pub(crate) fn tick(&mut self) {
+        self.clock = self.clock.saturating_add(TICK).min(END_OF_TIME);
+    }
+
+    /// Returns the time of the latest change; it is not 0 if changes are recorded.
+    #[inline]
+    pub(crate) fn clock(&self) -> u32 {
+        self.clock
+    }
+
+    // Returns the time of the last change of an instruction.
+    #[inline]
+    fn changed_at(&self, inst: InstId) -> u32 {
+        self.state.get(inst.index()).map_or(0, |state| state & !IN_CHANGED_LIST)
+    }
+
+    /// Returns the latest change of an instruction and of the definitions at most [`MAX_CACHED_HOPS`] away; of everything if there
+    /// is too much to examine, or a region.
+    pub(crate) fn last_change_near(&self, f: &Function, inst: InstId) -> u32 {
+        let mut last = self.changed_at(inst);
+        let nearest = nearest_change(f, inst, MAX_CACHED_HOPS, |def| {
+            last = last.max(self.changed_at(def));
+            false
+        });
+        if nearest > MAX_CACHED_HOPS { last } else { self.clock }
+    }
+
+    /// Returns the distance from an instruction, in definitions, of the nearest change after a time, or a smaller number if there is
+    /// too much to examine. It is more than `hops`, or than [`MAX_CACHED_HOPS`], if nothing within them changed.
+    #[inline]
+    pub(crate) fn distance_of_change(
+        &self,
+        f: &Function,
+        inst: InstId,
+        since: u32,
+        hops: u8,
+    ) -> u8 {
+        if self.changed_at(inst) > since || since >= END_OF_TIME {
+            return 0;
+        }
+        nearest_change(f, inst, hops, |def| self.changed_at(def) > since)
     }
 
     /// Records an instruction that is erased or moved: in the log only.
@@ -120,6 +181,37 @@ impl ChangeTracker {
             self.state[inst.index()] &= !IN_CHANGED_LIST;
         }
     }
+}
+
+// Returns the distance, in definitions, of the nearest definition that has changed, or a smaller one if there is too much to
+// examine. It is one more than `hops`, or than `MAX_CACHED_HOPS`, if none changed. The owner of a region reads everything in it,
+// one further away, which is not examined.
+fn nearest_change(
+    f: &Function,
+    inst: InstId,
+    hops: u8,
+    mut has_changed: impl FnMut(InstId) -> bool,
+) -> u8 {
+    let has_regions = |inst| f.body_capacity() > 1 && !f.regions(inst).is_empty();
+    let operands = f.operands(inst);
+    if operands.len() > MAX_EXAMINED_OPERANDS || has_regions(inst) {
+        return 1;
+    }
+    let def = |value: &ValueId| f.inst_of(*value);
+    if operands.iter().filter_map(def).any(&mut has_changed) {
+        return 1;
+    }
+    if hops < 2 {
+        return 2;
+    }
+    for near in operands.iter().filter_map(def) {
+        let further = f.operands(near);
+        let unknown = further.len() > MAX_EXAMINED_OPERANDS || has_regions(near);
+        if unknown || further.iter().filter_map(def).any(&mut has_changed) {
+            return 2;
+        }
+    }
+    3
 }
 
 /// The number of uses that are examined to find out whether a value has a single user.

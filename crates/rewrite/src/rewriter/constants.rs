@@ -46,6 +46,7 @@ impl ProgramRewriter<'_> {
             return false;
         }
         self.last_leading_constant = Some(inst);
+        self.changes.tick();
         if self.changes.is_enabled() {
             // The users read the same value as before, but with another definition.
             self.changes.mark_changed(inst);

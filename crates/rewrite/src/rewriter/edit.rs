@@ -217,6 +217,7 @@ impl ProgramRewriter<'_> {
 
     // The fast path of `replace_inst` after its checks: notifies only the change tracker.
     fn replace_inst_fast(&mut self, inst: InstId, values: &[ValueId]) -> EditResult<()> {
+        self.changes.tick();
         for (from, &to) in self.function.inst_results(inst).zip(values) {
             if from == to {
                 continue;
@@ -252,6 +253,7 @@ impl ProgramRewriter<'_> {
             None => (None, None),
         };
         self.effects.on_erased(f, inst);
+        self.changes.tick();
         f.erase(inst)?;
         if self.last_leading_constant == Some(inst) {
             self.last_leading_constant = before;

@@ -13,7 +13,7 @@ mod wide_inst_memo;
 use sapwood_ptir::{Function, InstId, Op, OpKey, TensorLiteral, ValueDef, ValueId, ValueType};
 use sapwood_types::Diagnostics;
 
-pub(crate) use change_tracker::{ChangeTracker, one_user};
+pub(crate) use change_tracker::{ChangeTracker, MAX_CACHED_HOPS, one_user};
 pub(crate) use constants::constant_of;
 pub(crate) use effect_index::EffectIndex;
 pub use error::RewriteError;
@@ -196,6 +196,32 @@ impl<'a> ProgramRewriter<'a> {
         sapwood_ptir::verify_function(self.function)
     }
 
+    /// Returns the version of an instruction: a number that is larger after anything has changed that a pattern rooted there may
+    /// read. That is the instruction, the definitions at most two away, and the tests for single uses of their results.
+    ///
+    /// It may be larger without such a change: where it would cost too much to find out, as for instructions with regions or
+    /// long lists of operands, every edit counts. Outside of patterns, every edit counts, too.
+    #[must_use]
+    pub fn version(&self, inst: InstId) -> u32 {
+        match self.changes.is_enabled() && self.pending_events.is_empty() {
+            true => self.changes.last_change_near(self.function, inst),
+            false => self.changes.clock(),
+        }
+    }
+
+    /// Marks an instruction as changed: its version and those of its readers become larger, and the driver tries its patterns again. Edits do
+    /// this; a pattern calls it if it changes something that other patterns read and that is not part of the function.
+    pub fn bump_version(&mut self, inst: InstId) {
+        if self.function.is_live(inst) {
+            self.notify(EditEvent::Affected(inst));
+        }
+    }
+
+    /// Returns the distance of the nearest change after a time: see [`ChangeTracker::distance_of_change`].
+    pub(crate) fn distance_of_change(&self, inst: InstId, since: u32, hops: u8) -> u8 {
+        self.changes.distance_of_change(self.function, inst, since, hops)
+    }
+
     /// Updates the effect index and returns the instructions that became pure.
     pub(crate) fn refresh_effects(&mut self) -> Vec<InstId> {
         self.effects.refresh(self.function)
@@ -263,8 +289,11 @@ impl<'a> ProgramRewriter<'a> {
         }
         if self.function.has_journal() {
             self.pending_events.push(event);
+            self.changes.tick();
         } else if self.has_observers() {
             self.deliver(event);
+        } else {
+            self.changes.tick();
         }
     }
 

@@ -28,7 +28,7 @@ pub use tensor::LazyTensor;
 /// ```
 /// use std::sync::Arc;
 /// use sapwood_ptir::prelude::*;
-/// use sapwood_runtime::{CpuBackend, LazyError, LazyGraph};
+/// use sapwood_runtime::{CpuBackend, LazyGraph};
 ///
 /// let graph = LazyGraph::new(Arc::new(CpuBackend::exact()));
 /// let x = graph.import(&TensorLiteral::filled(DataType::F32, &[2, 3], 1.0)?)?;
@@ -36,7 +36,7 @@ pub use tensor::LazyTensor;
 ///     let x = ctx.import(&x)?;
 ///     let mut ptir = PtirGraph::new(ctx);
 ///     let x = ptir.import(x)?;
-///     Ok::<_, LazyError<_>>(x.reduce_sum(&mut ptir, [1], false, None)?.id())
+///     Ok(x.reduce_sum(&mut ptir, [1], false, None)?.id())
 /// })?;
 /// assert!(!sum.is_computed());
 /// assert_eq!(graph.literal(&sum)?.shape(), [2]);
@@ -162,22 +162,22 @@ impl<B: Backend> LazyGraph<B> {
     /// # Errors
     /// If `build` fails, returns an unknown value, or records an instruction with effects. Nothing is captured
     /// then.
-    pub fn capture<E: From<LazyError<B::Error>>>(
+    pub fn capture(
         &self,
-        build: impl FnOnce(&mut CaptureContext<'_, B>) -> Result<ValueId, E>,
-    ) -> Result<LazyTensor<B::Buffer>, E> {
-        let mut values = self.capture_many(|ctx| Ok::<_, E>(vec![build(ctx)?]))?;
-        values.pop().ok_or_else(|| LazyError::Compose("nothing was captured".into()).into())
+        build: impl FnOnce(&mut CaptureContext<'_, B>) -> Result<ValueId, LazyError<B::Error>>,
+    ) -> Result<LazyTensor<B::Buffer>, LazyError<B::Error>> {
+        let mut values = self.capture_many(|ctx| Ok(vec![build(ctx)?]))?;
+        values.pop().ok_or_else(|| LazyError::Compose("nothing was captured".into()))
     }
 
     /// Records a computation with several results, like [`capture`](Self::capture).
     ///
     /// # Errors
     /// As [`capture`](Self::capture).
-    pub fn capture_many<E: From<LazyError<B::Error>>>(
+    pub fn capture_many(
         &self,
-        build: impl FnOnce(&mut CaptureContext<'_, B>) -> Result<Vec<ValueId>, E>,
-    ) -> Result<Vec<LazyTensor<B::Buffer>>, E> {
+        build: impl FnOnce(&mut CaptureContext<'_, B>) -> Result<Vec<ValueId>, LazyError<B::Error>>,
+    ) -> Result<Vec<LazyTensor<B::Buffer>>, LazyError<B::Error>> {
         let mut ctx = CaptureContext::new(self, &self.registry);
         let results = build(&mut ctx)?;
         let fragment = Arc::new(ctx.finish(&results)?);

@@ -8,6 +8,7 @@ use std::process::Command;
 use sapwood_testing::repository;
 
 mod plain_english;
+mod public_api;
 mod regressions;
 
 /// No file of these kinds is longer than this…
@@ -75,22 +76,38 @@ fn every_crate_is_on_the_map() {
     report(&missing.map(|f| format!("ARCHITECTURE.md does not list `{f}`")).collect::<Vec<_>>());
 }
 
+// Returns the packages that a selection depends on, with their features.
+fn dependency_tree(selection: &[&str]) -> BTreeSet<String> {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--locked", "--offline", "--prefix", "none", "--format", "{p} {f}"])
+        .arg("--edges")
+        .args(selection)
+        .current_dir(repository())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = String::from_utf8(output.stdout).unwrap();
+    lines.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
+}
+
+#[test]
+fn the_smallest_set_of_features_has_few_dependencies() {
+    let selection = ["normal,build", "--package", "sapwood", "--no-default-features"];
+    let tree = dependency_tree(&selection);
+    let heavy = ["clap", "gemm", "indicatif", "pulp", "rayon"];
+    let found = tree.iter().filter(|line| heavy.iter().any(|name| line.starts_with(name)));
+    report(
+        &found.map(|line| format!("`sapwood` without features needs `{line}`")).collect::<Vec<_>>(),
+    );
+    assert!((10..50).contains(&tree.len()), "{tree:?}");
+    let all = dependency_tree(&selection[..3]);
+    assert!(heavy.iter().all(|name| all.iter().any(|line| line.starts_with(name))), "{all:?}");
+}
+
 #[test]
 fn the_wheel_is_built_from_the_crates_of_the_tests() {
-    let tree = |selection: &[&str]| -> BTreeSet<String> {
-        let output = Command::new(env!("CARGO"))
-            .args(["tree", "--locked", "--offline", "--prefix", "none", "--format", "{p} {f}"])
-            .arg("--edges")
-            .args(selection)
-            .current_dir(repository())
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let lines = String::from_utf8(output.stdout).unwrap();
-        lines.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
-    };
-    let tests = tree(&["normal,build,dev", "--workspace"]);
-    let wheel = tree(&["normal,build", "--package", "sapwood-python"]);
+    let tests = dependency_tree(&["normal,build,dev", "--workspace"]);
+    let wheel = dependency_tree(&["normal,build", "--package", "sapwood-python"]);
     assert!(wheel.len() > 50, "{wheel:?}");
     let differing = wheel.difference(&tests).map(|line| {
         format!("`{line}`: the tests use other features; add them in crates/python/Cargo.toml, or the gate builds it twice")

@@ -1,12 +1,11 @@
 //! Loading programs from files of any format.
 
 use sapwood_ptir as ptir;
-use sapwood_stablehlo::Extras;
 use sapwood_types::{Progress, Source};
 
 use super::files::Input;
 use crate::command::cli_error::CliError;
-use crate::formats::{ReadProgram, read_program};
+use crate::formats::{FormatExtras, ReadProgram, read_program};
 use crate::toolkit::Toolkit;
 
 pub(crate) use crate::formats::{AnyProgram as Loaded, FileFormat, ReadOptions};
@@ -16,18 +15,18 @@ pub(crate) struct LoadedFile {
     pub(crate) source: Source,
     pub(crate) format: FileFormat,
     pub(crate) program: Loaded,
-    /// The parts of a StableHLO module that PTIR does not represent.
-    pub(crate) extras: Extras,
+    /// The parts of the file that PTIR does not represent.
+    pub(crate) extras: FormatExtras,
     /// Messages about parts of the file that were dropped, one per line.
     pub(crate) notes: String,
 }
 
 impl LoadedFile {
-    /// Returns the program as PTIR, with the parts of a StableHLO module that PTIR does not represent.
+    /// Returns the program as PTIR, with the parts of the file that PTIR does not represent.
     pub(crate) fn into_ptir_and_extras(
         mut self,
         toolkit: &Toolkit,
-    ) -> Result<(ptir::Program, Extras), CliError> {
+    ) -> Result<(ptir::Program, FormatExtras), CliError> {
         let extras = std::mem::take(&mut self.extras);
         Ok((self.into_ptir(toolkit)?, extras))
     }

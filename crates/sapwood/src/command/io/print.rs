@@ -2,11 +2,10 @@
 
 use sapwood_ir as ir;
 use sapwood_ptir as ptir;
-use sapwood_stablehlo::Extras;
 
 use super::load::{FileFormat, Loaded, LoadedFile};
 use crate::command::cli_error::CliError;
-use crate::formats::print_program;
+use crate::formats::{FormatExtras, print_program};
 
 /// Returns a loaded program as text of a format.
 pub(crate) fn print_loaded(file: &LoadedFile, to: FileFormat) -> Result<String, CliError> {
@@ -22,10 +21,10 @@ pub(crate) fn print_loaded(file: &LoadedFile, to: FileFormat) -> Result<String, 
     }
 }
 
-/// Returns a PTIR program as text of a format. `extras` are the parts of a StableHLO module that PTIR does not represent.
+/// Returns a PTIR program as text of a format. `extras` are the parts of the file that PTIR does not represent.
 pub(crate) fn print_ptir(
     program: &ptir::Program,
-    extras: &Extras,
+    extras: &FormatExtras,
     to: FileFormat,
     name: &str,
 ) -> Result<String, CliError> {

@@ -1,6 +1,5 @@
 //! `sapwood lower`.
 
-use sapwood_stablehlo::Extras;
 use serde_json::json;
 
 use crate::command::cli_error::CliError;
@@ -11,6 +10,7 @@ use crate::command::io::load::{FileFormat, ReadOptions, load};
 use crate::command::io::print::print_ptir;
 use crate::command::io::target::Target;
 use crate::command::status::Status;
+use crate::formats::FormatExtras;
 use crate::toolkit::Toolkit;
 
 /// Convert front-end IR to PTIR
@@ -41,6 +41,6 @@ fn lower_file(args: &Args, input: &Input, toolkit: &Toolkit) -> Result<FileResul
     let program = file.into_ptir(toolkit)?;
     let (target, to) =
         Target::with_format(args.batch.output.as_deref(), input, args.to, FileFormat::Ptir);
-    let text = print_ptir(&program, &Extras::new(), to, &input.to_string())?;
+    let text = print_ptir(&program, &FormatExtras::default(), to, &input.to_string())?;
     FileResult::new(Status::Success, format!("{input}: lowered"), json!({})).write(&target, text)
 }

@@ -159,17 +159,10 @@ fn run_on_backend(
     inputs: &[Value],
     console: &Console,
 ) -> Result<Vec<Value>, String> {
-    let backends = console.toolkit.backends();
-    let Some(backend) = backends.iter().find(|backend| backend.name() == name) else {
-        let known: Vec<&str> = backends.iter().map(|backend| backend.name()).collect();
-        return Err(match known.is_empty() {
-            true => format!("unknown backend `{name}`; this command has none"),
-            false => format!("unknown backend `{name}`; expected one of {}", known.join(", ")),
-        });
-    };
     let literals = inputs.iter().map(Value::to_literal).collect::<Option<Vec<_>>>();
     let literals = literals.ok_or("a backend takes tensors only")?;
-    let results = backend.run(program, f.name().as_str(), &literals)?;
+    let results = console.toolkit.run(name, program, f.name().as_str(), &literals);
+    let results = results.map_err(|why| why.to_string())?;
     Ok(results.into_iter().map(Value::from).collect())
 }
 
