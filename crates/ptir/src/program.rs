@@ -40,7 +40,7 @@ pub enum BindError {
         known: String,
     },
     /// The extents contradict a fact of a function.
-    #[error("@{function}: with these extents, {fact} is false")]
+    #[error("@{function}: with these extents, `{fact}` is false")]
     Fact {
         /// The function.
         function: Name,

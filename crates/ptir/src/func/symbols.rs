@@ -24,7 +24,8 @@ impl Function {
                 false => Facts::new().bounds(expr).is_at_least(0),
             };
             if !always {
-                facts.assume(Relation { expr, ..relation })?;
+                let stated = |_| Contradiction { fact: relation.to_string() };
+                facts.assume(Relation { expr, ..relation }).map_err(stated)?;
             }
         }
         self.set_facts(facts);
