@@ -21,7 +21,7 @@ export function graphPane(data: Data, program: Program, say: Say): Pane & { view
     say,
     selected: (key) => {
       const item = key ? view.tree.items.get(key) : undefined;
-      if (item) details.show(program, item);
+      if (item) details.show(program, item, view.badges.get(item.key));
       else details.nothing(view.tree);
     },
   });
