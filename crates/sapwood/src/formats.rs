@@ -161,9 +161,14 @@ pub(crate) fn read_onnx(
         Err(bytes) => (onnx::read(bytes).map_err(invalid)?, onnx::ExternalData::default()),
     };
     let module = onnx::to_program(model, data, registry).map_err(OnnxReadError::Model)?;
+    let extras = FormatExtras {
+        #[cfg(feature = "stablehlo")]
+        stablehlo: Extras::default(),
+        onnx: Some(module.source),
+    };
     Ok(ReadProgram {
         program: AnyProgram::Ptir(module.program),
-        extras: FormatExtras { onnx: Some(module.source), ..FormatExtras::default() },
+        extras,
         notes: module.notes.iter().map(|note| format!("{note}\n")).collect(),
     })
 }

@@ -1,7 +1,5 @@
 //! The passes on ops of ONNX.
 
-use std::sync::Arc;
-
 use sapwood_onnx::{LowerOptions, lower_function};
 use sapwood_ptir::Program;
 use sapwood_rewrite::{MakePass, Pass, PassContext, PassError, PassInfo};
@@ -31,8 +29,11 @@ impl Pass for OnnxToCore {
 
 /// Returns the pass that comes first in the default pipeline of ONNX models.
 #[cfg(feature = "command")]
-pub(crate) fn onnx_to_core() -> Arc<dyn Pass> {
-    Arc::new(OnnxToCore { info: &ONNX_TO_CORE, options: LowerOptions { decompose: false } })
+pub(crate) fn onnx_to_core() -> std::sync::Arc<dyn Pass> {
+    std::sync::Arc::new(OnnxToCore {
+        info: &ONNX_TO_CORE,
+        options: LowerOptions { decompose: false },
+    })
 }
 
 /// Replaces the ops that ONNX and PTIR mean alike.
