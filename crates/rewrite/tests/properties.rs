@@ -188,6 +188,11 @@ fn firings(programs: impl Iterator<Item = Program>, count: &mut BTreeMap<String,
     }
 }
 
+// Patterns that need symbols or facts. Calls of the functions of golden files bind them to numbers, so that these fire in their golden
+// files only.
+const OF_SYMBOLS: [&str; 3] =
+    ["size_as_dims", "symbolic_gather_of_one_slice", "symbolic_slice_of_all"];
+
 #[test]
 fn every_shipped_pattern_fires_twenty_times() {
     let library = Library::read();
@@ -196,7 +201,8 @@ fn every_shipped_pattern_fires_twenty_times() {
     firings((0..12_000).map(|n| library.soup(&mut Rng::new(n), n as usize)), &mut count);
     let shipped: usize = canonicalize::LISTS.iter().map(|list| list.entries.len()).sum();
     assert_eq!(count.len(), shipped);
-    let rare: Vec<_> = count.iter().filter(|(_, n)| **n < 20).collect();
+    let rare = count.iter().filter(|(name, n)| **n < 20 && !OF_SYMBOLS.contains(&name.as_str()));
+    let rare: Vec<_> = rare.collect();
     assert!(rare.is_empty(), "{} of {shipped} fire seldom: {rare:?}", rare.len());
 }
 

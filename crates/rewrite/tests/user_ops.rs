@@ -123,6 +123,13 @@ fn the_size_of_an_elementwise_op_is_that_of_its_operand() {
          %b = get_dimension_size %a {axis = 0} : i32[]
          return %b",
     );
+    assert!(found.contains("dims {values = [?n]}"), "{found}");
+    let found = simplified(
+        "(%x: f32[?], %y: f32[?]) -> i32[]",
+        "%a = user.blend %x, %y {by = 2} : f32[?]
+         %b = get_dimension_size %a {axis = 0} : i32[]
+         return %b",
+    );
     assert!(found.contains("get_dimension_size %x"), "{found}");
 }
 

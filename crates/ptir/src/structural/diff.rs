@@ -532,7 +532,14 @@ fn describe_definition(f: &Function, value: ValueId, printer: &mut InstPrinter<'
         ValueDef::Param(body, n) if body == f.body() => {
             format!("{} is parameter {n}", printer.value(value))
         }
-        ValueDef::Param(_, n) => format!("{} is parameter {n} of its region", printer.value(value)),
+        // Regions around an instruction may have parameters of the same name.
+        ValueDef::Param(body, n) => {
+            let around = std::iter::successors(f.body_owner(body), |&owner| {
+                f.body_of(owner).and_then(|body| f.body_owner(body))
+            });
+            let (name, depth) = (printer.value(value), around.count());
+            format!("{name} is parameter {n} of its region, at depth {depth}")
+        }
     }
 }
 

@@ -69,7 +69,7 @@ pub(super) struct ProgramGenerator<'a> {
     pub(super) program: &'a Program,
     names: &'a [&'static str],
     // The values that may be used, per open body.
-    scopes: Vec<(BodyId, Vec<ValueId>)>,
+    pub(super) scopes: Vec<(BodyId, Vec<ValueId>)>,
     pub(super) depth: usize,
 }
 
@@ -210,7 +210,7 @@ impl<'a> ProgramGenerator<'a> {
         self.scopes.iter().flat_map(|(_, values)| values.iter().copied()).collect()
     }
 
-    fn add_param(&mut self, ty: &ValueType) -> ValueId {
+    pub(super) fn add_param(&mut self, ty: &ValueType) -> ValueId {
         let value = self.f.push_param(self.f.body(), ty);
         if self.rng.one_in(2) {
             self.f.set_hint(value, ["p", "x", "q"][self.rng.below(3)]);

@@ -5,6 +5,7 @@ mod inputs;
 mod literals;
 mod mutate;
 mod regions;
+mod shapes;
 mod tensors;
 mod values;
 

@@ -40,6 +40,7 @@ impl ProgramGenerator<'_> {
                 }
                 "gather" if name == "gather" => self.gather_parts(),
                 "convolution" => self.convolution_parts(),
+                "dims" => return self.parts_with_shape_operand(name),
                 _ => return self.parts_with_regions(name),
             };
         parts.operands.extend(operands);

@@ -16,8 +16,8 @@ use sapwood_ptir::ops::{
     Sign, Slice, Sub, Transpose,
 };
 use sapwood_ptir::{
-    Attr, AttrField as _, Axes, Dim, DimExprs, Op, OpParts, Pairs, TensorLiteral, TensorType,
-    Value, Values,
+    Attr, AttrField as _, Axes, Dim, DimExprs, Function, InstId, Op, OpParts, Pairs, TensorLiteral,
+    TensorType, Value, Values,
 };
 use smallvec::SmallVec;
 
@@ -122,6 +122,7 @@ fn shape_value_as_dims(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
     let ty = rw.result_tensor()?.clone();
     shape_value_len(rw.result_type()?)?;
     let (f, facts) = (rw.function(), facts_of(rw));
+    reads_dims(f, op.root)?;
     let mut operand = |value: Value| known_value(rw, value, MAX_BOOL_DEPTH);
     let values = evaluate_shape_value(f, op.root, &facts, &mut operand)?;
     emit_elements(rw, values, &ty)
@@ -134,8 +135,15 @@ fn decided_by_facts(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
     let ty = rw.result_tensor()?.clone();
     shape_value_len(rw.result_type()?)?;
     let (f, facts) = (rw.function(), facts_of(rw));
+    reads_dims(f, op.root)?;
     let values = evaluate_shape_value(f, op.root, &facts, &mut |v| known_value(rw, v, 0))?;
     Some(rw.constant(shape_value_as_literal(&values, &ty)?))
+}
+
+// Returns whether an operand is the result of `dims`. Ops of constants alone are folded.
+fn reads_dims(f: &Function, inst: InstId) -> Option<()> {
+    let is_dims = |&v: &Value| f.inst_of(v).is_some_and(|i| f.is::<DimValues>(i));
+    f.operands(inst).iter().any(is_dims).then_some(())
 }
 
 // Returns the type of the result with the dims that an operand lists.

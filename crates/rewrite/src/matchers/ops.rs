@@ -109,6 +109,11 @@ op_matchers! {
     fft Fft (input A);
     get_tuple_element GetTupleElement (input A);
     refine Refine (input A);
+    dynamic_reshape DynamicReshape (input A, shape B);
+    dynamic_broadcast_in_dim DynamicBroadcastInDim (input A, shape B);
+    dynamic_iota DynamicIota (shape A);
+    dynamic_gather DynamicGather (input A, indices B, slice_sizes C);
+    dynamic_conv DynamicConv (input A, kernel B, pads C);
 }
 
 #[cfg(test)]
