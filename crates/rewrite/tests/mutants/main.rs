@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use campaign::cases::{self, Case};
 use campaign::page::{self, Totals};
 use campaign::{Answer, Campaign, Effort};
-use sapwood_check::{CheckOptions, Verdict, compare_function};
+use sapwood_check::{CheckOptions, RunLimits, Verdict, compare_function};
 use sapwood_ptir::Program;
 use sapwood_testing::{is_full, repository};
 
@@ -47,6 +47,8 @@ fn check(case: &Case, after: &Program) -> Answer {
         // The default seed of the command.
         seed: 1,
         kernels: Some(sapwood_stablehlo::check_call_kernels(None)),
+        // Operands that are shapes are drawn like others, and may ask for large tensors.
+        limits: RunLimits { max_bytes: 1 << 28, ..RunLimits::default() },
         ..CheckOptions::default()
     };
     match compare_function(&case.before, after, case.function, &options).verdict() {
