@@ -47,7 +47,7 @@ use named_backend::NamedBackend;
 ///
 /// let toolkit = Toolkit::new()
 ///     .patterns(|set| { set.add(twice); })
-///     .rules("my.rules", "rule log_of_exp float fast: log(exp(x)) => x");
+///     .rules("my.rules", "rule my_log_of_exp float fast: log(exp(x)) => x");
 /// let mut program = toolkit.parse("ptir 1 func @f(%x: f32[4]) -> f32[4] {
 ///     %a = exp %x : f32[4] %b = log %a : f32[4] return %b }")?;
 /// let before = program.clone();
