@@ -58,8 +58,21 @@ fn check(case: &Case, after: &Program) -> Answer {
     }
 }
 
+// Golden programs, except those whose shapes are operands: random shapes ask for gigabytes.
 fn golden() -> Vec<Case> {
-    cases::golden(&repository().join("tests/golden"))
+    let ops = [
+        "dynamic_iota",
+        "dynamic_broadcast_in_dim",
+        "dynamic_pad",
+        "dynamic_reshape",
+        "dynamic_conv",
+    ];
+    let mut cases = cases::golden(&repository().join("tests/golden"));
+    cases.retain(|case| {
+        let text = case.before.to_string();
+        !ops.iter().any(|op| text.contains(op))
+    });
+    cases
 }
 
 #[test]
