@@ -112,8 +112,8 @@ impl ExtentList {
                 match name {
                     "reshape" | "cast" | "refine" | "broadcast_in_dim" | "broadcast_to" => list,
                     "concat" => {
-                        let before = (0..n).map(|n| dims(n).first().and_then(|dim| dim.known()));
-                        let start = before.fold(Some(0), |sum, n| Some(sum? + n?))?;
+                        let extent = |n: usize| dims(n).first().and_then(|dim| dim.known());
+                        let start = (0..n).try_fold(0u64, |sum, n| sum.checked_add(extent(n)?))?;
                         list.skip(usize::try_from(start).ok()?)
                     }
                     "div" | "rem" if n == 1 => Self::of_amounts([1, 2]),

@@ -60,7 +60,7 @@ fn run_as<T: Op>(cx: &mut EvalCx<'_>, op: T, operands: &[usize]) -> EvalResult {
         regions: smallvec::SmallVec::new(),
         declared_types: parts.result_types.iter().collect(),
     })?;
-    // Operands may ask for any shape. Even a result that is stored as one element is refused if its elements do not fit: whoever reads it needs
+    // Operands may ask for any shape. Even a result that is stored as one element is refused if its elements do not fit: its reader needs
     // them all.
     let bytes = inferred.iter().filter_map(ValueType::as_tensor).map(dense_bytes);
     cx.budget.check_memory_beyond(cx.granted.get(), bytes.fold(0, u64::saturating_add))?;
