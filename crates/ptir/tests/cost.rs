@@ -24,7 +24,7 @@ impl Kernels for CountingKernels {
     fn kernel(&self, op: OpKey) -> Option<Arc<Evaluate>> {
         let evaluate = Arc::clone(self.registry.get(op)?.evaluation()?);
         let flops = Arc::clone(&self.flops);
-        let elementwise = self.registry.get(op)?.elementwise;
+        let (elementwise, name) = (self.registry.get(op)?.elementwise, op.name());
         Some(Arc::new(move |cx: &mut EvalCx<'_>| {
             let before = count_from_operands(cx);
             let results = evaluate(cx)?;
@@ -32,7 +32,12 @@ impl Kernels for CountingKernels {
                 Value::Tensor(tensor) => tensor.len() as u64,
                 Value::Tuple(_) | Value::Token => 0,
             };
-            let own = if elementwise { elements(&results[0]) } else { before };
+            let is_reduction = name.starts_with("reduce_") || name.starts_with("arg_");
+            let own = match (elementwise, is_reduction) {
+                (true, _) => elements(&results[0]),
+                (_, true) => before.saturating_sub(elements(&results[0])),
+                (false, false) => before,
+            };
             flops.fetch_add(own, Ordering::Relaxed);
             Ok(results)
         }))

@@ -89,7 +89,7 @@ impl Amount {
     pub fn minus(self, other: Self) -> Self {
         match (self, other) {
             (Self::Known(a), Self::Known(b)) => Self::Known(a.saturating_sub(b)),
-            _ => self.combine(other, DimExpr::checked_sub),
+            _ => self.combine(other, |a, b| a.checked_sub(b)?.max(DimExpr::constant(0)?)),
         }
     }
 

@@ -225,6 +225,9 @@ impl Tally {
                     self.open_loops += 1;
                     count = Amount::ONE;
                 }
+                if control == Some(Control::Scan) {
+                    own.bytes = slice_traffic(function, inst);
+                }
                 // The condition of a `while` runs once more than its body.
                 for (position, region) in regions.iter().enumerate() {
                     let is_condition = control == Some(Control::While) && position == 0;
@@ -370,6 +373,17 @@ fn tally_bodies(function: &Function, callees: &CalleeCosts) -> Vec<Tally> {
         tallies[body.index()] = tally;
     }
     tallies
+}
+
+// Returns the bytes of the slices that a `scan` takes from its scanned operands and writes to its stacked results.
+fn slice_traffic(function: &Function, inst: InstId) -> Amount {
+    let carried = function.attr(inst, "carried").and_then(Attr::as_int).unwrap_or(0);
+    let carried = usize::try_from(carried).unwrap_or(usize::MAX);
+    let scanned = function.operands(inst).iter().copied().skip(carried);
+    let stacked = function.inst_results(inst).skip(carried);
+    let sizes = scanned.chain(stacked).map(|value| Amount::bytes(function.value_type(value)));
+    // Each slice is read and written once.
+    sizes.fold(Amount::ZERO, |sum, bytes| sum.plus(bytes.times(Amount::Known(2))))
 }
 
 // Returns the region with the most operations; of several, the one that moves the most bytes. An unknown order keeps the earlier one.

@@ -1,7 +1,8 @@
 //! The cost of programs: operations, bytes moved and memory, counted from the types.
 //!
 //! - *Flops* are operations on elements, whatever their type: an elementwise op takes one per element of its result (comparisons, selections,
-//!   conversions and `exp` count alike), a product of matrices two per product. Ops that only move elements take none.
+//!   conversions and `exp` count alike), a product of matrices two per product, a sum of `n` elements
+//!   `n - 1`. Ops that only move elements take none.
 //! - *Bytes* are those that ops read and write, if each op reads its operands once and writes its results once. Reshapes and the like move nothing;
 //!   ops that read a part of their operand (`slice`, `gather`) count that part.
 //! - *Peak memory* is the largest number of bytes of values that are alive at the same time in the order of the program, its parameters and constants

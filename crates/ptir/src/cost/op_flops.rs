@@ -21,9 +21,9 @@ fn region(regions: &[Amount], index: usize) -> Amount {
     regions.get(index).copied().unwrap_or(Amount::Unknown)
 }
 
-/// One operation for each element of the first operand.
-pub(crate) fn per_input_element(cx: &InferCx<'_>, _: &[Amount]) -> Flops {
-    Ok(Amount::elements(cx.tensor(0)?))
+/// One operation less than elements for each element of the result.
+pub(crate) fn reduction(cx: &InferCx<'_>, _: &[Amount]) -> Flops {
+    Ok(Amount::elements(cx.tensor(0)?).minus(Amount::elements(result(cx, 0)?)))
 }
 
 /// One operation for each element of the last result.

@@ -1,6 +1,7 @@
 //! The number of iterations of loops.
 
 use super::amount::Amount;
+use crate::attr::Attr;
 use crate::eval::{Int as _, Native as _};
 use crate::func::{Function, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
@@ -22,11 +23,11 @@ pub fn trip_count(function: &Function, inst: InstId) -> Amount {
 }
 
 fn scan_length(function: &Function, inst: InstId) -> Amount {
-    let length = function.attr(inst, "length").and_then(|attr| attr.as_int());
+    let length = function.attr(inst, "length").and_then(Attr::as_int);
     if let Some(length) = length {
         return u128::try_from(length).map_or(Amount::Unknown, Amount::Known);
     }
-    let carried = function.attr(inst, "carried").and_then(|attr| attr.as_int());
+    let carried = function.attr(inst, "carried").and_then(Attr::as_int);
     let scanned = usize::try_from(carried.unwrap_or(0)).unwrap_or(usize::MAX);
     let dims = function.operands(inst).iter().skip(scanned).filter_map(|&value| {
         let tensor = function.value_type(value).as_tensor()?;

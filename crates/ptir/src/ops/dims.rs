@@ -21,7 +21,7 @@ crate::ops! {
         values: DimExprs,
         /// Type of the result, with known extents.
         ty: ResultType,
-    } -> one [] = infer_dims, eval = k::dims;
+    } -> one [view] = infer_dims, eval = k::dims;
 
     /// Arranges the elements, in row-major order, under the dims that `shape` lists. The number of elements must stay the same.
     op dynamic_reshape DynamicReshape "dynamic_reshape" (input: Value, shape: Value) {
