@@ -64,6 +64,7 @@
 //! | `attr_text` | Attributes as text for messages. |
 
 mod attr_text;
+mod cut_symbols;
 mod effects;
 mod extract;
 mod graph;

@@ -9,6 +9,7 @@ use sapwood_ptir::{
 };
 use smallvec::SmallVec;
 
+use crate::cut_symbols::CutSymbols;
 use crate::graph::{PatternGraph, PatternOperand, constant_insts};
 use crate::matcher::Match;
 
@@ -17,10 +18,12 @@ pub(super) fn function_of(
     f: &Function,
     pattern: &PatternGraph,
     found: &Match,
+    symbols: &CutSymbols,
     name: Name,
 ) -> Result<Function, EditError> {
     let mut copy = MatchCopier {
         f,
+        symbols,
         new: Function::new(name, f.registry().clone()),
         values: vec![None; pattern.values.len()],
         by_old: HashMap::default(),
@@ -29,6 +32,9 @@ pub(super) fn function_of(
     copy.new.set_extracted_from(Some(pattern.name));
     copy.new.set_span(pattern.span);
     copy.params(pattern, found);
+    if let Some(facts) = &symbols.facts {
+        copy.new.set_facts(facts.clone());
+    }
     copy.literals(pattern, found)?;
     let mut order: Vec<(InstId, Option<usize>)> =
         (0..pattern.ops.len()).filter_map(|op| Some((found.inst(op)?, Some(op)))).collect();
@@ -46,6 +52,7 @@ pub(super) fn function_of(
 
 struct MatchCopier<'a> {
     f: &'a Function,
+    symbols: &'a CutSymbols,
     new: Function,
     // The new values, by value of the pattern.
     values: Vec<Option<ValueId>>,
@@ -56,20 +63,27 @@ struct MatchCopier<'a> {
 
 impl MatchCopier<'_> {
     fn params(&mut self, pattern: &PatternGraph, found: &Match) {
-        let f = self.f;
         for &param in &pattern.params {
             let Some(old) = found.values[param] else { continue };
-            let new = self.new.push_param(self.new.body(), f.value_type(old));
+            let new = self.new.push_param(self.new.body(), &self.value_type(old));
             self.new.set_hint(new, pattern.values[param].name.trim_start_matches('%'));
             self.values[param] = Some(new);
             self.by_old.entry(old).or_insert(new);
         }
-        for &old in found.lists.iter().flatten().flatten() {
+        for &old in found.lists.iter().flatten().flatten().chain(&self.symbols.binders) {
             if !self.by_old.contains_key(&old) {
-                let new = self.new.push_param(self.new.body(), f.value_type(old));
+                let new = self.new.push_param(self.new.body(), &self.value_type(old));
+                if let Some(hint) = self.f.hint(old) {
+                    self.new.set_hint(new, hint);
+                }
                 self.by_old.insert(old, new);
             }
         }
+    }
+
+    // Returns the type of the copy of a value.
+    fn value_type(&self, old: ValueId) -> ValueType {
+        self.symbols.map_type(self.f.value_type(old))
     }
 
     // Constants are copied, since other instructions may use them too.
@@ -161,7 +175,8 @@ impl MatchCopier<'_> {
     fn one(&mut self, inst: InstId, operands: Values, place: InsertPoint) -> Result<(), EditError> {
         let f = self.f;
         let regions = f.regions(inst).iter().map(|&b| self.body(b)).collect();
-        let parts = OpParts { operands, regions, ..f.parts_of(inst) };
+        let mut parts = OpParts { operands, regions, ..f.parts_of(inst) };
+        self.symbols.map_parts(&mut parts);
         let made = self.new.insert(place, &parts, f.inst_span(inst))?;
         self.new.set_comment(made, f.comment(inst));
         let results: SmallVec<[ValueId; 2]> = self.new.inst_results(made).collect();
@@ -190,7 +205,7 @@ impl MatchCopier<'_> {
         }
         let f = self.f;
         let params = f.body_params(body);
-        let types: Vec<ValueType> = params.iter().map(|&p| f.value_type(p).clone()).collect();
+        let types: Vec<ValueType> = params.iter().map(|&p| self.value_type(p)).collect();
         let new = self.new.new_body(&types);
         let made = self.new.body_params(new).to_vec();
         for (&old, param) in params.iter().zip(made) {
@@ -209,7 +224,7 @@ impl MatchCopier<'_> {
             parts.operands.extend(self.values[found.resolved(pattern, output)]);
         }
         let types: Vec<ValueType> =
-            found.outputs(pattern).iter().map(|&v| self.f.value_type(v).clone()).collect();
+            found.outputs(pattern).iter().map(|&v| self.value_type(v)).collect();
         let span = found.ops.first().map_or(pattern.span, |&i| self.f.inst_span(i));
         self.new.insert(InsertPoint::End(self.new.body()), &parts, span)?;
         self.new.set_result_types(&types);

@@ -11,17 +11,24 @@ use crate::graph::{PatternGraph, constant_insts};
 use crate::legality::{self, MatchedSet};
 use crate::matcher::Match;
 
+/// The call that replaces a match.
+pub(super) struct ReplacementCall<'a> {
+    pub(super) callee: Name,
+    pub(super) pure: bool,
+    /// The operands after those of the pattern, whose types bind symbols.
+    pub(super) binders: &'a [ValueId],
+}
+
 /// Inserts a call at the last instruction of a match, moves the instructions that must follow it, and erases the match.
 pub(super) fn replace(
     f: &mut Function,
     pattern: &PatternGraph,
     found: &Match,
     place: &legality::ReplacementPlace,
-    callee: Name,
-    pure: bool,
+    call: &ReplacementCall<'_>,
 ) -> Result<InstId, EditError> {
     let outputs = found.outputs(pattern);
-    let call = insert_call(f, pattern, found, place.last, callee, pure)?;
+    let call = insert_call(f, pattern, found, place.last, call)?;
     // Start from the last one, so that the users of a moved instruction come after it already.
     for &inst in place.moved.iter().rev() {
         f.move_inst(inst, InsertPoint::After(call))?;
@@ -44,17 +51,16 @@ fn insert_call(
     pattern: &PatternGraph,
     found: &Match,
     last: InstId,
-    callee: Name,
-    pure: bool,
+    call: &ReplacementCall<'_>,
 ) -> Result<InstId, EditError> {
     let outputs = found.outputs(pattern);
     let mut parts = OpParts::new(Call::key());
     parts.operands.extend(found.inputs(pattern));
     let mut given: HashSet<ValueId, FxBuildHasher> = parts.operands.iter().copied().collect();
-    let listed = found.lists.iter().flatten().flatten().copied();
+    let listed = found.lists.iter().flatten().flatten().chain(call.binders).copied();
     parts.operands.extend(listed.filter(|&value| given.insert(value)));
-    parts.push_attr(&callee);
-    parts.push_attr(&!pure);
+    parts.push_attr(&call.callee);
+    parts.push_attr(&!call.pure);
     parts.push_attr(&ResultTypes(outputs.iter().map(|&v| f.value_type(v).clone()).collect()));
     let parts = f.resolve_parts(&parts).map_err(|_| EditError::NoSuchInst(last))?;
     let call = f.insert(InsertPoint::After(last), &parts, f.inst_span(last))?;
