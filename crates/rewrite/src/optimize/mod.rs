@@ -10,6 +10,8 @@
 //!
 //! A law applies only if the number of operations certainly becomes smaller, so that the pass ends. Unlike canonicalizations, the laws may replace few instructions by many.
 
+#![allow(clippy::needless_pass_by_value, reason = "patterns take their op by value")]
+
 pub mod chain;
 pub mod common_factor;
 mod dot_cost;
