@@ -10,7 +10,7 @@
 //!
 //! A law applies only if the number of operations certainly becomes smaller, so that the pass ends. Unlike canonicalizations, the laws may replace few instructions by many.
 
-#![allow(clippy::needless_pass_by_value, reason = "patterns take their op by value")]
+#![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
 pub mod chain;
 pub mod common_factor;
