@@ -131,6 +131,10 @@ fn costs_no_more(case: &Case, output: &str) -> Result<(), Failure> {
     for old in costs(&case.program)? {
         let name = old.name;
         let Some(new) = after.iter().find(|new| new.name == name) else { continue };
+        let is_hidden = new.not_counted > old.not_counted || new.open_loops > old.open_loops;
+        if is_hidden || (new.flops == Amount::Unknown && old.flops != Amount::Unknown) {
+            return Err(Failure::new(format!("the cost of @{name} is not known any more")));
+        }
         if old.not_counted > 0 {
             continue;
         }

@@ -112,6 +112,7 @@ fn random_programs_mean_the_same_and_take_no_more_operations() {
             "broadcast_to",
             "add",
             "sub",
+            "scan",
         ],
         return_unused: false,
     };

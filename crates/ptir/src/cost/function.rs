@@ -105,42 +105,62 @@ pub fn of_public_functions(program: &Program) -> ProgramCost {
     })
 }
 
+/// The costs of a program, computed once.
+pub struct CostAnalysis<'a> {
+    program: &'a Program,
+    costs: CalleeCosts,
+}
+
+impl<'a> CostAnalysis<'a> {
+    /// Computes the costs of all functions.
+    #[must_use]
+    pub fn new(program: &'a Program) -> Self {
+        let mut costs = CalleeCosts::default();
+        for function in program.functions() {
+            costs.compute(program, function);
+        }
+        Self { program, costs }
+    }
+
+    /// Returns the costs of the functions, in their order.
+    #[must_use]
+    pub fn functions(&self) -> Vec<FunctionCost> {
+        let report = |function: &Arc<Function>| {
+            let cost = &self.costs.known[&function.name()];
+            cost.tally.report(function.name(), cost.peak_memory)
+        };
+        self.program.functions().iter().map(report).collect()
+    }
+
+    /// Returns the costs of the instructions of a function, without terminators and constants, in the order of the text.
+    #[must_use]
+    pub fn insts(&self, function: &Function) -> Vec<InstCost> {
+        let tallies = tally_bodies(function, &self.costs);
+        let mut runs = vec![Amount::ZERO; function.body_capacity()];
+        runs[function.body().index()] = Amount::ONE;
+        let mut found = Vec::new();
+        for inst in function.walk() {
+            let Some(body) = function.body_of(inst) else { continue };
+            let count = runs[body.index()];
+            let repetitions = region_repetitions(function, inst);
+            for (&region, times) in function.regions(inst).iter().zip(repetitions) {
+                runs[region.index()] = count.times(times);
+            }
+            if is_free(function, inst) {
+                continue;
+            }
+            let mut tally = Tally::default();
+            tally.add_inst(function, inst, &tallies, &self.costs);
+            found.push(InstCost { inst, runs: count, cost: tally.cost().times(count) });
+        }
+        found
+    }
+}
+
 /// Returns the costs of the functions of a program, in their order.
 #[must_use]
 pub fn of_program(program: &Program) -> Vec<FunctionCost> {
-    let mut costs = CalleeCosts::default();
-    let report = |function: &Arc<Function>| {
-        costs.compute(program, function);
-        let cost = &costs.known[&function.name()];
-        cost.tally.report(function.name(), cost.peak_memory)
-    };
-    program.functions().iter().map(report).collect()
-}
-
-/// Returns the costs of the instructions of a function that have any, without terminators and constants, in the order of the text.
-#[must_use]
-pub fn of_function(program: &Program, function: &Arc<Function>) -> Vec<InstCost> {
-    let mut callees = CalleeCosts::default();
-    callees.compute(program, function);
-    let tallies = tally_bodies(function, &callees);
-    let mut runs = vec![Amount::ZERO; function.body_capacity()];
-    runs[function.body().index()] = Amount::ONE;
-    let mut found = Vec::new();
-    for inst in function.walk() {
-        let Some(body) = function.body_of(inst) else { continue };
-        let count = runs[body.index()];
-        let repetitions = region_repetitions(function, inst);
-        for (&region, times) in function.regions(inst).iter().zip(repetitions) {
-            runs[region.index()] = count.times(times);
-        }
-        if is_free(function, inst) {
-            continue;
-        }
-        let mut tally = Tally::default();
-        tally.add_inst(function, inst, &tallies, &callees);
-        found.push(InstCost { inst, runs: count, cost: tally.cost().times(count) });
-    }
-    found
+    CostAnalysis::new(program).functions()
 }
 
 /// Returns the cost of one run of an instruction without regions and calls. It does not depend on other functions.

@@ -36,7 +36,7 @@ mod trip_count;
 
 pub use amount::Amount;
 pub use function::{
-    Cost, FamilyCost, FunctionCost, InstCost, ProgramCost, of_function, of_inst, of_program,
+    Cost, CostAnalysis, FamilyCost, FunctionCost, InstCost, ProgramCost, of_inst, of_program,
     of_public_functions,
 };
 pub use op_flops::FlopsFn;

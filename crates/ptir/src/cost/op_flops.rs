@@ -1,6 +1,6 @@
 //! The numbers of operations of ops that are not elementwise, named in their rows by `flops(…)`.
 //!
-//! Each function returns `None` where inference would fail; the cost is then not known.
+//! Each function returns an error where inference would fail; the cost is then not known.
 
 use super::amount::Amount;
 use crate::dims::DimExpr;
@@ -52,6 +52,10 @@ pub(crate) fn convolution(cx: &InferCx<'_>, _: &[Amount]) -> Flops {
     let kernel_axes = cx.axes("kernel_dims", kernel.rank())?;
     let output_axes = cx.axes("output_dims", output.rank())?;
     let spatial = input.rank().saturating_sub(2);
+    let ranks = [input_axes.len(), kernel_axes.len(), output_axes.len()];
+    if spatial + 2 != input.rank() || ranks != [input.rank(); 3] {
+        return Err(OpError::new("the axes do not fit the ranks"));
+    }
     let strides = cx.ints_or("strides", 1, spatial)?;
     let pads = cx.pairs_or_zero("pads", spatial)?;
     let input_dilation = cx.ints_or("input_dilation", 1, spatial)?;
@@ -249,15 +253,21 @@ impl WindowAxis {
             return 0;
         }
         // Of these, every `period`-th one is a multiple of the dilation, if any is.
-        let period = dilation / gcd(stride, dilation);
-        let aligned = (first..=last.min(first + period - 1))
-            .take(MAX_COUNTED_WINDOW as usize)
-            .find(|o| (o * stride + offset).rem_euclid(dilation) == 0);
-        aligned.map_or(0, |o| ((last - o) / period + 1) as u128)
+        let (divisor, inverse) = extended_gcd(stride, dilation);
+        if offset % divisor != 0 {
+            return 0;
+        }
+        let period = dilation / divisor;
+        let aligned = (-offset / divisor % period) * inverse.rem_euclid(period);
+        let first = first + (aligned - first).rem_euclid(period);
+        if first > last { 0 } else { ((last - first) / period + 1) as u128 }
     }
 
     fn symbolic_reads(&self, k: u64) -> Option<DimExpr> {
         let constant = |number: i64| DimExpr::constant(number);
+        if self.stride < 1 {
+            return None;
+        }
         let offset =
             i64::try_from(k).ok()?.checked_mul(self.window_dilation)?.checked_sub(self.low_pad)?;
         let first = offset.checked_neg()?.max(0);
@@ -269,6 +279,12 @@ impl WindowAxis {
     }
 }
 
-fn gcd(a: i128, b: i128) -> i128 {
-    if b == 0 { a } else { gcd(b, a % b) }
+// Returns the greatest common divisor `d` of two positive numbers, and an `x` for which `a*x` is `d` modulo `b`.
+fn extended_gcd(a: i128, b: i128) -> (i128, i128) {
+    let (mut old, mut new) = ((a, 1), (b, 0));
+    while new.0 != 0 {
+        let quotient = old.0 / new.0;
+        (old, new) = (new, (old.0 - quotient * new.0, old.1 - quotient * new.1));
+    }
+    old
 }

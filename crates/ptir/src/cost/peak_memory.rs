@@ -218,19 +218,10 @@ impl<'a> Liveness<'a> {
         }
     }
 
-    // Runs the instruction at a position: its results are added, its regions run, and the values that it was the last to use are released.
+    // Runs the instruction at a position: its regions run, its results are added, and the values that it was the last to use are released.
     fn run(&mut self, position: usize, inst: InstId, callees: &CalleeCosts) {
         let f = self.function;
         let Some(body) = f.body_of(inst) else { return };
-        if !self.is_constant(inst) {
-            for result in f.inst_results(inst) {
-                if self.storage[result.index()] == result {
-                    let size = self.size(result);
-                    self.bodies[body.index()].change(size, 1);
-                }
-            }
-        }
-        self.bodies[body.index()].record(None);
         for &region in f.regions(inst) {
             let peak = self.bodies[region.index()].peak();
             let state = &mut self.bodies[body.index()];
@@ -246,6 +237,16 @@ impl<'a> Liveness<'a> {
             state.is_unknown |= known.is_none();
             state.record(Some(&callee));
         }
+        // The results of a region or a callee are values of its own until it ends.
+        if !self.is_constant(inst) {
+            for result in f.inst_results(inst) {
+                if self.storage[result.index()] == result {
+                    let size = self.size(result);
+                    self.bodies[body.index()].change(size, 1);
+                }
+            }
+        }
+        self.bodies[body.index()].record(None);
         while let Some(&(last, value)) = self.released.get(self.next_released)
             && last as usize == position
         {

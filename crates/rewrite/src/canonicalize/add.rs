@@ -3,13 +3,16 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{Add, Mul, Neg, Not, Sub};
 
-use super::numeric_constants::{either_order, is_any_zero, is_constant, is_float, is_int};
+use super::numeric_constants::{
+    either_order, is_any_zero, is_complex, is_constant, is_float, is_int,
+};
 use crate::FloatMode;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "add":
     add_zero when 1 in constants,
     add_of_neg when any in [Neg],
+    add_of_negated_product hops 2 when any in [Mul] of [Int, Float],
     add_of_difference when any in [Sub] floats fast,
     add_to_constant_minus when 0 in [Sub] and 1 in constants floats fast,
     add_one_to_not when 0 in [Not] and 1 in constants of [Int],
@@ -37,6 +40,28 @@ fn add_of_neg(op: Add, rw: &mut Rewrite<'_>) -> Option<Value> {
         let neg = rw.def::<Neg>(negated)?;
         rw.emit(Sub { lhs: x, rhs: neg.input })
     })
+}
+
+/// `w + (-x)*y = w - x*y`, in any order, if the product has no other use. Not for complex numbers.
+///
+/// Floats: exact.
+fn add_of_negated_product(op: Add, rw: &mut Rewrite<'_>) -> Option<Value> {
+    either_order(rw, (op.lhs, op.rhs), |rw, w, product| {
+        let rhs = without_negation(rw, product)?;
+        rw.emit(Sub { lhs: w, rhs })
+    })
+}
+
+/// Returns `x*y` for a product `(-x)*y` or `y*(-x)` that has no other use.
+pub(super) fn without_negation(rw: &mut Rewrite<'_>, product: Value) -> Option<Value> {
+    let mul = rw.def::<Mul>(product)?;
+    if is_complex(rw, product) || !rw.one_use(product) {
+        return None;
+    }
+    let (x, y) = either_order(rw, (mul.lhs, mul.rhs), |rw, negated, y| {
+        Some((rw.def::<Neg>(negated)?.input, y))
+    })?;
+    rw.emit(Mul { lhs: x, rhs: y })
 }
 
 /// `(x - y) + y = x`, in any order.

@@ -1,8 +1,9 @@
 //! Canonicalizations of `sub`.
 
 use sapwood_ptir::Value;
-use sapwood_ptir::ops::{Add, Neg, Sub};
+use sapwood_ptir::ops::{Add, Mul, Neg, Sub};
 
+use super::add::without_negation;
 use super::numeric_constants::{is_any_zero, is_constant, is_float, negated_constant};
 use crate::FloatMode;
 use crate::pattern::Rewrite;
@@ -12,6 +13,7 @@ crate::patterns! { "sub":
     sub_self when equal floats fast,
     zero_minus when 0 in constants,
     sub_of_neg when 1 in [Neg],
+    sub_of_negated_product hops 2 when 1 in [Mul] of [Int, Float],
     sub_constant when 1 in constants floats fast,
     sub_of_sum when 1 in [Add] floats fast,
     sub_from_sum when 0 in [Add] floats fast,
@@ -63,6 +65,14 @@ fn zero_minus(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
 fn sub_of_neg(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
     let neg = rw.def::<Neg>(op.rhs)?;
     rw.emit(Add { lhs: op.lhs, rhs: neg.input })
+}
+
+/// `w - (-x)*y = w + x*y`, if the product has no other use. Not for complex numbers.
+///
+/// Floats: exact.
+fn sub_of_negated_product(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let rhs = without_negation(rw, op.rhs)?;
+    rw.emit(Add { lhs: op.lhs, rhs })
 }
 
 /// `x - c = x + -c` for a constant `c`.

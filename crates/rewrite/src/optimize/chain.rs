@@ -3,7 +3,7 @@
 use sapwood_ptir::ops::DotGeneral;
 use sapwood_ptir::{Axes, Value};
 
-use crate::FloatMode;
+use super::dot_cost::{belongs_to_root, may_reorder};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "chain":
@@ -30,7 +30,7 @@ struct ChainMatrix {
 ///
 /// Floats: fast.
 fn chain_of_dots(op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
-    if !rw.allows(FloatMode::Fast, op.lhs) || !is_matrix_product(rw, &op) {
+    if !may_reorder(rw, op.lhs) || !is_matrix_product(rw, &op) {
         return None;
     }
     let mut chain = Vec::new();
@@ -87,10 +87,13 @@ fn collect(
         let free = (rw.rank(value)? == 2).then(|| 1 - contract);
         let (row_axis, column_axis) =
             if is_first { (free, Some(contract)) } else { (Some(contract), free) };
-        let inner = match rw.one_use(value) {
+        // A product beyond the limit is a matrix of the chain.
+        let is_open = chain.len() + pending.len() < MAX_CHAIN && belongs_to_root(rw, value);
+        let inner = match is_open {
             true => rw.def::<DotGeneral>(value).filter(|inner| is_matrix_product(rw, inner)),
             false => None,
         };
+        let inner = inner.filter(|inner| inner.accumulate == dot.accumulate);
         // A scalar product is a matrix of extent one by one, whose parts do not move.
         let inner = inner.filter(|_| rw.rank(value).is_some_and(|rank| rank > 0));
         match inner {
@@ -109,9 +112,6 @@ fn collect(
                 let (rows, columns) = (extent(row_axis), extent(column_axis));
                 chain.push(ChainMatrix { value, rows, columns, row_axis, column_axis });
             }
-        }
-        if chain.len() > MAX_CHAIN {
-            return None;
         }
     }
     Some(())

@@ -4,8 +4,7 @@ use sapwood_ptir::cost::Amount;
 use sapwood_ptir::ops::{Add, DotGeneral, Sub};
 use sapwood_ptir::{Op, Value};
 
-use super::dot_cost::{dot_flops, is_less};
-use crate::FloatMode;
+use super::dot_cost::{belongs_to_root, dot_flops, is_less, may_reorder};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "common_factor":
@@ -37,10 +36,14 @@ fn factor_out<T: Op>(
     rhs: Value,
     combine: impl Fn(Value, Value) -> T,
 ) -> Option<Value> {
-    if lhs == rhs || !rw.allows(FloatMode::Fast, lhs) || !rw.one_use(lhs) || !rw.one_use(rhs) {
+    if lhs == rhs || !belongs_to_root(rw, lhs) || !belongs_to_root(rw, rhs) {
         return None;
     }
     let (a, b) = (rw.def::<DotGeneral>(lhs)?, rw.def::<DotGeneral>(rhs)?);
+    // The sum of operands must not be narrower than that of the products.
+    if !may_reorder(rw, a.lhs) || a.out.is_some() || a.accumulate.is_some() {
+        return None;
+    }
     let is_like = DotGeneral { lhs: a.lhs, rhs: a.rhs, ..b.clone() } == a;
     let (old, new) = match () {
         () if is_like && a.lhs == b.lhs => (a.rhs, b.rhs),

@@ -2,8 +2,10 @@
 
 use sapwood_ptir::cost::Amount;
 use sapwood_ptir::ops::DotGeneral;
-use sapwood_ptir::{Dim, TensorType};
+use sapwood_ptir::{Axes, Dim, InstId, TensorType, Value};
+use sapwood_types::DataType;
 
+use crate::FloatMode;
 use crate::pattern::Rewrite;
 
 /// The axis of an operand that an axis of a product comes from.
@@ -44,7 +46,28 @@ pub(super) fn dot_flops(dot: &DotGeneral, lhs: &TensorType, rhs: &TensorType) ->
     Amount::elements(lhs).times(Amount::product(&free)).times(Amount::Known(2))
 }
 
+/// Returns true if nothing but the root uses a value, and if it is computed in the body of the root: not outside of a loop around the root.
+pub(super) fn belongs_to_root(rw: &Rewrite<'_>, value: Value) -> bool {
+    let f = rw.function();
+    let body = |inst: InstId| f.body_of(inst);
+    rw.one_use(value) && f.inst_of(value).and_then(body) == body(rw.root())
+}
+
+/// Returns true if sums of such elements may be taken in another order. Narrow floats may not: their products are added in a wider type, and the sum of
+/// operands may overflow where the product does not.
+pub(super) fn may_reorder(rw: &Rewrite<'_>, value: Value) -> bool {
+    let is_narrow = |dtype: DataType| dtype.is_float() && dtype.bit_width() < 32;
+    rw.allows(FloatMode::Fast, value) && !rw.dtype(value).is_none_or(is_narrow)
+}
+
 /// Returns true if an amount is certainly smaller than another.
 pub(super) fn is_less(new: Amount, old: Amount) -> bool {
     new != old && new.plus(Amount::ONE).at_most(old) == Some(true)
+}
+
+/// Returns a list of axes without some, in the numbers of a tensor that does not have those.
+pub(super) fn without(list: &[i64], removed: &[usize]) -> Axes {
+    let is_removed = |axis: i64| removed.contains(&(axis as usize));
+    let before = |axis: i64| removed.iter().filter(|&&r| (r as i64) < axis).count() as i64;
+    list.iter().filter(|&&axis| !is_removed(axis)).map(|&axis| axis - before(axis)).collect()
 }

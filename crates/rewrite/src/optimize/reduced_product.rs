@@ -4,8 +4,9 @@ use sapwood_ptir::cost::Amount;
 use sapwood_ptir::ops::{DotGeneral, DynamicSlice, ReduceSum, Slice};
 use sapwood_ptir::{Axes, TensorLiteral, Value, Values};
 
-use super::dot_cost::{ProductAxis, dot_flops, is_less, product_axes};
-use crate::FloatMode;
+use super::dot_cost::{
+    ProductAxis, belongs_to_root, dot_flops, is_less, may_reorder, product_axes, without,
+};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "reduced_product":
@@ -36,7 +37,7 @@ struct AxisPart {
 /// Floats: exact.
 fn slice_of_dot(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
     let dot = rw.def::<DotGeneral>(op.input)?;
-    if !rw.one_use(op.input) {
+    if !belongs_to_root(rw, op.input) {
         return None;
     }
     let axes = product_axes(rw, &dot)?;
@@ -91,7 +92,7 @@ fn slice_axes(rw: &mut Rewrite<'_>, input: Value, parts: &[(usize, AxisPart)]) -
 /// Floats: exact.
 fn dynamic_slice_of_dot(op: DynamicSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
     let dot = rw.def::<DotGeneral>(op.input)?;
-    if !rw.one_use(op.input) {
+    if !belongs_to_root(rw, op.input) {
         return None;
     }
     let axes = product_axes(rw, &dot)?;
@@ -146,8 +147,8 @@ fn dynamic_slice_axes(
 /// Floats: fast.
 fn sum_of_dot(op: ReduceSum, rw: &mut Rewrite<'_>) -> Option<Value> {
     let dot = rw.def::<DotGeneral>(op.input)?;
-    let is_plain = op.accumulate.is_none() && dot.out.is_none() && !op.keepdims;
-    if !is_plain || !rw.one_use(op.input) || !rw.allows(FloatMode::Fast, op.input) {
+    let is_wider = op.accumulate.or(dot.accumulate).or(dot.out).is_some();
+    if is_wider || op.keepdims || !belongs_to_root(rw, op.input) || !may_reorder(rw, op.input) {
         return None;
     }
     let axes = product_axes(rw, &dot)?;
@@ -161,18 +162,13 @@ fn sum_of_dot(op: ReduceSum, rw: &mut Rewrite<'_>) -> Option<Value> {
     }
     let (lhs, left_flops) = sum_axes(rw, dot.lhs, &left)?;
     let (rhs, right_flops) = sum_axes(rw, dot.rhs, &right)?;
-    let renumbered = |list: &Axes, removed: &[usize]| -> Axes {
-        list.iter()
-            .map(|&a| a - removed.iter().filter(|&&r| (r as i64) < a).count() as i64)
-            .collect()
-    };
     let new = DotGeneral {
         lhs,
         rhs,
-        lhs_batch: renumbered(&dot.lhs_batch, &left),
-        lhs_contract: renumbered(&dot.lhs_contract, &left),
-        rhs_batch: renumbered(&dot.rhs_batch, &right),
-        rhs_contract: renumbered(&dot.rhs_contract, &right),
+        lhs_batch: without(&dot.lhs_batch, &left),
+        lhs_contract: without(&dot.lhs_contract, &left),
+        rhs_batch: without(&dot.rhs_batch, &right),
+        rhs_contract: without(&dot.rhs_contract, &right),
         ..dot.clone()
     };
     if !pays(rw, &dot, &new, left_flops.plus(right_flops))? {

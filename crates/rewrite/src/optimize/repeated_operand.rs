@@ -4,8 +4,9 @@ use sapwood_ptir::cost::Amount;
 use sapwood_ptir::ops::{DotGeneral, ReduceSum};
 use sapwood_ptir::{Axes, TensorType, Value};
 
-use super::dot_cost::{ProductAxis, dot_flops, free_axes, is_less, product_axes};
-use crate::FloatMode;
+use super::dot_cost::{
+    ProductAxis, dot_flops, free_axes, is_less, may_reorder, product_axes, without,
+};
 use crate::canonicalize::tensor_views::{BroadcastView, emit_broadcast};
 use crate::pattern::Rewrite;
 
@@ -45,13 +46,6 @@ impl Side {
             }
         }
     }
-}
-
-// Returns a list of axes without some, in the numbers of a tensor that does not have those.
-fn without(list: &[i64], removed: &[usize]) -> Axes {
-    let is_removed = |axis: i64| removed.contains(&(axis as usize));
-    let before = |axis: i64| removed.iter().filter(|&&r| (r as i64) < axis).count() as i64;
-    list.iter().filter(|&&axis| !is_removed(axis)).map(|&axis| axis - before(axis)).collect()
 }
 
 // Emits a broadcast without some axes that it adds.
@@ -118,7 +112,7 @@ fn dot_of_repeated_rows(op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
 ///
 /// Floats: fast.
 fn dot_of_repeated_contraction(op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
-    if !rw.allows(FloatMode::Fast, op.lhs) || op.accumulate.is_some() || op.out.is_some() {
+    if !may_reorder(rw, op.lhs) || op.accumulate.is_some() || op.out.is_some() {
         return None;
     }
     [Side::Left, Side::Right].into_iter().find_map(|side| {

@@ -1,10 +1,9 @@
 //! `sapwood cost`.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use sapwood_ptir::cost::{self, Amount, Cost, FunctionCost, InstCost};
-use sapwood_ptir::{Function, InstPrinter, Program};
+use sapwood_ptir::cost::{Amount, Cost, CostAnalysis, FunctionCost, InstCost};
+use sapwood_ptir::{Function, InstPrinter};
 use sapwood_types::counted;
 use serde_json::{Value, json};
 
@@ -55,7 +54,8 @@ fn cost_of_file(args: &Args, input: &Input, toolkit: &Toolkit) -> Result<FileRes
         None => None,
     };
     let has_public = program.functions().iter().any(|function| !function.is_private());
-    let costs = cost::of_program(&program);
+    let analysis = CostAnalysis::new(&program);
+    let costs = analysis.functions();
     let (mut text, mut json, mut lines) = (String::new(), Vec::new(), Vec::new());
     for (function, cost) in program.functions().iter().zip(&costs) {
         let is_shown = match selected {
@@ -65,7 +65,7 @@ fn cost_of_file(args: &Args, input: &Input, toolkit: &Toolkit) -> Result<FileRes
         if !is_shown {
             continue;
         }
-        let insts = most_expensive(&program, function, args.top);
+        let insts = most_expensive(&analysis, function, args.top);
         if !text.is_empty() {
             text.push('\n');
         }
@@ -84,8 +84,8 @@ fn cost_of_file(args: &Args, input: &Input, toolkit: &Toolkit) -> Result<FileRes
 
 // Returns the instructions with the most operations, or bytes if there are no more operations. Instructions with regions and calls are left out: those
 // inside of them are listed.
-fn most_expensive(program: &Program, function: &Arc<Function>, count: usize) -> Vec<InstCost> {
-    let mut insts = cost::of_function(program, function);
+fn most_expensive(analysis: &CostAnalysis<'_>, function: &Function, count: usize) -> Vec<InstCost> {
+    let mut insts = analysis.insts(function);
     insts.retain(|found| {
         let is_control = function.op_def(found.inst).is_some_and(|def| def.family == "control");
         !is_control && found.cost != Cost::ZERO
