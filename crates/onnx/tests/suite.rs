@@ -6,4 +6,5 @@ mod hostile;
 mod lossless;
 mod programs;
 mod properties;
+mod random_nodes;
 mod verify;

@@ -27,6 +27,8 @@ use crate::formats::{
 };
 #[cfg(feature = "onnx")]
 use crate::formats::{OnnxReadError, read_onnx};
+#[cfg(feature = "onnx")]
+use sapwood_onnx::ModelEdits;
 #[cfg(feature = "runtime")]
 use named_backend::NamedBackend;
 
@@ -65,6 +67,9 @@ pub struct Toolkit {
     // The extents of symbols in the programs that are read.
     #[cfg(feature = "command")]
     bindings: Vec<(Name, u64)>,
+    // The edits of the ONNX models that are read.
+    #[cfg(feature = "onnx")]
+    edits: ModelEdits,
     // The problems of what was added, which the methods that run something report.
     problems: SourceErrors,
 }
@@ -99,6 +104,8 @@ impl Toolkit {
             backends: Vec::new(),
             #[cfg(feature = "command")]
             bindings: Vec::new(),
+            #[cfg(feature = "onnx")]
+            edits: ModelEdits::default(),
             problems: SourceErrors::default(),
         }
     }
@@ -173,6 +180,19 @@ impl Toolkit {
         &self.bindings
     }
 
+    /// Edits the ONNX models that are read: shapes of inputs, and cutting a part out.
+    #[must_use]
+    #[cfg(feature = "onnx")]
+    pub fn edit_models(mut self, edits: ModelEdits) -> Self {
+        self.edits = edits;
+        self
+    }
+
+    #[cfg(feature = "command")]
+    pub(crate) fn model_edits(&self) -> &ModelEdits {
+        &self.edits
+    }
+
     fn add_problems(&mut self, problems: SourceErrors) {
         self.problems.append_at(Span::unknown(), problems);
     }
@@ -191,8 +211,8 @@ impl Toolkit {
         self.problems.clone().into_result(())
     }
 
-    #[cfg(feature = "command")]
-    pub(crate) fn pass_infos(&self) -> impl Iterator<Item = &PassInfo> {
+    /// Returns the passes that pipelines may name.
+    pub fn pass_infos(&self) -> impl Iterator<Item = &PassInfo> {
         sapwood_rewrite::PASSES.iter().copied().chain(self.passes.iter().map(|info| &**info))
     }
 
@@ -263,7 +283,7 @@ impl Toolkit {
         let errors = |diagnostics| SourceErrors::in_source(diagnostics, &source);
         let read = match format {
             #[cfg(feature = "onnx")]
-            FileFormat::Onnx => match read_onnx(Ok(path), &self.registry) {
+            FileFormat::Onnx => match read_onnx(Ok(path), &self.registry, &self.edits) {
                 Err(OnnxReadError::File(error)) => return Err(SourceErrors::plain(error)),
                 Err(OnnxReadError::Model(problems)) => Err(problems),
                 Ok(read) => Ok(read),
@@ -286,15 +306,11 @@ impl Toolkit {
         })
     }
 
-    /// Runs a pipeline of passes.
+    /// Returns a pass manager with the passes of a pipeline.
     ///
     /// # Errors
-    /// If the text is not a pipeline, or a pass fails. Then the program is unchanged.
-    pub fn optimize(
-        &self,
-        program: &mut Program,
-        pipeline: &str,
-    ) -> Result<RunReport, OptimizeError> {
+    /// If the text is not a pipeline.
+    pub fn pass_manager(&self, pipeline: &str) -> Result<PassManager, SourceErrors> {
         self.check_parts()?;
         #[cfg(feature = "rules")]
         let reader = |files: &[std::path::PathBuf], set: &mut PatternSet| {
@@ -305,7 +321,19 @@ impl Toolkit {
             let parser = parser.pattern_reader(&reader);
             parser.parse(pipeline)
         })?;
-        Ok(PassManager::from(passes).run(program)?)
+        Ok(PassManager::from(passes))
+    }
+
+    /// Runs a pipeline of passes.
+    ///
+    /// # Errors
+    /// If the text is not a pipeline, or a pass fails. Then the program is unchanged.
+    pub fn optimize(
+        &self,
+        program: &mut Program,
+        pipeline: &str,
+    ) -> Result<RunReport, OptimizeError> {
+        Ok(self.pass_manager(pipeline)?.run(program)?)
     }
 
     /// Compares the results of two programs on random inputs.

@@ -25,7 +25,7 @@ mod table;
 use std::sync::Arc;
 
 use sapwood_ptir::dims::DimExpr;
-use sapwood_ptir::eval::{self, EvalCx, EvalResult, Fault, RunOptions, Value};
+use sapwood_ptir::eval::{EvalCx, EvalResult, Fault, Prepared, Value};
 use sapwood_ptir::ops::Return;
 use sapwood_ptir::{
     Attr, Function, InsertPoint, Op as _, OpDef, Program, Registry, TensorLiteral, ValueType,
@@ -162,7 +162,15 @@ fn evaluate(cx: &mut EvalCx<'_>) -> EvalResult {
     f.set_result_types(&types);
     let mut program = Program::new(Registry::builtin());
     program.replace(f);
-    let options = RunOptions { threads: cx.threads(), ..RunOptions::default() };
-    let results = eval::run(&program, "node", &args, &options);
-    Ok(results.map_err(|error| failed(error.to_string()))?.into())
+    let prepared = Prepared::new(&program, "node", None).map_err(|e| failed(e.to_string()))?;
+    let results = prepared.run_within(&args, cx).map_err(|error| match error.fault {
+        // The limits are those of the whole run.
+        limit @ (Fault::Steps { .. }
+        | Fault::Time { .. }
+        | Fault::Memory { .. }
+        | Fault::OutOfMemory { .. }
+        | Fault::Stopped) => limit,
+        _ => failed(error.to_string()),
+    })?;
+    Ok(results.into())
 }

@@ -27,6 +27,7 @@ use crate::command::console::Console;
 use crate::command::io::batch::{self, BatchArgs, BatchInputs, FileResult};
 use crate::command::io::files::{Input, canonical_path};
 use crate::command::io::load::{FileFormat, ReadOptions, default_output_format, load};
+use crate::command::io::model_edits::ModelEditArgs;
 use crate::command::io::npy::read_arguments;
 use crate::command::io::print::print_ptir;
 use crate::command::io::target::{Target, companion_path, require_file};
@@ -110,6 +111,8 @@ pub(crate) struct Args {
     /// every step, statistics
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    #[command(flatten)]
+    edits: ModelEditArgs,
     /// Format of the input; the default is that of its extension, or PTIR text for standard input
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
@@ -120,6 +123,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
+    let console = &args.edits.console(console);
     let passes = create_passes(args, &console.toolkit)?;
     let mut inputs = args.batch.inputs(console, |input| {
         Some(args.to.unwrap_or_else(|| default_output_format(input, args.from)).extension())
