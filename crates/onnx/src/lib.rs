@@ -57,7 +57,7 @@ pub use external::{ExternalData, TensorError, TensorProblem};
 pub use file::{
     FileError, InlineError, WeightStorage, WriteOptions, read_file, write_file, write_inline,
 };
-pub use lower::{LowerOptions, lower_function};
+pub use lower::{LowerLevel, lower_function};
 pub use model::{
     Attribute, AttributeType, AttributeValue, DeviceConfiguration, Dimension, DimensionValue,
     ElementType, Function, Graph, IntIntListEntry, MapType, Model, Nested, Node,

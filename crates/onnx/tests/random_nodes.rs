@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use sapwood_onnx::{
     Attribute, AttributeType, AttributeValue, Bytes, Dimension, DimensionValue, ElementType,
-    ExternalData, Graph, LowerOptions, Model, Nested, Node, OperatorSet, Shape, Tensor, TensorType,
+    ExternalData, Graph, LowerLevel, Model, Nested, Node, OperatorSet, Shape, Tensor, TensorType,
     Type, TypeValue, ValueInfo, lower_function, ops, registry, to_program,
 };
 use sapwood_ptir::Program;
@@ -171,7 +171,7 @@ fn value(tensor: &Tensor) -> Option<Value> {
         _ => eval::DataType::Bf16,
     };
     let shape: Vec<u64> = tensor.dims.iter().map(|&n| n as u64).collect();
-    let literal = sapwood_ptir::TensorLiteral::new(dtype, &shape, tensor.inline_bytes()?).ok()?;
+    let literal = sapwood_ptir::TensorLiteral::new(dtype, &shape, &tensor.inline_bytes()?).ok()?;
     Value::try_from(&literal).ok()
 }
 
@@ -196,14 +196,58 @@ proptest! {
         bytes in proptest::collection::vec(any::<u8>(), 0..200),
         row in any::<usize>(),
     ) {
-        let (model, inputs) = one_node(&bytes, row);
-        let Ok(module) = to_program(model, ExternalData::default(), &registry()) else { return Ok(()) };
-        let Some(inputs) = inputs.iter().map(value).collect::<Option<Vec<Value>>>() else { return Ok(()) };
-        sapwood_ptir::verify(&module.program).unwrap_or_else(|e| panic!("{e}\n{}", module.program));
-        run(&module.program, &inputs);
-        let mut lowered = module.program.clone();
-        lowered.functions_mut().for_each(|f| drop(lower_function(f, LowerOptions { decompose: true })));
-        sapwood_ptir::verify(&lowered).unwrap_or_else(|e| panic!("{e}\n{lowered}"));
-        run(&lowered, &inputs);
+        check(&bytes, row);
     }
+}
+fn check(bytes: &[u8], row: usize) {
+    let (model, inputs) = one_node(bytes, row);
+    let Ok(module) = to_program(model, ExternalData::default(), &registry()) else { return };
+    let Some(inputs) = inputs.iter().map(value).collect::<Option<Vec<Value>>>() else { return };
+    sapwood_ptir::verify(&module.program).unwrap_or_else(|e| panic!("{e}\n{}", module.program));
+    run(&module.program, &inputs);
+    let mut lowered = module.program.clone();
+    for f in lowered.functions_mut() {
+        lower_function(f, LowerLevel::All);
+    }
+    sapwood_ptir::verify(&lowered).unwrap_or_else(|e| panic!("{e}\n{lowered}"));
+    run(&lowered, &inputs);
+}
+
+// COLLECT
+#[test]
+fn collect_panics() {
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+    static SITES: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+    static NOW: Mutex<(String, u64)> = Mutex::new((String::new(), 0));
+    std::panic::set_hook(Box::new(|info| {
+        let place = format!("{}", info).chars().take(300).collect::<String>();
+        let key = info.location().map(|l| format!("{}:{}", l.file(), l.line())).unwrap_or_default();
+        let op = NOW.lock().unwrap().0.clone();
+        SITES.lock().unwrap().entry(format!("{op} {key}")).or_insert(place);
+    }));
+    std::thread::spawn(|| {
+        let mut last = 0;
+        loop {
+            std::thread::sleep(std::time::Duration::from_secs(10));
+            let now = NOW.lock().unwrap().clone();
+            if now.1 == last { eprintln!("STUCK at {} {}", now.0, now.1); std::process::exit(3); }
+            last = now.1;
+        }
+    });
+    let mut state = 88172645463325252u64;
+    let mut next = || { state ^= state << 13; state ^= state >> 7; state ^= state << 17; state };
+    let count: u64 = std::env::var("N").ok().and_then(|n| n.parse().ok()).unwrap_or(20000);
+    let start = std::time::Instant::now();
+    let all = ops::all_schemas();
+    for i in 0..count {
+        let bytes: Vec<u8> = (0..(next() % 200)).map(|_| next() as u8).collect();
+        let row = next() as usize;
+        *NOW.lock().unwrap() = (all[row % all.len()].name.to_owned(), i + 1);
+        let t = std::time::Instant::now();
+        let _ = std::panic::catch_unwind(|| check(&bytes, row));
+        if t.elapsed().as_millis() > 500 { eprintln!("SLOW {} {:?}", all[row % all.len()].name, t.elapsed()); }
+        if start.elapsed().as_secs() > 100 { eprintln!("stopped at {i}"); break; }
+    }
+    for (site, text) in SITES.lock().unwrap().iter() { eprintln!("== {site}\n{text}"); }
 }

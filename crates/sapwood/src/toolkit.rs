@@ -98,7 +98,7 @@ impl Toolkit {
     pub fn new() -> Self {
         Self {
             registry: shipped_registry(),
-            patterns: Vec::new(),
+            patterns: shipped_patterns(),
             passes: shipped_passes(),
             #[cfg(feature = "runtime")]
             backends: Vec::new(),
@@ -436,6 +436,14 @@ fn shipped_passes() -> Vec<Arc<PassInfo>> {
     #[cfg(feature = "onnx")]
     let passes = passes.chain([&crate::onnx_passes::ONNX_TO_CORE, &crate::onnx_passes::DECOMPOSE]);
     passes.map(|info| Arc::new(info.clone())).collect()
+}
+
+// Returns the patterns besides those of `canonicalize`.
+fn shipped_patterns() -> Vec<Arc<AddPatterns>> {
+    #[cfg(feature = "onnx")]
+    return vec![Arc::new(|set: &mut PatternSet| crate::onnx_patterns::LIST.populate(set))];
+    #[cfg(not(feature = "onnx"))]
+    Vec::new()
 }
 
 // Returns the ops of PTIR and, with the feature, of ONNX.

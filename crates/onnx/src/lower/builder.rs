@@ -408,8 +408,8 @@ impl<'b> V<'b> {
 
     /// Returns the mean over axes, whose extents must be known.
     pub(crate) fn mean(self, axes: &[usize], keepdims: bool) -> Self {
-        let count: i64 = axes.iter().map(|&axis| self.extent(axis)).product();
-        self.sum(axes, keepdims) / count as f64
+        let count: f64 = axes.iter().map(|&axis| self.extent(axis) as f64).product();
+        self.sum(axes, keepdims) / count
     }
 
     pub(crate) fn arg_extreme(self, is_max: bool, axis: usize, keepdims: bool) -> Self {

@@ -245,10 +245,10 @@ pub(super) fn col2im<'b>(cx: &Cx<'b>) -> V<'b> {
     let dilations = cx.ints_or("dilations", 1, n);
     let pads = cx.ints_or("pads", 0, 2 * n);
     let strides = cx.ints_or("strides", 1, n);
-    if block.len() != n || x.rank() != 3 {
+    if [block.len(), dilations.len(), strides.len()] != [n; 3] || pads.len() != 2 * n || x.rank() != 3 {
         return cx.fail("the shapes do not fit");
     }
-    let taps: i64 = block.iter().product();
+    let taps = cx.product(&block);
     let (batch, channels) = (x.extent(0), x.extent(1) / taps.max(1));
     let counts: Vec<i64> = (0..n)
         .map(|i| {
@@ -286,7 +286,7 @@ pub(super) fn max_unpool<'b>(cx: &Cx<'b>) -> V<'b> {
     let kernel = cx.ints("kernel_shape").unwrap_or_default();
     let n = kernel.len();
     let (strides, pads) = (cx.ints_or("strides", 1, n), cx.ints_or("pads", 0, 2 * n));
-    if x.rank() != n + 2 || strides.len() != n {
+    if x.rank() != n + 2 || strides.len() != n || pads.len() != 2 * n {
         return cx.fail("the attributes do not fit");
     }
     let mut plain = vec![x.extent(0), x.extent(1)];
@@ -298,7 +298,7 @@ pub(super) fn max_unpool<'b>(cx: &Cx<'b>) -> V<'b> {
         None => plain.clone(),
     };
     // Indices count elements of the smaller shape, which is at the start of the larger one.
-    let total: i64 = plain.iter().product();
+    let total = cx.product(&plain);
     let count = x.ty().num_elements().unwrap_or(0) as i64;
     let zeros = cx.b.filled(x.dtype(), &[total.max(0) as u64], 0.0);
     let places = reshape_ints(indices.cast(DataType::I64), &[count, 1]);

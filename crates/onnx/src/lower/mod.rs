@@ -38,7 +38,8 @@ use context::Cx;
 use table::Meaning;
 
 pub(crate) use control::infer_control_flow;
-pub use pass::{LowerOptions, lower_function};
+pub use pass::lower_function;
+pub use table::LowerLevel;
 
 /// The known contents of a value: a literal, or integers that are expressions over symbols.
 #[derive(Clone, Debug, Default)]

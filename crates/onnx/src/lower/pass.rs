@@ -7,19 +7,13 @@ use sapwood_ptir::{Attr, Function, InsertPoint, InstId, ValueId, ValueType};
 
 use super::builder::Builder;
 use super::context::Cx;
+use super::table::LowerLevel;
 use super::{Known, NodeView, shape_values, table};
 use crate::dialect::{ABSENT, PREFIX};
 
-/// The choice of ops to replace.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LowerOptions {
-    /// Also replaces ops that runtimes have kernels for, by their definition.
-    pub decompose: bool,
-}
-
 /// Replaces ops of ONNX by core ops with the same meaning, and returns how many. An op stays if the extents or contents that its meaning
 /// depends on are not known.
-pub fn lower_function(f: &mut Function, options: LowerOptions) -> usize {
+pub fn lower_function(f: &mut Function, level: LowerLevel) -> usize {
     let insts: Vec<InstId> = f.walk().filter(|&inst| f.op_name(inst).starts_with(PREFIX)).collect();
     if insts.is_empty() {
         return 0;
@@ -29,7 +23,7 @@ pub fn lower_function(f: &mut Function, options: LowerOptions) -> usize {
     let mut known: HashMap<ValueId, Known, FxBuildHasher> = HashMap::default();
     let mut count = 0;
     for inst in insts {
-        count += usize::from(lower_inst(&b, inst, options, &mut known));
+        count += usize::from(lower_inst(&b, inst, level, &mut known));
     }
     *f = b.f.into_inner();
     count
@@ -38,7 +32,7 @@ pub fn lower_function(f: &mut Function, options: LowerOptions) -> usize {
 fn lower_inst(
     b: &Builder,
     inst: InstId,
-    options: LowerOptions,
+    level: LowerLevel,
     known: &mut HashMap<ValueId, Known, FxBuildHasher>,
 ) -> bool {
     let f = b.f.borrow();
@@ -71,7 +65,7 @@ fn lower_inst(
     {
         known.insert(result, Known { literal: None, numbers: Some(numbers.into()) });
     }
-    if !(row.is_core || options.decompose) {
+    if row.level > level {
         return false;
     }
     b.insert_at(InsertPoint::Before(inst), span);
@@ -82,7 +76,7 @@ fn lower_inst(
     let failed = b.take_failure().is_some() || new.len() < results.len();
     let mut f = b.f.borrow_mut();
     let is_cast = matches!(op, "onnx.Cast" | "onnx.CastLike");
-    let adds_cast = !options.decompose && !is_cast && has_cast_between(&f, last, inst);
+    let adds_cast = level == LowerLevel::Core && !is_cast && has_cast_between(&f, last, inst);
     let fits = !failed
         && !adds_cast
         && new

@@ -67,6 +67,9 @@ pub(super) fn max_pool<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
     vec![largest, max_indices(cx, x, &window, largest)]
 }
 
+/// The most elements of a window whose indices are computed.
+const MAX_TAPS: i64 = 1 << 12;
+
 fn max_indices<'b>(cx: &Cx<'b>, x: V<'b>, window: &Window, largest: V<'b>) -> V<'b> {
     let dims = x.dims();
     let rank = dims.len();
@@ -83,6 +86,9 @@ fn max_indices<'b>(cx: &Cx<'b>, x: V<'b>, window: &Window, largest: V<'b>) -> V<
         step *= shape[axis] as i64;
     }
     let n = window.kernel.len();
+    if cx.product(&window.kernel) > MAX_TAPS {
+        return cx.fail("the window is too large");
+    }
     let outputs: Vec<i64> = (2..rank).map(|axis| largest.extent(axis)).collect();
     let none = index.number((1u64 << 62) as f64);
     let (low, high): (Vec<i64>, Vec<i64>) = (

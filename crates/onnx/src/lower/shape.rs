@@ -403,7 +403,7 @@ pub(super) fn pad<'b>(cx: &Cx<'b>) -> V<'b> {
 }
 
 /// The longest axis whose indices are written out.
-pub(super) const MAX_INDICES: i64 = 1 << 26;
+pub(super) const MAX_INDICES: i64 = 1 << 24;
 
 /// Returns the elements at some indices of an axis.
 pub(super) fn take<'b>(x: V<'b>, axis: usize, indices: &[i64]) -> V<'b> {
