@@ -4,6 +4,7 @@ use sapwood_ptir::eval::DataType;
 use sapwood_ptir::{Attr, Dim, Name, TensorLiteral, TensorType, ValueType};
 
 use crate::dialect::{data_type, element_type};
+use crate::read::FRESH_PREFIX;
 use crate::wire;
 use crate::{
     Attribute, AttributeType, AttributeValue, Bytes, Dimension, DimensionValue, ExternalData,
@@ -77,6 +78,10 @@ pub(crate) fn type_of(ty: &ValueType) -> Option<Type> {
     let dim = |dim: &Dim| Dimension {
         value: match dim {
             Dim::Known(n) => Some(DimensionValue::Value(i64::try_from(*n).unwrap_or(i64::MAX))),
+            // Symbols that reading introduced mean nothing outside.
+            Dim::Expr(expr) if expr.symbols().iter().any(|s| s.as_str().starts_with(FRESH_PREFIX)) => {
+                None
+            }
             Dim::Expr(expr) => Some(DimensionValue::Param(match expr.as_symbol() {
                 Some(name) => name.as_str().into(),
                 None => expr.to_string().replace('?', "").into(),

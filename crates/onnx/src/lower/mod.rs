@@ -60,6 +60,20 @@ pub(crate) struct NodeView<'a> {
     pub(crate) attrs: &'a [Attr],
     pub(crate) absent: &'a [i64],
     pub(crate) outputs: usize,
+    /// The types of the results, if they are known; not in inference.
+    pub(crate) results: &'a [ValueType],
+}
+
+impl<'a> NodeView<'a> {
+    /// Returns a view without the types of the results.
+    pub(crate) fn new(
+        def: &'a OpDef,
+        attrs: &'a [Attr],
+        absent: &'a [i64],
+        outputs: usize,
+    ) -> Self {
+        Self { def, attrs, absent, outputs, results: &[] }
+    }
 }
 
 /// The types and known contents of the results of an op; `None` where they are not known.
@@ -134,7 +148,7 @@ fn evaluate(cx: &mut EvalCx<'_>) -> EvalResult {
         Attr::Ints(list) => list.to_vec(),
         _ => Vec::new(),
     };
-    let view = NodeView { def, attrs: &attrs, absent: &absent, outputs: cx.num_results() };
+    let view = NodeView::new(def, &attrs, &absent, cx.num_results());
     let args: Vec<Value> = cx.args().to_vec();
     let (f, params) = scratch_function(args.iter().map(Value::ty));
     let b = Builder::new(f, false);

@@ -58,7 +58,10 @@ fn lower_inst(
     let span = f.inst_span(inst);
     let last = f.prev_inst(inst);
     drop(f);
-    let view = NodeView { def: &def, attrs: &attrs, absent: &absent, outputs: results.len() };
+    let view = NodeView {
+        results: &result_types,
+        ..NodeView::new(&def, &attrs, &absent, results.len())
+    };
     let refs: Vec<&ValueType> = types.iter().collect();
     if let (Some(numbers), Some(&result)) =
         (shape_values::numbers_of(&view, &refs, &facts), results.first())

@@ -471,7 +471,7 @@ pub(super) fn roi_align<'b>(cx: &Cx<'b>) -> V<'b> {
         let (bin_h, bin_w) = (rh / oh as f64, rw / ow as f64);
         let count = |bin: f64| if ratio > 0 { ratio } else { bin.ceil().max(0.0) as i64 };
         let (gh, gw) = (count(bin_h), count(bin_w));
-        if cx.product(&[oh, ow, gh, gw]) > MAX_SAMPLES {
+        if cx.product(&[oh.max(1), ow.max(1), gh.max(1), gw.max(1)]) > MAX_SAMPLES {
             return cx.fail("there are too many samples in a region");
         }
         let image = x.slice_axis(

@@ -2,7 +2,7 @@
 
 use sapwood_ptir::eval::DataType;
 use sapwood_ptir::ops::Direction;
-use sapwood_ptir::{Attr, Dim, TensorLiteral, TensorType};
+use sapwood_ptir::{Attr, Dim, TensorLiteral, TensorType, ValueType};
 
 use super::builder::{V, joined_dims};
 use super::context::Cx;
@@ -102,6 +102,14 @@ pub(super) fn reshape<'b>(cx: &Cx<'b>) -> V<'b> {
     }
     if let Some(axis) = open {
         dims[axis] = remaining_dim(&own, &dims, axis);
+    }
+    // Extents that do not follow are those of the known type of the result.
+    if let Some(ty) = cx.view.results.first().and_then(ValueType::as_tensor)
+        && ty.rank() == dims.len()
+    {
+        for (dim, known) in dims.iter_mut().zip(&ty.dims).filter(|(dim, _)| **dim == Dim::Unknown) {
+            *dim = *known;
+        }
     }
     x.reshape(&dims)
 }

@@ -1,5 +1,6 @@
 //! The reader: from models to programs with one instruction per node.
 
+mod fresh_symbols;
 mod graph;
 mod names;
 
@@ -9,6 +10,8 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Program, Registry};
 use sapwood_types::{Diagnostic, Diagnostics, Severity, Span};
+
+pub(crate) use fresh_symbols::FRESH_PREFIX;
 
 use crate::edit::ValueTypes;
 use crate::{ExternalData, Graph, Model, Node, Text, verify};

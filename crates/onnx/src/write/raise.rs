@@ -435,18 +435,13 @@ impl GraphWriter<'_> {
                 parts.push(self.int_constant("extent", &[n as i64]));
                 continue;
             }
-            let params = self.f.params().iter();
-            let place = params
-                .copied()
-                .find_map(|p| Some((p, self.dims(p).iter().position(|d| d.certainly_equal(dim))?)));
-            let Some((param, axis)) = place else {
-                let why = format!("no input has the extent {dim}");
+            let Some((value, axis)) = self.extents.get(&dim).cloned() else {
+                let why = format!("no value before it has the extent {dim}");
                 return Err(WriteError::Op { op: "broadcast_in_dim".into(), why });
             };
             let (shape, extent) =
                 (self.names.fresh_like("input_shape"), self.names.fresh_like("input_extent"));
-            let input = vec![self.name_of(param)];
-            nodes.push(self.node("Shape", input, shape.clone(), Vec::new()));
+            nodes.push(self.node("Shape", vec![value], shape.clone(), Vec::new()));
             let index = self.int_constant("axis", &[axis as i64]);
             nodes.push(self.node("Gather", vec![shape, index], extent.clone(), Vec::new()));
             parts.push(extent);
