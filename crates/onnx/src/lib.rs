@@ -33,6 +33,7 @@
 //! | `file`, `external` | Reading and writing files; weights in other files. |
 //! | `edit` | Edits of models: shapes of inputs, and cutting a part out. |
 //! | `verify/` | The verifier: `node`, `scope` (names), `cycle`. |
+//! | `reshape_form` | The ways to write a reshape without computing a shape. |
 //! | `dialect`, `values` | The ops of ONNX as ops of PTIR; tensors, types and attributes as those of PTIR, and back. |
 //! | `read/`, `write/` | Models as programs: `graph` (bodies), `names`; and back: `graph`, `node`, `scope` (names), `raise` and `raise_products` (core ops as nodes). |
 //! | `lower/` | The meaning of each op: `table` (one row per op), `builder` and `context` (the language of the definitions), `shape_values` (contents of shapes), `pass` (`onnx-to-core`), `control` and `kernels`, and one file per family. |
@@ -46,6 +47,7 @@ mod lower;
 mod model;
 pub mod ops;
 mod read;
+mod reshape_form;
 mod values;
 mod verify;
 mod wire;

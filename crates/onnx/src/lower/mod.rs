@@ -62,6 +62,8 @@ pub(crate) struct NodeView<'a> {
     pub(crate) outputs: usize,
     /// The types of the results, if they are known; not in inference.
     pub(crate) results: &'a [ValueType],
+    /// True if the meaning will be written as ONNX again, so that it should not need more nodes.
+    pub(crate) is_written_back: bool,
 }
 
 impl<'a> NodeView<'a> {
@@ -72,7 +74,7 @@ impl<'a> NodeView<'a> {
         absent: &'a [i64],
         outputs: usize,
     ) -> Self {
-        Self { def, attrs, absent, outputs, results: &[] }
+        Self { def, attrs, absent, outputs, results: &[], is_written_back: false }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
+use sapwood_ptir::eval::{FoldLimits, fold_inst};
 use sapwood_ptir::ops::Cast;
-use sapwood_ptir::{Attr, Function, InsertPoint, InstId, ValueId, ValueType};
+use sapwood_ptir::{Attr, Function, InsertPoint, InstId, TensorLiteral, ValueId, ValueType};
 
 use super::builder::Builder;
 use super::context::Cx;
@@ -60,6 +61,7 @@ fn lower_inst(
     drop(f);
     let view = NodeView {
         results: &result_types,
+        is_written_back: level == LowerLevel::Core,
         ..NodeView::new(&def, &attrs, &absent, results.len())
     };
     let refs: Vec<&ValueType> = types.iter().collect();
@@ -67,6 +69,16 @@ fn lower_inst(
         (shape_values::numbers_of(&view, &refs, &facts), results.first())
     {
         known.insert(result, Known { literal: None, numbers: Some(numbers.into()) });
+    }
+    if let Some(literals) = folded(b, inst, op, &facts) {
+        let mut f = b.f.borrow_mut();
+        for ((&old, literal), ty) in results.iter().zip(&literals).zip(&result_types) {
+            let new = f.constant(literal, InsertPoint::Before(inst), span);
+            if !replace(&mut f, inst, old, new, ty) {
+                return false;
+            }
+        }
+        return f.erase(inst).is_ok();
     }
     if row.level > level {
         return false;
@@ -92,21 +104,50 @@ fn lower_inst(
     }
     for ((&old, new), ty) in results.iter().zip(&new).zip(&result_types) {
         let Some(new) = *new else { continue };
-        let new = match f.value_type(new) == ty {
-            true => new,
-            false => refined(&mut f, new, ty, inst).unwrap_or(new),
-        };
-        if f.hint(new).is_none() {
-            f.copy_hint(old, new);
-        }
         if let Some(fact) = known.get(&old).cloned() {
             known.insert(new, fact);
         }
-        if f.replace_all_uses(old, new).is_err() {
+        if !replace(&mut f, inst, old, new, ty) {
             return false;
         }
     }
     f.erase(inst).is_ok()
+}
+
+/// The most elements of a constant that is computed from other constants.
+const MAX_FOLDED_ELEMENTS: u64 = 1 << 20;
+/// Ops that repeat their operands: their result takes more bytes than they do.
+const REPEATING: &[&str] = &["onnx.Expand", "onnx.Tile", "onnx.ConstantOfShape", "onnx.Range"];
+/// The most elements of a constant that repeats others.
+const MAX_REPEATED_ELEMENTS: u64 = 64;
+
+// Returns the results of an op whose operands are all constants. Broadcasts are implicit here, so that they need not become constants.
+fn folded(b: &Builder, inst: InstId, op: &str, facts: &[Known]) -> Option<Vec<TensorLiteral>> {
+    if facts.is_empty() || facts.iter().any(|known| known.literal.is_none()) {
+        return None;
+    }
+    let repeats = REPEATING.contains(&op);
+    let max_elements = if repeats { MAX_REPEATED_ELEMENTS } else { MAX_FOLDED_ELEMENTS };
+    let limits = FoldLimits { max_elements, ..FoldLimits::default() };
+    Some(fold_inst(&b.f.borrow(), inst, &limits)?.into_vec())
+}
+
+// Replaces a result of an instruction by another value, which gets its name and its type.
+fn replace(
+    f: &mut Function,
+    inst: InstId,
+    old: ValueId,
+    new: ValueId,
+    ty: &ValueType,
+) -> bool {
+    let new = match f.value_type(new) == ty {
+        true => new,
+        false => refined(f, new, ty, inst).unwrap_or(new),
+    };
+    if f.hint(new).is_none() {
+        f.copy_hint(old, new);
+    }
+    f.replace_all_uses(old, new).is_ok()
 }
 
 // Returns whether an attempt added casts, which the node does without.

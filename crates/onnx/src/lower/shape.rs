@@ -6,6 +6,7 @@ use sapwood_ptir::{Attr, Dim, TensorLiteral, TensorType, ValueType};
 
 use super::builder::{V, joined_dims};
 use super::context::Cx;
+use crate::reshape_form::reshape_form;
 
 pub(super) fn constant<'b>(cx: &Cx<'b>) -> V<'b> {
     let literal = match (cx.literal("value"), cx.attr("value_int"), cx.attr("value_float")) {
@@ -111,7 +112,7 @@ pub(super) fn reshape<'b>(cx: &Cx<'b>) -> V<'b> {
             *dim = *known;
         }
     }
-    x.reshape(&dims)
+    reshape_or_keep(cx, x, &dims)
 }
 
 // Returns the extent that -1 stands for: extents that both shapes have cancel out.
@@ -146,7 +147,15 @@ pub(super) fn flatten<'b>(cx: &Cx<'b>) -> V<'b> {
     let axis = if axis < 0 { axis + dims.len() as i64 } else { axis } as usize;
     let axis = axis.min(dims.len());
     let product = |dims: &[Dim]| dims.iter().fold(Dim::Known(1), |n, &d| n.times(d));
-    x.reshape(&[product(&dims[..axis]), product(&dims[axis..])])
+    reshape_or_keep(cx, x, &[product(&dims[..axis]), product(&dims[axis..])])
+}
+
+// Reshapes to dims. If the node is to be written back, and that would need nodes that compute the shape, it fails.
+fn reshape_or_keep<'b>(cx: &Cx<'b>, x: V<'b>, dims: &[Dim]) -> V<'b> {
+    if cx.view.is_written_back && reshape_form(&x.dims(), dims).is_none() {
+        return cx.fail("its shape would have to be computed");
+    }
+    x.reshape(dims)
 }
 
 pub(super) fn squeeze<'b>(cx: &Cx<'b>) -> V<'b> {
@@ -192,6 +201,9 @@ pub(super) fn expand<'b>(cx: &Cx<'b>) -> V<'b> {
     match cx.dims(1) {
         Some(dims) => {
             let joined = joined_dims(cx.b, &[x.dims(), dims.into_iter().collect()]);
+            if cx.view.is_written_back && joined.iter().any(|d| d.known().is_none()) {
+                return cx.fail("its shape would have to be computed");
+            }
             x.expand(&joined)
         }
         None => cx.fail("the length of the shape is not known"),

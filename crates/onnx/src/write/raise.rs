@@ -13,6 +13,7 @@ use super::graph::GraphWriter;
 use super::raise_products::{FusedProduct, ProductKind};
 use super::{WriteError, WriteResult};
 use crate::dialect::element_type;
+use crate::reshape_form::{ReshapeForm, reshape_form};
 use crate::values::tensor_of;
 use crate::{Attribute, AttributeValue, Node, Text, ops};
 
@@ -457,44 +458,30 @@ impl GraphWriter<'_> {
         }
         let (from, to) = (self.dims(input), self.dims(result));
         let name = self.name_of(input);
-        // One entry may be left to the runtime, and extents at the same place are copied.
-        let mut open = 0;
-        let mut numbers = Vec::with_capacity(to.len());
-        for (axis, dim) in to.iter().enumerate() {
-            numbers.push(match dim.known().and_then(|n| i64::try_from(n).ok()) {
-                Some(0) => return self.reshape_to_value(name, &to, out),
-                Some(n) => n,
-                None if from.get(axis).is_some_and(|d| d.certainly_equal(*dim)) => 0,
-                None => {
-                    open += 1;
-                    -1
-                }
-            });
-        }
-        let ones: Vec<i64> =
-            (0..to.len() as i64).filter(|&a| to[a as usize] == Dim::Known(1)).collect();
-        let rest =
-            |dims: &[Dim]| dims.iter().copied().filter(|d| *d != Dim::Known(1)).collect::<Vec<_>>();
-        if open > 1 {
-            let (a, b) = (rest(&from), rest(&to));
-            let same = a.len() == b.len() && a.iter().zip(&b).all(|(x, y)| x.certainly_equal(*y));
-            let shared = from.iter().filter(|d| **d == Dim::Known(1)).count();
-            if same && shared == 0 {
-                let mut node = self.node("Unsqueeze", vec![name], out, Vec::new());
-                self.list_argument("Unsqueeze", "axes", &ones, &mut node);
-                return Ok(vec![node]);
+        let listed = |writer: &mut Self, op: &str, axes: &[i64], input: Text, out: Text| {
+            let mut node = writer.node(op, vec![input], out, Vec::new());
+            writer.list_argument(op, "axes", axes, &mut node);
+            node
+        };
+        Ok(match reshape_form(&from, &to) {
+            Some(ReshapeForm::Numbers(numbers)) => {
+                let shape = self.int_constant("shape", &numbers);
+                vec![self.node("Reshape", vec![name, shape], out, Vec::new())]
             }
-            if same && ones.is_empty() {
-                let axes: Vec<i64> =
-                    (0..from.len() as i64).filter(|&a| from[a as usize] == Dim::Known(1)).collect();
-                let mut node = self.node("Squeeze", vec![name], out, Vec::new());
-                self.list_argument("Squeeze", "axes", &axes, &mut node);
-                return Ok(vec![node]);
+            Some(ReshapeForm::Squeeze(axes)) => vec![listed(self, "Squeeze", &axes, name, out)],
+            Some(ReshapeForm::Unsqueeze(axes)) => vec![listed(self, "Unsqueeze", &axes, name, out)],
+            Some(ReshapeForm::Transpose(perm)) => {
+                vec![self.node("Transpose", vec![name], out, vec![ints("perm", perm)])]
             }
-            return self.reshape_to_value(name, &to, out);
-        }
-        let shape = self.int_constant("shape", &numbers);
-        Ok(vec![self.node("Reshape", vec![name, shape], out, Vec::new())])
+            Some(ReshapeForm::SqueezeUnsqueeze(first, second)) => {
+                let middle = self.names.fresh_like("squeezed");
+                vec![
+                    listed(self, "Squeeze", &first, name, middle.clone()),
+                    listed(self, "Unsqueeze", &second, middle, out),
+                ]
+            }
+            None => return self.reshape_to_value(name, &to, out),
+        })
     }
 
     fn reshape_to_value(&mut self, name: Text, to: &[Dim], out: Text) -> WriteResult<Vec<Node>> {

@@ -58,6 +58,9 @@ pub(crate) struct Args {
     /// Largest number of folds and rewrites; the default is 4096 plus 16 per instruction
     #[arg(long, value_name = "N")]
     max_rewrites: Option<usize>,
+    /// Largest number of elements of a constant that folding computes; the default is 65536
+    #[arg(long, value_name = "N", conflicts_with = "pipeline")]
+    fold_limit: Option<u64>,
     /// A file of rules to apply together with the shipped patterns, in every pass of -p that applies patterns. May be repeated
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
