@@ -1,5 +1,6 @@
 //! Ops that move elements, and shapes as values.
 
+use sapwood_ptir::dims::DimExpr;
 use sapwood_ptir::eval::DataType;
 use sapwood_ptir::ops::Direction;
 use sapwood_ptir::{Attr, Dim, TensorLiteral, TensorType, ValueType};
@@ -76,7 +77,7 @@ pub(super) fn reshape<'b>(cx: &Cx<'b>) -> V<'b> {
     let x = cx.x(0);
     let own = x.dims();
     let wanted = match cx.ints("shape") {
-        Some(list) => Some(list.into_iter().map(sapwood_ptir::dims::DimExpr::constant).collect()),
+        Some(list) => Some(list.into_iter().map(DimExpr::constant).collect()),
         None => cx.numbers(1),
     };
     let Some(wanted): Option<Vec<_>> = wanted else {
@@ -172,6 +173,9 @@ pub(super) fn squeeze<'b>(cx: &Cx<'b>) -> V<'b> {
     if axes.iter().any(|&a| dims[a].known().is_some_and(|n| n != 1)) {
         return cx.fail("it removes an axis whose extent is not 1");
     }
+    if cx.view.is_written_back && axes.iter().any(|&a| dims[a] != Dim::Known(1)) {
+        return cx.fail("it removes an axis whose extent is not known to be 1");
+    }
     x.reshape(&kept)
 }
 
@@ -227,7 +231,7 @@ pub(super) fn split<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
             if cx.b.is_inference && x.dim(axis).known().is_none() {
                 let mut ty = x.ty();
                 ty.dims[axis] = ty.dims[axis].map_expr(|e| {
-                    e.checked_add(sapwood_ptir::dims::DimExpr::constant(count - 1)?)?
+                    e.checked_add(DimExpr::constant(count - 1)?)?
                         .floordiv(count)
                 });
                 return (0..cx.outputs()).map(|_| x.number(0.0).pretend(ty.clone())).collect();
@@ -359,11 +363,29 @@ fn slice_of_open_dims<'b>(
                 };
                 Dim::Known((wrap(end) - wrap(start)).max(0) as u64)
             }
-            (0, end, 1, None) if end > i64::from(i32::MAX) - 1 => dim,
+            (start, end, 1, None) => sliced_dim(dim, start, end),
             _ => Dim::Unknown,
         };
     }
     x.number(0.0).pretend(ty)
+}
+
+// Returns the extent of a slice of an axis of unknown extent, with step one.
+fn sliced_dim(dim: Dim, start: i64, end: i64) -> Dim {
+    let to_the_end = end > i64::from(i32::MAX) - 1;
+    let constant = DimExpr::constant;
+    match (start, end) {
+        (0, _) if to_the_end => dim,
+        // All but the first.
+        (1.., _) if to_the_end => dim.map_expr(|n| n.checked_add(constant(start.checked_neg()?)?)?.max(constant(0)?)),
+        // The last ones.
+        (..0, _) if to_the_end => dim.map_expr(|n| n.min(constant(start.checked_neg()?)?)),
+        // All but the last.
+        (0, ..0) => dim.map_expr(|n| n.checked_add(constant(end)?)?.max(constant(0)?)),
+        // The first ones.
+        (0, _) => dim.map_expr(|n| n.min(constant(end)?)),
+        _ => Dim::Unknown,
+    }
 }
 
 pub(super) fn pad<'b>(cx: &Cx<'b>) -> V<'b> {
@@ -392,6 +414,14 @@ pub(super) fn pad<'b>(cx: &Cx<'b>) -> V<'b> {
             None => x.number(cx.float("value", 0.0)),
         };
         return x.pad(value, &low, &high);
+    }
+    if cx.b.is_inference && x.dims().iter().any(|d| d.known().is_none()) {
+        let mut ty = x.ty();
+        for (axis, dim) in ty.dims.iter_mut().enumerate() {
+            let more = low[axis].saturating_add(high[axis]);
+            *dim = dim.map_expr(|n| n.checked_add(DimExpr::constant(more)?)?.max(DimExpr::constant(0)?));
+        }
+        return x.number(0.0).pretend(ty);
     }
     // The other modes repeat elements: their indices are computed here.
     let mut result = x;
