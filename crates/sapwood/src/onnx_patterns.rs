@@ -21,6 +21,7 @@ pub(crate) static LIST: PatternList = PatternList {
         }),
         entry("mul_of_conv", |set| add(set, mul_of_conv.hops(2).floats(FloatMode::Fast))),
         entry("add_of_conv", |set| add(set, add_of_conv.hops(2).floats(FloatMode::Fast))),
+        entry("conv_of_mul", |set| add(set, on(conv_of_mul.hops(3), &["onnx.Conv"]))),
         entry("conv_of_pad", |set| add(set, on(conv_of_pad.hops(2), &["onnx.Conv"]))),
     ],
 };
@@ -256,6 +257,35 @@ fn conv_and_other(rw: &mut Rewrite<'_>, lhs: Value, rhs: Value) -> Option<(Conv,
         Some(conv) => Some((conv, rhs)),
         None => Some((Conv::of(rw, rhs)?, lhs)),
     }
+}
+
+/// `Conv(x * k, w, b) = Conv(x, w * k, b)` for a constant number `k`.
+///
+/// Weights must be constants, and nothing else may use the product.
+///
+/// Floats: fast.
+fn conv_of_mul(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let f = rw.function();
+    let operands = f.operands(op.root);
+    let &[scaled, weights, ..] = operands else { return None };
+    if !rw.one_use(scaled) || !rw.allows(FloatMode::Fast, scaled) {
+        return None;
+    }
+    let product = rw.def::<Mul>(scaled)?;
+    let weights = rw.constant_of(weights)?;
+    let (x, factor) = match per_channel(rw, product.rhs, 1) {
+        Some(factor) => (product.lhs, factor),
+        None => (product.rhs, per_channel(rw, product.lhs, 1)?),
+    };
+    let &[factor] = &factor[..] else { return None };
+    let scaled: Vec<f64> = numbers(&weights)?.iter().map(|w| w * factor).collect();
+    let scaled = literal(weights.dtype(), weights.shape(), &scaled)?;
+    let mut parts = OpParts::new(f.op_key(op.root));
+    parts.attrs = f.attrs(op.root).iter().cloned().collect();
+    parts.operands.extend([x, rw.constant(scaled)]);
+    parts.operands.extend(operands[2..].iter().copied());
+    parts.result_types.push(rw.result_type()?.clone());
+    rw.emit_parts(&parts)
 }
 
 /// `Conv(Pad(x, p), w, b) = Conv(x, w, b)` with the pads `p` added to its own.

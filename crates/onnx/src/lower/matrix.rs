@@ -194,6 +194,22 @@ pub(super) fn conv_transpose<'b>(cx: &Cx<'b>) -> V<'b> {
     {
         return cx.fail("the attributes do not fit the kernel");
     }
+    if cx.b.is_inference && x.dims().iter().skip(2).any(|d| d.known().is_none()) {
+        let mut ty = x.ty();
+        ty.dims[1] = w.dim(1).times(Dim::Known(groups as u64));
+        for i in 0..n {
+            let added = (kernel[i] - 1) * dilations[i] + 1 + extra[i] - pads[i] - pads[n + i];
+            let added = added.saturating_sub(strides[i]);
+            ty.dims[i + 2] = match (&wanted, auto) {
+                (None, "NOTSET") => ty.dims[i + 2].map_expr(|size| {
+                    size.checked_mul(DimExpr::constant(strides[i])?)?
+                        .checked_add(DimExpr::constant(added)?)
+                }),
+                _ => Dim::Unknown,
+            };
+        }
+        return x.number(0.0).pretend(ty);
+    }
     let mut edges = Vec::new();
     for i in 0..n {
         let size = x.extent(i + 2);
