@@ -95,7 +95,7 @@ fn max_indices<'b>(cx: &Cx<'b>, x: V<'b>, window: &Window, largest: V<'b>) -> V<
         step *= shape[axis] as i64;
     }
     let n = window.kernel.len();
-    if cx.product(&window.kernel) > MAX_TAPS {
+    if cx.product(&window.kernel) > MAX_TAPS || cx.b.has_failed() {
         return cx.fail("the window is too large");
     }
     let outputs: Vec<i64> = (2..rank).map(|axis| largest.extent(axis)).collect();

@@ -372,6 +372,9 @@ pub(super) fn grid_sample<'b>(cx: &Cx<'b>) -> V<'b> {
     let n = x.extent(0);
     let out: Vec<i64> = (1..grid.rank() - 1).map(|a| grid.extent(a)).collect();
     let count = cx.product(&out);
+    if cx.b.has_failed() || grid.rank() != x.rank() {
+        return cx.fail("the grid does not fit the image");
+    }
     let bounds = |axis: usize| {
         let extent = x.extent(axis + 2) as f64;
         if align { (0.0, extent - 1.0) } else { (-0.5, extent - 0.5) }
@@ -471,7 +474,9 @@ pub(super) fn roi_align<'b>(cx: &Cx<'b>) -> V<'b> {
         let (bin_h, bin_w) = (rh / oh as f64, rw / ow as f64);
         let count = |bin: f64| if ratio > 0 { ratio } else { bin.ceil().max(0.0) as i64 };
         let (gh, gw) = (count(bin_h), count(bin_w));
-        if cx.product(&[oh.max(1), ow.max(1), gh.max(1), gw.max(1)]) > MAX_SAMPLES {
+        if cx.product(&[oh.max(1), ow.max(1), gh.max(1), gw.max(1)]) > MAX_SAMPLES
+            || cx.b.has_failed()
+        {
             return cx.fail("there are too many samples in a region");
         }
         let image = x.slice_axis(

@@ -1,6 +1,5 @@
 //! The table of ops: the meaning of each, and whether `onnx-to-core` replaces it.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 
 use hashbrown::HashMap;
@@ -301,12 +300,6 @@ pub(super) fn build<'b>(meaning: &Meaning, cx: &Cx<'b>) -> Vec<V<'b>> {
     if cx.b.has_failed() {
         return Vec::new();
     }
-    // A definition may meet attributes that contradict each other; then it does not apply.
-    let built = catch_unwind(AssertUnwindSafe(|| build_unchecked(meaning, cx)));
-    built.unwrap_or_else(|_| vec![cx.fail("its attributes and operands do not fit together")])
-}
-
-fn build_unchecked<'b>(meaning: &Meaning, cx: &Cx<'b>) -> Vec<V<'b>> {
     match meaning {
         Unary(op) => vec![cx.x(0).unary(op)],
         Binary(op) => vec![cx.x(0).binary(op, cx.x(1))],
