@@ -58,6 +58,24 @@ pub fn paired_elements(a: &Tensor, b: &Tensor) -> Vec<(f64, f64)> {
     elements_as_f64(a).into_iter().zip(elements_as_f64(b)).collect()
 }
 
+/// The number of bytes that the comparison of two numbers takes: both as `f64`, alone and as a pair.
+const COMPARED_NUMBER_BYTES: u64 = 32;
+
+/// Returns the number of bytes that [`paired_elements`] allocates for two values. Tuples nest at most 64 deep.
+pub(crate) fn comparison_bytes(a: &Value, b: &Value) -> u64 {
+    match (a, b) {
+        (Value::Tensor(a), Value::Tensor(b)) if !(a.is_splat() && b.is_splat()) => {
+            let parts = if a.dtype().is_complex() || a.dtype().byte_size() == 8 { 2 } else { 1 };
+            (a.len() as u64).saturating_mul(parts * COMPARED_NUMBER_BYTES)
+        }
+        (Value::Tuple(a), Value::Tuple(b)) => {
+            let bytes = a.iter().zip(b.iter()).map(|(a, b)| comparison_bytes(a, b));
+            bytes.max().unwrap_or(0)
+        }
+        _ => 0,
+    }
+}
+
 /// Returns all elements as `f64`: floats exactly, 64-bit integers in two halves, complex numbers in two parts.
 #[must_use]
 pub fn elements_as_f64(t: &Tensor) -> Vec<f64> {

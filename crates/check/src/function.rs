@@ -208,7 +208,7 @@ struct FunctionCheck<'a> {
 #[derive(Clone, Copy)]
 struct InputPlan {
     elements: ElementKind,
-    own_extents: bool,
+    extents: OpenExtents<'static>,
     /// Draws from the ranges that the search found.
     in_found_ranges: bool,
 }
@@ -235,13 +235,20 @@ impl FunctionCheck<'_> {
             ..RunOptions::default()
         };
         let ranges = search_input_ranges(before, f, seed, &run);
+        // Operands that are shapes stay small, whatever else is drawn.
+        let shapes: Vec<InputRange> = (ranges.iter())
+            .map(|&range| match range {
+                InputRange::Extents(_) => range,
+                _ => InputRange::Any,
+            })
+            .collect();
         let constants = notable_constants(&[f, after]);
         let plans = match self.options.elements {
             Some(elements) => {
-                let own_extents = has_open_params(f);
+                let own = has_open_params(f);
                 vec![InputPlan {
                     elements,
-                    own_extents,
+                    extents: if own { OpenExtents::Own } else { OpenExtents::Same },
                     in_found_ranges: elements == ElementKind::Plain,
                 }]
             }
@@ -256,8 +263,8 @@ impl FunctionCheck<'_> {
             self.in_found_ranges = plan.in_found_ranges;
             let generator = InputGenerator {
                 elements: plan.elements,
-                extents: if plan.own_extents { OpenExtents::Own } else { OpenExtents::Same },
-                ranges: if plan.in_found_ranges { &ranges } else { &[] },
+                extents: plan.extents,
+                ranges: if plan.in_found_ranges { &ranges } else { &shapes },
                 constants: &constants,
                 floats: self.options.floats,
             };
@@ -459,28 +466,33 @@ impl ResultComparison {
 }
 
 fn input_plans(f: &Function, ranges: &[InputRange]) -> Vec<InputPlan> {
-    let plan = |elements, own_extents, in_found_ranges| InputPlan {
-        elements,
-        own_extents,
-        in_found_ranges,
-    };
+    let plan =
+        |elements, extents, in_found_ranges| InputPlan { elements, extents, in_found_ranges };
+    let same = OpenExtents::Same;
     let open = has_open_params(f);
+    let own = if open { OpenExtents::Own } else { same };
     let mut input_plans = vec![
-        plan(ElementKind::Plain, false, true),
-        plan(ElementKind::Plain, open, true),
-        plan(ElementKind::Mixed, false, false),
-        plan(ElementKind::Mixed, open, false),
+        plan(ElementKind::Plain, same, true),
+        plan(ElementKind::Plain, own, true),
+        plan(ElementKind::Mixed, same, false),
+        plan(ElementKind::Mixed, own, false),
     ];
+    if open {
+        for extents in [OpenExtents::Smallest(0), OpenExtents::Smallest(1), own, own] {
+            input_plans.push(plan(ElementKind::Plain, extents, true));
+        }
+    }
     if ranges.iter().any(|&range| range != InputRange::Any) {
-        input_plans.push(plan(ElementKind::Plain, false, false));
-        input_plans.push(plan(ElementKind::Mixed, false, true));
+        input_plans.push(plan(ElementKind::Plain, same, false));
+        input_plans.push(plan(ElementKind::Mixed, same, true));
     }
     if has_small_param(f) {
-        input_plans.extend((0..EDGE_COUNT).map(|edge| plan(ElementKind::Turn(edge), false, false)));
+        input_plans.extend((0..EDGE_COUNT).map(|edge| plan(ElementKind::Turn(edge), same, false)));
         let rounds = if has_only_scalar_params(f) { SCALAR_RAW_CASES } else { RAW_CASES };
         for n in 0..rounds {
-            input_plans.push(plan(ElementKind::Raw, open && n % 2 == 1, false));
-            input_plans.push(plan(ElementKind::Mixed, false, n % 2 == 1));
+            let extents = if n % 2 == 1 { own } else { same };
+            input_plans.push(plan(ElementKind::Raw, extents, false));
+            input_plans.push(plan(ElementKind::Mixed, same, n % 2 == 1));
         }
     }
     input_plans

@@ -9,11 +9,11 @@ use sapwood_ptir::eval::{EvalError, Fault, Kernels, Prepared, RunOptions, Tensor
 use sapwood_ptir::{Name, Program};
 use sapwood_types::FloatMode;
 
-use crate::elements::{majority, paired_elements, unit};
+use crate::elements::{comparison_bytes, majority, paired_elements, unit};
 use crate::perturbation::{self, PerturbationStyle};
 use crate::perturbed_runs::{NumberPlace, OpenCause, PerturbedRuns};
 use crate::recorded_calls::{CallRecorder, CallSignature, RecordedCalls};
-use crate::show::element;
+use crate::show::{element, position};
 
 /// Differences up to this many units in the last place of the largest element of a tensor are always rounding;
 /// differences below [`SMALL_DIFFERENCE`] may be more units.
@@ -220,8 +220,14 @@ impl<'p> FunctionPair<'p> {
             Ok(results) => Outputs { results, calls: self.recorders[1].take() },
             Err(why) => return self.second_failed(&why, before, inputs, &options),
         };
-        let mut comparer = OutputComparer::new(self, inputs, &options, &before);
         let (first, second) = (&before.results, &after.results);
+        let needed = first.iter().zip(second).map(|(a, b)| comparison_bytes(a, b)).max();
+        if let Some(needed) = needed.filter(|&needed| needed > limits.max_bytes) {
+            let limit = limits.max_bytes;
+            let reason = format!("comparing results takes {needed} bytes; the limit is {limit}");
+            return PairOutcome::NotRun { reason, retry: RetryAdvice::AfterLimit };
+        }
+        let mut comparer = OutputComparer::new(self, inputs, &options, &before);
         let mut results: Vec<ResultComparison> = (0..first.len().max(second.len()))
             .map(|n| match (first.get(n), second.get(n)) {
                 (Some(a), Some(b)) => comparer.slot(OutputSlot::Result(n), a, b),
@@ -642,18 +648,6 @@ fn compare(x: f64, y: f64, floats: FloatMode, float: bool, rounding: f64) -> Ele
 
 fn place_of(slot: OutputSlot<'_>, path: &[usize]) -> String {
     path.iter().fold(slot.to_string(), |place, n| format!("{place}.{n}"))
-}
-
-// Returns the index along each axis of the n-th element in row-major order, as text.
-fn position(mut n: usize, shape: &[usize]) -> String {
-    if shape.is_empty() {
-        return String::new();
-    }
-    let mut index = vec![0; shape.len()];
-    for (slot, &extent) in index.iter_mut().zip(shape).rev() {
-        (*slot, n) = (n % extent.max(1), n / extent.max(1));
-    }
-    format!(", element {index:?}")
 }
 
 #[cfg(test)]

@@ -6,12 +6,16 @@ use sapwood_ptir::{Dim, Function, Name, TensorLiteral, TensorType, ValueType};
 use sapwood_ptir::{with_float, with_int};
 use sapwood_types::{DataType, FloatMode, Rng};
 
+use crate::shape_operands::ExtentList;
+
 /// The extent of unknown dims, where all of them have the same.
 const SAME_EXTENT: u64 = 3;
 /// The largest extent that is tried for unknown dims besides the known extents of the function.
 const MAX_OWN_EXTENT: u64 = 5;
 /// The number of attempts to find extents that satisfy the facts of a function.
 const MAX_EXTENT_DRAWS: usize = 200;
+/// The number of extents above the smallest one that are tried for all symbols at once.
+const MAX_SMALLEST_STEPS: u64 = 64;
 /// The largest known extent of a function that is tried for unknown dims.
 const MAX_STATED_EXTENT: u64 = 16;
 /// The largest number of bytes of the inputs of one function.
@@ -53,13 +57,15 @@ pub enum InputRange {
     Weight(u64),
     /// Integers from zero up to this bound.
     Index(u64),
+    /// The extents, or the other amounts, that an op with a shape operand asks for.
+    Extents(ExtentList),
 }
 
 impl InputRange {
     // Returns the lower bound and the width.
     fn floats(self) -> (f64, f64) {
         match self {
-            Self::Any | Self::Index(_) => (-2.0, 4.0),
+            Self::Any | Self::Index(_) | Self::Extents(_) => (-2.0, 4.0),
             Self::Positive => (0.0625, 3.9375),
             Self::AboveOne => (1.0, 3.0),
             Self::Probability => (0.0625, 0.875),
@@ -101,6 +107,8 @@ pub enum OpenExtents<'a> {
     Same,
     /// Each `?` and each named dim has its own.
     Own,
+    /// Each is larger by this number than the smallest that the facts of the function allow.
+    Smallest(u64),
     /// The shape of each parameter is given.
     Given(&'a [Vec<u64>]),
 }
@@ -353,8 +361,59 @@ impl DrawState<'_> {
             ));
         };
         self.bytes = total;
+        if let (InputRange::Extents(list), Some(limits)) = (self.range, ty.dtype.integer_range()) {
+            let numbers = self.shape_operand(rng, &list, count.unwrap_or(0) as usize);
+            let bytes = |n: &i128| n.clamp(&limits.0, &limits.1).to_le_bytes();
+            let width = ty.dtype.byte_size();
+            let bytes: Vec<u8> =
+                numbers.iter().flat_map(|n| bytes(n).into_iter().take(width)).collect();
+            let literal = TensorLiteral::new(ty.dtype, &shape, &bytes);
+            return Tensor::from_literal(&literal.map_err(|why| why.to_string())?)
+                .map_err(|why| why.to_string());
+        }
         let literal = self.generator.tensor(rng, ty.dtype, &shape, self.range)?;
         Tensor::from_literal(&literal).map_err(|why| why.to_string())
+    }
+
+    // Draws an operand that is a shape: small, and mostly one with which a run does not stop.
+    fn shape_operand(&mut self, rng: &mut Rng, list: &ExtentList, len: usize) -> Vec<i128> {
+        let mut rest = match list.count {
+            Dim::Unknown => None,
+            count => Some(self.extent(rng, count)),
+        };
+        let mut numbers: Vec<Option<u64>> = Vec::new();
+        for n in 0..len {
+            let number = match list.dims.get(n) {
+                None | Some(Dim::Unknown) => None,
+                Some(&dim) => Some(self.extent(rng, dim)),
+            };
+            rest = rest.and_then(|rest| rest.checked_div(number.unwrap_or(1)));
+            numbers.push(number);
+        }
+        let mut left = numbers.iter().filter(|n| n.is_none()).count();
+        for number in numbers.iter_mut().filter(|n| n.is_none()) {
+            left -= 1;
+            let drawn = match (rest, list.amounts) {
+                (Some(rest), _) if left == 0 => rest,
+                (Some(rest), _) => {
+                    let divisors: Vec<u64> =
+                        (1..=rest.min(MAX_STATED_EXTENT)).filter(|n| rest % n == 0).collect();
+                    rng.pick(&divisors).unwrap_or(0)
+                }
+                (None, Some([least, most])) => {
+                    u64::from(least) + rng.below(usize::from(most - least) + 1) as u64
+                }
+                (None, None) => self.extent(rng, Dim::Unknown),
+            };
+            rest = rest.and_then(|rest| rest.checked_div(drawn));
+            *number = Some(drawn);
+        }
+        let mut numbers: Vec<i128> = numbers.into_iter().flatten().map(i128::from).collect();
+        // Now and then the operand asks for a shape that is not possible.
+        if self.generator.elements != ElementKind::Plain && rng.one_in(4) && len > 0 {
+            numbers[rng.below(len)] += [-1, 1][rng.below(2)];
+        }
+        numbers
     }
 
     fn extent(&mut self, rng: &mut Rng, dim: Dim) -> u64 {
@@ -362,6 +421,7 @@ impl DrawState<'_> {
             (Dim::Known(extent), _) => extent,
             (Dim::Unknown, OpenExtents::Same | OpenExtents::Given(_)) => SAME_EXTENT,
             (Dim::Unknown, OpenExtents::Own) => self.own_extent(rng),
+            (Dim::Unknown, OpenExtents::Smallest(offset)) => offset,
             (Dim::Expr(_), extents) => {
                 let mut symbols = Vec::new();
                 dim.for_each_symbol(&mut |name| symbols.push(name));
@@ -369,6 +429,7 @@ impl DrawState<'_> {
                     if !self.names.iter().any(|(known, _)| *known == name) {
                         let extent = match extents {
                             OpenExtents::Own => self.own_extent(rng),
+                            OpenExtents::Smallest(offset) => offset,
                             OpenExtents::Same | OpenExtents::Given(_) => SAME_EXTENT,
                         };
                         self.names.push((name, extent));
@@ -381,8 +442,7 @@ impl DrawState<'_> {
         }
     }
 
-    // Draws extents of all symbols that satisfy the facts of the function: the smallest that each may have, one more, or others. Without success, each symbol is
-    // drawn on its own.
+    // Draws extents of all symbols that satisfy the facts of the function. Without success, each symbol is drawn on its own.
     fn bind_symbols(&mut self, rng: &mut Rng, facts: &Facts) {
         let f = self.f;
         let mut symbols: Vec<Name> = Vec::new();
@@ -397,13 +457,37 @@ impl DrawState<'_> {
             let lowest = DimExpr::symbol(name).and_then(|symbol| facts.bounds(symbol).lowest());
             lowest.and_then(|n| u64::try_from(n).ok()).unwrap_or(0)
         };
-        let same = !matches!(self.generator.extents, OpenExtents::Own);
+        let is_allowed = |names: &[(Name, u64)]| {
+            let value =
+                |name: Name| names.iter().find(|(known, _)| *known == name).map(|pair| pair.1);
+            let holds = facts.hold(&|name| i64::try_from(value(name)?).ok()) == Some(true);
+            let tensors = f.params().iter().filter_map(|&param| f.value_type(param).as_tensor());
+            let mut exprs = tensors.flat_map(|ty| &ty.dims).filter(|d| matches!(d, Dim::Expr(_)));
+            holds && exprs.all(|dim| dim.evaluate(&value).is_some())
+        };
+        let extents = self.generator.extents;
+        // The same distance from the smallest extent for all symbols, if the facts allow it.
+        let start = match extents {
+            OpenExtents::Smallest(offset) => Some(offset),
+            OpenExtents::Own => None,
+            OpenExtents::Same | OpenExtents::Given(_) => Some(SAME_EXTENT),
+        };
+        for step in start.into_iter().flat_map(|start| start..start + MAX_SMALLEST_STEPS) {
+            let extent = |name: Name| match extents {
+                OpenExtents::Smallest(_) => lowest(name).saturating_add(step),
+                _ => lowest(name).max(step),
+            };
+            let names: Vec<_> = symbols.iter().map(|&name| (name, extent(name))).collect();
+            if is_allowed(&names) {
+                self.names = names;
+                return;
+            }
+        }
         for attempt in 0..MAX_EXTENT_DRAWS {
             let mut names = Vec::new();
             for &name in &symbols {
                 let least = lowest(name);
                 let extent = match rng.below(4) {
-                    _ if same && attempt == 0 => SAME_EXTENT.max(least),
                     0 => least,
                     1 => least.saturating_add(1),
                     _ => self
@@ -413,12 +497,7 @@ impl DrawState<'_> {
                 };
                 names.push((name, extent));
             }
-            let value =
-                |name: Name| names.iter().find(|(known, _)| *known == name).map(|pair| pair.1);
-            let holds = facts.hold(&|name| i64::try_from(value(name)?).ok()) == Some(true);
-            let tensors = f.params().iter().filter_map(|&param| f.value_type(param).as_tensor());
-            let mut exprs = tensors.flat_map(|ty| &ty.dims).filter(|d| matches!(d, Dim::Expr(_)));
-            if holds && exprs.all(|dim| dim.evaluate(&value).is_some()) {
+            if is_allowed(&names) {
                 self.names = names;
                 return;
             }

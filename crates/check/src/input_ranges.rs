@@ -8,6 +8,7 @@ use sapwood_ptir::{Attr, Function, InstId, Name, Program, ValueId, ValueType};
 use crate::elements::{elements_as_f64, majority};
 use crate::input_generator::{InputGenerator, InputRange};
 use crate::perturbation::{SpecialValueCounter, count_special};
+use crate::shape_operands::ExtentList;
 
 /// The largest number of runs of a search.
 const MAX_TRIES: usize = 16;
@@ -139,7 +140,10 @@ fn callee_range(
         ranges_from_uses(program, g, known);
     }
     let ranges = known.get(&callee).and_then(Option::as_ref);
-    ranges.and_then(|ranges| ranges.get(n)).copied().unwrap_or_default()
+    match ranges.and_then(|ranges| ranges.get(n)).copied().unwrap_or_default() {
+        InputRange::Extents(list) => InputRange::Extents(list.without_symbols()),
+        range => range,
+    }
 }
 
 // Returns the range that an instruction requires of an operand, given the range required of its result.
@@ -152,6 +156,9 @@ fn range_for_operand(
 ) -> InputRange {
     let operands = f.operands(inst);
     let squared = operands.len() == 2 && operands[0] == operands[1];
+    if let Some(list) = ExtentList::of_operand(f, inst, n, result) {
+        return InputRange::Extents(list);
+    }
     match (f.op_name(inst), n) {
         ("sqrt" | "rsqrt" | "log" | "log1p" | "lgamma" | "digamma", _) | ("pow", 0) => {
             InputRange::Positive
@@ -234,7 +241,11 @@ fn summed_products(f: &Function, inst: InstId) -> Option<u64> {
 }
 
 fn only_floats(range: InputRange) -> InputRange {
-    if matches!(range, InputRange::Index(_)) { InputRange::Any } else { range }
+    if matches!(range, InputRange::Index(_) | InputRange::Extents(_)) {
+        InputRange::Any
+    } else {
+        range
+    }
 }
 
 // Returns the range that a region requires, if it has one parameter per operand, as a loop over carried values has.
@@ -264,6 +275,9 @@ fn intersection(a: InputRange, b: InputRange) -> InputRange {
     match (a, b) {
         (InputRange::Any, other) | (other, InputRange::Any) => other,
         _ if a == b => a,
+        (InputRange::Extents(list), _) | (_, InputRange::Extents(list)) => {
+            InputRange::Extents(list)
+        }
         (InputRange::Index(m), InputRange::Index(n)) => InputRange::Index(m.min(n)),
         (InputRange::Index(n), _) | (_, InputRange::Index(n)) => InputRange::Index(n),
         (InputRange::AboveOne, InputRange::Positive)

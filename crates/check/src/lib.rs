@@ -32,6 +32,7 @@
 //! | `function` | The check of functions and of whole programs. |
 //! | `function_pair` | Runs of two functions on the same inputs, and the comparison of their results. |
 //! | `input_generator`, `input_ranges` | Random inputs; a search for ranges with few infinities and NaN. |
+//! | `shape_operands` | The extents that operands of ops with a run-time shape may ask for. |
 //! | `perturbation` | Runs in which every op changes its results as far as the float mode allows. |
 //! | `perturbed_runs` | Decides whether such a change explains a difference. |
 //! | `recorded_calls` | A record of the custom calls that only have effects. |
@@ -47,6 +48,7 @@ mod input_ranges;
 mod perturbation;
 mod perturbed_runs;
 mod recorded_calls;
+mod shape_operands;
 pub mod show;
 mod verdict;
 
@@ -54,4 +56,5 @@ pub use elements::{NumberTolerance, elements_as_f64, paired_elements};
 pub use function::{CheckOptions, compare, compare_function, notable_constants};
 pub use function_pair::{FunctionPair, PairOutcome, ResultComparison, RetryAdvice, RunLimits};
 pub use input_generator::{ElementKind, InputGenerator, InputRange, OpenExtents};
+pub use shape_operands::ExtentList;
 pub use verdict::{CheckReport, Counterexample, FunctionReport, ResultReport, Verdict};

@@ -121,6 +121,18 @@ fn elements(t: &Tensor, shape: &[usize], start: usize, text: &mut String) {
     text.push(']');
 }
 
+/// Returns the index along each axis of the n-th element in row-major order, as text.
+pub(crate) fn position(mut n: usize, shape: &[usize]) -> String {
+    if shape.is_empty() {
+        return String::new();
+    }
+    let mut index = vec![0; shape.len()];
+    for (slot, &extent) in index.iter_mut().zip(shape).rev() {
+        (*slot, n) = (n % extent.max(1), n / extent.max(1));
+    }
+    format!(", element {index:?}")
+}
+
 #[cfg(test)]
 mod tests {
     use sapwood_ptir::eval::DataType;

@@ -488,3 +488,92 @@ fn an_extreme_input_that_reaches_a_limit_does_not_end_the_check() {
     // The largest integer comes with the last of the edge values; inputs of any bits follow.
     assert!(f.not_run > 1 && f.runs > 9, "{report:?}");
 }
+
+#[test]
+fn operands_that_are_shapes_are_drawn_small_and_mostly_fit() {
+    // A limit that a few thousand elements reach.
+    let limits = RunLimits { max_bytes: 1 << 16, ..RunLimits::default() };
+    let options = CheckOptions { seed: 1, limits, ..CheckOptions::default() };
+    let conv = "{input_dims = [0, 1, 2], kernel_dims = [0, 1, 2], output_dims = [0, 1, 2]}";
+    let conv = format!("%r = dynamic_conv %x, %k, %p {conv} : f32[?B, 5, ?] return %r");
+    let cases = [
+        ("%x: f32[?B, 2, 4], %s: i32[2]", "f32[?, ?]", "%r = dynamic_reshape %x, %s : f32[?, ?] return %r"),
+        ("%x: f32[6], %s: i32[3]", "f32[?, 2, ?]", "%r = dynamic_reshape %x, %s : f32[?, 2, ?] return %r"),
+        (
+            "%x: f32[?B], %s: i64[2]",
+            "f32[?, ?]",
+            "%r = dynamic_broadcast_in_dim %x, %s {dims = [1]} : f32[?, ?] return %r",
+        ),
+        ("%s: i32[2]", "i32[?, 8]", "%r = dynamic_iota %s {axis = 0} : i32[?, 8] return %r"),
+        (
+            "%x: f32[?B], %v: f32[], %n: i32[1]",
+            "f32[?]",
+            "%z = constant 0 : i32[1] %r = dynamic_pad %x, %v, %z, %n, %z : f32[?] return %r",
+        ),
+        (
+            "%x: f32[?N, ?B], %i: i32[2], %l: i32[2]",
+            "f32[?, ?]",
+            "%o = constant 1 : i32[2] %r = real_dynamic_slice %x, %i, %l, %o : f32[?, ?] return %r",
+        ),
+        (
+            "%x: f32[?B, ?S], %i: i32[1], %n: i32[2]",
+            "f32[?, ?]",
+            "%r = dynamic_gather %x, %i, %n {offset_dims = [0, 1], start_index_map = [1], index_vector_dim = 0} : f32[?, ?] return %r",
+        ),
+        ("%x: f32[?B, 3, ?N], %k: f32[3, 5, 2], %p: i32[1, 2]", "f32[?B, 5, ?]", &conv),
+        // The shape is computed from operands.
+        (
+            "%a: i32[], %b: i32[1]",
+            "f32[?, ?]",
+            "%v = constant 1.0 : f32[] %t = constant 2 : i32[] %m = mul %a, %t : i32[] %r = reshape %m : i32[1]
+             %s = concat %r, %b {axis = 0} : i32[2] %y = dynamic_broadcast_in_dim %v, %s {dims = []} : f32[?, ?] return %y",
+        ),
+    ];
+    for (params, ty, body) in cases {
+        let program = program(params, ty, body);
+        let report = compare(&program, &program, &options);
+        assert_eq!(report.verdict(), Verdict::Same, "{body}: {report}");
+        let f = &report.functions[0];
+        assert!(f.runs >= 2 * f.not_run && f.runs >= 6, "{body}: {f:?}");
+        let memory = f.reason.as_ref().is_some_and(|why| why.contains("bytes"));
+        assert!(!memory, "{body}: {f:?}");
+    }
+}
+
+#[test]
+fn extents_include_zero_one_and_the_smallest_that_facts_allow() {
+    // The programs differ at one extent only.
+    let differs = |facts: &str, extent: u64| {
+        let text = |body: &str| format!("ptir 1 func @f(%x: f32[?S]) -> i32[]{facts} {{ {body} }}");
+        let size = "%n = get_dimension_size %x {axis = 0} : i32[]";
+        let before = text(&format!("{size} return %n"));
+        let after = text(&format!(
+            "{size} %k = constant {extent} : i32[] %c = compare %n, %k {{direction = eq}} : bool[]
+             %o = constant -1 : i32[] %r = select %c, %o, %n : i32[] return %r"
+        ));
+        let read = |text: &str| sapwood_ptir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let options = CheckOptions { seed: 1, ..CheckOptions::default() };
+        compare(&read(&before), &read(&after), &options).verdict()
+    };
+    for (facts, extents) in [
+        ("", [0, 1]),
+        (" where ?S >= 7", [7, 8]),
+        (" where ?S >= 1, mod(?S, 8) == 0", [8, 8]),
+        (" where ?S >= 100, ?S <= 101", [100, 101]),
+    ] {
+        for extent in extents {
+            assert_eq!(differs(facts, extent), Verdict::Different, "{facts}, {extent}");
+        }
+    }
+}
+
+#[test]
+fn large_results_are_not_compared_beyond_the_memory_limit() {
+    let body = "%r = iota {axis = 0} : i32[100000] return %r";
+    let program = program("%x: f32[]", "i32[100000]", body);
+    let limits = RunLimits { max_bytes: 1 << 20, ..RunLimits::default() };
+    let report = compare(&program, &program, &CheckOptions { limits, ..CheckOptions::default() });
+    assert_eq!(report.verdict(), Verdict::NotChecked);
+    let reason = report.functions[0].reason.clone().unwrap();
+    assert_eq!(reason, "comparing results takes 3200000 bytes; the limit is 1048576");
+}

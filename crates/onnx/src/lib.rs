@@ -35,6 +35,7 @@
 //! | `verify/` | The verifier: `node`, `scope` (names), `cycle`. |
 //! | `reshape_form` | The ways to write a reshape without computing a shape. |
 //! | `dialect`, `values` | The ops of ONNX as ops of PTIR; tensors, types and attributes as those of PTIR, and back. |
+//! | `own_ops` | Ops of a user as nodes of an operator set of their own. |
 //! | `read/`, `write/` | Models as programs: `graph` (bodies), `names`; and back: `graph`, `node`, `scope` (names), `raise` and `raise_products` (core ops as nodes). |
 //! | `lower/` | The meaning of each op: `table` (one row per op), `builder` and `context` (the language of the definitions), `shape_values` (contents of shapes), `pass` (`onnx-to-core`), `control` and `kernels`, and one file per family. |
 //! | `ops/` | The schemas of ONNX's ops by version: generated tables (`table_a_l`, `table_m_z`, `table_ml`, `newest`) and their parser (`table_parser`). |
@@ -46,6 +47,7 @@ mod file;
 mod lower;
 mod model;
 pub mod ops;
+mod own_ops;
 mod read;
 mod reshape_form;
 mod values;

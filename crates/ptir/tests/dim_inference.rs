@@ -11,7 +11,7 @@ use sapwood_ptir::{
     TensorType, ValueType, ops,
 };
 use sapwood_testing::cases;
-use sapwood_types::Span;
+use sapwood_types::{DataType, Span};
 
 // Replaces extents by expressions that have these values: `?e3` is 3 in every test.
 struct Symbolizer<'a> {
@@ -75,6 +75,7 @@ struct Counts {
     symbolic_dims: usize,
     ran: usize,
     ops: BTreeMap<&'static str, usize>,
+    ran_ops: BTreeMap<&'static str, usize>,
 }
 
 // Infers an instruction with other types of operands and results.
@@ -102,10 +103,6 @@ fn check_inst(f: &Function, inst: InstId, rng: &mut Rng, counts: &mut Counts) {
     if def.terminator || !operands.iter().chain(&results).all(|ty| is_known(ty)) {
         return;
     }
-    // The shapes of these ops are contents of operands or attributes, and these are drawn at random below.
-    if def.family == "dims" {
-        return;
-    }
     let infer =
         |operands: &[ValueType], declared: &[ValueType]| infer_inst(f, inst, operands, declared);
     let owned = |types: &[&ValueType]| types.iter().map(|&ty| ty.clone()).collect::<Vec<_>>();
@@ -113,6 +110,10 @@ fn check_inst(f: &Function, inst: InstId, rng: &mut Rng, counts: &mut Counts) {
     let mut symbolizer = Symbolizer { rng };
     let symbolic: Vec<ValueType> = operands.iter().map(|ty| symbolizer.ty(ty)).collect();
     let mut declared: Vec<ValueType> = results.iter().map(|ty| symbolizer.ty(ty)).collect();
+    // The extents of this op are known.
+    if f.is::<ops::DimValues>(inst) {
+        declared = owned(&results);
+    }
     // The op computes one extent of its result.
     if let (true, [ValueType::Tensor(ty)]) = (f.is::<ops::Reshape>(inst), &mut declared[..])
         && ty.rank() > 0
@@ -136,8 +137,9 @@ fn check_inst(f: &Function, inst: InstId, rng: &mut Rng, counts: &mut Counts) {
     let mut runs = f.regions(inst).is_empty() && def.evaluation().is_some();
     inferred.iter().for_each(|ty| ty.for_each_symbol(&mut |name| runs &= bound.contains(&name)));
     if runs && tensors(&symbolic) && tensors(&inferred) {
-        counts.ran +=
-            usize::from(run_inst(f, inst, &symbolic, &inferred, &operands, &concrete, rng));
+        let ran = run_inst(f, inst, &symbolic, &inferred, &operands, &concrete, rng);
+        counts.ran += usize::from(ran);
+        *counts.ran_ops.entry(def.name).or_default() += usize::from(ran);
     }
 }
 
@@ -155,6 +157,20 @@ fn run_inst(
     let body = function.body();
     let mut parts = f.parts_of(inst);
     parts.operands = symbolic.iter().map(|ty| function.push_param(body, ty)).collect();
+    // The symbols of attributes get values, too, and a parameter that binds them.
+    let mut of_attrs: Vec<Name> = Vec::new();
+    for attr in &mut parts.attrs {
+        attr.for_each_symbol(&mut |name| of_attrs.push(name));
+        let rename = |name: Name| Some(symbol(name.as_str().len() as u64));
+        *attr = attr.map_exprs(&mut |expr| expr.substitute(&rename)).unwrap();
+    }
+    of_attrs.sort_by_key(|name| name.as_str());
+    of_attrs.dedup();
+    let extents: Vec<u64> = of_attrs.iter().map(|name| name.as_str().len() as u64).collect();
+    for &extent in &extents {
+        let ty = TensorType::new(DataType::F32, [Dim::Expr(symbol(extent))]);
+        function.push_param(body, &ty.into());
+    }
     parts.result_types = inferred.iter().cloned().collect();
     let new = function.insert(InsertPoint::End(body), &parts, Span::unknown()).unwrap();
     let mut end = OpParts::new(ops::Return::key());
@@ -167,12 +183,22 @@ fn run_inst(
     if sapwood_ptir::verify(&program).is_err() {
         return false;
     }
-    let input = |ty: &&ValueType, rng: &mut Rng| {
-        let literal = random_literal(rng, ty.as_tensor()?)?;
+    // Shapes that are operands are constants of the program.
+    let input = |(n, ty): (usize, &&ValueType), rng: &mut Rng| {
+        let literal = match f.constant_of(f.operands(inst)[n]) {
+            Some(literal) => literal.clone(),
+            None => random_literal(rng, ty.as_tensor()?)?,
+        };
         Some(Value::from(Tensor::from_literal(&literal).ok()?))
     };
-    let inputs: Option<Vec<Value>> = operands.iter().map(|ty| input(ty, rng)).collect();
-    let Some(inputs) = inputs else { return false };
+    let inputs: Option<Vec<Value>> =
+        operands.iter().enumerate().map(|operand| input(operand, rng)).collect();
+    let Some(mut inputs) = inputs else { return false };
+    inputs.extend(
+        extents.iter().map(|&n| {
+            Value::from(Tensor::new(DataType::F32, [n as usize], vec![0f32; n as usize]))
+        }),
+    );
     let shown = || sapwood_ptir::print(&program);
     let found = eval::run(&program, "main", &inputs, &RunOptions::default())
         .unwrap_or_else(|e| panic!("{e}\n{}", shown()));
@@ -207,6 +233,10 @@ fn inferred_expressions_have_the_extents_of_evaluated_shapes() {
         ["concat", "pad", "reduce_window", "convolution", "reshape", "broadcast_to", "slice"]
     {
         assert!(counts.ops.get(name).is_some_and(|&n| n >= wanted / 1000), "{name}: {counts:?}");
+    }
+    // The shapes of these are operands or attributes.
+    for name in registry.defs().filter(|def| def.family == "dims").map(|def| def.name) {
+        assert!(counts.ran_ops.get(name).is_some_and(|&n| n > 0), "{name}: {counts:?}");
     }
 }
 
@@ -256,8 +286,7 @@ fn dims_that_cannot_be_equal_are_refused() {
     // Two symbols may be equal; the run compares them.
     let text = text.replace("?N + 1", "?M");
     let program = sapwood_ptir::parse(&text).unwrap();
-    let input =
-        |n: usize| Value::from(Tensor::new(sapwood_types::DataType::F32, [n], vec![1f32; n]));
+    let input = |n: usize| Value::from(Tensor::new(DataType::F32, [n], vec![1f32; n]));
     assert!(eval::run(&program, "f", &[input(2), input(2)], &RunOptions::default()).is_ok());
     assert!(eval::run(&program, "f", &[input(2), input(3)], &RunOptions::default()).is_err());
 }
@@ -275,7 +304,7 @@ fn a_type_with_expressions_prints_and_reads_back() {
     }
     let ty: ValueType = "f32[ ( ?a+ 1)*2 , 2*3]".parse().unwrap();
     assert_eq!(ty.to_string(), "f32[2*?a + 2, 6]");
-    let tensor = TensorType::new(sapwood_types::DataType::F32, [Dim::symbol(Name::new("a"))]);
+    let tensor = TensorType::new(DataType::F32, [Dim::symbol(Name::new("a"))]);
     assert_eq!(tensor.to_string(), "f32[?a]");
     for (text, expected) in [
         ("f32[-3]", "-3 is not an extent"),

@@ -254,3 +254,79 @@ fn solving_checks_the_limits() {
     let options = RunOptions { max_steps: Some(8100), ..RunOptions::default() };
     assert!(run_with(text, &[a.into()], &options).is_ok());
 }
+
+#[test]
+fn ops_with_shape_operands_refuse_large_shapes_before_they_allocate() {
+    let list = |numbers: &[i64]| {
+        Value::from(Tensor::new(DataType::I64, [numbers.len()], numbers.to_vec()))
+    };
+    let scalar = || Value::from(Tensor::scalar(1f32));
+    let vector =
+        |n: usize| Value::from(Tensor::new(DataType::F32, [n], (0..n).map(|i| i as f32).collect()));
+    let ones = |shape: [usize; 3]| {
+        Value::from(Tensor::new(DataType::F32, shape, vec![1f32; shape.iter().product()]))
+    };
+    let million = [1_000_000, 1_000_000];
+    let function = |params: &str, inst: &str, ty: &str| {
+        format!("ptir 1 func @main({params}) -> {ty} {{ %r = {inst} : {ty} return %r }}")
+    };
+    let conv = "{input_dims = [0, 1, 2], kernel_dims = [0, 1, 2], output_dims = [0, 1, 2]}";
+    let huge = Tensor::new(DataType::I64, [1, 2], vec![1i64 << 40, 0]);
+    let cases: Vec<(String, Vec<Value>)> = vec![
+        (
+            // The result would be stored as one element.
+            function(
+                "%x: f32[], %s: i64[2]",
+                "dynamic_broadcast_in_dim %x, %s {dims = []}",
+                "f32[?, ?]",
+            ),
+            vec![scalar(), list(&million)],
+        ),
+        (
+            function(
+                "%x: f32[3], %s: i64[2]",
+                "dynamic_broadcast_in_dim %x, %s {dims = [1]}",
+                "f32[?, 3]",
+            ),
+            vec![vector(3), list(&[1_000_000_000_000, 3])],
+        ),
+        (function("%s: i64[2]", "dynamic_iota %s {axis = 0}", "i32[?, ?]"), vec![list(&million)]),
+        (
+            function(
+                "%x: f32[3], %v: f32[], %l: i64[1], %h: i64[1], %i: i64[1]",
+                "dynamic_pad %x, %v, %l, %h, %i",
+                "f32[?]",
+            ),
+            vec![vector(3), scalar(), list(&[1 << 40]), list(&[0]), list(&[0])],
+        ),
+        (
+            function(
+                "%x: f32[3], %v: f32[], %l: i64[1], %h: i64[1], %i: i64[1]",
+                "dynamic_pad %x, %v, %l, %h, %i",
+                "f32[?]",
+            ),
+            vec![vector(3), scalar(), list(&[0]), list(&[0]), list(&[1 << 40])],
+        ),
+        (
+            function(
+                "%x: f32[1, 1, 2], %k: f32[1, 1, 2], %p: i64[1, 2]",
+                &format!("dynamic_conv %x, %k, %p {conv}"),
+                "f32[1, 1, ?]",
+            ),
+            vec![ones([1, 1, 2]), ones([1, 1, 2]), huge.into()],
+        ),
+    ];
+    let options = RunOptions { max_bytes: 1 << 16, ..RunOptions::default() };
+    for (text, inputs) in &cases {
+        let found = run_with(text, inputs, &options);
+        assert!(matches!(found, Err(Fault::Memory { limit: 65536, .. })), "{text}: {found:?}");
+        // The default limit refuses them as well.
+        let found = run(text, inputs);
+        assert!(matches!(found, Err(Fault::Memory { .. })), "{text}: {found:?}");
+    }
+    // Shapes that fit are not refused.
+    let text = &cases[0].0;
+    assert_eq!(ty(text, &[scalar(), list(&[100, 100])]), "f32[100, 100]");
+    let found = run_with(text, &[scalar(), list(&[100, 100])], &options).unwrap();
+    assert_eq!(found[0].ty().to_string(), "f32[100, 100]");
+}

@@ -2,12 +2,9 @@
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::dims::bound_symbols;
-use sapwood_ptir::{
-    BodyId, Function, InstId, InstPrinter, Name, Program, ValueDef, ValueId, ValueType,
-};
-use smallvec::SmallVec;
+use sapwood_ptir::{BodyId, Function, InstId, InstPrinter, Name, Program, ValueDef, ValueId};
 
+use crate::cut_symbols::CutSymbols;
 use crate::effects::CallEffects;
 use crate::graph::PatternGraph;
 use crate::matcher::Match;
@@ -46,12 +43,12 @@ pub enum IllegalMatch {
         /// The effect that it would cross.
         other: InstId,
     },
-    /// A named dim occurs in no input.
+    /// No value outside of the match that a call could pass on determines a symbol.
     Dim {
-        /// The dim.
+        /// The symbol.
         dim: Name,
-        /// A value that has it.
-        value: ValueId,
+        /// An instruction whose attributes or types have it.
+        inst: InstId,
     },
 }
 
@@ -110,7 +107,7 @@ pub(crate) fn replacement_place(
     let outputs = found.outputs(pattern);
     check_inner_values(f, &matched, found, &outputs)?;
     check_inputs(f, &matched, pattern, found)?;
-    check_named_dims(f, pattern, found)?;
+    CutSymbols::new(f, pattern, found)?;
     let last = matched.last;
     let moved = instructions_to_move(f, &matched, &outputs)?;
     check_effect_order(f, &matched, &moved, &|i| calls.ordered(program, f, i))?;
@@ -128,7 +125,7 @@ pub(crate) fn is_legal_binding(f: &Function, pattern: &PatternGraph, found: &Mat
     let matched = MatchedSet::new(f, body, found);
     first_escaping_value(f, &matched, found, &found.outputs(pattern)).is_none()
         && check_inputs(f, &matched, pattern, found).is_ok()
-        && check_named_dims(f, pattern, found).is_ok()
+        && CutSymbols::new(f, pattern, found).is_ok()
 }
 
 fn common_body(f: &Function, found: &Match) -> Result<BodyId, IllegalMatch> {
@@ -226,49 +223,6 @@ fn check_inputs(
         }
     }
     Ok(())
-}
-
-// Checks named dims: a function knows only those of its parameters, not those of results, regions, or copied constants.
-fn check_named_dims(
-    f: &Function,
-    pattern: &PatternGraph,
-    found: &Match,
-) -> Result<(), IllegalMatch> {
-    if !f.has_named_dims() {
-        return Ok(());
-    }
-    let lists = found.lists.iter().flatten().flatten().copied();
-    let inputs: Vec<ValueId> = found.inputs(pattern).into_iter().chain(lists).collect();
-    let known: HashSet<Name, FxBuildHasher> =
-        bound_symbols(inputs.iter().map(|&v| f.value_type(v))).into_iter().collect();
-    let mut check = |value: ValueId| {
-        for dim in named_dims_of(f.value_type(value)) {
-            if !known.contains(&dim) {
-                return Err(IllegalMatch::Dim { dim, value });
-            }
-        }
-        Ok(())
-    };
-    inputs.iter().copied().try_for_each(&mut check)?;
-    for &inst in &found.ops {
-        f.inst_results(inst).try_for_each(&mut check)?;
-        for &body in f.regions(inst) {
-            f.body_params(body).iter().copied().try_for_each(&mut check)?;
-            for nested in f.walk_body(body) {
-                f.inst_results(nested).try_for_each(&mut check)?;
-                for &inner in f.regions(nested) {
-                    f.body_params(inner).iter().copied().try_for_each(&mut check)?;
-                }
-            }
-        }
-    }
-    found.constants(f, pattern).into_iter().try_for_each(check)
-}
-
-fn named_dims_of(ty: &ValueType) -> SmallVec<[Name; 2]> {
-    let mut names = SmallVec::new();
-    ty.for_each_symbol(&mut |name| names.push(name));
-    names
 }
 
 // Returns the instructions before the last one of the match that depend on outputs, directly or not. The match must not depend
@@ -374,8 +328,8 @@ impl IllegalMatch {
                 names.print(*effect),
                 names.print(*other)
             ),
-            Self::Dim { dim, value } => {
-                format!("no input determines ?{dim} in the type of {}", names.value(*value))
+            Self::Dim { dim, inst } => {
+                format!("no input determines ?{dim} of `{}`", names.print(*inst))
             }
         }
     }

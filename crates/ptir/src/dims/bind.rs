@@ -32,6 +32,20 @@ impl DimExpr {
         total.intern()
     }
 
+    /// Returns the expression with `by` in place of `part`: a multiple of `part` is subtracted, and the same multiple of `by` is added, so that
+    /// the first monomial of `part` does not remain. The result is equal wherever `part` and `by` are. Returns `None` if that is not possible.
+    #[must_use]
+    pub fn replace_part(self, part: Self, by: Self) -> Option<Self> {
+        let pivot = part.sum().terms.first()?;
+        let found = self.sum().terms.iter().find(|term| term.factors == pivot.factors)?;
+        if found.coefficient.checked_rem(pivot.coefficient)? != 0 {
+            return None;
+        }
+        let multiple = found.coefficient.checked_div(pivot.coefficient)?;
+        let rest = self.sum().plus(part.sum(), multiple.checked_neg()?)?;
+        rest.plus(by.sum(), multiple)?.intern()
+    }
+
     /// Returns the value of a symbol for which the expression has a given value. The expression must be linear in the symbol, and the other symbols
     /// must have values. Returns `None` if this is not so, or if no integer of at least zero is a solution.
     #[must_use]

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use campaign::cases::{self, Case};
 use campaign::page::{self, Totals};
 use campaign::{Answer, Campaign, Effort};
-use sapwood_check::{CheckOptions, RunLimits, Verdict, compare_function};
+use sapwood_check::{CheckOptions, Verdict, compare_function};
 use sapwood_ptir::Program;
 use sapwood_testing::{is_full, repository};
 
@@ -47,8 +47,6 @@ fn check(case: &Case, after: &Program) -> Answer {
         // The default seed of the command.
         seed: 1,
         kernels: Some(sapwood_stablehlo::check_call_kernels(None)),
-        // Operands that are shapes are drawn like others, and may ask for large tensors.
-        limits: RunLimits { max_bytes: 1 << 28, ..RunLimits::default() },
         ..CheckOptions::default()
     };
     match compare_function(&case.before, after, case.function, &options).verdict() {
@@ -58,21 +56,8 @@ fn check(case: &Case, after: &Program) -> Answer {
     }
 }
 
-// Golden programs, except those whose shapes are operands: random shapes ask for gigabytes.
 fn golden() -> Vec<Case> {
-    let ops = [
-        "dynamic_iota",
-        "dynamic_broadcast_in_dim",
-        "dynamic_pad",
-        "dynamic_reshape",
-        "dynamic_conv",
-    ];
-    let mut cases = cases::golden(&repository().join("tests/golden"));
-    cases.retain(|case| {
-        let text = case.before.to_string();
-        !ops.iter().any(|op| text.contains(op))
-    });
-    cases
+    cases::golden(&repository().join("tests/golden"))
 }
 
 #[test]

@@ -10,6 +10,7 @@ use sapwood_ptir::{Attr, Effects, Function, InstPrinter, Name, Program};
 use sapwood_rewrite::inline_calls;
 use sapwood_types::Span;
 
+use crate::cut_symbols::CutSymbols;
 use crate::effects::CallEffects;
 use crate::graph::{CalleeMatch, Callees, PatternGraph};
 use crate::legality::{IllegalMatch, check_match, replacement_place};
@@ -213,11 +214,15 @@ impl Extractor<'_> {
                 return Ok(());
             }
         };
-        let function = copy::function_of(f, pattern, &found, name).map_err(|e| e.to_string())?;
+        // The place exists, and with it the symbols.
+        let Ok(symbols) = CutSymbols::new(f, pattern, &found) else { return Ok(()) };
+        let function =
+            copy::function_of(f, pattern, &found, &symbols, name).map_err(|e| e.to_string())?;
         let pure = is_pure(&function);
         let name = self.add(function)?;
         let Some(f) = self.program.function_mut(found.function) else { return Ok(()) };
-        replace::replace(f, pattern, &found, &place, name, pure).map_err(|e| e.to_string())?;
+        let call = replace::ReplacementCall { callee: name, pure, binders: &symbols.binders };
+        replace::replace(f, pattern, &found, &place, &call).map_err(|e| e.to_string())?;
         self.report.calls.push(ExtractedCall {
             pattern: pattern.name,
             function: found.function,
@@ -251,6 +256,7 @@ impl Extractor<'_> {
                 let Some(g) = self.program.function(*other) else { continue };
                 if g.extracted_from() == function.extracted_from()
                     && structural::equal_bodies((g, g.body()), (&function, body), Mode::Ordered)
+                    && have_equal_facts(g, &function)
                 {
                     return Ok(*other);
                 }
@@ -285,6 +291,13 @@ impl Extractor<'_> {
         // All names are different, as they were before.
         let _ = self.program.set_functions(functions);
     }
+}
+
+// Returns whether two functions with equal bodies assume the same.
+fn have_equal_facts(f: &Function, g: &Function) -> bool {
+    let same_name = || g.clone().with_name(f.name());
+    f.facts().is_none() && g.facts().is_none()
+        || structural::first_mismatch_functions(f, &same_name(), Mode::Ordered).is_none()
 }
 
 // Returns the functions that are not called.

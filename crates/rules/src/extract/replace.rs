@@ -7,9 +7,17 @@ use sapwood_ptir::{
     EditError, Function, InsertPoint, InstId, Name, Op, OpParts, ResultTypes, ValueId,
 };
 
-use crate::graph::{PatternGraph, constant_behind};
+use crate::graph::{PatternGraph, constant_insts};
 use crate::legality::{self, MatchedSet};
 use crate::matcher::Match;
+
+/// The call that replaces a match.
+pub(super) struct ReplacementCall<'a> {
+    pub(super) callee: Name,
+    pub(super) pure: bool,
+    /// The operands after those of the pattern, whose types bind symbols.
+    pub(super) binders: &'a [ValueId],
+}
 
 /// Inserts a call at the last instruction of a match, moves the instructions that must follow it, and erases the match.
 pub(super) fn replace(
@@ -17,11 +25,10 @@ pub(super) fn replace(
     pattern: &PatternGraph,
     found: &Match,
     place: &legality::ReplacementPlace,
-    callee: Name,
-    pure: bool,
+    call: &ReplacementCall<'_>,
 ) -> Result<InstId, EditError> {
     let outputs = found.outputs(pattern);
-    let call = insert_call(f, pattern, found, place.last, callee, pure)?;
+    let call = insert_call(f, pattern, found, place.last, call)?;
     // Start from the last one, so that the users of a moved instruction come after it already.
     for &inst in place.moved.iter().rev() {
         f.move_inst(inst, InsertPoint::After(call))?;
@@ -34,7 +41,7 @@ pub(super) fn replace(
         f.erase(inst)?;
     }
     for constant in constants {
-        drop_constant(f, constant)?;
+        drop_constant(f, pattern, constant)?;
     }
     Ok(call)
 }
@@ -44,17 +51,16 @@ fn insert_call(
     pattern: &PatternGraph,
     found: &Match,
     last: InstId,
-    callee: Name,
-    pure: bool,
+    call: &ReplacementCall<'_>,
 ) -> Result<InstId, EditError> {
     let outputs = found.outputs(pattern);
     let mut parts = OpParts::new(Call::key());
     parts.operands.extend(found.inputs(pattern));
     let mut given: HashSet<ValueId, FxBuildHasher> = parts.operands.iter().copied().collect();
-    let listed = found.lists.iter().flatten().flatten().copied();
+    let listed = found.lists.iter().flatten().flatten().chain(call.binders).copied();
     parts.operands.extend(listed.filter(|&value| given.insert(value)));
-    parts.push_attr(&callee);
-    parts.push_attr(&!pure);
+    parts.push_attr(&call.callee);
+    parts.push_attr(&!call.pure);
     parts.push_attr(&ResultTypes(outputs.iter().map(|&v| f.value_type(v).clone()).collect()));
     let parts = f.resolve_parts(&parts).map_err(|_| EditError::NoSuchInst(last))?;
     let call = f.insert(InsertPoint::After(last), &parts, f.inst_span(last))?;
@@ -89,12 +95,16 @@ fn redirect(
 }
 
 // Erases a constant, or a broadcast of one, that has become unused.
-fn drop_constant(f: &mut Function, value: ValueId) -> Result<(), EditError> {
+fn drop_constant(
+    f: &mut Function,
+    pattern: &PatternGraph,
+    value: ValueId,
+) -> Result<(), EditError> {
     if !f.is_live_value(value) {
         return Ok(());
     }
-    let insts = constant_behind(f, value).map(|(_, insts)| insts);
-    for inst in insts.into_iter().flatten().flatten() {
+    let insts = constant_insts(&pattern.through, f, value).map(|(_, insts)| insts);
+    for inst in insts.into_iter().flatten().rev() {
         if f.is_live(inst) && f.results_unused(inst) {
             f.erase(inst)?;
         }

@@ -42,6 +42,11 @@ fn requested_type(cx: &EvalCx<'_>, index: usize) -> Result<ResultType, Fault> {
     Ok(TensorType { dtype: cx.result_dtype(0)?, dims }.into())
 }
 
+// Returns the number of bytes of all elements of a tensor.
+fn dense_bytes(ty: &TensorType) -> u64 {
+    ty.num_elements().unwrap_or(u64::MAX).saturating_mul(ty.dtype.byte_size() as u64)
+}
+
 // Runs an op on some of the operands. The operands in `op` are not used.
 fn run_as<T: Op>(cx: &mut EvalCx<'_>, op: T, operands: &[usize]) -> EvalResult {
     let (def, parts) = (T::def(), op.into_parts());
@@ -55,6 +60,10 @@ fn run_as<T: Op>(cx: &mut EvalCx<'_>, op: T, operands: &[usize]) -> EvalResult {
         regions: smallvec::SmallVec::new(),
         declared_types: parts.result_types.iter().collect(),
     })?;
+    // Operands may ask for any shape. Even a result that is stored as one element is refused if its elements do not fit: its reader needs
+    // them all.
+    let bytes = inferred.iter().filter_map(ValueType::as_tensor).map(dense_bytes);
+    cx.budget.check_memory_beyond(cx.granted.get(), bytes.fold(0, u64::saturating_add))?;
     let Some(kernel) = def.evaluation() else { return Err(Fault::NoEvaluation { op: def.name }) };
     kernel(&mut EvalCx {
         def: &def,

@@ -17,7 +17,7 @@ const MAX_STEPS: u64 = 5_000;
 /// The maximum number of elements of an input.
 const MAX_ELEMENTS: usize = 1 << 12;
 /// The maximum number of bytes of the values of a run.
-const MAX_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 26;
 
 /// Inputs on which the function and its correct simplification agree, with the results.
 pub(crate) struct Reference {
