@@ -4,39 +4,39 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
-use sapwood_ptir::ops::{Add, BroadcastInDim, BroadcastTo, Mul};
-use sapwood_ptir::{Attr, Function, InstId, OpKey, OpParts, TensorLiteral, Value};
-use sapwood_rewrite::{
-    ConfiguredPattern, FloatMode, OpRef, PatternEntry, PatternFn as _, PatternList, PatternSet,
-    Rewrite,
+use sapwood_ptir::ops::{Add, BroadcastInDim, BroadcastTo, Mul, Refine};
+use sapwood_ptir::{
+    Attr, Function, InstId, OpKey, OpParts, ResultType, TensorLiteral, Value, Values,
 };
+use sapwood_rewrite::{FloatMode, OpRef, PatternEntry, PatternFn as _, PatternList, Rewrite};
 use sapwood_types::DataType;
+
+/// Registers patterns: the name, the ops at which they are tried, and how many definitions away from these they read.
+macro_rules! entries {
+    ($($name:ident on [$($op:literal),*] hops $hops:literal),* $(,)?) => {
+        &[$(PatternEntry {
+            name: stringify!($name),
+            add: |set| {
+                let ops = [$(OpKey::of($op)),*];
+                set.add($name.named(stringify!($name)).on(ops).hops($hops));
+            },
+        }),*]
+    };
+}
 
 /// The patterns on ops of ONNX.
 pub(crate) static LIST: PatternList = PatternList {
     family: "onnx",
-    entries: &[
-        entry("batch_normalization_of_conv", |set| {
-            add(set, on(batch_normalization_of_conv.hops(2), &["onnx.BatchNormalization"]));
-        }),
-        entry("mul_of_conv", |set| add(set, mul_of_conv.hops(2).floats(FloatMode::Fast))),
-        entry("add_of_conv", |set| add(set, add_of_conv.hops(2).floats(FloatMode::Fast))),
-        entry("conv_of_mul", |set| add(set, on(conv_of_mul.hops(3), &["onnx.Conv"]))),
-        entry("conv_of_pad", |set| add(set, on(conv_of_pad.hops(2), &["onnx.Conv"]))),
-    ],
+    entries: entries! {
+        batch_normalization_of_conv on ["onnx.BatchNormalization"] hops 2,
+        mul_of_conv on ["mul"] hops 2,
+        add_of_conv on ["add"] hops 2,
+        conv_of_mul on ["onnx.Conv"] hops 3,
+        conv_of_pad on ["onnx.Conv"] hops 2,
+        if_known on ["onnx.If"] hops 1,
+        zero_state on ["onnx.LSTM", "onnx.GRU", "onnx.RNN"] hops 2,
+    },
 };
-
-const fn entry(name: &'static str, add: fn(&mut PatternSet)) -> PatternEntry {
-    PatternEntry { name, add }
-}
-
-fn add(set: &mut PatternSet, pattern: ConfiguredPattern) {
-    set.add(pattern);
-}
-
-fn on(pattern: ConfiguredPattern, ops: &[&str]) -> ConfiguredPattern {
-    pattern.on(ops.iter().map(|op| OpKey::of(op)))
-}
 
 /// A convolution with constant weights.
 struct Conv {
@@ -235,6 +235,9 @@ fn batch_normalization_of_conv(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value>
 ///
 /// Floats: fast.
 fn mul_of_conv(op: Mul, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.allows(FloatMode::Fast, op.lhs) {
+        return None;
+    }
     let (conv, other) = conv_and_other(rw, op.lhs, op.rhs)?;
     let factors = per_channel(rw, other, conv.channels)?;
     let terms = vec![0.0; conv.channels];
@@ -247,6 +250,9 @@ fn mul_of_conv(op: Mul, rw: &mut Rewrite<'_>) -> Option<Value> {
 ///
 /// Floats: fast.
 fn add_of_conv(op: Add, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.allows(FloatMode::Fast, op.lhs) {
+        return None;
+    }
     let (conv, other) = conv_and_other(rw, op.lhs, op.rhs)?;
     let terms = per_channel(rw, other, conv.channels)?;
     conv.scaled(rw, None, &terms)
@@ -331,6 +337,91 @@ fn conv_of_pad(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
     rw.emit_parts(&parts)
 }
 
+/// `If(true, f, g) = f`, `If(false, f, g) = g`: the branch is inlined.
+///
+/// Floats: exact.
+fn if_known(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let f = rw.function();
+    let &condition = f.operands(op.root).first()?;
+    // Regions are in the order of attribute names: `else_branch`, `then_branch`.
+    let is_true = rw.is_one(condition);
+    if !is_true && !rw.is_zero(condition) {
+        return None;
+    }
+    let chosen = usize::from(is_true);
+    let results: Vec<Value> = f.inst_results(op.root).collect();
+    if results.iter().any(|&v| rw.tensor(v).is_none()) {
+        return None;
+    }
+    let values = rw.inline(*f.regions(op.root).get(chosen)?, &[])?;
+    // The type of the result may know less than that of the branch, or name other symbols.
+    let refined = values.iter().zip(&results).map(|(&value, &result)| {
+        let ty = f.value_type(result).clone();
+        match rw.ty(value) == Some(&ty) {
+            true => Some(value),
+            false => rw.emit(Refine { input: value, ty: ResultType(ty) }),
+        }
+    });
+    refined.collect()
+}
+
+/// `LSTM(x, …, h, c) = LSTM(x, …)` if the initial states `h` and `c` are zero. `GRU` and `RNN` likewise.
+///
+/// Floats: exact.
+fn zero_state(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
+    const INITIAL_STATES: std::ops::Range<usize> = 5..7;
+    let f = rw.function();
+    let absent = f.attr(op.root, "absent").and_then(Attr::as_ints).unwrap_or_default();
+    let mut operands = f.operands(op.root).iter().copied();
+    let count = f.operands(op.root).len() + absent.len();
+    let mut inputs: Vec<Option<Value>> = (0..count)
+        .map(|i| if absent.contains(&(i as i64)) { None } else { operands.next() })
+        .collect();
+    let mut changed = false;
+    for slot in inputs.iter_mut().take(INITIAL_STATES.end).skip(INITIAL_STATES.start) {
+        if slot.is_some_and(|value| is_zeros(rw, value)) {
+            *slot = None;
+            changed = true;
+        }
+    }
+    if !changed {
+        return None;
+    }
+    while inputs.last().is_some_and(Option::is_none) {
+        inputs.pop();
+    }
+    let left_out: Vec<i64> =
+        (0..inputs.len()).filter(|&i| inputs[i].is_none()).map(|i| i as i64).collect();
+    let mut parts = OpParts::new(f.op_key(op.root));
+    parts.attrs = f.attrs(op.root).iter().cloned().collect();
+    let row = f.op_def(op.root)?.attrs.iter().position(|row| row.name == "absent")?;
+    *parts.attrs.get_mut(row)? = match left_out.is_empty() {
+        true => Attr::Unit,
+        false => Attr::Ints(left_out.into_iter().collect()),
+    };
+    parts.operands.extend(inputs.into_iter().flatten());
+    parts.result_types.extend(f.inst_results(op.root).map(|v| f.value_type(v).clone()));
+    rw.emit_parts_many(&parts)
+}
+
+// Returns whether a value consists of zeros.
+fn is_zeros(rw: &mut Rewrite<'_>, value: Value) -> bool {
+    if rw.is_zero(value) {
+        return true;
+    }
+    let Some(inst) = rw.def_inst(value) else { return false };
+    let f = rw.function();
+    match f.op_name(inst) {
+        "onnx.ConstantOfShape" => {
+            f.attr(inst, "value").and_then(Attr::as_literal).is_none_or(TensorLiteral::is_zero)
+        }
+        "broadcast_to" | "broadcast_in_dim" | "onnx.Expand" => {
+            f.operands(inst).first().is_some_and(|&source| rw.is_zero(source))
+        }
+        _ => false,
+    }
+}
+
 // Returns the input and the pads of an op that pads with zeros.
 fn zero_padding(rw: &mut Rewrite<'_>, pad: InstId) -> Option<(Value, Vec<i64>, Vec<i64>)> {
     let f = rw.function();
@@ -363,4 +454,22 @@ fn zero_padding(rw: &mut Rewrite<'_>, pad: InstId) -> Option<(Value, Vec<i64>, V
     let is_whole = operands.len() <= 3;
     (is_constant && is_zero && is_whole)
         .then(|| (operands[0], pads[..count].to_vec(), pads[count..].to_vec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LIST;
+
+    #[test]
+    fn every_pattern_has_a_case_where_it_fires_and_one_where_it_does_not() {
+        let path = sapwood_testing::repository().join("tests/golden/command/onnx_patterns.txt");
+        let text = std::fs::read_to_string(path).unwrap();
+        for entry in LIST.entries {
+            let file = format!("--- {}.ptir\n", entry.name);
+            let program = text.split(&file).nth(1).unwrap_or_else(|| panic!("no {file}"));
+            let program = program.split("\n---").next().unwrap();
+            assert!(program.contains("func @fires") && program.contains("func @stays"), "{file}");
+            assert!(text.contains(&format!("--only {}", entry.name)), "{file}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::eval::{FoldLimits, fold_inst};
 use sapwood_ptir::ops::Cast;
-use sapwood_ptir::{Attr, Function, InsertPoint, InstId, TensorLiteral, ValueId, ValueType};
+use sapwood_ptir::{Attr, Dim, Function, InsertPoint, InstId, TensorLiteral, ValueId, ValueType};
 
 use super::builder::Builder;
 use super::context::Cx;
@@ -92,8 +92,12 @@ fn lower_inst(
     let mut f = b.f.borrow_mut();
     let is_cast = matches!(op, "onnx.Cast" | "onnx.CastLike");
     let adds_cast = level == LowerLevel::Core && !is_cast && has_cast_between(&f, last, inst);
+    // A value that knows less than its node would need a refinement, which keeps patterns from matching.
+    let knows_less = level == LowerLevel::Core
+        && new.iter().flatten().any(|&v| has_unknown_dim(f.value_type(v)));
     let fits = !failed
         && !adds_cast
+        && !knows_less
         && new
             .iter()
             .zip(&result_types)
@@ -160,6 +164,10 @@ fn has_cast_between(f: &Function, last: Option<InstId>, before: InstId) -> bool 
         next = f.prev_inst(inst);
     }
     false
+}
+
+fn has_unknown_dim(ty: &ValueType) -> bool {
+    ty.as_tensor().is_some_and(|ty| ty.dims.contains(&Dim::Unknown))
 }
 
 // Returns whether a value of one type can replace a value of another: the second may know less.
