@@ -64,7 +64,9 @@ pub enum EditError {
         found: String,
     },
     /// An output depends on an input that is not among the new ones.
-    #[error("the outputs depend on `{name}`, which is not among the inputs; name it or a value between")]
+    #[error(
+        "the outputs depend on `{name}`, which is not among the inputs; name it or a value between"
+    )]
     MissingInput {
         /// The input.
         name: String,
@@ -145,9 +147,9 @@ impl ModelEdits {
             name.as_ref().is_some_and(|name| needed.contains(name) && !inputs.contains(name))
         };
         graph.initializer.retain(|tensor| is_used(&tensor.name));
-        graph.sparse_initializer.retain(|tensor| {
-            tensor.values.as_ref().is_some_and(|values| is_used(&values.name))
-        });
+        graph
+            .sparse_initializer
+            .retain(|tensor| tensor.values.as_ref().is_some_and(|values| is_used(&values.name)));
         let initialized: HashSet<Text, FxBuildHasher> =
             graph.initializer.iter().filter_map(|tensor| tensor.name.clone()).collect();
         let old_inputs: Vec<ValueInfo> = std::mem::take(&mut graph.input);
@@ -176,11 +178,7 @@ impl ModelEdits {
 /// Types of values by their names in the model.
 pub(crate) type ValueTypes = HashMap<Text, ValueType, FxBuildHasher>;
 
-fn unknown<'a>(
-    kind: &'static str,
-    name: &str,
-    names: impl Iterator<Item = &'a Text>,
-) -> EditError {
+fn unknown<'a>(kind: &'static str, name: &str, names: impl Iterator<Item = &'a Text>) -> EditError {
     let names: Vec<String> = names.map(ToString::to_string).collect();
     let close = did_you_mean(name, names.iter().map(String::as_str)).map(ToString::to_string);
     EditError::UnknownName { kind, name: name.to_owned(), close }

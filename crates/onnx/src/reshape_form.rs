@@ -26,12 +26,11 @@ pub(crate) fn reshape_form(from: &[Dim], to: &[Dim]) -> Option<ReshapeForm> {
     let ones = |dims: &[Dim]| -> Vec<i64> {
         (0..dims.len()).filter(|&a| is_one(&dims[a])).map(|a| a as i64).collect()
     };
-    let rest = |dims: &[Dim]| -> Vec<usize> {
-        (0..dims.len()).filter(|&a| !is_one(&dims[a])).collect()
-    };
+    let rest =
+        |dims: &[Dim]| -> Vec<usize> { (0..dims.len()).filter(|&a| !is_one(&dims[a])).collect() };
     let (a, b) = (rest(from), rest(to));
-    let same = a.len() == b.len()
-        && a.iter().zip(&b).all(|(&x, &y)| from[x].certainly_equal(to[y]));
+    let same =
+        a.len() == b.len() && a.iter().zip(&b).all(|(&x, &y)| from[x].certainly_equal(to[y]));
     if !same {
         return None;
     }

@@ -79,7 +79,9 @@ pub(crate) fn type_of(ty: &ValueType) -> Option<Type> {
         value: match dim {
             Dim::Known(n) => Some(DimensionValue::Value(i64::try_from(*n).unwrap_or(i64::MAX))),
             // Symbols that reading introduced mean nothing outside.
-            Dim::Expr(expr) if expr.symbols().iter().any(|s| s.as_str().starts_with(FRESH_PREFIX)) => {
+            Dim::Expr(expr)
+                if expr.symbols().iter().any(|s| s.as_str().starts_with(FRESH_PREFIX)) =>
+            {
                 None
             }
             Dim::Expr(expr) => Some(DimensionValue::Param(match expr.as_symbol() {

@@ -12,17 +12,82 @@ use sapwood_ptir::eval::{self, RunOptions, Value};
 use crate::common::Choices;
 
 const WORDS: &[&str] = &[
-    "", "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", "constant", "reflect", "edge", "wrap", "nearest", "linear", "bilinear",
-    "cubic", "bicubic", "asymmetric", "align_corners", "half_pixel", "half_pixel_symmetric", "tf_crop_and_resize", "floor", "ceil",
-    "round_prefer_ceil", "not_larger", "not_smaller", "zeros", "border", "reflection", "add", "mul", "max", "min", "none", "sum",
-    "mean", "DCR", "CRD", "LEFT", "RIGHT", "L1", "L2", "MAX", "NONE", "SOFTMAX", "tanh", "forward", "reverse", "bidirectional",
-    "Tanh", "Relu", "Sigmoid", "circular", "silu", "delta", "gated", "gated_delta", "avg", "output_half_pixel", "ij,jk->ik",
-    "...ii->...i", "i,j", "->", "a,b,c->cab",
+    "",
+    "NOTSET",
+    "SAME_UPPER",
+    "SAME_LOWER",
+    "VALID",
+    "constant",
+    "reflect",
+    "edge",
+    "wrap",
+    "nearest",
+    "linear",
+    "bilinear",
+    "cubic",
+    "bicubic",
+    "asymmetric",
+    "align_corners",
+    "half_pixel",
+    "half_pixel_symmetric",
+    "tf_crop_and_resize",
+    "floor",
+    "ceil",
+    "round_prefer_ceil",
+    "not_larger",
+    "not_smaller",
+    "zeros",
+    "border",
+    "reflection",
+    "add",
+    "mul",
+    "max",
+    "min",
+    "none",
+    "sum",
+    "mean",
+    "DCR",
+    "CRD",
+    "LEFT",
+    "RIGHT",
+    "L1",
+    "L2",
+    "MAX",
+    "NONE",
+    "SOFTMAX",
+    "tanh",
+    "forward",
+    "reverse",
+    "bidirectional",
+    "Tanh",
+    "Relu",
+    "Sigmoid",
+    "circular",
+    "silu",
+    "delta",
+    "gated",
+    "gated_delta",
+    "avg",
+    "output_half_pixel",
+    "ij,jk->ik",
+    "...ii->...i",
+    "i,j",
+    "->",
+    "a,b,c->cab",
 ];
 
 const ELEMENTS: &[ElementType] = &[
-    ElementType::Float, ElementType::Float, ElementType::Int64, ElementType::Int64, ElementType::Bool, ElementType::Int8,
-    ElementType::Uint8, ElementType::Int32, ElementType::Double, ElementType::Float16, ElementType::Bfloat16,
+    ElementType::Float,
+    ElementType::Float,
+    ElementType::Int64,
+    ElementType::Int64,
+    ElementType::Bool,
+    ElementType::Int8,
+    ElementType::Uint8,
+    ElementType::Int32,
+    ElementType::Double,
+    ElementType::Float16,
+    ElementType::Bfloat16,
 ];
 
 fn number(choices: &mut Choices<'_>) -> i64 {
@@ -31,7 +96,8 @@ fn number(choices: &mut Choices<'_>) -> i64 {
         1 => -2,
         2 => -(choices.below(9) as i64),
         3 => choices.below(20) as i64,
-        4 => [i64::MAX, i64::MIN, 1 << 33, -(1 << 40), 1 << 62, i64::from(i32::MAX)][choices.below(6)],
+        4 => [i64::MAX, i64::MIN, 1 << 33, -(1 << 40), 1 << 62, i64::from(i32::MAX)]
+            [choices.below(6)],
         5 => 0,
         6..=8 => 1,
         n => n as i64 - 7,
@@ -57,7 +123,9 @@ fn tensor(name: &str, choices: &mut Choices<'_>) -> Tensor {
             ElementType::Int64 => number(choices).to_le_bytes().to_vec(),
             ElementType::Int32 => (number(choices) as i32).to_le_bytes().to_vec(),
             ElementType::Bool => vec![(choices.below(2)) as u8],
-            ElementType::Float16 | ElementType::Bfloat16 => (choices.number() as i16).to_le_bytes().to_vec(),
+            ElementType::Float16 | ElementType::Bfloat16 => {
+                (choices.number() as i16).to_le_bytes().to_vec()
+            }
             _ => vec![number(choices) as u8],
         })
         .collect();
@@ -76,8 +144,12 @@ fn attribute(name: &str, ty: AttributeType, choices: &mut Choices<'_>) -> Option
         AttributeType::Float => AttributeValue::Float(float(choices)),
         AttributeType::String => AttributeValue::String(word(choices)),
         AttributeType::Ints => AttributeValue::Ints((0..count).map(|_| number(choices)).collect()),
-        AttributeType::Floats => AttributeValue::Floats((0..count).map(|_| float(choices)).collect()),
-        AttributeType::Strings => AttributeValue::Strings((0..count).map(|_| word(choices)).collect()),
+        AttributeType::Floats => {
+            AttributeValue::Floats((0..count).map(|_| float(choices)).collect())
+        }
+        AttributeType::Strings => {
+            AttributeValue::Strings((0..count).map(|_| word(choices)).collect())
+        }
         AttributeType::Tensor => AttributeValue::Tensor(Nested::new(tensor("", choices))),
         _ => return None,
     };
@@ -92,8 +164,10 @@ fn info(name: &str, tensor: &Tensor, is_open: bool) -> ValueInfo {
         }),
         ..Dimension::default()
     };
-    let shape = Shape { dim: tensor.dims.iter().enumerate().map(dim).collect(), ..Shape::default() };
-    let ty = TensorType { elem_type: tensor.data_type, shape: Some(shape), ..TensorType::default() };
+    let shape =
+        Shape { dim: tensor.dims.iter().enumerate().map(dim).collect(), ..Shape::default() };
+    let ty =
+        TensorType { elem_type: tensor.data_type, shape: Some(shape), ..TensorType::default() };
     let ty = Type { value: Some(TypeValue::Tensor(ty)), ..Type::default() };
     ValueInfo { name: Some(name.into()), r#type: Some(Nested::new(ty)), ..ValueInfo::default() }
 }
@@ -105,14 +179,21 @@ fn one_node(bytes: &[u8], row: usize) -> (Model, Vec<Tensor>) {
     let choices = &mut Choices(bytes);
     let (min, max) = schema.input_count();
     let count = min + choices.below(max.min(min + 4) - min + 1);
-    let (mut graph, mut inputs) = (Graph { name: Some("g".into()), ..Graph::default() }, Vec::new());
-    let mut node = Node { op_type: Some(schema.name.into()), domain: Some(schema.domain.into()), ..Node::default() };
+    let (mut graph, mut inputs) =
+        (Graph { name: Some("g".into()), ..Graph::default() }, Vec::new());
+    let mut node = Node {
+        op_type: Some(schema.name.into()),
+        domain: Some(schema.domain.into()),
+        ..Node::default()
+    };
     // Operands often have the same type as the first one.
     let mut first: Option<Tensor> = None;
     for i in 0..count {
         let name = format!("x{i}");
         let mut value = match &first {
-            Some(first) if choices.below(3) == 0 => Tensor { name: Some(name.as_str().into()), ..first.clone() },
+            Some(first) if choices.below(3) == 0 => {
+                Tensor { name: Some(name.as_str().into()), ..first.clone() }
+            }
             _ => tensor(&name, choices),
         };
         value.name = Some(name.as_str().into());
@@ -136,7 +217,8 @@ fn one_node(bytes: &[u8], row: usize) -> (Model, Vec<Tensor>) {
         }
     }
     let (least, most) = schema.output_count();
-    let outputs = least.max(1) + choices.below(most.min(least.max(1) + 3).saturating_sub(least.max(1)) + 1);
+    let outputs =
+        least.max(1) + choices.below(most.min(least.max(1) + 3).saturating_sub(least.max(1)) + 1);
     for i in 0..outputs {
         let name = format!("y{i}");
         node.output.push(name.as_str().into());
@@ -176,7 +258,8 @@ fn value(tensor: &Tensor) -> Option<Value> {
 
 // Runs a program; the values, or none if it is refused.
 fn run(program: &Program, inputs: &[Value]) -> Option<Vec<Value>> {
-    let options = RunOptions { max_steps: Some(20_000), max_bytes: 1 << 22, ..RunOptions::default() };
+    let options =
+        RunOptions { max_steps: Some(20_000), max_bytes: 1 << 22, ..RunOptions::default() };
     eval::run(program, "main", inputs, &options).ok()
 }
 
@@ -227,12 +310,20 @@ fn collect_panics() {
         loop {
             std::thread::sleep(std::time::Duration::from_secs(10));
             let now = NOW.lock().unwrap().clone();
-            if now.1 == last { eprintln!("STUCK at {} {}", now.0, now.1); std::process::exit(3); }
+            if now.1 == last {
+                eprintln!("STUCK at {} {}", now.0, now.1);
+                std::process::exit(3);
+            }
             last = now.1;
         }
     });
     let mut state = 88172645463325252u64;
-    let mut next = || { state ^= state << 13; state ^= state >> 7; state ^= state << 17; state };
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
     let count: u64 = std::env::var("N").ok().and_then(|n| n.parse().ok()).unwrap_or(20000);
     let start = std::time::Instant::now();
     let all = ops::all_schemas();
@@ -242,8 +333,15 @@ fn collect_panics() {
         *NOW.lock().unwrap() = (all[row % all.len()].name.to_owned(), i + 1);
         let t = std::time::Instant::now();
         let _ = std::panic::catch_unwind(|| check(&bytes, row));
-        if t.elapsed().as_millis() > 500 { eprintln!("SLOW {} {:?}", all[row % all.len()].name, t.elapsed()); }
-        if start.elapsed().as_secs() > 45 { eprintln!("stopped at {i}"); break; }
+        if t.elapsed().as_millis() > 500 {
+            eprintln!("SLOW {} {:?}", all[row % all.len()].name, t.elapsed());
+        }
+        if start.elapsed().as_secs() > 45 {
+            eprintln!("stopped at {i}");
+            break;
+        }
     }
-    for (site, text) in SITES.lock().unwrap().iter() { eprintln!("== {site}\n{text}"); }
+    for (site, text) in SITES.lock().unwrap().iter() {
+        eprintln!("== {site}\n{text}");
+    }
 }

@@ -30,10 +30,7 @@ impl Pass for OnnxToCore {
 /// Returns the pass that comes first in the default pipeline of ONNX models.
 #[cfg(feature = "command")]
 pub(crate) fn onnx_to_core() -> std::sync::Arc<dyn Pass> {
-    std::sync::Arc::new(OnnxToCore {
-        info: &ONNX_TO_CORE,
-        level: LowerLevel::Core,
-    })
+    std::sync::Arc::new(OnnxToCore { info: &ONNX_TO_CORE, level: LowerLevel::Core })
 }
 
 /// Replaces the ops that ONNX and PTIR mean alike.

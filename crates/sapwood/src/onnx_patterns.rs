@@ -193,8 +193,11 @@ fn per_channel(rw: &mut Rewrite<'_>, value: Value, channels: usize) -> Option<Ve
         let one = numbers(&TensorLiteral::splat(literal.dtype(), &[], one).ok()?)?;
         return Some(vec![*one.first()?; channels]);
     }
-    let varies_by_channel =
-        literal.shape().iter().zip(axes).all(|(&n, axis)| n == 1 || axis == 1 && n == channels as u64);
+    let varies_by_channel = literal
+        .shape()
+        .iter()
+        .zip(axes)
+        .all(|(&n, axis)| n == 1 || axis == 1 && n == channels as u64);
     varies_by_channel.then(|| numbers(&literal))?.filter(|list| list.len() == channels)
 }
 

@@ -27,10 +27,10 @@ use crate::formats::{
 };
 #[cfg(feature = "onnx")]
 use crate::formats::{OnnxReadError, read_onnx};
-#[cfg(feature = "onnx")]
-use sapwood_onnx::ModelEdits;
 #[cfg(feature = "runtime")]
 use named_backend::NamedBackend;
+#[cfg(feature = "onnx")]
+use sapwood_onnx::ModelEdits;
 
 /// The ops, patterns, rules, passes and backends of a compiler.
 ///

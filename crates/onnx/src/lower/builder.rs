@@ -203,7 +203,7 @@ impl<'b> V<'b> {
     pub(crate) fn ty(self) -> TensorType {
         if self.b.has_failed() {
             // Any type will do, as long as it has axes to look at.
-            return TensorType::new(DataType::F32, [1u64; 8]);
+            return TensorType::new(DataType::F32, [1u64; 64]);
         }
         let f = self.b.f.borrow();
         match self.id.map(|id| f.value_type(id)) {
@@ -239,8 +239,14 @@ impl<'b> V<'b> {
 
     /// Returns a known extent, or fails.
     pub(crate) fn extent(self, axis: usize) -> i64 {
+        // Larger ones could overflow in sums and products of two.
+        const MAX_EXTENT: i64 = 1 << 31;
         match self.dim(axis).known().and_then(|n| i64::try_from(n).ok()) {
-            Some(n) => n,
+            Some(n) if n <= MAX_EXTENT => n,
+            Some(n) => {
+                self.b.fail(format!("the extent {n} of axis {axis} is too large"));
+                0
+            }
             None => {
                 self.b.fail(format!("the extent of axis {axis} is not known"));
                 0

@@ -245,7 +245,10 @@ pub(super) fn col2im<'b>(cx: &Cx<'b>) -> V<'b> {
     let dilations = cx.ints_or("dilations", 1, n);
     let pads = cx.ints_or("pads", 0, 2 * n);
     let strides = cx.ints_or("strides", 1, n);
-    if [block.len(), dilations.len(), strides.len()] != [n; 3] || pads.len() != 2 * n || x.rank() != 3 {
+    if [block.len(), dilations.len(), strides.len()] != [n; 3]
+        || pads.len() != 2 * n
+        || x.rank() != 3
+    {
         return cx.fail("the shapes do not fit");
     }
     let taps = cx.product(&block);

@@ -68,12 +68,7 @@ fn axis_attr(cx: &EvalCx<'_>, rank: usize) -> Result<Option<usize>, Fault> {
 }
 
 // Returns slices along an axis as rows of equal length, and the number of rows in front of the axis.
-fn gather_rows(
-    cx: &EvalCx<'_>,
-    x: &Tensor,
-    axis: usize,
-    rows: &[usize],
-) -> Result<Tensor, Fault> {
+fn gather_rows(cx: &EvalCx<'_>, x: &Tensor, axis: usize, rows: &[usize]) -> Result<Tensor, Fault> {
     let shape = x.shape();
     let outer: usize = shape[..axis].iter().product();
     let inner: usize = shape[axis + 1..].iter().product();

@@ -1,8 +1,8 @@
 //! Products of matrices, and convolutions.
 
+use sapwood_ptir::dims::DimExpr;
 use sapwood_ptir::eval::DataType;
 use sapwood_ptir::ops::Direction;
-use sapwood_ptir::dims::DimExpr;
 use sapwood_ptir::{Dim, Dims, TensorType};
 
 use super::builder::{ConvArgs, V, joined_dims};
@@ -191,6 +191,7 @@ pub(super) fn conv_transpose<'b>(cx: &Cx<'b>) -> V<'b> {
     if [strides.len(), dilations.len(), extra.len()] != [n; 3]
         || pads.len() != 2 * n
         || x.rank() != n + 2
+        || wanted.as_ref().is_some_and(|shape| shape.len() < n)
     {
         return cx.fail("the attributes do not fit the kernel");
     }
@@ -267,7 +268,7 @@ pub(super) fn deform_conv<'b>(cx: &Cx<'b>) -> V<'b> {
     let (x, w, offset) = (cx.x(0), cx.x(1), cx.x(2));
     let window = window(cx, x, kernel_shape(w));
     let (groups, offset_groups) = (cx.int("group", 1).max(1), cx.int("offset_group", 1).max(1));
-    if x.rank() != 4 {
+    if x.rank() != 4 || window.kernel.len() != 2 {
         return cx.fail("only images are supported");
     }
     let [n, c, h, wd] = [x.extent(0), x.extent(1), x.extent(2), x.extent(3)];

@@ -73,6 +73,9 @@ pub(super) fn group<'b>(cx: &Cx<'b>) -> V<'b> {
     let x = cx.x(0);
     let dims = x.dims();
     let groups = cx.int("num_groups", 1).max(1);
+    if dims.len() < 2 {
+        return cx.fail("there are no channels");
+    }
     let channels = x.extent(1);
     let mut split: Vec<Dim> =
         vec![dims[0], Dim::Known(groups as u64), Dim::Known((channels / groups) as u64)];

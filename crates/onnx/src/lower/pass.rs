@@ -137,13 +137,7 @@ fn folded(b: &Builder, inst: InstId, op: &str, facts: &[Known]) -> Option<Vec<Te
 }
 
 // Replaces a result of an instruction by another value, which gets its name and its type.
-fn replace(
-    f: &mut Function,
-    inst: InstId,
-    old: ValueId,
-    new: ValueId,
-    ty: &ValueType,
-) -> bool {
+fn replace(f: &mut Function, inst: InstId, old: ValueId, new: ValueId, ty: &ValueType) -> bool {
     let new = match f.value_type(new) == ty {
         true => new,
         false => refined(f, new, ty, inst).unwrap_or(new),

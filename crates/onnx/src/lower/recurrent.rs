@@ -1,8 +1,8 @@
 //! Recurrent networks, unrolled over a known number of steps.
 
-use sapwood_ptir::{Dim, TensorType};
 use sapwood_ptir::eval::DataType;
 use sapwood_ptir::ops::Direction;
+use sapwood_ptir::{Dim, TensorType};
 
 use super::builder::V;
 use super::context::Cx;

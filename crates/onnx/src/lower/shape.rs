@@ -169,6 +169,9 @@ pub(super) fn squeeze<'b>(cx: &Cx<'b>) -> V<'b> {
         }
         None => return cx.fail("an extent is not known"),
     };
+    if cx.b.has_failed() {
+        return x;
+    }
     let kept: Vec<Dim> = (0..dims.len()).filter(|a| !axes.contains(a)).map(|a| dims[a]).collect();
     if axes.iter().any(|&a| dims[a].known().is_some_and(|n| n != 1)) {
         return cx.fail("it removes an axis whose extent is not 1");
@@ -230,10 +233,8 @@ pub(super) fn split<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
             let count = cx.int("num_outputs", cx.outputs() as i64).max(1);
             if cx.b.is_inference && x.dim(axis).known().is_none() {
                 let mut ty = x.ty();
-                ty.dims[axis] = ty.dims[axis].map_expr(|e| {
-                    e.checked_add(DimExpr::constant(count - 1)?)?
-                        .floordiv(count)
-                });
+                ty.dims[axis] = ty.dims[axis]
+                    .map_expr(|e| e.checked_add(DimExpr::constant(count - 1)?)?.floordiv(count));
                 return (0..cx.outputs()).map(|_| x.number(0.0).pretend(ty.clone())).collect();
             }
             let extent = x.extent(axis);
@@ -286,6 +287,9 @@ pub(super) fn slice<'b>(cx: &Cx<'b>) -> V<'b> {
     }
     let is_known = |axis: usize| x.dim(axis).known().is_some();
     let touched: Vec<usize> = axes.iter().map(|&a| cx.wrap_axis(a, rank)).collect();
+    if cx.b.has_failed() {
+        return x;
+    }
     if touched.iter().any(|&a| !is_known(a)) || (0..rank).any(|a| !is_known(a)) {
         return slice_of_open_dims(cx, x, &touched, &starts, &ends, &steps);
     }
@@ -377,7 +381,9 @@ fn sliced_dim(dim: Dim, start: i64, end: i64) -> Dim {
     match (start, end) {
         (0, _) if to_the_end => dim,
         // All but the first.
-        (1.., _) if to_the_end => dim.map_expr(|n| n.checked_add(constant(start.checked_neg()?)?)?.max(constant(0)?)),
+        (1.., _) if to_the_end => {
+            dim.map_expr(|n| n.checked_add(constant(start.checked_neg()?)?)?.max(constant(0)?))
+        }
         // The last ones.
         (..0, _) if to_the_end => dim.map_expr(|n| n.min(constant(start.checked_neg()?)?)),
         // All but the last.
@@ -400,7 +406,7 @@ pub(super) fn pad<'b>(cx: &Cx<'b>) -> V<'b> {
         Some(_) => cx.const_ints(3).into_iter().map(|a| cx.wrap_axis(a, rank)).collect(),
         None => (0..rank).collect(),
     };
-    if pads.len() != 2 * axes.len() {
+    if cx.b.has_failed() || pads.len() != 2 * axes.len() {
         return cx.fail(format!("there are {} pads, expected {}", pads.len(), 2 * axes.len()));
     }
     let (mut low, mut high) = (vec![0; rank], vec![0; rank]);
@@ -419,7 +425,8 @@ pub(super) fn pad<'b>(cx: &Cx<'b>) -> V<'b> {
         let mut ty = x.ty();
         for (axis, dim) in ty.dims.iter_mut().enumerate() {
             let more = low[axis].saturating_add(high[axis]);
-            *dim = dim.map_expr(|n| n.checked_add(DimExpr::constant(more)?)?.max(DimExpr::constant(0)?));
+            *dim = dim
+                .map_expr(|n| n.checked_add(DimExpr::constant(more)?)?.max(DimExpr::constant(0)?));
         }
         return x.number(0.0).pretend(ty);
     }
@@ -478,8 +485,10 @@ pub(super) fn tile<'b>(cx: &Cx<'b>) -> V<'b> {
         1 => {
             let (tiles, axis) = (cx.const_ints(1), cx.const_ints(2));
             let mut repeats = vec![1; dims.len()];
-            if let (Some(&n), Some(&a)) = (tiles.first(), axis.first()) {
-                repeats[cx.wrap_axis(a, dims.len())] = n;
+            if let (Some(&n), Some(&a)) = (tiles.first(), axis.first())
+                && let Some(slot) = repeats.get_mut(cx.wrap_axis(a, dims.len()))
+            {
+                *slot = n;
             }
             repeats
         }

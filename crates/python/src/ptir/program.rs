@@ -10,11 +10,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use rustc_hash::FxBuildHasher;
 use sapwood::explorer::{PageOptions, graph_page};
+use sapwood::onnx::{self, OnnxSource};
 use sapwood::ptir::{
     self, Function, InstId, InstPrinter, Name, ParseOptions, PrintOptions, Program, Registry,
     ValueId,
 };
-use sapwood::onnx::{self, OnnxSource};
 use sapwood::{Diagnostic, Source, stablehlo};
 use sapwood_types::{Span, write_atomically};
 
@@ -239,8 +239,11 @@ fn onnx_read(py: Python<'_>, source: ModelSource) -> PyResult<PyProgram> {
     let module = py
         .detach(|| read(source))
         .map_err(|problem| errors::new_error(py, ErrorKind::Parse, problem))?;
-    let notes =
-        module.notes.iter().map(|note| Diagnostic::warning(Span::unknown(), note.clone())).collect();
+    let notes = module
+        .notes
+        .iter()
+        .map(|note| Diagnostic::warning(Span::unknown(), note.clone()))
+        .collect();
     let made = PyProgram::from_parts(module.program, Arc::default(), notes);
     Ok(PyProgram { onnx: Some(module.source), ..made })
 }

@@ -53,7 +53,9 @@ fn parse_input_shape(text: &str) -> Result<(String, Vec<InputDim>), String> {
     let separator = if shape.contains(',') { ',' } else { 'x' };
     let dim = |part: &str| match part.trim() {
         "?" => Ok(InputDim::Unknown),
-        part if part.parse::<u64>().is_ok() => part.parse().map(InputDim::Known).map_err(|_| expected()),
+        part if part.parse::<u64>().is_ok() => {
+            part.parse().map(InputDim::Known).map_err(|_| expected())
+        }
         part if is_name(part) => Ok(InputDim::Symbol(part.to_owned())),
         _ => Err(expected()),
     };
