@@ -34,7 +34,7 @@ pub(crate) static LIST: PatternList = PatternList {
         conv_of_mul on ["onnx.Conv"] hops 3,
         conv_of_pad on ["onnx.Conv"] hops 2,
         if_known on ["onnx.If"] hops 1,
-        zero_state on ["onnx.LSTM", "onnx.GRU", "onnx.RNN"] hops 2,
+        zero_state on ["onnx.LSTM", "onnx.GRU", "onnx.RNN"] hops 6,
     },
 };
 
@@ -382,7 +382,7 @@ fn zero_state(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
         .collect();
     let mut changed = false;
     for slot in inputs.iter_mut().take(INITIAL_STATES.end).skip(INITIAL_STATES.start) {
-        if slot.is_some_and(|value| is_zeros(rw, value)) {
+        if slot.is_some_and(|value| is_zeros(rw, value, MAX_MOVES)) {
             *slot = None;
             changed = true;
         }
@@ -407,8 +407,24 @@ fn zero_state(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     rw.emit_parts_many(&parts)
 }
 
-// Returns whether a value consists of zeros.
-fn is_zeros(rw: &mut Rewrite<'_>, value: Value) -> bool {
+/// The most ops that move zeros and are looked through.
+const MAX_MOVES: usize = 4;
+/// Ops that move elements of their first operand.
+const MOVING: &[&str] = &[
+    "broadcast_to",
+    "broadcast_in_dim",
+    "reshape",
+    "slice",
+    "transpose",
+    "onnx.Expand",
+    "onnx.Gather",
+    "onnx.Slice",
+    "onnx.Squeeze",
+    "onnx.Unsqueeze",
+];
+
+// Returns whether a value consists of zeros, through at most `moves` ops that move elements.
+fn is_zeros(rw: &mut Rewrite<'_>, value: Value, moves: usize) -> bool {
     if rw.is_zero(value) {
         return true;
     }
@@ -418,8 +434,8 @@ fn is_zeros(rw: &mut Rewrite<'_>, value: Value) -> bool {
         "onnx.ConstantOfShape" => {
             f.attr(inst, "value").and_then(Attr::as_literal).is_none_or(TensorLiteral::is_zero)
         }
-        "broadcast_to" | "broadcast_in_dim" | "onnx.Expand" => {
-            f.operands(inst).first().is_some_and(|&source| rw.is_zero(source))
+        op if MOVING.contains(&op) && moves > 0 => {
+            f.operands(inst).first().is_some_and(|&source| is_zeros(rw, source, moves - 1))
         }
         _ => false,
     }

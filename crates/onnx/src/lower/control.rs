@@ -170,7 +170,12 @@ pub(super) fn run_scan(cx: &mut EvalCx<'_>) -> EvalResult {
         let mut slices = Vec::new();
         for (k, tensor) in inputs.iter().enumerate() {
             let at = if directions.get(k) == Some(&1) { length - 1 - i } else { i };
-            slices.push(Value::from(slice_at(cx, tensor, axis_of(tensor, axes[k])?, at)?));
+            slices.push(Value::from(slice_at(
+                cx,
+                tensor,
+                axis_of(tensor, axes.get(k).copied().unwrap_or(0))?,
+                at,
+            )?));
         }
         let results = cx.call_region(0, carried.iter().cloned().chain(slices))?;
         let mut results = results.into_iter();

@@ -12,6 +12,9 @@ pub(super) fn gather<'b>(cx: &Cx<'b>) -> V<'b> {
     let (x, indices) = (cx.x(0), cx.x(1));
     let rank = x.rank();
     let axis = cx.axis("axis", 0, rank);
+    if cx.b.has_failed() {
+        return x;
+    }
     if cx.b.is_inference && x.dims().iter().any(|d| d.known().is_none()) {
         let mut dims: Dims = x.dims()[..axis].iter().copied().collect();
         dims.extend(indices.dims());
@@ -59,6 +62,9 @@ pub(super) fn gather_elements<'b>(cx: &Cx<'b>) -> V<'b> {
 fn nd_indices<'b>(cx: &Cx<'b>, x: V<'b>, indices: V<'b>, batch: usize) -> (V<'b>, usize) {
     let rank = indices.rank();
     let count = indices.extent(rank.saturating_sub(1)) as usize;
+    if rank == 0 || batch >= rank || batch.saturating_add(count) > x.rank() {
+        return (cx.fail("the index vectors do not fit the operand"), 0);
+    }
     let extents: Vec<i64> = (batch..batch + count).map(|a| x.extent(a)).collect();
     let wrap = cx.b.i64s(&[count as u64], &extents);
     let indices = indices.cast(DataType::I64);
@@ -143,7 +149,9 @@ pub(super) fn one_hot<'b>(cx: &Cx<'b>) -> V<'b> {
     let axis = cx.axis("axis", -1, rank);
     let indices = indices.cast(DataType::I64).wrap_negative(depth).unsqueeze(&[axis]);
     let mut dims = indices.dims();
-    dims[axis] = Dim::Known(depth.max(0) as u64);
+    if let Some(dim) = dims.get_mut(axis) {
+        *dim = Dim::Known(depth.max(0) as u64);
+    }
     let hot = cx.b.iota(DataType::I64, &dims, axis).compare(indices, Direction::Eq);
     let value = |i: i64| values.at(0, i);
     hot.select(value(1), value(0))
@@ -189,6 +197,9 @@ pub(super) fn cumulative<'b>(cx: &Cx<'b>, op: &str) -> V<'b> {
     }
     let axis = cx.wrap_axis(cx.const_ints(1).first().copied().unwrap_or(0), rank);
     let n = x.extent(axis);
+    if cx.b.has_failed() {
+        return x;
+    }
     let reverse = cx.flag("reverse", false);
     let neutral = x.number(if op == "add" { 0.0 } else { 1.0 });
     // Moves elements by `k` towards the end, or towards the start if reversed.
@@ -248,6 +259,7 @@ pub(super) fn col2im<'b>(cx: &Cx<'b>) -> V<'b> {
     if [block.len(), dilations.len(), strides.len()] != [n; 3]
         || pads.len() != 2 * n
         || x.rank() != 3
+        || strides.contains(&0)
     {
         return cx.fail("the shapes do not fit");
     }

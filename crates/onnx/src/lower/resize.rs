@@ -361,6 +361,9 @@ fn sample<'b>(
 
 pub(super) fn grid_sample<'b>(cx: &Cx<'b>) -> V<'b> {
     let (x, grid) = (cx.x(0), cx.x(1));
+    if x.rank() < 3 || grid.rank() != x.rank() {
+        return cx.fail("the grid does not fit the image");
+    }
     let spatial = x.rank() - 2;
     let align = cx.flag("align_corners", false);
     let padding = cx.text("padding_mode", "zeros");
@@ -372,9 +375,6 @@ pub(super) fn grid_sample<'b>(cx: &Cx<'b>) -> V<'b> {
     let n = x.extent(0);
     let out: Vec<i64> = (1..grid.rank() - 1).map(|a| grid.extent(a)).collect();
     let count = cx.product(&out);
-    if cx.b.has_failed() || grid.rank() != x.rank() {
-        return cx.fail("the grid does not fit the image");
-    }
     let bounds = |axis: usize| {
         let extent = x.extent(axis + 2) as f64;
         if align { (0.0, extent - 1.0) } else { (-0.5, extent - 0.5) }
@@ -465,6 +465,9 @@ pub(super) fn roi_align<'b>(cx: &Cx<'b>) -> V<'b> {
     };
     let [c, h, w] = [x.extent(1), x.extent(2), x.extent(3)];
     let _ = rois;
+    if h < 1 || w < 1 {
+        return cx.fail("the image is empty");
+    }
     let is_max = cx.text("mode", "avg") == "max";
     let mut results = Vec::new();
     for (r, roi) in boxes.chunks_exact(4).enumerate() {

@@ -104,6 +104,9 @@ pub(super) fn dft<'b>(cx: &Cx<'b>) -> V<'b> {
         }
     };
     let axis = cx.wrap_axis(axis, rank);
+    if cx.b.has_failed() {
+        return x;
+    }
     let (inverse, onesided) = (cx.flag("inverse", false), cx.flag("onesided", false));
     let given = match cx.opt(1) {
         Some(_) => cx.const_ints(1).first().copied(),
