@@ -29,7 +29,11 @@ const RUN_BLOCKS: &[(&str, &[&str], &str)] = &[
     ("sh", &[], "this file"),
     ("console", &[], "this file"),
     ("pycon", &["README.md", "docs/guide/python.md"], "python/tests/test_examples.py"),
-    ("python", &["docs/reference/ir-text.md"], "crates/ir/tests/reference_page.rs"),
+    (
+        "python",
+        &["README.md", "docs/reference/ir-text.md"],
+        "python/tests/test_examples.py, and crates/ir/tests/reference_page.rs for text of the IR",
+    ),
     (
         "rust",
         &[
