@@ -143,7 +143,12 @@ impl GraphWriter<'_> {
             let dtype = f.value_type(result).as_tensor().map_or(DataType::F32, |ty| ty.dtype);
             let to = element_type(dtype).ok_or_else(|| fail("ONNX has no such element type"))?;
             let input = vec![self.name_of(op.input)];
-            return Ok(vec![self.node("Cast", input, out, vec![int("to", i64::from(to.code()))])]);
+            let mut attrs = vec![int("to", i64::from(to.code()))];
+            // Numbers that do not fit stay infinite or NaN here; in ONNX they become the largest number by default.
+            if matches!(dtype, DataType::F8E4M3Fn | DataType::F8E5M2) {
+                attrs.push(int("saturate", 0));
+            }
+            return Ok(vec![self.node("Cast", input, out, attrs)]);
         }
         if let Some(op) = f.view::<Concat>(inst) {
             let input = op.inputs.iter().map(|&v| self.name_of(v)).collect();
