@@ -19,6 +19,7 @@ use sapwood::{Diagnostic, Source, stablehlo};
 use sapwood_types::{Span, write_atomically};
 
 use super::check::{PyCheckReport, check_programs};
+use super::cost::{PyCost, cost_of};
 use super::function::PyFunction;
 use super::run::PyExecutable;
 use crate::diagnostic::PyDiagnostic;
@@ -416,6 +417,12 @@ impl PyProgram {
     #[getter]
     fn _is_onnx(&self) -> bool {
         self.onnx.is_some()
+    }
+
+    /// Returns the operations, the memory traffic and the peak memory of one run of a function; without a name, of the only function or `main`.
+    #[pyo3(signature = (function = None))]
+    fn cost(slf: &Bound<'_, Self>, function: Option<&str>) -> PyResult<PyCost> {
+        cost_of(slf, function)
     }
 
     /// The description that `_with_origin` stored, for `to_jax`.
