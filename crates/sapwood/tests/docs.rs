@@ -55,9 +55,11 @@ const RUN_BLOCKS: &[(&str, &[&str], &str)] = &[
         ],
         "the doctests of the crates that include the page",
     ),
-    ("ptir", RULES_PAGES, "crates/rules/tests/pages.rs, and this file for blocks with a name"),
+    ("ptir", PTIR_PAGES, "crates/rules/tests/pages.rs, and this file for blocks with a name"),
     ("rules", RULES_PAGES, "crates/rules/tests/pages.rs, and this file for blocks with a name"),
 ];
+const PTIR_PAGES: &[&str] =
+    &["README.md", "docs/guide/cost.md", "docs/guide/rules.md", "docs/reference/rules.md"];
 const RULES_PAGES: &[&str] = &["README.md", "docs/guide/rules.md", "docs/reference/rules.md"];
 /// The kinds of blocks that are not code: output, grammars, and fragments that are marked as such.
 const NOT_CODE: &[&str] = &["", "text", "diff", "mermaid", "rust,ignore"];
