@@ -32,7 +32,7 @@ pub(super) fn check_node(node: &Node, context: &VerifyContext<'_>, report: &mut 
             // Nodes of other operator sets are kept as they are, so that nothing depends on the version.
             match matches!(domain, "" | "ai.onnx.ml") {
                 true => report.node_error(node, problem),
-                false => report.warning(&super::describe_node(node), &node.wire, problem),
+                false => report.warning(&describe_node(node), &node.wire, problem),
             }
         }
     }
