@@ -306,10 +306,14 @@ impl<'a> Search<'a> {
         let f = self.cx.f;
         let pattern = self.pattern;
         let op = &pattern.ops[ix];
-        if f.op_key(inst) != op.key && !self.accepts_other(op, inst) {
+        if f.op_key(inst) != op.key && (!self.plan.open || !self.accepts_other(op, inst)) {
             return Err(MatchFailure::Op);
         }
-        if swapped && !op.is_one() && !f.op_def(inst).is_some_and(|def| def.commutative) {
+        if self.plan.open
+            && swapped
+            && !op.is_one()
+            && !f.op_def(inst).is_some_and(|def| def.commutative)
+        {
             return Err(MatchFailure::Operand(0, 1));
         }
         if !self.cx.options.share_ops && self.taken.contains(inst)
@@ -425,15 +429,16 @@ impl<'a> Search<'a> {
         match (&data.from, known) {
             // Constants are compared by value, not by position.
             (ValueSource::Literal(_), Some(known)) if !same_constant(f, known, found) => {
-                return self.same_constant_behind(known, found);
+                return self.plan.open && self.same_constant_behind(known, found);
             }
             (ValueSource::Literal(literal), None)
-                if !literal.fits(f, found, typed) && !self.is_constant_behind(literal, found) =>
+                if !literal.fits(f, found, typed)
+                    && !(self.plan.open && self.is_constant_behind(literal, found)) =>
             {
                 return false;
             }
             (ValueSource::Param | ValueSource::Result(_) | ValueSource::Choice(_), Some(known)) => {
-                return self.rebind_to_common(value, known, found);
+                return self.plan.open && self.rebind_to_common(value, known, found);
             }
             _ => {}
         }
