@@ -170,17 +170,19 @@ const FALSE_RULES: [&str; 3] = ["dot_of_dot", "div_of_dots", "mul_of_dots"];
 
 #[test]
 fn published_rules_are_decided() {
-    let options = RuleCheckOptions {
-        instances: sapwood_testing::cases(30, 1000) as usize,
-        ..RuleCheckOptions::default()
-    };
     let mut wrong = Vec::new();
     for file in ["enzyme.rules", "taso.rules"] {
         for rule in
             rules(&sapwood_testing::repository().join("examples/patterns/published").join(file))
         {
+            // One of the false rules is wrong on few instances.
+            let instances = match FALSE_RULES.contains(&rule.name()) {
+                true => 1000,
+                false => sapwood_testing::cases(100, 1000) as usize,
+            };
+            let options = RuleCheckOptions { instances, ..RuleCheckOptions::default() };
             match check_rule(&rule, &Registry::builtin(), &options) {
-                RuleVerdict::Holds(n) if n == options.instances => {}
+                RuleVerdict::Holds(n) if n == instances => {}
                 RuleVerdict::Wrong(_) if FALSE_RULES.contains(&rule.name()) => {
                     wrong.push(rule.name());
                 }

@@ -119,26 +119,6 @@ impl Search<'_> {
             && !f.is::<sapwood_ptir::ops::Constant>(inst)
     }
 
-    /// Binds a result of an op. It may be reached from its users through other instructions.
-    #[inline(always)]
-    pub(super) fn bind_result(&mut self, value: ValueIx, found: ValueId) -> bool {
-        match self.bound.values[value] {
-            Some(known) if known != found => self.resolve_result(value, known, found),
-            _ => self.bind(value, found),
-        }
-    }
-
-    #[inline(never)]
-    fn resolve_result(&mut self, value: ValueIx, known: ValueId, found: ValueId) -> bool {
-        let through = &self.pattern.through;
-        if through.is_empty() || through.between(self.cx.f, known, found).is_none() {
-            return false;
-        }
-        self.bound.values[value] = Some(found);
-        self.trail.push(UndoEntry::Rebound(value, known));
-        true
-    }
-
     /// Binds a value that is bound already to the first value from which both uses are reached.
     #[inline(never)]
     pub(super) fn rebind_to_common(

@@ -335,7 +335,11 @@ impl<'a> Search<'a> {
         }
         self.bind_attrs(ix, inst)?;
         for (n, &result) in op.results.iter().enumerate() {
-            if !f.result(inst, n).is_some_and(|v| self.bind_result(result, v)) {
+            // A result may be reached from its users through other instructions.
+            let bound = f.result(inst, n).is_some_and(|v| {
+                self.bind(result, v) && (!self.plan.open || self.bound.values[result] == Some(v))
+            });
+            if !bound {
                 return Err(MatchFailure::Result(n));
             }
         }
@@ -347,7 +351,7 @@ impl<'a> Search<'a> {
         self.bound.swapped[ix] = swapped;
         self.taken.push(inst);
         self.trail.push(UndoEntry::Op(ix));
-        if self.frames.len() == 1 && self.plan.open {
+        if self.plan.open && self.frames.len() == 1 {
             self.bind_chosen(ix);
         }
         Ok(())
@@ -432,8 +436,8 @@ impl<'a> Search<'a> {
                 return self.plan.open && self.same_constant_behind(known, found);
             }
             (ValueSource::Literal(literal), None)
-                if !literal.fits(f, found, typed)
-                    && !(self.plan.open && self.is_constant_behind(literal, found)) =>
+                if !(literal.fits(f, found, typed)
+                    || self.plan.open && self.is_constant_behind(literal, found)) =>
             {
                 return false;
             }
