@@ -130,7 +130,7 @@ fn read(text: &str) -> Option<Vec<PatternGraph>> {
 #[test]
 fn open_patterns_are_found_as_the_reference_finds_them() {
     let (mut cases, mut matches, mut illegal, mut extracted) = (0, 0, 0, 0);
-    for seed in 0..u64::from(sapwood_testing::cases(6000, 150_000)) {
+    for seed in 0..u64::from(sapwood_testing::cases(20_000, 600_000)) {
         let mut rng = Rng::new(seed ^ 0x09e7);
         let pattern = random_pattern(&mut rng);
         let Some(patterns) = read(&pattern.text()) else { continue };
@@ -152,7 +152,7 @@ fn open_patterns_are_found_as_the_reference_finds_them() {
         extracted += extract_and_undo(&program, &patterns, &text);
     }
     println!("{cases} cases, {matches} matches, {illegal} illegal, {extracted} extracted");
-    let enough = cases > 1500 && matches > 2000 && illegal > 100 && extracted > 500;
+    let enough = cases > 5000 && matches > 5000 && illegal > 300 && extracted > 2000;
     assert!(enough, "{cases} {matches} {illegal} {extracted}");
 }
 

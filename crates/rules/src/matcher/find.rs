@@ -15,6 +15,9 @@ use super::{
 use crate::graph::{Callees, MatchPlan, OpIx, PatternGraph, PatternOperand, ValueSource};
 use crate::legality::is_legal_binding;
 
+/// The largest number of matches with one output that are compared with each other; more are all reported.
+const MAX_COMPARED_MATCHES: usize = 2000;
+
 /// Finds the matches of some of the patterns; the others are used only for calls in these patterns.
 pub(crate) fn find_selected(
     program: &Program,
@@ -149,7 +152,8 @@ fn keep_largest(f: &Function, patterns: &[PatternGraph], matches: &mut Vec<Match
         by_output.entry((m.pattern, output)).or_default().push(n);
     }
     let mut keep = vec![true; matches.len()];
-    for group in by_output.values().filter(|group| group.len() > 1) {
+    let compared = |group: &&Vec<usize>| (2..=MAX_COMPARED_MATCHES).contains(&group.len());
+    for group in by_output.values().filter(compared) {
         let sets: Vec<SmallVec<[InstId; 8]>> =
             group.iter().map(|&n| sorted(matches[n].ops.iter())).collect();
         let legal: Vec<bool> = group
