@@ -4,7 +4,7 @@ pack.py archive OUT NAME=FILE...     writes a .tar.gz with these entries, the sa
 pack.py notices METADATA OUT         writes the licences of the crates in the output of `cargo metadata`
 pack.py manual SAPWOOD               prints the manual page of the command, from its help texts
 pack.py checksums FOLDER             writes SHA256SUMS for the files below a folder
-pack.py static SAPWOOD               fails if the command needs libraries of the system
+pack.py static SAPWOOD               fails if the command needs libraries of the system, or is not stripped
 pack.py paths FILE PATH...           prints the entries of an archive or wheel that contain one of these paths
 """
 
@@ -120,8 +120,12 @@ def static(sapwood: str) -> None:
     from elftools.elf.elffile import ELFFile
 
     with open(sapwood, "rb") as file:
-        dynamic = ELFFile(file).get_section_by_name(".dynamic")
+        elf = ELFFile(file)
+        dynamic = elf.get_section_by_name(".dynamic")
         needed = [tag.needed for tag in dynamic.iter_tags("DT_NEEDED")] if dynamic else []
+        has_names = elf.get_section_by_name(".symtab") is not None
+    if has_names:
+        raise SystemExit(f"{sapwood} contains the names of its functions; it should be stripped")
     if needed:
         raise SystemExit(f"{sapwood} needs {', '.join(needed)}; it should be static")
 

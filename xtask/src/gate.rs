@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 
 use crate::workspace::Workspace;
-use crate::{bench, corpus, explorer, features, full, process, python, release, site};
+use crate::{bench, corpus, explorer, features, full, install, process, python, release, site};
 
 /// The options of `cargo xtask test`.
 pub(crate) struct TestOptions {
@@ -54,6 +54,7 @@ const GATE: &[(&str, GateStep)] = &[
 const FULL: &[(&str, GateStep)] = &[
     ("site", site::step),
     ("all features", features::all_combinations),
+    ("install", install::step),
     ("release", release::step),
     ("oracle", full::oracle),
     ("corpus", corpus::step),

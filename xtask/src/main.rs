@@ -15,6 +15,7 @@ mod explorer;
 mod features;
 mod full;
 mod gate;
+mod install;
 mod process;
 mod python;
 mod release;
@@ -29,8 +30,8 @@ usage: cargo xtask <command>
   test [--full] [--verbose] [--fuzz-seconds N]
       The gate: formatting, clippy, docs, all tests. A skipped test is a failure.
       --full adds the second tier: large case counts, the site, each crate and feature
-      alone, the release, fuzzing (N seconds per target, 300 by default), Miri, and the
-      benchmarks with their peers.
+      alone, the README's commands to install, the release, fuzzing (N seconds per target,
+      300 by default), Miri, and the benchmarks with their peers.
       --verbose shows the output of each step.
 
   bench [AREA] [--peers]

@@ -9,7 +9,8 @@ use sapwood_benches::programs::{KINDS, chain};
 use sapwood_benches::{Area, best_with, sizes};
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Constant, Return, Yield};
 use sapwood_ptir::{Op, ParseOptions, Program, parse_with};
-use sapwood_rewrite::PassManager;
+use sapwood_rewrite::canonicalize::populate_canonicalization;
+use sapwood_rewrite::{GreedyConfig, GreedyPass, PassManager, PatternSet};
 use sapwood_testing::exponent;
 
 fn main() {
@@ -73,8 +74,23 @@ fn read(text: &str) -> Option<Program> {
 
 // Like the peer, verifies after the passes and not before.
 fn manager(pipeline: &str) -> PassManager {
-    let manager = PassManager::parse(pipeline).unwrap_or_default();
+    let mut manager = PassManager::default();
+    match pipeline.strip_suffix("-uncached") {
+        Some(name) => manager.add(uncached(name)),
+        None => manager = PassManager::parse(pipeline).unwrap_or_default(),
+    };
     manager.assume_verified(true).verify_each(true).in_place(true)
+}
+
+// Returns `simplify` or `canonicalize` without the failure cache, to compare with.
+fn uncached(name: &str) -> GreedyPass {
+    let config = GreedyConfig { failure_cache: false, ..GreedyConfig::default() };
+    let mut set = PatternSet::new();
+    populate_canonicalization(&mut set);
+    match name {
+        "simplify" => GreedyPass::simplify(config, set.freeze()),
+        _ => GreedyPass::canonicalize(config, set.freeze()),
+    }
 }
 
 fn time(pipeline: &str, program: &Program, text: &str, repeats: usize) -> Duration {
@@ -101,7 +117,7 @@ fn run_once(pipeline: &str, kind: &str, ops: &str) {
     let make = KINDS.iter().find(|(name, _)| *name == kind).map(|(_, make)| make);
     let (Some(make), Ok(ops)) = (make, ops.parse()) else {
         println!(
-            "--once PIPELINE|matchers|by-hand KIND OPS; the kinds: {}",
+            "--once PIPELINE|simplify-uncached|canonicalize-uncached|matchers|by-hand KIND OPS; the kinds: {}",
             KINDS.map(|(name, _)| name).join(", ")
         );
         return;

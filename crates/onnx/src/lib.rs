@@ -33,6 +33,7 @@
 //! | `file`, `external` | Reading and writing files; weights in other files. |
 //! | `verify/` | The verifier: `node`, `scope` (names), `cycle`. |
 //! | `dialect`, `values` | The ops of ONNX as ops of PTIR; tensors, types and attributes as those of PTIR, and back. |
+//! | `own_ops` | Ops of a user as nodes of an operator set of their own. |
 //! | `read/`, `write/` | Models as programs: `graph` (bodies), `names`; and back: `graph`, `node`, `scope` (names), `raise` and `raise_products` (core ops as nodes). |
 //! | `lower/` | The meaning of each op: `table` (one row per op), `builder` and `context` (the language of the definitions), `shape_values` (contents of shapes), `pass` (`onnx-to-core`), `control` and `kernels`, and one file per family. |
 //! | `ops/` | The schemas of ONNX's ops by version: generated tables (`table_a_l`, `table_m_z`, `table_ml`, `newest`) and their parser (`table_parser`). |
@@ -43,6 +44,7 @@ mod file;
 mod lower;
 mod model;
 pub mod ops;
+mod own_ops;
 mod read;
 mod values;
 mod verify;

@@ -4,6 +4,7 @@ mod common;
 mod external;
 mod hostile;
 mod lossless;
+mod own_ops;
 mod programs;
 mod properties;
 mod verify;

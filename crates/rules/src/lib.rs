@@ -52,9 +52,9 @@
 //! ## Modules
 //! | module | contents |
 //! | --- | --- |
-//! | `language/` | The rule language: `lexer`, `parse`, `ast`, `resolve` (names; builds the pattern graph), `condition` (`where`), `rhs` (the replacement), `vocabulary` (predicates and functions). |
-//! | `graph/` | The pattern graph, the form in which all patterns are matched: `function` (patterns written as functions), `literal`, `callees`, `match_plan` (the order of search), `symmetry`. |
-//! | `matcher/` | The matcher: `find` (many patterns in one walk), `search` (one pattern from one root), `index`, `feasibility`, `regions`, `matches`, `pattern_instance`; `explain` and `match_failure` give reasons for missing matches. |
+//! | `language/` | The rule language: `lexer`, `parse`, `ast`, `resolve` (names; builds the pattern graph), `alternatives` (choices, wildcards, types), `terms` and `condition` (`where`), `rhs` (the replacement), `vocabulary` (predicates and functions), `axis_map` (axes through broadcasts). |
+//! | `graph/` | The pattern graph, the form in which all patterns are matched: `function` (patterns written as functions), `literal`, `look_through`, `shape`, `callees`, `match_plan` (the order of search), `symmetry`. |
+//! | `matcher/` | The matcher: `find` (many patterns in one walk), `search` (one pattern from one root), `open` (alternatives, wildcards and look-through in it), `index`, `feasibility`, `regions`, `matches`, `pattern_instance`; `explain` and `match_failure` give reasons for missing matches. |
 //! | `legality`, `effects`, `overlap` | Conditions for replacing a match; effects in the context of the program; selection of matches that do not overlap. |
 //! | `extract/` | Extraction: `copy` (a match as a function), `replace` (by a call). |
 //! | `passes` | The passes `outline` and `rules`. |

@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sapwood_ptir::ops::Select;
 use sapwood_ptir::{
-    Attr, AttrKind, Dim, Effects, Function, InstId, Op, OpParts, TensorLiteral, TensorType,
+    Attr, AttrKind, Dim, Effects, Function, InstId, Op, OpKey, OpParts, TensorLiteral, TensorType,
     ValueId, ValueType, Values,
 };
 use sapwood_rewrite::{OpRef, PatternFn, PatternId, PatternSet, Rewrite};
 use sapwood_types::{DataType, Diagnostic, Diagnostics};
 use smallvec::SmallVec;
 
-use crate::graph::{Number, PatternGraph, PatternOperand, ValueSource};
+use crate::graph::{Number, OtherOps, PatternGraph, PatternOperand, ValueSource};
 use crate::language::{NewOp, NewOperand, NewValue, Rhs, Rule, resolve_attr};
 use crate::matcher::{Bindings, FindOptions, Search, SearchContext, SearchEnd};
 
@@ -68,7 +68,12 @@ impl Rule {
     ) -> Option<PatternId> {
         let right = self.right.clone()?;
         let rule = self.clone();
-        let key = self.pattern.ops[self.root].key;
+        let root = &self.pattern.ops[self.root];
+        let keys: Option<Vec<OpKey>> = match &root.others {
+            OtherOps::None => Some(vec![root.key]),
+            OtherOps::These(keys) => Some([&[root.key], &keys[..]].concat()),
+            OtherOps::All => None,
+        };
         let options = FindOptions { share_ops: true, ..FindOptions::default() };
         let rewrite = move |op: OpRef, rw: &mut Rewrite<'_>| -> Option<Values> {
             let mut staged = seen.as_ref().map(|_| Vec::new());
@@ -81,11 +86,12 @@ impl Rule {
             }
             Some(values)
         };
-        let tuned = PatternFn::named(rewrite, self.name())
-            .on([key])
-            .benefit(self.pattern.benefit())
-            .hops(self.hops);
-        Some(set.add(tuned))
+        let pattern =
+            PatternFn::named(rewrite, self.name()).benefit(self.pattern.benefit()).hops(self.hops);
+        Some(set.add(match keys {
+            Some(keys) => pattern.on(keys),
+            None => pattern,
+        }))
     }
 
     fn apply(
@@ -156,10 +162,10 @@ fn may_match(pattern: &PatternGraph, root: usize, f: &Function, inst: InstId) ->
     let fits = |operand: &PatternOperand, value: Option<&ValueId>| match (operand, value) {
         (PatternOperand::One(wanted), Some(&value)) => match &pattern.values[*wanted].from {
             ValueSource::Result(def) => {
-                f.inst_of(value).is_some_and(|i| f.op_key(i) == pattern.ops[*def].key)
+                f.inst_of(value).is_some_and(|i| pattern.ops[*def].accepts(f.op_key(i)))
             }
             ValueSource::Literal(_) => f.inst_of(value).is_some(),
-            ValueSource::Param => true,
+            ValueSource::Param | ValueSource::Choice(_) => true,
         },
         (PatternOperand::Rest(_), _) => true,
         (PatternOperand::One(_), None) => false,
@@ -212,13 +218,24 @@ impl RhsEmitter<'_, '_, '_> {
     }
 
     fn op(&mut self, op: &NewOp, number: usize, right: &Rhs) -> Option<Values> {
+        if let Some(like) = op.like {
+            return self.op_like(op, like, number, right);
+        }
         let mut parts = OpParts::new(op.key);
         parts.operands = self.operands(op, number, right)?;
+        let carried = match op.carried {
+            Some(capture) => self.bound.captures[capture].clone(),
+            None => None,
+        };
         let Some(def) = self.f.registry().get(op.key) else {
             let entries = op.entries.iter();
             let entries =
                 entries.map(|(name, t)| Some((*name, resolve_attr(t, self.f, self.bound)?)));
-            parts.attrs.push(Attr::dict(entries.collect::<Option<_>>()?));
+            let mut entries = entries.collect::<Option<Vec<_>>>()?;
+            if let Some(Attr::Dict(others)) = &carried {
+                entries.extend(others.iter().cloned());
+            }
+            parts.attrs.push(Attr::dict(entries));
             parts.result_types = self.output_types(number, right)?.into();
             let pure = parts.attrs.first().and_then(|a| a.get("pure").cloned());
             self.ordered |= pure != Some(Attr::Bool(true));
@@ -234,7 +251,10 @@ impl RhsEmitter<'_, '_, '_> {
                     Attr::Unit if row.default == Some(Attr::Unit) => Attr::Unit,
                     attr => row.kind.coerce(attr)?,
                 },
-                None => row.default.clone().unwrap_or(Attr::Unit),
+                None => match carried.as_ref().and_then(|c| c.get(row.name)) {
+                    Some(attr) => attr.clone(),
+                    None => row.default.clone().unwrap_or(Attr::Unit),
+                },
             });
         }
         if stated {
@@ -242,6 +262,32 @@ impl RhsEmitter<'_, '_, '_> {
             parts.result_types = types.into();
         }
         self.ordered |= def.effects.resolve(def, &parts.attrs) == Effects::Ordered;
+        self.emit(&parts)
+    }
+
+    // Creates the op that a wildcard matched, with its attributes and other operands.
+    fn op_like(&mut self, op: &NewOp, like: usize, number: usize, right: &Rhs) -> Option<Values> {
+        let inst = self.bound.ops[like]?;
+        let mut parts = self.f.parts_of(inst);
+        parts.operands = self.operands(op, number, right)?;
+        let declared = match self.f.op_def(inst) {
+            Some(def) if def.attrs.iter().any(|a| a.kind == AttrKind::ResultType) => {
+                match self.output_types(number, right)? {
+                    types if !types.is_empty() => types,
+                    // The op keeps its element type, and has the dims of its operand.
+                    _ if def.elementwise => {
+                        let old = self.f.value_type(self.f.value_of(inst)?).as_tensor()?;
+                        let input = self.rw.tensor(*parts.operands.first()?)?;
+                        vec![ValueType::Tensor(input.with_dtype(old.dtype))]
+                    }
+                    _ => return None,
+                }
+            }
+            Some(_) => Vec::new(),
+            None => self.output_types(number, right)?,
+        };
+        parts.result_types = declared.into();
+        self.ordered |= self.f.own_effects(inst) == Effects::Ordered;
         self.emit(&parts)
     }
 

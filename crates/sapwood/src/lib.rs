@@ -10,6 +10,7 @@
 //! | [`ptir`] | tensor programs in SSA form, and their evaluation |
 //! | [`lower`] | lowering of the front-end IR to PTIR |
 //! | [`stablehlo`] | reader and writer of StableHLO text |
+//! | [`onnx`] | reader and writer of ONNX models |
 //! | [`rewrite`] | patterns, the greedy driver, passes |
 //! | [`rules`] | declarative patterns and rules: matching, explanation, extraction, rewriting |
 //! | [`check`] | comparison of the results of two programs |
@@ -52,7 +53,7 @@
 //! | `command` (default) | the `sapwood` command, [`Toolkit::main`], and all the other features |
 //! | `stablehlo` | [`stablehlo`], and `.mlir` files |
 //! | `ir` | [`ir`] and [`lower`], and `.py` files |
-//! | `onnx` | nothing yet: reserved for `.onnx` files |
+//! | `onnx` | [`onnx`], `.onnx` files, and the passes `onnx-to-core` and `decompose` |
 //! | `runtime` | [`runtime`], and [`Toolkit::backend`] |
 //! | `check` | [`check`], and [`Toolkit::check`] |
 //! | `rules` | `check`, [`rules`], and [`Toolkit::rules`] |

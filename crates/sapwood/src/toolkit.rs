@@ -103,7 +103,8 @@ impl Toolkit {
         }
     }
 
-    /// Adds ops, such as the table that `ops!` defines. They are known in every format: in StableHLO as custom calls.
+    /// Adds ops, such as the table that `ops!` defines. They are known in every format: in StableHLO as custom
+    /// calls, in ONNX as nodes of the operator set `sapwood`.
     #[must_use]
     pub fn ops(mut self, defs: impl IntoIterator<Item = OpDef>) -> Self {
         match self.registry.with(defs) {

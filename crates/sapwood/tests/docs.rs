@@ -19,8 +19,8 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("cargo test", "it runs this test"),
     ("BLESS=1 cargo test", "it changes golden files"),
     ("cargo +nightly fuzz", "it needs a nightly toolchain; the second tier runs it"),
-    ("cargo install", "it builds everything anew"),
-    ("pip install", "it needs the network"),
+    ("cargo install", "it builds everything anew; the second tier runs it"),
+    ("pip install", "it needs the network; the second tier runs it"),
     ("python", "the tests of the Python package run Python"),
 ];
 

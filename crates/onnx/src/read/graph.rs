@@ -9,7 +9,7 @@ use sapwood_ptir::{
     Attr, BodyId, Dim, Function, FunctionWriter, InstId, Op as _, OpKey, OpParts, Registry,
     TensorLiteral, TensorType, ValueId, ValueType,
 };
-use sapwood_types::{Diagnostic, Diagnostics, Loc, LocKind, Span};
+use sapwood_types::{Diagnostic, Diagnostics, Loc, LocKind, Span, counted};
 
 use super::names::NameTable;
 use super::subgraphs;
@@ -17,7 +17,7 @@ use crate::dialect::{self, ABSENT, INITIALIZER, SINCE, UNKNOWN_NODE};
 use crate::lower::{self, Known, NodeView};
 use crate::model::with_stack;
 use crate::values::{attr_of, literal_of, value_type};
-use crate::{ExternalData, Graph, Model, Node, Text, Type, ops};
+use crate::{ExternalData, Graph, Model, Node, Text, Type, ops, own_ops};
 
 /// The first IR version in which an initializer that is an input may be overridden.
 const FIRST_IR_VERSION_WITH_DEFAULTS: i64 = 4;
@@ -224,7 +224,10 @@ impl<'a> GraphReader<'a> {
     ) -> Result<(), Failed> {
         let number = self.node_count;
         self.node_count += 1;
-        let mut parts = self.op_and_attrs(node);
+        let own = own_ops::op_and_attrs(node, self.registry);
+        let own = own.transpose().map_err(|why| node_error(node, &why))?;
+        let is_own = own.is_some();
+        let mut parts = own.unwrap_or_else(|| self.op_and_attrs(node));
         let mut absent = Vec::new();
         let given = node.input.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1);
         for (position, name) in node.input.iter().enumerate() {
@@ -266,6 +269,11 @@ impl<'a> GraphReader<'a> {
             Err(error) => return Err(node_error(node, &error.to_string())),
         };
         let results: Vec<ValueId> = self.writer.function().inst_results(inst).collect();
+        if is_own && results.len() != node.output.len() {
+            let [found, expected] =
+                [node.output.len(), results.len()].map(|n| counted(n, "output"));
+            return Err(node_error(node, &format!("it has {found}, expected {expected}")));
+        }
         let mut is_first = true;
         for (i, (name, value)) in node.output.iter().zip(results).enumerate() {
             if let Some(known) = inferred.known.get(i).cloned().flatten() {

@@ -11,7 +11,7 @@ use rustc_hash::FxBuildHasher;
 use sapwood_ptir::Program;
 
 use crate::read::{OnnxSource, all_nodes};
-use crate::{Model, OperatorSet, Text, ops};
+use crate::{Model, OperatorSet, Text, ops, own_ops};
 
 /// The IR version and the operator set of models that were not read from ONNX.
 const NEW_IR_VERSION: i64 = 10;
@@ -56,7 +56,7 @@ pub fn to_model(program: &Program, source: Option<&OnnxSource>) -> WriteResult<M
         },
     };
     let original = source.map(OnnxSource::model);
-    let opset_import = match original {
+    let mut opset_import = match original {
         Some(model) => model.opset_import.clone(),
         None => vec![OperatorSet { version: Some(NEW_OPSET), ..OperatorSet::default() }],
     };
@@ -77,6 +77,13 @@ pub fn to_model(program: &Program, source: Option<&OnnxSource>) -> WriteResult<M
         ir_version.unwrap_or(NEW_IR_VERSION),
     );
     let graph = writer.write_main(main)?;
+    let is_own = |domain: &Option<Text>| text(domain) == own_ops::DOMAIN;
+    if all_nodes(&graph).iter().any(|node| is_own(&node.domain))
+        && !opset_import.iter().any(|set| is_own(&set.domain))
+    {
+        let (domain, version) = (Some(own_ops::DOMAIN.into()), Some(own_ops::VERSION));
+        opset_import.push(OperatorSet { domain, version, ..OperatorSet::default() });
+    }
     let mut model = match original {
         Some(model) => Model { graph: None, ..model.clone() },
         None => Model { ir_version, producer_name: Some("sapwood".into()), ..Model::default() },

@@ -8,7 +8,7 @@ use super::{WriteError, WriteResult};
 use crate::dialect::{ABSENT, SINCE, UNKNOWN_NODE, domain_and_type, is_graph};
 use crate::read::subgraphs;
 use crate::values::{attr_of, attribute_of};
-use crate::{Attribute, AttributeValue, Node, Text, ops};
+use crate::{Attribute, AttributeValue, Node, Text, ops, own_ops};
 
 impl<'a> GraphWriter<'a> {
     /// Writes an instruction. A node that did not change is written as it was.
@@ -22,6 +22,9 @@ impl<'a> GraphWriter<'a> {
             let (domain, op_type, overload) = (text("domain"), text("op_type"), text("overload"));
             let origin = self.origin(inst, &domain, &op_type);
             return self.write_known_node(inst, &domain, &op_type, &overload, origin);
+        }
+        if own_ops::own_op(self.f.registry(), op).is_some() {
+            return self.write_own_op(inst, op);
         }
         let Some((domain, op_type)) = domain_and_type(op) else {
             let mut nodes = self.raise(inst)?;
@@ -37,6 +40,27 @@ impl<'a> GraphWriter<'a> {
         self.check_form(inst, domain, op_type)?;
         let origin = self.origin(inst, domain, op_type);
         self.write_known_node(inst, domain, op_type, "", origin)
+    }
+
+    // Writes an op that is neither built in nor of ONNX.
+    fn write_own_op(&mut self, inst: InstId, op: &'static str) -> WriteResult<Vec<Node>> {
+        let f = self.f;
+        if !f.regions(inst).is_empty() {
+            let why = "a node of an op of your own has no regions".into();
+            return Err(WriteError::Op { op: op.into(), why });
+        }
+        let origin = self.origin(inst, own_ops::DOMAIN, op);
+        let base = origin.cloned().unwrap_or_else(|| Node {
+            op_type: Some(op.into()),
+            domain: Some(own_ops::DOMAIN.into()),
+            ..Node::default()
+        });
+        Ok(vec![Node {
+            input: f.operands(inst).iter().map(|&v| self.name_of(v)).collect(),
+            output: f.inst_results(inst).map(|v| self.names.name(v)).collect(),
+            attribute: own_ops::attributes_of(f, inst, origin),
+            ..base
+        }])
     }
 
     // Checks that the model's version of the operator set has this form of the op.

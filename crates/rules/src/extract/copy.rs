@@ -10,7 +10,7 @@ use sapwood_ptir::{
 use smallvec::SmallVec;
 
 use crate::cut_symbols::CutSymbols;
-use crate::graph::{PatternGraph, PatternOperand, constant_behind};
+use crate::graph::{PatternGraph, PatternOperand, constant_insts};
 use crate::matcher::Match;
 
 /// Builds the function that a match becomes.
@@ -36,10 +36,16 @@ pub(super) fn function_of(
         copy.new.set_facts(facts.clone());
     }
     copy.literals(pattern, found)?;
-    let mut order: Vec<usize> = (0..found.ops.len()).collect();
-    order.sort_unstable_by_key(|&op| f.order_key(found.ops[op]));
-    for op in order {
-        copy.op(pattern, found, op)?;
+    let mut order: Vec<(InstId, Option<usize>)> =
+        (0..pattern.ops.len()).filter_map(|op| Some((found.inst(op)?, Some(op)))).collect();
+    // Instructions that were looked through come after those of the pattern.
+    order.extend(found.ops[order.len()..].iter().map(|&inst| (inst, None)));
+    order.sort_unstable_by_key(|&(inst, _)| f.order_key(inst));
+    for (inst, op) in order {
+        match op {
+            Some(op) => copy.op(pattern, found, inst, op)?,
+            None => copy.looked_through(inst)?,
+        }
     }
     copy.finish(pattern, found)
 }
@@ -84,9 +90,9 @@ impl MatchCopier<'_> {
     fn literals(&mut self, pattern: &PatternGraph, found: &Match) -> Result<(), EditError> {
         for old in found.constants(self.f, pattern) {
             if !self.by_old.contains_key(&old)
-                && let Some((_, insts)) = constant_behind(self.f, old)
+                && let Some((_, insts)) = constant_insts(&pattern.through, self.f, old)
             {
-                for inst in insts.into_iter().rev().flatten() {
+                for inst in insts {
                     let place = InsertPoint::End(self.new.body());
                     let operands = self.f.operands(inst).iter();
                     let operands = operands.filter_map(|v| self.by_old.get(v).copied()).collect();
@@ -97,15 +103,34 @@ impl MatchCopier<'_> {
         Ok(())
     }
 
-    fn op(&mut self, pattern: &PatternGraph, found: &Match, op: usize) -> Result<(), EditError> {
-        let inst = found.ops[op];
+    // Copies an instruction that is not an op of the pattern.
+    fn looked_through(&mut self, inst: InstId) -> Result<(), EditError> {
+        let copy =
+            |&old: &ValueId| self.by_old.get(&old).copied().ok_or(EditError::NoSuchValue(old));
+        let operands = self.f.operands(inst).iter().map(copy).collect::<Result<Values, _>>()?;
+        let place = InsertPoint::End(self.new.body());
+        self.inst(inst, operands, place)
+    }
+
+    fn op(
+        &mut self,
+        pattern: &PatternGraph,
+        found: &Match,
+        inst: InstId,
+        op: usize,
+    ) -> Result<(), EditError> {
         let data = &pattern.ops[op];
         let mut operands: Values = Values::new();
         for (n, &old) in self.f.operands(inst).iter().enumerate() {
             let at = if found.swapped[op] && n < 2 { 1 - n } else { n };
-            let new = match data.operands.get(at) {
-                Some(PatternOperand::One(value)) if !pattern.is_literal(*value) => {
-                    self.values[*value]
+            let written = data.operands.get(at).and_then(|operand| match operand {
+                PatternOperand::One(value) => Some(found.resolved(pattern, *value)),
+                PatternOperand::Rest(_) => None,
+            });
+            // Two parameters may be bound to one value; what was looked through is between the operand and the bound value.
+            let new = match written {
+                Some(value) if !pattern.is_literal(value) && found.values[value] == Some(old) => {
+                    self.values[value]
                 }
                 _ => self.by_old.get(&old).copied(),
             };
@@ -196,7 +221,7 @@ impl MatchCopier<'_> {
     fn finish(mut self, pattern: &PatternGraph, found: &Match) -> Result<Function, EditError> {
         let mut parts = OpParts::new(Return::key());
         for &output in &pattern.outputs {
-            parts.operands.extend(self.values[output]);
+            parts.operands.extend(self.values[found.resolved(pattern, output)]);
         }
         let types: Vec<ValueType> =
             found.outputs(pattern).iter().map(|&v| self.value_type(v)).collect();

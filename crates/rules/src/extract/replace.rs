@@ -7,7 +7,7 @@ use sapwood_ptir::{
     EditError, Function, InsertPoint, InstId, Name, Op, OpParts, ResultTypes, ValueId,
 };
 
-use crate::graph::{PatternGraph, constant_behind};
+use crate::graph::{PatternGraph, constant_insts};
 use crate::legality::{self, MatchedSet};
 use crate::matcher::Match;
 
@@ -41,7 +41,7 @@ pub(super) fn replace(
         f.erase(inst)?;
     }
     for constant in constants {
-        drop_constant(f, constant)?;
+        drop_constant(f, pattern, constant)?;
     }
     Ok(call)
 }
@@ -95,12 +95,16 @@ fn redirect(
 }
 
 // Erases a constant, or a broadcast of one, that has become unused.
-fn drop_constant(f: &mut Function, value: ValueId) -> Result<(), EditError> {
+fn drop_constant(
+    f: &mut Function,
+    pattern: &PatternGraph,
+    value: ValueId,
+) -> Result<(), EditError> {
     if !f.is_live_value(value) {
         return Ok(());
     }
-    let insts = constant_behind(f, value).map(|(_, insts)| insts);
-    for inst in insts.into_iter().flatten().flatten() {
+    let insts = constant_insts(&pattern.through, f, value).map(|(_, insts)| insts);
+    for inst in insts.into_iter().flatten().rev() {
         if f.is_live(inst) && f.results_unused(inst) {
             f.erase(inst)?;
         }

@@ -14,7 +14,7 @@ use sapwood_types::{Diagnostic, Diagnostics, Span, counted};
 use super::literal::Literal;
 use super::match_plan::unreached;
 use super::{
-    AttrCondition, AttrSlot, AttrTest, MAX_OPS, PatternGraph, PatternOp, PatternOperand,
+    AttrCondition, AttrSlot, AttrTest, MAX_OPS, OtherOps, PatternGraph, PatternOp, PatternOperand,
     PatternValue, ValueIx, ValueSource,
 };
 use crate::pattern_files::defined_twice;
@@ -139,7 +139,7 @@ impl Builder<'_> {
     fn value(&mut self, value: ValueId, from: ValueSource) -> ValueIx {
         let name = self.names.value(value);
         let ty = Some(self.f.value_type(value).clone());
-        self.graph.values.push(PatternValue { name, from, ty });
+        self.graph.values.push(PatternValue { name, from, ty, shape: None });
         let ix = self.graph.values.len() - 1;
         self.graph.by_value.insert(value, ix);
         ix
@@ -169,6 +169,7 @@ impl Builder<'_> {
         };
         self.graph.ops.push(PatternOp {
             key: f.op_key(inst),
+            others: OtherOps::None,
             span: f.inst_span(inst),
             operands,
             results,
@@ -263,7 +264,7 @@ pub(crate) fn check_graph(graph: &mut PatternGraph, end: Span, problems: &mut Di
     for &output in &graph.outputs {
         let name = &graph.values[output].name;
         match graph.values[output].from {
-            ValueSource::Result(..) => {}
+            ValueSource::Result(..) | ValueSource::Choice(_) => {}
             ValueSource::Param => {
                 let why = format!("output {name} is an input: nothing computes it");
                 problems.push(complain(end, why).with_help("return results of ops only"));
@@ -275,13 +276,16 @@ pub(crate) fn check_graph(graph: &mut PatternGraph, end: Span, problems: &mut Di
         }
     }
     for &param in &graph.params {
-        if !graph.ops.iter().any(|op| graph.used_by(op).any(|v| v == param)) {
+        let chosen = graph.choices.iter().any(|c| c.branches.contains(&param));
+        if !chosen && !graph.ops.iter().any(|op| graph.used_by(op).any(|v| v == param)) {
             let name = &graph.values[param].name;
             let why = format!("parameter {name} is not used by any op");
             problems.push(complain(graph.span, why));
         }
     }
-    if let Some(apart) = unreached(graph) {
+    if graph.is_plain()
+        && let Some(apart) = unreached(graph)
+    {
         let (first, other) = (graph.show(0), graph.show(apart));
         let why = format!("`{other}` shares no value with `{first}` or the ops connected to it");
         let apart = complain(graph.ops[apart].span, why);

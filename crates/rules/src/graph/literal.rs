@@ -48,6 +48,24 @@ impl Number {
     }
 }
 
+impl Number {
+    /// Returns the nearest float.
+    pub(crate) fn as_float(self) -> f64 {
+        match self {
+            Self::Int(n) => n as f64,
+            Self::Float(x) => x,
+        }
+    }
+
+    /// Compares two numbers, integers exactly; `None` if one is not a number.
+    pub(crate) fn compare(self, other: Self) -> Option<std::cmp::Ordering> {
+        match (self, other) {
+            (Self::Int(a), Self::Int(b)) => Some(a.cmp(&b)),
+            (a, b) => a.as_float().partial_cmp(&b.as_float()),
+        }
+    }
+}
+
 impl std::fmt::Display for Number {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -65,14 +83,21 @@ pub(crate) enum Literal {
     /// This literal. A splat matches any shape, and the same number in other element types, unless matching is typed. Bools are
     /// not numbers.
     Tensor(TensorLiteral),
+    /// Any constant: `const c`.
+    Any,
 }
 
 impl Literal {
     /// Returns whether a value is this constant or a broadcast of it. In typed matching the type of the value is checked elsewhere,
     /// and only the elements are compared here.
     pub(crate) fn fits(&self, f: &Function, value: ValueId, typed: bool) -> bool {
-        let Some((found, _)) = constant_behind(f, value) else { return false };
+        constant_behind(f, value).is_some_and(|(found, _)| self.fits_constant(found, typed))
+    }
+
+    /// Returns whether a literal of the program is this constant.
+    pub(crate) fn fits_constant(&self, found: &TensorLiteral, typed: bool) -> bool {
         match self {
+            Self::Any => true,
             Self::Number(number) => is_number(found, *number),
             Self::Tensor(literal) => match (literal.as_splat(), found.as_splat()) {
                 (Some(a), Some(b)) if literal.dtype() == found.dtype() => a == b,
@@ -89,6 +114,7 @@ impl Literal {
     /// Returns the text for messages.
     pub(crate) fn show(&self) -> String {
         match self {
+            Self::Any => "a constant".into(),
             Self::Number(number) => number.to_string(),
             Self::Tensor(literal) => match (literal.as_splat(), number_of(literal)) {
                 (Some(&[byte]), None) if literal.dtype().is_bool() => {
@@ -106,6 +132,11 @@ pub(crate) fn same_constant(f: &Function, a: ValueId, b: ValueId) -> bool {
     let (Some((a, _)), Some((b, _))) = (constant_behind(f, a), constant_behind(f, b)) else {
         return false;
     };
+    same_literal(a, b)
+}
+
+/// Returns whether two literals are the same constant; splats may differ in shape.
+pub(crate) fn same_literal(a: &TensorLiteral, b: &TensorLiteral) -> bool {
     match (a.as_splat(), b.as_splat()) {
         (Some(x), Some(y)) => a.dtype() == b.dtype() && x == y,
         _ => a == b,
@@ -164,6 +195,30 @@ fn float_of(literal: &TensorLiteral) -> Option<f64> {
             Number::Float(x) => Some(x),
         },
     }
+}
+
+/// Returns the elements of a constant as numbers, a splat as one; `None` for bools and complex numbers.
+pub(crate) fn numbers_of(literal: &TensorLiteral) -> Option<Vec<Number>> {
+    if literal.as_splat().is_some() {
+        return Some(vec![number_of(literal)?]);
+    }
+    let tensor = Tensor::from_literal(literal).ok()?;
+    let floats = match literal.dtype() {
+        DataType::F64 => tensor.elements::<f64>()?.to_vec(),
+        DataType::F32 => tensor.elements::<f32>()?.iter().map(|&x| x.into()).collect(),
+        DataType::F16 => tensor.elements::<f16>()?.iter().map(|&x| x.into()).collect(),
+        DataType::Bf16 => tensor.elements::<bf16>()?.iter().map(|&x| x.into()).collect(),
+        DataType::I64 => {
+            let ints = tensor.elements::<i64>()?;
+            return Some(ints.iter().map(|&n| Number::Int(n.into())).collect());
+        }
+        DataType::I32 => {
+            let ints = tensor.elements::<i32>()?;
+            return Some(ints.iter().map(|&n| Number::Int(n.into())).collect());
+        }
+        _ => return None,
+    };
+    Some(floats.into_iter().map(Number::Float).collect())
 }
 
 // Returns the number that all elements are. Bools and complex numbers are not numbers.

@@ -1,6 +1,6 @@
 //! The order in which the ops of a pattern are searched for: each is reached from one that is bound already.
 
-use super::{OpIx, PatternGraph, PatternOperand, ValueIx, ValueSource};
+use super::{ChoiceIx, OpIx, PatternGraph, PatternOperand, PatternRoot, ValueIx, ValueSource};
 
 /// A compiled pattern: a root, and the order of the other ops.
 #[derive(Clone, Debug)]
@@ -10,11 +10,16 @@ pub(crate) struct MatchPlan {
     pub(crate) unique: bool,
     /// Set if every op contributes to the root, so that matches from different roots are different.
     pub(crate) rooted: bool,
+    /// The alternatives that lead to the root.
+    pub(crate) chosen: Vec<(ChoiceIx, usize)>,
+    /// Set if the pattern is not plain.
+    pub(crate) open: bool,
 }
 
-/// One op to be searched for.
+/// One op to be searched for, or one choice to be made.
 #[derive(Clone, Debug)]
 pub(crate) struct MatchStep {
+    /// The op; the number of ops for a choice.
     pub(crate) op: OpIx,
     pub(crate) reach: Connection,
     /// Tries both orders of its first two operands.
@@ -32,6 +37,10 @@ pub(crate) enum Connection {
     Use(Vec<(usize, ValueIx)>),
     /// The regions of the op use this value, which is bound.
     Captures(ValueIx),
+    /// The op defines one of its results that is bound; if none is, no chosen alternative needs the op.
+    AnyResult,
+    /// A choice between alternatives; not made if no chosen alternative needs its value.
+    Choice(ChoiceIx),
 }
 
 impl MatchPlan {
@@ -45,7 +54,38 @@ impl MatchPlan {
         Self::from(graph, root, true, true)
     }
 
+    /// Plans a search for a pattern with alternatives, wildcards, or ops to look through. Users come before definitions, so that
+    /// it is known at each op whether the chosen alternatives need it.
+    fn open(graph: &PatternGraph, root: &PatternRoot, commute: bool) -> Self {
+        let swap = |op: OpIx| {
+            let data = &graph.ops[op];
+            commute && data.commutative && !data.symmetric && has_two_operands(&data.operands)
+        };
+        let mut steps =
+            vec![MatchStep { op: root.op, reach: Connection::Root, swap: swap(root.op) }];
+        let decided = |c: ChoiceIx| root.chosen.iter().any(|&(own, _)| own == c);
+        let mut choices = (0..graph.choices.len()).rev().peekable();
+        for op in (0..=graph.ops.len()).rev() {
+            while let Some(choice) = choices.next_if(|&c| graph.choices[c].after == op) {
+                if !decided(choice) {
+                    let reach = Connection::Choice(choice);
+                    steps.push(MatchStep { op: graph.ops.len(), reach, swap: false });
+                }
+            }
+            if let Some(before) = op.checked_sub(1).filter(|&before| before != root.op) {
+                let reach = Connection::AnyResult;
+                steps.push(MatchStep { op: before, reach, swap: swap(before) });
+            }
+        }
+        Self { steps, unique: false, rooted: true, chosen: root.chosen.clone(), open: true }
+    }
+
     fn from(graph: &PatternGraph, root: OpIx, commute: bool, symmetric: bool) -> Self {
+        if !graph.is_plain() {
+            let found = graph.roots.iter().find(|r| r.op == root);
+            let only = PatternRoot { op: root, chosen: Vec::new() };
+            return Self::open(graph, found.unwrap_or(&only), commute);
+        }
         let mut visit = PlanBuilder {
             graph,
             seen: vec![false; graph.ops.len()],
@@ -63,7 +103,7 @@ impl MatchPlan {
         let steps = visit.steps;
         let rooted = steps.iter().all(|s| matches!(s.reach, Connection::Root | Connection::Def(_)));
         let unique = rooted && steps.iter().all(|s| !s.swap);
-        Self { steps, unique, rooted }
+        Self { steps, unique, rooted, chosen: Vec::new(), open: false }
     }
 }
 
@@ -75,10 +115,10 @@ impl MatchPlan {
         let asked: Vec<ValueIx> =
             graph.conditions.iter().flat_map(crate::language::Condition::values).collect();
         for step in &self.steps {
-            let own = depth[step.op];
-            for operand in &graph.ops[step.op].operands {
-                let PatternOperand::One(value) = *operand else { continue };
-                let reach = own.saturating_add(1);
+            let Some(op) = graph.ops.get(step.op) else { continue };
+            let reach = depth[step.op].saturating_add(1);
+            let mut open: Vec<ValueIx> = graph.used_by_operands(op).collect();
+            while let Some(value) = open.pop() {
                 match graph.values[value].from {
                     ValueSource::Result(op) => {
                         depth[op] = depth[op].max(reach);
@@ -90,6 +130,7 @@ impl MatchPlan {
                         most = most.max(reach.saturating_add(1));
                     }
                     ValueSource::Param => {}
+                    ValueSource::Choice(choice) => open.extend(&graph.choices[choice].branches),
                 }
             }
         }
@@ -118,6 +159,11 @@ fn users(graph: &PatternGraph) -> Vec<Vec<OpIx>> {
     users
 }
 
+// Returns whether the first two operands are different values of the pattern.
+fn has_two_operands(operands: &[PatternOperand]) -> bool {
+    matches!(operands, [PatternOperand::One(a), PatternOperand::One(b), ..] if a != b)
+}
+
 struct PlanBuilder<'a> {
     graph: &'a PatternGraph,
     seen: Vec<bool>,
@@ -136,7 +182,7 @@ impl PlanBuilder<'_> {
         let graph = self.graph;
         let data = &graph.ops[op];
         self.seen[op] = true;
-        let two = matches!(data.operands[..], [PatternOperand::One(a), PatternOperand::One(b), ..] if a != b);
+        let two = has_two_operands(&data.operands);
         let swap = self.commute && data.commutative && two && (self.symmetric || !data.symmetric);
         self.steps.push(MatchStep { op, reach, swap });
         for value in graph.used_by(data).chain(data.results.iter().copied()) {

@@ -3,7 +3,9 @@
 mod callees;
 mod function;
 mod literal;
+mod look_through;
 mod match_plan;
+mod shape;
 mod symmetry;
 
 use std::sync::Arc;
@@ -16,8 +18,12 @@ use sapwood_types::Span;
 pub(crate) use callees::{CalleeMatch, Callees, is_numbered};
 pub(crate) use function::{check_graph, written_attrs};
 pub use function::{pattern_of, patterns_from};
-pub(crate) use literal::{Literal, Number, constant_behind, is_constant, same_constant};
-pub(crate) use match_plan::{Connection, MatchPlan};
+pub(crate) use literal::{
+    Literal, Number, constant_behind, is_constant, numbers_of, same_constant, same_literal,
+};
+pub(crate) use look_through::{LookThrough, constant_insts};
+pub(crate) use match_plan::{Connection, MatchPlan, MatchStep};
+pub(crate) use shape::{DimTest, ShapeTest, from_the_end};
 
 use crate::language::{Condition, Term};
 
@@ -25,6 +31,8 @@ use crate::language::{Condition, Term};
 pub(crate) type OpIx = usize;
 /// The index of a value of a pattern.
 pub(crate) type ValueIx = usize;
+/// The index of a choice between alternatives.
+pub(crate) type ChoiceIx = usize;
 
 /// The largest number of ops of a pattern.
 pub const MAX_OPS: usize = 4096;
@@ -43,16 +51,55 @@ pub struct PatternGraph {
     /// The names of operand lists that a match binds.
     pub(crate) lists: Vec<String>,
     pub(crate) conditions: Vec<Condition>,
+    /// The choices between alternatives, inner ones first.
+    pub(crate) choices: Vec<Choice>,
+    /// The ops that may be on any edge.
+    pub(crate) through: LookThrough,
+    /// The ops that compute the output, each with the alternatives that lead to it. Only set if the pattern is not plain; the
+    /// search for a plain one may start at any op.
+    pub(crate) roots: Vec<PatternRoot>,
+    /// The wildcards with names, which a match binds to ops.
+    pub(crate) wildcards: Vec<(String, OpIx)>,
     pub(crate) benefit: u16,
     /// The function it was written as, for comparing regions.
     pub(crate) source: Option<Arc<Function>>,
     pub(crate) by_value: HashMap<ValueId, ValueIx, FxBuildHasher>,
 }
 
+/// An op at which the search for a pattern starts.
+#[derive(Clone, Debug)]
+pub(crate) struct PatternRoot {
+    pub(crate) op: OpIx,
+    pub(crate) chosen: Vec<(ChoiceIx, usize)>,
+}
+
+/// A choice: its value is one of several values, each a sub-pattern.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    pub(crate) value: ValueIx,
+    pub(crate) branches: Vec<ValueIx>,
+    /// The number of ops that were created before it; the ops of its branches are among them.
+    pub(crate) after: OpIx,
+    /// Set if a match with a later branch is part of one with an earlier branch: an optional op whose operand is any value.
+    pub(crate) first_wins: bool,
+}
+
+/// The ops besides the first that an op of a pattern stands for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) enum OtherOps {
+    #[default]
+    None,
+    /// `(tanh | erf)(x)`: these too.
+    These(Vec<OpKey>),
+    /// `_(x)`: all ops.
+    All,
+}
+
 /// An op of a pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct PatternOp {
     pub(crate) key: OpKey,
+    pub(crate) others: OtherOps,
     pub(crate) span: Span,
     pub(crate) operands: Vec<PatternOperand>,
     pub(crate) results: Vec<ValueIx>,
@@ -95,11 +142,15 @@ pub(crate) enum AttrSlot {
     Shape,
     /// The element type of the first result.
     Dtype,
+    /// All attributes except these, as a dictionary.
+    Others(Vec<Name>),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum AttrCondition {
     Is(Attr),
+    /// These axes; negative ones count from the rank of the first operand.
+    Axes(Attr),
     Capture(usize),
 }
 
@@ -111,6 +162,8 @@ pub(crate) struct PatternValue {
     pub(crate) from: ValueSource,
     /// The written type, which only typed matching compares.
     pub(crate) ty: Option<ValueType>,
+    /// The type that a rule requires.
+    pub(crate) shape: Option<Box<ShapeTest>>,
 }
 
 /// The source of a value of a pattern.
@@ -122,6 +175,25 @@ pub(crate) enum ValueSource {
     Result(OpIx),
     /// A constant, or a broadcast of one.
     Literal(Literal),
+    /// One of several values.
+    Choice(ChoiceIx),
+}
+
+impl PatternOp {
+    /// Returns whether the op stands for this one.
+    pub(crate) fn accepts(&self, key: OpKey) -> bool {
+        key == self.key
+            || match &self.others {
+                OtherOps::None => false,
+                OtherOps::These(keys) => keys.contains(&key),
+                OtherOps::All => true,
+            }
+    }
+
+    /// Returns whether the op stands for one op only.
+    pub(crate) fn is_one(&self) -> bool {
+        self.others == OtherOps::None
+    }
 }
 
 impl PatternGraph {
@@ -186,10 +258,23 @@ impl PatternGraph {
             captures: Vec::new(),
             lists: Vec::new(),
             conditions: Vec::new(),
+            choices: Vec::new(),
+            through: LookThrough::default(),
+            roots: Vec::new(),
+            wildcards: Vec::new(),
             benefit: 1,
             source: None,
             by_value: HashMap::default(),
         }
+    }
+
+    /// Returns whether all ops must be found, each on its edge: there are no alternatives, wildcards, types
+    /// with names, or ops to look through.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.choices.is_empty()
+            && self.through.is_empty()
+            && self.ops.iter().all(PatternOp::is_one)
+            && self.values.iter().all(|value| value.shape.is_none())
     }
 
     pub(crate) fn is_literal(&self, value: ValueIx) -> bool {
@@ -205,12 +290,26 @@ impl PatternGraph {
         operands.chain(op.captured.iter().copied()).filter(|&v| !self.is_literal(v))
     }
 
+    /// Returns the operands of an op, without lists.
+    pub(crate) fn used_by_operands(&self, op: &PatternOp) -> impl Iterator<Item = ValueIx> {
+        op.operands.iter().filter_map(|o| match *o {
+            PatternOperand::One(v) => Some(v),
+            PatternOperand::Rest(_) => None,
+        })
+    }
+
     /// Returns the text of an op for messages: `mul`, `call @f`.
     pub(crate) fn show(&self, op: OpIx) -> String {
         let op = &self.ops[op];
-        match op.callee {
-            Some(callee) => format!("{} @{callee}", op.key),
-            None => op.key.to_string(),
+        match (op.callee, &op.others) {
+            (Some(callee), _) => format!("{} @{callee}", op.key),
+            (None, OtherOps::None) => op.key.to_string(),
+            (None, OtherOps::All) => "_".into(),
+            (None, OtherOps::These(keys)) => {
+                let all: Vec<String> =
+                    std::iter::once(&op.key).chain(keys).map(ToString::to_string).collect();
+                all.join(" | ")
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::{AttrCondition, PatternGraph, PatternOperand, ValueSource};
+use super::{AttrCondition, Literal, PatternGraph, PatternOperand, ValueSource};
 
 /// Marks each commutative op whose operands are interchangeable.
 pub(super) fn mark_symmetric_ops(graph: &mut PatternGraph) {
@@ -20,6 +20,7 @@ pub(super) fn mark_symmetric_ops(graph: &mut PatternGraph) {
         op.captured.iter().copied().for_each(&mut add);
     }
     graph.outputs.iter().copied().for_each(&mut add);
+    graph.choices.iter().flat_map(|c| &c.branches).copied().for_each(&mut add);
     graph.conditions.iter().flat_map(crate::language::Condition::values).for_each(&mut add);
     // The shape of the tree below a value that is used once, as a number; none if the tree is used elsewhere.
     let mut shapes: Vec<Option<u32>> = vec![None; graph.values.len()];
@@ -31,9 +32,12 @@ pub(super) fn mark_symmetric_ops(graph: &mut PatternGraph) {
     for (n, value) in graph.values.iter().enumerate() {
         let ty = value.ty.as_ref().map_or_else(String::new, ToString::to_string);
         match &value.from {
+            // Dims and constants with names may be compared elsewhere.
+            _ if value.shape.is_some() => {}
+            ValueSource::Literal(Literal::Any) => {}
             ValueSource::Param if uses[n] == 1 => shapes[n] = Some(number(format!("param {ty}"))),
             ValueSource::Literal(literal) => shapes[n] = Some(number(format!("{literal:?} {ty}"))),
-            ValueSource::Param | ValueSource::Result(..) => {}
+            ValueSource::Param | ValueSource::Result(..) | ValueSource::Choice(_) => {}
         }
     }
     for n in 0..graph.ops.len() {
@@ -47,6 +51,7 @@ pub(super) fn mark_symmetric_ops(graph: &mut PatternGraph) {
             })
             .collect();
         let plain = op.regions.is_none()
+            && op.is_one()
             && op.results.len() == 1
             && op.attrs.iter().all(|a| matches!(a.test, AttrCondition::Is(_)));
         if let (Some(operands), true) = (&operands, plain)

@@ -24,6 +24,8 @@ pub(super) struct RuleText {
     pub(super) is_rule: bool,
     pub(super) benefit: u16,
     pub(super) floats: FloatMode,
+    /// The ops that may be on any edge: `through [reshape, cast]`.
+    pub(super) through: Vec<Word>,
     pub(super) left: RuleSide,
     pub(super) conditions: Vec<ConditionText>,
     pub(super) right: Option<RuleSide>,
@@ -37,6 +39,7 @@ pub(super) struct RuleSide {
     pub(super) roots: Vec<Expr>,
 }
 
+/// A condition; a comparison such as `c > 0` has the operator as its name.
 #[derive(Clone, Debug)]
 pub(super) struct ConditionText {
     pub(super) not: bool,
@@ -55,11 +58,42 @@ pub(super) enum Expr {
     Op(Box<OpText>),
     /// `s.1`: a result of a shared op.
     Result(Word, usize),
+    /// `const c`: any constant.
+    Const(Word),
+    /// `x: f32[n, d]`: a value with a type.
+    Typed(Word, TypeText),
+    /// `(a | b)`: one of several values.
+    Alternatives(Vec<Expr>, Span),
+}
+
+/// A type of a value: `f32[n, d]`, `[.., d]`.
+#[derive(Clone, Debug)]
+pub(super) struct TypeText {
+    pub(super) dtype: Option<Word>,
+    /// Any dims may precede the written ones: `[.., d]`.
+    pub(super) open: bool,
+    pub(super) dims: Vec<DimText>,
+    pub(super) span: Span,
+}
+
+/// A dim of a type.
+#[derive(Clone, Debug)]
+pub(super) enum DimText {
+    /// `_`: any dim.
+    Any,
+    Known(u64),
+    Name(Word),
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct OpText {
     pub(super) name: Word,
+    /// The other ops of `(tanh | erf)(x)`.
+    pub(super) more: Vec<Word>,
+    /// `cast?(x)`: the op, or its first operand alone.
+    pub(super) optional: bool,
+    /// `..a`: all attributes that are not named.
+    pub(super) carried: Option<Word>,
     pub(super) operands: Vec<Expr>,
     pub(super) attrs: Vec<(Word, AttrExpr)>,
     /// `op(…).1`
@@ -70,7 +104,12 @@ pub(super) struct OpText {
 impl Expr {
     pub(super) fn span(&self) -> Span {
         match self {
-            Self::Name(word) | Self::Rest(word) | Self::Result(word, _) => word.span,
+            Self::Name(word)
+            | Self::Rest(word)
+            | Self::Result(word, _)
+            | Self::Const(word)
+            | Self::Typed(word, _) => word.span,
+            Self::Alternatives(_, span) => *span,
             Self::Number(number) => number.span,
             Self::Op(op) => op.span,
         }

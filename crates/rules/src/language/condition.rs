@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use sapwood_ptir::{Attr, Function};
+use sapwood_ptir::{Attr, Dim, Function, Name};
 use sapwood_types::DataType;
 
 use super::vocabulary::{Argument, AttrFunction, Predicate, WordArguments};
-use crate::graph::{PatternGraph, ValueIx};
+use crate::graph::{Number, PatternGraph, ValueIx};
 use crate::matcher::Bindings;
 
 /// A predicate with its arguments.
@@ -26,6 +26,8 @@ pub(crate) enum Term {
     Values(usize),
     Capture(usize),
     Attr(Attr),
+    /// A dim that a type binds.
+    Dim(Name),
     Function(Arc<AttrFunction>, Vec<Term>),
 }
 
@@ -41,7 +43,9 @@ impl Condition {
         let mut open: Vec<&Term> = self.arguments.iter().rev().collect();
         while let Some(term) = open.pop() {
             match term {
-                Term::Value(_) | Term::Values(_) | Term::Capture(_) => named.push(term),
+                Term::Value(_) | Term::Values(_) | Term::Capture(_) | Term::Dim(_) => {
+                    named.push(term);
+                }
                 Term::Function(_, inner) => open.extend(inner.iter().rev()),
                 Term::Attr(_) => {}
             }
@@ -61,6 +65,18 @@ impl Condition {
     pub(crate) fn wants_constant(&self) -> Option<ValueIx> {
         match self.arguments[..] {
             [Term::Value(value)] if self.predicate.name == "constant" && !self.not => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Returns the number that a constant must be, or is compared with.
+    pub(crate) fn wants_number(&self, value: ValueIx) -> Option<Number> {
+        match &self.arguments[..] {
+            [Term::Value(own), Term::Attr(attr), ..] if *own == value => match attr {
+                Attr::Int(n) => Some(Number::Int((*n).into())),
+                Attr::Float(x) => Some(Number::Float(x.get())),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -102,7 +118,11 @@ impl Condition {
     }
 
     /// Returns whether the condition holds for the bindings.
-    pub(crate) fn holds(&self, f: &Function, _: &PatternGraph, bound: &Bindings) -> bool {
+    pub(crate) fn holds(&self, f: &Function, pattern: &PatternGraph, bound: &Bindings) -> bool {
+        // A condition on names of an alternative that was not taken does not apply.
+        if !pattern.choices.is_empty() && !self.named().into_iter().all(|t| t.is_bound(bound)) {
+            return true;
+        }
         let arguments: Option<Vec<Argument>> =
             self.arguments.iter().map(|term| term.resolve(f, bound)).collect();
         let Some(arguments) = arguments else { return false };
@@ -113,6 +133,17 @@ impl Condition {
 }
 
 impl Term {
+    // Returns whether a name is bound.
+    fn is_bound(&self, bound: &Bindings) -> bool {
+        match self {
+            Self::Value(value) => bound.values[*value].is_some(),
+            Self::Values(list) => bound.lists[*list].is_some(),
+            Self::Capture(capture) => bound.captures[*capture].is_some(),
+            Self::Dim(name) => bound.dim(*name).is_some(),
+            Self::Attr(_) | Self::Function(..) => true,
+        }
+    }
+
     /// Returns the argument for the bindings. The parser bounds nesting, so recursion is safe.
     pub(crate) fn resolve(&self, f: &Function, bound: &Bindings) -> Option<Argument> {
         Some(match self {
@@ -120,6 +151,11 @@ impl Term {
             Self::Values(list) => Argument::Values(bound.lists[*list].as_ref()?.to_vec()),
             Self::Capture(capture) => Argument::Attr(bound.captures[*capture].clone()?),
             Self::Attr(attr) => Argument::Attr(attr.clone()),
+            Self::Dim(name) => Argument::Attr(match bound.dim(*name)? {
+                Dim::Known(n) => Attr::Int(i64::try_from(n).ok()?),
+                Dim::Expr(expr) => Attr::Dim(expr),
+                Dim::Unknown => return None,
+            }),
             Self::Function(function, terms) => {
                 let arguments: Vec<Argument> =
                     terms.iter().map(|t| t.resolve(f, bound)).collect::<Option<_>>()?;

@@ -13,10 +13,14 @@ pub(super) enum Token {
     Str,
     /// `@f`
     Func,
-    /// One of `( ) [ ] , = : .`
+    /// One of `( ) [ ] , = : . | ?`
     Punct(u8),
     /// `=>`
     Arrow,
+    /// `:=`
+    Define,
+    /// One of `< <= > >= == !=`
+    Compare,
     /// `..`
     Dots,
     /// A byte that starts no token.
@@ -86,7 +90,10 @@ impl<'a> Lexer<'a> {
         match first {
             b'=' if self.byte(1) == b'>' => self.take(2, Token::Arrow),
             b'.' if self.byte(1) == b'.' => self.take(2, Token::Dots),
-            b'(' | b')' | b'[' | b']' | b',' | b'=' | b':' | b'.' => {
+            b':' if self.byte(1) == b'=' => self.take(2, Token::Define),
+            b'<' | b'>' | b'=' | b'!' if self.byte(1) == b'=' => self.take(2, Token::Compare),
+            b'<' | b'>' => self.take(1, Token::Compare),
+            b'(' | b')' | b'[' | b']' | b',' | b'=' | b':' | b'.' | b'|' | b'?' => {
                 self.take(1, Token::Punct(first))
             }
             b'"' => self.string(),

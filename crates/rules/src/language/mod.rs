@@ -1,11 +1,14 @@
 //! The rule language: named algebraic identities.
 
+mod alternatives;
 mod ast;
+mod axis_map;
 mod condition;
 mod lexer;
 mod parse;
 mod resolve;
 mod rhs;
+mod terms;
 mod vocabulary;
 
 use std::collections::HashMap;

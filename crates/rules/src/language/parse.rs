@@ -6,7 +6,9 @@ use sapwood_ptir::{Attr, Name};
 use sapwood_rewrite::FloatMode;
 use sapwood_types::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 
-use super::ast::{AttrExpr, ConditionText, Expr, OpText, RuleSide, RuleText, Spanned, Word};
+use super::ast::{
+    AttrExpr, ConditionText, DimText, Expr, OpText, RuleSide, RuleText, Spanned, TypeText, Word,
+};
 use super::lexer::{Lexer, Token};
 use crate::graph::Number;
 
@@ -22,7 +24,7 @@ struct ParseStopped;
 pub(super) fn parse(source: &Source, problems: &mut Diagnostics) -> Vec<RuleText> {
     let mut lexer = Lexer::new(source.text());
     let (token, range) = lexer.next();
-    let mut parser = Parser { source, lexer, token, range, problems, depth: 0 };
+    let mut parser = Parser { source, lexer, token, range, last_end: 0, problems, depth: 0 };
     let mut rules = Vec::new();
     while parser.token != Token::End {
         match parser.rule() {
@@ -38,6 +40,8 @@ struct Parser<'a, 'p> {
     lexer: Lexer<'a>,
     token: Token,
     range: Range<usize>,
+    // The end of the token before this one.
+    last_end: usize,
     problems: &'p mut Diagnostics,
     depth: usize,
 }
@@ -53,7 +57,7 @@ impl<'a> Parser<'a, '_> {
         };
         self.bump();
         let name = self.name("the name of the rule")?;
-        let (mut benefit, mut floats) = (1, FloatMode::Exact);
+        let (mut benefit, mut floats, mut through) = (1, FloatMode::Exact, Vec::new());
         while self.token == Token::Word {
             match self.text() {
                 "benefit" => {
@@ -70,13 +74,23 @@ impl<'a> Parser<'a, '_> {
                         Err(why) => return Err(self.stop(self.span(), why)),
                     };
                 }
-                _ => return Err(self.expected("`benefit`, `float` or `:`")),
+                "through" => {
+                    self.bump();
+                    self.expect(b'[')?;
+                    while !self.at(b']') {
+                        through.push(self.name("an op to look through")?);
+                        if !self.eat(b',') && !self.at(b']') {
+                            return Err(self.expected("`,` or `]`"));
+                        }
+                    }
+                }
+                _ => return Err(self.expected("`benefit`, `float`, `through` or `:`")),
             }
             self.bump();
         }
         let head = self.source.span(start..self.range.start.max(start));
         self.expect(b':')?;
-        let left = self.side(false)?;
+        let left = self.side()?;
         let mut conditions = Vec::new();
         if self.eat_word("where") {
             loop {
@@ -88,7 +102,7 @@ impl<'a> Parser<'a, '_> {
         }
         let right = if self.token == Token::Arrow {
             self.bump();
-            Some(self.side(true)?)
+            Some(self.side()?)
         } else {
             None
         };
@@ -99,31 +113,65 @@ impl<'a> Parser<'a, '_> {
             return Err(self.expected(what));
         }
         let span = Span::to(head, name.span);
-        Ok(RuleText { name, doc, is_rule, benefit, floats, left, conditions, right, span })
+        Ok(RuleText { name, doc, is_rule, benefit, floats, through, left, conditions, right, span })
     }
 
-    fn side(&mut self, several: bool) -> Result<RuleSide, ParseStopped> {
+    fn side(&mut self) -> Result<RuleSide, ParseStopped> {
         let mut lets = Vec::new();
-        while self.eat_word("let") {
+        loop {
+            let defined = self.token == Token::Word && self.lexer.clone().next().0 == Token::Define;
+            if !defined && !self.eat_word("let") {
+                break;
+            }
             let name = self.name("a name")?;
-            self.expect(b'=')?;
-            lets.push((name, self.expr()?));
+            if defined {
+                self.bump();
+            } else {
+                self.expect(b'=')?;
+            }
+            lets.push((name, self.alternatives()?));
         }
-        let mut roots = vec![self.expr()?];
-        while several && self.eat(b',') {
+        let mut roots = vec![self.alternatives()?];
+        while self.eat(b',') {
             roots.push(self.expr()?);
         }
         Ok(RuleSide { lets, roots })
     }
 
+    // `a | b`
+    fn alternatives(&mut self) -> Result<Expr, ParseStopped> {
+        let start = self.range.start;
+        let first = self.expr()?;
+        if !self.at(b'|') {
+            return Ok(first);
+        }
+        let mut all = vec![first];
+        while self.eat(b'|') {
+            all.push(self.expr()?);
+        }
+        Ok(Expr::Alternatives(all, self.source.span(start..self.last_end)))
+    }
+
     fn condition(&mut self) -> Result<ConditionText, ParseStopped> {
         let start = self.range.start;
         let not = self.eat_word("not");
-        let name = self.name("a predicate")?;
-        self.expect(b'(')?;
-        let arguments = self.attr_list(b')')?;
-        let end = self.range.end;
-        self.expect(b')')?;
+        let left = self.attr(0)?;
+        let mut end = self.last_end;
+        let (name, arguments) = if self.token == Token::Compare {
+            let name = Spanned { of: self.text().to_owned(), span: self.span() };
+            self.bump();
+            let right = self.attr(0)?;
+            end = self.last_end;
+            (name, vec![left, right])
+        } else {
+            match left {
+                AttrExpr::Call(name, arguments) => (name, arguments),
+                other => {
+                    let message = "expected a predicate such as `float(x)`, or a comparison".into();
+                    return Err(self.stop(other.span(), message));
+                }
+            }
+        };
         let text = self.source.text()[start..end].split_whitespace().collect::<Vec<_>>().join(" ");
         Ok(ConditionText { not, name, arguments, text })
     }
@@ -151,10 +199,24 @@ impl<'a> Parser<'a, '_> {
             return Ok(Expr::Number(number));
         }
         let start = self.range.start;
+        if self.at(b'(') {
+            return self.parenthesized(start);
+        }
         let word = self.name("a value: a name, a number or an op such as `add(x, y)`")?;
+        if word.of == "const" && self.token == Token::Word {
+            return Ok(Expr::Const(self.name("the name of a constant")?));
+        }
         if self.token == Token::Dots {
             self.bump();
             return Ok(Expr::Rest(word));
+        }
+        if self.at(b':') {
+            self.bump();
+            return Ok(Expr::Typed(word, self.type_text()?));
+        }
+        let optional = self.at(b'?') && self.next_is(b'(');
+        if optional {
+            self.bump();
         }
         if !self.at(b'(') {
             return match self.result()? {
@@ -162,15 +224,70 @@ impl<'a> Parser<'a, '_> {
                 None => Ok(Expr::Name(word)),
             };
         }
+        self.op(start, word, Vec::new(), optional)
+    }
+
+    // `(a | b)`, or the ops of `(tanh | erf)(x)`
+    fn parenthesized(&mut self, start: usize) -> Result<Expr, ParseStopped> {
         self.bump();
-        let (mut operands, mut attrs) = (Vec::new(), Vec::new());
+        let inner = self.alternatives()?;
+        self.expect(b')')?;
+        let optional = self.at(b'?') && self.next_is(b'(');
+        if optional {
+            self.bump();
+        }
+        if !self.at(b'(') {
+            return Ok(match inner {
+                Expr::Alternatives(all, _) => {
+                    Expr::Alternatives(all, self.source.span(start..self.last_end))
+                }
+                other => other,
+            });
+        }
+        let all = match inner {
+            Expr::Alternatives(all, _) => all,
+            other => vec![other],
+        };
+        let mut names = Vec::new();
+        for expr in all {
+            match expr {
+                Expr::Name(word) => names.push(word),
+                other => {
+                    let message = "only names of ops may be called: `(tanh | erf)(x)`".into();
+                    return Err(self.stop(other.span(), message));
+                }
+            }
+        }
+        let more = names.split_off(1);
+        let Some(name) = names.pop() else { return Err(self.expected("an op")) };
+        self.op(start, name, more, optional)
+    }
+
+    // The operands and attributes of an op, at the opening parenthesis.
+    fn op(
+        &mut self,
+        start: usize,
+        name: Word,
+        more: Vec<Word>,
+        optional: bool,
+    ) -> Result<Expr, ParseStopped> {
+        self.bump();
+        let (mut operands, mut attrs, mut carried) = (Vec::new(), Vec::new(), None);
         while !self.at(b')') {
-            if self.token == Token::Word && self.next_is(b'=') {
+            if self.token == Token::Dots {
+                self.bump();
+                let name = self.name("a name for the other attributes")?;
+                if carried.is_some() {
+                    let message = "the other attributes are given twice".into();
+                    return Err(self.stop(name.span, message));
+                }
+                carried = Some(name);
+            } else if self.token == Token::Word && self.next_is(b'=') {
                 let name = self.name("the name of an attribute")?;
                 self.expect(b'=')?;
                 attrs.push((name, self.attr(0)?));
             } else {
-                operands.push(self.expr()?);
+                operands.push(self.alternatives()?);
             }
             if !self.eat(b',') && !self.at(b')') {
                 return Err(self.expected("`,` or `)`"));
@@ -179,7 +296,54 @@ impl<'a> Parser<'a, '_> {
         let span = self.source.span(start..self.range.end);
         self.bump();
         let result = self.result()?;
-        Ok(Expr::Op(Box::new(OpText { name: word, operands, attrs, result, span })))
+        Ok(Expr::Op(Box::new(OpText {
+            name,
+            more,
+            optional,
+            carried,
+            operands,
+            attrs,
+            result,
+            span,
+        })))
+    }
+
+    // `f32[n, d]`, `[.., d]`
+    fn type_text(&mut self) -> Result<TypeText, ParseStopped> {
+        let start = self.range.start;
+        let dtype = match self.token {
+            Token::Word => Some(self.name("an element type")?),
+            _ => None,
+        };
+        self.expect(b'[')?;
+        let (mut open, mut dims) = (false, Vec::new());
+        while !self.at(b']') {
+            match self.token {
+                Token::Dots if dims.is_empty() && !open => {
+                    open = true;
+                    self.bump();
+                }
+                Token::Int => match self.text().parse() {
+                    Ok(n) => {
+                        dims.push(DimText::Known(n));
+                        self.bump();
+                    }
+                    Err(_) => return Err(self.expected("a dim")),
+                },
+                Token::Word if self.text() == "_" => {
+                    dims.push(DimText::Any);
+                    self.bump();
+                }
+                Token::Word => dims.push(DimText::Name(self.name("a dim")?)),
+                _ => return Err(self.expected("a dim: a number, a name, `_`, or `..` first")),
+            }
+            if !self.eat(b',') && !self.at(b']') {
+                return Err(self.expected("`,` or `]`"));
+            }
+        }
+        self.bump();
+        let span = self.source.span(start..self.last_end);
+        Ok(TypeText { dtype, open, dims, span })
     }
 
     // `.1`
@@ -192,17 +356,6 @@ impl<'a> Parser<'a, '_> {
         let span = self.span();
         self.bump();
         Ok(Some(Spanned { of, span }))
-    }
-
-    fn attr_list(&mut self, end: u8) -> Result<Vec<AttrExpr>, ParseStopped> {
-        let mut list = Vec::new();
-        while !self.at(end) {
-            list.push(self.attr(0)?);
-            if !self.eat(b',') && !self.at(end) {
-                return Err(self.expected(&format!("`,` or `{}`", char::from(end))));
-            }
-        }
-        Ok(list)
     }
 
     fn attr(&mut self, depth: usize) -> Result<AttrExpr, ParseStopped> {
@@ -306,6 +459,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn bump(&mut self) {
+        self.last_end = self.range.end;
         (self.token, self.range) = self.lexer.next();
     }
 

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use sapwood_ptir::{Attr, AttrKind, Name, OpDef, OpKey, OperandKind, Registry, ResultCount};
 use sapwood_types::{DataType, Diagnostic, Diagnostics, Span, counted, did_you_mean};
 
-use super::ast::{AttrExpr, ConditionText, Expr, OpText, RuleText, Word};
-use super::condition::{Condition, Term};
+use super::alternatives::{BranchPath, OpSet, is_from_the_end};
+use super::ast::{AttrExpr, Expr, OpText, RuleText, Word};
+use super::terms::closest_word;
 use super::vocabulary::{ArgumentKind, Vocabulary};
 use super::{Rule, rhs};
 use crate::graph::{
     AttrCondition, AttrSlot, AttrTest, Connection, Literal, MatchPlan, OpIx, PatternGraph,
-    PatternOp, PatternOperand, PatternValue, ValueIx, ValueSource, check_graph,
+    PatternOp, PatternOperand, PatternRoot, PatternValue, ValueIx, ValueSource, check_graph,
 };
 
 /// The largest number of results of an op that rules can refer to.
@@ -23,6 +24,10 @@ pub(super) enum NameMeaning {
     Value(ValueIx),
     List(usize),
     Capture(usize),
+    /// A dim of a type.
+    Dim(Name),
+    /// An op that a wildcard matches.
+    Op(OpIx),
 }
 
 #[derive(Clone)]
@@ -31,7 +36,9 @@ pub(super) struct BoundName {
     pub(super) span: Span,
     pub(super) uses: usize,
     /// Bound by `let`.
-    shared: bool,
+    pub(super) shared: bool,
+    /// The alternatives in which it occurs, from the outermost to the innermost; one path for each occurrence.
+    pub(super) paths: Vec<BranchPath>,
 }
 
 /// An error that was reported as a diagnostic.
@@ -46,7 +53,11 @@ pub(super) struct RuleResolver<'a> {
     /// The kinds of captures, as far as the ops determine them.
     pub(super) kinds: Vec<ArgumentKind>,
     /// The attributes at which captures occur first.
-    rows: Vec<Option<AttrKind>>,
+    pub(super) rows: Vec<Option<AttrKind>>,
+    /// The alternatives around the current expression.
+    pub(super) path: BranchPath,
+    /// The numbers of branches of all choices so far.
+    pub(super) branch_counts: Vec<usize>,
 }
 
 /// Resolves a parsed rule.
@@ -68,6 +79,8 @@ pub(super) fn resolve_rule(
         names: BTreeMap::new(),
         kinds: Vec::new(),
         rows: Vec::new(),
+        path: Vec::new(),
+        branch_counts: Vec::new(),
     };
     let root = resolver.resolve_lhs(text).ok();
     // Without a valid left side the right side cannot be checked.
@@ -75,12 +88,15 @@ pub(super) fn resolve_rule(
         (Some(side), Some(root)) => rhs::resolve_rhs(&mut resolver, side, root).ok(),
         _ => None,
     };
-    resolver.report_unused();
+    resolver.report_unused(text.is_rule);
     let RuleResolver { mut graph, problems, .. } = resolver;
     if problems.error_count() > before {
         return None;
     }
     let root = root?;
+    if !graph.is_plain() && graph.roots.is_empty() {
+        graph.roots.push(PatternRoot { op: root, chosen: Vec::new() });
+    }
     check_graph(&mut graph, text.name.span, problems);
     match (&right, text.is_rule) {
         (None, true) => {
@@ -102,8 +118,8 @@ pub(super) fn resolve_rule(
     }
     // A rule is tried at its root and only sees the definitions that the root depends on.
     let plan = MatchPlan::new(&graph, root, true);
-    let away =
-        plan.steps.iter().find(|s| !matches!(s.reach, Connection::Root | Connection::Def(_)));
+    let seen = |reach: &Connection| !matches!(reach, Connection::Use(_) | Connection::Captures(_));
+    let away = plan.steps.iter().find(|s| !seen(&s.reach));
     if let Some(step) = away.filter(|_| right.is_some()) {
         let (op, root) = (graph.show(step.op), graph.show(root));
         let span = graph.ops[step.op].span;
@@ -127,9 +143,17 @@ pub(super) fn resolve_rule(
 
 impl RuleResolver<'_> {
     fn resolve_lhs(&mut self, text: &RuleText) -> Result<OpIx, Reported> {
+        self.look_through(text)?;
         for (name, expr) in &text.left.lets {
+            let bound_before = self.names.contains_key(&name.of);
             let value = self.value(expr);
             if let Some(first) = self.names.get(&name.of) {
+                if !bound_before {
+                    let why = format!("`{}` is used in its own definition", name.of);
+                    let problem = Diagnostic::error(first.span, why);
+                    self.problems.push(problem.with_help("patterns are not recursive"));
+                    continue;
+                }
                 let twice = Diagnostic::error(name.span, format!("`{}` is defined twice", name.of));
                 let note = twice.with_note_at(first.span, "here first");
                 self.problems.push(note);
@@ -137,13 +161,17 @@ impl RuleResolver<'_> {
             }
             if let Ok(value) = value {
                 self.graph.values[value].name.clone_from(&name.of);
-                let meaning = NameMeaning::Value(value);
-                let known = BoundName { meaning, span: name.span, uses: 0, shared: true };
-                self.names.insert(name.of.clone(), known);
+                self.bind_name(name, NameMeaning::Value(value), 0);
+                if let Some(known) = self.names.get_mut(&name.of) {
+                    known.shared = true;
+                }
             }
         }
         let root = &text.left.roots[0];
         let value = self.value(root)?;
+        if let ValueSource::Choice(_) = self.graph.values[value].from {
+            return self.root_choice(text, value);
+        }
         let ValueSource::Result(op) = self.graph.values[value].from else {
             return Err(
                 self.report(root.span(), "the left side must be an op, such as `add(x, y)`")
@@ -170,39 +198,39 @@ impl RuleResolver<'_> {
             let output = self.result(op, n, root.span())?;
             self.graph.outputs.push(output);
         }
-        for condition in &text.conditions {
-            if let Ok(condition) = self.condition(condition) {
-                self.graph.conditions.push(condition);
-            }
-        }
+        self.more_outputs(text, op)?;
+        self.conditions(text);
         Ok(op)
     }
 
     /// Returns the value that an expression of the left side stands for.
-    fn value(&mut self, expr: &Expr) -> Result<ValueIx, Reported> {
+    pub(super) fn value(&mut self, expr: &Expr) -> Result<ValueIx, Reported> {
         match expr {
-            Expr::Name(word) => match self.names.get_mut(&word.of) {
-                Some(known) => {
-                    known.uses += 1;
-                    match known.meaning {
-                        NameMeaning::Value(value) => Ok(value),
-                        NameMeaning::List(_) => Err(self
-                            .report(word.span, format!("`{0}` is a list; write `{0}..`", word.of))),
-                        NameMeaning::Capture(_) => Err(self.report(
-                            word.span,
-                            format!("`{}` is an attribute, not a value", word.of),
-                        )),
-                    }
+            Expr::Name(word) => match self.use_name(word) {
+                Some(NameMeaning::Value(value)) => Ok(value),
+                Some(NameMeaning::List(_)) => {
+                    Err(self.report(word.span, format!("`{0}` is a list; write `{0}..`", word.of)))
+                }
+                Some(NameMeaning::Capture(_)) => {
+                    Err(self
+                        .report(word.span, format!("`{}` is an attribute, not a value", word.of)))
+                }
+                Some(NameMeaning::Dim(_)) => {
+                    Err(self.report(word.span, format!("`{}` is a dim, not a value", word.of)))
+                }
+                Some(NameMeaning::Op(_)) => {
+                    Err(self.report(word.span, format!("`{}` is an op, not a value", word.of)))
                 }
                 None => {
                     let value = self.new_value(&word.of, ValueSource::Param);
                     self.graph.params.push(value);
-                    let meaning = NameMeaning::Value(value);
-                    let known = BoundName { meaning, span: word.span, uses: 1, shared: false };
-                    self.names.insert(word.of.clone(), known);
+                    self.bind_name(word, NameMeaning::Value(value), 1);
                     Ok(value)
                 }
             },
+            Expr::Typed(word, ty) => self.typed(word, ty),
+            Expr::Const(word) => self.constant(word),
+            Expr::Alternatives(all, span) => self.alternatives(all, *span),
             Expr::Rest(word) => {
                 Err(self.report(word.span, "a list may only be the last operand of an op"))
             }
@@ -231,9 +259,31 @@ impl RuleResolver<'_> {
         }
     }
 
-    fn new_value(&mut self, name: &str, from: ValueSource) -> ValueIx {
-        self.graph.values.push(PatternValue { name: name.to_owned(), from, ty: None });
+    pub(super) fn new_value(&mut self, name: &str, from: ValueSource) -> ValueIx {
+        let name = name.to_owned();
+        self.graph.values.push(PatternValue { name, from, ty: None, shape: None });
         self.graph.values.len() - 1
+    }
+
+    /// Returns the meaning of a name, and counts the use.
+    pub(super) fn meaning_of(&mut self, word: &Word) -> Option<NameMeaning> {
+        let known = self.names.get_mut(&word.of)?;
+        known.uses += 1;
+        Some(known.meaning)
+    }
+
+    /// Returns the meaning of a name in an expression of the left side, and counts the use.
+    pub(super) fn use_name(&mut self, word: &Word) -> Option<NameMeaning> {
+        let path = self.path.clone();
+        self.names.get_mut(&word.of)?.paths.push(path);
+        self.meaning_of(word)
+    }
+
+    /// Binds a name.
+    pub(super) fn bind_name(&mut self, word: &Word, meaning: NameMeaning, uses: usize) {
+        let paths = vec![self.path.clone()];
+        let known = BoundName { meaning, span: word.span, uses, shared: false, paths };
+        self.names.insert(word.of.clone(), known);
     }
 
     // Returns the largest number of results of an op.
@@ -263,12 +313,27 @@ impl RuleResolver<'_> {
         Ok(self.graph.ops[op].results[n])
     }
 
-    fn op(&mut self, text: &OpText) -> Result<ValueIx, Reported> {
-        let (key, def) = self.op_named(&text.name)?;
-        let def = def.cloned();
+    pub(super) fn op(&mut self, text: &OpText) -> Result<ValueIx, Reported> {
+        if text.optional {
+            return self.optional(text);
+        }
+        self.required_op(text, None)
+    }
+
+    /// Adds an op; the first operand may be resolved already.
+    pub(super) fn required_op(
+        &mut self,
+        text: &OpText,
+        first: Option<ValueIx>,
+    ) -> Result<ValueIx, Reported> {
+        let OpSet { key, others, def, commutative } = self.op_set(text)?;
         let mut operands = Vec::new();
         let mut fine = true;
         for (n, operand) in text.operands.iter().enumerate() {
+            if let Some(value) = first.filter(|_| n == 0) {
+                operands.push(PatternOperand::One(value));
+                continue;
+            }
             if let Expr::Rest(word) = operand {
                 match self.operand_list(word, n + 1 == text.operands.len(), def.as_ref()) {
                     Ok(list) => operands.push(PatternOperand::Rest(list)),
@@ -295,6 +360,12 @@ impl RuleResolver<'_> {
         if !fine {
             return Err(Reported);
         }
+        if let Some(word) = &text.carried {
+            let named = text.attrs.iter().map(|(name, _)| Name::new(&name.of)).collect();
+            let capture = self.capture(word, None)?;
+            let test = AttrCondition::Capture(capture);
+            attrs.push(AttrTest { slot: AttrSlot::Others(named), test });
+        }
         self.check_arity(text, def.as_ref(), &operands)?;
         let callee = attrs.iter().position(|t| matches!(&t.test, AttrCondition::Is(Attr::Func(_))));
         let callee = callee.filter(|_| key == OpKey::of("call")).map(|n| attrs.remove(n));
@@ -304,18 +375,20 @@ impl RuleResolver<'_> {
         });
         self.graph.ops.push(PatternOp {
             key,
+            others,
             span: text.span,
             operands,
             results: Vec::new(),
             exact_results: false,
             attrs,
             callee,
-            commutative: def.as_ref().is_some_and(|d| d.commutative),
+            commutative,
             symmetric: false,
             regions: None,
             captured: Vec::new(),
         });
         let op = self.graph.ops.len() - 1;
+        self.capture_op(text, op)?;
         let (n, span) = text.result.as_ref().map_or((0, text.span), |r| (r.of, r.span));
         self.result(op, n, span)
     }
@@ -383,20 +456,15 @@ impl RuleResolver<'_> {
             };
             return Err(self.report(word.span, why));
         }
-        if let Some(known) = self.names.get_mut(&word.of) {
-            known.uses += 1;
-            return match known.meaning {
+        if let Some(meaning) = self.use_name(word) {
+            return match meaning {
                 NameMeaning::List(list) => Ok(list),
                 _ => Err(self.report(word.span, format!("`{}` is not a list", word.of))),
             };
         }
         self.graph.lists.push(word.of.clone());
         let list = self.graph.lists.len() - 1;
-        let meaning = NameMeaning::List(list);
-        self.names.insert(
-            word.of.clone(),
-            BoundName { meaning, span: word.span, uses: 1, shared: false },
-        );
+        self.bind_name(word, NameMeaning::List(list), 1);
         Ok(list)
     }
 
@@ -413,12 +481,13 @@ impl RuleResolver<'_> {
                 let why = "attribute functions are only allowed on the right side";
                 return Err(self.report(word.span, why));
             }
-            AttrExpr::Literal(literal) => AttrCondition::Is(self.accept_literal(
-                name,
-                kind,
-                literal.of.clone(),
-                literal.span,
-            )?),
+            AttrExpr::Literal(literal) => {
+                let attr = self.accept_literal(name, kind, literal.of.clone(), literal.span)?;
+                match is_from_the_end(&name.of, &attr) {
+                    true => AttrCondition::Axes(attr),
+                    false => AttrCondition::Is(attr),
+                }
+            }
             AttrExpr::Name(word) => match self.word_as(kind, &word.of) {
                 Some(attr) => AttrCondition::Is(attr),
                 None => AttrCondition::Capture(self.capture(word, kind)?),
@@ -489,11 +558,14 @@ impl RuleResolver<'_> {
         }
     }
 
-    fn capture(&mut self, word: &Word, row: Option<AttrKind>) -> Result<usize, Reported> {
+    pub(super) fn capture(
+        &mut self,
+        word: &Word,
+        row: Option<AttrKind>,
+    ) -> Result<usize, Reported> {
         let kind = ArgumentKind::of_attr_kind(row);
-        if let Some(known) = self.names.get_mut(&word.of) {
-            known.uses += 1;
-            let NameMeaning::Capture(capture) = known.meaning else {
+        if let Some(meaning) = self.use_name(word) {
+            let NameMeaning::Capture(capture) = meaning else {
                 return Err(
                     self.report(word.span, format!("`{}` is a value, not an attribute", word.of))
                 );
@@ -514,124 +586,12 @@ impl RuleResolver<'_> {
         self.kinds.push(kind);
         self.rows.push(row);
         let capture = self.graph.captures.len() - 1;
-        let meaning = NameMeaning::Capture(capture);
-        self.names.insert(
-            word.of.clone(),
-            BoundName { meaning, span: word.span, uses: 1, shared: false },
-        );
+        self.bind_name(word, NameMeaning::Capture(capture), 1);
         Ok(capture)
     }
 
-    fn condition(&mut self, text: &ConditionText) -> Result<Condition, Reported> {
-        let Some(predicate) = self.words.predicates.get(&text.name.of).cloned() else {
-            let names = self.words.predicates.keys().map(String::as_str);
-            let help = match did_you_mean(&text.name.of, names.clone()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there are: {}", names.collect::<Vec<_>>().join(", ")),
-            };
-            let why = format!("unknown predicate `{}`", text.name.of);
-            self.problems.push(Diagnostic::error(text.name.span, why).with_help(help));
-            return Err(Reported);
-        };
-        let arguments = self.arguments(&text.name, &predicate.params, &text.arguments)?;
-        Ok(Condition { predicate, arguments, not: text.not, text: text.text.clone() })
-    }
-
-    /// Resolves the arguments of a word and checks their number and kinds.
-    pub(super) fn arguments(
-        &mut self,
-        word: &Word,
-        params: &[ArgumentKind],
-        given: &[AttrExpr],
-    ) -> Result<Vec<Term>, Reported> {
-        if params.len() != given.len() {
-            let (wanted, found) = (params.len(), given.len());
-            let wanted = counted(wanted, "argument");
-            let why = format!("`{}` takes {wanted}, found {found}", word.of);
-            return Err(self.report(word.span, why));
-        }
-        params.iter().zip(given).map(|(&kind, arg)| self.term(kind, arg)).collect()
-    }
-
-    /// Resolves a value, list or attribute where one of this kind is expected.
-    pub(super) fn term(&mut self, wanted: ArgumentKind, arg: &AttrExpr) -> Result<Term, Reported> {
-        let (term, kind) = match arg {
-            AttrExpr::Literal(literal) => {
-                (Term::Attr(literal.of.clone()), ArgumentKind::of_attr(&literal.of))
-            }
-            AttrExpr::Call(word, given) => {
-                let Some(function) = self.words.functions.get(&word.of).cloned() else {
-                    let names = self.words.functions.keys().map(String::as_str);
-                    let help = match did_you_mean(&word.of, names.clone()) {
-                        Some(near) => format!("did you mean `{near}`?"),
-                        None => format!("there are: {}", names.collect::<Vec<_>>().join(", ")),
-                    };
-                    let why = format!("unknown function `{}`", word.of);
-                    self.problems.push(Diagnostic::error(word.span, why).with_help(help));
-                    return Err(Reported);
-                };
-                let arguments = self.arguments(word, &function.params, given)?;
-                let gives = function.gives;
-                (Term::Function(function, arguments), gives)
-            }
-            AttrExpr::Name(word) => match self.names.get_mut(&word.of) {
-                Some(known) => {
-                    known.uses += 1;
-                    match known.meaning {
-                        NameMeaning::Value(value) => (Term::Value(value), ArgumentKind::Value),
-                        NameMeaning::List(list) => (Term::Values(list), ArgumentKind::Values),
-                        NameMeaning::Capture(capture) => {
-                            (Term::Capture(capture), self.kinds[capture])
-                        }
-                    }
-                }
-                None => match word.of.parse::<DataType>() {
-                    Ok(dtype) if matches!(wanted, ArgumentKind::Dtype | ArgumentKind::Attr) => {
-                        (Term::Attr(Attr::Type(dtype)), ArgumentKind::Dtype)
-                    }
-                    _ if wanted == ArgumentKind::Dtype => {
-                        return Err(self.report_unknown_word(word, AttrKind::Type));
-                    }
-                    _ => return Err(self.report_unbound(word)),
-                },
-            },
-        };
-        let attr = |k: ArgumentKind| !matches!(k, ArgumentKind::Value | ArgumentKind::Values);
-        let fits = kind == wanted
-            || (wanted == ArgumentKind::Attr && attr(kind))
-            || (kind == ArgumentKind::Attr && attr(wanted));
-        if !fits {
-            let why = format!("expected {}, found {}", wanted.describe(), kind.describe());
-            return Err(self.report(arg.span(), why));
-        }
-        Ok(term)
-    }
-
-    pub(super) fn report_unbound(&mut self, word: &Word) -> Reported {
-        let mut names: Vec<&str> = self.names.keys().map(String::as_str).collect();
-        names.sort_unstable();
-        let help = match did_you_mean(&word.of, names.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("the left side binds {}", names.join(", ")),
-        };
-        let problem = Diagnostic::error(word.span, format!("`{}` is not bound", word.of));
-        self.problems.push(problem.with_help(help));
-        Reported
-    }
-
-    /// Reports a word that is neither bound nor an attribute of this kind.
-    pub(super) fn report_unknown_word(&mut self, word: &Word, kind: AttrKind) -> Reported {
-        let why = format!("`{}` is not {}, and not bound", word.of, kind.describe());
-        let problem = Diagnostic::error(word.span, why);
-        self.problems.push(match closest_word(&word.of, kind) {
-            Some(near) => problem.with_help(format!("did you mean `{near}`?")),
-            None => problem,
-        });
-        Reported
-    }
-
     // Reports attributes, lists and shared values that are bound and never used.
-    fn report_unused(&mut self) {
+    fn report_unused(&mut self, rewrites: bool) {
         if self.problems.has_errors() {
             return;
         }
@@ -639,16 +599,21 @@ impl RuleResolver<'_> {
             .names
             .iter()
             .filter(|(_, known)| match known.meaning {
-                NameMeaning::Capture(_) => known.uses < 2,
+                // A pattern may capture an attribute only to report it.
+                NameMeaning::Capture(capture) => {
+                    let kind = self.rows[capture];
+                    let is_word = matches!(kind, Some(AttrKind::Word(_) | AttrKind::Type));
+                    known.uses < 2 && (rewrites || is_word)
+                }
                 NameMeaning::Value(_) => known.shared && known.uses == 0,
-                NameMeaning::List(_) => false,
+                NameMeaning::List(_) | NameMeaning::Dim(_) | NameMeaning::Op(_) => false,
             })
             .collect();
         unused.sort_by_key(|(name, _)| *name);
         for (name, known) in unused {
             let row = match known.meaning {
                 NameMeaning::Capture(capture) => self.rows[capture],
-                NameMeaning::Value(_) | NameMeaning::List(_) => None,
+                _ => None,
             };
             let (why, near) = match row {
                 Some(kind @ (AttrKind::Word(_) | AttrKind::Type)) => {
@@ -669,14 +634,5 @@ impl RuleResolver<'_> {
     pub(super) fn report(&mut self, span: Span, why: impl Into<String>) -> Reported {
         self.problems.error(span, why);
         Reported
-    }
-}
-
-// Returns the word that was probably meant where this kind is expected.
-fn closest_word(word: &str, kind: AttrKind) -> Option<&'static str> {
-    match kind {
-        AttrKind::Word(words) => did_you_mean(word, words.iter().copied()),
-        AttrKind::Type => did_you_mean(word, DataType::ALL.iter().map(|t| t.short_name())),
-        _ => None,
     }
 }

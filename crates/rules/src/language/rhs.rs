@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use sapwood_ptir::{Attr, AttrKind, EffectRule, Effects, OpDef, OpKey, Registry, ResultCount};
 use sapwood_types::{Diagnostic, Span};
 
+use super::alternatives::is_wildcard;
 use super::ast::{AttrExpr, Expr, OpText, RuleSide, Word};
 use super::condition::Term;
 use super::resolve::{NameMeaning, Reported, RuleResolver};
 use super::vocabulary::ArgumentKind;
-use crate::graph::{AttrSlot, Number, OpIx, PatternOp, PatternOperand, ValueIx, ValueSource};
+use crate::graph::{
+    AttrCondition, AttrSlot, Number, OpIx, PatternOp, PatternOperand, ValueIx, ValueSource,
+};
 
 /// The ops to create, in order, and the values that replace the root's results.
 #[derive(Clone)]
@@ -30,6 +33,10 @@ pub(crate) struct NewOp {
     pub(crate) entries: Vec<(sapwood_ptir::Name, Term)>,
     pub(crate) shape: Option<Term>,
     pub(crate) dtype: Option<Term>,
+    /// The op of the left side that it is, with its attributes: `op(x)`.
+    pub(crate) like: Option<OpIx>,
+    /// The capture of all attributes that are not given.
+    pub(crate) carried: Option<usize>,
 }
 
 #[derive(Clone)]
@@ -54,7 +61,7 @@ pub(super) fn resolve_rhs(
     side: &RuleSide,
     root: OpIx,
 ) -> Result<Rhs, Reported> {
-    let mut builder = RhsBuilder { resolver, ops: Vec::new(), lets: BTreeMap::new() };
+    let mut builder = RhsBuilder { resolver, ops: Vec::new(), lets: BTreeMap::new(), root };
     for (name, expr) in &side.lets {
         let value = builder.value(expr)?;
         if builder.resolver.names.contains_key(&name.of) || builder.lets.contains_key(&name.of) {
@@ -86,6 +93,9 @@ pub(super) fn resolve_rhs(
 // Checks that ops with a declared result type have their dims, unless they replace a result of the root.
 fn check_types(resolver: &mut RuleResolver<'_>, right: &Rhs) -> Result<(), Reported> {
     for (n, op) in right.ops.iter().enumerate() {
+        if op.like.is_some() {
+            continue;
+        }
         let Some(def) = resolver.registry.get(op.key) else {
             let output = right.outputs.iter().any(|o| matches!(o, NewValue::Made(m, _) if *m == n));
             if !output {
@@ -146,6 +156,9 @@ fn check_effects(resolver: &mut RuleResolver<'_>, right: &Rhs, root: OpIx) -> Re
 
 // Returns whether an op of the right side has effects whatever is matched.
 fn surely_ordered(registry: &Registry, op: &NewOp) -> bool {
+    if op.like.is_some() || op.carried.is_some() {
+        return false;
+    }
     let Some(def) = registry.get(op.key) else {
         let pure = op.entries.iter().find(|(name, _)| name.as_str() == "pure");
         return !pure.is_some_and(|(_, t)| !matches!(t, Term::Attr(Attr::Bool(false))));
@@ -166,6 +179,7 @@ struct RhsBuilder<'c, 'a> {
     ops: Vec<NewOp>,
     // The shared values, and whether they are used.
     lets: BTreeMap<String, (NewValue, bool)>,
+    root: OpIx,
 }
 
 impl RhsBuilder<'_, '_> {
@@ -177,18 +191,22 @@ impl RhsBuilder<'_, '_> {
                     *used = true;
                     return Ok(*value);
                 }
-                match self.resolver.names.get_mut(&word.of) {
-                    Some(known) => {
-                        known.uses += 1;
-                        match known.meaning {
-                            NameMeaning::Value(value) => Ok(NewValue::Old(value)),
-                            NameMeaning::List(_) | NameMeaning::Capture(_) => Err(self
-                                .resolver
-                                .report(word.span, format!("`{}` is not a value", word.of))),
-                        }
-                    }
+                self.resolver.check_always_bound(word, self.root)?;
+                match self.resolver.meaning_of(word) {
+                    Some(NameMeaning::Value(value)) => Ok(NewValue::Old(value)),
+                    Some(_) => Err(self
+                        .resolver
+                        .report(word.span, format!("`{}` is not a value", word.of))),
                     None => Err(self.resolver.report_unbound(word)),
                 }
+            }
+            Expr::Const(word) | Expr::Typed(word, _) => {
+                let why =
+                    format!("`{}` is a value of the left side; write its name alone", word.of);
+                Err(self.resolver.report(word.span, why))
+            }
+            Expr::Alternatives(_, span) => {
+                Err(self.resolver.report(*span, "the right side has no alternatives"))
             }
             Expr::Result(word, n) => match self.lets.get_mut(&word.of) {
                 Some((NewValue::Made(op, _), used)) => {
@@ -216,8 +234,9 @@ impl RhsBuilder<'_, '_> {
                 ValueSource::Result(op) => Some(op),
                 _ => None,
             },
-            NameMeaning::List(_) | NameMeaning::Capture(_) => None,
+            _ => None,
         };
+        self.resolver.check_always_bound(word, self.root)?;
         match op {
             Some(op) => Ok(NewValue::Old(self.resolver.result(op, n, word.span)?)),
             None => Err(self.resolver.report(word.span, format!("`{}` is not an op", word.of))),
@@ -225,7 +244,17 @@ impl RhsBuilder<'_, '_> {
     }
 
     fn op(&mut self, text: &OpText) -> Result<NewValue, Reported> {
-        let (key, def) = self.resolver.op_named(&text.name)?;
+        if let Some(other) = text.more.first() {
+            return Err(self.resolver.report(other.span, "the right side has no alternatives"));
+        }
+        if text.optional {
+            return Err(self.resolver.report(text.span, "the right side has no optional ops"));
+        }
+        let like = self.like(text)?;
+        let (key, def) = match like {
+            Some(op) => (self.resolver.graph.ops[op].key, None),
+            None => self.resolver.op_named(&text.name)?,
+        };
         let def = def.cloned();
         let mut operands = Vec::new();
         for (n, operand) in text.operands.iter().enumerate() {
@@ -266,6 +295,8 @@ impl RhsBuilder<'_, '_> {
             entries: Vec::new(),
             shape: None,
             dtype: None,
+            like,
+            carried: self.carried(text, def.as_ref())?,
         };
         self.attrs(text, def.as_ref(), &mut op)?;
         self.check_missing_attrs(text, def.as_ref(), &op)?;
@@ -276,6 +307,63 @@ impl RhsBuilder<'_, '_> {
             return Err(self.resolver.report(span, why));
         }
         Ok(NewValue::Made(self.ops.len() - 1, n))
+    }
+
+    // Returns the op of the left side that a wildcard stands for.
+    fn like(&mut self, text: &OpText) -> Result<Option<OpIx>, Reported> {
+        if !is_wildcard(&text.name.of) {
+            return Ok(None);
+        }
+        if let Some((name, _)) = text.attrs.first() {
+            let why = "the op has the attributes of the one that was matched";
+            return Err(self.resolver.report(name.span, why));
+        }
+        self.resolver.check_always_bound(&text.name, self.root)?;
+        match self.resolver.meaning_of(&text.name) {
+            Some(NameMeaning::Op(op)) => Ok(Some(op)),
+            _ => Err(self.resolver.report_unbound(&text.name)),
+        }
+    }
+
+    // Returns the capture of the other attributes: `..a`.
+    fn carried(&mut self, text: &OpText, def: Option<&OpDef>) -> Result<Option<usize>, Reported> {
+        let Some(word) = &text.carried else { return Ok(None) };
+        self.resolver.check_always_bound(word, self.root)?;
+        let Some(meaning) = self.resolver.meaning_of(word) else {
+            return Err(self.resolver.report_unbound(word));
+        };
+        let NameMeaning::Capture(capture) = meaning else {
+            let why = format!("`{}` is not a list of attributes", word.of);
+            return Err(self.resolver.report(word.span, why));
+        };
+        // All ops of the left side that carry these attributes must have those of this op.
+        let others = |op: &PatternOp| {
+            op.attrs.iter().find_map(|a| match (&a.slot, &a.test) {
+                (AttrSlot::Others(named), AttrCondition::Capture(own)) if *own == capture => {
+                    Some((op.key, named.clone()))
+                }
+                _ => None,
+            })
+        };
+        let Some((key, named)) = self.resolver.graph.ops.iter().find_map(others) else {
+            let why = format!("`{}` is one attribute; write `..{0}` on the left side too", word.of);
+            return Err(self.resolver.report(word.span, why));
+        };
+        if let (Some(def), Some(from)) = (def, self.resolver.registry.get(key)) {
+            let rows = from.attrs.iter().filter(|row| {
+                row.kind != AttrKind::ResultType && !named.iter().any(|n| n.as_str() == row.name)
+            });
+            for row in rows {
+                if !def.attrs.iter().any(|own| own.name == row.name && own.kind == row.kind) {
+                    let why = format!(
+                        "`..{}` has `{}` of `{}`, which `{}` does not have",
+                        word.of, row.name, from.name, def.name
+                    );
+                    return Err(self.resolver.report(word.span, why));
+                }
+            }
+        }
+        Ok(Some(capture))
     }
 
     fn attrs(
@@ -311,6 +399,7 @@ impl RhsBuilder<'_, '_> {
                 AttrSlot::Entry(entry) => op.entries.iter().any(|(e, _)| e == entry),
                 AttrSlot::Shape => op.shape.is_some(),
                 AttrSlot::Dtype => op.dtype.is_some(),
+                AttrSlot::Others(_) => false,
             };
             if twice {
                 let why = format!("`{}` is given twice", name.of);
@@ -321,6 +410,7 @@ impl RhsBuilder<'_, '_> {
                 AttrSlot::Entry(entry) => op.entries.push((entry, term)),
                 AttrSlot::Shape => op.shape = Some(term),
                 AttrSlot::Dtype => op.dtype = Some(term),
+                AttrSlot::Others(_) => {}
             }
         }
         Ok(())
@@ -334,7 +424,7 @@ impl RhsBuilder<'_, '_> {
     ) -> Result<(), Reported> {
         let Some(def) = def else { return Ok(()) };
         for (n, row) in def.attrs.iter().enumerate() {
-            let given = op.attrs.iter().any(|(r, _)| *r == n);
+            let given = op.carried.is_some() || op.attrs.iter().any(|(r, _)| *r == n);
             if !given && row.default.is_none() && row.kind != AttrKind::ResultType {
                 let why = format!("{} needs the attribute `{}`", def.name, row.name);
                 let problem = Diagnostic::error(text.span, why);

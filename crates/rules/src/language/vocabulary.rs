@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sapwood_ptir::{Attr, AttrKind, Dim, Function, TensorType, ValueId};
+use sapwood_ptir::{Attr, AttrKind, Dim, Function, TensorLiteral, TensorType, ValueId};
 use sapwood_types::DataType;
+
+use super::axis_map;
+use crate::graph::{Number, constant_behind, numbers_of};
 
 /// The kind of a parameter of a predicate or function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,6 +22,8 @@ pub enum ArgumentKind {
     Ints,
     /// An element type.
     Dtype,
+    /// A number: a constant that `const` names, a dim, an integer or a float.
+    Number,
     /// Any attribute.
     Attr,
 }
@@ -55,6 +60,7 @@ impl ArgumentKind {
             Self::Int => "an integer",
             Self::Ints => "a list of integers",
             Self::Dtype => "an element type",
+            Self::Number => "a number or a constant",
             Self::Attr => "an attribute",
         }
     }
@@ -119,6 +125,27 @@ impl WordArguments<'_> {
         self.attr(n)?.as_ints()
     }
 
+    /// Returns the numbers of two arguments, element by element; one number is compared with all of the other argument. `None` if an
+    /// argument is not a number, or if the arguments have different numbers of elements.
+    pub(super) fn number_pairs(&self, a: usize, b: usize) -> Option<Vec<(Number, Number)>> {
+        let (x, y) = (self.numbers(a)?, self.numbers(b)?);
+        match (&x[..], &y[..]) {
+            ([x], _) => Some(y.iter().map(|&y| (*x, y)).collect()),
+            (_, [y]) => Some(x.iter().map(|&x| (x, *y)).collect()),
+            _ if x.len() == y.len() => Some(x.into_iter().zip(y).collect()),
+            _ => None,
+        }
+    }
+
+    fn numbers(&self, n: usize) -> Option<Vec<Number>> {
+        match self.arguments.get(n)? {
+            Argument::Value(value) => numbers_of(constant_literal(self.function, *value)?),
+            Argument::Attr(Attr::Int(n)) => Some(vec![Number::Int((*n).into())]),
+            Argument::Attr(Attr::Float(x)) => Some(vec![Number::Float(x.get())]),
+            Argument::Values(_) | Argument::Attr(_) => None,
+        }
+    }
+
     /// Returns the type of the n-th argument, if it is a tensor value.
     #[must_use]
     pub fn tensor(&self, n: usize) -> Option<&TensorType> {
@@ -129,6 +156,19 @@ impl WordArguments<'_> {
     #[must_use]
     pub fn dtype(&self, n: usize) -> Option<DataType> {
         self.tensor(n).map(|t| t.dtype)
+    }
+}
+
+// Returns the constant behind a value, also through ops that keep the numbers.
+fn constant_literal(f: &Function, mut value: ValueId) -> Option<&TensorLiteral> {
+    loop {
+        if let Some((literal, _)) = constant_behind(f, value) {
+            return Some(literal);
+        }
+        match f.operands(f.inst_of(value)?) {
+            [source] => value = *source,
+            _ => return None,
+        }
     }
 }
 
@@ -231,13 +271,17 @@ impl Vocabulary {
 }
 
 fn add_predicates(words: &mut Vocabulary) {
-    use ArgumentKind::{Attr, Dtype, Int, Ints, Value, Values};
+    use ArgumentKind::{Attr, Dtype, Int, Ints, Number, Value, Values};
     let mut add =
         |name, params: &[ArgumentKind], doc, check: fn(&WordArguments<'_>) -> Option<bool>| {
             words.predicate(name, params, doc, check);
         };
     add("one_user", &[Value], "exactly one op uses it", |a| Some(a.function.one_user(a.value(0)?)));
     add("one_use", &[Value], "it has exactly one use", |a| Some(a.function.one_use(a.value(0)?)));
+    add("elementwise", &[Value], "an elementwise op computes it", |a| {
+        let inst = a.function.inst_of(a.value(0)?);
+        Some(inst.and_then(|i| a.function.op_def(i)).is_some_and(|def| def.elementwise))
+    });
     add("constant", &[Value], "it is a constant, or a broadcast of one", |a| {
         Some(crate::graph::is_constant(a.function, a.value(0)?))
     });
@@ -290,6 +334,24 @@ fn add_predicates(words: &mut Vocabulary) {
     add("increasing", &[Ints], "each integer is larger than the one before", |a| {
         Some(a.ints(0)?.windows(2).all(|pair| pair[0] < pair[1]))
     });
+    add(
+        "approx",
+        &[Number, Number, Number],
+        "the first differs from the second by at most the third times it",
+        |a| {
+            let [(tolerance, _)] = a.number_pairs(2, 2)?[..] else { return None };
+            let near = |x: f64, y: f64| {
+                (x - y).abs() <= tolerance.as_float() * y.abs().max(f64::MIN_POSITIVE)
+            };
+            Some(a.number_pairs(0, 1)?.into_iter().all(|(x, y)| near(x.as_float(), y.as_float())))
+        },
+    );
+    add(
+        "restores",
+        &[Value, Value, Ints],
+        "the first is the second with the axes back that a reduction over these removed",
+        |a| Some(axis_map::restores(a.function, a.value(0)?, a.value(1)?, a.ints(2)?)),
+    );
     add("count", &[Values, Int], "the list has this many values", |a| {
         Some(a.values(0)?.len() as i64 == a.int(1)?)
     });
@@ -343,6 +405,19 @@ fn add_functions(words: &mut Vocabulary) {
     });
     add("join", &[Ints, Ints], Ints, "one list after the other", |a| {
         Some(Attr::Ints(a.ints(0)?.iter().chain(a.ints(1)?).copied().collect()))
+    });
+    add("size", &[Value, Ints], Int, "the number of elements along these axes", |a| {
+        let (shape, axes) = (a.tensor(0)?.known_shape()?, a.ints(1)?);
+        let dim = |&axis: &i64| shape.get(usize::try_from(axis).ok()?).copied();
+        let size = axes.iter().map(dim).try_fold(1u64, |all, n| all.checked_mul(n?))?;
+        Some(Attr::Int(i64::try_from(size).ok()?))
+    });
+    add("reciprocal", &[Int], ArgumentKind::Number, "one divided by it", |a| match a.int(0)? {
+        0 => None,
+        n => Some(Attr::float(1.0 / n as f64)),
+    });
+    add("negative", &[Int], Int, "the integer with the other sign", |a| {
+        Some(Attr::Int(a.int(0)?.checked_neg()?))
     });
     add("shape_of", &[Value], Ints, "its dims, if all are known", |a| {
         let shape = a.tensor(0)?.known_shape()?;

@@ -7,7 +7,7 @@ use super::index::FunctionIndex;
 use super::match_failure::MatchFailure;
 use super::regions::written_attrs_match;
 use super::search::{Bindings, Search, SearchContext, attr_at};
-use super::{FindOptions, rarest_op};
+use super::{FindOptions, search_roots};
 use crate::attr_text::show_attr;
 use crate::graph::{
     AttrCondition, AttrSlot, Callees, Connection, Literal, MatchPlan, PatternGraph, PatternOp,
@@ -121,12 +121,13 @@ fn explain_in_function(
 ) -> bool {
     let (Some(index), f) = (cx.index, cx.f) else { return false };
     let mut any = false;
-    let present = |op: &usize| !index.of(pattern.ops[*op].key).is_empty();
-    let root = rarest_op(index, pattern).or_else(|| {
-        let there = (0..pattern.ops.len()).rev().filter(present);
-        there.min_by_key(|&op| index.of(pattern.ops[op].key).len())
-    });
-    let Some(root) = root else {
+    let mut roots = search_roots(index, pattern);
+    if roots.is_empty() && pattern.roots.is_empty() {
+        let count = |op: &usize| index.count(&pattern.ops[*op]);
+        let there = (0..pattern.ops.len()).rev().filter(|op| count(op) > 0);
+        roots.extend(there.min_by_key(count));
+    }
+    if roots.is_empty() {
         let op = pattern.show(0);
         let reason = format!("@{} has no `{op}`", f.name());
         misses.push(NearMiss {
@@ -140,10 +141,26 @@ fn explain_in_function(
             span: f.span(),
         });
         return false;
-    };
+    }
+    for root in roots {
+        any |= explain_from(cx, index, (pattern, number), root, limit, misses);
+    }
+    any
+}
+
+// Explains why instructions at which the search starts with this op have no match. Returns whether one has.
+fn explain_from(
+    cx: SearchContext<'_>,
+    index: &FunctionIndex<'_>,
+    (pattern, number): (&PatternGraph, usize),
+    root: usize,
+    limit: usize,
+    misses: &mut Vec<NearMiss>,
+) -> bool {
+    let (f, mut any) = (cx.f, false);
     let plan = MatchPlan::new(pattern, root, !cx.options.operand_order);
     let mut found: Vec<FailedRoot> = Vec::new();
-    for &at in index.of(pattern.ops[root].key) {
+    for &at in index.candidates(&pattern.ops[root]).iter() {
         let mut search = Search::new(cx, pattern, &plan);
         search.deepest = Some(DeepestFailure::default());
         let mut complete = false;
@@ -178,9 +195,16 @@ fn explain_in_function(
             pattern: number,
             function: f.name(),
             root: Some(miss.root),
-            matched: miss.depth,
+            matched: miss.bound.ops.iter().flatten().count().max(if plan.open {
+                0
+            } else {
+                miss.depth
+            }),
             of: pattern.ops.len(),
-            op: step.map_or_else(|| "where".into(), |s| pattern.show(s.op)),
+            op: step.map_or_else(
+                || "where".into(),
+                |s| if s.op < pattern.ops.len() { pattern.show(s.op) } else { "|".into() },
+            ),
             reason: explainer.reason(miss),
             span: f.inst_span(explainer.reason_inst(miss)),
         });
@@ -205,7 +229,10 @@ impl FailureExplainer<'_> {
             return self.condition(miss, n, &shown);
         }
         let Some(step) = self.plan.steps.get(miss.depth) else { return String::new() };
-        let op = &pattern.ops[step.op];
+        if let MatchFailure::Branch(value) = miss.why {
+            return self.branch(miss, value, inst);
+        }
+        let Some(op) = pattern.ops.get(step.op) else { return String::new() };
         let wanted = pattern.show(step.op);
         match miss.why {
             MatchFailure::Op | MatchFailure::NoCandidate => {
@@ -238,7 +265,26 @@ impl FailureExplainer<'_> {
                 )
             }
             MatchFailure::Region(wanted, found) => self.region(miss, wanted, found, &shown),
-            MatchFailure::Condition(_) => String::new(),
+            MatchFailure::Condition(_) | MatchFailure::Branch(_) => String::new(),
+        }
+    }
+
+    // Explains a value that is not one of the alternatives.
+    fn branch(&mut self, miss: &FailedRoot, wanted: ValueIx, inst: InstId) -> String {
+        let data = &self.pattern.values[wanted];
+        let shown = format!("`{}`", self.names.print(inst));
+        match (&data.from, miss.bound.values[wanted]) {
+            (ValueSource::Literal(literal), None) => {
+                format!("{shown} is not {}", literal.show())
+            }
+            (_, Some(known)) => {
+                let known = self.text_with_number(known);
+                format!(
+                    "the result of {shown} must be {known} again ({} in the pattern)",
+                    data.name
+                )
+            }
+            _ => format!("{shown} is not `{}`", data.name),
         }
     }
 
@@ -267,6 +313,11 @@ impl FailureExplainer<'_> {
                 Term::Capture(capture) => {
                     let found = miss.bound.captures[*capture].as_ref().map(show_attr);
                     (&self.pattern.captures[*capture], found)
+                }
+                Term::Dim(name) => {
+                    let found = miss.bound.dim(*name).map(|dim| dim.to_string());
+                    bound.push(format!("{name} = {}", found.unwrap_or_else(|| "nothing".into())));
+                    continue;
                 }
                 Term::Attr(_) | Term::Function(..) => continue,
             };
@@ -371,6 +422,18 @@ impl FailureExplainer<'_> {
                     users => format!("no `{wanted}` uses {shown}: only {users}"),
                 }
             }
+            Connection::AnyResult | Connection::Choice(_) => {
+                let step = self.plan.steps.get(miss.depth);
+                let op = step.and_then(|s| self.pattern.ops.get(s.op));
+                let value = op.and_then(|op| op.results.iter().find(|v| bound(v).is_some()));
+                match value {
+                    Some(&value) => {
+                        let text = self.missing_op_reason(miss, &Connection::Def(value), wanted);
+                        text + &self.behind(miss, value, step.map_or(0, |s| s.op))
+                    }
+                    None => format!("no `{wanted}`"),
+                }
+            }
             Connection::Captures(value) => match bound(value) {
                 Some(found) => {
                     format!("no region of a `{wanted}` uses {}", self.names.value(found))
@@ -378,6 +441,35 @@ impl FailureExplainer<'_> {
                 None => format!("no `{wanted}`"),
             },
         }
+    }
+
+    // Names the ops between a value and the wanted op, if these are not looked through.
+    fn behind(&mut self, miss: &FailedRoot, value: ValueIx, op: usize) -> String {
+        let (f, pattern) = (self.f, self.pattern);
+        let Some(mut at) = miss.bound.values[value].filter(|_| !pattern.through.is_empty()) else {
+            return String::new();
+        };
+        let mut between = None;
+        for _ in 0..8 {
+            let Some(inst) = f.inst_of(at) else { return String::new() };
+            if pattern.ops[op].accepts(f.op_key(inst)) {
+                let Some(inst) = between else { return String::new() };
+                let (name, wanted) = (f.op_name(inst), pattern.show(op));
+                let line = match f.inst_span(inst).begin_line() {
+                    0 => String::new(),
+                    line => format!(" at line {line}"),
+                };
+                return format!(
+                    "; a `{wanted}` is behind it, but `{name}`{line} is not in the look-through list"
+                );
+            }
+            let [source] = f.operands(inst) else { return String::new() };
+            if !pattern.through.contains(f.op_key(inst)) {
+                between = between.or(Some(inst));
+            }
+            at = *source;
+        }
+        String::new()
     }
 
     // Returns ``in `%4 = mul %2, %3 : …`, `` for the bound op that uses a term of the pattern.
@@ -398,7 +490,7 @@ impl FailureExplainer<'_> {
             Term::Value(value) => self.pattern.used_by(op).any(|v| v == *value),
             Term::Values(list) => op.operands.contains(&PatternOperand::Rest(*list)),
             Term::Capture(capture) => captures(op, *capture),
-            Term::Attr(_) | Term::Function(..) => false,
+            Term::Attr(_) | Term::Dim(_) | Term::Function(..) => false,
         };
         let mut ops = self.pattern.ops.iter().zip(&miss.bound.ops);
         ops.find_map(|(op, inst)| inst.filter(|_| has(op)))
@@ -449,7 +541,11 @@ impl FailureExplainer<'_> {
 
     fn wrong_type(&mut self, value: ValueIx, found: ValueId, shown: &str) -> String {
         let wanted = &self.pattern.values[value];
-        let ty = wanted.ty.as_ref().map_or_else(String::new, ToString::to_string);
+        let ty = match (&wanted.shape, &wanted.ty) {
+            (Some(shape), _) => shape.to_string(),
+            (None, Some(ty)) => ty.to_string(),
+            (None, None) => String::new(),
+        };
         let name = self.names.value(found);
         format!(
             "in {shown}, {name} is {}, the pattern wants {ty} for {}",
@@ -539,11 +635,12 @@ impl FailureExplainer<'_> {
             AttrSlot::Entry(name) => name.to_string(),
             AttrSlot::Shape => "shape".into(),
             AttrSlot::Dtype => "dtype".into(),
+            AttrSlot::Others(_) => "the other attributes".into(),
         };
         let found =
             attr_at(self.f, inst, &test.slot).map_or_else(|| "not known".into(), |a| show_attr(&a));
         match &test.test {
-            AttrCondition::Is(wanted) => {
+            AttrCondition::Is(wanted) | AttrCondition::Axes(wanted) => {
                 let wanted = show_attr(wanted);
                 format!("`{name}` of {shown} is {found}, the pattern wants {wanted}")
             }

@@ -6,9 +6,10 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{InstId, ValueId};
+use smallvec::SmallVec;
 
 use super::search::Search;
-use crate::graph::{AttrCondition, AttrSlot, OpIx, PatternOperand, ValueSource};
+use crate::graph::{AttrCondition, AttrSlot, OpIx, PatternOperand, ValueIx, ValueSource};
 
 /// The largest number of cached answers.
 const MAX_CACHED_ANSWERS: usize = 1 << 22;
@@ -55,34 +56,70 @@ impl Search<'_> {
 
     // Pushes the definitions whose answers are missing.
     fn missing(&self, op: OpIx, inst: InstId, open: &mut Vec<(OpIx, InstId)>) {
-        let f = self.cx.f;
         let swaps = if self.swaps(op, inst) { 2 } else { 1 };
         for swapped in (0..swaps).map(|n| n == 1) {
-            for (def, found) in self.definitions(op, inst, swapped) {
-                if let Some(below) = f.inst_of(found)
-                    && self.known(def, below).is_none()
-                {
-                    open.push((def, below));
-                }
+            for (value, found) in self.operands(op, inst, swapped) {
+                self.definitions(value, found, &mut |def, below| {
+                    if self.known(def, below).is_none() {
+                        open.push((def, below));
+                    }
+                    false
+                });
             }
         }
     }
 
-    // Returns the ops that define operands of an op, each with the corresponding operand of the instruction.
-    fn definitions(
+    // Returns the operands of an op, each with the corresponding operand of the instruction.
+    fn operands(
         &self,
         op: OpIx,
         inst: InstId,
         swapped: bool,
-    ) -> impl Iterator<Item = (OpIx, ValueId)> {
+    ) -> impl Iterator<Item = (ValueIx, ValueId)> {
         let (f, pattern) = (self.cx.f, self.pattern);
         let operands = pattern.ops[op].operands.iter().enumerate();
         operands.filter_map(move |(n, operand)| {
             let PatternOperand::One(value) = *operand else { return None };
-            let ValueSource::Result(def) = pattern.values[value].from else { return None };
             let at = if swapped && n < 2 { 1 - n } else { n };
-            Some((def, *f.operands(inst).get(at)?))
+            Some((value, *f.operands(inst).get(at)?))
         })
+    }
+
+    // Visits the ops that may define a value, each with an instruction that may be it, until one is accepted. Returns whether one is,
+    // or whether the value may be another one than a result of an op.
+    fn definitions(
+        &self,
+        value: ValueIx,
+        found: ValueId,
+        accept: &mut impl FnMut(OpIx, InstId) -> bool,
+    ) -> bool {
+        let (f, pattern) = (self.cx.f, self.pattern);
+        let mut open: SmallVec<[ValueIx; 4]> = SmallVec::from_slice(&[value]);
+        let mut any = false;
+        while let Some(value) = open.pop() {
+            any |= match &pattern.values[value].from {
+                ValueSource::Param => true,
+                ValueSource::Literal(literal) => {
+                    literal.fits(f, found, self.cx.options.typed)
+                        || self.is_constant_behind(literal, found)
+                }
+                ValueSource::Result(def) if pattern.through.is_empty() => {
+                    f.inst_of(found).is_some_and(|inst| accept(*def, inst))
+                }
+                ValueSource::Result(def) => {
+                    let mut accepted = false;
+                    for inst in pattern.through.chain(f, found).filter_map(|v| f.inst_of(v)) {
+                        accepted |= accept(*def, inst);
+                    }
+                    accepted
+                }
+                ValueSource::Choice(choice) => {
+                    open.extend(pattern.choices[*choice].branches.iter().copied());
+                    false
+                }
+            };
+        }
+        any
     }
 
     fn swaps(&self, op: OpIx, inst: InstId) -> bool {
@@ -94,7 +131,7 @@ impl Search<'_> {
         let (f, data) = (self.cx.f, &self.pattern.ops[op]);
         let rest = matches!(data.operands.last(), Some(PatternOperand::Rest(_)));
         let (wanted, found) = (data.operands.len() - usize::from(rest), f.operands(inst).len());
-        f.op_key(inst) == data.key
+        data.accepts(f.op_key(inst))
             && if rest { found >= wanted } else { found == wanted }
             && data.attrs.iter().all(|t| match (&t.slot, &t.test) {
                 (AttrSlot::Row(row), AttrCondition::Is(attr)) => {
@@ -106,22 +143,13 @@ impl Search<'_> {
 
     // Returns whether in one order of the operands all definitions are feasible, and the constants match.
     fn fits_below(&self, op: OpIx, inst: InstId) -> bool {
-        let (f, pattern) = (self.cx.f, self.pattern);
-        let typed = self.cx.options.typed;
-        let below = |(def, found): (OpIx, ValueId)| {
-            f.inst_of(found).is_some_and(|inst| self.known(def, inst).unwrap_or(true))
-        };
-        let constants = |swapped: bool| {
-            pattern.ops[op].operands.iter().enumerate().all(|(n, operand)| {
-                let PatternOperand::One(value) = *operand else { return true };
-                let ValueSource::Literal(literal) = &pattern.values[value].from else {
-                    return true;
-                };
-                let at = if swapped && n < 2 { 1 - n } else { n };
-                f.operands(inst).get(at).is_some_and(|&v| literal.fits(f, v, typed))
+        let fits = |swapped| {
+            self.operands(op, inst, swapped).all(|(value, found)| {
+                self.definitions(value, found, &mut |def, below| {
+                    self.known(def, below).unwrap_or(true)
+                })
             })
         };
-        let fits = |swapped| self.definitions(op, inst, swapped).all(below) && constants(swapped);
         fits(false) || (self.swaps(op, inst) && fits(true))
     }
 }

@@ -1,14 +1,16 @@
 //! The search for many patterns in one walk: each root is visited once, and tried for every pattern that starts there.
 
+use std::collections::BTreeMap;
+
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::{Function, InstId, Name, OpKey, Program};
+use sapwood_ptir::{Function, InstId, Name, OpKey, Program, ValueId};
 use smallvec::SmallVec;
 
 use super::matches::SearchLimit;
 use super::{
     Exhausted, FindOptions, FindReport, FunctionIndex, Match, Search, SearchContext, SearchEnd,
-    rarest_op,
+    search_roots,
 };
 use crate::graph::{Callees, MatchPlan, OpIx, PatternGraph, PatternOperand, ValueSource};
 use crate::legality::is_legal_binding;
@@ -23,6 +25,7 @@ pub(crate) fn find_selected(
     search_functions(program, patterns, options, |cx, _, found| {
         let start = found.matches.len();
         find_in_function(cx, patterns, numbers, found);
+        keep_largest(cx.f, patterns, &mut found.matches, start);
         sort_matches(cx.f, &mut found.matches[start..]);
     })
 }
@@ -57,27 +60,30 @@ pub(crate) fn find_disjoint(
     mut accept: impl FnMut(&Match) -> bool,
 ) -> FindReport {
     search_functions(program, patterns, options, |cx, index, found| {
-        let Some(mut run) = PatternSearch::new(cx, patterns, number) else { return };
-        let (pattern, plan) = (&patterns[number], run.plan.clone());
-        let mut search = Search::new(cx, pattern, &plan);
-        search.avoid = Some(HashSet::default());
-        for &at in index.of(run.root) {
-            if !run.root_filter.accepts(cx.f, at) {
-                continue;
+        let mut avoid: HashSet<InstId, FxBuildHasher> = HashSet::default();
+        for mut run in PatternSearch::all(cx, patterns, number) {
+            let (pattern, plan) = (&patterns[number], run.plan.clone());
+            let mut search = Search::new(cx, pattern, &plan);
+            search.avoid = Some(std::mem::take(&mut avoid));
+            for &at in index.candidates(&pattern.ops[run.root]).iter() {
+                if !run.root_filter.accepts(cx.f, at) {
+                    continue;
+                }
+                let mut taken: Option<Match> = None;
+                let ended = search.run(at, |search| {
+                    taken = Some(search.to_match(number)).filter(&mut accept);
+                    taken.is_none()
+                });
+                if let (Some(taken), Some(avoid)) = (taken, &mut search.avoid) {
+                    avoid.extend(taken.ops.iter().copied());
+                    found.matches.push(taken);
+                }
+                run.record_steps(cx, search.steps, (ended, at), &mut found.exhausted);
+                if run.done {
+                    break;
+                }
             }
-            let mut taken: Option<Match> = None;
-            let ended = search.run(at, |search| {
-                taken = Some(search.to_match(number)).filter(&mut accept);
-                taken.is_none()
-            });
-            if let (Some(taken), Some(avoid)) = (taken, &mut search.avoid) {
-                avoid.extend(taken.ops.iter().copied());
-                found.matches.push(taken);
-            }
-            run.record_steps(cx, search.steps, (ended, at), &mut found.exhausted);
-            if run.done {
-                break;
-            }
+            avoid = search.avoid.take().unwrap_or_default();
         }
     })
 }
@@ -90,18 +96,19 @@ fn find_in_function(
 ) {
     let Some(index) = cx.index else { return };
     let mut runs: Vec<PatternSearch> =
-        numbers.iter().filter_map(|&n| PatternSearch::new(cx, patterns, n)).collect();
+        numbers.iter().flat_map(|&n| PatternSearch::all(cx, patterns, n)).collect();
     let plans: Vec<MatchPlan> = runs.iter().map(|run| run.plan.clone()).collect();
     let mut searches: Vec<Search<'_>> = (runs.iter().zip(&plans))
         .map(|(run, plan)| Search::new(cx, &patterns[run.number], plan))
         .collect();
     let mut by_key: Vec<SmallVec<[u32; 4]>> = Vec::new();
     for (n, run) in runs.iter().enumerate() {
-        let key = run.root.index();
-        if by_key.len() <= key {
-            by_key.resize_with(key + 1, SmallVec::new);
+        for key in index.keys_of(&patterns[run.number].ops[run.root]) {
+            if by_key.len() <= key {
+                by_key.resize_with(key + 1, SmallVec::new);
+            }
+            by_key[key].push(n as u32);
         }
-        by_key[key].push(n as u32);
     }
     let mut visit = |at: InstId, bucket: &[u32]| {
         for &n in bucket {
@@ -129,11 +136,50 @@ fn find_in_function(
     }
 }
 
+// Of two matches of a pattern that is not plain, with the same output and one a part of the other, keeps the one that can be
+// replaced; if both can or both cannot, the larger one, or the first of those with the same instructions.
+fn keep_largest(f: &Function, patterns: &[PatternGraph], matches: &mut Vec<Match>, start: usize) {
+    let is_open = |m: &Match| m.open.is_some();
+    if !matches[start..].iter().any(is_open) {
+        return;
+    }
+    let mut by_output: BTreeMap<(usize, Option<ValueId>), Vec<usize>> = BTreeMap::new();
+    for (n, m) in matches.iter().enumerate().skip(start).filter(|(_, m)| is_open(m)) {
+        let output = m.outputs(&patterns[m.pattern]).first().copied();
+        by_output.entry((m.pattern, output)).or_default().push(n);
+    }
+    let mut keep = vec![true; matches.len()];
+    for group in by_output.values().filter(|group| group.len() > 1) {
+        let sets: Vec<SmallVec<[InstId; 8]>> =
+            group.iter().map(|&n| sorted(matches[n].ops.iter())).collect();
+        let legal: Vec<bool> = group
+            .iter()
+            .map(|&n| is_legal_binding(f, &patterns[matches[n].pattern], &matches[n]))
+            .collect();
+        let is_part = |a: usize, b: usize| sets[a].iter().all(|i| sets[b].binary_search(i).is_ok());
+        for a in 0..group.len() {
+            keep[group[a]] = !(0..group.len()).filter(|&b| b != a).any(|b| {
+                match (is_part(a, b), is_part(b, a), legal[a] == legal[b]) {
+                    (true, true, true) => b < a,
+                    (true, false, true) => true,
+                    (true, _, false) | (_, true, false) => legal[b],
+                    (false, _, _) => false,
+                }
+            });
+        }
+    }
+    let mut n = 0;
+    matches.retain(|_| {
+        n += 1;
+        keep[n - 1]
+    });
+}
+
 /// The state of one pattern during the walk over a function.
 struct PatternSearch {
     number: usize,
     name: Name,
-    root: OpKey,
+    root: OpIx,
     plan: MatchPlan,
     root_filter: RootFilter,
     // The indices of matches, by their instructions.
@@ -147,15 +193,21 @@ struct PatternSearch {
 }
 
 impl PatternSearch {
-    fn new(cx: SearchContext<'_>, patterns: &[PatternGraph], number: usize) -> Option<Self> {
+    /// Returns the searches for a pattern, one for each op at which it may start.
+    fn all(cx: SearchContext<'_>, patterns: &[PatternGraph], number: usize) -> Vec<Self> {
+        let Some(index) = cx.index else { return Vec::new() };
+        let roots = search_roots(index, &patterns[number]);
+        roots.into_iter().map(|root| Self::new(cx, patterns, number, root)).collect()
+    }
+
+    fn new(cx: SearchContext<'_>, patterns: &[PatternGraph], number: usize, root: OpIx) -> Self {
         let pattern = &patterns[number];
-        let root = rarest_op(cx.index?, pattern)?;
         let commute = !cx.options.operand_order;
         let insts = cx.f.num_insts();
-        Some(Self {
+        Self {
             number,
             name: pattern.name,
-            root: pattern.ops[root].key,
+            root,
             plan: MatchPlan::new(pattern, root, commute),
             root_filter: RootFilter::new(pattern, root, commute),
             seen: HashMap::default(),
@@ -165,7 +217,7 @@ impl PatternSearch {
             most_matches: cx.options.matches.unwrap_or(4 * insts + 100_000),
             cut: false,
             done: false,
-        })
+        }
     }
 
     // Finds all matches from a root.
@@ -178,7 +230,9 @@ impl PatternSearch {
         let ended = search.run(at, |search| {
             let next = matches.len();
             if plan.unique || (plan.rooted && next == start) {
-                matches.push(search.to_match(number));
+                let new = search.to_match(number);
+                search.count_legal(pattern, &new);
+                matches.push(new);
                 *count += 1;
                 return *count < most;
             }
@@ -187,8 +241,9 @@ impl PatternSearch {
                 seen.clear();
                 seen.insert(sorted(matches[start].ops.iter()), start);
             }
-            let known = *seen.entry(sorted(search.bound.ops.iter().flatten())).or_insert(next);
             let new = search.to_match(number);
+            let known = *seen.entry(sorted(new.ops.iter())).or_insert(next);
+            search.count_legal(pattern, &new);
             if known == next {
                 matches.push(new);
                 *count += 1;
@@ -254,11 +309,15 @@ impl RootFilter {
     fn new(pattern: &PatternGraph, root: OpIx, commute: bool) -> Self {
         let op = &pattern.ops[root];
         let tests = op.operands.iter().enumerate().filter_map(|(n, operand)| match *operand {
-            PatternOperand::One(value) => match pattern.values[value].from {
-                ValueSource::Result(def) => Some((n, pattern.ops[def].key)),
-                ValueSource::Param | ValueSource::Literal(_) => None,
-            },
-            PatternOperand::Rest(_) => None,
+            PatternOperand::One(value) if pattern.through.is_empty() => {
+                match pattern.values[value].from {
+                    ValueSource::Result(def) if pattern.ops[def].is_one() => {
+                        Some((n, pattern.ops[def].key))
+                    }
+                    _ => None,
+                }
+            }
+            PatternOperand::One(_) | PatternOperand::Rest(_) => None,
         });
         Self { tests: tests.collect(), either: commute && op.commutative }
     }

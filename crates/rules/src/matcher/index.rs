@@ -1,11 +1,15 @@
 //! An index of the instructions of a function by op, and of the users of widely used values.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Function, InstId, OpKey, ValueId};
+use smallvec::SmallVec;
+
+use crate::graph::{OtherOps, PatternOp};
 
 /// Values with more uses than this get an index of their users.
 const INDEXED_USE_COUNT: usize = 16;
@@ -26,12 +30,14 @@ pub(crate) enum Candidates {
     One(InstId),
     Few(Vec<InstId>),
     Many(Rc<Vec<InstId>>),
+    /// The branches of a choice; none for a step that is not needed.
+    Branches(usize),
 }
 
 impl Candidates {
     pub(crate) fn get(&self, n: usize) -> Option<InstId> {
         match self {
-            Self::None => None,
+            Self::None | Self::Branches(_) => None,
             Self::One(inst) => (n == 0).then_some(*inst),
             Self::Few(list) => list.get(n).copied(),
             Self::Many(list) => list.get(n).copied(),
@@ -57,6 +63,41 @@ impl<'a> FunctionIndex<'a> {
     /// Returns the instructions of an op.
     pub(crate) fn of(&self, key: OpKey) -> &[InstId] {
         self.of_number(key.index())
+    }
+
+    /// Returns the number of instructions that an op of a pattern stands for.
+    pub(super) fn count(&self, op: &PatternOp) -> usize {
+        match &op.others {
+            OtherOps::None => self.of(op.key).len(),
+            OtherOps::These(keys) => {
+                self.of(op.key).len() + keys.iter().map(|&key| self.of(key).len()).sum::<usize>()
+            }
+            OtherOps::All => self.order.len(),
+        }
+    }
+
+    /// Returns the indices of the ops of the function that an op of a pattern stands for.
+    pub(super) fn keys_of(&self, op: &PatternOp) -> SmallVec<[usize; 2]> {
+        match &op.others {
+            OtherOps::None => SmallVec::from_slice(&[op.key.index()]),
+            OtherOps::These(keys) => {
+                std::iter::once(&op.key).chain(keys).map(|key| key.index()).collect()
+            }
+            OtherOps::All => {
+                (0..self.by_key.len()).filter(|&n| !self.by_key[n].is_empty()).collect()
+            }
+        }
+    }
+
+    /// Returns the instructions that an op of a pattern stands for, in program order.
+    pub(super) fn candidates(&self, op: &PatternOp) -> Cow<'_, [InstId]> {
+        match &op.others {
+            OtherOps::None => Cow::Borrowed(self.of(op.key)),
+            OtherOps::These(_) | OtherOps::All => {
+                let accepted = |(i, _): &(InstId, u32)| op.accepts(self.f.op_key(*i)).then_some(*i);
+                Cow::Owned(self.order.iter().filter_map(accepted).collect())
+            }
+        }
     }
 
     /// Returns the instructions of the op with this index.

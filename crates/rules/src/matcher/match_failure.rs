@@ -2,6 +2,8 @@
 
 use sapwood_ptir::InstId;
 
+use crate::graph::ValueIx;
+
 /// The first mismatch. It is small, because every failure creates one; its text is only built for explanations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MatchFailure {
@@ -25,6 +27,8 @@ pub(crate) enum MatchFailure {
     Regions,
     /// The second instruction of a region differs from the first, which is the pattern's.
     Region(InstId, InstId),
+    /// The value is not this value of the pattern, which is one of several alternatives.
+    Branch(ValueIx),
     /// There are no candidates.
     NoCandidate,
     /// All ops were found, but this condition does not hold.

@@ -2,11 +2,11 @@
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::{Attr, Function, InstId, Name, ValueId, Values};
+use sapwood_ptir::{Attr, Dim, Function, InstId, Name, ValueId, Values};
 use sapwood_types::counted;
 use smallvec::SmallVec;
 
-use crate::graph::{PatternGraph, PatternOperand, ValueIx, constant_behind};
+use crate::graph::{Choice, PatternGraph, PatternOperand, ValueIx, ValueSource, constant_behind};
 
 /// A match: a place where a pattern was found.
 #[derive(Clone, PartialEq, Debug)]
@@ -15,8 +15,11 @@ pub struct Match {
     pub pattern: usize,
     /// The function.
     pub function: Name,
-    /// The instructions, in the order of the pattern's ops, without constants.
+    /// The instructions, in the order of the pattern's ops, without constants. Ops of alternatives that were not taken are missing;
+    /// the instructions that were looked through come last.
     pub ops: Vec<InstId>,
+    /// The parts that only matches of patterns with alternatives, wildcards or ops to look through have.
+    pub(crate) open: Option<Box<OpenMatch>>,
     /// The bound values, in the order of the pattern's. A constant of the pattern may match several values; this is the first.
     pub(crate) values: Box<[Option<ValueId>]>,
     pub(crate) attrs: Vec<Option<Attr>>,
@@ -29,7 +32,60 @@ pub struct Match {
     pub by_name: bool,
 }
 
+/// The alternatives of a match.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct OpenMatch {
+    /// The instructions, by op of the pattern.
+    pub(crate) insts: Vec<Option<InstId>>,
+    pub(crate) choices: Vec<Option<usize>>,
+    pub(crate) dims: Vec<(Name, Dim)>,
+}
+
 impl Match {
+    /// Returns the instruction of an op of the pattern; `None` if the match does not have the op.
+    pub(crate) fn inst(&self, op: usize) -> Option<InstId> {
+        match &self.open {
+            None => self.ops.get(op).copied(),
+            Some(open) => open.insts[op],
+        }
+    }
+
+    /// Describes the alternatives that were taken, in the order of the pattern: `a is mul`, `cast`, `no reshape`.
+    #[must_use]
+    pub fn alternatives(&self, pattern: &PatternGraph) -> Vec<String> {
+        let taken = self.open.as_ref().map_or(&[][..], |open| &open.choices);
+        let describe = |(choice, branch): (&Choice, &Option<usize>)| {
+            let branch = (*branch)?;
+            let name = &*pattern.values[choice.value].name;
+            let target = &pattern.values[choice.branches[branch]];
+            let shown = match target.from {
+                ValueSource::Result(op) => pattern.show(op),
+                _ => target.name.clone(),
+            };
+            Some(match (name.strip_suffix('?'), branch) {
+                (Some(op), 0) => op.to_owned(),
+                (Some(op), _) => format!("no {op}"),
+                (None, _) if name == "|" => shown,
+                (None, _) => format!("{name} is {shown}"),
+            })
+        };
+        pattern.choices.iter().zip(taken).filter_map(describe).collect()
+    }
+
+    /// Returns the ops that wildcards with names stand for.
+    pub fn wildcards<'a>(
+        &'a self,
+        pattern: &'a PatternGraph,
+    ) -> impl Iterator<Item = (&'a str, InstId)> {
+        pattern.wildcards.iter().filter_map(|(name, op)| Some((&**name, self.inst(*op)?)))
+    }
+
+    /// Returns the dims that names of the pattern are bound to.
+    pub fn dims(&self) -> impl Iterator<Item = (&str, Dim)> {
+        let dims = self.open.as_ref().map_or(&[][..], |open| &open.dims);
+        dims.iter().map(|(name, dim)| (name.as_str(), *dim))
+    }
+
     /// Returns the values that names of the pattern are bound to.
     pub fn bindings<'a>(
         &'a self,
@@ -67,25 +123,31 @@ impl Match {
     }
 
     /// Returns the key that orders bindings of the same instructions as they are written.
-    pub(super) fn rank<'a>(&'a self, f: &'a Function) -> (&'a [bool], SmallVec<[u64; 8]>) {
-        (&self.swapped, self.ops.iter().map(|&i| f.order_key(i)).collect())
+    pub(super) fn rank<'a>(
+        &'a self,
+        f: &'a Function,
+    ) -> (&'a [Option<usize>], &'a [bool], SmallVec<[u64; 8]>) {
+        let choices = self.open.as_ref().map_or(&[][..], |open| &open.choices);
+        (choices, &self.swapped, self.ops.iter().map(|&i| f.order_key(i)).collect())
     }
 
     /// Returns the operand of an instruction that matches an operand of a pattern's op.
     pub(crate) fn operand(&self, f: &Function, op: usize, n: usize) -> Option<ValueId> {
         let at = if self.swapped[op] && n < 2 { 1 - n } else { n };
-        f.operands(self.ops[op]).get(at).copied()
+        f.operands(self.inst(op)?).get(at).copied()
     }
 
     /// Updates the bound values after edits around the instructions.
     pub(crate) fn rebind(&mut self, f: &Function, pattern: &PatternGraph) {
         for (ix, op) in pattern.ops.iter().enumerate() {
-            let inst = self.ops[ix];
+            let Some(inst) = self.inst(ix) else { continue };
             for (n, &result) in op.results.iter().enumerate() {
                 self.values[result] = f.result(inst, n);
             }
             for (n, operand) in op.operands.iter().enumerate() {
                 match *operand {
+                    // The places of the inputs are below.
+                    PatternOperand::One(_) if self.open.is_some() => {}
                     PatternOperand::One(value) => self.values[value] = self.operand(f, ix, n),
                     PatternOperand::Rest(list) => {
                         let rest = f.operands(inst).get(n..).unwrap_or_default();
@@ -97,6 +159,27 @@ impl Match {
         for &(value, inst, n) in &self.captured {
             self.values[value] = f.operands(inst).get(n).copied();
         }
+        let choices = self.open.as_ref().map_or(&[][..], |open| &open.choices);
+        for (choice, branch) in pattern.choices.iter().zip(choices) {
+            if let Some(branch) = branch {
+                self.values[choice.value] = self.values[choice.branches[*branch]];
+            }
+        }
+    }
+
+    /// Returns the value of the pattern that a value stands for, after the alternatives that were taken.
+    pub(crate) fn resolved(&self, pattern: &PatternGraph, mut value: ValueIx) -> ValueIx {
+        while let ValueSource::Choice(choice) = pattern.values[value].from {
+            let taken = self.open.as_ref().and_then(|open| open.choices[choice]);
+            let Some(branch) = taken else { break };
+            value = pattern.choices[choice].branches[branch];
+        }
+        value
+    }
+
+    /// Returns whether a value of the pattern is a constant, after the alternatives that were taken.
+    pub(crate) fn is_literal(&self, pattern: &PatternGraph, value: ValueIx) -> bool {
+        pattern.is_literal(self.resolved(pattern, value))
     }
 
     /// Returns the constants that match literals of the pattern, each once; one literal may match several.
@@ -111,7 +194,7 @@ impl Match {
         for (ix, op) in pattern.ops.iter().enumerate() {
             for (n, operand) in op.operands.iter().enumerate() {
                 if let PatternOperand::One(value) = *operand
-                    && pattern.is_literal(value)
+                    && self.is_literal(pattern, value)
                 {
                     self.operand(f, ix, n).into_iter().for_each(&mut add);
                 }
@@ -119,8 +202,9 @@ impl Match {
             if !op.captured.iter().any(|&v| pattern.is_literal(v)) {
                 continue;
             }
+            let Some(inst) = self.inst(ix) else { continue };
             let inner = |b: &sapwood_ptir::BodyId| f.walk_body(*b);
-            let inside: Vec<InstId> = f.regions(self.ops[ix]).iter().flat_map(inner).collect();
+            let inside: Vec<InstId> = f.regions(inst).iter().flat_map(inner).collect();
             let own: HashSet<InstId, FxBuildHasher> = inside.iter().copied().collect();
             for &value in inside.iter().flat_map(|&i| f.operands(i)) {
                 let outside = f.inst_of(value).is_some_and(|i| !own.contains(&i));

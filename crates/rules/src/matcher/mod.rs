@@ -6,6 +6,7 @@ mod find;
 mod index;
 mod match_failure;
 mod matches;
+mod open;
 mod pattern_instance;
 mod regions;
 mod search;
@@ -92,7 +93,17 @@ pub fn find_matches(
     find_selected(program, patterns, &options.selected(patterns), options)
 }
 
-// Returns the op of the pattern with the fewest instructions in the function; none if one of the ops is missing.
+// Returns the ops at which to start the search: the op of the pattern with the fewest instructions in the function, or the roots of
+// a pattern that is not plain. None if an op is missing that every match has.
+fn search_roots(index: &FunctionIndex<'_>, pattern: &PatternGraph) -> Vec<OpIx> {
+    if !pattern.roots.is_empty() {
+        let there = |op: &OpIx| index.count(&pattern.ops[*op]) > 0;
+        return pattern.roots.iter().map(|root| root.op).filter(there).collect();
+    }
+    rarest_op(index, pattern).into_iter().collect()
+}
+
+// Returns the op of a plain pattern with the fewest instructions in the function; none if one of the ops is missing.
 fn rarest_op(index: &FunctionIndex<'_>, pattern: &PatternGraph) -> Option<OpIx> {
     let count = |op: OpIx| index.of(pattern.ops[op].key).len();
     let root = (0..pattern.ops.len()).rev().min_by_key(|&op| count(op))?;

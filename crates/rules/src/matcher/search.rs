@@ -2,17 +2,18 @@
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::{Attr, Dim, Function, InstId, Name, ValueId, ValueType, Values};
+use sapwood_ptir::{Attr, AttrKind, Dim, Function, InstId, Name, ValueId, ValueType, Values};
 use smallvec::SmallVec;
 
 use super::explain::DeepestFailure;
 use super::feasibility::Feasibility;
 use super::index::{Candidates, FunctionIndex};
 use super::match_failure::MatchFailure;
+use super::matches::OpenMatch;
 use super::{FindOptions, Match};
 use crate::graph::{
-    AttrCondition, AttrSlot, CalleeMatch, Callees, Connection, MatchPlan, OpIx, PatternGraph,
-    PatternOperand, ValueIx, ValueSource, same_constant,
+    AttrCondition, AttrSlot, CalleeMatch, Callees, ChoiceIx, Connection, MatchPlan, OpIx,
+    PatternGraph, PatternOperand, ValueIx, ValueSource, from_the_end, same_constant,
 };
 
 /// After this number of steps from one root the search checks feasibility first.
@@ -43,8 +44,10 @@ pub(crate) struct Search<'a> {
     pub(crate) plan: &'a MatchPlan,
     pub(crate) bound: Bindings,
     taken: MatchedInsts,
-    trail: Vec<UndoEntry>,
-    frames: Vec<SearchFrame>,
+    pub(super) trail: Vec<UndoEntry>,
+    pub(super) frames: Vec<SearchFrame>,
+    /// The number of legal matches so far, of a pattern that is not plain.
+    pub(super) legal_found: std::cell::Cell<u64>,
     /// The number of steps from this root.
     pub(crate) steps: u64,
     pub(crate) deepest: Option<DeepestFailure>,
@@ -61,10 +64,17 @@ pub(crate) struct Bindings {
     pub(crate) values: Vec<Option<ValueId>>,
     pub(crate) captures: Vec<Option<Attr>>,
     pub(crate) lists: Vec<Option<Values>>,
-    dims: Vec<(Name, Dim)>,
+    /// The alternatives that were chosen.
+    pub(crate) choices: Vec<Option<usize>>,
+    pub(super) dims: Vec<(Name, Dim)>,
 }
 
 impl Bindings {
+    /// Returns the dim that a name is bound to.
+    pub(crate) fn dim(&self, name: Name) -> Option<Dim> {
+        self.dims.iter().find(|(known, _)| *known == name).map(|&(_, dim)| dim)
+    }
+
     /// Returns all values that are bound or belong to a bound instruction.
     pub(crate) fn all_values<'a>(&'a self, f: &'a Function) -> impl Iterator<Item = ValueId> + 'a {
         let own = |i: InstId| f.inst_results(i).chain(f.operands(i).iter().copied());
@@ -74,19 +84,24 @@ impl Bindings {
 }
 
 #[derive(Clone, Copy)]
-enum UndoEntry {
+pub(super) enum UndoEntry {
     Op(OpIx),
     Value(ValueIx),
+    /// The value was bound to this one before.
+    Rebound(ValueIx, ValueId),
+    Choice(ChoiceIx),
     Capture(usize),
     List(usize),
     Dim,
 }
 
-struct SearchFrame {
-    candidates: Candidates,
-    at: usize,
+pub(super) struct SearchFrame {
+    pub(super) candidates: Candidates,
+    pub(super) at: usize,
     swapped: bool,
-    mark: usize,
+    pub(super) mark: usize,
+    /// The number of legal matches that were found before this frame.
+    pub(super) found_before: u64,
 }
 
 // The instructions that are bound to an op of the pattern: a list while they are few, then a set.
@@ -137,6 +152,7 @@ impl<'a> Search<'a> {
             values: vec![None; pattern.values.len()],
             captures: vec![None; pattern.captures.len()],
             lists: vec![None; pattern.lists.len()],
+            choices: vec![None; pattern.choices.len()],
             dims: Vec::new(),
         };
         Self {
@@ -147,6 +163,7 @@ impl<'a> Search<'a> {
             taken: MatchedInsts::default(),
             trail: Vec::new(),
             frames: Vec::new(),
+            legal_found: std::cell::Cell::new(0),
             steps: 0,
             deepest: None,
             avoid: None,
@@ -164,6 +181,15 @@ impl<'a> Search<'a> {
         let ended = loop {
             let Some(depth) = self.frames.len().checked_sub(1) else { break SearchEnd::Done };
             let step = &plan.steps[depth];
+            if plan.open && matches!(self.frames[depth].candidates, Candidates::Branches(_)) {
+                if self.steps > self.cx.options.steps_per_root {
+                    break SearchEnd::Exhausted;
+                }
+                if self.take_branch(depth) && !self.advance(depth, None, &mut found) {
+                    break SearchEnd::Done;
+                }
+                continue;
+            }
             let frame = &mut self.frames[depth];
             let mark = frame.mark;
             let next = frame.next(step.swap);
@@ -187,18 +213,7 @@ impl<'a> Search<'a> {
                 self.record_failure(depth, Some(inst), why);
                 continue;
             }
-            if depth + 1 < plan.steps.len() {
-                let candidates = self.candidates(depth + 1);
-                if matches!(candidates, Candidates::None) {
-                    self.record_failure(depth + 1, None, MatchFailure::NoCandidate);
-                    continue;
-                }
-                self.push(candidates);
-                continue;
-            }
-            if let Err(n) = self.check_conditions() {
-                self.record_failure(depth + 1, Some(inst), MatchFailure::Condition(n));
-            } else if !found(self) {
+            if !self.advance(depth, Some(inst), &mut found) {
                 break SearchEnd::Done;
             }
         };
@@ -207,12 +222,38 @@ impl<'a> Search<'a> {
         ended
     }
 
-    fn push(&mut self, candidates: Candidates) {
-        let mark = self.trail.len();
-        self.frames.push(SearchFrame { candidates, at: 0, swapped: false, mark });
+    // Continues with the step after this one, or reports the binding if there is none. Returns false if the caller stops the search.
+    #[inline(always)]
+    fn advance(
+        &mut self,
+        depth: usize,
+        inst: Option<InstId>,
+        found: &mut impl FnMut(&Self) -> bool,
+    ) -> bool {
+        if depth + 1 < self.plan.steps.len() {
+            let candidates = self.candidates(depth + 1);
+            if matches!(candidates, Candidates::None) {
+                self.record_failure(depth + 1, None, MatchFailure::NoCandidate);
+            } else {
+                self.push(candidates);
+            }
+            return true;
+        }
+        if let Err(n) = self.check_conditions() {
+            let inst = inst.or(self.bound.ops.iter().flatten().last().copied());
+            self.record_failure(depth + 1, inst, MatchFailure::Condition(n));
+            return true;
+        }
+        found(self)
     }
 
-    fn record_failure(&mut self, depth: usize, inst: Option<InstId>, why: MatchFailure) {
+    fn push(&mut self, candidates: Candidates) {
+        let mark = self.trail.len();
+        let found_before = self.legal_found.get();
+        self.frames.push(SearchFrame { candidates, at: 0, swapped: false, mark, found_before });
+    }
+
+    pub(super) fn record_failure(&mut self, depth: usize, inst: Option<InstId>, why: MatchFailure) {
         if self.deepest.is_none() {
             return;
         }
@@ -238,7 +279,7 @@ impl<'a> Search<'a> {
     /// Returns the candidates for the op of a step.
     pub(crate) fn candidates(&self, step: usize) -> Candidates {
         let (f, step) = (self.cx.f, &self.plan.steps[step]);
-        let key = self.pattern.ops[step.op].key;
+        let key = || self.pattern.ops[step.op].key;
         match &step.reach {
             Connection::Root => Candidates::None,
             Connection::Def(value) => match self.bound.values[*value].and_then(|v| f.inst_of(v)) {
@@ -249,14 +290,15 @@ impl<'a> Search<'a> {
                 let Some(index) = self.cx.index else { return Candidates::None };
                 let bound = values.iter().filter_map(|(_, v)| self.bound.values[*v]);
                 match bound.min_by_key(|&v| index.width(v)) {
-                    Some(value) => index.users(value, key),
+                    Some(value) => index.users(value, key()),
                     None => Candidates::None,
                 }
             }
             Connection::Captures(value) => match (self.cx.index, self.bound.values[*value]) {
-                (Some(index), Some(value)) => index.around_uses(value, key),
+                (Some(index), Some(value)) => index.around_uses(value, key()),
                 _ => Candidates::None,
             },
+            Connection::AnyResult | Connection::Choice(_) => self.open_candidates(step),
         }
     }
 
@@ -264,8 +306,11 @@ impl<'a> Search<'a> {
         let f = self.cx.f;
         let pattern = self.pattern;
         let op = &pattern.ops[ix];
-        if f.op_key(inst) != op.key {
+        if f.op_key(inst) != op.key && !self.accepts_other(op, inst) {
             return Err(MatchFailure::Op);
+        }
+        if swapped && !op.is_one() && !f.op_def(inst).is_some_and(|def| def.commutative) {
+            return Err(MatchFailure::Operand(0, 1));
         }
         if !self.cx.options.share_ops && self.taken.contains(inst)
             || self.avoid.as_ref().is_some_and(|avoid| avoid.contains(&inst))
@@ -286,7 +331,7 @@ impl<'a> Search<'a> {
         }
         self.bind_attrs(ix, inst)?;
         for (n, &result) in op.results.iter().enumerate() {
-            if !f.result(inst, n).is_some_and(|v| self.bind(result, v)) {
+            if !f.result(inst, n).is_some_and(|v| self.bind_result(result, v)) {
                 return Err(MatchFailure::Result(n));
             }
         }
@@ -298,6 +343,9 @@ impl<'a> Search<'a> {
         self.bound.swapped[ix] = swapped;
         self.taken.push(inst);
         self.trail.push(UndoEntry::Op(ix));
+        if self.frames.len() == 1 && self.plan.open {
+            self.bind_chosen(ix);
+        }
         Ok(())
     }
 
@@ -324,6 +372,11 @@ impl<'a> Search<'a> {
                 (slot, test) => match (attr_at(f, inst, slot), test) {
                     (Some(found), AttrCondition::Is(attr)) => found == *attr,
                     (Some(found), AttrCondition::Capture(capture)) => self.capture(*capture, found),
+                    (Some(found), AttrCondition::Axes(axes)) => {
+                        let first = f.operands(inst).first();
+                        let first = first.and_then(|&v| f.value_type(v).as_tensor());
+                        first.is_some_and(|t| from_the_end(axes, t.rank()) == found)
+                    }
                     (None, _) => false,
                 },
             };
@@ -372,13 +425,22 @@ impl<'a> Search<'a> {
         match (&data.from, known) {
             // Constants are compared by value, not by position.
             (ValueSource::Literal(_), Some(known)) if !same_constant(f, known, found) => {
+                return self.same_constant_behind(known, found);
+            }
+            (ValueSource::Literal(literal), None)
+                if !literal.fits(f, found, typed) && !self.is_constant_behind(literal, found) =>
+            {
                 return false;
             }
-            (ValueSource::Literal(literal), None) if !literal.fits(f, found, typed) => {
-                return false;
+            (ValueSource::Param | ValueSource::Result(_) | ValueSource::Choice(_), Some(known)) => {
+                return self.rebind_to_common(value, known, found);
             }
-            (ValueSource::Param | ValueSource::Result(_), Some(_)) => return false,
             _ => {}
+        }
+        if let Some(shape) = &data.shape
+            && !self.shape_fits(shape, f.value_type(found))
+        {
+            return false;
         }
         if typed
             && let Some(ty) = &data.ty
@@ -431,8 +493,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn bound_dim(&self, name: Name) -> Option<Dim> {
-        self.bound.dims.iter().find(|(known, _)| *known == name).map(|&(_, dim)| dim)
+    pub(super) fn bound_dim(&self, name: Name) -> Option<Dim> {
+        self.bound.dim(name)
     }
 
     fn capture(&mut self, capture: usize, found: Attr) -> bool {
@@ -465,6 +527,8 @@ impl<'a> Search<'a> {
                     self.taken.pop();
                 }
                 Some(UndoEntry::Value(value)) => self.bound.values[value] = None,
+                Some(UndoEntry::Rebound(value, old)) => self.bound.values[value] = Some(old),
+                Some(UndoEntry::Choice(choice)) => self.bound.choices[choice] = None,
                 Some(UndoEntry::Capture(capture)) => self.bound.captures[capture] = None,
                 Some(UndoEntry::List(list)) => self.bound.lists[list] = None,
                 Some(UndoEntry::Dim) => {
@@ -475,11 +539,11 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the bindings as a match. All ops must be bound.
+    /// Returns the bindings as a match. All ops must be bound that the chosen alternatives need.
     pub(crate) fn to_match(&self, number: usize) -> Match {
-        let ops: Vec<InstId> = self.bound.ops.iter().flatten().copied().collect();
-        let by_name = self.pattern.ops.iter().zip(&ops).any(|(op, &inst)| {
-            let Some(wanted) = op.callee else { return false };
+        let mut ops: Vec<InstId> = self.bound.ops.iter().flatten().copied().collect();
+        let by_name = self.pattern.ops.iter().zip(&self.bound.ops).any(|(op, inst)| {
+            let (Some(wanted), Some(inst)) = (op.callee, *inst) else { return false };
             match (self.cx.f.attr(inst, "callee"), self.cx.callees) {
                 (Some(Attr::Func(found)), Some(callees)) => {
                     callees.fit(wanted, *found) == CalleeMatch::ByName
@@ -487,15 +551,27 @@ impl<'a> Search<'a> {
                 _ => false,
             }
         });
+        let mut captured = self.captured();
+        let mut open = None;
+        if self.plan.open {
+            ops.extend(self.looked_through());
+            captured.extend(self.input_places(&ops));
+            open = Some(Box::new(OpenMatch {
+                insts: self.bound.ops.clone(),
+                choices: self.bound.choices.clone(),
+                dims: self.bound.dims.clone(),
+            }));
+        }
         Match {
             pattern: number,
             function: self.cx.f.name(),
             ops,
+            open,
             values: self.bound.values.as_slice().into(),
             attrs: self.bound.captures.clone(),
             lists: self.bound.lists.clone(),
             swapped: SmallVec::from_slice(&self.bound.swapped),
-            captured: self.captured(),
+            captured,
             by_name,
         }
     }
@@ -544,5 +620,20 @@ pub(crate) fn attr_at(f: &Function, inst: InstId, slot: &AttrSlot) -> Option<Att
             Some(Attr::Ints(shape.iter().map(|&n| n as i64).collect()))
         }
         AttrSlot::Dtype => Some(Attr::Type(tensor()?.dtype)),
+        AttrSlot::Others(named) => other_attrs(f, inst, named),
     }
+}
+
+// Returns the attributes of an instruction that are not named, as a dictionary.
+fn other_attrs(f: &Function, inst: InstId, named: &[Name]) -> Option<Attr> {
+    let Some(def) = f.op_def(inst) else {
+        let Some(Attr::Dict(entries)) = f.attrs(inst).first() else { return None };
+        let others = entries.iter().filter(|(name, _)| !named.contains(name));
+        return Some(Attr::dict(others.cloned().collect()));
+    };
+    let rows = def.attrs.iter().zip(f.attrs(inst).iter());
+    let others = rows.filter(|(row, _)| {
+        row.kind != AttrKind::ResultType && !named.iter().any(|n| n.as_str() == row.name)
+    });
+    Some(Attr::dict(others.map(|(row, attr)| (Name::new(row.name), attr.clone())).collect()))
 }

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use sapwood_check::{InputGenerator, InputRange};
 use sapwood_ptir::ops::{BroadcastTo, Return};
 use sapwood_ptir::{
-    Attr, AttrKind, Dim, Function, InsertPoint, InstId, Name, Op, OpDef, OpParts, Registry,
+    Attr, AttrKind, Dim, Function, InsertPoint, InstId, Name, Op, OpDef, OpKey, OpParts, Registry,
     TensorType, ValueId, ValueType, Values,
 };
 use sapwood_types::{DataType, Rng, Span};
 
 use super::attrs::{random_attr, random_result_type};
 use crate::graph::{
-    AttrCondition, AttrSlot, Literal, Number, PatternGraph, PatternOp, PatternOperand, ValueSource,
+    AttrCondition, AttrSlot, Literal, Number, OtherOps, PatternGraph, PatternOp, PatternOperand,
+    ValueSource, from_the_end,
 };
 use crate::language::{Condition, Rule};
 
@@ -125,8 +126,10 @@ impl RuleInstance {
             values: vec![None; pattern.values.len()],
             captures: vec![None; pattern.captures.len()],
             lists: vec![None; pattern.lists.len()],
+            branches: Vec::new(),
         };
-        for op in 0..pattern.ops.len() {
+        let needed = builder.choose(rule.root);
+        for op in (0..pattern.ops.len()).filter(|&op| needed[op]) {
             builder.op(op)?;
         }
         builder.finish(rule.root)
@@ -159,15 +162,69 @@ struct InstanceBuilder<'a> {
     values: Vec<Option<ValueId>>,
     captures: Vec<Option<Attr>>,
     lists: Vec<Option<Values>>,
+    // The alternatives that were drawn.
+    branches: Vec<usize>,
 }
 
 impl InstanceBuilder<'_> {
+    // Draws a branch of each choice. Returns the ops that these branches need.
+    fn choose(&mut self, root: usize) -> Vec<bool> {
+        let pattern = self.pattern;
+        let counts = pattern.choices.iter().map(|c| c.branches.len() as u64);
+        self.branches = counts.map(|n| self.random.below(n) as usize).collect();
+        let mut needed = vec![false; pattern.ops.len()];
+        let mut open = vec![root];
+        while let Some(op) = open.pop() {
+            if std::mem::replace(&mut needed[op], true) {
+                continue;
+            }
+            for value in pattern.used_by_operands(&pattern.ops[op]) {
+                if let ValueSource::Result(def) = pattern.values[self.drawn(value)].from {
+                    open.push(def);
+                }
+            }
+        }
+        needed
+    }
+
+    // Returns the value that stands for a choice.
+    fn drawn(&self, mut value: usize) -> usize {
+        while let ValueSource::Choice(choice) = self.pattern.values[value].from {
+            value = self.pattern.choices[choice].branches[self.branches[choice]];
+        }
+        value
+    }
+
+    // Draws one of the ops that an op of the pattern stands for.
+    fn key_of(&mut self, op: usize) -> Option<OpKey> {
+        let data = &self.pattern.ops[op];
+        match &data.others {
+            OtherOps::None => Some(data.key),
+            OtherOps::These(keys) => match self.random.below(1 + keys.len() as u64) {
+                0 => Some(data.key),
+                n => Some(keys[n as usize - 1]),
+            },
+            OtherOps::All => {
+                let count = data.operands.len();
+                let fits = |def: &&OpDef| {
+                    def.elementwise
+                        && def.operands.len() == count
+                        && def.attrs.iter().all(|a| a.default.is_some())
+                        && def.evaluation().is_some()
+                };
+                let all: Vec<OpKey> = self.registry.defs().filter(fits).map(|d| d.key).collect();
+                all.get(self.random.below(all.len() as u64) as usize).copied()
+            }
+        }
+    }
+
     fn op(&mut self, op: usize) -> Option<()> {
         let pattern = self.pattern;
         let data = &pattern.ops[op];
-        let def = self.registry.get(data.key)?;
+        let key = self.key_of(op)?;
+        let def = self.registry.get(key)?;
         def.evaluation()?;
-        let mut parts = OpParts::new(data.key);
+        let mut parts = OpParts::new(key);
         parts.operands = self.operands(op, def)?;
         let types: Vec<TensorType> = parts
             .operands
@@ -179,7 +236,9 @@ impl InstanceBuilder<'_> {
                 parts.attrs.push(Attr::Unit);
                 continue;
             }
-            let attr = match self.required_attr(op, &AttrSlot::Row(n)) {
+            let named = AttrSlot::Entry(Name::new(row.name));
+            let written = self.required_attr(op, &AttrSlot::Row(n), &types);
+            let attr = match written.or_else(|| self.required_attr(op, &named, &types)) {
                 Some(attr) => attr,
                 None if row.default.is_some() && self.random.below(3) > 0 => row.default.clone()?,
                 None => random_attr(self.random, def, row, &types, &parts.attrs)?,
@@ -188,8 +247,8 @@ impl InstanceBuilder<'_> {
             parts.attrs.push(attr);
         }
         if def.attrs.iter().any(|a| a.kind == AttrKind::ResultType) {
-            let shape = self.required_attr(op, &AttrSlot::Shape);
-            let dtype = match self.required_attr(op, &AttrSlot::Dtype) {
+            let shape = self.required_attr(op, &AttrSlot::Shape, &types);
+            let dtype = match self.required_attr(op, &AttrSlot::Dtype, &types) {
                 Some(Attr::Type(dtype)) => Some(dtype),
                 Some(_) => return None,
                 None if def.name == "cast" => {
@@ -213,9 +272,11 @@ impl InstanceBuilder<'_> {
             parts.result_types.push(ty.into());
         }
         let inst = self.append(&parts)?;
-        for slot in [AttrSlot::Shape, AttrSlot::Dtype] {
-            if let Some(attr) = crate::matcher::attr_at(&self.f, inst, &slot) {
-                self.bind_captures(op, &slot, &attr);
+        let others =
+            data.attrs.iter().map(|a| &a.slot).filter(|s| matches!(s, AttrSlot::Others(_)));
+        for slot in [AttrSlot::Shape, AttrSlot::Dtype].iter().chain(others) {
+            if let Some(attr) = crate::matcher::attr_at(&self.f, inst, slot) {
+                self.bind_captures(op, slot, &attr);
             }
         }
         for (n, &value) in data.results.iter().enumerate() {
@@ -231,7 +292,10 @@ impl InstanceBuilder<'_> {
             let elementwise = self.registry.get(user.key).is_some_and(|d| d.elementwise);
             let others = user.operands.iter().filter(|&&o| elementwise && o != own);
             let known = |o: &PatternOperand| match *o {
-                PatternOperand::One(v) => self.values[v].filter(|_| !self.pattern.is_literal(v)),
+                PatternOperand::One(v) => {
+                    let v = self.drawn(v);
+                    self.values[v].filter(|_| !self.pattern.is_literal(v))
+                }
                 PatternOperand::Rest(_) => None,
             };
             self.f.value_type(others.into_iter().find_map(known)?).as_tensor().cloned()
@@ -246,7 +310,7 @@ impl InstanceBuilder<'_> {
         }
         let type_of_other_operand = self.type_of_other_operand(op)?;
         let row = def.attrs.iter().position(|a| a.name == "dims")?;
-        let dims = self.required_attr(op, &AttrSlot::Row(row))?;
+        let dims = self.required_attr(op, &AttrSlot::Row(row), &[])?;
         let own = |&d: &i64| type_of_other_operand.dims.get(usize::try_from(d).ok()?).copied();
         let dims = dims.as_ints()?.iter().map(own).collect::<Option<_>>()?;
         Some(TensorType { dtype: type_of_other_operand.dtype, dims })
@@ -258,10 +322,11 @@ impl InstanceBuilder<'_> {
     }
 
     // Returns the value that the pattern requires for an attribute, written or captured before.
-    fn required_attr(&self, op: usize, slot: &AttrSlot) -> Option<Attr> {
+    fn required_attr(&self, op: usize, slot: &AttrSlot, operands: &[TensorType]) -> Option<Attr> {
         let test = self.pattern.ops[op].attrs.iter().find(|t| t.slot == *slot)?;
         match &test.test {
             AttrCondition::Is(attr) => Some(attr.clone()),
+            AttrCondition::Axes(axes) => Some(from_the_end(axes, operands.first()?.rank())),
             AttrCondition::Capture(capture) => self.captures[*capture].clone(),
         }
     }
@@ -285,6 +350,7 @@ impl InstanceBuilder<'_> {
                     operands.extend(self.list(list, neighbour_type.as_ref())?);
                 }
                 PatternOperand::One(value) => {
+                    let value = self.drawn(value);
                     if self.values[value].is_none() && !pattern.is_literal(value) {
                         let neighbour_type = self.neighbour_type(op, def, n);
                         let ty = self.broadcast_operand_type(op, def).filter(|_| n == 0);
@@ -313,7 +379,7 @@ impl InstanceBuilder<'_> {
         // Constants come last: they take the type of the operands next to them.
         for (n, operand) in required_attr.iter().enumerate() {
             if let PatternOperand::One(value) = *operand
-                && let ValueSource::Literal(Literal::Number(number)) = pattern.values[value].from
+                && let Some(number) = self.number_of(self.drawn(value))
             {
                 let neighbour_type =
                     self.neighbour_type(op, def, n).unwrap_or_else(|| self.base.clone());
@@ -326,6 +392,22 @@ impl InstanceBuilder<'_> {
             }
         }
         Some(operands)
+    }
+
+    // Returns the number that a value of the pattern is; for any constant, one that a condition names or a random one.
+    fn number_of(&mut self, value: usize) -> Option<Number> {
+        match self.pattern.values[value].from {
+            ValueSource::Literal(Literal::Number(number)) => Some(number),
+            ValueSource::Literal(Literal::Any) => {
+                let mut wanted =
+                    self.pattern.conditions.iter().filter_map(|c| c.wants_number(value));
+                match wanted.next() {
+                    Some(number) if self.random.below(8) > 0 => Some(number),
+                    _ => Some(Number::Int(i128::from(self.random.below(4)))),
+                }
+            }
+            _ => None,
+        }
     }
 
     // Inserts a constant, or a broadcast of one.
@@ -356,7 +438,10 @@ impl InstanceBuilder<'_> {
     fn neighbour_type(&self, op: usize, def: &OpDef, own: usize) -> Option<TensorType> {
         let required_attr = self.pattern.ops[op].operands.iter().enumerate();
         let known = |o: &PatternOperand| match *o {
-            PatternOperand::One(v) => self.values[v].filter(|_| !self.pattern.is_literal(v)),
+            PatternOperand::One(v) => {
+                let v = self.drawn(v);
+                self.values[v].filter(|_| !self.pattern.is_literal(v))
+            }
             PatternOperand::Rest(list) => self.lists[list].as_ref()?.first().copied(),
         };
         let all: Vec<(usize, TensorType)> = required_attr

@@ -1,13 +1,18 @@
 //! The arguments of verbs that search for patterns, and the files they name.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use sapwood_ptir::Name;
+use sapwood_ptir::{Name, Program};
+use sapwood_rewrite::{Pass, PassManager};
 use sapwood_rules::{FindOptions, OverlapPreference, PatternGraph};
 use sapwood_types::{Source, SourceErrors};
 
 use super::files::Input;
+use super::load::FileFormat;
+use crate::INLINE_PASSES;
 use crate::command::cli_error::CliError;
+use crate::onnx_passes::onnx_to_core;
 use crate::toolkit::Toolkit;
 
 /// The arguments of `match` and `extract` that choose patterns and control the search.
@@ -16,8 +21,12 @@ pub(crate) struct PatternArgs {
     /// A file of patterns, or a directory of them: each function of a .ptir file, or the left side of each rule of a .rules
     /// file. May be repeated
     // `opt` has `--rules` for files of rules; people try it here, too.
-    #[arg(short, long, alias = "rules", required = true, value_name = "FILE")]
+    #[arg(long, alias = "rules", required = true, value_name = "FILE")]
     pub(crate) pattern: Vec<PathBuf>,
+    /// The passes to run before the search; '' for none. The default for StableHLO and ONNX inputs is
+    /// 'inline,symbol-dce,simplify' (for ONNX after onnx-to-core), and none for others
+    #[arg(short, long, value_name = "PASSES")]
+    pub(crate) pipeline: Option<String>,
     /// Search only for this pattern. May be repeated. Calls in it may still refer to the other patterns
     #[arg(long, value_name = "PATTERN")]
     pub(crate) only: Vec<String>,
@@ -68,6 +77,27 @@ impl PatternArgs {
         }
     }
 
+    /// Creates the passes that run before the search.
+    pub(crate) fn passes(&self, toolkit: &Toolkit) -> Result<SearchPasses, CliError> {
+        let parse = |text: &str| toolkit.with_parser(|parser| parser.parse(text));
+        if let Some(text) = &self.pipeline {
+            if text.trim().is_empty() {
+                return Ok(SearchPasses { given: Some(Vec::new()), model: Vec::new() });
+            }
+            let looks_like_file =
+                Path::new(text).extension().is_some_and(|e| e == "rules" || e == "ptir");
+            return match parse(text) {
+                Ok(passes) => Ok(SearchPasses { given: Some(passes), model: Vec::new() }),
+                Err(_) if looks_like_file => Err(CliError::new(format!(
+                    "-p takes passes, and `{text}` is a file; write --pattern {text}"
+                ))),
+                Err(error) => Err(error.into()),
+            };
+        }
+        let model = parse(&format!("{INLINE_PASSES},simplify"))?;
+        Ok(SearchPasses { given: None, model })
+    }
+
     /// Reads the patterns, and reports all errors in them at once.
     pub(crate) fn load_patterns(&self, toolkit: &Toolkit) -> Result<Vec<PatternGraph>, CliError> {
         let patterns = toolkit.pattern_files(&read_argument).patterns(&self.pattern)?;
@@ -78,6 +108,39 @@ impl PatternArgs {
             }
         }
         Ok(patterns)
+    }
+}
+
+/// The passes that run on programs before the search for patterns.
+pub(crate) struct SearchPasses {
+    // The passes of the command line.
+    given: Option<Vec<Arc<dyn Pass>>>,
+    // The passes for models, by default.
+    model: Vec<Arc<dyn Pass>>,
+}
+
+impl SearchPasses {
+    /// Runs the passes on a program that was read from a file of this format. Instructions keep their places in the file.
+    pub(crate) fn run(
+        &self,
+        program: &mut Program,
+        format: FileFormat,
+        input: &Input,
+    ) -> Result<(), CliError> {
+        let passes = match (&self.given, format) {
+            (Some(passes), _) => passes.clone(),
+            (None, FileFormat::Mlir) => self.model.clone(),
+            (None, FileFormat::Onnx) => {
+                [onnx_to_core()].into_iter().chain(self.model.iter().cloned()).collect()
+            }
+            (None, _) => return Ok(()),
+        };
+        if passes.is_empty() {
+            return Ok(());
+        }
+        let manager = PassManager::from(passes).assume_verified(true).in_place(true);
+        manager.run(program).map_err(|failure| CliError::new(format!("{input}: {failure}")))?;
+        Ok(())
     }
 }
 

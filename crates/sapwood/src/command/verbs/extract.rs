@@ -10,7 +10,7 @@ use crate::command::diagnostics::{line_and_scope_suffix, span_json};
 use crate::command::io::batch::{self, BatchArgs, FileResult};
 use crate::command::io::files::Input;
 use crate::command::io::load::{FileFormat, ReadOptions, default_output_format, load};
-use crate::command::io::pattern_files::PatternArgs;
+use crate::command::io::pattern_files::{PatternArgs, SearchPasses};
 use crate::command::io::print::print_ptir;
 use crate::command::io::target::Target;
 use crate::command::status::Status;
@@ -46,11 +46,12 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     let patterns = args.patterns.load_patterns(&console.toolkit)?;
+    let passes = args.patterns.passes(&console.toolkit)?;
     let inputs = args.batch.inputs(console, |input| {
         Some(args.to.unwrap_or_else(|| default_output_format(input, args.from)).extension())
     })?;
     batch::run(&inputs, console, |input| {
-        let result = extract_file(args, &patterns, input, &console.toolkit)?;
+        let result = extract_file(args, &patterns, &passes, input, &console.toolkit)?;
         Ok(inputs.with_heading(input, result))
     })
 }
@@ -58,13 +59,15 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
 fn extract_file(
     args: &Args,
     patterns: &[PatternGraph],
+    passes: &SearchPasses,
     input: &Input,
     toolkit: &Toolkit,
 ) -> Result<FileResult, CliError> {
     let options = ReadOptions { comments: true, source_names: true, ..ReadOptions::default() };
     let file = load(input, args.from, options, toolkit)?;
-    let notes = file.notes.clone();
+    let (notes, format) = (file.notes.clone(), file.format);
     let (mut program, extras) = file.into_ptir_and_extras(toolkit)?;
+    passes.run(&mut program, format, input)?;
     let options = ExtractOptions {
         find: args.patterns.find_options(),
         prefer: args.patterns.prefer.into(),

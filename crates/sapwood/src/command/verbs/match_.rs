@@ -18,7 +18,7 @@ use crate::command::diagnostics::{line_and_scope_suffix, line_suffix, scope_comm
 use crate::command::io::batch::{self, BatchInputs, FileResult};
 use crate::command::io::files::{Input, write_file};
 use crate::command::io::load::{FileFormat, ReadOptions, load};
-use crate::command::io::pattern_files::PatternArgs;
+use crate::command::io::pattern_files::{PatternArgs, SearchPasses};
 use crate::command::io::target::{companion_path, require_report_file};
 use crate::command::status::Status;
 use crate::toolkit::Toolkit;
@@ -54,13 +54,14 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     let patterns = args.patterns.load_patterns(&console.toolkit)?;
+    let passes = args.patterns.passes(&console.toolkit)?;
     let mut inputs = BatchInputs::new(&args.files)?;
     if let Some(path) = &args.report {
         inputs.prepare_output("--report", path, |_| Some("html"))?;
         require_report_file(path, inputs.iter())?;
     }
     batch::run(&inputs, console, |input| {
-        let mut result = match_file(args, &patterns, input, &console.toolkit)?;
+        let mut result = match_file(args, &patterns, &passes, input, &console.toolkit)?;
         if console.color_results {
             result.text = color_matches(&result.text);
         }
@@ -71,13 +72,15 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
 fn match_file(
     args: &Args,
     patterns: &[PatternGraph],
+    passes: &SearchPasses,
     input: &Input,
     toolkit: &Toolkit,
 ) -> Result<FileResult, CliError> {
     let options = ReadOptions { source_names: true, ..ReadOptions::default() };
     let file = load(input, args.from, options, toolkit)?;
-    let source = file.source.clone();
-    let program = file.into_ptir(toolkit)?;
+    let (source, format) = (file.source.clone(), file.format);
+    let mut program = file.into_ptir(toolkit)?;
+    passes.run(&mut program, format, input)?;
     let options = args.patterns.find_options();
     let found = find_matches(&program, patterns, &options);
     let legal: Vec<Result<(), IllegalMatch>> = legalities(&program, patterns, &found.matches);
@@ -205,6 +208,9 @@ impl<'a> MatchReport<'a> {
             let values: Vec<String> = values.iter().map(|&v| printer.value(v)).collect();
             attrs.push((name, format!("[{}]", values.join(", "))));
         }
+        attrs.extend(found.dims().map(|(name, dim)| (name, dim.to_string())));
+        attrs.extend(found.wildcards(pattern).map(|(name, i)| (name, f.op_name(i).to_string())));
+        let taken = found.alternatives(pattern);
         let reason = illegal.map(|why| why.describe(printer));
         let by_name = if found.by_name { ", by the name of the called function" } else { "" };
         let first = found.ops.iter().copied().min_by_key(|&i| f.order_key(i));
@@ -223,6 +229,9 @@ impl<'a> MatchReport<'a> {
         if !inputs.is_empty() {
             self.text += &format!("  where {}\n", inputs.join(", "));
         }
+        if !taken.is_empty() {
+            self.text += &format!("  taken: {}\n", taken.join(", "));
+        }
         if let Some(reason) = &reason {
             self.text += &format!("  cannot be replaced: {reason}\n");
         }
@@ -235,7 +244,7 @@ impl<'a> MatchReport<'a> {
             insts: found.ops.iter().map(|inst| inst.index()).collect(),
             reason: reason.clone(),
         });
-        self.json.push(json!({
+        let mut json = json!({
             "pattern": pattern.name().as_str(),
             "function": found.function.as_str(),
             "legal": reason.is_none(),
@@ -245,7 +254,11 @@ impl<'a> MatchReport<'a> {
             "attributes": map(&attrs),
             "span": span_json(span),
             "by_name": found.by_name,
-        }));
+        });
+        if !taken.is_empty() {
+            json["alternatives"] = json!(taken);
+        }
+        self.json.push(json);
     }
 }
 

@@ -1,0 +1,405 @@
+//! Resolution of alternatives, optional ops, wildcards, ops to look through, constants with names, and types.
+
+use sapwood_ptir::{
+    Attr, AttrKind, EffectRule, Effects, Name, OpDef, OpKey, OperandKind, ResultCount,
+};
+use sapwood_types::{DataType, Diagnostic, Span};
+
+use super::ast::{AttrExpr, ConditionText, DimText, Expr, OpText, RuleText, TypeText, Word};
+use super::resolve::{NameMeaning, Reported, RuleResolver};
+use crate::graph::{
+    AttrCondition, Choice, DimTest, Literal, LookThrough, OpIx, OtherOps, PatternGraph,
+    PatternOperand, PatternRoot, ShapeTest, ValueIx, ValueSource,
+};
+
+/// The largest number of choices of a pattern.
+const MAX_CHOICES: usize = 256;
+
+/// Branches of choices, from the outermost to the innermost: the number of the choice, and that of the branch.
+pub(super) type BranchPath = Vec<(usize, usize)>;
+
+/// The ops that an op of the left side stands for.
+pub(super) struct OpSet {
+    pub(super) key: OpKey,
+    pub(super) others: OtherOps,
+    /// The definition, if it is one registered op.
+    pub(super) def: Option<OpDef>,
+    pub(super) commutative: bool,
+}
+
+impl RuleResolver<'_> {
+    /// Resolves the ops to look through.
+    pub(super) fn look_through(&mut self, text: &RuleText) -> Result<(), Reported> {
+        let mut keys = Vec::new();
+        for word in &text.through {
+            let (key, def) = self.op_named(word)?;
+            let why = match def {
+                None => Some("only registered ops can be looked through".to_owned()),
+                Some(def) => {
+                    let one = matches!(&def.operands[..], [o] if o.kind == OperandKind::One);
+                    let pure = def.effects == EffectRule::Always(Effects::Pure);
+                    (!one || !pure || def.results != ResultCount::One)
+                        .then(|| "it must have one operand, one result and no effects".to_owned())
+                }
+            };
+            if let Some(why) = why {
+                let why = format!("cannot look through `{}`: {why}", word.of);
+                return Err(self.report(word.span, why));
+            }
+            if keys.contains(&key) {
+                return Err(self.report(word.span, format!("`{}` is given twice", word.of)));
+            }
+            keys.push(key);
+        }
+        if let (Some(first), true) = (text.through.first(), text.right.is_some()) {
+            let why = "a rule with a right side cannot look through ops: it would have to create them again";
+            let problem = Diagnostic::error(first.span, why);
+            let help = format!("write `{}?(x)` where the op may be", first.of);
+            self.problems.push(problem.with_help(help));
+            return Err(Reported);
+        }
+        self.graph.through = LookThrough::new(keys);
+        Ok(())
+    }
+
+    /// Returns the ops that the name of an op stands for: one, several, or all.
+    pub(super) fn op_set(&mut self, text: &OpText) -> Result<OpSet, Reported> {
+        if is_wildcard(&text.name.of) {
+            if let Some(other) = text.more.first() {
+                let why = "a wildcard stands for all ops, so there are no others";
+                return Err(self.report(other.span, why));
+            }
+            if let Some((name, _)) = text.attrs.first() {
+                let why = "a wildcard has no attributes of its own";
+                return Err(self.report(name.span, why));
+            }
+            // No op has this key.
+            let key = OpKey::of("_");
+            return Ok(OpSet { key, others: OtherOps::All, def: None, commutative: false });
+        }
+        let (key, def) = self.op_named(&text.name)?;
+        let def = def.cloned();
+        let mut commutative = def.as_ref().is_some_and(|d| d.commutative);
+        if text.more.is_empty() {
+            return Ok(OpSet { key, others: OtherOps::None, def, commutative });
+        }
+        let mut keys = Vec::new();
+        for word in std::iter::once(&text.name).chain(&text.more) {
+            if is_wildcard(&word.of) {
+                let why = "a wildcard stands for all ops; write it alone";
+                return Err(self.report(word.span, why));
+            }
+            let (own, def) = self.op_named(word)?;
+            if keys.contains(&own) {
+                return Err(self.report(word.span, format!("`{}` is given twice", word.of)));
+            }
+            keys.push(own);
+            let Some(def) = def.cloned() else { continue };
+            commutative |= def.commutative;
+            let count = text.operands.len();
+            let is_list = matches!(text.operands.last(), Some(Expr::Rest(_)));
+            if !is_list && def.variadic_len(count).is_none() {
+                let arity = def.describe_arity();
+                let why = format!("{}: expected {arity}, found {count}", def.name);
+                return Err(self.report(word.span, why));
+            }
+            for (name, attr) in &text.attrs {
+                let (_, kind) = self.attr_slot(word, Some(&def), name)?;
+                if let AttrExpr::Literal(literal) = attr {
+                    self.accept_literal(name, kind, literal.of.clone(), literal.span)?;
+                }
+            }
+        }
+        keys.remove(0);
+        // Attributes are compared by name, since the ops have them at different places.
+        Ok(OpSet { key, others: OtherOps::These(keys), def: None, commutative })
+    }
+
+    /// Binds the name of a wildcard: `op(xs..)`.
+    pub(super) fn capture_op(&mut self, text: &OpText, op: OpIx) -> Result<(), Reported> {
+        let word = &text.name;
+        if !is_wildcard(&word.of) || word.of == "_" {
+            return Ok(());
+        }
+        if self.names.contains_key(&word.of) {
+            let why = format!("`{}` is bound already; number wildcards: `op1`, `op2`", word.of);
+            return Err(self.report(word.span, why));
+        }
+        self.graph.wildcards.push((word.of.clone(), op));
+        self.bind_name(word, NameMeaning::Op(op), 1);
+        Ok(())
+    }
+
+    /// Adds a choice between several values.
+    pub(super) fn alternatives(&mut self, all: &[Expr], span: Span) -> Result<ValueIx, Reported> {
+        let number = self.new_choice(all.len(), span)?;
+        let mut branches = Vec::new();
+        let mut result = Ok(());
+        for (n, expr) in all.iter().enumerate() {
+            self.path.push((number, n));
+            match self.value(expr) {
+                Ok(value) => branches.push(value),
+                Err(Reported) => result = Err(Reported),
+            }
+            self.path.pop();
+        }
+        result?;
+        Ok(self.add_choice("|", branches, false))
+    }
+
+    /// Adds an op that may be missing: the op, or its first operand.
+    pub(super) fn optional(&mut self, text: &OpText) -> Result<ValueIx, Reported> {
+        let Some(first) = text.operands.first().filter(|e| !matches!(e, Expr::Rest(_))) else {
+            let why = "an optional op has an operand that stands for it if it is missing";
+            return Err(self.report(text.span, why));
+        };
+        if let Some(result) = &text.result {
+            return Err(self.report(result.span, "an optional op has one result"));
+        }
+        let number = self.new_choice(2, text.span)?;
+        let before = self.graph.params.len();
+        let operand = self.value(first)?;
+        let is_new_param = self.graph.params.len() > before
+            && matches!(self.graph.values[operand].from, ValueSource::Param)
+            && self.graph.values[operand].shape.is_none();
+        self.path.push((number, 0));
+        let op = self.required_op(text, Some(operand));
+        self.path.pop();
+        let names: Vec<&str> =
+            std::iter::once(&text.name).chain(&text.more).map(|word| &*word.of).collect();
+        let name = format!("{}?", names.join(" | "));
+        Ok(self.add_choice(&name, vec![op?, operand], is_new_param))
+    }
+
+    fn new_choice(&mut self, branches: usize, span: Span) -> Result<usize, Reported> {
+        if self.branch_counts.len() == MAX_CHOICES {
+            let why = format!("a pattern has at most {MAX_CHOICES} choices");
+            return Err(self.report(span, why));
+        }
+        self.branch_counts.push(branches);
+        Ok(self.branch_counts.len() - 1)
+    }
+
+    fn add_choice(&mut self, name: &str, branches: Vec<ValueIx>, first_wins: bool) -> ValueIx {
+        let choice = self.graph.choices.len();
+        let value = self.new_value(name, ValueSource::Choice(choice));
+        let after = self.graph.ops.len();
+        self.graph.choices.push(Choice { value, branches, after, first_wins });
+        value
+    }
+
+    /// Resolves a pattern whose root is one of several ops. Returns the first.
+    pub(super) fn root_choice(
+        &mut self,
+        text: &RuleText,
+        value: ValueIx,
+    ) -> Result<OpIx, Reported> {
+        let span = text.left.roots[0].span();
+        if text.right.is_some() {
+            let why = "the left side of a rule is one op; write a rule for each alternative";
+            return Err(self.report(span, why));
+        }
+        let mut open = vec![(value, Vec::new())];
+        while let Some((value, chosen)) = open.pop() {
+            match self.graph.values[value].from {
+                ValueSource::Choice(choice) => {
+                    for (n, &branch) in self.graph.choices[choice].branches.iter().enumerate().rev()
+                    {
+                        let mut chosen: Vec<_> = chosen.clone();
+                        chosen.push((choice, n));
+                        open.push((branch, chosen));
+                    }
+                }
+                ValueSource::Result(op) => self.graph.roots.push(PatternRoot { op, chosen }),
+                ValueSource::Param | ValueSource::Literal(_) => {
+                    let why = "each alternative of the root must be an op, such as `add(x, y)`";
+                    return Err(self.report(span, why));
+                }
+            }
+        }
+        self.graph.outputs.push(value);
+        let root = self.graph.roots.first().map(|root| root.op).ok_or(Reported)?;
+        self.more_outputs(text, root)?;
+        self.conditions(text);
+        Ok(root)
+    }
+
+    /// Resolves the other outputs of a pattern, which are values that the first one is computed from.
+    pub(super) fn more_outputs(&mut self, text: &RuleText, root: OpIx) -> Result<(), Reported> {
+        for expr in &text.left.roots[1..] {
+            if text.right.is_some() {
+                let why = "the left side of a rule is one op; only patterns have several outputs";
+                return Err(self.report(expr.span(), why));
+            }
+            let Expr::Name(word) = expr else {
+                let why = "the other outputs are names that `let` binds";
+                return Err(self.report(expr.span(), why));
+            };
+            self.check_always_bound(word, root)?;
+            let shared = self.names.get(&word.of).is_some_and(|known| known.shared);
+            match self.meaning_of(word) {
+                Some(NameMeaning::Value(value)) if shared => self.graph.outputs.push(value),
+                _ => {
+                    let why = format!("`{}` is not bound by `let`", word.of);
+                    return Err(self.report(word.span, why));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Resolves `const c`: any constant, with a name for conditions.
+    pub(super) fn constant(&mut self, word: &Word) -> Result<ValueIx, Reported> {
+        match self.use_name(word) {
+            Some(NameMeaning::Value(value)) if self.graph.is_literal(value) => Ok(value),
+            Some(_) => {
+                let why = format!("`{}` is bound already, and not to a constant", word.of);
+                Err(self.report(word.span, why))
+            }
+            None => {
+                let value = self.new_value(&word.of, ValueSource::Literal(Literal::Any));
+                self.bind_name(word, NameMeaning::Value(value), 1);
+                Ok(value)
+            }
+        }
+    }
+
+    /// Resolves a value with a type: `x: f32[n, d]`.
+    pub(super) fn typed(&mut self, word: &Word, ty: &TypeText) -> Result<ValueIx, Reported> {
+        let value = self.value(&Expr::Name(word.clone()))?;
+        let dtype = match &ty.dtype {
+            None => None,
+            Some(name) => match name.of.parse::<DataType>() {
+                Ok(dtype) => Some(dtype),
+                Err(_) => return Err(self.report_unknown_word(name, AttrKind::Type)),
+            },
+        };
+        let mut dims = Vec::new();
+        for dim in &ty.dims {
+            dims.push(match dim {
+                DimText::Any => DimTest::Any,
+                DimText::Known(n) => DimTest::Known(*n),
+                DimText::Name(name) => DimTest::Name(self.dim(name)?),
+            });
+        }
+        let test = ShapeTest { dtype, open: ty.open, dims };
+        if let Some(known) = &self.graph.values[value].shape
+            && **known != test
+        {
+            let why = format!("`{}` has the type {known} already", word.of);
+            return Err(self.report(ty.span, why));
+        }
+        self.graph.values[value].shape = Some(Box::new(test));
+        Ok(value)
+    }
+
+    fn dim(&mut self, word: &Word) -> Result<Name, Reported> {
+        let name = Name::new(&word.of);
+        match self.use_name(word) {
+            Some(NameMeaning::Dim(_)) => {}
+            Some(_) => {
+                let why = format!("`{}` is bound already, and not to a dim", word.of);
+                return Err(self.report(word.span, why));
+            }
+            None => self.bind_name(word, NameMeaning::Dim(name), 1),
+        }
+        Ok(name)
+    }
+
+    /// Checks that a name is bound whatever alternatives are taken, so that the right side can use it.
+    pub(super) fn check_always_bound(&mut self, word: &Word, root: OpIx) -> Result<(), Reported> {
+        let Some(known) = self.names.get(&word.of) else { return Ok(()) };
+        if self.graph.choices.is_empty() || always_bound(&self.graph, root, known.meaning) {
+            return Ok(());
+        }
+        let why = format!("`{}` is only bound in some of the alternatives", word.of);
+        let problem = Diagnostic::error(word.span, why);
+        let note = problem.with_note_at(known.span, "here");
+        self.problems.push(note.with_help("bind it in each alternative"));
+        Err(Reported)
+    }
+
+    /// Checks that alternatives can be taken in which all names of a condition are bound.
+    pub(super) fn check_bound_together(&mut self, text: &ConditionText) -> Result<(), Reported> {
+        let mut names: Vec<&Word> = Vec::new();
+        let mut open: Vec<&AttrExpr> = text.arguments.iter().collect();
+        while let Some(expr) = open.pop() {
+            match expr {
+                AttrExpr::Name(word) => names.push(word),
+                AttrExpr::Call(_, inner) => open.extend(inner),
+                AttrExpr::Literal(_) => {}
+            }
+        }
+        let apart = |a: &BranchPath, b: &BranchPath| {
+            a.iter().any(|(c, n)| b.iter().any(|(d, m)| c == d && n != m))
+        };
+        for (n, a) in names.iter().enumerate() {
+            for b in &names[..n] {
+                let (Some(x), Some(y)) = (self.names.get(&a.of), self.names.get(&b.of)) else {
+                    continue;
+                };
+                let never = x.paths.iter().all(|p| y.paths.iter().all(|q| apart(p, q)));
+                if never {
+                    let why =
+                        format!("`{}` and `{}` are bound in different alternatives", b.of, a.of);
+                    return Err(self.report(a.span, why));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+// Returns whether a name is bound whatever branches are taken: it is reached from the root through every branch of a choice.
+fn always_bound(graph: &PatternGraph, root: OpIx, name: NameMeaning) -> bool {
+    let is_in = |op: OpIx| match name {
+        NameMeaning::Value(value) => graph.ops[op].results.contains(&value),
+        NameMeaning::List(list) => graph.ops[op].operands.contains(&PatternOperand::Rest(list)),
+        NameMeaning::Capture(capture) => graph.ops[op]
+            .attrs
+            .iter()
+            .any(|a| matches!(a.test, AttrCondition::Capture(own) if own == capture)),
+        NameMeaning::Op(own) => own == op,
+        NameMeaning::Dim(_) => false,
+    };
+    let is = |value: ValueIx| match name {
+        NameMeaning::Value(own) => own == value,
+        NameMeaning::Dim(dim) => graph.values[value]
+            .shape
+            .as_ref()
+            .is_some_and(|shape| shape.dims.contains(&DimTest::Name(dim))),
+        _ => false,
+    };
+    // Values are created after those that they depend on.
+    let mut binds = vec![false; graph.values.len()];
+    let op_binds = |op: OpIx, binds: &[bool]| {
+        is_in(op) || graph.used_by_operands(&graph.ops[op]).any(|value| binds[value])
+    };
+    for (value, data) in graph.values.iter().enumerate() {
+        binds[value] = is(value)
+            || match data.from {
+                ValueSource::Param | ValueSource::Literal(_) => false,
+                ValueSource::Result(op) => op_binds(op, &binds),
+                ValueSource::Choice(choice) => {
+                    graph.choices[choice].branches.iter().all(|&branch| binds[branch])
+                }
+            };
+    }
+    op_binds(root, &binds)
+}
+
+/// Returns whether the name of an op stands for all ops: `_`, `op`, `op1`, `op2`.
+pub(super) fn is_wildcard(name: &str) -> bool {
+    name == "_"
+        || name.strip_prefix("op").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Returns whether an attribute has axes that count from the end.
+pub(super) fn is_from_the_end(name: &str, attr: &Attr) -> bool {
+    matches!(name, "axis" | "axes" | "lhs_contract" | "lhs_batch")
+        && match attr {
+            Attr::Int(n) => *n < 0,
+            Attr::Ints(list) => list.iter().any(|&n| n < 0),
+            _ => false,
+        }
+}

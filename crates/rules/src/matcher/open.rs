@@ -1,0 +1,249 @@
+//! The parts of the search for patterns that are not plain: alternatives, wildcards, ops to look through, and types with named
+//! dims. The search itself is the same, and all bindings are on its trail.
+
+use sapwood_ptir::{Dim, InstId, ValueId, ValueType};
+use smallvec::SmallVec;
+
+use super::Match;
+use super::index::Candidates;
+use super::match_failure::MatchFailure;
+use super::search::{Search, UndoEntry};
+use crate::graph::{
+    Connection, DimTest, Literal, MatchStep, OpIx, PatternGraph, PatternOp, PatternOperand,
+    ShapeTest, ValueIx, ValueSource, constant_insts, same_literal,
+};
+use crate::legality::is_legal_binding;
+
+impl Search<'_> {
+    /// Returns the candidates of a step of an open plan: branches of a choice, or definitions along a chain that is looked through.
+    #[inline(never)]
+    pub(super) fn open_candidates(&self, step: &MatchStep) -> Candidates {
+        let (f, pattern) = (self.cx.f, self.pattern);
+        if let Connection::Choice(choice) = step.reach {
+            let choice = &pattern.choices[choice];
+            let needed = self.bound.values[choice.value].is_some();
+            return Candidates::Branches(if needed { choice.branches.len() } else { 0 });
+        }
+        let op = &pattern.ops[step.op];
+        let Some(value) = op.results.iter().find_map(|&v| self.bound.values[v]) else {
+            return Candidates::Branches(0);
+        };
+        if pattern.through.is_empty() {
+            return f.inst_of(value).map_or(Candidates::None, Candidates::One);
+        }
+        let defs = pattern.through.chain(f, value).filter_map(|v| f.inst_of(v));
+        let defs: Vec<InstId> = defs.filter(|&i| op.accepts(f.op_key(i))).collect();
+        match defs[..] {
+            // The first definition explains why there is no match.
+            [] => f.inst_of(value).map_or(Candidates::None, Candidates::One),
+            [one] => Candidates::One(one),
+            _ => Candidates::Few(defs),
+        }
+    }
+
+    /// Takes the next branch of a choice, or skips a step that no chosen alternative needs. Returns whether to continue with the
+    /// next step; at the end of the branches the frame is removed.
+    #[inline(never)]
+    pub(super) fn take_branch(&mut self, depth: usize) -> bool {
+        let pattern = self.pattern;
+        let frame = &mut self.frames[depth];
+        let Candidates::Branches(count) = frame.candidates else { return false };
+        let (branch, mark, found_before) = (frame.at, frame.mark, frame.found_before);
+        frame.at += 1;
+        self.undo(mark);
+        let choice = match self.plan.steps[depth].reach {
+            Connection::Choice(choice) if count > 0 => Some(choice),
+            _ => None,
+        };
+        let last = choice.map_or(1, |_| count);
+        let decided = choice.is_some_and(|c| pattern.choices[c].first_wins)
+            && self.legal_found.get() > found_before;
+        if branch >= last || decided {
+            self.frames.pop();
+            return false;
+        }
+        let Some(choice) = choice else { return true };
+        self.steps += 1;
+        let target = pattern.choices[choice].branches[branch];
+        self.bound.choices[choice] = Some(branch);
+        self.trail.push(UndoEntry::Choice(choice));
+        let Some(value) = self.bound.values[pattern.choices[choice].value] else { return true };
+        if self.bind(target, value) {
+            return true;
+        }
+        self.record_failure(depth, self.cx.f.inst_of(value), MatchFailure::Branch(target));
+        false
+    }
+
+    /// Counts a match of a pattern that is not plain, if its binding can be replaced.
+    #[inline]
+    pub(super) fn count_legal(&self, pattern: &PatternGraph, found: &Match) {
+        if self.plan.open && is_legal_binding(self.cx.f, pattern, found) {
+            self.legal_found.set(self.legal_found.get() + 1);
+        }
+    }
+
+    /// Binds the choices that lead to the root.
+    pub(super) fn bind_chosen(&mut self, root: OpIx) {
+        let (pattern, plan) = (self.pattern, self.plan);
+        let Some(value) = pattern.ops[root].results.first().and_then(|&v| self.bound.values[v])
+        else {
+            return;
+        };
+        for &(choice, branch) in &plan.chosen {
+            self.bound.choices[choice] = Some(branch);
+            self.trail.push(UndoEntry::Choice(choice));
+            self.bind(pattern.choices[choice].value, value);
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn accepts_other(&self, op: &PatternOp, inst: InstId) -> bool {
+        let f = self.cx.f;
+        op.accepts(f.op_key(inst))
+            && !f.op_def(inst).is_some_and(|def| def.terminator)
+            && f.regions(inst).is_empty()
+            && !f.is::<sapwood_ptir::ops::Constant>(inst)
+    }
+
+    /// Binds a result of an op. It may be reached from its users through other instructions.
+    #[inline(always)]
+    pub(super) fn bind_result(&mut self, value: ValueIx, found: ValueId) -> bool {
+        match self.bound.values[value] {
+            Some(known) if known != found => self.resolve_result(value, known, found),
+            _ => self.bind(value, found),
+        }
+    }
+
+    #[inline(never)]
+    fn resolve_result(&mut self, value: ValueIx, known: ValueId, found: ValueId) -> bool {
+        let through = &self.pattern.through;
+        if through.is_empty() || through.between(self.cx.f, known, found).is_none() {
+            return false;
+        }
+        self.bound.values[value] = Some(found);
+        self.trail.push(UndoEntry::Rebound(value, known));
+        true
+    }
+
+    /// Binds a value that is bound already to the first value from which both uses are reached.
+    #[inline(never)]
+    pub(super) fn rebind_to_common(
+        &mut self,
+        value: ValueIx,
+        known: ValueId,
+        found: ValueId,
+    ) -> bool {
+        let f = self.cx.f;
+        let Some(common) = self.pattern.through.nearest_common(f, known, found) else {
+            return false;
+        };
+        if let Some(shape) = &self.pattern.values[value].shape
+            && !self.shape_fits(shape, f.value_type(common))
+        {
+            return false;
+        }
+        if common != known {
+            self.bound.values[value] = Some(common);
+            self.trail.push(UndoEntry::Rebound(value, known));
+        }
+        true
+    }
+
+    #[inline(never)]
+    pub(super) fn is_constant_behind(&self, literal: &Literal, found: ValueId) -> bool {
+        let through = &self.pattern.through;
+        !through.is_empty()
+            && constant_insts(through, self.cx.f, found)
+                .is_some_and(|(constant, _)| literal.fits_constant(constant, false))
+    }
+
+    #[inline(never)]
+    pub(super) fn same_constant_behind(&self, known: ValueId, found: ValueId) -> bool {
+        let (through, f) = (&self.pattern.through, self.cx.f);
+        if through.is_empty() {
+            return false;
+        }
+        match (constant_insts(through, f, known), constant_insts(through, f, found)) {
+            (Some((a, _)), Some((b, _))) => same_literal(a, b),
+            _ => false,
+        }
+    }
+
+    /// Returns whether a type has the required element type and dims; binds the names of dims.
+    #[inline(never)]
+    pub(super) fn shape_fits(&mut self, wanted: &ShapeTest, found: &ValueType) -> bool {
+        let ValueType::Tensor(found) = found else { return false };
+        if wanted.dtype.is_some_and(|dtype| dtype != found.dtype) {
+            return false;
+        }
+        let Some(before) = found.dims.len().checked_sub(wanted.dims.len()) else { return false };
+        if before > 0 && !wanted.open {
+            return false;
+        }
+        wanted.dims.iter().zip(&found.dims[before..]).all(|(test, &dim)| match test {
+            DimTest::Any => true,
+            DimTest::Known(n) => dim == Dim::Known(*n),
+            DimTest::Name(name) => match self.bound_dim(*name) {
+                Some(known) => known.certainly_equal(dim),
+                None => {
+                    self.bound.dims.push((*name, dim));
+                    self.trail.push(UndoEntry::Dim);
+                    true
+                }
+            },
+        })
+    }
+
+    /// Returns the instructions on the edges of the match that are no ops of the pattern, each once.
+    pub(super) fn looked_through(&self) -> SmallVec<[InstId; 8]> {
+        let (f, pattern) = (self.cx.f, self.pattern);
+        let mut insts: SmallVec<[InstId; 8]> = SmallVec::new();
+        if pattern.through.is_empty() {
+            return insts;
+        }
+        let mut add = |from: Option<ValueId>, to: ValueIx| {
+            let (Some(from), Some(to)) = (from, self.bound.values[to]) else { return };
+            for inst in pattern.through.between(f, from, to).into_iter().flatten() {
+                if !insts.contains(&inst) && !self.bound.ops.contains(&Some(inst)) {
+                    insts.push(inst);
+                }
+            }
+        };
+        for (ix, op) in pattern.ops.iter().enumerate() {
+            let Some(inst) = self.bound.ops[ix] else { continue };
+            for (n, operand) in op.operands.iter().enumerate() {
+                let PatternOperand::One(value) = *operand else { continue };
+                if !pattern.is_literal(value) {
+                    let at = if self.bound.swapped[ix] && n < 2 { 1 - n } else { n };
+                    add(f.operands(inst).get(at).copied(), value);
+                }
+            }
+        }
+        for (choice, branch) in pattern.choices.iter().zip(&self.bound.choices) {
+            let Some(branch) = branch else { continue };
+            let target = choice.branches[*branch];
+            if !pattern.is_literal(target) {
+                add(self.bound.values[choice.value], target);
+            }
+        }
+        insts
+    }
+
+    /// Returns for each bound value that no op of the match computes a place where the match uses it.
+    pub(super) fn input_places(&self, insts: &[InstId]) -> Vec<(ValueIx, InstId, usize)> {
+        let f = self.cx.f;
+        let mut places = Vec::new();
+        for (ix, value) in self.pattern.values.iter().enumerate() {
+            let Some(bound) = self.bound.values[ix] else { continue };
+            if matches!(value.from, ValueSource::Result(_)) {
+                continue;
+            }
+            let used = insts
+                .iter()
+                .find_map(|&i| Some((ix, i, f.operands(i).iter().position(|&v| v == bound)?)));
+            places.extend(used);
+        }
+        places
+    }
+}
