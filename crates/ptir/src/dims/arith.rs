@@ -203,7 +203,7 @@ impl Sum {
     pub(super) fn is_never_zero(&self) -> bool {
         match self.content(0) {
             0 => self.constant != 0,
-            common => self.constant.unsigned_abs() % common != 0,
+            common => !self.constant.unsigned_abs().is_multiple_of(common),
         }
     }
 
