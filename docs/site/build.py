@@ -25,7 +25,10 @@ REPORTS = [
 ]
 #: The sections of the navigation.
 SECTIONS = {
-    "Guide": ["python", "rules", "rewriting", "explorer", "running", "lowering", "structural"],
+    "Guide": [
+        *["python", "onnx", "rules", "rewriting", "explorer", "example-reports", "toolkit", "own-op", "matchers", "fusion"],
+        *["folding", "own-pass", "own-backend", "embedding", "running", "lowering", "structural"],
+    ],
     "Reference": ["command", "python-api", "stablehlo", "ops", "patterns", "passes", "rules", "text-format", "ir-text", "traces"],
     "Design": [],
 }

@@ -33,6 +33,23 @@ def test_pages_run_as_printed(page: str, tmp_path: Path, monkeypatch: pytest.Mon
     assert results.attempted and not results.failed
 
 
+def test_the_readme_script_prints_its_comments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Runs the scripts of the README. The comment behind a `print` is its output."""
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    scripts = [block.split("```")[0] for block in text.split("```python\n")[1:]]
+    assert scripts
+    for script in scripts:
+        exec(compile(script, "README.md", "exec"), {})
+        prints = [line for line in script.splitlines() if line.startswith("print(")]
+        expected = [line.partition("  # ")[2] for line in prints]
+        assert expected and all(expected)
+        assert capsys.readouterr().out.splitlines() == expected
+    assert (tmp_path / "run.html").stat().st_size > 0
+
+
 @pytest.mark.parametrize(
     "module",
     [sapwood.structural, sapwood.ir, sapwood.ir._builder, sapwood.ptir, sapwood.rewrite],

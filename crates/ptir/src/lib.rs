@@ -38,12 +38,14 @@
 //! | `verify`, `symbol_scope`, `inference_memo` | The verifier; its check of the scope of symbols; the memo of instructions that inference accepted. |
 //! | `build/` | The builder: `graph`, `value`, `results`, `helpers`; `snippet` (text with placeholders); `writer` (bulk construction). |
 //! | `eval/` | The fixed-order evaluator: `prepared` and `plan` (a function as a list of steps), `machine` (runs plans), `bound_dims` (symbols of a run), `control` and `scan` (control flow), `tensor`, `native` and `narrow` (element types), `arith`, `math/`, `kernels/` (one file per op family, and helpers), `context`, `options`, `budget`, `error`; `fold` computes one instruction on constants. |
+//! | `cost/` | The cost of programs: `amount` (numbers that may depend on symbols), `op_flops` (operations of each op), `trip_count` (iterations of loops), `peak_memory`, `function` (the sums). |
 //! | `structural/` | Structural comparison: `compare` (the walk), `equivalence` and `renaming` (its choices), `hash`, `computation_hash`, `diff` with `pairing`, `mismatch`, `location`, `scope`. |
 //! | `testing/` | Random programs, inputs and mutations; only with the feature `testing`. |
 
 mod attr;
 mod attr_interner;
 mod build;
+pub mod cost;
 pub mod dims;
 pub mod eval;
 mod func;

@@ -1,6 +1,7 @@
 //! The tests of PTIR, in one program: each program takes seconds to link.
 
 mod build;
+mod cost;
 mod deep_and_wide;
 mod diffs;
 mod dim_inference;

@@ -30,6 +30,7 @@
 //! | `pattern/` | Patterns: `rewrite` (the context of a pattern), `patch` and `patch_builder` (staged instructions), `moved_region`, `root_view`, `gate` (cheap conditions), `pattern_set`, `pattern_list` (registration), `into_pattern`, `early_return` (macros). |
 //! | [`matchers/`](mod@matchers) | Matchers: descriptions of definitions for patterns. `op_matcher` and `ops` match ops, `constants` constants; `conditions`, `scope`. |
 //! | `greedy/` | The greedy driver: `driver` (the loop), `worklist`, `attempt` (one pattern, with rollback), `failure_cache`, `merge_equal`, `rewrite_cycles`, `verify_changes`, `config`, `stats`. |
+//! | [`optimize/`](mod@optimize) | The laws of the pass `optimize`, which lower the number of operations. |
 //! | [`canonicalize/`](mod@canonicalize) | The shipped patterns, one file per op family. `commutative`, `movement` and `attributes` have patterns for several families; `tensor_views`, `numeric_constants`, `carried_values` and `reducer` are helpers. |
 //! | `fold`, `dce` | Folding; dead code elimination. |
 //! | `cse/` | Common subexpression elimination: `value_table`, `ordered_sets`. |
@@ -44,6 +45,7 @@ mod dce;
 mod fold;
 mod greedy;
 pub mod matchers;
+pub mod optimize;
 mod pass_trace;
 mod passes;
 mod pattern;

@@ -6,6 +6,7 @@ mod pattern_files;
 use std::process::ExitCode;
 
 use meaning::agree;
+use sapwood_ptir::cost::{self, Amount, FunctionCost};
 use sapwood_ptir::{Name, Program, parse};
 use sapwood_rewrite::{
     FloatMode, FrozenPatternSet, GreedyConfig, PASSES, PassManager, PatternSet,
@@ -116,6 +117,34 @@ fn means_the_same(case: &Case, output: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+// Checks that no function takes more operations, or moves more bytes, than before. A pattern that must raise a cost declares it in the header of its
+// file, `//! raises: bytes`, and in its doc comment.
+fn costs_no_more(case: &Case, output: &str) -> Result<(), Failure> {
+    let problem = |p: sapwood_types::Diagnostics| Failure::new(p.to_string());
+    // A pattern may compute with constants, and leave equal instructions.
+    let costs = |text: &str| -> Result<Vec<FunctionCost>, Failure> {
+        let mut program = parse(text).map_err(problem)?;
+        PassManager::parse("fold,cse")?.run(&mut program)?;
+        Ok(cost::of_program(&program))
+    };
+    let after = costs(output)?;
+    for old in costs(&case.program)? {
+        let name = old.name;
+        let Some(new) = after.iter().find(|new| new.name == name) else { continue };
+        if old.not_counted > 0 {
+            continue;
+        }
+        for (what, old, new) in [("flops", old.flops, new.flops), ("bytes", old.bytes, new.bytes)] {
+            let raises = new.at_most(old) != Some(true) && new != Amount::Unknown;
+            if raises && case.headers("raises").all(|declared| declared != what) {
+                let text = format!("@{name} takes {new} {what} after and {old} before");
+                return Err(Failure::new(text));
+            }
+        }
+    }
+    Ok(())
+}
+
 // Runs the pipeline of the header.
 fn passes(case: &Case) -> Result<String, Failure> {
     run_pipeline(case, &case.program)
@@ -154,7 +183,8 @@ fn main() -> ExitCode {
             pattern_files::kind(patterns)
                 .check("the output prints back to itself", reads_back)
                 .check("a second run changes nothing", stays)
-                .check("before and after agree on random inputs", means_the_same),
+                .check("before and after agree on random inputs", means_the_same)
+                .check("no cost rises", costs_no_more),
         )
         .kind(
             Kind::new("passes", "ptir", passes)

@@ -15,6 +15,7 @@ mod loops;
 mod matchers;
 mod meaning;
 mod merging;
+mod optimize;
 mod patches;
 mod pattern_files;
 mod pipelines;

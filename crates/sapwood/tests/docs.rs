@@ -29,7 +29,11 @@ const RUN_BLOCKS: &[(&str, &[&str], &str)] = &[
     ("sh", &[], "this file"),
     ("console", &[], "this file"),
     ("pycon", &["README.md", "docs/guide/python.md"], "python/tests/test_examples.py"),
-    ("python", &["docs/reference/ir-text.md"], "crates/ir/tests/reference_page.rs"),
+    (
+        "python",
+        &["README.md", "docs/reference/ir-text.md"],
+        "python/tests/test_examples.py, and crates/ir/tests/reference_page.rs for text of the IR",
+    ),
     (
         "rust",
         &[
@@ -51,9 +55,11 @@ const RUN_BLOCKS: &[(&str, &[&str], &str)] = &[
         ],
         "the doctests of the crates that include the page",
     ),
-    ("ptir", RULES_PAGES, "crates/rules/tests/pages.rs, and this file for blocks with a name"),
+    ("ptir", PTIR_PAGES, "crates/rules/tests/pages.rs, and this file for blocks with a name"),
     ("rules", RULES_PAGES, "crates/rules/tests/pages.rs, and this file for blocks with a name"),
 ];
+const PTIR_PAGES: &[&str] =
+    &["README.md", "docs/guide/cost.md", "docs/guide/rules.md", "docs/reference/rules.md"];
 const RULES_PAGES: &[&str] = &["README.md", "docs/guide/rules.md", "docs/reference/rules.md"];
 /// The kinds of blocks that are not code: output, grammars, and fragments that are marked as such.
 const NOT_CODE: &[&str] = &["", "text", "diff", "mermaid", "rust,ignore"];

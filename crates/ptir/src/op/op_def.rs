@@ -9,6 +9,7 @@ use sapwood_types::counted;
 use super::infer::{InferCx, InferResult};
 use super::key::OpKey;
 use crate::attr::{Attr, AttrField, AttrKind};
+use crate::cost::{FlopsFn, Traffic};
 use crate::eval::{EvalCx, EvalResult, Evaluate};
 
 /// The effects of an op: whether its instructions may be merged, dropped, duplicated and moved.
@@ -188,6 +189,11 @@ pub struct OpDef {
     pub leading_attr: Option<usize>,
     /// The op of the evaluator that it is, if the evaluator runs it itself.
     pub control: Option<Control>,
+    /// The memory that it reads and writes.
+    pub traffic: Traffic,
+    /// The function that counts its operations. Without it, an elementwise op takes one for each element of its result; other ops take none, or an
+    /// unknown number if they belong to a user.
+    pub flops: Option<FlopsFn>,
     infer: Arc<InferFn>,
     evaluate: Option<Arc<Evaluate>>,
 }
@@ -228,6 +234,8 @@ impl OpDef {
             symbolic: false,
             leading_attr: None,
             control: None,
+            traffic: Traffic::All,
+            flops: None,
             infer,
             evaluate: None,
         }
@@ -306,6 +314,27 @@ impl OpDef {
     #[must_use]
     pub fn may_stop(mut self) -> Self {
         self.may_stop = true;
+        self
+    }
+
+    /// Marks the op as a view: its result is its operand in another shape, and no element moves.
+    #[must_use]
+    pub fn view(mut self) -> Self {
+        self.traffic = Traffic::View;
+        self
+    }
+
+    /// Declares that the op reads only as much of its first operand as it writes.
+    #[must_use]
+    pub fn reads_part(mut self) -> Self {
+        self.traffic = Traffic::Part;
+        self
+    }
+
+    /// Sets the function that counts the operations of an instruction, for [`cost`](crate::cost).
+    #[must_use]
+    pub fn flops(mut self, flops: FlopsFn) -> Self {
+        self.flops = Some(flops);
         self
     }
 

@@ -39,26 +39,26 @@ crate::ops! {
     } -> many [leading_attr("target"), ordered_unless_false("has_side_effect"), opaque, may_stop, control(Control::CustomCall)] = infer_as_declared;
 
     /// Builds a tuple of its operands.
-    op tuple Tuple "tuple" (elements: Values) {} -> one [] = infer_tuple, eval = k::tuple;
+    op tuple Tuple "tuple" (elements: Values) {} -> one [view] = infer_tuple, eval = k::tuple;
 
     /// Extracts one element of a tuple.
     op get_tuple_element GetTupleElement "get_tuple_element" (input: Value) {
         /// Position of the element.
         index: Int,
-    } -> one [] = infer_get_tuple_element, eval = k::get_tuple_element;
+    } -> one [view] = infer_get_tuple_element, eval = k::get_tuple_element;
 
     /// Returns a token that is ready when all its operands are.
     op after_all AfterAll "after_all" (tokens: Values) {} -> one [opaque] = infer_after_all, eval = k::after_all;
 
     /// Returns its operands unchanged. No rewrite folds or moves instructions across a barrier.
-    op optimization_barrier OptimizationBarrier "optimization_barrier" (values: Values) {} -> many [opaque] = infer_barrier, eval = k::optimization_barrier;
+    op optimization_barrier OptimizationBarrier "optimization_barrier" (values: Values) {} -> many [opaque, view] = infer_barrier, eval = k::optimization_barrier;
 
     /// Returns its operand with another declared type, whose dims may be more or less precise. Known dims that differ
     /// when the program runs are an error.
     op refine Refine "refine" (input: Value) {
         /// Type of the result.
         ty: ResultType,
-    } -> one [may_stop] = infer_refine, eval = k::refine;
+    } -> one [may_stop, view] = infer_refine, eval = k::refine;
 }
 
 fn infer_as_declared(cx: &InferCx<'_>) -> InferResult {

@@ -25,7 +25,7 @@ crate::ops! {
     op bitcast Bitcast "bitcast" (input: Value) {
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = infer_bitcast, eval = k::bitcast;
+    } -> one [view] = infer_bitcast, eval = k::bitcast;
 }
 
 fn infer_cast(cx: &InferCx<'_>) -> InferResult {

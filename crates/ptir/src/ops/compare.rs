@@ -34,6 +34,20 @@ crate::attr_enum! {
     }
 }
 
+impl Direction {
+    /// Returns the direction that holds for `b, a` where this one holds for `a, b`.
+    #[must_use]
+    pub fn swapped(self) -> Self {
+        match self {
+            Self::Lt => Self::Gt,
+            Self::Le => Self::Ge,
+            Self::Gt => Self::Lt,
+            Self::Ge => Self::Le,
+            Self::Eq | Self::Ne => self,
+        }
+    }
+}
+
 crate::ops! {
     family "compare", table compare_ops, values CompareValueOps, graph CompareGraphOps;
 

@@ -4,6 +4,7 @@ use super::support::{
     DtypeClass, WindowShape, check_accumulate_dtype, check_at_least, check_same_dtype, one_result,
 };
 use crate::attr::{Axes, Int, Pairs};
+use crate::cost::op_flops as cost;
 use crate::eval::kernels;
 use crate::op::{InferCx, InferResult, OpError, Value, unify_dims};
 use crate::types::{Dim, Dims, TensorType};
@@ -44,6 +45,7 @@ crate::ops! {
     } -> one [
         omitted_entries(1, &["strides", "input_dilation", "kernel_dilation"]),
         omitted_entries(0, &["pads", "reversal"]),
+        flops(cost::convolution),
     ] = infer_convolution, eval = kernels::convolution::convolution;
 }
 

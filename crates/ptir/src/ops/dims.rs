@@ -5,6 +5,7 @@
 
 use super::support::{DtypeClass, check_same_dtype, one_result};
 use crate::attr::{Axes, DimExprs, Int, ResultType};
+use crate::cost::op_flops as cost;
 use crate::eval::kernels::dims as k;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use crate::types::{Dim, ElementCount, TensorType};
@@ -20,13 +21,13 @@ crate::ops! {
         values: DimExprs,
         /// Type of the result, with known extents.
         ty: ResultType,
-    } -> one [] = infer_dims, eval = k::dims;
+    } -> one [view] = infer_dims, eval = k::dims;
 
     /// Arranges the elements, in row-major order, under the dims that `shape` lists. The number of elements must stay the same.
     op dynamic_reshape DynamicReshape "dynamic_reshape" (input: Value, shape: Value) {
         /// Type of the result.
         ty: ResultType,
-    } -> one [may_stop] = infer_dynamic_reshape, eval = k::dynamic_reshape;
+    } -> one [may_stop, view] = infer_dynamic_reshape, eval = k::dynamic_reshape;
 
     /// Repeats the operand as `broadcast_in_dim` does, to the dims that `shape` lists.
     op dynamic_broadcast_in_dim DynamicBroadcastInDim "dynamic_broadcast_in_dim" (input: Value, shape: Value) {
@@ -55,7 +56,7 @@ crate::ops! {
     op real_dynamic_slice RealDynamicSlice "real_dynamic_slice" (input: Value, starts: Value, limits: Value, strides: Value) {
         /// Type of the result.
         ty: ResultType,
-    } -> one [may_stop] = infer_real_dynamic_slice, eval = k::real_dynamic_slice;
+    } -> one [may_stop, reads_part] = infer_real_dynamic_slice, eval = k::real_dynamic_slice;
 
     /// Reads slices as `gather` does. The extents of a slice are an operand, with one entry per axis of the input.
     op dynamic_gather DynamicGather "dynamic_gather" (input: Value, indices: Value, slice_sizes: Value) {
@@ -73,7 +74,7 @@ crate::ops! {
         index_vector_dim: Int,
         /// Type of the result.
         ty: ResultType,
-    } -> one [may_stop] = infer_dynamic_gather, eval = k::dynamic_gather;
+    } -> one [may_stop, reads_part] = infer_dynamic_gather, eval = k::dynamic_gather;
 
     /// Slides a kernel over the input as `convolution` does. The padding is an operand, with a row of two entries per spatial axis.
     op dynamic_conv DynamicConv "dynamic_conv" (input: Value, kernel: Value, pads: Value) {
@@ -103,6 +104,7 @@ crate::ops! {
         may_stop,
         omitted_entries(1, &["strides", "input_dilation", "kernel_dilation"]),
         omitted_entries(0, &["reversal"]),
+        flops(cost::dynamic_conv),
     ] = infer_dynamic_conv, eval = k::dynamic_conv;
 }
 

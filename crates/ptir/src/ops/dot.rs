@@ -2,6 +2,7 @@
 
 use super::support::{DtypeClass, check_accumulate_dtype, one_result};
 use crate::attr::Axes;
+use crate::cost::op_flops as cost;
 use crate::eval::kernels;
 use crate::op::{InferCx, InferResult, OpError, Value, unify_dims};
 use crate::types::{Dims, TensorType};
@@ -28,7 +29,7 @@ crate::ops! {
         accumulate: Option<DataType>,
         /// Element type of the result; by default that of the operands.
         out: Option<DataType>,
-    } -> one [omitted_dtype("out")] = infer_dot_general, eval = kernels::dot::dot_general;
+    } -> one [omitted_dtype("out"), flops(cost::dot_general)] = infer_dot_general, eval = kernels::dot::dot_general;
 }
 
 fn infer_dot_general(cx: &InferCx<'_>) -> InferResult {

@@ -18,7 +18,7 @@ crate::ops! {
     op dynamic_slice DynamicSlice "dynamic_slice" (input: Value, starts: Values) {
         /// Extents of the slice.
         sizes: Axes,
-    } -> one [symbolic(&["sizes"])] = infer_dynamic_slice, eval = k::dynamic_slice;
+    } -> one [symbolic(&["sizes"]), reads_part] = infer_dynamic_slice, eval = k::dynamic_slice;
 
     /// Writes `update` into the input at `starts`, one integer scalar per axis. Starts are clamped so that the update
     /// is inside the input.

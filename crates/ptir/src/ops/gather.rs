@@ -5,6 +5,7 @@ use super::support::{
     unify_dim_lists,
 };
 use crate::attr::{Axes, Int};
+use crate::cost::op_flops as cost;
 use crate::eval::kernels;
 use crate::op::{Body, InferCx, InferResult, OpError, Value, Values, unify_dims};
 use crate::types::{Dim, Dims, TensorType, ValueType};
@@ -33,7 +34,7 @@ crate::ops! {
         index_vector_dim: Int,
         /// Extents of a slice, one per axis of the input.
         slice_sizes: Axes,
-    } -> one [symbolic(&["slice_sizes"])] = infer_gather, eval = kernels::gather::gather;
+    } -> one [symbolic(&["slice_sizes"]), reads_part] = infer_gather, eval = kernels::gather::gather;
 
     /// Combines updates into copies of the inputs, one slice per index vector; the inverse of `gather`. Elements of
     /// an update that would be outside the input are ignored; the rest of the slice is used. The region takes the
@@ -52,7 +53,7 @@ crate::ops! {
         scatter_dims: Axes,
         /// The axis of `indices` that holds the index vectors.
         index_vector_dim: Int,
-    } -> many [] = infer_scatter, eval = kernels::gather::scatter;
+    } -> many [flops(cost::scatter)] = infer_scatter, eval = kernels::gather::scatter;
 }
 
 fn check_increasing(name: &str, axes: &[usize]) -> Result<(), OpError> {

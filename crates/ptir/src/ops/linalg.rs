@@ -2,6 +2,7 @@
 
 use super::support::{DtypeClass, check_same_dtype, one_result};
 use crate::attr::Axes;
+use crate::cost::op_flops as cost;
 use crate::eval::kernels;
 use crate::op::{InferCx, InferResult, OpError, Value, unify_dims};
 use crate::types::{Dim, TensorType};
@@ -50,7 +51,7 @@ crate::ops! {
         unit_diagonal: bool = false,
         /// The form in which `a` is used.
         transpose: TransposeKind = TransposeKind::None,
-    } -> one [] = infer_triangular_solve, eval = kernels::linalg::triangular_solve;
+    } -> one [flops(cost::triangular_solve)] = infer_triangular_solve, eval = kernels::linalg::triangular_solve;
 
     /// Computes the triangular `l` with `l l* = a` (or `l* l = a`); leading axes are batches. The other triangle of
     /// `a` is not read and is zero in the result. Imaginary parts of the diagonal are not read. If `a` is not
@@ -59,7 +60,7 @@ crate::ops! {
     op cholesky Cholesky "cholesky" (a: Value) {
         /// True if the lower triangle is read and written; otherwise the upper one.
         lower: bool = true,
-    } -> one [] = infer_cholesky, eval = kernels::linalg::cholesky;
+    } -> one [flops(cost::cholesky)] = infer_cholesky, eval = kernels::linalg::cholesky;
 
     /// Computes a discrete Fourier transform over the last one to three axes. An empty axis gives an empty result.
     /// Results are computed in 64 bits and rounded at the end. `irfft` does not read the imaginary parts of elements
@@ -69,7 +70,7 @@ crate::ops! {
         kind: FftKind,
         /// Number of points per transformed axis.
         lengths: Axes,
-    } -> one [] = infer_fft, eval = kernels::fft::fft;
+    } -> one [flops(cost::fft)] = infer_fft, eval = kernels::fft::fft;
 }
 
 fn check_square(what: &str, t: &TensorType) -> Result<(), OpError> {

@@ -4,6 +4,7 @@ use super::support::{
     DtypeClass, check_accumulate_dtype, check_reducer, check_reduction_inputs, one_result,
 };
 use crate::attr::{Axes, Int};
+use crate::cost::op_flops as cost;
 use crate::eval::kernels::reduce as k;
 use crate::op::{Body, InferCx, InferResult, OpError, Value, Values};
 use crate::types::{Dim, Dims, TensorType, ValueType};
@@ -21,7 +22,7 @@ crate::ops! {
         keepdims: bool = false,
         /// Type in which sums are computed; by default f32 for narrower floats.
         accumulate: Option<DataType>,
-    } -> one [] = |cx| infer_named_reduction(cx, DtypeClass::ANY), eval = k::reduce_sum;
+    } -> one [flops(cost::reduction)] = |cx| infer_named_reduction(cx, DtypeClass::ANY), eval = k::reduce_sum;
 
     /// Multiplies elements over axes, in row-major order, starting from one. Integers wrap; for bools, the product is
     /// the and. The product of no elements is one.
@@ -32,7 +33,7 @@ crate::ops! {
         keepdims: bool = false,
         /// Type in which products are computed; by default f32 for narrower floats.
         accumulate: Option<DataType>,
-    } -> one [] = |cx| infer_named_reduction(cx, DtypeClass::ANY), eval = k::reduce_prod;
+    } -> one [flops(cost::reduction)] = |cx| infer_named_reduction(cx, DtypeClass::ANY), eval = k::reduce_prod;
 
     /// Finds the largest element over axes, as by `max`: NaN if any element is NaN. For no elements, the result is
     /// the smallest value: -infinity for floats (the lowest finite number in f8e4m3fn), the minimum for integers,
@@ -42,7 +43,7 @@ crate::ops! {
         axes: Axes,
         /// True if reduced axes are kept with extent one.
         keepdims: bool = false,
-    } -> one [] = |cx| infer_named_reduction(cx, DtypeClass::REAL_BOOL), eval = k::reduce_max;
+    } -> one [flops(cost::reduction)] = |cx| infer_named_reduction(cx, DtypeClass::REAL_BOOL), eval = k::reduce_max;
 
     /// Finds the smallest element over axes, as by `min`: NaN if any element is NaN. For no elements, the result is
     /// the largest value: infinity for floats (the largest finite number in f8e4m3fn), the maximum for integers, true
@@ -52,7 +53,7 @@ crate::ops! {
         axes: Axes,
         /// True if reduced axes are kept with extent one.
         keepdims: bool = false,
-    } -> one [] = |cx| infer_named_reduction(cx, DtypeClass::REAL_BOOL), eval = k::reduce_min;
+    } -> one [flops(cost::reduction)] = |cx| infer_named_reduction(cx, DtypeClass::REAL_BOOL), eval = k::reduce_min;
 
     /// Computes the logical or bitwise and over axes. For no elements, the result is true, or all bits one.
     op reduce_and ReduceAnd "reduce_and" (input: Value) {
@@ -60,7 +61,7 @@ crate::ops! {
         axes: Axes,
         /// True if reduced axes are kept with extent one.
         keepdims: bool = false,
-    } -> one [] = |cx| infer_named_reduction(cx, DtypeClass::INT_BOOL), eval = k::reduce_and;
+    } -> one [flops(cost::reduction)] = |cx| infer_named_reduction(cx, DtypeClass::INT_BOOL), eval = k::reduce_and;
 
     /// Computes the logical or bitwise or over axes. For no elements, the result is false, or zero.
     op reduce_or ReduceOr "reduce_or" (input: Value) {
@@ -68,7 +69,7 @@ crate::ops! {
         axes: Axes,
         /// True if reduced axes are kept with extent one.
         keepdims: bool = false,
-    } -> one [] = |cx| infer_named_reduction(cx, DtypeClass::INT_BOOL), eval = k::reduce_or;
+    } -> one [flops(cost::reduction)] = |cx| infer_named_reduction(cx, DtypeClass::INT_BOOL), eval = k::reduce_or;
 
     /// Computes the logical or bitwise exclusive or over axes. For no elements, the result is false, or zero.
     op reduce_xor ReduceXor "reduce_xor" (input: Value) {
@@ -76,7 +77,7 @@ crate::ops! {
         axes: Axes,
         /// True if reduced axes are kept with extent one.
         keepdims: bool = false,
-    } -> one [] = |cx| infer_named_reduction(cx, DtypeClass::INT_BOOL), eval = k::reduce_xor;
+    } -> one [flops(cost::reduction)] = |cx| infer_named_reduction(cx, DtypeClass::INT_BOOL), eval = k::reduce_xor;
 
     /// Reduces several tensors of the same dims together with a region. The region takes the accumulators, then one
     /// element of each input, all scalars, and yields the new accumulators. Elements are taken in row-major order,
@@ -84,7 +85,7 @@ crate::ops! {
     op reduce Reduce "reduce" (inputs: Values, inits: Values, body: Body) {
         /// The axes to reduce, all different.
         axes: Axes,
-    } -> many [] = infer_reduce, eval = k::reduce;
+    } -> many [flops(cost::region_per_input_element)] = infer_reduce, eval = k::reduce;
 
     /// Finds the index of the largest element along an axis; of equal elements (-0 equals 0), the first. NaN counts
     /// as the largest. For no elements, the result is zero.
@@ -95,7 +96,7 @@ crate::ops! {
         keepdims: bool = false,
         /// Integer type of the result; an index that does not fit wraps.
         index: DataType = DataType::I32,
-    } -> one [] = infer_arg_reduction, eval = k::arg_max;
+    } -> one [flops(cost::reduction)] = infer_arg_reduction, eval = k::arg_max;
 
     /// Finds the index of the smallest element along an axis; of equal elements (-0 equals 0), the first. NaN counts
     /// as the smallest. For no elements, the result is zero.
@@ -106,7 +107,7 @@ crate::ops! {
         keepdims: bool = false,
         /// Integer type of the result; an index that does not fit wraps.
         index: DataType = DataType::I32,
-    } -> one [] = infer_arg_reduction, eval = k::arg_min;
+    } -> one [flops(cost::reduction)] = infer_arg_reduction, eval = k::arg_min;
 }
 
 fn reduced_dims(dims: &[Dim], axes: &[usize], keepdims: bool) -> Dims {

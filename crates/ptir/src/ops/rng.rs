@@ -2,6 +2,7 @@
 
 use super::support::check_at_least;
 use crate::attr::Axes;
+use crate::cost::op_flops as cost;
 use crate::eval::kernels::rng as k;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use crate::types::{Dim, TensorType, ValueType};
@@ -20,7 +21,7 @@ crate::ops! {
         dtype: DataType,
         /// Extents of the result.
         shape: Axes,
-    } -> many [] = |cx| infer_rng(cx, DataType::is_integer, "an integer type"), eval = k::rng_bits;
+    } -> many [flops(cost::per_result_element)] = |cx| infer_rng(cx, DataType::is_integer, "an integer type"), eval = k::rng_bits;
 
     /// Generates floats uniformly distributed over [0, 1). The two results are the next state and the floats.
     /// Each float takes the top bits of one element of `rng_bits` of its width (16 bits for f16 and bf16), as many
@@ -30,7 +31,7 @@ crate::ops! {
         dtype: DataType,
         /// Extents of the result.
         shape: Axes,
-    } -> many [] = |cx| infer_rng(cx, DataType::is_float, "a float type"), eval = k::rng_uniform;
+    } -> many [flops(cost::per_result_element)] = |cx| infer_rng(cx, DataType::is_float, "a float type"), eval = k::rng_uniform;
 
     /// Generates floats of the standard normal distribution. The two results are the next state and the floats.
     /// Each float is `sqrt(2) * erf_inv(u)`, computed as f64 and rounded, for `u = (2 k + 1) / 2^F - 1`, where `k`
@@ -40,7 +41,7 @@ crate::ops! {
         dtype: DataType,
         /// Extents of the result.
         shape: Axes,
-    } -> many [] = |cx| infer_rng(cx, DataType::is_float, "a float type"), eval = k::rng_normal;
+    } -> many [flops(cost::per_result_element)] = |cx| infer_rng(cx, DataType::is_float, "a float type"), eval = k::rng_normal;
 }
 
 fn infer_rng(cx: &InferCx<'_>, fits: fn(DataType) -> bool, expected: &str) -> InferResult {

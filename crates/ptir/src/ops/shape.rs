@@ -19,7 +19,7 @@ crate::ops! {
     op reshape Reshape "reshape" (input: Value) {
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = infer_reshape, eval = k::reshape;
+    } -> one [view] = infer_reshape, eval = k::reshape;
 
     /// Permutes axes: axis `i` of the result is axis `perm[i]` of the operand.
     op transpose Transpose "transpose" (input: Value) {
@@ -51,7 +51,7 @@ crate::ops! {
         limits: Axes,
         /// Step per axis, at least 1; 1 by default.
         strides: Option<Axes>,
-    } -> one [omitted_entries(1, &["strides"]), symbolic(&["starts", "limits"])] = infer_slice, eval = k::slice;
+    } -> one [omitted_entries(1, &["strides"]), symbolic(&["starts", "limits"]), reads_part] = infer_slice, eval = k::slice;
 
     /// Concatenates tensors along an axis; the other dims must be equal.
     op concat Concat "concat" (inputs: Values) {
@@ -80,7 +80,7 @@ crate::ops! {
     op get_dimension_size GetDimensionSize "get_dimension_size" (input: Value) {
         /// The axis.
         axis: Int,
-    } -> one [] = infer_get_dimension_size, eval = k::get_dimension_size;
+    } -> one [view] = infer_get_dimension_size, eval = k::get_dimension_size;
 }
 
 fn infer_reshape(cx: &InferCx<'_>) -> InferResult {

@@ -3,6 +3,7 @@
 use super::compare::CompareOrder;
 use super::support::{DtypeClass, checked_dim, unify_dim_lists};
 use crate::attr::Int;
+use crate::cost::op_flops as cost;
 use crate::eval::kernels;
 use crate::op::{Body, InferCx, InferResult, OpError, Value, Values};
 use crate::types::{Dim, TensorType, ValueType};
@@ -19,7 +20,7 @@ crate::ops! {
         k: Int,
         /// The order of floats.
         order: CompareOrder = CompareOrder::Partial,
-    } -> many [] = infer_top_k, eval = kernels::sort::top_k;
+    } -> many [flops(cost::top_k)] = infer_top_k, eval = kernels::sort::top_k;
 
     /// Sorts several tensors of the same dims together along an axis. The region takes two scalars of each input,
     /// with those of the left element at the even positions, and yields whether the left element comes first. If the
@@ -29,7 +30,7 @@ crate::ops! {
         axis: Int,
         /// True if equal elements keep their order.
         stable: bool = true,
-    } -> many [] = infer_sort, eval = kernels::sort::sort;
+    } -> many [flops(cost::sort)] = infer_sort, eval = kernels::sort::sort;
 }
 
 fn infer_top_k(cx: &InferCx<'_>) -> InferResult {

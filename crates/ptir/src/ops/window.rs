@@ -5,6 +5,7 @@ use super::support::{
     check_reduction_inputs, check_same_dtype, check_scalar, one_result, unify_dim_lists,
 };
 use crate::attr::{Axes, Pairs};
+use crate::cost::op_flops as cost;
 use crate::eval::kernels;
 use crate::op::{Body, InferCx, InferResult, OpError, Value, Values};
 use crate::types::{TensorType, ValueType};
@@ -30,6 +31,7 @@ crate::ops! {
     } -> many [
         omitted_entries(1, &["strides", "base_dilation", "window_dilation"]),
         omitted_entries(0, &["pads"]),
+        flops(cost::reduce_window),
     ] = infer_reduce_window, eval = kernels::window::reduce_window;
 
     /// Selects one element of each window of the input and combines the element of `source` for that window into the
@@ -46,7 +48,7 @@ crate::ops! {
         strides: Option<Axes>,
         /// Padding before and after each axis; none by default.
         pads: Option<Pairs>,
-    } -> one [omitted_entries(1, &["strides"]), omitted_entries(0, &["pads"])]
+    } -> one [omitted_entries(1, &["strides"]), omitted_entries(0, &["pads"]), flops(cost::select_and_scatter)]
         = infer_select_and_scatter, eval = kernels::window::select_and_scatter;
 }
 

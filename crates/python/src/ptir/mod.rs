@@ -4,6 +4,7 @@ pub(crate) mod attrs;
 mod builder;
 pub(crate) mod check;
 mod compare;
+mod cost;
 pub(crate) mod dims;
 pub(crate) mod emit;
 pub(crate) mod function;
@@ -22,6 +23,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     builder::register(module)?;
     check::register(module)?;
     compare::register(module)?;
+    cost::register(module)?;
     ops::register(module)?;
     run::register(module)
 }

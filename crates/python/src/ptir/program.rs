@@ -18,6 +18,7 @@ use sapwood::{Diagnostic, Source, stablehlo};
 use sapwood_types::write_atomically;
 
 use super::check::{PyCheckReport, check_programs};
+use super::cost::{PyCost, cost_of};
 use super::function::PyFunction;
 use super::run::PyExecutable;
 use crate::diagnostic::PyDiagnostic;
@@ -333,6 +334,12 @@ impl PyProgram {
         inputs: Option<Items<'_>>,
     ) -> PyResult<PyCheckReport> {
         check_programs(slf, other, float, seed, inputs)
+    }
+
+    /// Returns the operations, the memory traffic and the peak memory of one run of a function; without a name, of the only function or `main`.
+    #[pyo3(signature = (function = None))]
+    fn cost(slf: &Bound<'_, Self>, function: Option<&str>) -> PyResult<PyCost> {
+        cost_of(slf, function)
     }
 
     /// The description that `_with_origin` stored, for `to_jax`.

@@ -89,6 +89,8 @@ fn only_yields(f: &Function, body: BodyId) -> bool {
 ///
 /// The dims of `x` and `y` must certainly be equal: `select` requires that, `cond` does not.
 ///
+/// Cost: one selection per element instead of a branch.
+///
 /// Floats: exact.
 fn cond_as_select(op: Cond, rw: &mut Rewrite<'_>) -> Option<Values> {
     let f = rw.function();

@@ -24,17 +24,6 @@ crate::patterns! { "compare":
     not_of_compare when 0 in [Compare],
 }
 
-// Returns the direction that holds for `b, a` where this one holds for `a, b`.
-fn swapped_direction(direction: Direction) -> Direction {
-    match direction {
-        Direction::Lt => Direction::Gt,
-        Direction::Le => Direction::Ge,
-        Direction::Gt => Direction::Lt,
-        Direction::Ge => Direction::Le,
-        same => same,
-    }
-}
-
 // Returns the direction that holds for ordered numbers where this one does not.
 fn negated_direction(direction: Direction) -> Direction {
     match direction {
@@ -58,7 +47,7 @@ fn compare_constant_to_the_right(op: Compare, rw: &mut Rewrite<'_>) -> Option<Va
     if !is_constant(rw, op.lhs) || is_constant(rw, op.rhs) {
         return None;
     }
-    rw.emit(Compare { lhs: op.rhs, rhs: op.lhs, direction: swapped_direction(op.direction), ..op })
+    rw.emit(Compare { lhs: op.rhs, rhs: op.lhs, direction: op.direction.swapped(), ..op })
 }
 
 /// `x == x = true`, likewise `le`, `ge`; `x != x = false`, likewise `lt`, `gt`.
@@ -178,7 +167,7 @@ fn compare_of_negs(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     let (x, y) = (rw.def::<Neg>(op.lhs)?, rw.def::<Neg>(op.rhs)?);
-    let direction = swapped_direction(op.direction);
+    let direction = op.direction.swapped();
     rw.emit(Compare { lhs: x.input, rhs: y.input, direction, ..op })
 }
 

@@ -40,7 +40,7 @@ pub mod sign;
 pub mod slice;
 pub mod sort;
 pub mod sub;
-mod tensor_views;
+pub(crate) mod tensor_views;
 pub mod transpose;
 pub mod tuple;
 pub mod while_loop;

@@ -209,6 +209,8 @@ fn sum_of_broadcast(op: NamedReduction, rw: &mut Rewrite<'_>) -> Option<Value> {
 ///
 /// Without `init` if that is the neutral element.
 ///
+/// Cost: the initial value, if it is not the neutral element, is combined by an instruction of its own.
+///
 /// Floats: exact; sums and products need an `init` that is neutral.
 fn reduce_by_name(op: Reduce, rw: &mut Rewrite<'_>) -> Option<Value> {
     let (&[input], &[init]) = (&op.inputs[..], &op.inits[..]) else { return None };

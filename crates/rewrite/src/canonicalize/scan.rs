@@ -158,6 +158,8 @@ fn scan_invariant(op: ScanView, rw: &mut Rewrite<'_>) -> Option<Values> {
 ///
 /// The number of steps must be known.
 ///
+/// Cost: the stack is written until the scan no longer has it.
+///
 /// Floats: exact.
 fn scan_stack_of_outside(op: ScanView, rw: &mut Rewrite<'_>) -> Option<Values> {
     let f = rw.function();

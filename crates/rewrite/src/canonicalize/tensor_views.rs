@@ -13,15 +13,15 @@ use smallvec::SmallVec;
 use crate::pattern::{Rewrite, RootView, Roots};
 
 /// A list of axes of a tensor.
-pub(super) type AxisList = SmallVec<[usize; 4]>;
+pub(crate) type AxisList = SmallVec<[usize; 4]>;
 
 /// A view of `broadcast_to` and `broadcast_in_dim`: for each axis of the operand, the axis of the result it becomes.
 #[derive(Clone, Debug)]
-pub(super) struct BroadcastView {
-    pub(super) input: Value,
-    pub(super) dims: AxisList,
-    pub(super) from: TensorType,
-    pub(super) ty: TensorType,
+pub(crate) struct BroadcastView {
+    pub(crate) input: Value,
+    pub(crate) dims: AxisList,
+    pub(crate) from: TensorType,
+    pub(crate) ty: TensorType,
 }
 
 impl RootView for BroadcastView {
@@ -47,14 +47,14 @@ impl RootView for BroadcastView {
 
 impl BroadcastView {
     /// Returns true if no dim that is not known matters: each axis of the operand has extent one or keeps its extent.
-    pub(super) fn is_certain(&self) -> bool {
+    pub(crate) fn is_certain(&self) -> bool {
         self.dims.iter().zip(&self.from.dims).all(|(&to, &d)| {
             d == Dim::Known(1) || self.ty.dims.get(to).is_some_and(|t| t.certainly_equal(d))
         })
     }
 
     /// Returns true if all elements along an axis of the result are equal.
-    pub(super) fn repeats_along(&self, axis: usize) -> bool {
+    pub(crate) fn repeats_along(&self, axis: usize) -> bool {
         match self.dims.iter().position(|&d| d == axis) {
             Some(at) => self.from.dims[at] == Dim::Known(1),
             None => true,
@@ -63,7 +63,7 @@ impl BroadcastView {
 }
 
 /// Emits a broadcast in its normal form: no op, `broadcast_to` if the axes are aligned at the right, or `broadcast_in_dim`.
-pub(super) fn emit_broadcast(
+pub(crate) fn emit_broadcast(
     rw: &mut Rewrite<'_>,
     input: Value,
     dims: &[usize],
@@ -81,7 +81,7 @@ pub(super) fn emit_broadcast(
 }
 
 /// A value whose elements are all equal.
-pub(super) enum UniformValue {
+pub(crate) enum UniformValue {
     /// A literal of any shape.
     Literal(TensorLiteral),
     /// A scalar value.
@@ -90,7 +90,7 @@ pub(super) enum UniformValue {
 
 impl UniformValue {
     /// Returns true if both certainly have the same elements.
-    pub(super) fn is_certainly_same(&self, other: &Self) -> bool {
+    pub(crate) fn is_certainly_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Literal(a), Self::Literal(b)) => {
                 a.dtype() == b.dtype() && a.as_splat() == b.as_splat()
@@ -101,7 +101,7 @@ impl UniformValue {
     }
 
     /// Emits a value with these elements and a type whose dims are all known.
-    pub(super) fn emit(&self, rw: &mut Rewrite<'_>, ty: &TensorType) -> Option<Value> {
+    pub(crate) fn emit(&self, rw: &mut Rewrite<'_>, ty: &TensorType) -> Option<Value> {
         let shape = ty.known_shape()?;
         match self {
             Self::Literal(literal) => {
@@ -115,7 +115,7 @@ impl UniformValue {
 }
 
 /// Returns a value as a uniform one, if it is a splat, a broadcast of a scalar, or a scalar.
-pub(super) fn as_uniform(rw: &mut Rewrite<'_>, value: Value) -> Option<UniformValue> {
+pub(crate) fn as_uniform(rw: &mut Rewrite<'_>, value: Value) -> Option<UniformValue> {
     if let Some(literal) = rw.splat_of(value) {
         return Some(UniformValue::Literal(literal));
     }
@@ -128,13 +128,13 @@ pub(super) fn as_uniform(rw: &mut Rewrite<'_>, value: Value) -> Option<UniformVa
 
 /// A view of the reductions of one tensor by a named op.
 #[derive(Clone, Debug)]
-pub(super) struct NamedReduction {
-    pub(super) key: OpKey,
-    pub(super) input: Value,
+pub(crate) struct NamedReduction {
+    pub(crate) key: OpKey,
+    pub(crate) input: Value,
     /// The reduced axes, in increasing order.
-    pub(super) axes: AxisList,
-    pub(super) keepdims: bool,
-    pub(super) accumulate: Option<DataType>,
+    pub(crate) axes: AxisList,
+    pub(crate) keepdims: bool,
+    pub(crate) accumulate: Option<DataType>,
 }
 
 fn named_reduction_keys() -> [OpKey; 7] {
@@ -173,7 +173,7 @@ impl RootView for NamedReduction {
 
 impl NamedReduction {
     /// Returns the reduction of another operand over other axes, to be emitted.
-    pub(super) fn with(&self, input: Value, axes: &[usize]) -> OpParts {
+    pub(crate) fn with(&self, input: Value, axes: &[usize]) -> OpParts {
         let mut parts = OpParts::new(self.key);
         parts.operands.push(input);
         parts.push_attr(&axes.iter().copied().collect::<Axes>());
@@ -184,33 +184,33 @@ impl NamedReduction {
         parts
     }
 
-    pub(super) fn is_sum(&self) -> bool {
+    pub(crate) fn is_sum(&self) -> bool {
         self.key == ReduceSum::key()
     }
 
-    pub(super) fn is_product(&self) -> bool {
+    pub(crate) fn is_product(&self) -> bool {
         self.key == ReduceProd::key()
     }
 
     /// Returns true if reducing equal elements gives that element.
-    pub(super) fn is_idempotent(&self, dtype: DataType) -> bool {
+    pub(crate) fn is_idempotent(&self, dtype: DataType) -> bool {
         let by_key = [ReduceMax::key(), ReduceMin::key(), ReduceAnd::key(), ReduceOr::key()];
         by_key.contains(&self.key) || (dtype.is_bool() && (self.is_sum() || self.is_product()))
     }
 }
 
 /// Converts the axes of an attribute.
-pub(super) fn axis_list(list: &[i64]) -> AxisList {
+pub(crate) fn axis_list(list: &[i64]) -> AxisList {
     list.iter().map(|&a| a as usize).collect()
 }
 
 /// Returns the axes of a tensor of this rank that are not in a list.
-pub(super) fn remaining_axes(rank: usize, list: &[usize]) -> AxisList {
+pub(crate) fn remaining_axes(rank: usize, list: &[usize]) -> AxisList {
     (0..rank).filter(|a| !list.contains(a)).collect()
 }
 
 /// Emits a reshape, unless the dims of its result would not be determined.
-pub(super) fn emit_reshape(rw: &mut Rewrite<'_>, input: Value, ty: &TensorType) -> Option<Value> {
+pub(crate) fn emit_reshape(rw: &mut Rewrite<'_>, input: Value, ty: &TensorType) -> Option<Value> {
     if rw.tensor(input)? == ty {
         return Some(input);
     }
@@ -221,13 +221,13 @@ pub(super) fn emit_reshape(rw: &mut Rewrite<'_>, input: Value, ty: &TensorType) 
 }
 
 /// Returns true if the number of elements determines all dims: at most one is not known.
-pub(super) fn has_determined_dims(ty: &TensorType) -> bool {
+pub(crate) fn has_determined_dims(ty: &TensorType) -> bool {
     let open = ty.dims.iter().filter(|d| d.known().is_none()).count();
     open == 0 || (open == 1 && !ty.dims.contains(&Dim::Known(0)))
 }
 
 /// Returns the positions of the axes of one shape in another that has additional axes of extent one.
-pub(super) fn find_axes_among_units(from: &[u64], to: &[u64]) -> Option<AxisList> {
+pub(crate) fn find_axes_among_units(from: &[u64], to: &[u64]) -> Option<AxisList> {
     let mut found = AxisList::new();
     let mut at = 0;
     for &extent in from {
@@ -244,7 +244,7 @@ pub(super) fn find_axes_among_units(from: &[u64], to: &[u64]) -> Option<AxisList
 }
 
 /// Returns an element of an integer literal.
-pub(super) fn int_element_at(literal: &TensorLiteral, index: u64) -> Option<i128> {
+pub(crate) fn int_element_at(literal: &TensorLiteral, index: u64) -> Option<i128> {
     let dtype = literal.dtype();
     if !dtype.is_integer() || dtype.bit_width() < 8 {
         return None;
@@ -257,11 +257,11 @@ pub(super) fn int_element_at(literal: &TensorLiteral, index: u64) -> Option<i128
 }
 
 /// Returns true if a tensor certainly has no elements.
-pub(super) fn is_certainly_empty(ty: &TensorType) -> bool {
+pub(crate) fn is_certainly_empty(ty: &TensorType) -> bool {
     ty.dims.contains(&Dim::Known(0))
 }
 
 /// Returns true if an extent is certainly zero or one.
-pub(super) fn is_at_most_one(dim: Dim) -> bool {
+pub(crate) fn is_at_most_one(dim: Dim) -> bool {
     matches!(dim, Dim::Known(0 | 1))
 }

@@ -11,6 +11,7 @@ use super::{Pass, PassContext, PassError, each_function};
 use crate::assumptions::expand_assumptions;
 use crate::canonicalize::populate_canonicalization;
 use crate::greedy::{GreedyConfig, apply_without_names};
+use crate::optimize::populate_optimization;
 use crate::pass_options;
 use crate::pass_trace::{PassListener, as_listener};
 use crate::pattern::{FrozenPatternSet, PatternSet};
@@ -40,6 +41,18 @@ pub enum BasePatterns {
     None,
     /// The shipped patterns.
     Shipped,
+    /// The laws of `optimize`.
+    Optimization,
+}
+
+impl BasePatterns {
+    fn populate(self, set: &mut PatternSet) {
+        match self {
+            Self::None => {}
+            Self::Shipped => populate_canonicalization(set),
+            Self::Optimization => populate_optimization(set),
+        }
+    }
 }
 
 /// The options of a [`GreedyPass`]; the first is `rules`.
@@ -61,10 +74,7 @@ impl GreedyPass {
     #[must_use]
     pub fn new(info: &'static PassInfo, base: BasePatterns) -> Self {
         let config = GreedyConfig { verify_input: false, ..GreedyConfig::default() };
-        let patterns = match base {
-            BasePatterns::None => empty_patterns(),
-            BasePatterns::Shipped => shipped_patterns(),
-        };
+        let patterns = frozen_patterns(base);
         let (rules, only, disable) = (Vec::new(), Vec::new(), Vec::new());
         Self { config, rules, only, disable, patterns, base, info }
     }
@@ -92,9 +102,7 @@ impl GreedyPass {
             return Ok(());
         }
         let mut set = PatternSet::new();
-        if self.base == BasePatterns::Shipped {
-            populate_canonicalization(&mut set);
-        }
+        self.base.populate(&mut set);
         if let Some(more) = more {
             more(&mut set);
         }
@@ -187,18 +195,13 @@ impl Pass for GreedyPass {
     }
 }
 
-/// Returns all shipped patterns, frozen once.
-fn shipped_patterns() -> Arc<FrozenPatternSet> {
-    static SET: OnceLock<Arc<FrozenPatternSet>> = OnceLock::new();
+/// Returns all patterns of a kind, frozen once.
+fn frozen_patterns(base: BasePatterns) -> Arc<FrozenPatternSet> {
+    static SETS: [OnceLock<Arc<FrozenPatternSet>>; 3] = [const { OnceLock::new() }; 3];
     let make = || {
         let mut set = PatternSet::new();
-        populate_canonicalization(&mut set);
+        base.populate(&mut set);
         Arc::new(set.freeze())
     };
-    SET.get_or_init(make).clone()
-}
-
-fn empty_patterns() -> Arc<FrozenPatternSet> {
-    static SET: OnceLock<Arc<FrozenPatternSet>> = OnceLock::new();
-    SET.get_or_init(|| Arc::new(PatternSet::new().freeze())).clone()
+    SETS[base as usize].get_or_init(make).clone()
 }

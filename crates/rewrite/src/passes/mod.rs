@@ -8,6 +8,7 @@ mod fixpoint;
 mod fold;
 mod greedy;
 mod inline;
+mod optimize;
 mod simplify;
 mod strip_spans;
 mod symbol_dce;
@@ -225,6 +226,7 @@ pub static PASSES: &[&PassInfo] = &[
     &fixpoint::INFO,
     &fold::INFO,
     &inline::INFO,
+    &optimize::INFO,
     &simplify::INFO,
     &strip_spans::INFO,
     &symbol_dce::INFO,

@@ -13,6 +13,7 @@ pub(crate) fn kind(
         .key("fires")
         .key("floats")
         .key("values")
+        .key("raises")
 }
 
 /// Reads all files, in order. A file has a program for each of its functions.

@@ -3,6 +3,7 @@
 //! `verbs` has one file per verb, `io` reads and writes files for them. Results go to standard output, messages to
 //! standard error. Exit codes: 0 success, 1 a negative result (different, not well-formed), 2 an error.
 
+mod amounts;
 mod cli_error;
 mod color;
 mod console;

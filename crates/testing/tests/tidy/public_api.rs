@@ -97,7 +97,8 @@ fn list_file(text: &str, items: &mut BTreeSet<String>) {
     while let Some(line) = lines.next() {
         let trimmed = line.trim_start();
         let indent = line.len() - trimmed.len();
-        if trimmed.starts_with("//") || trimmed.is_empty() || indent > 4 {
+        let is_comment = trimmed.starts_with("//") || trimmed.starts_with("#![");
+        if is_comment || trimmed.is_empty() || indent > 4 {
             continue;
         }
         if trimmed.starts_with("#[") {

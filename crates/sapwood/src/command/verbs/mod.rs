@@ -5,6 +5,7 @@
 
 mod check_rules;
 mod completions;
+mod cost;
 mod diff;
 mod eq;
 mod extract;
@@ -57,6 +58,7 @@ verbs! {
     Verify(verify),
     Eq(eq),
     Hash(hash),
+    Cost(cost),
     Diff(diff),
     Graph(graph),
     View(view),

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sapwood_check::Verdict;
+use sapwood_ptir::cost::of_public_functions;
 use sapwood_rewrite::{FloatMode, Pass, PipelineFailure};
 use sapwood_trace::{FileTraceSink, StepLogSink};
 use sapwood_types::{Progress, counted};
@@ -20,7 +21,7 @@ use equivalence_check::EquivalenceChecker;
 use first_bad_rewrite::find_first_bad_rewrite;
 use pipeline::{create_passes, pass_manager};
 use report_page::ReportPage;
-use statistics::{count_ops, report_json, report_text};
+use statistics::{CostChange, count_ops, report_json, report_text};
 
 use crate::command::cli_error::CliError;
 use crate::command::console::Console;
@@ -228,6 +229,7 @@ fn optimize_file(
         }
     };
     let old = count_ops(&before);
+    let old_cost = args.stats.then(|| of_public_functions(&before));
     // Only the check needs the program before. Without it, functions that change are released one by one.
     let kept = args.check.then(|| before.clone());
     let mut after = before;
@@ -258,14 +260,18 @@ fn optimize_file(
         CliError::new(format!("{input}: {failure}{}", reproducer_message(&failure)))
     })?;
     let new = count_ops(&after);
+    let cost = old_cost.map(|before| CostChange::new(before, &after));
     let total = |ops: &BTreeMap<&str, usize>| ops.values().sum::<usize>();
     let mut result = FileResult {
         status: Status::Success,
         text: String::new(),
         line: format!("{input}: {} before, {} after", counted(total(&old), "op"), total(&new)),
-        message: notes + &report_text(args, console.color, &report, &old, &new),
+        message: notes + &report_text(args, console.color, &report, &old, &new, cost.as_ref()),
         json: report_json(&report, &old, &new),
     };
+    if let Some(cost) = &cost {
+        result.json["cost"] = cost.json();
+    }
     if let Some(steps) = steps {
         let text = steps.text();
         result.json["steps"] = json!(text.lines().collect::<Vec<_>>());

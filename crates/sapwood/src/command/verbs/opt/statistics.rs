@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use sapwood_ptir as ptir;
+use sapwood_ptir::cost::{Amount, ProgramCost, of_public_functions};
 use sapwood_rewrite::RunReport;
 use serde_json::{Value, json};
 
 use super::Args;
+use crate::command::amounts::{amount_json, amount_text};
 use crate::command::color::{color_counts, color_diff};
 
 /// The note below the table on ops that [`count_ops`] leaves out.
@@ -35,6 +37,44 @@ pub(super) fn count_ops(program: &ptir::Program) -> BTreeMap<&'static str, usize
     counts
 }
 
+/// The costs of a program before and after, which `--stats` and JSON show.
+pub(super) struct CostChange {
+    before: ProgramCost,
+    after: ProgramCost,
+}
+
+impl CostChange {
+    pub(super) fn new(before: ProgramCost, after: &ptir::Program) -> Self {
+        Self { before, after: of_public_functions(after) }
+    }
+
+    fn rows(&self) -> [(&'static str, Amount, Amount); 3] {
+        let (old, new) = (&self.before, &self.after);
+        [
+            ("flops", old.flops, new.flops),
+            ("bytes", old.bytes, new.bytes),
+            ("peak_memory", old.peak_memory, new.peak_memory),
+        ]
+    }
+
+    fn table(&self) -> String {
+        let mut text = format!("{:<24} {:>16} {:>16}\n", "cost", "before", "after");
+        for (name, old, new) in self.rows() {
+            let name = name.replace('_', " ");
+            text += &format!("{name:<24} {:>16} {:>16}\n", amount_text(old), amount_text(new));
+        }
+        text
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let side = |pick: fn(&(&'static str, Amount, Amount)) -> Amount| -> Value {
+            let rows = self.rows();
+            rows.iter().map(|row| (row.0.to_owned(), amount_json(pick(row)))).collect()
+        };
+        json!({ "before": side(|row| row.1), "after": side(|row| row.2) })
+    }
+}
+
 /// Returns the warnings about a run, and the reports that `--print-after-change`, `--stats` and `--timing` request.
 pub(super) fn report_text(
     args: &Args,
@@ -42,6 +82,7 @@ pub(super) fn report_text(
     report: &RunReport,
     before: &BTreeMap<&str, usize>,
     after: &BTreeMap<&str, usize>,
+    cost: Option<&CostChange>,
 ) -> String {
     let mut text: String = report.warnings().map(|w| format!("sapwood: {w}\n")).collect();
     if args.print_after_change {
@@ -51,6 +92,7 @@ pub(super) fn report_text(
     if args.stats {
         let table = op_count_table(before, after);
         text += &if color { color_counts(&table) } else { table };
+        text += &cost.map_or_else(String::new, CostChange::table);
         text += &report.statistics();
     }
     if args.timing {

@@ -1,0 +1,264 @@
+//! The largest number of bytes that are alive at the same time.
+
+use std::collections::BTreeMap;
+
+use super::Traffic;
+use super::amount::Amount;
+use super::function::CalleeCosts;
+use crate::dims::DimExpr;
+use crate::func::Function;
+use crate::ids::{BodyId, InstId, ValueId};
+use crate::op::Control;
+
+/// The largest number of points of a body of which none needs at least as much memory as another for all extents. Beyond it, the peak is unknown.
+const MAX_CANDIDATES: usize = 16;
+
+/// Returns the largest number of bytes of values that are alive at the same time. Parameters and constants are alive during the whole run, every other value from
+/// the instruction that computes it to its last user. A view, such as the result of a reshape, is the memory of its operand.
+pub(super) fn peak_memory(function: &Function, callees: &CalleeCosts) -> Amount {
+    let mut liveness = Liveness::new(function);
+    let insts: Vec<InstId> = function.walk_post_order().collect();
+    liveness.find_last_users(&insts);
+    liveness.add_permanent(&insts);
+    for (position, &inst) in insts.iter().enumerate() {
+        liveness.run(position, inst, callees);
+    }
+    liveness.bodies[function.body().index()].peak().map_or(Amount::Unknown, |peak| peak.total())
+}
+
+/// A number of bytes: a number, and how often each symbolic size counts.
+#[derive(Clone, Default, Debug)]
+struct Memory {
+    known: i128,
+    sizes: BTreeMap<DimExpr, i128>,
+}
+
+impl Memory {
+    // Adds an amount some number of times. Returns `None` if the amount is not known.
+    fn add(&mut self, amount: Amount, times: i128) -> Option<()> {
+        match amount {
+            Amount::Known(bytes) => {
+                let bytes = i128::try_from(bytes).ok()?.checked_mul(times)?;
+                self.known = self.known.checked_add(bytes)?;
+            }
+            Amount::Expr(size) => {
+                let count = self.sizes.entry(size).or_default();
+                *count += times;
+                if *count == 0 {
+                    self.sizes.remove(&size);
+                }
+            }
+            Amount::Unknown => return None,
+        }
+        Some(())
+    }
+
+    // Sizes are at least zero, so that a larger number of each is more memory.
+    fn is_at_most(&self, other: &Self) -> bool {
+        let count = |memory: &Self, size| memory.sizes.get(size).copied().unwrap_or(0);
+        let smaller = self.sizes.keys().all(|size| count(self, size) <= count(other, size));
+        self.known <= other.known && smaller
+    }
+
+    fn total(&self) -> Amount {
+        let known = Amount::Known(u128::try_from(self.known).unwrap_or(0));
+        self.sizes.iter().fold(known, |sum, (&size, &count)| {
+            let count = Amount::Known(u128::try_from(count).unwrap_or(0));
+            sum.plus(Amount::Expr(size).times(count))
+        })
+    }
+}
+
+/// The memory of one body while its instructions run in order.
+#[derive(Default)]
+struct BodyMemory {
+    live: Memory,
+    // The points with the most memory, none of which is at most another.
+    candidates: Vec<Memory>,
+    // Values of this body whose last user is in a region of the instruction that runs.
+    ending: Vec<Amount>,
+    is_unknown: bool,
+}
+
+impl BodyMemory {
+    fn change(&mut self, amount: Amount, times: i128) {
+        self.is_unknown |= self.live.add(amount, times).is_none();
+    }
+
+    // Records the memory in use now, together with the memory of a region that runs.
+    fn record(&mut self, region: Option<&Memory>) {
+        let mut now = self.live.clone();
+        if let Some(region) = region {
+            now.known += region.known;
+            for (&size, &count) in &region.sizes {
+                *now.sizes.entry(size).or_default() += count;
+            }
+        }
+        if self.candidates.iter().any(|other| now.is_at_most(other)) {
+            return;
+        }
+        self.candidates.retain(|other| !other.is_at_most(&now));
+        if self.candidates.len() == MAX_CANDIDATES {
+            self.is_unknown = true;
+        } else {
+            self.candidates.push(now);
+        }
+    }
+
+    // Returns the peak, or `None` if it is not known.
+    fn peak(&self) -> Option<Memory> {
+        if self.is_unknown {
+            return None;
+        }
+        match &self.candidates[..] {
+            [] => Some(Memory::default()),
+            [only] => Some(only.clone()),
+            several => {
+                let largest = several.iter().map(Memory::total).reduce(Amount::max)?;
+                let mut peak = Memory::default();
+                peak.add(largest, 1)?;
+                Some(peak)
+            }
+        }
+    }
+}
+
+struct Liveness<'a> {
+    function: &'a Function,
+    bodies: Vec<BodyMemory>,
+    // For each value, the value whose memory it is: itself, or the operand of a view.
+    storage: Vec<ValueId>,
+    // For each value that is storage, the position of its last user; `u32::MAX` if it is never released.
+    last_user: Vec<u32>,
+    // The values to release after each position, as ranges of a sorted list.
+    released: Vec<(u32, ValueId)>,
+    next_released: usize,
+}
+
+const NEVER: u32 = u32::MAX;
+
+impl<'a> Liveness<'a> {
+    fn new(function: &'a Function) -> Self {
+        let mut bodies = Vec::new();
+        bodies.resize_with(function.body_capacity(), BodyMemory::default);
+        let values = function.value_capacity();
+        Self {
+            function,
+            bodies,
+            storage: (0..values).map(ValueId::new).collect(),
+            last_user: vec![0; values],
+            released: Vec::new(),
+            next_released: 0,
+        }
+    }
+
+    fn is_constant(&self, inst: InstId) -> bool {
+        self.function.op_def(inst).is_some_and(|def| def.control == Some(Control::Constant))
+    }
+
+    // Finds the storage of each value, and the last user of each storage.
+    fn find_last_users(&mut self, insts: &[InstId]) {
+        let f = self.function;
+        for (position, &inst) in insts.iter().enumerate() {
+            let position = u32::try_from(position).unwrap_or(NEVER - 1);
+            for &operand in f.operands(inst) {
+                let storage = self.storage[operand.index()];
+                let last = &mut self.last_user[storage.index()];
+                *last = (*last).max(position);
+            }
+            let is_view = f.op_def(inst).is_some_and(|def| def.traffic == Traffic::View);
+            for result in f.inst_results(inst) {
+                match f.operands(inst) {
+                    [operand] if is_view => {
+                        self.storage[result.index()] = self.storage[operand.index()];
+                        let last = &mut self.last_user[self.storage[operand.index()].index()];
+                        *last = (*last).max(position);
+                    }
+                    _ => self.last_user[result.index()] = position,
+                }
+            }
+            if self.is_constant(inst) {
+                f.inst_results(inst).for_each(|v| self.last_user[v.index()] = NEVER);
+            }
+        }
+        // Parameters and constants stay as long as their body runs.
+        for &inst in insts {
+            for result in f.inst_results(inst) {
+                let last = self.last_user[result.index()];
+                if self.storage[result.index()] == result && last != NEVER {
+                    self.released.push((last, result));
+                }
+            }
+        }
+        self.released.sort_unstable_by_key(|&(position, value)| (position, value.index()));
+    }
+
+    fn size(&self, value: ValueId) -> Amount {
+        Amount::bytes(self.function.value_type(value))
+    }
+
+    // Adds the parameters and constants of each body, which are alive during its whole run.
+    fn add_permanent(&mut self, insts: &[InstId]) {
+        let f = self.function;
+        let add_params = |this: &mut Self, body: BodyId| {
+            for &param in f.body_params(body) {
+                let size = this.size(param);
+                this.bodies[body.index()].change(size, 1);
+            }
+        };
+        add_params(self, f.body());
+        for &inst in insts {
+            f.regions(inst).iter().for_each(|&region| add_params(self, region));
+            if let (true, Some(body)) = (self.is_constant(inst), f.body_of(inst)) {
+                for result in f.inst_results(inst) {
+                    let size = self.size(result);
+                    self.bodies[body.index()].change(size, 1);
+                }
+            }
+        }
+    }
+
+    // Runs the instruction at a position: its results are added, its regions run, and the values that it was the last to use are released.
+    fn run(&mut self, position: usize, inst: InstId, callees: &CalleeCosts) {
+        let f = self.function;
+        let Some(body) = f.body_of(inst) else { return };
+        if !self.is_constant(inst) {
+            for result in f.inst_results(inst) {
+                if self.storage[result.index()] == result {
+                    let size = self.size(result);
+                    self.bodies[body.index()].change(size, 1);
+                }
+            }
+        }
+        self.bodies[body.index()].record(None);
+        for &region in f.regions(inst) {
+            let peak = self.bodies[region.index()].peak();
+            let state = &mut self.bodies[body.index()];
+            match peak {
+                Some(peak) => state.record(Some(&peak)),
+                None => state.is_unknown = true,
+            }
+        }
+        if f.op_def(inst).is_some_and(|def| def.control == Some(Control::Call)) {
+            let mut callee = Memory::default();
+            let known = callee.add(callees.working_memory(f, inst), 1);
+            let state = &mut self.bodies[body.index()];
+            state.is_unknown |= known.is_none();
+            state.record(Some(&callee));
+        }
+        while let Some(&(last, value)) = self.released.get(self.next_released)
+            && last as usize == position
+        {
+            self.next_released += 1;
+            let size = self.size(value);
+            match f.inst_of(value).and_then(|definition| f.body_of(definition)) {
+                Some(owner) if owner != body => self.bodies[owner.index()].ending.push(size),
+                _ => self.bodies[body.index()].change(size, -1),
+            }
+        }
+        let state = &mut self.bodies[body.index()];
+        for size in std::mem::take(&mut state.ending) {
+            state.change(size, -1);
+        }
+    }
+}
