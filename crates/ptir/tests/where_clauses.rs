@@ -115,7 +115,7 @@ fn ten_thousand_symbols_are_bound_and_checked() {
     let facts: Vec<String> = (0..count).map(|i| format!("?n{i} >= 1")).collect();
     let (params, facts) = (params.join(", "), facts.join(", "));
     let text = format!("ptir 1 func @main({params}) where {facts} {{ return }}");
-    let program = sapwood_ptir::parse(&text).unwrap_or_else(|e| panic!("{e}"));
+    let program = parse(&text).unwrap_or_else(|e| panic!("{e}"));
     let input = |n: usize| Value::from(Tensor::new(DataType::F32, [n], vec![0f32; n]));
     let mut inputs: Vec<Value> = (0..count).map(|i| input(if i == 0 { 1 } else { 2 })).collect();
     eval::run(&program, "main", &inputs, &RunOptions::default()).unwrap_or_else(|e| panic!("{e}"));

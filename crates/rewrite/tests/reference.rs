@@ -97,11 +97,8 @@ fn at_least_eighty_laws_are_listed_each_with_its_golden_file() {
 
 #[test]
 fn assumptions_name_patterns_and_can_be_switched_off() {
-    let names: Vec<&str> = sapwood_rewrite::canonicalize::LISTS
-        .iter()
-        .flat_map(|list| list.entries)
-        .map(|entry| entry.name)
-        .collect();
+    let names: Vec<&str> =
+        canonicalize::LISTS.iter().flat_map(|list| list.entries).map(|entry| entry.name).collect();
     for assumption in sapwood_rewrite::ASSUMPTIONS {
         for pattern in assumption.patterns {
             assert!(names.contains(pattern), "{}: `{pattern}` does not exist", assumption.name);
