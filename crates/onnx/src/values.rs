@@ -2,6 +2,7 @@
 
 use sapwood_ptir::eval::DataType;
 use sapwood_ptir::{Attr, Dim, Name, TensorLiteral, TensorType, ValueType};
+use sapwood_types::{read_hex, write_hex};
 
 use crate::dialect::{data_type, element_type};
 use crate::wire;
@@ -132,7 +133,8 @@ fn string_attr(text: &Bytes) -> Option<Attr> {
 fn as_protobuf(attribute: &Attribute) -> Attr {
     let mut bytes = Vec::new();
     let _ = wire::encode(attribute, &mut bytes);
-    let digits: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
+    let mut digits = String::new();
+    write_hex(&mut digits, &bytes);
     Attr::dict(vec![(Name::new(PROTOBUF), Attr::Str(digits.into()))])
 }
 
@@ -169,9 +171,7 @@ pub(crate) fn attribute_of(
         Attr::Literal(literal) => AttributeValue::Tensor(Nested::new(tensor_of(literal, "")?)),
         Attr::Dict(_) => {
             let Some(Attr::Str(digits)) = attr.get(PROTOBUF) else { return None };
-            let byte = |i| u8::from_str_radix(digits.get(i..i + 2)?, 16).ok();
-            let bytes: Vec<u8> = (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>()?;
-            return wire::decode(&bytes.into()).ok();
+            return wire::decode(&read_hex(digits)?.into()).ok();
         }
         _ => return None,
     };
