@@ -68,10 +68,10 @@ pub(crate) struct Args {
     /// Apply only this pattern or rule. May be repeated
     #[arg(long, value_name = "PATTERN", conflicts_with = "disable")]
     only: Vec<String>,
-    /// Do not apply this pattern or rule. May be repeated
+    /// Do not apply this pattern or rule, or the patterns that rely on this assumption of --stats. May be repeated
     #[arg(long, value_name = "PATTERN")]
     disable: Vec<String>,
-    /// Print op counts before and after, and statistics of each pattern. Not counted: constants, `return`, `yield`, and a
+    /// Print op counts before and after, statistics of each pattern, and the assumptions that rewrites relied on. Not counted: constants, `return`, `yield`, and a
     /// region's only op, except in branches and loops
     #[arg(long)]
     stats: bool,
