@@ -151,7 +151,6 @@ fn open_patterns_are_found_as_the_reference_finds_them() {
         cases += 1;
         extracted += extract_and_undo(&program, &patterns, &text);
     }
-    println!("{cases} cases, {matches} matches, {illegal} illegal, {extracted} extracted");
     let enough = cases > 5000 && matches > 5000 && illegal > 300 && extracted > 2000;
     assert!(enough, "{cases} {matches} {illegal} {extracted}");
 }

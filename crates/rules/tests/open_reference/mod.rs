@@ -221,7 +221,7 @@ fn chain(f: &Function, pattern: &Pattern, value: ValueId) -> Vec<(ValueId, Vec<I
     let mut all = vec![(value, Vec::new())];
     while let Some((at, insts)) = all.last().cloned() {
         let Some(inst) = f.inst_of(at) else { break };
-        if !pattern.through.iter().any(|name| *name == f.op_name(inst).to_string()) {
+        if !pattern.through.iter().any(|name| f.op_name(inst) == *name) {
             break;
         }
         let insts = insts.into_iter().chain([inst]).collect();
