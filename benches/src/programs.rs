@@ -43,13 +43,19 @@ fn step(i: usize, a: &str, b: &str) -> String {
 /// Blocks of reshape, transpose, matrix product, reductions and elementwise ops, as transformers have them.
 #[must_use]
 pub fn blocks(ops: usize) -> String {
-    let t = "f32[1, 64, 64]";
+    blocks_of(ops, ["1", "64"], "64")
+}
+
+/// Blocks like [`blocks`] with other extents: the batch, the two others, and their product with the batch.
+#[must_use]
+pub fn blocks_of(ops: usize, [batch, rows]: [&str; 2], flat: &str) -> String {
+    let t = &format!("f32[{batch}, {rows}, {rows}]");
     let mut text = format!("ptir 1\n\nfunc @main(%x: {t}, %w: {t}) -> {t} {{\n");
     let mut x = "x".to_owned();
     for n in (0..ops / 10).map(|block| block * 10) {
         let v: Vec<usize> = (n..n + 10).collect();
         let dims = "{lhs_batch = [0], rhs_batch = [0], lhs_contract = [2], rhs_contract = [1]}";
-        let along = "{axes = [2], keepdims = true} : f32[1, 64, 1]";
+        let along = format!("{{axes = [2], keepdims = true}} : f32[{batch}, {rows}, 1]");
         let _ = writeln!(text, "  %{} = transpose %{x} {{perm = [0, 2, 1]}} : {t}", v[0]);
         let _ = writeln!(text, "  %{} = dot_general %{x}, %w {dims} : {t}", v[1]);
         let _ = writeln!(text, "  %{} = reduce_max %{} {along}", v[2], v[1]);
@@ -57,7 +63,7 @@ pub fn blocks(ops: usize) -> String {
         let _ = writeln!(text, "  %{} = sub %{}, %{} : {t}", v[4], v[1], v[3]);
         let _ = writeln!(text, "  %{} = exp %{} : {t}", v[5], v[4]);
         let _ = writeln!(text, "  %{} = reduce_sum %{} {along}", v[6], v[5]);
-        let _ = writeln!(text, "  %{} = reshape %{} : f32[64, 64]", v[7], v[5]);
+        let _ = writeln!(text, "  %{} = reshape %{} : f32[{flat}, {rows}]", v[7], v[5]);
         let _ = writeln!(text, "  %{} = reshape %{} : {t}", v[8], v[7]);
         let _ = writeln!(text, "  %{} = add %{}, %{} : {t}", v[9], v[8], v[0]);
         x = v[9].to_string();
@@ -87,7 +93,14 @@ pub fn identities(ops: usize) -> String {
 /// Pairs of transposes and of reshapes that undo each other, casts to the same type, and a sum.
 #[must_use]
 pub fn shapes(ops: usize) -> String {
-    let (t, turned, flat) = ("f32[1, 64, 32]", "f32[1, 32, 64]", "f32[64, 32]");
+    shapes_of(ops, ["1", "64", "32"], "64")
+}
+
+/// A program like [`shapes`] with other extents, and the product of the first two.
+#[must_use]
+pub fn shapes_of(ops: usize, [a, b, c]: [&str; 3], flat: &str) -> String {
+    let (t, turned) = (format!("f32[{a}, {b}, {c}]"), format!("f32[{a}, {c}, {b}]"));
+    let flat = format!("f32[{flat}, {c}]");
     let mut text = format!("ptir 1\n\nfunc @main(%x: {t}) -> {t} {{\n");
     let mut x = "x".to_owned();
     for n in (0..ops / 6).map(|group| group * 6) {

@@ -3,6 +3,7 @@
 from sapwood import errors, ir, ptir, rewrite, structural, testing
 from sapwood._native import DataType, Diagnostic, __version__
 from sapwood._jax import from_jax, simplify_jax, to_jax
+from sapwood._onnx import from_onnx, from_torch, to_onnx
 from sapwood.errors import SapwoodError
 
 __all__ = [
@@ -12,6 +13,8 @@ __all__ = [
     "__version__",
     "errors",
     "from_jax",
+    "from_onnx",
+    "from_torch",
     "ir",
     "ptir",
     "rewrite",
@@ -19,4 +22,5 @@ __all__ = [
     "structural",
     "testing",
     "to_jax",
+    "to_onnx",
 ]

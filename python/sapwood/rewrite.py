@@ -145,10 +145,15 @@ def simplify(
 ) -> Program:
     """Returns a simplified program: folded and canonicalized, with equal instructions merged and dead ones removed.
 
-    With ``inline``, functions are inlined first, and private ones that are no longer called are removed.
+    With ``inline``, functions are inlined first, and private ones that are no longer called are removed. In a program from ``from_onnx``,
+    ops of ONNX are replaced by core ops first.
     """
     pipeline = f"simplify{{float={float}}}"
-    return run(program, f"{_native.INLINE_PASSES},{pipeline}" if inline else pipeline).program
+    if inline:
+        pipeline = f"{_native.INLINE_PASSES},{pipeline}"
+    if program._is_onnx:  # noqa: SLF001
+        pipeline = f"onnx-to-core,{pipeline}"
+    return run(program, pipeline).program
 
 
 def pattern(

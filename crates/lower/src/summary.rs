@@ -294,7 +294,18 @@ pub(crate) fn dim_vars(ty: &TypeRef) -> Vec<&ExprRef> {
     let mut worklist = vec![ty];
     while let Some(ty) = worklist.pop() {
         match &**ty {
-            Type::Tensor { shape, .. } => vars.extend(shape.iter().filter(|dim| dim.is_var())),
+            Type::Tensor { shape, .. } => {
+                let mut dims: Vec<&ExprRef> = shape.iter().rev().collect();
+                while let Some(dim) = dims.pop() {
+                    if dim.is_var() {
+                        vars.push(dim);
+                    } else if let Some((_, left, right)) = dim.as_binary()
+                        && seen.insert(dim.node().id())
+                    {
+                        dims.extend([right, left]);
+                    }
+                }
+            }
             Type::Tuple { types } if seen.insert(ty.node().id()) => {
                 worklist.extend(types.iter().rev());
             }

@@ -1,6 +1,7 @@
-//! Conversion of types: a scalar becomes a tensor without dims; a dim is a number, a parameter's name, or unknown.
+//! Conversion of types: a scalar becomes a tensor without dims; a dim is a number, an expression over parameters, or unknown.
 
-use sapwood_ir::{ExprRef, Function, Type, TypeRef, Var};
+use sapwood_ir::{BinaryOp, ExprRef, Function, Type, TypeRef, Var};
+use sapwood_ptir::dims::{DimExpr, bound_symbols};
 use sapwood_ptir::{
     Dim, Dims, MAX_EXTENT, MAX_TYPE_DEPTH, MAX_TYPE_SIZE, Name, TensorType, ValueType,
 };
@@ -8,19 +9,28 @@ use sapwood_ptir::{
 use crate::summary::{LoweringSummary, dim_vars};
 use crate::{IdMap, IdSet};
 
-/// The named dims of a function: parameters that are dims of parameters and are never reassigned.
+/// The largest number of operators and operands of a dim; larger ones are unknown.
+const MAX_DIM_NODES: usize = 256;
+
+/// The symbols of a function: parameters that occur in dims of parameters and are never reassigned.
 #[derive(Default)]
-pub(crate) struct DimNames(IdMap<Name>);
+pub(crate) struct DimNames {
+    names: IdMap<Name>,
+    // The symbols that a parameter does not bind. A dim that contains one is unknown.
+    unbound: Vec<Name>,
+}
 
 impl DimNames {
     pub(crate) fn new(function: &Function, summary: &LoweringSummary<'_>) -> Self {
         let params: IdSet = function.params.iter().map(Var::id).collect();
-        let mut names = Self::default();
+        let (mut names, mut listed) = (Self::default(), Vec::new());
         let mut taken: hashbrown::HashSet<Name, rustc_hash::FxBuildHasher> = Default::default();
         for param in &function.params {
             for var in dim_vars(param.ty()) {
                 let id = var.node().id();
-                if !params.contains(&id) || summary.is_reassigned(var) || names.0.contains_key(&id)
+                if !params.contains(&id)
+                    || summary.is_reassigned(var)
+                    || names.names.contains_key(&id)
                 {
                     continue;
                 }
@@ -31,15 +41,46 @@ impl DimNames {
                     name = Name::new(&format!("{plain}_{count}"));
                     count += 1;
                 }
-                names.0.insert(id, name);
+                names.names.insert(id, name);
+                listed.push(name);
             }
         }
+        let types = function.params.iter().filter_map(|param| names.convert(param.ty()).ok());
+        let types: Vec<ValueType> = types.collect();
+        let bound = bound_symbols(types.iter());
+        names.unbound = listed.into_iter().filter(|name| !bound.contains(name)).collect();
         names
     }
 
+    // Returns the expression of a dim over the symbols, or `None` if it has other parts or is too large.
+    fn expression(&self, dim: &ExprRef, left: &mut usize) -> Option<DimExpr> {
+        *left = left.checked_sub(1)?;
+        if let Some(&name) = self.names.get(&dim.node().id()) {
+            return DimExpr::symbol(name).filter(|_| !self.unbound.contains(&name));
+        }
+        if let Some(number) = dim.as_int() {
+            return DimExpr::constant(i64::try_from(number).ok()?);
+        }
+        let (op, lhs, rhs) = dim.as_binary()?;
+        let (lhs, rhs) = (self.expression(lhs, left)?, self.expression(rhs, left)?);
+        match op {
+            BinaryOp::Add => lhs.checked_add(rhs),
+            BinaryOp::Sub => lhs.checked_sub(rhs),
+            BinaryOp::Mul => lhs.checked_mul(rhs),
+            // Divisors are numbers of at least one.
+            BinaryOp::FloorDiv => lhs.floordiv(rhs.as_constant()?),
+            BinaryOp::FloorMod => lhs.modulo(rhs.as_constant()?),
+            BinaryOp::Min => lhs.min(rhs),
+            BinaryOp::Max => lhs.max(rhs),
+            _ => None,
+        }
+    }
+
     fn convert_dim(&self, dim: &ExprRef) -> Dim {
-        if let Some(name) = self.0.get(&dim.node().id()) {
-            return Dim::symbol(*name);
+        if let Some(expr) = self.expression(dim, &mut { MAX_DIM_NODES })
+            && expr.as_constant().is_none()
+        {
+            return Dim::from_expr(expr);
         }
         let number = dim.as_int().or_else(|| {
             let folds = dim.operands().len() > 0;

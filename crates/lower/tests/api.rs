@@ -61,8 +61,8 @@ fn ops_of_the_registry_are_known() {
 #[test]
 fn one_function_lowers_although_another_does_not() {
     let program = read(
-        "def good(n: pi.INT64, x: pi.TensorType(pi.FP32, [n])) -> pi.TensorType(pi.FP32, [n * 2]):\n    return pi.typed(bad(n, x), pi.TensorType(pi.FP32, [n * 2]))\n\n\
-         def bad(n: pi.INT64, x: pi.TensorType(pi.FP32, [n])) -> pi.TensorType(pi.FP32, [n * 2]):\n    while n:\n        return pi.typed(pi.op(\"twice\")(x), pi.TensorType(pi.FP32, [n * 2]))\n    return pi.typed(pi.op(\"thrice\")(x), pi.TensorType(pi.FP32, [n * 2]))\n\n\
+        "def good(n: pi.INT64, x: pi.TensorType(pi.FP32, [n])) -> pi.TensorType(pi.FP32, [n ** 2]):\n    return pi.typed(bad(n, x), pi.TensorType(pi.FP32, [n ** 2]))\n\n\
+         def bad(n: pi.INT64, x: pi.TensorType(pi.FP32, [n])) -> pi.TensorType(pi.FP32, [n ** 2]):\n    while n:\n        return pi.typed(pi.op(\"twice\")(x), pi.TensorType(pi.FP32, [n ** 2]))\n    return pi.typed(pi.op(\"thrice\")(x), pi.TensorType(pi.FP32, [n ** 2]))\n\n\
          def worse(x):\n    x\n",
     );
     let registry = Registry::builtin();

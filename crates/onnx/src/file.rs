@@ -139,6 +139,43 @@ pub fn write_file(
     target.put_in_place(model_file, data_file).map_err(failed)
 }
 
+/// The reason why a model cannot be written as bytes.
+#[derive(Debug, Error)]
+pub enum InlineError {
+    /// Protobuf could not read it: over 2 GiB, or nested too deep.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+    /// Weights in other files cannot be read.
+    #[error(transparent)]
+    Tensor(#[from] TensorError),
+}
+
+/// Writes a model as bytes, with all weights inside.
+///
+/// # Errors
+/// If the model has too many bytes or is nested too deep, or if weights cannot be read.
+pub fn write_inline(model: &Model, data: &ExternalData) -> Result<Vec<u8>, InlineError> {
+    let mut has_external = false;
+    for_each_tensor(model, |tensor, _| has_external |= tensor.is_external());
+    if !has_external {
+        return Ok(crate::write(model)?);
+    }
+    let mut changed = model.clone();
+    let mut failed = None;
+    for_each_tensor_mut(&mut changed, |tensor, _| {
+        if failed.is_none() && tensor.is_external() {
+            match data.bytes_of(tensor) {
+                Ok(bytes) => tensor.set_raw(bytes),
+                Err(error) => failed = Some(error),
+            }
+        }
+    });
+    match failed {
+        Some(error) => Err(error.into()),
+        None => Ok(crate::write(&changed)?),
+    }
+}
+
 /// The model file to write, its folder, and the name of its data file; links are resolved.
 struct OutputFiles {
     file: OutputFile,

@@ -31,7 +31,9 @@
 //! | `wire/` | Protobuf's wire format: `reader`, `encoder`, `message`, `field`, `bytes` (shared memory), `map` (memory maps; **contains the unsafe code of this crate**), `error`. |
 //! | `model/` | The messages of ONNX as structs: `attribute`, `tensor`, `element_type`, `types`, `configuration` (devices and sharding); `nested` (boxes of any depth), `visit` (all tensors of a model). |
 //! | `file`, `external` | Reading and writing files; weights in other files. |
+//! | `edit` | Edits of models: shapes of inputs, and cutting a part out. |
 //! | `verify/` | The verifier: `node`, `scope` (names), `cycle`. |
+//! | `reshape_form` | The ways to write a reshape without computing a shape. |
 //! | `dialect`, `values` | The ops of ONNX as ops of PTIR; tensors, types and attributes as those of PTIR, and back. |
 //! | `own_ops` | Ops of a user as nodes of an operator set of their own. |
 //! | `read/`, `write/` | Models as programs: `graph` (bodies), `names`; and back: `graph`, `node`, `scope` (names), `raise` and `raise_products` (core ops as nodes). |
@@ -39,6 +41,7 @@
 //! | `ops/` | The schemas of ONNX's ops by version: generated tables (`table_a_l`, `table_m_z`, `table_ml`, `newest`) and their parser (`table_parser`). |
 
 mod dialect;
+mod edit;
 mod external;
 mod file;
 mod lower;
@@ -46,15 +49,19 @@ mod model;
 pub mod ops;
 mod own_ops;
 mod read;
+mod reshape_form;
 mod values;
 mod verify;
 mod wire;
 mod write;
 
 pub use dialect::{op_defs, registry};
+pub use edit::{EditError, InputDim, ModelEdits};
 pub use external::{ExternalData, TensorError, TensorProblem};
-pub use file::{FileError, WeightStorage, WriteOptions, read_file, write_file};
-pub use lower::{LowerOptions, lower_function};
+pub use file::{
+    FileError, InlineError, WeightStorage, WriteOptions, read_file, write_file, write_inline,
+};
+pub use lower::{LowerLevel, lower_function};
 pub use model::{
     Attribute, AttributeType, AttributeValue, DeviceConfiguration, Dimension, DimensionValue,
     ElementType, Function, Graph, IntIntListEntry, MapType, Model, Nested, Node,

@@ -2,8 +2,10 @@
 
 use sapwood_ptir::eval::DataType;
 use sapwood_ptir::{Attr, Dim, Name, TensorLiteral, TensorType, ValueType};
+use sapwood_types::{read_hex, write_hex};
 
 use crate::dialect::{data_type, element_type};
+use crate::read::FRESH_PREFIX;
 use crate::wire;
 use crate::{
     Attribute, AttributeType, AttributeValue, Bytes, Dimension, DimensionValue, ExternalData,
@@ -77,6 +79,12 @@ pub(crate) fn type_of(ty: &ValueType) -> Option<Type> {
     let dim = |dim: &Dim| Dimension {
         value: match dim {
             Dim::Known(n) => Some(DimensionValue::Value(i64::try_from(*n).unwrap_or(i64::MAX))),
+            // Symbols that reading introduced mean nothing outside.
+            Dim::Expr(expr)
+                if expr.symbols().iter().any(|s| s.as_str().starts_with(FRESH_PREFIX)) =>
+            {
+                None
+            }
             Dim::Expr(expr) => Some(DimensionValue::Param(match expr.as_symbol() {
                 Some(name) => name.as_str().into(),
                 None => expr.to_string().replace('?', "").into(),
@@ -132,7 +140,8 @@ fn string_attr(text: &Bytes) -> Option<Attr> {
 fn as_protobuf(attribute: &Attribute) -> Attr {
     let mut bytes = Vec::new();
     let _ = wire::encode(attribute, &mut bytes);
-    let digits: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
+    let mut digits = String::new();
+    write_hex(&mut digits, &bytes);
     Attr::dict(vec![(Name::new(PROTOBUF), Attr::Str(digits.into()))])
 }
 
@@ -169,9 +178,7 @@ pub(crate) fn attribute_of(
         Attr::Literal(literal) => AttributeValue::Tensor(Nested::new(tensor_of(literal, "")?)),
         Attr::Dict(_) => {
             let Some(Attr::Str(digits)) = attr.get(PROTOBUF) else { return None };
-            let byte = |i| u8::from_str_radix(digits.get(i..i + 2)?, 16).ok();
-            let bytes: Vec<u8> = (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>()?;
-            return wire::decode(&bytes.into()).ok();
+            return wire::decode(&read_hex(digits)?.into()).ok();
         }
         _ => return None,
     };

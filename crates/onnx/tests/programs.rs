@@ -2,7 +2,7 @@
 
 use sapwood_onnx::{
     Attribute, AttributeValue, Bytes, Dimension, DimensionValue, ElementType, ExternalData, Graph,
-    LowerOptions, Model, Nested, Node, OnnxModule, OperatorSet, Shape, Tensor, TensorData,
+    LowerLevel, Model, Nested, Node, OnnxModule, OperatorSet, Shape, Tensor, TensorData,
     TensorType, Type, TypeValue, ValueInfo, lower_function, registry, to_model, to_program, write,
 };
 use sapwood_ptir::eval::{self, DataType, RunOptions, Value};
@@ -205,7 +205,7 @@ fn a_lowered_model_computes_the_same_and_gains_no_node() {
     let count = lowered
         .program
         .functions_mut()
-        .map(|f| lower_function(f, LowerOptions::default()))
+        .map(|f| lower_function(f, LowerLevel::Kernels))
         .sum::<usize>();
     assert!(count >= 3, "{}", lowered.program);
     sapwood_ptir::verify(&lowered.program).unwrap_or_else(|e| panic!("{e}"));

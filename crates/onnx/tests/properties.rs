@@ -1,27 +1,8 @@
 //! Random messages round-trip, and damaged ones are refused or round-trip.
 
-use crate::common::{cat, float, int, long, varint};
+use crate::common::{Choices, cat, float, int, long, varint};
 use proptest::prelude::*;
 use sapwood_onnx::{read, verify, write};
-
-/// A source of choices.
-struct Choices<'a>(&'a [u8]);
-
-impl Choices<'_> {
-    fn next(&mut self) -> u8 {
-        let Some((&first, rest)) = self.0.split_first() else { return 0 };
-        self.0 = rest;
-        first
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        usize::from(self.next()) % n
-    }
-
-    fn number(&mut self) -> i64 {
-        i64::from_le_bytes(std::array::from_fn(|_| self.next())) >> (8 * self.below(8))
-    }
-}
 
 /// The type of a field. `Vec`s may be repeated.
 #[derive(Clone, Copy)]

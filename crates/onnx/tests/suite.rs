@@ -7,4 +7,5 @@ mod lossless;
 mod own_ops;
 mod programs;
 mod properties;
+mod random_nodes;
 mod verify;

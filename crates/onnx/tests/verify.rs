@@ -257,7 +257,7 @@ fn initializers_and_inputs_of_one_name() {
     assert_eq!(
         with(4, true),
         [
-            "note: graph `` at byte _: 1 initializers are also graph inputs: defaults that a caller may replace"
+            "note: graph `` at byte _: 1 initializers are also graph inputs; they are taken for constants, although a caller may replace them"
         ]
     );
 }

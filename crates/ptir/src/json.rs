@@ -10,7 +10,8 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_types::{
-    DataType, Diagnostic, Diagnostics, Loc, LocTable, Span, did_you_mean, read_locs,
+    DataType, Diagnostic, Diagnostics, Loc, LocTable, Span, did_you_mean, read_hex, read_locs,
+    write_hex,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value as Json, json};
@@ -244,7 +245,8 @@ fn write_attr(attr: &Attr) -> Json {
             json!({ "dict": map })
         }
         Attr::Literal(literal) => {
-            let hex: String = literal.stored_bytes().iter().map(|b| format!("{b:02x}")).collect();
+            let mut hex = String::new();
+            write_hex(&mut hex, literal.stored_bytes());
             let splat = literal.as_splat().is_some();
             json!({ "literal": {
                 "dtype": literal.dtype().short_name(), "shape": literal.shape(), "splat": splat, "hex": hex,
@@ -575,10 +577,7 @@ fn read_tagged(tag: &str, value: &Json, depth: usize) -> Result<Attr, String> {
             let shape = value["shape"].as_array().ok_or_else(wrong)?;
             let shape: Vec<u64> =
                 shape.iter().map(Json::as_u64).collect::<Option<_>>().ok_or_else(wrong)?;
-            let hex = value["hex"].as_str().ok_or_else(wrong)?.as_bytes();
-            let digit = |b: u8| char::from(b).to_digit(16);
-            let pairs = hex.chunks(2).map(|p| Some((digit(p[0])? << 4 | digit(*p.get(1)?)?) as u8));
-            let bytes: Vec<u8> = pairs.collect::<Option<_>>().ok_or_else(wrong)?;
+            let bytes = value["hex"].as_str().and_then(read_hex).ok_or_else(wrong)?;
             let literal = if value["splat"].as_bool().ok_or_else(wrong)? {
                 TensorLiteral::splat(dtype, &shape, &bytes)
             } else {

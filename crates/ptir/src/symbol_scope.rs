@@ -14,7 +14,7 @@ use sapwood_types::{Diagnostic, Diagnostics, Span};
 
 use crate::dims::{Facts, binding_order};
 use crate::func::Function;
-use crate::ids::{BodyId, InstId, ValueId};
+use crate::ids::{BodyId, InstId, TypeId, ValueId};
 use crate::name::Name;
 
 /// Checks that each symbol occurs only in the body that introduces it, and in the regions inside of this body.
@@ -22,7 +22,7 @@ pub(crate) fn check_symbol_scopes(f: &Function, problems: &mut Diagnostics) {
     if !f.has_named_dims() && f.facts().is_none() && !f.has_symbolic_attrs() {
         return;
     }
-    let mut scopes = SymbolScopes { f, home: HashMap::default() };
+    let mut scopes = SymbolScopes { f, home: HashMap::default(), checked: HashMap::default() };
     let params = f.params().iter().map(|&param| f.value_type(param));
     scopes.home.extend(binding_order(params, |_| false).into_iter().map(|name| (name, f.body())));
     for relation in f.facts().into_iter().flat_map(Facts::relations) {
@@ -64,6 +64,8 @@ struct SymbolScopes<'a> {
     f: &'a Function,
     // The body that introduces a symbol.
     home: HashMap<Name, BodyId, FxBuildHasher>,
+    // The body in which a type was checked last: there its symbols are in scope.
+    checked: HashMap<TypeId, BodyId, FxBuildHasher>,
 }
 
 impl SymbolScopes<'_> {
@@ -90,6 +92,10 @@ impl SymbolScopes<'_> {
         span: Span,
         problems: &mut Diagnostics,
     ) {
+        // Many values have the same type.
+        if self.checked.insert(self.f.type_id(value), body) == Some(body) {
+            return;
+        }
         let ty = self.f.value_type(value);
         let new = binding_order(std::iter::once(ty), |name| self.home.contains_key(&name));
         self.home.extend(new.into_iter().map(|name| (name, body)));

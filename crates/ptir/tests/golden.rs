@@ -121,6 +121,9 @@ fn main() -> ExitCode {
             "messages",
             "symbol_scope",
             "locations",
+            "dim_rules",
+            "symbols_that_cannot_be",
+            "symbolic_inference",
         ];
         let files: Vec<&str> = ops
             .chain(

@@ -102,3 +102,24 @@ fn bad_clauses_are_reported() {
         assert!(error.contains(expected), "{to}: {error}");
     }
 }
+
+#[test]
+fn ten_thousand_symbols_are_bound_and_checked() {
+    let count = 10_000;
+    // Each extent but the first is the sum of two symbols, of which one is bound before.
+    let param = |i: usize| match i {
+        0 => "%x0: f32[?n0]".to_owned(),
+        _ => format!("%x{i}: f32[?n{i} + ?n{}]", i - 1),
+    };
+    let params: Vec<String> = (0..count).map(param).collect();
+    let facts: Vec<String> = (0..count).map(|i| format!("?n{i} >= 1")).collect();
+    let (params, facts) = (params.join(", "), facts.join(", "));
+    let text = format!("ptir 1 func @main({params}) where {facts} {{ return }}");
+    let program = parse(&text).unwrap_or_else(|e| panic!("{e}"));
+    let input = |n: usize| Value::from(Tensor::new(DataType::F32, [n], vec![0f32; n]));
+    let mut inputs: Vec<Value> = (0..count).map(|i| input(if i == 0 { 1 } else { 2 })).collect();
+    eval::run(&program, "main", &inputs, &RunOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    inputs[count - 1] = input(1);
+    let error = eval::run(&program, "main", &inputs, &RunOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("?n9999 >= 1"), "{error}");
+}

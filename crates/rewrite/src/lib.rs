@@ -38,6 +38,7 @@
 //! | `pipeline/` | Pipelines: `parse` (as text), `pass_info` and `option_value` (names and options), `manager`, `report`, `program_diff`, `reproducer`. |
 //! | `pass_trace` | Trace events of passes; the listener that sends edits to trace sinks. |
 
+mod assumptions;
 pub mod canonicalize;
 mod cse;
 mod dce;
@@ -51,6 +52,7 @@ mod pattern;
 mod pipeline;
 mod rewriter;
 
+pub use assumptions::{ASSUMPTIONS, Assumption};
 pub use cse::eliminate_common_subexpressions;
 pub use dce::eliminate_dead_code;
 pub use fold::{FoldResult, Folded};

@@ -94,3 +94,17 @@ fn at_least_eighty_laws_are_listed_each_with_its_golden_file() {
     }
     assert!(laws.len() >= 80, "{} laws", laws.len());
 }
+
+#[test]
+fn assumptions_name_patterns_and_can_be_switched_off() {
+    let names: Vec<&str> =
+        canonicalize::LISTS.iter().flat_map(|list| list.entries).map(|entry| entry.name).collect();
+    for assumption in sapwood_rewrite::ASSUMPTIONS {
+        for pattern in assumption.patterns {
+            assert!(names.contains(pattern), "{}: `{pattern}` does not exist", assumption.name);
+        }
+        assert!(!names.contains(&assumption.name), "{} is a pattern", assumption.name);
+        let pipeline = format!("simplify{{disable={}}}", assumption.name);
+        assert!(sapwood_rewrite::PassManager::parse(&pipeline).is_ok(), "{pipeline}");
+    }
+}

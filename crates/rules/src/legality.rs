@@ -50,6 +50,11 @@ pub enum IllegalMatch {
         /// An instruction whose attributes or types have it.
         inst: InstId,
     },
+    /// A constant of the match is no longer one, since an earlier extraction replaced it.
+    Constant {
+        /// The value.
+        value: ValueId,
+    },
 }
 
 /// The place of the replacement of a match.
@@ -306,6 +311,12 @@ impl IllegalMatch {
     #[must_use]
     pub fn describe(&self, names: &mut InstPrinter<'_>) -> String {
         match self {
+            Self::Constant { value } => {
+                format!(
+                    "{} is no longer a constant: an earlier match has replaced it",
+                    names.value(*value)
+                )
+            }
             Self::Bodies(a, b) => {
                 format!("`{}` and `{}` are in different bodies", names.print(*a), names.print(*b))
             }

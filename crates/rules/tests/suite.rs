@@ -1,9 +1,12 @@
 //! The tests of rules, in one program: each program takes seconds to link.
 
+mod blocks;
 mod deep_and_wide;
 mod examples;
 mod matchers;
 mod not_checked;
+mod open_properties;
+mod open_reference;
 mod pages;
 mod properties;
 mod reference;

@@ -148,18 +148,29 @@ pub(crate) enum OnnxReadError {
 pub(crate) fn read_onnx(
     input: Result<&Path, Vec<u8>>,
     registry: &Arc<Registry>,
+    edits: &onnx::ModelEdits,
 ) -> Result<ReadProgram, OnnxReadError> {
     let invalid = |error: onnx::ReadError| {
         let error = Diagnostic::error(Span::unknown(), error.to_string());
         OnnxReadError::Model(error.into())
     };
-    let (model, data) = match input {
+    let input_name = input.as_ref().ok().map(|path| path.display().to_string());
+    let (mut model, data) = match input {
         Ok(path) => onnx::read_file(path).map_err(|error| match error {
             onnx::FileError::Read { error, .. } => invalid(error),
             other => OnnxReadError::File(other.to_string()),
         })?,
         Err(bytes) => (onnx::read(bytes).map_err(invalid)?, onnx::ExternalData::default()),
     };
+    if !edits.is_empty() {
+        edits.apply(&mut model, &data).map_err(|error| match error {
+            onnx::EditError::Model(problems) => OnnxReadError::Model(problems),
+            other => OnnxReadError::File(match input_name {
+                Some(name) => format!("{name}: {other}"),
+                None => other.to_string(),
+            }),
+        })?;
+    }
     let module = onnx::to_program(model, data, registry).map_err(OnnxReadError::Model)?;
     let extras = FormatExtras {
         #[cfg(feature = "stablehlo")]

@@ -53,7 +53,7 @@
 //! | `command` (default) | the `sapwood` command, [`Toolkit::main`], and all the other features |
 //! | `stablehlo` | [`stablehlo`], and `.mlir` files |
 //! | `ir` | [`ir`] and [`lower`], and `.py` files |
-//! | `onnx` | [`onnx`], `.onnx` files, and the passes `onnx-to-core` and `decompose` |
+//! | `onnx` | [`onnx`], `.onnx` files, the passes `onnx-to-core` and `decompose`, and the patterns on ops of ONNX |
 //! | `runtime` | [`runtime`], and [`Toolkit::backend`] |
 //! | `check` | [`check`], and [`Toolkit::check`] |
 //! | `rules` | `check`, [`rules`], and [`Toolkit::rules`] |
@@ -67,7 +67,7 @@
 //! | --- | --- |
 //! | `toolkit` | [`Toolkit`]: ops, patterns, rules, passes and backends of your own, for the command and as a library. |
 //! | `formats` | Reading and printing programs of every format. |
-//! | `onnx_passes` | The passes on ops of ONNX. |
+//! | `onnx_passes`, `onnx_patterns` | The passes and patterns on ops of ONNX. |
 //! | `main.rs` | The `sapwood` command; calls [`command`]. |
 //! | `command` | Arguments, and the choice of the verb. `status` and `cli_error` are the results of a verb; `console`, `color`, `diagnostics` (as text and JSON), `select_function`, `signals`. |
 //! | `command/verbs/` | One file per verb, such as `run`, `diff` and `match_`. `opt/` has the parts of `opt`: `pipeline`, `equivalence_check` (`--check`), `first_bad_rewrite` (bisection), `report_page` (`--report`), `statistics`. |
@@ -78,6 +78,8 @@ pub mod command;
 mod formats;
 #[cfg(feature = "onnx")]
 mod onnx_passes;
+#[cfg(feature = "onnx")]
+mod onnx_patterns;
 mod toolkit;
 
 #[cfg(all(feature = "check", feature = "explorer"))]

@@ -1,6 +1,6 @@
 //! The passes on ops of ONNX.
 
-use sapwood_onnx::{LowerOptions, lower_function};
+use sapwood_onnx::{LowerLevel, lower_function};
 use sapwood_ptir::Program;
 use sapwood_rewrite::{MakePass, Pass, PassContext, PassError, PassInfo};
 
@@ -8,7 +8,7 @@ use sapwood_rewrite::{MakePass, Pass, PassContext, PassError, PassInfo};
 #[derive(Clone, Copy)]
 struct OnnxToCore {
     info: &'static PassInfo,
-    options: LowerOptions,
+    level: LowerLevel,
 }
 
 impl Pass for OnnxToCore {
@@ -21,7 +21,7 @@ impl Pass for OnnxToCore {
         program: &mut Program,
         cx: &mut PassContext,
     ) -> Result<bool, PassError> {
-        let lowered = program.functions_mut().map(|f| lower_function(f, self.options)).sum();
+        let lowered = program.functions_mut().map(|f| lower_function(f, self.level)).sum();
         cx.count("lowered", lowered);
         Ok(lowered > 0)
     }
@@ -30,10 +30,7 @@ impl Pass for OnnxToCore {
 /// Returns the pass that comes first in the default pipeline of ONNX models.
 #[cfg(feature = "command")]
 pub(crate) fn onnx_to_core() -> std::sync::Arc<dyn Pass> {
-    std::sync::Arc::new(OnnxToCore {
-        info: &ONNX_TO_CORE,
-        options: LowerOptions { decompose: false },
-    })
+    std::sync::Arc::new(OnnxToCore { info: &ONNX_TO_CORE, level: LowerLevel::Core })
 }
 
 /// Replaces the ops that ONNX and PTIR mean alike.
@@ -42,7 +39,7 @@ pub(crate) static ONNX_TO_CORE: PassInfo = PassInfo {
     doc: "Replaces ops of ONNX by core ops with the same meaning; ops that runtimes have kernels for stay whole.",
     options: &[],
     make: MakePass::Plain(|options| {
-        options.fill(OnnxToCore { info: &ONNX_TO_CORE, options: LowerOptions { decompose: false } })
+        options.fill(OnnxToCore { info: &ONNX_TO_CORE, level: LowerLevel::Core })
     }),
 };
 
@@ -52,6 +49,6 @@ pub(crate) static DECOMPOSE: PassInfo = PassInfo {
     doc: "Replaces ops of ONNX by core ops, also those that `onnx-to-core` leaves whole, such as LayerNormalization.",
     options: &[],
     make: MakePass::Plain(|options| {
-        options.fill(OnnxToCore { info: &DECOMPOSE, options: LowerOptions { decompose: true } })
+        options.fill(OnnxToCore { info: &DECOMPOSE, level: LowerLevel::All })
     }),
 };

@@ -29,6 +29,8 @@ use crate::formats::{
 use crate::formats::{OnnxReadError, read_onnx};
 #[cfg(feature = "runtime")]
 use named_backend::NamedBackend;
+#[cfg(feature = "onnx")]
+use sapwood_onnx::ModelEdits;
 
 /// The ops, patterns, rules, passes and backends of a compiler.
 ///
@@ -65,6 +67,9 @@ pub struct Toolkit {
     // The extents of symbols in the programs that are read.
     #[cfg(feature = "command")]
     bindings: Vec<(Name, u64)>,
+    // The edits of the ONNX models that are read.
+    #[cfg(feature = "onnx")]
+    edits: ModelEdits,
     // The problems of what was added, which the methods that run something report.
     problems: SourceErrors,
 }
@@ -93,12 +98,14 @@ impl Toolkit {
     pub fn new() -> Self {
         Self {
             registry: shipped_registry(),
-            patterns: Vec::new(),
+            patterns: shipped_patterns(),
             passes: shipped_passes(),
             #[cfg(feature = "runtime")]
             backends: Vec::new(),
             #[cfg(feature = "command")]
             bindings: Vec::new(),
+            #[cfg(feature = "onnx")]
+            edits: ModelEdits::default(),
             problems: SourceErrors::default(),
         }
     }
@@ -174,6 +181,19 @@ impl Toolkit {
         &self.bindings
     }
 
+    /// Edits the ONNX models that are read: shapes of inputs, and cutting a part out.
+    #[must_use]
+    #[cfg(feature = "onnx")]
+    pub fn edit_models(mut self, edits: ModelEdits) -> Self {
+        self.edits = edits;
+        self
+    }
+
+    #[cfg(feature = "command")]
+    pub(crate) fn model_edits(&self) -> &ModelEdits {
+        &self.edits
+    }
+
     fn add_problems(&mut self, problems: SourceErrors) {
         self.problems.append_at(Span::unknown(), problems);
     }
@@ -192,8 +212,8 @@ impl Toolkit {
         self.problems.clone().into_result(())
     }
 
-    #[cfg(feature = "command")]
-    pub(crate) fn pass_infos(&self) -> impl Iterator<Item = &PassInfo> {
+    /// Returns the passes that pipelines may name.
+    pub fn pass_infos(&self) -> impl Iterator<Item = &PassInfo> {
         sapwood_rewrite::PASSES.iter().copied().chain(self.passes.iter().map(|info| &**info))
     }
 
@@ -264,7 +284,7 @@ impl Toolkit {
         let errors = |diagnostics| SourceErrors::in_source(diagnostics, &source);
         let read = match format {
             #[cfg(feature = "onnx")]
-            FileFormat::Onnx => match read_onnx(Ok(path), &self.registry) {
+            FileFormat::Onnx => match read_onnx(Ok(path), &self.registry, &self.edits) {
                 Err(OnnxReadError::File(error)) => return Err(SourceErrors::plain(error)),
                 Err(OnnxReadError::Model(problems)) => Err(problems),
                 Ok(read) => Ok(read),
@@ -287,15 +307,11 @@ impl Toolkit {
         })
     }
 
-    /// Runs a pipeline of passes.
+    /// Returns a pass manager with the passes of a pipeline.
     ///
     /// # Errors
-    /// If the text is not a pipeline, or a pass fails. Then the program is unchanged.
-    pub fn optimize(
-        &self,
-        program: &mut Program,
-        pipeline: &str,
-    ) -> Result<RunReport, OptimizeError> {
+    /// If the text is not a pipeline.
+    pub fn pass_manager(&self, pipeline: &str) -> Result<PassManager, SourceErrors> {
         self.check_parts()?;
         #[cfg(feature = "rules")]
         let reader = |files: &[std::path::PathBuf], set: &mut PatternSet| {
@@ -306,7 +322,19 @@ impl Toolkit {
             let parser = parser.pattern_reader(&reader);
             parser.parse(pipeline)
         })?;
-        Ok(PassManager::from(passes).run(program)?)
+        Ok(PassManager::from(passes))
+    }
+
+    /// Runs a pipeline of passes.
+    ///
+    /// # Errors
+    /// If the text is not a pipeline, or a pass fails. Then the program is unchanged.
+    pub fn optimize(
+        &self,
+        program: &mut Program,
+        pipeline: &str,
+    ) -> Result<RunReport, OptimizeError> {
+        Ok(self.pass_manager(pipeline)?.run(program)?)
     }
 
     /// Compares the results of two programs on random inputs.
@@ -409,6 +437,14 @@ fn shipped_passes() -> Vec<Arc<PassInfo>> {
     #[cfg(feature = "onnx")]
     let passes = passes.chain([&crate::onnx_passes::ONNX_TO_CORE, &crate::onnx_passes::DECOMPOSE]);
     passes.map(|info| Arc::new(info.clone())).collect()
+}
+
+// Returns the patterns besides those of `canonicalize`.
+fn shipped_patterns() -> Vec<Arc<AddPatterns>> {
+    #[cfg(feature = "onnx")]
+    return vec![Arc::new(|set: &mut PatternSet| crate::onnx_patterns::LIST.populate(set))];
+    #[cfg(not(feature = "onnx"))]
+    Vec::new()
 }
 
 // Returns the ops of PTIR and, with the feature, of ONNX.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use sapwood_ptir::{TensorLiteral, TensorType};
-use sapwood_types::DataType;
+use sapwood_types::{DataType, read_hex};
 use smallvec::SmallVec;
 
 use crate::cursor::{Cursor, NumberToken};
@@ -227,42 +227,16 @@ impl LiteralParser<'_> {
 
 // Reads a string of hexadecimal digits: the bytes of all elements, or of one.
 fn parse_hex_string(raw: &str, dtype: DataType, shape: &[u64]) -> Result<TensorLiteral, String> {
-    let digits = raw.strip_prefix("0x").ok_or("a literal in quotes starts with 0x")?.as_bytes();
+    let digits = raw.strip_prefix("0x").ok_or("a literal in quotes starts with 0x")?;
     if !digits.len().is_multiple_of(2) {
         return Err(format!(
             "a literal has {} hexadecimal digits, expected an even number",
             digits.len()
         ));
     }
-    let mut bytes = vec![0; digits.len() / 2];
-    // Bytes that are not digits set high bits, which are checked once at the end.
-    let mut seen = 0;
-    for (byte, [a, b]) in bytes.iter_mut().zip(digits.as_chunks::<2>().0) {
-        let (a, b) = (HEX_DIGIT_VALUES[usize::from(*a)], HEX_DIGIT_VALUES[usize::from(*b)]);
-        seen |= a | b;
-        *byte = a << 4 | b;
-    }
-    if seen > 15 {
-        return Err("expected hexadecimal digits in a literal".into());
-    }
+    let bytes = read_hex(digits).ok_or("expected hexadecimal digits in a literal")?;
     literal_from_bytes(bytes, dtype, shape)
 }
-
-const HEX_DIGIT_VALUES: [u8; 256] = {
-    let mut table = [255; 256];
-    let mut i = 0;
-    while i < 10 {
-        table[b'0' as usize + i] = i as u8;
-        i += 1;
-    }
-    let mut i = 0;
-    while i < 6 {
-        table[b'a' as usize + i] = 10 + i as u8;
-        table[b'A' as usize + i] = 10 + i as u8;
-        i += 1;
-    }
-    table
-};
 
 fn literal_from_bytes(
     bytes: Vec<u8>,

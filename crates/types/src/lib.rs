@@ -39,6 +39,7 @@
 //! | `text_file`, `output_file` | Reading text files; writing files atomically. |
 //! | `progress` | The progress of long work, for another thread to show. |
 //! | `did_you_mean`, `counted` | Suggestions for misspelled names; numbers with their nouns, for messages. |
+//! | `hex` | Bytes as hexadecimal digits. |
 //! | `float_mode` | How far rewrites may change floats. |
 //! | `rng` | A random number generator that gives the same numbers for the same seed on every machine. |
 
@@ -47,6 +48,7 @@ mod data_type;
 mod diagnostic;
 mod did_you_mean;
 mod float_mode;
+mod hex;
 mod loc;
 mod mlir_string;
 mod output_file;
@@ -63,6 +65,7 @@ pub use data_type::{DataType, UnknownDataType};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use did_you_mean::did_you_mean;
 pub use float_mode::FloatMode;
+pub use hex::{read_hex, write_hex};
 pub use loc::{Loc, LocAliases, LocError, LocKind, LocTable, read_locs};
 pub use mlir_string::{unescape_mlir, write_mlir_string};
 pub use output_file::{OutputFile, WriteError, write_atomically};

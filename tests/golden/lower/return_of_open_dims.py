@@ -12,7 +12,7 @@ def beside(n: pi.INT64, x: pi.TensorType(pi.FP32, [n])) -> pi.INT64:
         z = x
     x = z
     return 4
-def unknown(n: pi.INT64, x: pi.TensorType(pi.FP32, [n * 2])) -> pi.TensorType(pi.FP32, [n * 2]):
+def unknown(n: pi.INT64, x: pi.TensorType(pi.FP32, [n ** 2])) -> pi.TensorType(pi.FP32, [n ** 2]):
     for i in range(0, n, 1):
         if i > 3:
             return x

@@ -1,8 +1,8 @@
 #! test: lower
-def f(n: pi.INT64, x: pi.TensorType(pi.FP32, [n * 2]), b: pi.BOOL) -> pi.TensorType(pi.BOOL, [n + n]):
-    a = pi.typed(x * 2.0, pi.TensorType(pi.FP32, [n * 2]))
-    c = pi.typed(a > x, pi.TensorType(pi.BOOL, [n * 2]))
-    return pi.typed(b & c, pi.TensorType(pi.BOOL, [n * 2]))
+def f(n: pi.INT64, x: pi.TensorType(pi.FP32, [n ** 2]), b: pi.BOOL) -> pi.TensorType(pi.BOOL, [n ** 2]):
+    a = pi.typed(x * 2.0, pi.TensorType(pi.FP32, [n ** 2]))
+    c = pi.typed(a > x, pi.TensorType(pi.BOOL, [n ** 2]))
+    return pi.typed(b & c, pi.TensorType(pi.BOOL, [n ** 2]))
 #> ptir 1
 #>
 #> func @f(%n: i64[], %x: f32[?], %b: bool[]) -> bool[?] {

@@ -51,6 +51,9 @@ pub(super) fn attention<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
     let mut bias = scores.number(0.0).expand(&scores.dims());
     if let Some(mask) = cx.opt(3) {
         let mut mask = mask;
+        if mask.rank() == 0 {
+            return vec![cx.fail("the mask is a scalar")];
+        }
         let given = mask.extent(mask.rank() - 1);
         let is_bool = mask.dtype() == DataType::Bool;
         if given < sk {

@@ -203,7 +203,7 @@ impl<'b> V<'b> {
     pub(crate) fn ty(self) -> TensorType {
         if self.b.has_failed() {
             // Any type will do, as long as it has axes to look at.
-            return TensorType::new(DataType::F32, [1u64; 8]);
+            return TensorType::new(DataType::F32, [1u64; 64]);
         }
         let f = self.b.f.borrow();
         match self.id.map(|id| f.value_type(id)) {
@@ -239,8 +239,14 @@ impl<'b> V<'b> {
 
     /// Returns a known extent, or fails.
     pub(crate) fn extent(self, axis: usize) -> i64 {
+        // Larger ones could overflow in sums and products of two.
+        const MAX_EXTENT: i64 = 1 << 31;
         match self.dim(axis).known().and_then(|n| i64::try_from(n).ok()) {
-            Some(n) => n,
+            Some(n) if n <= MAX_EXTENT => n,
+            Some(n) => {
+                self.b.fail(format!("the extent {n} of axis {axis} is too large"));
+                0
+            }
             None => {
                 self.b.fail(format!("the extent of axis {axis} is not known"));
                 0
@@ -408,8 +414,8 @@ impl<'b> V<'b> {
 
     /// Returns the mean over axes, whose extents must be known.
     pub(crate) fn mean(self, axes: &[usize], keepdims: bool) -> Self {
-        let count: i64 = axes.iter().map(|&axis| self.extent(axis)).product();
-        self.sum(axes, keepdims) / count as f64
+        let count: f64 = axes.iter().map(|&axis| self.extent(axis) as f64).product();
+        self.sum(axes, keepdims) / count
     }
 
     pub(crate) fn arg_extreme(self, is_max: bool, axis: usize, keepdims: bool) -> Self {

@@ -72,7 +72,28 @@ impl<'b> Cx<'b> {
     }
 
     pub(crate) fn int(&self, name: &str, default: i64) -> i64 {
-        self.attr(name).and_then(Attr::as_int).unwrap_or(default)
+        self.attr(name).and_then(Attr::as_int).map_or(default, |n| self.bounded(n))
+    }
+
+    /// Returns a number of an attribute or an input, or fails if it is too large for an extent, a step or a pad, so that sums and products of
+    /// two such numbers do not overflow. The bounds of `Slice` may be any numbers.
+    fn bounded(&self, n: i64) -> i64 {
+        const MAX_NUMBER: u64 = 1 << 31;
+        if n.unsigned_abs() > MAX_NUMBER && self.view.def.name != "onnx.Slice" {
+            self.fail(format!("the number {n} is too large"));
+            return 1;
+        }
+        n
+    }
+
+    /// Returns the product of extents, or fails if it is too large.
+    pub(crate) fn product(&self, extents: &[i64]) -> i64 {
+        const MAX_PRODUCT: i64 = 1 << 48;
+        let product = extents.iter().try_fold(1i64, |n, &d| n.checked_mul(d));
+        product.filter(|n| (0..=MAX_PRODUCT).contains(n)).unwrap_or_else(|| {
+            self.fail("the extents are negative or too large");
+            1
+        })
     }
 
     pub(crate) fn flag(&self, name: &str, default: bool) -> bool {
@@ -85,7 +106,7 @@ impl<'b> Cx<'b> {
     }
 
     pub(crate) fn ints(&self, name: &str) -> Option<Vec<i64>> {
-        Some(self.attr(name)?.as_ints()?.to_vec())
+        Some(self.attr(name)?.as_ints()?.iter().map(|&n| self.bounded(n)).collect())
     }
 
     pub(crate) fn ints_or(&self, name: &str, default: i64, len: usize) -> Vec<i64> {
@@ -171,10 +192,11 @@ impl<'b> Cx<'b> {
     pub(crate) fn const_ints(&self, i: usize) -> Vec<i64> {
         let numbers = self.numbers(i);
         let all = numbers.and_then(|list| list.into_iter().map(|n| n?.as_constant()).collect());
-        all.unwrap_or_else(|| {
+        let Some(all): Option<Vec<i64>> = all else {
             self.fail(format!("the contents of input {i} are not known"));
-            Vec::new()
-        })
+            return Vec::new();
+        };
+        all.into_iter().map(|n| self.bounded(n)).collect()
     }
 
     /// Returns the integers of an attribute, or of an input in newer versions; `None` if neither is given.

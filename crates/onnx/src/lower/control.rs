@@ -170,7 +170,12 @@ pub(super) fn run_scan(cx: &mut EvalCx<'_>) -> EvalResult {
         let mut slices = Vec::new();
         for (k, tensor) in inputs.iter().enumerate() {
             let at = if directions.get(k) == Some(&1) { length - 1 - i } else { i };
-            slices.push(Value::from(slice_at(tensor, axis_of(tensor, axes[k])?, at)?));
+            slices.push(Value::from(slice_at(
+                cx,
+                tensor,
+                axis_of(tensor, axes.get(k).copied().unwrap_or(0))?,
+                at,
+            )?));
         }
         let results = cx.call_region(0, carried.iter().cloned().chain(slices))?;
         let mut results = results.into_iter();
@@ -190,7 +195,7 @@ pub(super) fn run_scan(cx: &mut EvalCx<'_>) -> EvalResult {
     Ok(all)
 }
 
-fn slice_at(x: &Tensor, axis: usize, index: usize) -> Result<Tensor, Fault> {
+fn slice_at(cx: &EvalCx<'_>, x: &Tensor, axis: usize, index: usize) -> Result<Tensor, Fault> {
     let shape = x.shape();
     let outer: usize = shape[..axis].iter().product();
     let inner: usize = shape[axis + 1..].iter().product();
@@ -198,7 +203,7 @@ fn slice_at(x: &Tensor, axis: usize, index: usize) -> Result<Tensor, Fault> {
     let extent = new_shape.remove(axis);
     with_native!(x.dtype(), T => {
         let all = x.elements::<T>().ok_or_else(|| Fault::op("unexpected element type"))?;
-        let mut part: Vec<T> = Vec::with_capacity(outer * inner);
+        let mut part: Vec<T> = cx.alloc(outer * inner)?;
         for o in 0..outer {
             let start = (o * extent + index) * inner;
             part.extend_from_slice(&all[start..start + inner]);

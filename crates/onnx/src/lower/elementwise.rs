@@ -55,6 +55,9 @@ pub(super) fn cast_to<'b>(cx: &Cx<'b>, x: V<'b>, dtype: DataType) -> V<'b> {
     let largest = match dtype {
         // Numbers that do not fit wrap, as integers do.
         DataType::I4 | DataType::U4 if x.dtype().is_float() => {
+            if cx.view.is_written_back {
+                return cx.fail("it would need two casts");
+            }
             return x.cast(DataType::I32).cast(dtype);
         }
         DataType::F8E4M3Fn => 448.0,
@@ -63,6 +66,9 @@ pub(super) fn cast_to<'b>(cx: &Cx<'b>, x: V<'b>, dtype: DataType) -> V<'b> {
     };
     if !cx.flag("saturate", true) || !x.dtype().is_float() || x.dtype() == dtype {
         return x.cast(dtype);
+    }
+    if cx.view.is_written_back {
+        return cx.fail("its saturation would need more nodes");
     }
     let wide = x.cast(DataType::F32);
     let clamped = wide.min(wide.number(largest)).max(wide.number(-largest));

@@ -12,6 +12,9 @@ pub(super) fn gather<'b>(cx: &Cx<'b>) -> V<'b> {
     let (x, indices) = (cx.x(0), cx.x(1));
     let rank = x.rank();
     let axis = cx.axis("axis", 0, rank);
+    if cx.b.has_failed() {
+        return x;
+    }
     if cx.b.is_inference && x.dims().iter().any(|d| d.known().is_none()) {
         let mut dims: Dims = x.dims()[..axis].iter().copied().collect();
         dims.extend(indices.dims());
@@ -59,6 +62,9 @@ pub(super) fn gather_elements<'b>(cx: &Cx<'b>) -> V<'b> {
 fn nd_indices<'b>(cx: &Cx<'b>, x: V<'b>, indices: V<'b>, batch: usize) -> (V<'b>, usize) {
     let rank = indices.rank();
     let count = indices.extent(rank.saturating_sub(1)) as usize;
+    if rank == 0 || batch >= rank || batch.saturating_add(count) > x.rank() {
+        return (cx.fail("the index vectors do not fit the operand"), 0);
+    }
     let extents: Vec<i64> = (batch..batch + count).map(|a| x.extent(a)).collect();
     let wrap = cx.b.i64s(&[count as u64], &extents);
     let indices = indices.cast(DataType::I64);
@@ -143,7 +149,9 @@ pub(super) fn one_hot<'b>(cx: &Cx<'b>) -> V<'b> {
     let axis = cx.axis("axis", -1, rank);
     let indices = indices.cast(DataType::I64).wrap_negative(depth).unsqueeze(&[axis]);
     let mut dims = indices.dims();
-    dims[axis] = Dim::Known(depth.max(0) as u64);
+    if let Some(dim) = dims.get_mut(axis) {
+        *dim = Dim::Known(depth.max(0) as u64);
+    }
     let hot = cx.b.iota(DataType::I64, &dims, axis).compare(indices, Direction::Eq);
     let value = |i: i64| values.at(0, i);
     hot.select(value(1), value(0))
@@ -189,6 +197,9 @@ pub(super) fn cumulative<'b>(cx: &Cx<'b>, op: &str) -> V<'b> {
     }
     let axis = cx.wrap_axis(cx.const_ints(1).first().copied().unwrap_or(0), rank);
     let n = x.extent(axis);
+    if cx.b.has_failed() {
+        return x;
+    }
     let reverse = cx.flag("reverse", false);
     let neutral = x.number(if op == "add" { 0.0 } else { 1.0 });
     // Moves elements by `k` towards the end, or towards the start if reversed.
@@ -245,10 +256,14 @@ pub(super) fn col2im<'b>(cx: &Cx<'b>) -> V<'b> {
     let dilations = cx.ints_or("dilations", 1, n);
     let pads = cx.ints_or("pads", 0, 2 * n);
     let strides = cx.ints_or("strides", 1, n);
-    if block.len() != n || x.rank() != 3 {
+    if [block.len(), dilations.len(), strides.len()] != [n; 3]
+        || pads.len() != 2 * n
+        || x.rank() != 3
+        || strides.contains(&0)
+    {
         return cx.fail("the shapes do not fit");
     }
-    let taps: i64 = block.iter().product();
+    let taps = cx.product(&block);
     let (batch, channels) = (x.extent(0), x.extent(1) / taps.max(1));
     let counts: Vec<i64> = (0..n)
         .map(|i| {
@@ -286,7 +301,7 @@ pub(super) fn max_unpool<'b>(cx: &Cx<'b>) -> V<'b> {
     let kernel = cx.ints("kernel_shape").unwrap_or_default();
     let n = kernel.len();
     let (strides, pads) = (cx.ints_or("strides", 1, n), cx.ints_or("pads", 0, 2 * n));
-    if x.rank() != n + 2 || strides.len() != n {
+    if x.rank() != n + 2 || strides.len() != n || pads.len() != 2 * n {
         return cx.fail("the attributes do not fit");
     }
     let mut plain = vec![x.extent(0), x.extent(1)];
@@ -298,7 +313,7 @@ pub(super) fn max_unpool<'b>(cx: &Cx<'b>) -> V<'b> {
         None => plain.clone(),
     };
     // Indices count elements of the smaller shape, which is at the start of the larger one.
-    let total: i64 = plain.iter().product();
+    let total = cx.product(&plain);
     let count = x.ty().num_elements().unwrap_or(0) as i64;
     let zeros = cx.b.filled(x.dtype(), &[total.max(0) as u64], 0.0);
     let places = reshape_ints(indices.cast(DataType::I64), &[count, 1]);

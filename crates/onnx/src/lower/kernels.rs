@@ -27,17 +27,16 @@ pub(super) fn infer_non_zero(_: &NodeView<'_>, types: &[&ValueType]) -> Option<V
 pub(super) fn non_zero(cx: &mut EvalCx<'_>) -> EvalResult {
     let x = cx.tensor(0)?.clone();
     let shape = x.shape().to_vec();
-    let mut found: Vec<usize> = Vec::new();
-    with_native!(x.dtype(), T => {
+    cx.work(x.len() as u64)?;
+    let found: Vec<usize> = with_native!(x.dtype(), T => {
         let zero = T::unpack(0).pack();
         let view = view::<T>(&x)?;
         // Both zeros of floats are zero.
         let is_zero = |bits: u128| bits == zero || is_negative_zero(x.dtype(), bits);
-        for i in 0..x.len() {
-            if !is_zero(view.get(i).pack()) {
-                found.push(i);
-            }
-        }
+        let is_counted = |&i: &usize| !is_zero(view.get(i).pack());
+        let mut found = cx.alloc((0..x.len()).filter(is_counted).count())?;
+        found.extend((0..x.len()).filter(is_counted));
+        found
     });
     let rank = shape.len().max(1);
     let mut all = cx.alloc::<i64>(rank * found.len())?;
@@ -69,7 +68,7 @@ fn axis_attr(cx: &EvalCx<'_>, rank: usize) -> Result<Option<usize>, Fault> {
 }
 
 // Returns slices along an axis as rows of equal length, and the number of rows in front of the axis.
-fn gather_rows(x: &Tensor, axis: usize, rows: &[usize]) -> Result<Tensor, Fault> {
+fn gather_rows(cx: &EvalCx<'_>, x: &Tensor, axis: usize, rows: &[usize]) -> Result<Tensor, Fault> {
     let shape = x.shape();
     let outer: usize = shape[..axis].iter().product();
     let inner: usize = shape[axis + 1..].iter().product();
@@ -77,7 +76,7 @@ fn gather_rows(x: &Tensor, axis: usize, rows: &[usize]) -> Result<Tensor, Fault>
     new_shape[axis] = rows.len();
     with_native!(x.dtype(), T => {
         let view = view::<T>(x)?;
-        let mut all: Vec<T> = Vec::with_capacity(outer * rows.len() * inner);
+        let mut all: Vec<T> = cx.alloc(outer * rows.len() * inner)?;
         for o in 0..outer {
             for &row in rows {
                 let start = (o * shape[axis] + row) * inner;
@@ -109,7 +108,7 @@ pub(super) fn compress(cx: &mut EvalCx<'_>) -> EvalResult {
     };
     let extent = x.shape().get(axis).copied().unwrap_or(0);
     let rows: Vec<usize> = (0..extent.min(flags.len())).filter(|&i| flags[i]).collect();
-    one(gather_rows(&x, axis, &rows)?)
+    one(gather_rows(cx, &x, axis, &rows)?)
 }
 
 pub(super) fn infer_unique(view: &NodeView<'_>, types: &[&ValueType]) -> Option<Vec<ValueType>> {
@@ -133,26 +132,29 @@ pub(super) fn unique(cx: &mut EvalCx<'_>) -> EvalResult {
     let (outer, extent): (usize, usize) = (shape[..axis].iter().product(), shape[axis]);
     let inner: usize = shape[axis + 1..].iter().product();
     // Rows are compared by numbers that have the order of their elements.
-    let mut keys: Vec<Vec<i128>> = Vec::with_capacity(extent);
+    let mut keys: Vec<i128> = cx.alloc(x.len())?;
     let dtype = x.dtype();
     with_native!(dtype, T => {
         let view = view::<T>(&x)?;
         for row in 0..extent {
-            let mut key = Vec::with_capacity(outer * inner);
             for o in 0..outer {
                 let start = (o * extent + row) * inner;
-                key.extend((start..start + inner).map(|i| order_key(dtype, view.get(i).pack())));
+                keys.extend((start..start + inner).map(|i| order_key(dtype, view.get(i).pack())));
             }
-            keys.push(key);
         }
     });
-    let mut order: Vec<usize> = (0..extent).collect();
-    order.sort_by(|&a, &b| keys[a].cmp(&keys[b]).then(a.cmp(&b)));
+    let width = outer * inner;
+    let key = |row: usize| &keys[row * width..(row + 1) * width];
+    let mut order: Vec<usize> = cx.alloc(extent)?;
+    order.extend(0..extent);
+    // A sort compares each row with about log2(rows) others.
+    cx.work((x.len() as u64).saturating_mul(u64::from(extent.max(2).ilog2())))?;
+    order.sort_by(|&a, &b| key(a).cmp(key(b)).then(a.cmp(&b)));
     // First occurrences in sorted order, with the rows that equal each.
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for row in order {
         match groups.last_mut() {
-            Some(group) if keys[group[0]] == keys[row] => group.push(row),
+            Some(group) if key(group[0]) == key(row) => group.push(row),
             _ => groups.push(vec![row]),
         }
     }
@@ -166,7 +168,7 @@ pub(super) fn unique(cx: &mut EvalCx<'_>) -> EvalResult {
     }
     let ints = |list: Vec<i64>| Value::from(Tensor::new(DataType::I64, [list.len()], list));
     let results = [
-        Value::from(gather_rows(&x, axis, &firsts)?),
+        Value::from(gather_rows(cx, &x, axis, &firsts)?),
         ints(firsts.iter().map(|&row| row as i64).collect()),
         ints(inverse),
         ints(groups.iter().map(|group| group.len() as i64).collect()),
@@ -217,10 +219,14 @@ pub(super) fn non_max_suppression(cx: &mut EvalCx<'_>) -> EvalResult {
     let overlap = float(3)?.unwrap_or(0.0);
     let threshold = float(4)?;
     let center = matches!(cx.attr("center_point_box")?, Attr::Int(1));
-    let ([batches, count, 4], [_, classes, _]) = (boxes.shape(), scores.shape()) else {
+    let (&[batches, count, 4], &[score_batches, classes, score_count]) =
+        (boxes.shape(), scores.shape())
+    else {
         return Err(Fault::op("the boxes or the scores have an unexpected shape"));
     };
-    let (batches, count, classes) = (*batches, *count, *classes);
+    if [batches, count] != [score_batches, score_count] {
+        return Err(Fault::op("there is not one score per box"));
+    }
     let all = cx.elements::<f32>(0)?.into_owned();
     let points = cx.elements::<f32>(1)?.into_owned();
     let corners = |batch: usize, i: usize| -> [f32; 4] {
@@ -243,6 +249,7 @@ pub(super) fn non_max_suppression(cx: &mut EvalCx<'_>) -> EvalResult {
     for batch in 0..batches {
         for class in 0..classes {
             let score = |i: usize| points[(batch * classes + class) * count + i];
+            cx.work(count as u64)?;
             let mut order: Vec<usize> =
                 (0..count).filter(|&i| threshold.is_none_or(|t| score(i) > t)).collect();
             order.sort_by(|&a, &b| score(b).total_cmp(&score(a)).then(a.cmp(&b)));

@@ -1,8 +1,9 @@
 //! Products of matrices, and convolutions.
 
+use sapwood_ptir::dims::DimExpr;
 use sapwood_ptir::eval::DataType;
 use sapwood_ptir::ops::Direction;
-use sapwood_ptir::{Dim, Dims};
+use sapwood_ptir::{Dim, Dims, TensorType};
 
 use super::builder::{ConvArgs, V, joined_dims};
 use super::context::Cx;
@@ -111,7 +112,34 @@ fn kernel_shape(w: V<'_>) -> Vec<i64> {
     (2..w.rank()).map(|axis| w.extent(axis)).collect()
 }
 
+/// Infers the type of a convolution or a pooling whose pads depend on extents that are not known: with `auto_pad` SAME, the extents
+/// are divided by the strides, rounded up. `channels` is the extent of axis 1.
+pub(super) fn same_window_type(
+    cx: &Cx<'_>,
+    x: V<'_>,
+    spatial: usize,
+    channels: Dim,
+) -> Option<TensorType> {
+    let is_open = x.dims().iter().skip(2).any(|d| d.known().is_none());
+    let is_same = matches!(cx.text("auto_pad", "NOTSET"), "SAME_UPPER" | "SAME_LOWER");
+    let strides = cx.ints_or("strides", 1, spatial);
+    if !cx.b.is_inference || !is_open || !is_same || x.rank() != spatial + 2 {
+        return None;
+    }
+    let mut ty = x.ty();
+    ty.dims[1] = channels;
+    for (dim, &stride) in ty.dims.iter_mut().skip(2).zip(&strides) {
+        let stride = stride.max(1);
+        *dim = dim.map_expr(|n| n.checked_add(DimExpr::constant(stride - 1)?)?.floordiv(stride));
+    }
+    Some(ty)
+}
+
 pub(super) fn conv<'b>(cx: &Cx<'b>) -> V<'b> {
+    let (x, w) = (cx.x(0), cx.x(1));
+    if let Some(ty) = same_window_type(cx, x, w.rank().saturating_sub(2), w.dim(0)) {
+        return x.number(0.0).pretend(ty);
+    }
     let result = convolve(cx, cx.x(0), cx.x(1));
     match cx.opt(2) {
         Some(bias) => add_channels(result, bias),
@@ -163,8 +191,25 @@ pub(super) fn conv_transpose<'b>(cx: &Cx<'b>) -> V<'b> {
     if [strides.len(), dilations.len(), extra.len()] != [n; 3]
         || pads.len() != 2 * n
         || x.rank() != n + 2
+        || wanted.as_ref().is_some_and(|shape| shape.len() < n)
     {
         return cx.fail("the attributes do not fit the kernel");
+    }
+    if cx.b.is_inference && x.dims().iter().skip(2).any(|d| d.known().is_none()) {
+        let mut ty = x.ty();
+        ty.dims[1] = w.dim(1).times(Dim::Known(groups as u64));
+        for i in 0..n {
+            let added = (kernel[i] - 1) * dilations[i] + 1 + extra[i] - pads[i] - pads[n + i];
+            let added = added.saturating_sub(strides[i]);
+            ty.dims[i + 2] = match (&wanted, auto) {
+                (None, "NOTSET") => ty.dims[i + 2].map_expr(|size| {
+                    size.checked_mul(DimExpr::constant(strides[i])?)?
+                        .checked_add(DimExpr::constant(added)?)
+                }),
+                _ => Dim::Unknown,
+            };
+        }
+        return x.number(0.0).pretend(ty);
     }
     let mut edges = Vec::new();
     for i in 0..n {
@@ -223,7 +268,7 @@ pub(super) fn deform_conv<'b>(cx: &Cx<'b>) -> V<'b> {
     let (x, w, offset) = (cx.x(0), cx.x(1), cx.x(2));
     let window = window(cx, x, kernel_shape(w));
     let (groups, offset_groups) = (cx.int("group", 1).max(1), cx.int("offset_group", 1).max(1));
-    if x.rank() != 4 {
+    if x.rank() != 4 || window.kernel.len() != 2 {
         return cx.fail("only images are supported");
     }
     let [n, c, h, wd] = [x.extent(0), x.extent(1), x.extent(2), x.extent(3)];

@@ -25,7 +25,7 @@ mod table;
 use std::sync::Arc;
 
 use sapwood_ptir::dims::DimExpr;
-use sapwood_ptir::eval::{self, EvalCx, EvalResult, Fault, RunOptions, Value};
+use sapwood_ptir::eval::{EvalCx, EvalResult, Fault, Prepared, Value};
 use sapwood_ptir::ops::Return;
 use sapwood_ptir::{
     Attr, Function, InsertPoint, Op as _, OpDef, Program, Registry, TensorLiteral, ValueType,
@@ -38,7 +38,8 @@ use context::Cx;
 use table::Meaning;
 
 pub(crate) use control::infer_control_flow;
-pub use pass::{LowerOptions, lower_function};
+pub use pass::lower_function;
+pub use table::LowerLevel;
 
 /// The known contents of a value: a literal, or integers that are expressions over symbols.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +60,22 @@ pub(crate) struct NodeView<'a> {
     pub(crate) attrs: &'a [Attr],
     pub(crate) absent: &'a [i64],
     pub(crate) outputs: usize,
+    /// The types of the results, if they are known; not in inference.
+    pub(crate) results: &'a [ValueType],
+    /// True if the meaning will be written as ONNX again, so that it should not need more nodes.
+    pub(crate) is_written_back: bool,
+}
+
+impl<'a> NodeView<'a> {
+    /// Returns a view without the types of the results.
+    pub(crate) fn new(
+        def: &'a OpDef,
+        attrs: &'a [Attr],
+        absent: &'a [i64],
+        outputs: usize,
+    ) -> Self {
+        Self { def, attrs, absent, outputs, results: &[], is_written_back: false }
+    }
 }
 
 /// The types and known contents of the results of an op; `None` where they are not known.
@@ -133,7 +150,7 @@ fn evaluate(cx: &mut EvalCx<'_>) -> EvalResult {
         Attr::Ints(list) => list.to_vec(),
         _ => Vec::new(),
     };
-    let view = NodeView { def, attrs: &attrs, absent: &absent, outputs: cx.num_results() };
+    let view = NodeView::new(def, &attrs, &absent, cx.num_results());
     let args: Vec<Value> = cx.args().to_vec();
     let (f, params) = scratch_function(args.iter().map(Value::ty));
     let b = Builder::new(f, false);
@@ -162,7 +179,15 @@ fn evaluate(cx: &mut EvalCx<'_>) -> EvalResult {
     f.set_result_types(&types);
     let mut program = Program::new(Registry::builtin());
     program.replace(f);
-    let options = RunOptions { threads: cx.threads(), ..RunOptions::default() };
-    let results = eval::run(&program, "node", &args, &options);
-    Ok(results.map_err(|error| failed(error.to_string()))?.into())
+    let prepared = Prepared::new(&program, "node", None).map_err(|e| failed(e.to_string()))?;
+    let results = prepared.run_within(&args, cx).map_err(|error| match error.fault {
+        // The limits are those of the whole run.
+        limit @ (Fault::Steps { .. }
+        | Fault::Time { .. }
+        | Fault::Memory { .. }
+        | Fault::OutOfMemory { .. }
+        | Fault::Stopped) => limit,
+        _ => failed(error.to_string()),
+    })?;
+    Ok(results.into())
 }

@@ -73,6 +73,9 @@ pub(super) fn group<'b>(cx: &Cx<'b>) -> V<'b> {
     let x = cx.x(0);
     let dims = x.dims();
     let groups = cx.int("num_groups", 1).max(1);
+    if dims.len() < 2 {
+        return cx.fail("there are no channels");
+    }
     let channels = x.extent(1);
     let mut split: Vec<Dim> =
         vec![dims[0], Dim::Known(groups as u64), Dim::Known((channels / groups) as u64)];
@@ -147,12 +150,18 @@ pub(super) fn lp<'b>(cx: &Cx<'b>) -> V<'b> {
     is_zero.select(x.number(0.0), x / is_zero.select(norm.number(1.0), norm))
 }
 
+/// The most channels in a sum of `LRN`, which is written out.
+const MAX_LRN_SIZE: i64 = 1 << 12;
+
 pub(super) fn lrn<'b>(cx: &Cx<'b>) -> V<'b> {
     let x = cx.x(0);
     let size = cx.int("size", 1).max(1);
     let (alpha, beta, bias) =
         (cx.float("alpha", 0.0001), cx.float("beta", 0.75), cx.float("bias", 1.0));
     let rank = x.rank();
+    if rank < 2 || size > MAX_LRN_SIZE {
+        return cx.fail("there are no channels, or too many in a sum");
+    }
     let (mut low, mut high) = (vec![0; rank], vec![0; rank]);
     (low[1], high[1]) = ((size - 1) / 2, size - 1 - (size - 1) / 2);
     let squares = (x * x).pad(x.number(0.0), &low, &high);

@@ -2,24 +2,19 @@
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
+use sapwood_ptir::eval::{FoldLimits, fold_inst};
 use sapwood_ptir::ops::Cast;
-use sapwood_ptir::{Attr, Function, InsertPoint, InstId, ValueId, ValueType};
+use sapwood_ptir::{Attr, Dim, Function, InsertPoint, InstId, TensorLiteral, ValueId, ValueType};
 
 use super::builder::Builder;
 use super::context::Cx;
+use super::table::LowerLevel;
 use super::{Known, NodeView, shape_values, table};
 use crate::dialect::{ABSENT, PREFIX};
 
-/// The choice of ops to replace.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LowerOptions {
-    /// Also replaces ops that runtimes have kernels for, by their definition.
-    pub decompose: bool,
-}
-
 /// Replaces ops of ONNX by core ops with the same meaning, and returns how many. An op stays if the extents or contents that its meaning
 /// depends on are not known.
-pub fn lower_function(f: &mut Function, options: LowerOptions) -> usize {
+pub fn lower_function(f: &mut Function, level: LowerLevel) -> usize {
     let insts: Vec<InstId> = f.walk().filter(|&inst| f.op_name(inst).starts_with(PREFIX)).collect();
     if insts.is_empty() {
         return 0;
@@ -29,7 +24,7 @@ pub fn lower_function(f: &mut Function, options: LowerOptions) -> usize {
     let mut known: HashMap<ValueId, Known, FxBuildHasher> = HashMap::default();
     let mut count = 0;
     for inst in insts {
-        count += usize::from(lower_inst(&b, inst, options, &mut known));
+        count += usize::from(lower_inst(&b, inst, level, &mut known));
     }
     *f = b.f.into_inner();
     count
@@ -38,7 +33,7 @@ pub fn lower_function(f: &mut Function, options: LowerOptions) -> usize {
 fn lower_inst(
     b: &Builder,
     inst: InstId,
-    options: LowerOptions,
+    level: LowerLevel,
     known: &mut HashMap<ValueId, Known, FxBuildHasher>,
 ) -> bool {
     let f = b.f.borrow();
@@ -64,14 +59,28 @@ fn lower_inst(
     let span = f.inst_span(inst);
     let last = f.prev_inst(inst);
     drop(f);
-    let view = NodeView { def: &def, attrs: &attrs, absent: &absent, outputs: results.len() };
+    let view = NodeView {
+        results: &result_types,
+        is_written_back: level == LowerLevel::Core,
+        ..NodeView::new(&def, &attrs, &absent, results.len())
+    };
     let refs: Vec<&ValueType> = types.iter().collect();
     if let (Some(numbers), Some(&result)) =
         (shape_values::numbers_of(&view, &refs, &facts), results.first())
     {
         known.insert(result, Known { literal: None, numbers: Some(numbers.into()) });
     }
-    if !(row.is_core || options.decompose) {
+    if let Some(literals) = folded(b, inst, op, &facts) {
+        let mut f = b.f.borrow_mut();
+        for ((&old, literal), ty) in results.iter().zip(&literals).zip(&result_types) {
+            let new = f.constant(literal, InsertPoint::Before(inst), span);
+            if !replace(&mut f, inst, old, new, ty) {
+                return false;
+            }
+        }
+        return f.erase(inst).is_ok();
+    }
+    if row.level > level {
         return false;
     }
     b.insert_at(InsertPoint::Before(inst), span);
@@ -82,9 +91,13 @@ fn lower_inst(
     let failed = b.take_failure().is_some() || new.len() < results.len();
     let mut f = b.f.borrow_mut();
     let is_cast = matches!(op, "onnx.Cast" | "onnx.CastLike");
-    let adds_cast = !options.decompose && !is_cast && has_cast_between(&f, last, inst);
+    let adds_cast = level == LowerLevel::Core && !is_cast && has_cast_between(&f, last, inst);
+    // A value that knows less than its node would need a refinement, which keeps patterns from matching.
+    let knows_less = level == LowerLevel::Core
+        && new.iter().flatten().any(|&v| has_unknown_dim(f.value_type(v)));
     let fits = !failed
         && !adds_cast
+        && !knows_less
         && new
             .iter()
             .zip(&result_types)
@@ -95,21 +108,44 @@ fn lower_inst(
     }
     for ((&old, new), ty) in results.iter().zip(&new).zip(&result_types) {
         let Some(new) = *new else { continue };
-        let new = match f.value_type(new) == ty {
-            true => new,
-            false => refined(&mut f, new, ty, inst).unwrap_or(new),
-        };
-        if f.hint(new).is_none() {
-            f.copy_hint(old, new);
-        }
         if let Some(fact) = known.get(&old).cloned() {
             known.insert(new, fact);
         }
-        if f.replace_all_uses(old, new).is_err() {
+        if !replace(&mut f, inst, old, new, ty) {
             return false;
         }
     }
     f.erase(inst).is_ok()
+}
+
+/// The most elements of a constant that is computed from other constants.
+const MAX_FOLDED_ELEMENTS: u64 = 1 << 20;
+/// Ops that repeat their operands: their result takes more bytes than they do.
+const REPEATING: &[&str] = &["onnx.Expand", "onnx.Tile", "onnx.ConstantOfShape", "onnx.Range"];
+/// The most elements of a constant that repeats others.
+const MAX_REPEATED_ELEMENTS: u64 = 64;
+
+// Returns the results of an op whose operands are all constants. Broadcasts are implicit here, so that they need not become constants.
+fn folded(b: &Builder, inst: InstId, op: &str, facts: &[Known]) -> Option<Vec<TensorLiteral>> {
+    if facts.is_empty() || facts.iter().any(|known| known.literal.is_none()) {
+        return None;
+    }
+    let repeats = REPEATING.contains(&op);
+    let max_elements = if repeats { MAX_REPEATED_ELEMENTS } else { MAX_FOLDED_ELEMENTS };
+    let limits = FoldLimits { max_elements, ..FoldLimits::default() };
+    Some(fold_inst(&b.f.borrow(), inst, &limits)?.into_vec())
+}
+
+// Replaces a result of an instruction by another value, which gets its name and its type.
+fn replace(f: &mut Function, inst: InstId, old: ValueId, new: ValueId, ty: &ValueType) -> bool {
+    let new = match f.value_type(new) == ty {
+        true => new,
+        false => refined(f, new, ty, inst).unwrap_or(new),
+    };
+    if f.hint(new).is_none() {
+        f.copy_hint(old, new);
+    }
+    f.replace_all_uses(old, new).is_ok()
 }
 
 // Returns whether an attempt added casts, which the node does without.
@@ -122,6 +158,10 @@ fn has_cast_between(f: &Function, last: Option<InstId>, before: InstId) -> bool 
         next = f.prev_inst(inst);
     }
     false
+}
+
+fn has_unknown_dim(ty: &ValueType) -> bool {
+    ty.as_tensor().is_some_and(|ty| ty.dims.contains(&Dim::Unknown))
 }
 
 // Returns whether a value of one type can replace a value of another: the second may know less.

@@ -6,7 +6,7 @@ use sapwood_ptir::{Axes, Dim, Pairs, TensorType, ValueType};
 
 use super::builder::V;
 use super::context::Cx;
-use super::matrix::{Window, window};
+use super::matrix::{Window, same_window_type, window};
 
 fn pool_window(cx: &Cx<'_>, x: V<'_>) -> Window {
     let kernel = cx.ints("kernel_shape").unwrap_or_default();
@@ -55,8 +55,17 @@ fn lowest(dtype: DataType) -> f64 {
     }
 }
 
+// Returns a value of the type of a pooling with `auto_pad` SAME, if extents are not known.
+fn inferred_same<'b>(cx: &Cx<'b>, x: V<'b>) -> Option<V<'b>> {
+    let spatial = cx.ints("kernel_shape")?.len();
+    Some(x.number(0.0).pretend(same_window_type(cx, x, spatial, x.dim(1))?))
+}
+
 pub(super) fn max_pool<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
     let x = cx.x(0);
+    if let Some(value) = inferred_same(cx, x).filter(|_| cx.outputs() < 2) {
+        return vec![value];
+    }
     let window = pool_window(cx, x);
     let largest = reduce_windows(x, &window, "max", lowest(x.dtype()));
     if cx.outputs() < 2 {
@@ -66,6 +75,9 @@ pub(super) fn max_pool<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
     // other, so all windows are laid out.
     vec![largest, max_indices(cx, x, &window, largest)]
 }
+
+/// The most elements of a window whose indices are computed.
+const MAX_TAPS: i64 = 1 << 12;
 
 fn max_indices<'b>(cx: &Cx<'b>, x: V<'b>, window: &Window, largest: V<'b>) -> V<'b> {
     let dims = x.dims();
@@ -83,6 +95,9 @@ fn max_indices<'b>(cx: &Cx<'b>, x: V<'b>, window: &Window, largest: V<'b>) -> V<
         step *= shape[axis] as i64;
     }
     let n = window.kernel.len();
+    if cx.product(&window.kernel) > MAX_TAPS || cx.b.has_failed() {
+        return cx.fail("the window is too large");
+    }
     let outputs: Vec<i64> = (2..rank).map(|axis| largest.extent(axis)).collect();
     let none = index.number((1u64 << 62) as f64);
     let (low, high): (Vec<i64>, Vec<i64>) = (
@@ -127,6 +142,9 @@ fn max_indices<'b>(cx: &Cx<'b>, x: V<'b>, window: &Window, largest: V<'b>) -> V<
 
 pub(super) fn average_pool<'b>(cx: &Cx<'b>) -> V<'b> {
     let x = cx.x(0);
+    if let Some(value) = inferred_same(cx, x) {
+        return value;
+    }
     let include = cx.flag("count_include_pad", false);
     let explicit = window(cx, x, cx.ints("kernel_shape").unwrap_or_default());
     let window = pool_window(cx, x);

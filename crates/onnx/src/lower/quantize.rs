@@ -22,6 +22,9 @@ fn spread<'b>(cx: &Cx<'b>, x: V<'b>, v: V<'b>) -> V<'b> {
         }
         _ => {
             let axis = cx.axis("axis", 1, rank);
+            if v.rank() != rank {
+                return cx.fail("scales in blocks have the rank of the input");
+            }
             let block = cx.int("block_size", 1).max(1) as u64;
             let dims = v.dims();
             let mut wide: Vec<Dim> = dims.to_vec();

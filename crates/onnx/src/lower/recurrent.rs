@@ -1,8 +1,8 @@
 //! Recurrent networks, unrolled over a known number of steps.
 
-use sapwood_ptir::Dim;
 use sapwood_ptir::eval::DataType;
 use sapwood_ptir::ops::Direction;
+use sapwood_ptir::{Dim, TensorType};
 
 use super::builder::V;
 use super::context::Cx;
@@ -76,6 +76,9 @@ fn run<'b>(
     }
     if by_batch {
         x = x.transpose(&[1, 0, 2]);
+    }
+    if cx.b.is_inference {
+        return inferred(cx, x, by_batch, states);
     }
     let (length, batch) = (x.extent(0), x.extent(1));
     let hidden = cx.x(2).extent(2);
@@ -162,6 +165,21 @@ fn run<'b>(
         }
     }
     results
+}
+
+// Returns values of the types of the results: the length and the batch need not be known.
+fn inferred<'b>(cx: &Cx<'b>, x: V<'b>, by_batch: bool, states: usize) -> Vec<V<'b>> {
+    let (weights, dims, dtype) = (cx.x(2), x.dims(), x.dtype());
+    let (length, batch) = (dims[0], dims[1]);
+    let (directions, hidden) = (weights.dim(0), weights.dim(2));
+    let value = |dims: &[Dim]| {
+        x.number(0.0).pretend(TensorType { dtype, dims: dims.iter().copied().collect() })
+    };
+    let (all, last) = match by_batch {
+        true => (value(&[batch, length, directions, hidden]), value(&[batch, directions, hidden])),
+        false => (value(&[length, directions, batch, hidden]), value(&[directions, batch, hidden])),
+    };
+    std::iter::once(all).chain((0..states).map(|_| last)).collect()
 }
 
 fn product<'b>(x: V<'b>, w: V<'b>) -> V<'b> {

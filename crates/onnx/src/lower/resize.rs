@@ -221,6 +221,11 @@ fn weights(cx: &Cx<'_>, kind: &str, n: i64, scale: f64, places: &[f64]) -> Vec<V
             _ => 0.0,
         }
     };
+    // A window reaches over the whole axis at most.
+    if !reach.is_finite() || reach > 4.0 * n as f64 + 8.0 {
+        cx.fail("a scale is too small");
+        return Vec::new();
+    }
     let row = |&p: &f64| {
         let mut row = vec![0.0; n as usize];
         let (first, last) = ((p - reach).floor() as i64, (p + reach).ceil() as i64);
@@ -356,6 +361,9 @@ fn sample<'b>(
 
 pub(super) fn grid_sample<'b>(cx: &Cx<'b>) -> V<'b> {
     let (x, grid) = (cx.x(0), cx.x(1));
+    if x.rank() < 3 || grid.rank() != x.rank() {
+        return cx.fail("the grid does not fit the image");
+    }
     let spatial = x.rank() - 2;
     let align = cx.flag("align_corners", false);
     let padding = cx.text("padding_mode", "zeros");
@@ -366,7 +374,7 @@ pub(super) fn grid_sample<'b>(cx: &Cx<'b>) -> V<'b> {
     };
     let n = x.extent(0);
     let out: Vec<i64> = (1..grid.rank() - 1).map(|a| grid.extent(a)).collect();
-    let count: i64 = out.iter().product();
+    let count = cx.product(&out);
     let bounds = |axis: usize| {
         let extent = x.extent(axis + 2) as f64;
         if align { (0.0, extent - 1.0) } else { (-0.5, extent - 0.5) }
@@ -412,7 +420,7 @@ pub(super) fn affine_grid<'b>(cx: &Cx<'b>) -> V<'b> {
         return cx.fail("the size has no spatial axes");
     }
     let extents = &size[2..];
-    let count: i64 = extents.iter().product();
+    let count = cx.product(extents);
     let dims: Vec<Dim> = extents.iter().map(|&n| Dim::Known(n as u64)).collect();
     let dtype = theta.dtype();
     let mut columns: Vec<V<'b>> = (0..spatial)
@@ -438,6 +446,9 @@ pub(super) fn affine_grid<'b>(cx: &Cx<'b>) -> V<'b> {
     reshape_ints(grid, &shape)
 }
 
+/// The most samples of one region that are written out.
+const MAX_SAMPLES: i64 = 1 << 14;
+
 pub(super) fn roi_align<'b>(cx: &Cx<'b>) -> V<'b> {
     let (x, rois) = (cx.x(0), cx.x(1));
     let batch = cx.const_ints(2);
@@ -454,6 +465,9 @@ pub(super) fn roi_align<'b>(cx: &Cx<'b>) -> V<'b> {
     };
     let [c, h, w] = [x.extent(1), x.extent(2), x.extent(3)];
     let _ = rois;
+    if h < 1 || w < 1 {
+        return cx.fail("the image is empty");
+    }
     let is_max = cx.text("mode", "avg") == "max";
     let mut results = Vec::new();
     for (r, roi) in boxes.chunks_exact(4).enumerate() {
@@ -463,6 +477,11 @@ pub(super) fn roi_align<'b>(cx: &Cx<'b>) -> V<'b> {
         let (bin_h, bin_w) = (rh / oh as f64, rw / ow as f64);
         let count = |bin: f64| if ratio > 0 { ratio } else { bin.ceil().max(0.0) as i64 };
         let (gh, gw) = (count(bin_h), count(bin_w));
+        if cx.product(&[oh.max(1), ow.max(1), gh.max(1), gw.max(1)]) > MAX_SAMPLES
+            || cx.b.has_failed()
+        {
+            return cx.fail("there are too many samples in a region");
+        }
         let image = x.slice_axis(
             0,
             batch.get(r).copied().unwrap_or(0),

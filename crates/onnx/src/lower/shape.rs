@@ -1,11 +1,13 @@
 //! Ops that move elements, and shapes as values.
 
+use sapwood_ptir::dims::DimExpr;
 use sapwood_ptir::eval::DataType;
 use sapwood_ptir::ops::Direction;
-use sapwood_ptir::{Attr, Dim, TensorLiteral, TensorType};
+use sapwood_ptir::{Attr, Dim, TensorLiteral, TensorType, ValueType};
 
 use super::builder::{V, joined_dims};
 use super::context::Cx;
+use crate::reshape_form::reshape_form;
 
 pub(super) fn constant<'b>(cx: &Cx<'b>) -> V<'b> {
     let literal = match (cx.literal("value"), cx.attr("value_int"), cx.attr("value_float")) {
@@ -75,7 +77,7 @@ pub(super) fn reshape<'b>(cx: &Cx<'b>) -> V<'b> {
     let x = cx.x(0);
     let own = x.dims();
     let wanted = match cx.ints("shape") {
-        Some(list) => Some(list.into_iter().map(sapwood_ptir::dims::DimExpr::constant).collect()),
+        Some(list) => Some(list.into_iter().map(DimExpr::constant).collect()),
         None => cx.numbers(1),
     };
     let Some(wanted): Option<Vec<_>> = wanted else {
@@ -103,7 +105,15 @@ pub(super) fn reshape<'b>(cx: &Cx<'b>) -> V<'b> {
     if let Some(axis) = open {
         dims[axis] = remaining_dim(&own, &dims, axis);
     }
-    x.reshape(&dims)
+    // Extents that do not follow are those of the known type of the result.
+    if let Some(ty) = cx.view.results.first().and_then(ValueType::as_tensor)
+        && ty.rank() == dims.len()
+    {
+        for (dim, known) in dims.iter_mut().zip(&ty.dims).filter(|(dim, _)| **dim == Dim::Unknown) {
+            *dim = *known;
+        }
+    }
+    reshape_or_keep(cx, x, &dims)
 }
 
 // Returns the extent that -1 stands for: extents that both shapes have cancel out.
@@ -138,7 +148,15 @@ pub(super) fn flatten<'b>(cx: &Cx<'b>) -> V<'b> {
     let axis = if axis < 0 { axis + dims.len() as i64 } else { axis } as usize;
     let axis = axis.min(dims.len());
     let product = |dims: &[Dim]| dims.iter().fold(Dim::Known(1), |n, &d| n.times(d));
-    x.reshape(&[product(&dims[..axis]), product(&dims[axis..])])
+    reshape_or_keep(cx, x, &[product(&dims[..axis]), product(&dims[axis..])])
+}
+
+// Reshapes to dims. If the node is to be written back, and that would need nodes that compute the shape, it fails.
+fn reshape_or_keep<'b>(cx: &Cx<'b>, x: V<'b>, dims: &[Dim]) -> V<'b> {
+    if cx.view.is_written_back && reshape_form(&x.dims(), dims).is_none() {
+        return cx.fail("its shape would have to be computed");
+    }
+    x.reshape(dims)
 }
 
 pub(super) fn squeeze<'b>(cx: &Cx<'b>) -> V<'b> {
@@ -151,9 +169,15 @@ pub(super) fn squeeze<'b>(cx: &Cx<'b>) -> V<'b> {
         }
         None => return cx.fail("an extent is not known"),
     };
+    if cx.b.has_failed() {
+        return x;
+    }
     let kept: Vec<Dim> = (0..dims.len()).filter(|a| !axes.contains(a)).map(|a| dims[a]).collect();
     if axes.iter().any(|&a| dims[a].known().is_some_and(|n| n != 1)) {
         return cx.fail("it removes an axis whose extent is not 1");
+    }
+    if cx.view.is_written_back && axes.iter().any(|&a| dims[a] != Dim::Known(1)) {
+        return cx.fail("it removes an axis whose extent is not known to be 1");
     }
     x.reshape(&kept)
 }
@@ -184,6 +208,9 @@ pub(super) fn expand<'b>(cx: &Cx<'b>) -> V<'b> {
     match cx.dims(1) {
         Some(dims) => {
             let joined = joined_dims(cx.b, &[x.dims(), dims.into_iter().collect()]);
+            if cx.view.is_written_back && joined.iter().any(|d| d.known().is_none()) {
+                return cx.fail("its shape would have to be computed");
+            }
             x.expand(&joined)
         }
         None => cx.fail("the length of the shape is not known"),
@@ -206,10 +233,8 @@ pub(super) fn split<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
             let count = cx.int("num_outputs", cx.outputs() as i64).max(1);
             if cx.b.is_inference && x.dim(axis).known().is_none() {
                 let mut ty = x.ty();
-                ty.dims[axis] = ty.dims[axis].map_expr(|e| {
-                    e.checked_add(sapwood_ptir::dims::DimExpr::constant(count - 1)?)?
-                        .floordiv(count)
-                });
+                ty.dims[axis] = ty.dims[axis]
+                    .map_expr(|e| e.checked_add(DimExpr::constant(count - 1)?)?.floordiv(count));
                 return (0..cx.outputs()).map(|_| x.number(0.0).pretend(ty.clone())).collect();
             }
             let extent = x.extent(axis);
@@ -262,6 +287,9 @@ pub(super) fn slice<'b>(cx: &Cx<'b>) -> V<'b> {
     }
     let is_known = |axis: usize| x.dim(axis).known().is_some();
     let touched: Vec<usize> = axes.iter().map(|&a| cx.wrap_axis(a, rank)).collect();
+    if cx.b.has_failed() {
+        return x;
+    }
     if touched.iter().any(|&a| !is_known(a)) || (0..rank).any(|a| !is_known(a)) {
         return slice_of_open_dims(cx, x, &touched, &starts, &ends, &steps);
     }
@@ -339,11 +367,31 @@ fn slice_of_open_dims<'b>(
                 };
                 Dim::Known((wrap(end) - wrap(start)).max(0) as u64)
             }
-            (0, end, 1, None) if end > i64::from(i32::MAX) - 1 => dim,
+            (start, end, 1, None) => sliced_dim(dim, start, end),
             _ => Dim::Unknown,
         };
     }
     x.number(0.0).pretend(ty)
+}
+
+// Returns the extent of a slice of an axis of unknown extent, with step one.
+fn sliced_dim(dim: Dim, start: i64, end: i64) -> Dim {
+    let to_the_end = end > i64::from(i32::MAX) - 1;
+    let constant = DimExpr::constant;
+    match (start, end) {
+        (0, _) if to_the_end => dim,
+        // All but the first.
+        (1.., _) if to_the_end => {
+            dim.map_expr(|n| n.checked_add(constant(start.checked_neg()?)?)?.max(constant(0)?))
+        }
+        // The last ones.
+        (..0, _) if to_the_end => dim.map_expr(|n| n.min(constant(start.checked_neg()?)?)),
+        // All but the last.
+        (0, ..0) => dim.map_expr(|n| n.checked_add(constant(end)?)?.max(constant(0)?)),
+        // The first ones.
+        (0, _) => dim.map_expr(|n| n.min(constant(end)?)),
+        _ => Dim::Unknown,
+    }
 }
 
 pub(super) fn pad<'b>(cx: &Cx<'b>) -> V<'b> {
@@ -358,7 +406,7 @@ pub(super) fn pad<'b>(cx: &Cx<'b>) -> V<'b> {
         Some(_) => cx.const_ints(3).into_iter().map(|a| cx.wrap_axis(a, rank)).collect(),
         None => (0..rank).collect(),
     };
-    if pads.len() != 2 * axes.len() {
+    if cx.b.has_failed() || pads.len() != 2 * axes.len() {
         return cx.fail(format!("there are {} pads, expected {}", pads.len(), 2 * axes.len()));
     }
     let (mut low, mut high) = (vec![0; rank], vec![0; rank]);
@@ -372,6 +420,15 @@ pub(super) fn pad<'b>(cx: &Cx<'b>) -> V<'b> {
             None => x.number(cx.float("value", 0.0)),
         };
         return x.pad(value, &low, &high);
+    }
+    if cx.b.is_inference && x.dims().iter().any(|d| d.known().is_none()) {
+        let mut ty = x.ty();
+        for (axis, dim) in ty.dims.iter_mut().enumerate() {
+            let more = low[axis].saturating_add(high[axis]);
+            *dim = dim
+                .map_expr(|n| n.checked_add(DimExpr::constant(more)?)?.max(DimExpr::constant(0)?));
+        }
+        return x.number(0.0).pretend(ty);
     }
     // The other modes repeat elements: their indices are computed here.
     let mut result = x;
@@ -403,7 +460,7 @@ pub(super) fn pad<'b>(cx: &Cx<'b>) -> V<'b> {
 }
 
 /// The longest axis whose indices are written out.
-pub(super) const MAX_INDICES: i64 = 1 << 26;
+pub(super) const MAX_INDICES: i64 = 1 << 24;
 
 /// Returns the elements at some indices of an axis.
 pub(super) fn take<'b>(x: V<'b>, axis: usize, indices: &[i64]) -> V<'b> {
@@ -428,8 +485,10 @@ pub(super) fn tile<'b>(cx: &Cx<'b>) -> V<'b> {
         1 => {
             let (tiles, axis) = (cx.const_ints(1), cx.const_ints(2));
             let mut repeats = vec![1; dims.len()];
-            if let (Some(&n), Some(&a)) = (tiles.first(), axis.first()) {
-                repeats[cx.wrap_axis(a, dims.len())] = n;
+            if let (Some(&n), Some(&a)) = (tiles.first(), axis.first())
+                && let Some(slot) = repeats.get_mut(cx.wrap_axis(a, dims.len()))
+            {
+                *slot = n;
             }
             repeats
         }

@@ -6,6 +6,9 @@ use sapwood_ptir::{Dim, TensorLiteral};
 use super::builder::V;
 use super::context::Cx;
 
+/// The longest window, which is a constant.
+const MAX_WINDOW: i64 = 1 << 20;
+
 /// Returns the window `a0 - a1 cos(2πk/N) + a2 cos(4πk/N)`.
 pub(super) fn window<'b>(cx: &Cx<'b>, terms: &[f64]) -> V<'b> {
     let size = cx.const_number(0) as i64;
@@ -16,7 +19,10 @@ pub(super) fn window<'b>(cx: &Cx<'b>, terms: &[f64]) -> V<'b> {
         let sign = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
         terms.iter().enumerate().map(|(i, a)| sign(i) * a * (angle * i as f64).cos()).sum::<f64>()
     };
-    let values: Vec<f64> = (0..size.clamp(0, 1 << 24)).map(value).collect();
+    if !(0..=MAX_WINDOW).contains(&size) {
+        return cx.fail("the window is negative or too long");
+    }
+    let values: Vec<f64> = (0..size).map(value).collect();
     match TensorLiteral::from_slice(&[values.len() as u64], &values) {
         Ok(literal) => cx.b.literal(&literal).cast(dtype),
         Err(error) => cx.fail(error.to_string()),
@@ -25,7 +31,7 @@ pub(super) fn window<'b>(cx: &Cx<'b>, terms: &[f64]) -> V<'b> {
 
 // Returns the matrices of cosines and sines of a transform from `n` points to `m` frequencies.
 fn twiddles<'b>(cx: &Cx<'b>, n: i64, m: i64, dtype: DataType, inverse: bool) -> (V<'b>, V<'b>) {
-    if n * m > 1 << 24 {
+    if n < 0 || m < 0 || n.saturating_mul(m) > 1 << 24 {
         return (cx.fail("the transform is too long"), cx.fail("the transform is too long"));
     }
     let sign = if inverse { 1.0 } else { -1.0 };
@@ -98,6 +104,9 @@ pub(super) fn dft<'b>(cx: &Cx<'b>) -> V<'b> {
         }
     };
     let axis = cx.wrap_axis(axis, rank);
+    if cx.b.has_failed() {
+        return x;
+    }
     let (inverse, onesided) = (cx.flag("inverse", false), cx.flag("onesided", false));
     let given = match cx.opt(1) {
         Some(_) => cx.const_ints(1).first().copied(),
@@ -118,6 +127,9 @@ pub(super) fn dft<'b>(cx: &Cx<'b>) -> V<'b> {
     transform(cx, whole, axis, length, true, false).slice_axis(rank - 1, 0, 1)
 }
 
+/// The most frames of a signal, which are cut out one by one.
+const MAX_FRAMES: i64 = 1 << 14;
+
 pub(super) fn stft<'b>(cx: &Cx<'b>) -> V<'b> {
     let x = cx.x(0);
     let step = cx.const_ints(1).first().copied().unwrap_or(1).max(1);
@@ -130,6 +142,9 @@ pub(super) fn stft<'b>(cx: &Cx<'b>) -> V<'b> {
     let x = if x.rank() == 2 { x.unsqueeze(&[2]) } else { x };
     let samples = x.extent(1);
     let frames = (samples - length) / step + 1;
+    if frames > MAX_FRAMES || length < 0 {
+        return cx.fail("there are too many frames");
+    }
     let part = |i: i64| x.slice_axis(1, i * step, i * step + length).unsqueeze(&[1]);
     let all: Vec<V<'b>> = (0..frames.max(0)).map(part).collect();
     if all.is_empty() {
@@ -147,7 +162,7 @@ pub(super) fn mel_weight_matrix<'b>(cx: &Cx<'b>) -> V<'b> {
     let (bins, length) = (cx.const_number(0) as usize, cx.const_number(1));
     let (rate, low, high) = (cx.const_number(2), cx.const_number(3), cx.const_number(4));
     let dtype = cx.dtype("output_datatype", DataType::F32);
-    if bins > 1 << 16 || length > f64::from(1 << 20) {
+    if !(0.0..=f64::from(1 << 20)).contains(&length) || bins > (1 << 24) / (length as usize + 2) {
         return cx.fail("the matrix is too large");
     }
     let rows = (length / 2.0).floor() as usize + 1;

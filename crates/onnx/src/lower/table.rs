@@ -1,6 +1,5 @@
 //! The table of ops: the meaning of each, and whether `onnx-to-core` replaces it.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 
 use hashbrown::HashMap;
@@ -14,6 +13,18 @@ use super::context::Cx;
 use super::{NodeView, attention, control, elementwise, indexing, kernels, learning, loss, matrix};
 use super::{normalization, pooling, quantize, recurrent, reduce, resize, shape, signal};
 use crate::dialect::PREFIX;
+
+/// The ops that a pass replaces by their meaning. Each level has those of the levels before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LowerLevel {
+    /// Ops that ONNX and PTIR mean alike, and that are written back as the same node.
+    #[default]
+    Core,
+    /// Also ops for which the runtime has a fast kernel.
+    Kernels,
+    /// All ops that have a definition in core ops.
+    All,
+}
 
 /// The meaning of an op.
 pub(super) enum Meaning {
@@ -39,18 +50,21 @@ type InferTypes = fn(&NodeView<'_>, &[&ValueType]) -> Option<Vec<ValueType>>;
 /// The row of an op.
 pub(super) struct Row {
     pub(super) name: &'static str,
-    /// True if `onnx-to-core` replaces the op by its meaning. The others stay whole, because runtimes have kernels for them.
-    pub(super) is_core: bool,
+    pub(super) level: LowerLevel,
     pub(super) meaning: Meaning,
     pub(super) infer: Option<InferTypes>,
 }
 
 const fn core(name: &'static str, meaning: Meaning) -> Row {
-    Row { name, is_core: true, meaning, infer: None }
+    Row { name, level: LowerLevel::Core, meaning, infer: None }
+}
+
+const fn fast(name: &'static str, meaning: Meaning) -> Row {
+    Row { name, level: LowerLevel::Kernels, meaning, infer: None }
 }
 
 const fn whole(name: &'static str, meaning: Meaning) -> Row {
-    Row { name, is_core: false, meaning, infer: None }
+    Row { name, level: LowerLevel::All, meaning, infer: None }
 }
 
 const fn kernel(
@@ -58,7 +72,7 @@ const fn kernel(
     run: fn(&mut EvalCx<'_>) -> EvalResult,
     infer: InferTypes,
 ) -> Row {
-    Row { name, is_core: false, meaning: Meaning::Kernel(run), infer: Some(infer) }
+    Row { name, level: LowerLevel::All, meaning: Meaning::Kernel(run), infer: Some(infer) }
 }
 
 use Meaning::{Binary, Compare, Fold, Many, One, Unary};
@@ -194,7 +208,7 @@ static ROWS: &[Row] = &[
     core("Gemm", One(matrix::gemm)),
     whole("Einsum", One(matrix::einsum)),
     whole("Det", One(matrix::det)),
-    core("Conv", One(matrix::conv)),
+    fast("Conv", One(matrix::conv)),
     whole("ConvTranspose", One(matrix::conv_transpose)),
     whole("DeformConv", One(matrix::deform_conv)),
     whole("CausalConvWithState", Many(matrix::causal_conv_with_state)),
@@ -286,12 +300,6 @@ pub(super) fn build<'b>(meaning: &Meaning, cx: &Cx<'b>) -> Vec<V<'b>> {
     if cx.b.has_failed() {
         return Vec::new();
     }
-    // A definition may meet attributes that contradict each other; then it does not apply.
-    let built = catch_unwind(AssertUnwindSafe(|| build_unchecked(meaning, cx)));
-    built.unwrap_or_else(|_| vec![cx.fail("its attributes and operands do not fit together")])
-}
-
-fn build_unchecked<'b>(meaning: &Meaning, cx: &Cx<'b>) -> Vec<V<'b>> {
     match meaning {
         Unary(op) => vec![cx.x(0).unary(op)],
         Binary(op) => vec![cx.x(0).binary(op, cx.x(1))],

@@ -11,6 +11,7 @@ use sapwood_ptir::{
 };
 use sapwood_types::{Diagnostic, Diagnostics, Loc, LocKind, Span, counted};
 
+use super::fresh_symbols::FreshSymbols;
 use super::names::NameTable;
 use super::subgraphs;
 use crate::dialect::{self, ABSENT, INITIALIZER, SINCE, UNKNOWN_NODE};
@@ -18,9 +19,6 @@ use crate::lower::{self, Known, NodeView};
 use crate::model::with_stack;
 use crate::values::{attr_of, literal_of, value_type};
 use crate::{ExternalData, Graph, Model, Node, Text, Type, ops, own_ops};
-
-/// The first IR version in which an initializer that is an input may be overridden.
-const FIRST_IR_VERSION_WITH_DEFAULTS: i64 = 4;
 
 /// The function of the main graph.
 pub(super) struct MainFunction {
@@ -46,6 +44,7 @@ struct GraphReader<'a> {
     /// The contents of values that are known without being constants.
     known: HashMap<ValueId, Known, FxBuildHasher>,
     notes: Vec<String>,
+    fresh: FreshSymbols,
 }
 
 type Failed = Diagnostics;
@@ -80,22 +79,27 @@ pub(super) fn read_main<'a>(
         node_count: 0,
         known: HashMap::default(),
         notes: Vec::new(),
+        fresh: FreshSymbols::new(model),
     };
     let body = reader.writer.function().body();
     let initializers: HashSet<&[u8], FxBuildHasher> =
         graph.initializer.iter().filter_map(|t| t.name.as_ref()).map(|n| &n.bytes()[..]).collect();
-    // Below this version, initializers are inputs only because the format demands it.
-    let has_defaults = model.ir_version.unwrap_or(0) >= FIRST_IR_VERSION_WITH_DEFAULTS;
+    // Initializers that are inputs are taken for constants; the verifier has a note about them.
     for input in &graph.input {
         let Some(name) = &input.name else { continue };
-        if has_defaults || !initializers.contains(&name.bytes()[..]) {
+        if !initializers.contains(&name.bytes()[..]) {
+            // An anonymous extent is some number: it gets a symbol.
             let ty = value_type(input.r#type.as_deref());
+            let ty = ty.map_dims(&mut |dim| reader.fresh.of_input(dim));
             reader.add_param(body, name, &ty);
         }
     }
     let results = reader.read_body(graph, body)?;
-    let types: Vec<ValueType> =
-        results.iter().map(|&v| reader.writer.function().value_type(v).clone()).collect();
+    // Symbols that no input has are not known outside.
+    let types: Vec<ValueType> = results
+        .iter()
+        .map(|&v| reader.fresh.closed(reader.writer.function().value_type(v), body))
+        .collect();
     reader.check_declared_outputs(graph, &types);
     let values = results.into_iter().collect();
     reader.append(body, &Return { values }.into_parts(), Span::unknown(), "the graph")?;
@@ -252,11 +256,12 @@ impl<'a> GraphReader<'a> {
         let inferred = self.infer(node, &parts);
         for (i, name) in node.output.iter().enumerate() {
             let inferred = inferred.types.get(i).cloned().flatten();
-            parts.result_types.push(inferred.unwrap_or_else(|| {
+            let ty = inferred.unwrap_or_else(|| {
                 declared
                     .get(&name.bytes()[..])
                     .map_or(ValueType::Opaque, |ty| open_dims(&value_type(Some(ty))))
-            }));
+            });
+            parts.result_types.push(self.fresh.filled(&ty, body, &parts, i));
         }
         let span = match node.name.as_ref().and_then(Text::as_str).filter(|name| !name.is_empty()) {
             Some(name) => {
@@ -389,14 +394,18 @@ impl<'a> GraphReader<'a> {
     fn infer(&self, node: &Node, parts: &OpParts) -> lower::Inferred {
         let f = self.writer.function();
         if !parts.regions.is_empty() {
-            return lower::infer_control_flow(node, f, parts);
+            let mut inferred = lower::infer_control_flow(node, f, parts);
+            for ty in inferred.types.iter_mut().flatten() {
+                *ty = parts.regions.iter().fold(ty.clone(), |ty, &b| self.fresh.closed(&ty, b));
+            }
+            return inferred;
         }
         let Some(def) = self.registry.get(parts.key) else { return lower::Inferred::default() };
         let absent = parts.attrs.iter().zip(&def.attrs).find(|(_, row)| row.name == ABSENT);
         let absent = absent.and_then(|(attr, _)| attr.as_ints()).unwrap_or_default();
         let types: Vec<&ValueType> = parts.operands.iter().map(|&v| f.value_type(v)).collect();
         let known: Vec<Known> = parts.operands.iter().map(|&v| self.known_of(v)).collect();
-        let view = NodeView { def, attrs: &parts.attrs, absent, outputs: node.output.len() };
+        let view = NodeView::new(def, &parts.attrs, absent, node.output.len());
         lower::infer(&view, &types, &known, self.registry)
     }
 

@@ -1,5 +1,6 @@
 //! The reader: from models to programs with one instruction per node.
 
+mod fresh_symbols;
 mod graph;
 mod names;
 
@@ -10,6 +11,9 @@ use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Program, Registry};
 use sapwood_types::{Diagnostic, Diagnostics, Severity, Span};
 
+pub(crate) use fresh_symbols::FRESH_PREFIX;
+
+use crate::edit::ValueTypes;
 use crate::{ExternalData, Graph, Model, Node, Text, verify};
 
 /// A program with the model that it was read from.
@@ -86,6 +90,23 @@ pub fn to_program(
         origins: Arc::new(read.origins),
     };
     Ok(OnnxModule { program, source, notes })
+}
+
+/// Returns the inferred types of the values of the main graph, by name.
+pub(crate) fn main_value_types(
+    model: &Model,
+    data: &ExternalData,
+) -> Result<ValueTypes, Diagnostics> {
+    let Some(graph) = &model.graph else { return Ok(ValueTypes::default()) };
+    let read = graph::read_main(graph, model, data, &crate::registry())?;
+    let f = &read.function;
+    let results = f.body_insts(f.body()).flat_map(|inst| f.inst_results(inst));
+    let named = f.params().iter().copied().chain(results).filter_map(|value| {
+        let hint = f.hint(value)?;
+        let name = read.names.get(hint).cloned().unwrap_or_else(|| hint.into());
+        Some((name, f.value_type(value).clone()))
+    });
+    Ok(named.collect())
 }
 
 /// Returns the subgraphs of a node with the names of their attributes, by name.

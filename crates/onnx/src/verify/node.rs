@@ -28,7 +28,12 @@ pub(super) fn check_node(node: &Node, context: &VerifyContext<'_>, report: &mut 
         Some(_) => {}
         None => {
             let shown = if domain.is_empty() { "ai.onnx" } else { domain };
-            report.node_error(node, format!("its operator set {shown} is not imported"));
+            let problem = format!("its operator set {shown} is not imported");
+            // Nodes of other operator sets are kept as they are, so that nothing depends on the version.
+            match matches!(domain, "" | "ai.onnx.ml") {
+                true => report.node_error(node, problem),
+                false => report.warning(&describe_node(node), &node.wire, problem),
+            }
         }
     }
     if let Some(schema) = schema {

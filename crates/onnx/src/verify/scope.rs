@@ -248,7 +248,7 @@ fn enter_graph<'a>(
             &format!("graph `{}`", str_or_empty(graph.name.as_ref())),
             &graph.wire,
             format!(
-                "{defaults} initializers are also graph inputs: defaults that a caller may replace"
+                "{defaults} initializers are also graph inputs; they are taken for constants, although a caller may replace them"
             ),
         );
     }

@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::{Attr, BodyId, Function, InstId, TensorLiteral, ValueId};
+use sapwood_ptir::{Attr, BodyId, Dim, Function, InstId, TensorLiteral, ValueId};
 
 use super::scope::NameScope;
 use super::{WriteError, WriteResult};
@@ -30,6 +30,8 @@ pub(super) struct GraphWriter<'a> {
     pub(super) node_names: HashSet<Text, FxBuildHasher>,
     /// The initializers that were added, by content and by the depth of their graph.
     pub(super) made: HashMap<(TensorLiteral, usize), Text, FxBuildHasher>,
+    /// Places of extents that are expressions: a value that is already computed, and an axis.
+    pub(super) extents: HashMap<Dim, (Text, usize), FxBuildHasher>,
     open_graphs: usize,
     ir_version: i64,
 }
@@ -62,6 +64,7 @@ impl<'a> GraphWriter<'a> {
             made: HashMap::default(),
             unsqueezed: HashMap::default(),
             node_names: HashSet::default(),
+            extents: HashMap::default(),
             open_graphs: 0,
             ir_version,
         }
@@ -104,6 +107,10 @@ impl<'a> GraphWriter<'a> {
             })
             .collect();
         let level = self.names.open(body, &outputs);
+        let outer_extents = self.extents.clone();
+        for &param in self.f.body_params(body) {
+            self.add_extents(param);
+        }
         let tensors: HashMap<&Text, &'a Tensor, FxBuildHasher> = original
             .map(|graph| {
                 graph.initializer.iter().filter_map(|t| Some((t.name.as_ref()?, t))).collect()
@@ -140,6 +147,7 @@ impl<'a> GraphWriter<'a> {
         }
         let graph = self.assemble(body, original, is_main, &outputs, parts);
         self.names.close(level);
+        self.extents = outer_extents;
         self.extra = outer_extra;
         let depth = self.open_graphs;
         self.made.retain(|(_, made_at), _| *made_at < depth);
@@ -196,9 +204,28 @@ impl<'a> GraphWriter<'a> {
             return Ok(());
         }
         let nodes = self.write_node(inst)?;
+        for value in f.inst_results(inst) {
+            let name = self.names.name(value);
+            if nodes.iter().any(|node| node.output.contains(&name)) {
+                self.add_extents(value);
+            }
+        }
         parts.nodes.extend(nodes);
         parts.initializers.append(&mut self.extra);
         Ok(())
+    }
+
+    // Remembers where the extents of a value can be read, if they are expressions.
+    fn add_extents(&mut self, value: ValueId) {
+        let name = self.names.name(value);
+        if name.is_empty() {
+            return;
+        }
+        for (axis, dim) in self.dims(value).into_iter().enumerate() {
+            if matches!(dim, Dim::Expr(_)) {
+                self.extents.entry(dim).or_insert_with(|| (name.clone(), axis));
+            }
+        }
     }
 
     fn assemble(

@@ -13,6 +13,7 @@ use super::graph::GraphWriter;
 use super::raise_products::{FusedProduct, ProductKind};
 use super::{WriteError, WriteResult};
 use crate::dialect::element_type;
+use crate::reshape_form::{ReshapeForm, reshape_form};
 use crate::values::tensor_of;
 use crate::{Attribute, AttributeValue, Node, Text, ops};
 
@@ -92,7 +93,7 @@ impl GraphWriter<'_> {
         if let Some(product) = f.operands(inst).iter().find_map(|&v| self.fused_product(inst, v)) {
             return self.with_bias(inst, &product);
         }
-        if self.is_fused(result) {
+        if self.is_fused(result) || f.unused(result) {
             return Ok(Vec::new());
         }
         let out = self.names.name(result);
@@ -142,7 +143,12 @@ impl GraphWriter<'_> {
             let dtype = f.value_type(result).as_tensor().map_or(DataType::F32, |ty| ty.dtype);
             let to = element_type(dtype).ok_or_else(|| fail("ONNX has no such element type"))?;
             let input = vec![self.name_of(op.input)];
-            return Ok(vec![self.node("Cast", input, out, vec![int("to", i64::from(to.code()))])]);
+            let mut attrs = vec![int("to", i64::from(to.code()))];
+            // Numbers that do not fit stay infinite or NaN here; in ONNX they become the largest number by default.
+            if matches!(dtype, DataType::F8E4M3Fn | DataType::F8E5M2) {
+                attrs.push(int("saturate", 0));
+            }
+            return Ok(vec![self.node("Cast", input, out, attrs)]);
         }
         if let Some(op) = f.view::<Concat>(inst) {
             let input = op.inputs.iter().map(|&v| self.name_of(v)).collect();
@@ -435,18 +441,13 @@ impl GraphWriter<'_> {
                 parts.push(self.int_constant("extent", &[n as i64]));
                 continue;
             }
-            let params = self.f.params().iter();
-            let place = params
-                .copied()
-                .find_map(|p| Some((p, self.dims(p).iter().position(|d| d.certainly_equal(dim))?)));
-            let Some((param, axis)) = place else {
-                let why = format!("no input has the extent {dim}");
+            let Some((value, axis)) = self.extents.get(&dim).cloned() else {
+                let why = format!("no value before it has the extent {dim}");
                 return Err(WriteError::Op { op: "broadcast_in_dim".into(), why });
             };
             let (shape, extent) =
                 (self.names.fresh_like("input_shape"), self.names.fresh_like("input_extent"));
-            let input = vec![self.name_of(param)];
-            nodes.push(self.node("Shape", input, shape.clone(), Vec::new()));
+            nodes.push(self.node("Shape", vec![value], shape.clone(), Vec::new()));
             let index = self.int_constant("axis", &[axis as i64]);
             nodes.push(self.node("Gather", vec![shape, index], extent.clone(), Vec::new()));
             parts.push(extent);
@@ -462,44 +463,30 @@ impl GraphWriter<'_> {
         }
         let (from, to) = (self.dims(input), self.dims(result));
         let name = self.name_of(input);
-        // One entry may be left to the runtime, and extents at the same place are copied.
-        let mut open = 0;
-        let mut numbers = Vec::with_capacity(to.len());
-        for (axis, dim) in to.iter().enumerate() {
-            numbers.push(match dim.known().and_then(|n| i64::try_from(n).ok()) {
-                Some(0) => return self.reshape_to_value(name, &to, out),
-                Some(n) => n,
-                None if from.get(axis).is_some_and(|d| d.certainly_equal(*dim)) => 0,
-                None => {
-                    open += 1;
-                    -1
-                }
-            });
-        }
-        let ones: Vec<i64> =
-            (0..to.len() as i64).filter(|&a| to[a as usize] == Dim::Known(1)).collect();
-        let rest =
-            |dims: &[Dim]| dims.iter().copied().filter(|d| *d != Dim::Known(1)).collect::<Vec<_>>();
-        if open > 1 {
-            let (a, b) = (rest(&from), rest(&to));
-            let same = a.len() == b.len() && a.iter().zip(&b).all(|(x, y)| x.certainly_equal(*y));
-            let shared = from.iter().filter(|d| **d == Dim::Known(1)).count();
-            if same && shared == 0 {
-                let mut node = self.node("Unsqueeze", vec![name], out, Vec::new());
-                self.list_argument("Unsqueeze", "axes", &ones, &mut node);
-                return Ok(vec![node]);
+        let listed = |writer: &mut Self, op: &str, axes: &[i64], input: Text, out: Text| {
+            let mut node = writer.node(op, vec![input], out, Vec::new());
+            writer.list_argument(op, "axes", axes, &mut node);
+            node
+        };
+        Ok(match reshape_form(&from, &to) {
+            Some(ReshapeForm::Numbers(numbers)) => {
+                let shape = self.int_constant("shape", &numbers);
+                vec![self.node("Reshape", vec![name, shape], out, Vec::new())]
             }
-            if same && ones.is_empty() {
-                let axes: Vec<i64> =
-                    (0..from.len() as i64).filter(|&a| from[a as usize] == Dim::Known(1)).collect();
-                let mut node = self.node("Squeeze", vec![name], out, Vec::new());
-                self.list_argument("Squeeze", "axes", &axes, &mut node);
-                return Ok(vec![node]);
+            Some(ReshapeForm::Squeeze(axes)) => vec![listed(self, "Squeeze", &axes, name, out)],
+            Some(ReshapeForm::Unsqueeze(axes)) => vec![listed(self, "Unsqueeze", &axes, name, out)],
+            Some(ReshapeForm::Transpose(perm)) => {
+                vec![self.node("Transpose", vec![name], out, vec![ints("perm", perm)])]
             }
-            return self.reshape_to_value(name, &to, out);
-        }
-        let shape = self.int_constant("shape", &numbers);
-        Ok(vec![self.node("Reshape", vec![name, shape], out, Vec::new())])
+            Some(ReshapeForm::SqueezeUnsqueeze(first, second)) => {
+                let middle = self.names.fresh_like("squeezed");
+                vec![
+                    listed(self, "Squeeze", &first, name, middle.clone()),
+                    listed(self, "Unsqueeze", &second, middle, out),
+                ]
+            }
+            None => return self.reshape_to_value(name, &to, out),
+        })
     }
 
     fn reshape_to_value(&mut self, name: Text, to: &[Dim], out: Text) -> WriteResult<Vec<Node>> {

@@ -91,7 +91,7 @@ impl GraphWriter<'_> {
         Ok(vec![self.node("Einsum", input, out, vec![equation])])
     }
 
-    // Writes a product as `MatMul` after transposes, if each operand has one contracted axis and at most one other.
+    // Writes a product as `MatMul` after transposes, if each operand has one contracted axis and few others.
     fn transposed_product(
         &mut self,
         op: &DotGeneral,
@@ -104,7 +104,9 @@ impl GraphWriter<'_> {
         };
         let left = free(a, &op.lhs_batch, &op.lhs_contract);
         let right = free(b, &op.rhs_batch, &op.rhs_contract);
-        if op.lhs_contract.len() != 1 || left.len() != 1 || right.len() != 1 {
+        // Without batch axes, all free axes of the left operand are rows.
+        let has_rows = left.len() == 1 || op.lhs_batch.is_empty() && !left.is_empty();
+        if op.lhs_contract.len() != 1 || !has_rows || right.len() != 1 {
             return None;
         }
         let perms: [Vec<i64>; 2] = [

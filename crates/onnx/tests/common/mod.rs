@@ -1,6 +1,25 @@
 //! Messages written by hand: fields as bytes, without the crate's own writer.
 #![allow(dead_code)] // every test target uses a part of it
 
+/// A source of choices.
+pub(crate) struct Choices<'a>(pub(crate) &'a [u8]);
+
+impl Choices<'_> {
+    pub(crate) fn next(&mut self) -> u8 {
+        let Some((&first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        first
+    }
+
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        usize::from(self.next()) % n
+    }
+
+    pub(crate) fn number(&mut self) -> i64 {
+        i64::from_le_bytes(std::array::from_fn(|_| self.next())) >> (8 * self.below(8))
+    }
+}
+
 pub(crate) fn varint(mut value: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     loop {

@@ -112,7 +112,7 @@ impl Sum {
             let scaled = b.map_or(Some(0), |b| b.coefficient.checked_mul(scale))?;
             let coefficient = a.map_or(0, |a| a.coefficient).checked_add(scaled)?;
             if let (Some(term), false) = (a.or(b), coefficient == 0) {
-                result.terms.push(Term { coefficient, factors: term.factors.clone() });
+                result.terms.push(term.with_coefficient(coefficient));
             }
         }
         // Twice the limit, so that sums which cancel later are not lost at once.
@@ -121,11 +121,43 @@ impl Sum {
 
     /// Returns `self * other`, or `None` on overflow or if it is too large.
     pub(super) fn times(&self, other: &Self) -> Option<Self> {
-        let mut result = Self::default().plus(self, other.constant)?;
-        for term in &other.terms {
-            result = result.plus(&self.times_term(term.coefficient, &term.factors)?, 1)?;
+        if other.terms.is_empty() {
+            return Self::default().plus(self, other.constant);
         }
-        Some(result)
+        let mut overflow = false;
+        let mut result = Self::constant(self.constant.checked_mul(other.constant)?);
+        let (ours, theirs) = (self.factored(), other.factored());
+        for (a, left) in ours.clone() {
+            for (b, right) in
+                theirs.clone().filter(|(_, right)| !left.is_empty() || !right.is_empty())
+            {
+                let mut factors = Factors::from_slice(left);
+                factors.extend_from_slice(right);
+                if !left.is_empty() && !right.is_empty() {
+                    factors.sort_unstable();
+                }
+                result.terms.push(Term { coefficient: a.checked_mul(b)?, factors });
+            }
+        }
+        result.terms.sort_unstable_by(|a, b| a.factors.cmp(&b.factors));
+        result.terms.dedup_by(|next, kept| {
+            let same = next.factors == kept.factors;
+            if same {
+                match kept.coefficient.checked_add(next.coefficient) {
+                    Some(sum) => kept.coefficient = sum,
+                    None => overflow = true,
+                }
+            }
+            same
+        });
+        result.terms.retain(|term| term.coefficient != 0);
+        (!overflow && result.terms.len() <= 2 * MAX_MONOMIALS).then_some(result)
+    }
+
+    // Returns the coefficients and factors of all summands, the constant with no factor.
+    fn factored(&self) -> impl Iterator<Item = (i64, &[Atom])> + Clone {
+        let terms = self.terms.iter().map(|term| (term.coefficient, &term.factors[..]));
+        terms.chain((self.constant != 0).then_some((self.constant, &[][..])))
     }
 
     /// Returns the product with one monomial.
@@ -167,6 +199,14 @@ impl Sum {
             .fold(start, |gcd, term| greatest_common_divisor(gcd, term.coefficient.unsigned_abs()))
     }
 
+    /// Returns whether the sum is zero for no values of its monomials, because the constant is not a multiple of what divides them: `2*s + 1` is odd.
+    pub(super) fn is_never_zero(&self) -> bool {
+        match self.content(0) {
+            0 => self.constant != 0,
+            common => !self.constant.unsigned_abs().is_multiple_of(common),
+        }
+    }
+
     /// Returns `q` and `r` of `divisor*q + r`, with given coefficients for `q`. The constant of `r` is less than the divisor.
     fn split(&self, divisor: i64, quotient_of: impl Fn(i64) -> i64) -> (Self, Self) {
         let mut quotient = Self::constant(self.constant.div_euclid(divisor));
@@ -179,7 +219,7 @@ impl Sum {
                 (&mut rest, term.coefficient.wrapping_sub(taken.wrapping_mul(divisor))),
             ] {
                 if coefficient != 0 {
-                    sum.terms.push(Term { coefficient, factors: term.factors.clone() });
+                    sum.terms.push(term.with_coefficient(coefficient));
                 }
             }
         }
@@ -203,10 +243,15 @@ impl Sum {
         if let Some(known) = Interval::of(&rest).floordiv(divisor).single() {
             return quotient.plus(&Self::constant(known), 1);
         }
-        let (quotient, rest) = self.split(divisor, |coefficient| coefficient.div_euclid(divisor));
+        let is_reduced = |term: &Term| (1..divisor).contains(&term.coefficient);
+        let (quotient, rest) = match rest.terms.iter().all(is_reduced) {
+            true => (quotient, rest),
+            false => self.split(divisor, |coefficient| coefficient.div_euclid(divisor)),
+        };
         // floordiv(g*r + c, g*d) = floordiv(r + floordiv(c, g), d)
         let common = rest.content(divisor.unsigned_abs()) as i64;
-        let (rest, divisor) = (rest.shrink(common), divisor / common);
+        let rest = if common == 1 { rest } else { rest.shrink(common) };
+        let divisor = divisor / common;
         let bounds = Interval::of(&rest);
         if let Some(known) = bounds.floordiv(divisor).single() {
             return quotient.plus(&Self::constant(known), 1);

@@ -82,7 +82,7 @@ impl Interval {
     /// Returns an interval that contains the sum, if each symbol is in its interval.
     pub(super) fn with(sum: &Sum, symbol: &dyn Fn(Name) -> Self) -> Self {
         let plain = Self::by_terms(sum, symbol);
-        if plain.lo != MIN && plain.hi != MAX {
+        if plain.lo != MIN && plain.hi != MAX || sum.has_only_symbols() {
             return plain;
         }
         // The terms of `mod`, `min` and `max` are not independent; together they have closer bounds.
@@ -114,11 +114,9 @@ impl Interval {
     fn by_terms(sum: &Sum, symbol: &dyn Fn(Name) -> Self) -> Self {
         let mut total = Self::point(sum.constant);
         for term in &sum.terms {
-            let mut product = Self::point(term.coefficient);
-            for &factor in &term.factors {
-                product = product.mul(Self::of_atom(factor, symbol));
-            }
-            total = total.add(product);
+            let mut factors = term.factors.iter().map(|&factor| Self::of_atom(factor, symbol));
+            let first = factors.next().unwrap_or(Self::point(1));
+            total = total.add(factors.fold(first, Self::mul).scale(term.coefficient));
         }
         total
     }
@@ -170,6 +168,13 @@ impl Interval {
         Self { lo, hi }
     }
 
+    // Returns the product with a number.
+    fn scale(self, by: i64) -> Self {
+        let ends = (product(self.lo, by.into()), product(self.hi, by.into()));
+        let (lo, hi) = if by < 0 { (ends.1, ends.0) } else { ends };
+        Self { lo, hi }
+    }
+
     pub(super) fn mul(self, other: Self) -> Self {
         let ends = [
             product(self.lo, other.lo),
@@ -186,10 +191,17 @@ impl Interval {
 }
 
 // Multiplies two ends. Zero times an end that is not bounded is zero: the number is finite, only not known.
+#[inline]
 fn product(a: i128, b: i128) -> i128 {
+    if a == 0 || b == 0 {
+        return 0;
+    }
+    // Most ends are small, and the product of two numbers of 64 bits fits.
+    if let (Ok(a), Ok(b)) = (i64::try_from(a), i64::try_from(b)) {
+        return i128::from(a) * i128::from(b);
+    }
     let unbounded = |end: i128| end == MIN || end == MAX;
     match a.checked_mul(b) {
-        _ if a == 0 || b == 0 => 0,
         Some(product) if !unbounded(a) && !unbounded(b) => product,
         _ if (a < 0) == (b < 0) => MAX,
         _ => MIN,

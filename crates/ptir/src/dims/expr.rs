@@ -49,10 +49,26 @@ pub(super) struct Sum {
 }
 
 /// A monomial with its coefficient.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(PartialEq, Eq, Hash)]
 pub(super) struct Term {
     pub(super) coefficient: i64,
     pub(super) factors: Factors,
+}
+
+// Atoms are copied at once; the list would clone them one by one.
+impl Clone for Term {
+    #[inline]
+    fn clone(&self) -> Self {
+        self.with_coefficient(self.coefficient)
+    }
+}
+
+impl Term {
+    /// Returns the monomial with another coefficient.
+    #[inline]
+    pub(super) fn with_coefficient(&self, coefficient: i64) -> Self {
+        Self { coefficient, factors: Factors::from_slice(&self.factors) }
+    }
 }
 
 /// The factors of a monomial, sorted. A power is a repeated factor.
@@ -141,6 +157,12 @@ impl Sum {
     /// Returns the number of summands that text would have.
     pub(super) fn len(&self) -> usize {
         self.terms.len() + usize::from(self.constant != 0)
+    }
+
+    /// Returns whether no factor is a `floordiv` or a positive part.
+    pub(super) fn has_only_symbols(&self) -> bool {
+        let mut atoms = self.terms.iter().flat_map(|term| &term.factors);
+        atoms.all(|atom| matches!(atom, Atom::Symbol(_)))
     }
 
     /// Returns the only factor, if the sum is one term with coefficient one and one factor, plus a constant.

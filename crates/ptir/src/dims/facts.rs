@@ -1,5 +1,7 @@
 //! Facts about symbols, and comparison under them.
 
+use std::borrow::Cow;
+
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
@@ -101,7 +103,7 @@ impl Facts {
         // The smallest coefficient scales the other sums least.
         let pivot = reduced.terms.iter().min_by_key(|term| term.coefficient.unsigned_abs());
         if let Some(factors) = pivot.map(|term| term.factors.clone()) {
-            self.equations.push((factors, reduced));
+            self.equations.push((factors, reduced.into_owned()));
         }
         self.add_inequality(expr.sum());
         if let Some(negated) = Sum::default().plus(expr.sum(), -1) {
@@ -173,13 +175,16 @@ impl Facts {
             true => difference,
             false => self.simplify_sum(&difference).unwrap_or(difference),
         };
-        if self.is_never_zero(&difference) {
-            return Verdict::Different;
-        }
         let (_, reduced) = self.eliminate(&difference);
-        match (reduced.terms.is_empty(), self.bounds_of(&difference).single()) {
-            (true, _) if reduced.constant == 0 => Verdict::Equal,
-            (_, Some(0)) => Verdict::Equal,
+        match reduced.terms.is_empty() {
+            true if reduced.constant == 0 => return Verdict::Equal,
+            _ if reduced.is_never_zero() => return Verdict::Different,
+            _ => {}
+        }
+        let bounds = self.bounds_of(&difference);
+        match bounds.single() {
+            _ if bounds.is_at_least(1) || bounds.is_at_most(-1) => Verdict::Different,
+            Some(0) => Verdict::Equal,
             _ => Verdict::Unknown,
         }
     }
@@ -236,12 +241,7 @@ impl Facts {
 
     fn is_never_zero(&self, sum: &Sum) -> bool {
         let (_, reduced) = self.eliminate(sum);
-        // 2*s + 1 is odd.
-        let common = reduced.content(0);
-        if common == 0 && reduced.constant != 0 {
-            return true;
-        }
-        if common > 1 && reduced.constant.unsigned_abs() % common != 0 {
+        if reduced.is_never_zero() {
             return true;
         }
         let bounds = self.bounds_of(sum);
@@ -249,13 +249,13 @@ impl Facts {
     }
 
     // Removes the monomials that equations determine. Returns a positive number and a sum that is the given one times this number.
-    fn eliminate(&self, sum: &Sum) -> (i64, Sum) {
-        let (mut scale, mut reduced) = (1i64, sum.clone());
+    fn eliminate<'a>(&self, sum: &'a Sum) -> (i64, Cow<'a, Sum>) {
+        let (mut scale, mut reduced) = (1i64, Cow::Borrowed(sum));
         for (pivot, equation) in &self.equations {
             let step = cancel(&reduced, equation, pivot);
             let Some((factor, next)) = step else { continue };
             let Some(product) = scale.checked_mul(factor) else { continue };
-            (scale, reduced) = (product, next);
+            (scale, reduced) = (product, Cow::Owned(next));
         }
         (scale, reduced)
     }

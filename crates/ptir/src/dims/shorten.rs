@@ -17,6 +17,9 @@ pub(super) fn shorten(sum: &Sum) -> (Vec<(i64, Call, Factors)>, Sum) {
     let mut index = 0;
     while let Some(term) = rest.terms.get(index) {
         let found = (0..term.factors.len()).find_map(|position| {
+            if let Atom::Symbol(_) = term.factors[position] {
+                return None;
+            }
             let mut others = term.factors.clone();
             let atom = others.remove(position);
             let (coefficient, call, shorter) =

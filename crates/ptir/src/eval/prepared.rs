@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::budget::Budget;
+use super::context::EvalCx;
 use super::error::{EvalError, Fault};
 use super::machine::Machine;
 use super::options::{Kernels, RunOptions};
@@ -48,6 +49,16 @@ impl Prepared {
         let budget = Budget::new(options);
         let functions = self.functions.iter().map(|f| &**f).collect();
         let mut machine = Machine::new(&self.plans, functions, &budget, options.threads.max(1));
+        Ok(machine.run(inputs)?.into_vec())
+    }
+
+    /// Runs the function as a part of the evaluation of an op, within the limits of the run that the op is a part of.
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run).
+    pub fn run_within(&self, inputs: &[Value], cx: &EvalCx<'_>) -> Result<Vec<Value>, EvalError> {
+        let functions = self.functions.iter().map(|f| &**f).collect();
+        let mut machine = Machine::new(&self.plans, functions, cx.budget, cx.threads);
         Ok(machine.run(inputs)?.into_vec())
     }
 

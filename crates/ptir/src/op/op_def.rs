@@ -495,6 +495,17 @@ impl fmt::Debug for OpDef {
 }
 
 pub(crate) fn join_doc_lines(doc: &[&str]) -> String {
-    let lines: Vec<&str> = doc.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
-    lines.join("\n").trim().to_owned()
+    // Each start of the command joins several hundred of them, so that there is one allocation for each.
+    let mut text = String::with_capacity(doc.iter().map(|line| line.len() + 1).sum());
+    for line in doc {
+        match text.is_empty() {
+            true => text.push_str(line.trim_start()),
+            false => {
+                text.push('\n');
+                text.push_str(line.strip_prefix(' ').unwrap_or(line));
+            }
+        }
+    }
+    text.truncate(text.trim_end().len());
+    text
 }

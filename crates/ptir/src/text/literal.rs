@@ -1,6 +1,6 @@
 //! Literals in the text form: a splat, nested lists, or hexadecimal digits for exact bits.
 
-use sapwood_types::{DataType, counted};
+use sapwood_types::{DataType, counted, read_hex, write_hex};
 use smallvec::SmallVec;
 
 use super::external::{ExternalResolver, LongLiteralMode, fetch_external};
@@ -36,13 +36,8 @@ pub(crate) fn write_literal(
         _ => {}
     }
     if count > MAX_LISTED_ELEMENTS {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
         out.push_str("hex \"");
-        out.reserve(2 * literal.stored_bytes().len());
-        for byte in literal.stored_bytes() {
-            out.push(char::from(DIGITS[usize::from(byte >> 4)]));
-            out.push(char::from(DIGITS[usize::from(byte & 15)]));
-        }
+        write_hex(out, literal.stored_bytes());
         out.push('"');
         return;
     }
@@ -175,7 +170,7 @@ impl LiteralReader<'_, '_> {
         if self.token.kind == TokenKind::Word && self.text() == "hex" {
             self.advance();
             let digits = self.text();
-            let digits = &digits.as_bytes()[1..digits.len() - 1];
+            let digits = &digits[1..digits.len() - 1];
             let expected =
                 self.ty.num_elements().and_then(|n| n.checked_mul(2 * dtype.byte_size() as u64));
             if expected != Some(digits.len() as u64) {
@@ -185,12 +180,7 @@ impl LiteralReader<'_, '_> {
                     format!("{} needs {expected} hex digits, found {}", self.ty, digits.len()),
                 ));
             }
-            let digit = |b: u8| (b as char).to_digit(16);
-            let bytes: Option<Vec<u8>> = digits
-                .chunks_exact(2)
-                .map(|p| Some((digit(p[0])? << 4 | digit(p[1])?) as u8))
-                .collect();
-            let Some(bytes) = bytes else {
+            let Some(bytes) = read_hex(digits) else {
                 return Err((self.token, "expected only hex digits in the string".into()));
             };
             return TensorLiteral::new(dtype, &shape, &bytes).map_err(|e| (first, e.to_string()));

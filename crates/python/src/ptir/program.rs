@@ -7,15 +7,16 @@ use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use rustc_hash::FxBuildHasher;
 use sapwood::explorer::{PageOptions, graph_page};
+use sapwood::onnx::{self, OnnxSource};
 use sapwood::ptir::{
     self, Function, InstId, InstPrinter, Name, ParseOptions, PrintOptions, Program, Registry,
     ValueId,
 };
 use sapwood::{Diagnostic, Source, stablehlo};
-use sapwood_types::write_atomically;
+use sapwood_types::{Span, write_atomically};
 
 use super::check::{PyCheckReport, check_programs};
 use super::cost::{PyCost, cost_of};
@@ -30,6 +31,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ptir_parse, module)?)?;
     module.add_function(wrap_pyfunction!(stablehlo_read, module)?)?;
     module.add_function(wrap_pyfunction!(stablehlo_write, module)?)?;
+    module.add_function(wrap_pyfunction!(onnx_read, module)?)?;
+    module.add_function(wrap_pyfunction!(onnx_write, module)?)?;
     module.add_function(wrap_pyfunction!(ptir_from_json, module)?)
 }
 
@@ -99,6 +102,8 @@ pub(crate) struct PyProgram {
     functions: Vec<Arc<SharedFunction>>,
     /// Parts of StableHLO text without a PTIR equivalent; they are written back, also after passes.
     extras: Arc<stablehlo::Extras>,
+    /// The ONNX model that the program was read from; passes keep it, and the writer takes from it what did not change.
+    onnx: Option<OnnxSource>,
     notes: Vec<Diagnostic>,
     /// The signature of the traced function, as `from_jax` describes it; passes keep it.
     origin: Option<Arc<Py<PyAny>>>,
@@ -112,7 +117,7 @@ impl PyProgram {
     /// Returns the result of a pass on this program.
     pub(crate) fn with_program(&self, program: Program) -> Self {
         let made = Self::from_parts(program, self.extras.clone(), Vec::new());
-        Self { origin: self.origin.clone(), ..made }
+        Self { origin: self.origin.clone(), onnx: self.onnx.clone(), ..made }
     }
 
     fn from_parts(
@@ -122,7 +127,7 @@ impl PyProgram {
     ) -> Self {
         let functions =
             program.functions().iter().map(|f| SharedFunction::new(f.clone())).collect();
-        Self { program: Arc::new(program), functions, extras, notes, origin: None }
+        Self { program: Arc::new(program), functions, extras, onnx: None, notes, origin: None }
     }
 
     fn page(&self, py: Python<'_>, title: Option<&str>) -> String {
@@ -176,7 +181,9 @@ impl PyProgram {
 #[pyfunction]
 #[pyo3(signature = (text, filename = "<text>", verify = true))]
 fn ptir_parse(py: Python<'_>, text: &str, filename: &str, verify: bool) -> PyResult<PyProgram> {
-    let options = ParseOptions::new().file(filename).verify(verify).comments(true);
+    let registry = onnx::registry();
+    let options =
+        ParseOptions::new().file(filename).registry(&registry).verify(verify).comments(true);
     let program = py.detach(|| ptir::parse_with(text, &options)).map_err(|problems| {
         errors::diagnostics_error(
             py,
@@ -208,16 +215,86 @@ fn stablehlo_write(program: &Bound<'_, PyProgram>) -> PyResult<String> {
         .map_err(|why| errors::value_error(py, why.to_string()))
 }
 
-/// Reads a program from its JSON form; `extras` is the JSON of its StableHLO extras, as pickle stores it.
+/// The source of an ONNX model: a file, with the weights beside it, or bytes.
+#[derive(FromPyObject)]
+enum ModelSource {
+    #[pyo3(transparent)]
+    Bytes(Vec<u8>),
+    #[pyo3(transparent)]
+    Path(PathBuf),
+}
+
+/// Reads an ONNX model from a file or from bytes.
 #[pyfunction]
-#[pyo3(signature = (text, extras = None))]
-fn ptir_from_json(py: Python<'_>, text: &str, extras: Option<&str>) -> PyResult<PyProgram> {
+fn onnx_read(py: Python<'_>, source: ModelSource) -> PyResult<PyProgram> {
+    let read = |source: ModelSource| {
+        let (model, data) = match source {
+            ModelSource::Path(path) => onnx::read_file(&path).map_err(|e| e.to_string())?,
+            ModelSource::Bytes(bytes) => {
+                let model = onnx::read(bytes).map_err(|error| error.to_string())?;
+                (model, onnx::ExternalData::default())
+            }
+        };
+        onnx::to_program(model, data, &onnx::registry()).map_err(|problems| problems.to_string())
+    };
+    let module = py
+        .detach(|| read(source))
+        .map_err(|problem| errors::new_error(py, ErrorKind::Parse, problem))?;
+    let notes = module
+        .notes
+        .iter()
+        .map(|note| Diagnostic::warning(Span::unknown(), note.clone()))
+        .collect();
+    let made = PyProgram::from_parts(module.program, Arc::default(), notes);
+    Ok(PyProgram { onnx: Some(module.source), ..made })
+}
+
+/// Writes a program as an ONNX model: to a file, whole or not at all, or as bytes.
+#[pyfunction]
+#[pyo3(signature = (program, path = None))]
+fn onnx_write<'py>(
+    program: &Bound<'py, PyProgram>,
+    path: Option<PathBuf>,
+) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let py = program.py();
+    let PyProgram { program: written, onnx: source, .. } = program.get();
+    let write = || -> Result<Option<Vec<u8>>, String> {
+        let model = onnx::to_model(written, source.as_ref()).map_err(|why| why.to_string())?;
+        let data = source.as_ref().map_or_else(Arc::default, OnnxSource::shared_data);
+        match &path {
+            Some(path) => {
+                let options = onnx::WriteOptions::default();
+                onnx::write_file(path, &model, &data, &options).map_err(|why| why.to_string())?;
+                Ok(None)
+            }
+            None => onnx::write_inline(&model, &data).map(Some).map_err(|why| why.to_string()),
+        }
+    };
+    let bytes = py.detach(write).map_err(|why| errors::value_error(py, why))?;
+    Ok(bytes.map(|bytes| PyBytes::new(py, &bytes)))
+}
+
+/// Reads a program from its JSON form; `extras` is the JSON of its StableHLO extras and `model` the ONNX model that it was read from, as
+/// pickle stores them.
+#[pyfunction]
+#[pyo3(signature = (text, extras = None, model = None))]
+fn ptir_from_json(
+    py: Python<'_>,
+    text: &str,
+    extras: Option<&str>,
+    model: Option<Vec<u8>>,
+) -> PyResult<PyProgram> {
+    let onnx = match model {
+        Some(bytes) => onnx_read(py, ModelSource::Bytes(bytes))?.onnx,
+        None => None,
+    };
     let mut program = py
-        .detach(|| ptir::from_json(text))
+        .detach(|| ptir::from_json_with(text, &onnx::registry()))
         .map_err(|problems| errors::diagnostics_error(py, ErrorKind::Parse, &problems, None))?;
     let extras = extras.map(|text| stablehlo::Extras::from_json(text, &mut program)).transpose();
     let extras = extras.map_err(|why| errors::new_error(py, ErrorKind::Parse, why))?;
-    Ok(PyProgram::from_parts(program, Arc::new(extras.unwrap_or_default()), Vec::new()))
+    let made = PyProgram::from_parts(program, Arc::new(extras.unwrap_or_default()), Vec::new());
+    Ok(PyProgram { onnx, ..made })
 }
 
 #[pymethods]
@@ -336,6 +413,12 @@ impl PyProgram {
         check_programs(slf, other, float, seed, inputs)
     }
 
+    /// True if the program was read from an ONNX model.
+    #[getter]
+    fn _is_onnx(&self) -> bool {
+        self.onnx.is_some()
+    }
+
     /// Returns the operations, the memory traffic and the peak memory of one run of a function; without a name, of the only function or `main`.
     #[pyo3(signature = (function = None))]
     fn cost(slf: &Bound<'_, Self>, function: Option<&str>) -> PyResult<PyCost> {
@@ -354,6 +437,7 @@ impl PyProgram {
             program: self.program.clone(),
             functions: self.functions.clone(),
             extras: self.extras.clone(),
+            onnx: self.onnx.clone(),
             notes: self.notes.clone(),
             origin: Some(Arc::new(origin)),
         }
@@ -415,6 +499,11 @@ impl PyProgram {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let read = py.import("sapwood._native")?.getattr("ptir_from_json")?;
         let extras = (!self.extras.is_empty()).then(|| self.extras.to_json(&self.program));
-        (read, (self.to_json(py), extras)).into_pyobject(py)
+        let model = self.onnx.as_ref().map(|source| {
+            let bytes = onnx::write_inline(source.model(), source.data());
+            bytes.map_err(|why| errors::value_error(py, why.to_string()))
+        });
+        let model = model.transpose()?.map(|bytes| PyBytes::new(py, &bytes));
+        (read, (self.to_json(py), extras, model)).into_pyobject(py)
     }
 }

@@ -4,13 +4,13 @@ use std::sync::{Arc, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use sapwood::Toolkit;
 use sapwood::explorer::RunRecorder;
 use sapwood::ptir::Program;
 use sapwood::rewrite::{
     FloatMode, GreedyConfig, GreedyPass, PassError, PassManager, PatternSet, PipelineFailure,
     RunReport, canonicalize,
 };
-use sapwood::rules::pipeline_parser;
 
 use super::listener;
 use super::pattern::{FirstException, PyPattern};
@@ -32,7 +32,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Parses a pipeline.
 fn manager(py: Python<'_>, pipeline: &str) -> PyResult<PassManager> {
-    PassManager::parse_with(pipeline, &pipeline_parser())
+    Toolkit::new()
+        .pass_manager(pipeline)
         .map_err(|problems| errors::source_errors(py, ErrorKind::Parse, &problems))
 }
 
@@ -197,7 +198,8 @@ fn apply_patterns(
 /// Returns the passes: name, description, options.
 #[pyfunction]
 fn rewrite_passes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-    let rows = pipeline_parser().passes().map(|pass| {
+    let toolkit = Toolkit::new();
+    let rows = toolkit.pass_infos().map(|pass| {
         let options = PyDict::new(py);
         for option in pass.options {
             options.set_item(option.name, option.doc)?;

@@ -8,6 +8,7 @@ use sapwood_types::{FloatMode, SourceErrors};
 
 use super::each_function::{FunctionOutcome, FunctionResult};
 use super::{Pass, PassContext, PassError, each_function};
+use crate::assumptions::expand_assumptions;
 use crate::canonicalize::populate_canonicalization;
 use crate::greedy::{GreedyConfig, apply_without_names};
 use crate::optimize::populate_optimization;
@@ -65,7 +66,7 @@ pub const GREEDY_OPTIONS: [OptionInfo; 10] = *pass_options!(GreedyPass {
     "float": config.floats, "The float mode: `exact`, `nsz` or `fast`.";
     "check": config.expensive_checks, "Checks every attempt of a pattern: `true` or `false`.";
     "only": only, "The patterns and rules to use, separated by `|`; the default is all.";
-    "disable": disable, "The patterns and rules that are not used, separated by `|`.";
+    "disable": disable, "The patterns and rules that are not used, or assumptions whose patterns are not, separated by `|`.";
 });
 
 impl GreedyPass {
@@ -119,7 +120,9 @@ impl GreedyPass {
         if !self.only.is_empty() {
             set.only(&self.only).map_err(unknown("only"))?;
         }
-        set.disable(&self.disable).map_err(unknown("disable"))?;
+        let exists = |name: &str| set.names().any(|known| known == name);
+        let disabled = expand_assumptions(&self.disable, exists);
+        set.disable(&disabled).map_err(unknown("disable"))?;
         self.patterns = Arc::new(set.freeze());
         Ok(())
     }

@@ -13,6 +13,7 @@ use super::parse::{PipelineParser, parse_pipeline, print_pass, print_pipeline};
 use super::program_diff::ProgramSnapshot;
 use super::report::{PassReport, RunReport};
 use super::reproducer::Reproducer;
+use crate::assumptions::assumption_counters;
 use crate::greedy::panic_message;
 use crate::pass_trace::PassTrace;
 use crate::passes::{Pass, PassContext, PassError, loosest_float_mode};
@@ -232,12 +233,20 @@ impl PassManager {
             verify(program).map_err(PassError::Invalid)?;
         }
         let verify_time = if verify_now { start.elapsed() } else { Duration::ZERO };
+        let mut counters = std::mem::take(&mut cx.counters);
+        if let Some(greedy) = &cx.greedy {
+            let applied = |name: &str| {
+                let pattern = greedy.patterns.iter().find(|pattern| pattern.name == name);
+                pattern.map_or(0, |pattern| pattern.applied)
+            };
+            counters.extend(assumption_counters(applied));
+        }
         Ok(PassReport {
             name: print_pass(pass),
             time,
             verify_time,
             changed,
-            counters: std::mem::take(&mut cx.counters),
+            counters,
             greedy: cx.greedy.take(),
             diff: before.filter(|_| changed).map(|before| before.diff(program)),
             warnings: std::mem::take(&mut cx.warnings),

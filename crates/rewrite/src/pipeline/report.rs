@@ -94,6 +94,13 @@ impl RunReport {
                 out += &format!("{:>12}  disabled after a problem: {names}\n", "");
             }
         }
+        let assumed = self.assumptions();
+        if !assumed.is_empty() {
+            out += "assumed, not proved; `disable` with the name switches it off\n";
+        }
+        for (assumption, uses) in assumed {
+            out += &format!("{uses:>12}  {}: {}\n", assumption.name, assumption.doc);
+        }
         out
     }
 

@@ -6,13 +6,13 @@ mod replace;
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::structural::{self, Mode};
-use sapwood_ptir::{Attr, Effects, Function, InstPrinter, Name, Program};
+use sapwood_ptir::{Attr, Effects, Function, InstPrinter, Name, Program, ValueId};
 use sapwood_rewrite::inline_calls;
 use sapwood_types::Span;
 
 use crate::cut_symbols::CutSymbols;
 use crate::effects::CallEffects;
-use crate::graph::{CalleeMatch, Callees, PatternGraph};
+use crate::graph::{CalleeMatch, Callees, PatternGraph, constant_insts};
 use crate::legality::{IllegalMatch, check_match, replacement_place};
 use crate::matcher::{
     Exhausted, FindOptions, FindReport, Match, SearchLimit, find_disjoint, find_selected,
@@ -207,6 +207,11 @@ impl Extractor<'_> {
         // Earlier extractions may have changed the surroundings of the match, its inputs included.
         let mut found = found.clone();
         found.rebind(f, pattern);
+        let is_constant = |&v: &ValueId| constant_insts(&pattern.through, f, v).is_some();
+        if let Some(value) = found.constants(f, pattern).into_iter().find(|v| !is_constant(v)) {
+            self.refuse(std::slice::from_ref(&found), &[(0, IllegalMatch::Constant { value })]);
+            return Ok(());
+        }
         let place = match replacement_place(self.program, f, pattern, &found, &self.calls) {
             Ok(place) => place,
             Err(why) => {

@@ -23,6 +23,10 @@ impl LookThrough {
         self.keys.is_empty()
     }
 
+    pub(crate) fn keys(&self) -> &[OpKey] {
+        &self.keys
+    }
+
     pub(crate) fn contains(&self, key: OpKey) -> bool {
         self.keys.contains(&key)
     }

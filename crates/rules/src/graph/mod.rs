@@ -298,6 +298,27 @@ impl PatternGraph {
         })
     }
 
+    /// Returns the ops of which one defines a value of a match, those to look through included; none if the value may be anything.
+    pub(crate) fn defining_keys(&self, value: ValueIx) -> Option<Vec<OpKey>> {
+        let mut keys = self.through.keys().to_vec();
+        let mut open = vec![value];
+        while let Some(value) = open.pop() {
+            match &self.values[value].from {
+                ValueSource::Param | ValueSource::Literal(_) => return None,
+                ValueSource::Choice(choice) => open.extend(&self.choices[*choice].branches),
+                ValueSource::Result(op) => match &self.ops[*op].others {
+                    OtherOps::None => keys.push(self.ops[*op].key),
+                    OtherOps::These(others) => {
+                        keys.push(self.ops[*op].key);
+                        keys.extend(others);
+                    }
+                    OtherOps::All => return None,
+                },
+            }
+        }
+        Some(keys)
+    }
+
     /// Returns the text of an op for messages: `mul`, `call @f`.
     pub(crate) fn show(&self, op: OpIx) -> String {
         let op = &self.ops[op];

@@ -488,6 +488,9 @@ impl RuleResolver<'_> {
                     false => AttrCondition::Is(attr),
                 }
             }
+            AttrExpr::Name(word) if word.of == "none" && may_be_absent(def, &slot) => {
+                AttrCondition::Is(Attr::Unit)
+            }
             AttrExpr::Name(word) => match self.word_as(kind, &word.of) {
                 Some(attr) => AttrCondition::Is(attr),
                 None => AttrCondition::Capture(self.capture(word, kind)?),
@@ -634,5 +637,13 @@ impl RuleResolver<'_> {
     pub(super) fn report(&mut self, span: Span, why: impl Into<String>) -> Reported {
         self.problems.error(span, why);
         Reported
+    }
+}
+
+// Returns whether an attribute is optional and has no value where it is omitted, so that `none` tests for that.
+fn may_be_absent(def: Option<&OpDef>, slot: &AttrSlot) -> bool {
+    match (def, slot) {
+        (Some(def), AttrSlot::Row(row)) => def.attrs[*row].default == Some(Attr::Unit),
+        _ => false,
     }
 }

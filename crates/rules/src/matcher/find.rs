@@ -15,6 +15,9 @@ use super::{
 use crate::graph::{Callees, MatchPlan, OpIx, PatternGraph, PatternOperand, ValueSource};
 use crate::legality::is_legal_binding;
 
+/// The largest number of matches with one output that are compared with each other; more are all reported.
+const MAX_COMPARED_MATCHES: usize = 2000;
+
 /// Finds the matches of some of the patterns; the others are used only for calls in these patterns.
 pub(crate) fn find_selected(
     program: &Program,
@@ -149,7 +152,8 @@ fn keep_largest(f: &Function, patterns: &[PatternGraph], matches: &mut Vec<Match
         by_output.entry((m.pattern, output)).or_default().push(n);
     }
     let mut keep = vec![true; matches.len()];
-    for group in by_output.values().filter(|group| group.len() > 1) {
+    let compared = |group: &&Vec<usize>| (2..=MAX_COMPARED_MATCHES).contains(&group.len());
+    for group in by_output.values().filter(compared) {
         let sets: Vec<SmallVec<[InstId; 8]>> =
             group.iter().map(|&n| sorted(matches[n].ops.iter())).collect();
         let legal: Vec<bool> = group
@@ -301,6 +305,8 @@ fn sorted<'a>(ops: impl Iterator<Item = &'a InstId>) -> SmallVec<[InstId; 8]> {
 /// A quick test of the definitions of a root's operands, before a search is set up.
 struct RootFilter {
     tests: SmallVec<[(usize, OpKey); 2]>,
+    /// The tests of a pattern that is not plain: an operand, and the ops that may define it.
+    open_tests: Vec<(usize, Vec<OpKey>)>,
     /// Allows the first two operands in either order.
     either: bool,
 }
@@ -308,23 +314,25 @@ struct RootFilter {
 impl RootFilter {
     fn new(pattern: &PatternGraph, root: OpIx, commute: bool) -> Self {
         let op = &pattern.ops[root];
-        let tests = op.operands.iter().enumerate().filter_map(|(n, operand)| match *operand {
-            PatternOperand::One(value) if pattern.through.is_empty() => {
-                match pattern.values[value].from {
-                    ValueSource::Result(def) if pattern.ops[def].is_one() => {
-                        Some((n, pattern.ops[def].key))
-                    }
-                    _ => None,
-                }
-            }
-            PatternOperand::One(_) | PatternOperand::Rest(_) => None,
+        let either = commute && op.commutative;
+        let operands = op.operands.iter().enumerate().filter_map(|(n, operand)| match *operand {
+            PatternOperand::One(value) => Some((n, value)),
+            PatternOperand::Rest(_) => None,
         });
-        Self { tests: tests.collect(), either: commute && op.commutative }
+        if !pattern.is_plain() {
+            let tests = operands.filter_map(|(n, v)| Some((n, pattern.defining_keys(v)?)));
+            return Self { tests: SmallVec::new(), open_tests: tests.collect(), either };
+        }
+        let tests = operands.filter_map(|(n, value)| match pattern.values[value].from {
+            ValueSource::Result(def) => Some((n, pattern.ops[def].key)),
+            ValueSource::Param | ValueSource::Literal(_) | ValueSource::Choice(_) => None,
+        });
+        Self { tests: tests.collect(), open_tests: Vec::new(), either }
     }
 
     fn accepts(&self, f: &Function, inst: InstId) -> bool {
         if self.tests.is_empty() {
-            return true;
+            return self.open_tests.is_empty() || self.accepts_open(f, inst);
         }
         let operands = f.operands(inst);
         let is = |n: usize, key: OpKey| {
@@ -333,6 +341,20 @@ impl RootFilter {
         self.tests.iter().all(|&(n, key)| is(n, key))
             || (self.either
                 && self.tests.iter().all(|&(n, key)| is(if n < 2 { 1 - n } else { n }, key)))
+    }
+
+    fn accepts_open(&self, f: &Function, inst: InstId) -> bool {
+        let operands = f.operands(inst);
+        let is = |n: usize, keys: &[OpKey]| {
+            let def = operands.get(n).and_then(|&v| f.inst_of(v));
+            def.is_some_and(|i| keys.contains(&f.op_key(i)))
+        };
+        self.open_tests.iter().all(|(n, keys)| is(*n, keys))
+            || (self.either
+                && self
+                    .open_tests
+                    .iter()
+                    .all(|(n, keys)| is(if *n < 2 { 1 - n } else { *n }, keys)))
     }
 }
 

@@ -9,8 +9,8 @@ use super::index::Candidates;
 use super::match_failure::MatchFailure;
 use super::search::{Search, UndoEntry};
 use crate::graph::{
-    Connection, DimTest, Literal, MatchStep, OpIx, PatternGraph, PatternOp, PatternOperand,
-    ShapeTest, ValueIx, ValueSource, constant_insts, same_literal,
+    ChoiceIx, Connection, DimTest, Literal, MatchStep, OpIx, PatternGraph, PatternOp,
+    PatternOperand, ShapeTest, ValueIx, ValueSource, constant_insts, same_literal,
 };
 use crate::legality::is_legal_binding;
 
@@ -28,14 +28,15 @@ impl Search<'_> {
         let Some(value) = op.results.iter().find_map(|&v| self.bound.values[v]) else {
             return Candidates::Branches(0);
         };
-        if pattern.through.is_empty() {
-            return f.inst_of(value).map_or(Candidates::None, Candidates::One);
+        let def = f.inst_of(value);
+        if !def.is_some_and(|inst| pattern.through.contains(f.op_key(inst))) {
+            return def.map_or(Candidates::None, Candidates::One);
         }
         let defs = pattern.through.chain(f, value).filter_map(|v| f.inst_of(v));
         let defs: Vec<InstId> = defs.filter(|&i| op.accepts(f.op_key(i))).collect();
         match defs[..] {
             // The first definition explains why there is no match.
-            [] => f.inst_of(value).map_or(Candidates::None, Candidates::One),
+            [] => def.map_or(Candidates::None, Candidates::One),
             [one] => Candidates::One(one),
             _ => Candidates::Few(defs),
         }
@@ -65,6 +66,9 @@ impl Search<'_> {
         let Some(choice) = choice else { return true };
         self.steps += 1;
         let target = pattern.choices[choice].branches[branch];
+        if self.deepest.is_none() && !self.may_be_result(choice, target) {
+            return false;
+        }
         self.bound.choices[choice] = Some(branch);
         self.trail.push(UndoEntry::Choice(choice));
         let Some(value) = self.bound.values[pattern.choices[choice].value] else { return true };
@@ -73,6 +77,15 @@ impl Search<'_> {
         }
         self.record_failure(depth, self.cx.f.inst_of(value), MatchFailure::Branch(target));
         false
+    }
+
+    // Returns whether the definition of a choice's value may be the op of a branch, or be looked through.
+    fn may_be_result(&self, choice: ChoiceIx, target: ValueIx) -> bool {
+        let (f, pattern) = (self.cx.f, self.pattern);
+        let ValueSource::Result(op) = pattern.values[target].from else { return true };
+        let def = self.bound.values[pattern.choices[choice].value].and_then(|v| f.inst_of(v));
+        def.map(|inst| f.op_key(inst))
+            .is_some_and(|key| pattern.ops[op].accepts(key) || pattern.through.contains(key))
     }
 
     /// Counts a match of a pattern that is not plain, if its binding can be replaced.
@@ -104,26 +117,6 @@ impl Search<'_> {
             && !f.op_def(inst).is_some_and(|def| def.terminator)
             && f.regions(inst).is_empty()
             && !f.is::<sapwood_ptir::ops::Constant>(inst)
-    }
-
-    /// Binds a result of an op. It may be reached from its users through other instructions.
-    #[inline(always)]
-    pub(super) fn bind_result(&mut self, value: ValueIx, found: ValueId) -> bool {
-        match self.bound.values[value] {
-            Some(known) if known != found => self.resolve_result(value, known, found),
-            _ => self.bind(value, found),
-        }
-    }
-
-    #[inline(never)]
-    fn resolve_result(&mut self, value: ValueIx, known: ValueId, found: ValueId) -> bool {
-        let through = &self.pattern.through;
-        if through.is_empty() || through.between(self.cx.f, known, found).is_none() {
-            return false;
-        }
-        self.bound.values[value] = Some(found);
-        self.trail.push(UndoEntry::Rebound(value, known));
-        true
     }
 
     /// Binds a value that is bound already to the first value from which both uses are reached.

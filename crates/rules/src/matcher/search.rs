@@ -306,10 +306,14 @@ impl<'a> Search<'a> {
         let f = self.cx.f;
         let pattern = self.pattern;
         let op = &pattern.ops[ix];
-        if f.op_key(inst) != op.key && !self.accepts_other(op, inst) {
+        if f.op_key(inst) != op.key && (!self.plan.open || !self.accepts_other(op, inst)) {
             return Err(MatchFailure::Op);
         }
-        if swapped && !op.is_one() && !f.op_def(inst).is_some_and(|def| def.commutative) {
+        if self.plan.open
+            && swapped
+            && !op.is_one()
+            && !f.op_def(inst).is_some_and(|def| def.commutative)
+        {
             return Err(MatchFailure::Operand(0, 1));
         }
         if !self.cx.options.share_ops && self.taken.contains(inst)
@@ -331,7 +335,11 @@ impl<'a> Search<'a> {
         }
         self.bind_attrs(ix, inst)?;
         for (n, &result) in op.results.iter().enumerate() {
-            if !f.result(inst, n).is_some_and(|v| self.bind_result(result, v)) {
+            // A result may be reached from its users through other instructions.
+            let bound = f.result(inst, n).is_some_and(|v| {
+                self.bind(result, v) && (!self.plan.open || self.bound.values[result] == Some(v))
+            });
+            if !bound {
                 return Err(MatchFailure::Result(n));
             }
         }
@@ -343,7 +351,7 @@ impl<'a> Search<'a> {
         self.bound.swapped[ix] = swapped;
         self.taken.push(inst);
         self.trail.push(UndoEntry::Op(ix));
-        if self.frames.len() == 1 && self.plan.open {
+        if self.plan.open && self.frames.len() == 1 {
             self.bind_chosen(ix);
         }
         Ok(())
@@ -425,15 +433,16 @@ impl<'a> Search<'a> {
         match (&data.from, known) {
             // Constants are compared by value, not by position.
             (ValueSource::Literal(_), Some(known)) if !same_constant(f, known, found) => {
-                return self.same_constant_behind(known, found);
+                return self.plan.open && self.same_constant_behind(known, found);
             }
             (ValueSource::Literal(literal), None)
-                if !literal.fits(f, found, typed) && !self.is_constant_behind(literal, found) =>
+                if !(literal.fits(f, found, typed)
+                    || self.plan.open && self.is_constant_behind(literal, found)) =>
             {
                 return false;
             }
             (ValueSource::Param | ValueSource::Result(_) | ValueSource::Choice(_), Some(known)) => {
-                return self.rebind_to_common(value, known, found);
+                return self.plan.open && self.rebind_to_common(value, known, found);
             }
             _ => {}
         }

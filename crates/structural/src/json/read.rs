@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use sapwood_types::counted;
+use sapwood_types::{counted, read_hex};
 
 use super::error::{GraphRowLocation, JsonReadError};
 use super::lexer::{JsonLexer, JsonToken, truncate};
@@ -346,7 +346,7 @@ impl GraphReader {
                 })?
             }
             "bytes" => self.read_string_as(lexer, EXPECTED_HEX, |text| {
-                Some(Value::from(Bytes::new(&bytes_from_hex(text)?)))
+                Some(Value::from(Bytes::new(&read_hex(text)?)))
             })?,
             "tensor" => self.read_tensor(lexer)?,
             _ => {
@@ -406,7 +406,7 @@ impl GraphReader {
             more = lexer.next_element(b']')?;
         }
         lexer.expect(b',', "`,`")?;
-        let content = self.read_string_as(lexer, EXPECTED_HEX, bytes_from_hex)?;
+        let content = self.read_string_as(lexer, EXPECTED_HEX, read_hex)?;
         lexer.expect(b']', "`]`")?;
         let tensor = Tensor::new(dtype, &shape, Bytes::new(&content));
         tensor
@@ -434,13 +434,6 @@ impl GraphReader {
 }
 
 const EXPECTED_HEX: &str = "pairs of hexadecimal digits";
-
-fn bytes_from_hex(text: &str) -> Option<Vec<u8>> {
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
-    let byte = |&[high, low]: &[u8; 2]| Some(digit(high)? << 4 | digit(low)?);
-    rest.is_empty().then(|| pairs.iter().map(byte).collect())?
-}
 
 /// Puts the fields in declaration order, `None` where one was not given.
 fn fields_in_declaration_order(

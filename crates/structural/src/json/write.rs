@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use rustc_hash::FxBuildHasher;
+use sapwood_types::write_hex;
 
 use super::error::JsonWriteError;
 use super::{JSON_VERSION, MAX_EXACT_INT, MAX_LIST_NESTING};
@@ -165,7 +166,7 @@ impl<'a> NodeTable<'a> {
             View::Str(text) => write_text(out, text),
             View::Bytes(bytes) => {
                 *out += "{\"bytes\":";
-                write_hex(out, bytes);
+                write_quoted_hex(out, bytes);
                 out.push('}');
             }
             View::Tensor(tensor) => write_tensor(out, tensor),
@@ -220,17 +221,13 @@ fn write_tensor(out: &mut String, tensor: &Tensor) {
         *out += &extent.to_string();
     }
     *out += "],";
-    write_hex(out, tensor.content().as_slice());
+    write_quoted_hex(out, tensor.content().as_slice());
     *out += "]}";
 }
 
-fn write_hex(out: &mut String, bytes: &[u8]) {
-    const DIGITS: [u8; 16] = *b"0123456789abcdef";
+fn write_quoted_hex(out: &mut String, bytes: &[u8]) {
     out.push('"');
-    for byte in bytes {
-        out.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        out.push(char::from(DIGITS[usize::from(byte & 15)]));
-    }
+    write_hex(out, bytes);
     out.push('"');
 }
 

@@ -1,6 +1,7 @@
 //! The rows of the benchmarks with their targets, one file per area.
 
 mod command;
+mod dims;
 mod eval;
 mod ir;
 mod ptir;
@@ -74,6 +75,7 @@ pub(crate) fn all() -> Vec<BenchRow> {
     [
         structural::rows(),
         ptir::rows(),
+        dims::rows(),
         ir::rows(),
         eval::rows(),
         rewrite::rows(),

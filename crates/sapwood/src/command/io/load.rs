@@ -107,10 +107,14 @@ pub(crate) fn load_source(
     options: ReadOptions,
     toolkit: &Toolkit,
 ) -> Result<LoadedFile, CliError> {
-    let registry = toolkit.registry();
+    let (registry, edits) = (toolkit.registry(), toolkit.model_edits());
     let read = match (format, input) {
-        (FileFormat::Onnx, Input::File(path)) => read_onnx(Ok(path), registry),
-        (FileFormat::Onnx, Input::Stdin) => read_onnx(Err(input.read_bytes()?), registry),
+        (FileFormat::Onnx, Input::File(path)) => read_onnx(Ok(path), registry, edits),
+        (FileFormat::Onnx, Input::Stdin) => read_onnx(Err(input.read_bytes()?), registry, edits),
+        _ if !edits.is_empty() => {
+            let options = "--input-shape, --inputs and --outputs";
+            return Err(CliError::new(format!("{input}: {options} edit ONNX models only")));
+        }
         _ => read_program(&source, format, registry, options).map_err(OnnxReadError::Model),
     };
     match read {

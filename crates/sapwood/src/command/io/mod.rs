@@ -4,6 +4,7 @@ pub(crate) mod batch;
 pub(crate) mod created_folder;
 pub(crate) mod files;
 pub(crate) mod load;
+pub(crate) mod model_edits;
 pub(crate) mod npy;
 pub(crate) mod pattern_files;
 pub(crate) mod print;

@@ -9,6 +9,7 @@ use crate::command::console::Console;
 use crate::command::io::batch::{self, BatchInputs, FileResult};
 use crate::command::io::files::Input;
 use crate::command::io::load::{FileFormat, ReadOptions, load};
+use crate::command::io::model_edits::ModelEditArgs;
 use crate::command::io::print::print_loaded;
 use crate::command::io::target::Target;
 use crate::command::status::Status;
@@ -32,6 +33,8 @@ pub(crate) struct Args {
     /// Only list the files that are not in canonical form; exit code 1 if there are any
     #[arg(long, conflicts_with_all = ["in_place", "output"])]
     check: bool,
+    #[command(flatten)]
+    edits: ModelEditArgs,
     /// Format of the input; the default is that of its extension, or PTIR text for standard input
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
@@ -41,6 +44,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
+    let console = &args.edits.console(console);
     let inputs = match args.check || args.in_place {
         true => BatchInputs::new(&args.files)?,
         false => {

@@ -28,6 +28,7 @@ use crate::command::console::Console;
 use crate::command::io::batch::{self, BatchArgs, BatchInputs, FileResult};
 use crate::command::io::files::{Input, canonical_path};
 use crate::command::io::load::{FileFormat, ReadOptions, default_output_format, load};
+use crate::command::io::model_edits::ModelEditArgs;
 use crate::command::io::npy::read_arguments;
 use crate::command::io::print::print_ptir;
 use crate::command::io::target::{Target, companion_path, require_file};
@@ -58,16 +59,19 @@ pub(crate) struct Args {
     /// Largest number of folds and rewrites; the default is 4096 plus 16 per instruction
     #[arg(long, value_name = "N")]
     max_rewrites: Option<usize>,
+    /// Largest number of elements of a constant that folding computes; the default is 65536
+    #[arg(long, value_name = "N", conflicts_with = "pipeline")]
+    fold_limit: Option<u64>,
     /// A file of rules to apply together with the shipped patterns, in every pass of -p that applies patterns. May be repeated
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
     /// Apply only this pattern or rule. May be repeated
     #[arg(long, value_name = "PATTERN", conflicts_with = "disable")]
     only: Vec<String>,
-    /// Do not apply this pattern or rule. May be repeated
+    /// Do not apply this pattern or rule, or the patterns that rely on this assumption of --stats. May be repeated
     #[arg(long, value_name = "PATTERN")]
     disable: Vec<String>,
-    /// Print op counts before and after, and statistics of each pattern. Not counted: constants, `return`, `yield`, and a
+    /// Print op counts before and after, statistics of each pattern, and the assumptions that rewrites relied on. Not counted: constants, `return`, `yield`, and a
     /// region's only op, except in branches and loops
     #[arg(long)]
     stats: bool,
@@ -111,6 +115,8 @@ pub(crate) struct Args {
     /// every step, statistics
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    #[command(flatten)]
+    edits: ModelEditArgs,
     /// Format of the input; the default is that of its extension, or PTIR text for standard input
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
@@ -121,6 +127,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
+    let console = &args.edits.console(console);
     let passes = create_passes(args, &console.toolkit)?;
     let mut inputs = args.batch.inputs(console, |input| {
         Some(args.to.unwrap_or_else(|| default_output_format(input, args.from)).extension())

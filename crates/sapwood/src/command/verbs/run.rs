@@ -121,7 +121,7 @@ fn run_function(
     if is_onnx && !args.exact {
         // The fast kernels are those of core ops.
         for f in program.functions_mut() {
-            sapwood_onnx::lower_function(f, sapwood_onnx::LowerOptions::default());
+            sapwood_onnx::lower_function(f, sapwood_onnx::LowerLevel::Kernels);
         }
     }
     let f = entry_function(args.function.as_deref(), &program, input)?;

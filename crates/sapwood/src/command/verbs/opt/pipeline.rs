@@ -39,6 +39,9 @@ pub(super) fn create_passes(
         let mut pass = GreedyPass::default();
         pass.config.floats = args.float.unwrap_or_default();
         pass.config.max_rewrites = args.max_rewrites;
+        if let Some(limit) = args.fold_limit {
+            pass.config.fold_limits.max_elements = limit;
+        }
         pass.rules.clone_from(&args.rules);
         pass.only.clone_from(&args.only);
         pass.disable.clone_from(&args.disable);

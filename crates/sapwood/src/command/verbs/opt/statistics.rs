@@ -157,5 +157,13 @@ pub(super) fn report_json(
             report
         })
         .collect();
-    json!({ "ops_before": before, "ops_after": after, "passes": passes })
+    let assumed = report.assumptions().into_iter().map(|(assumption, uses)| {
+        json!({ "name": assumption.name, "about": assumption.doc, "uses": uses })
+    });
+    let assumed: Vec<Value> = assumed.collect();
+    let mut all = json!({ "ops_before": before, "ops_after": after, "passes": passes });
+    if !assumed.is_empty() {
+        all["assumptions"] = json!(assumed);
+    }
+    all
 }

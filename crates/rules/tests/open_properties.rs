@@ -1,0 +1,178 @@
+//! Properties of the matcher on patterns with alternatives, optional ops, wildcards, constants and look-through: its matches are those of
+//! an exhaustive reference, and extraction of them is undone by inlining.
+
+use std::collections::BTreeMap;
+
+use crate::open_reference::{Expr, Pattern, reference};
+use sapwood_ptir::structural::{Mode, first_mismatch};
+use sapwood_ptir::testing::Rng;
+use sapwood_ptir::{InstId, Name, Program, Registry, parse, verify};
+use sapwood_rewrite::inline_calls;
+use sapwood_rules::{
+    ExtractOptions, FindOptions, PatternGraph, Rule, Vocabulary, extract, find_matches, legality,
+    rules_from,
+};
+use sapwood_types::Source;
+
+// Random straight-line programs over a few ops, some of which patterns look through.
+fn random_program(rng: &mut Rng) -> Program {
+    let mut values: Vec<String> = vec!["%p".into(), "%q".into()];
+    let mut body = String::new();
+    for n in 0..5 + rng.below(6) {
+        let pick =
+            |rng: &mut Rng| values[values.len() - 1 - rng.below(values.len().min(4))].clone();
+        let (a, b) = (pick(rng), pick(rng));
+        let line = match rng.below(12) {
+            0..3 => format!("add {a}, {b}"),
+            3 | 4 => format!("sub {a}, {b}"),
+            5 | 6 => format!("exp {a}"),
+            7 => format!("neg {a}"),
+            8 | 9 => format!("reshape {a}"),
+            10 => format!("cast {a}"),
+            _ => format!("constant {}", ["1.0", "2.0"][rng.below(2)]),
+        };
+        body += &format!("  %v{n} = {line} : f64[4]\n");
+        values.push(format!("%v{n}"));
+    }
+    let (last, other) = (values.len() - 1, values.len() - 1 - rng.below(3));
+    let text = format!(
+        "ptir 1\nfunc @main(%p: f64[4], %q: f64[4]) -> (f64[4], f64[4]) {{\n{body}  return {}, {}\n}}\n",
+        values[last], values[other]
+    );
+    parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+struct Generator<'a> {
+    rng: &'a mut Rng,
+    choices: Vec<usize>,
+    lets: usize,
+}
+
+impl Generator<'_> {
+    fn leaf(&mut self) -> Expr {
+        match self.rng.below(12) {
+            0 => Expr::Const(self.rng.below(2)),
+            1 => Expr::Number([1.0, 2.0][self.rng.below(2)]),
+            2 | 3 if self.lets > 0 => Expr::Let(self.rng.below(self.lets)),
+            _ => Expr::Param(self.rng.below(3)),
+        }
+    }
+
+    fn expr(&mut self, depth: usize) -> Expr {
+        if depth == 0 || self.rng.below(3) == 0 {
+            return self.leaf();
+        }
+        if self.choices.len() < 3 {
+            match self.rng.below(6) {
+                0 => {
+                    let inner = self.expr(depth - 1);
+                    self.choices.push(2);
+                    let op = ["cast", "reshape", "neg"][self.rng.below(3)];
+                    return Expr::Optional(self.choices.len() - 1, op, Box::new(inner));
+                }
+                1 => {
+                    let count = 2 + self.rng.below(2);
+                    let all = (0..count).map(|_| self.expr(depth - 1)).collect();
+                    self.choices.push(count);
+                    return Expr::Either(self.choices.len() - 1, all);
+                }
+                _ => {}
+            }
+        }
+        self.op(depth)
+    }
+
+    fn op(&mut self, depth: usize) -> Expr {
+        let (names, count): (Vec<&'static str>, usize) = match self.rng.below(9) {
+            0 | 1 => (vec!["add"], 2),
+            2 => (vec!["sub"], 2),
+            3 => (vec!["exp"], 1),
+            4 => (vec!["exp", "neg"], 1),
+            5 => (vec!["add", "sub"], 2),
+            6 => (Vec::new(), 1 + self.rng.below(2)),
+            7 => (vec!["reshape"], 1),
+            _ => (vec!["add"], 2),
+        };
+        Expr::Op(names, (0..count).map(|_| self.expr(depth - 1)).collect())
+    }
+}
+
+fn random_pattern(rng: &mut Rng) -> Pattern {
+    let mut generator = Generator { rng, choices: Vec::new(), lets: 0 };
+    let mut lets = Vec::new();
+    for n in 0..generator.rng.below(3) {
+        lets.push(generator.expr(1));
+        generator.lets = n + 1;
+    }
+    let root = if generator.rng.below(5) == 0 {
+        let all = (0..2).map(|_| generator.op(1)).collect();
+        generator.choices.push(2);
+        Expr::Either(generator.choices.len() - 1, all)
+    } else {
+        generator.op(2)
+    };
+    let choices = generator.choices;
+    let through = match rng.below(4) {
+        0 => vec!["reshape"],
+        1 => vec!["reshape", "cast"],
+        _ => Vec::new(),
+    };
+    let constants = (0..2).map(|_| (rng.below(3) == 0).then_some(1.0)).collect();
+    Pattern { lets, root, choices, through, constants }
+}
+
+fn read(text: &str) -> Option<Vec<PatternGraph>> {
+    let source = Source::new("p.rules", text);
+    let rules = rules_from(&source, &Registry::builtin(), &Vocabulary::builtin()).ok()?;
+    Some(rules.into_iter().map(Rule::into_pattern).collect())
+}
+
+#[test]
+fn open_patterns_are_found_as_the_reference_finds_them() {
+    let (mut cases, mut matches, mut illegal, mut extracted) = (0, 0, 0, 0);
+    for seed in 0..u64::from(sapwood_testing::cases(20_000, 600_000)) {
+        let mut rng = Rng::new(seed ^ 0x09e7);
+        let pattern = random_pattern(&mut rng);
+        let Some(patterns) = read(&pattern.text()) else { continue };
+        let program = random_program(&mut rng);
+        let text = || format!("seed {seed}\n{}\n{program}", pattern.text());
+        let found = find_matches(&program, &patterns, &FindOptions::default());
+        assert!(found.exhausted.is_empty(), "{}", text());
+        let mut got: BTreeMap<Vec<InstId>, bool> = BTreeMap::new();
+        for m in &found.matches {
+            let mut set = m.ops.clone();
+            set.sort();
+            let legal = legality(&program, &patterns, m).is_ok();
+            assert!(got.insert(set, legal).is_none(), "one match per set of ops; {}", text());
+            (matches, illegal) = (matches + 1, illegal + usize::from(!legal));
+        }
+        let expected = reference(&program.functions()[0], &pattern);
+        assert_eq!(got, expected, "{}", text());
+        cases += 1;
+        extracted += extract_and_undo(&program, &patterns, &text);
+    }
+    let enough = cases > 5000 && matches > 5000 && illegal > 300 && extracted > 2000;
+    assert!(enough, "{cases} {matches} {illegal} {extracted}");
+}
+
+fn extract_and_undo(
+    before: &Program,
+    patterns: &[PatternGraph],
+    text: &dyn Fn() -> String,
+) -> usize {
+    let mut after = before.clone();
+    let options = ExtractOptions { keep_unused: true, ..ExtractOptions::default() };
+    let report =
+        extract(&mut after, patterns, &options).unwrap_or_else(|e| panic!("{e}; {}", text()));
+    verify(&after).unwrap_or_else(|p| panic!("{p}; {}\n{after}", text()));
+    let made: Vec<Name> = report.calls.iter().map(|call| call.name).collect();
+    let mut flat = after.clone();
+    inline_calls(&mut flat, |_, callee| callee.extracted_from().is_some()).unwrap();
+    made.iter().for_each(|&name| drop(flat.remove(name)));
+    if let Some(found) = first_mismatch(before, &flat, Mode::DataFlow) {
+        // Extraction copies constants, so that each function has its own.
+        let constants = before.to_string().contains("constant");
+        assert!(constants, "{}: {}; {}\n{after}", found.left, found.reason, text());
+    }
+    made.len()
+}
