@@ -117,8 +117,7 @@ impl MatchPlan {
         for step in &self.steps {
             let Some(op) = graph.ops.get(step.op) else { continue };
             let reach = depth[step.op].saturating_add(1);
-            let mut open: Vec<ValueIx> = graph.used_by_operands(op).collect();
-            while let Some(value) = open.pop() {
+            for value in graph.without_choices(graph.used_by_operands(op)) {
                 match graph.values[value].from {
                     ValueSource::Result(op) => {
                         depth[op] = depth[op].max(reach);
@@ -129,8 +128,7 @@ impl MatchPlan {
                     ValueSource::Param if asked.contains(&value) => {
                         most = most.max(reach.saturating_add(1));
                     }
-                    ValueSource::Param => {}
-                    ValueSource::Choice(choice) => open.extend(&graph.choices[choice].branches),
+                    ValueSource::Param | ValueSource::Choice(_) => {}
                 }
             }
         }

@@ -8,6 +8,7 @@ mod match_plan;
 mod shape;
 mod symmetry;
 
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -298,14 +299,35 @@ impl PatternGraph {
         })
     }
 
+    /// Returns the values that may stand for some values: the branches of choices, and of choices in them, each once.
+    pub(crate) fn without_choices(
+        &self,
+        values: impl IntoIterator<Item = ValueIx>,
+    ) -> SmallVec<[ValueIx; 4]> {
+        let mut open: SmallVec<[ValueIx; 4]> = values.into_iter().collect();
+        // Choices may share branches, so that a walk over all ways would take exponential time.
+        let (mut found, mut visited) = (SmallVec::new(), SmallVec::<[ChoiceIx; 4]>::new());
+        while let Some(value) = open.pop() {
+            match self.values[value].from {
+                ValueSource::Choice(choice) if visited.contains(&choice) => {}
+                ValueSource::Choice(choice) => {
+                    visited.push(choice);
+                    open.extend(self.choices[choice].branches.iter().copied());
+                }
+                _ if found.contains(&value) => {}
+                _ => found.push(value),
+            }
+        }
+        found
+    }
+
     /// Returns the ops of which one defines a value of a match, those to look through included; none if the value may be anything.
     pub(crate) fn defining_keys(&self, value: ValueIx) -> Option<Vec<OpKey>> {
         let mut keys = self.through.keys().to_vec();
-        let mut open = vec![value];
-        while let Some(value) = open.pop() {
+        for value in self.without_choices([value]) {
             match &self.values[value].from {
                 ValueSource::Param | ValueSource::Literal(_) => return None,
-                ValueSource::Choice(choice) => open.extend(&self.choices[*choice].branches),
+                ValueSource::Choice(_) => {}
                 ValueSource::Result(op) => match &self.ops[*op].others {
                     OtherOps::None => keys.push(self.ops[*op].key),
                     OtherOps::These(others) => {

@@ -200,7 +200,12 @@ impl RuleResolver<'_> {
             return Err(self.report(span, why));
         }
         let mut open = vec![(value, Vec::new())];
+        // Choices may share branches; the first way to each op is kept.
+        let mut seen = vec![false; self.graph.values.len()];
         while let Some((value, chosen)) = open.pop() {
+            if std::mem::replace(&mut seen[value], true) {
+                continue;
+            }
             match self.graph.values[value].from {
                 ValueSource::Choice(choice) => {
                     for (n, &branch) in self.graph.choices[choice].branches.iter().enumerate().rev()

@@ -6,7 +6,6 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{InstId, ValueId};
-use smallvec::SmallVec;
 
 use super::search::Search;
 use crate::graph::{AttrCondition, AttrSlot, OpIx, PatternOperand, ValueIx, ValueSource};
@@ -94,9 +93,8 @@ impl Search<'_> {
         accept: &mut impl FnMut(OpIx, InstId) -> bool,
     ) -> bool {
         let (f, pattern) = (self.cx.f, self.pattern);
-        let mut open: SmallVec<[ValueIx; 4]> = SmallVec::from_slice(&[value]);
         let mut any = false;
-        while let Some(value) = open.pop() {
+        for value in pattern.without_choices([value]) {
             any |= match &pattern.values[value].from {
                 ValueSource::Param => true,
                 ValueSource::Literal(literal) => {
@@ -113,10 +111,7 @@ impl Search<'_> {
                     }
                     accepted
                 }
-                ValueSource::Choice(choice) => {
-                    open.extend(pattern.choices[*choice].branches.iter().copied());
-                    false
-                }
+                ValueSource::Choice(_) => false,
             };
         }
         any

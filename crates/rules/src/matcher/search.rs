@@ -383,7 +383,9 @@ impl<'a> Search<'a> {
                     (Some(found), AttrCondition::Axes(axes)) => {
                         let first = f.operands(inst).first();
                         let first = first.and_then(|&v| f.value_type(v).as_tensor());
-                        first.is_some_and(|t| from_the_end(axes, t.rank()) == found)
+                        first.is_some_and(|t| {
+                            from_the_end(axes, t.rank()) == from_the_end(&found, t.rank())
+                        })
                     }
                     (None, _) => false,
                 },
