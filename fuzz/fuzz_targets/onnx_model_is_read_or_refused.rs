@@ -2,7 +2,9 @@
 //! valid is a program, whose ops are replaced and which is written again, or refused.
 #![no_main]
 use libfuzzer_sys::fuzz_target;
-use sapwood_onnx::{ExternalData, LowerLevel, lower_function, read, registry, to_model, to_program, verify, write};
+use sapwood_onnx::{
+    ExternalData, LowerLevel, lower_function, read, registry, to_model, to_program, verify, write,
+};
 
 fuzz_target!(|bytes: &[u8]| {
     let model = match read(bytes) {
