@@ -128,7 +128,7 @@ func @activation(%x: f32[4, 8], %h: f32[4, 8]) -> f32[4, 8] {
 }
 `;
   const page = path(`${name}.html`);
-  sapwood(["match", file(`${name}.ptir`, program), "-p", file(`${name}-pattern.ptir`, pattern), "--report", page]);
+  sapwood(["match", file(`${name}.ptir`, program), "--pattern", file(`${name}-pattern.ptir`, pattern), "--report", page]);
   fresh(page);
   return page;
 }

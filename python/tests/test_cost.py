@@ -31,5 +31,5 @@ def test_bound_extents_give_numbers() -> None:
 
 
 def test_a_function_that_does_not_exist() -> None:
-    with pytest.raises(KeyError, match="g"):
+    with pytest.raises(ValueError, match="unknown function g"):
         ptir.parse(TEXT).cost("g")

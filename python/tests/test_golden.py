@@ -23,7 +23,7 @@ KINDS = {
     "lower": Kind(".py", programs.lower, lead="#"),
     "match": Kind(".txt", golden_command.run),
     "passes": Kind(".ptir", programs.passes, keys=("pipeline",), prelude="ptir 1"),
-    "patterns": Kind(".ptir", programs.patterns, keys=("fires", "floats", "values"), prelude="ptir 1"),
+    "patterns": Kind(".ptir", programs.patterns, keys=("fires", "floats", "values", "raises"), prelude="ptir 1"),
     "rules": Kind(".txt", golden_command.run),
     "run": Kind(".ptir", programs.run, keys=("values", "tolerance"), compare=programs.same_values),
     "stablehlo": Kind(".mlir", programs.stablehlo),
