@@ -128,6 +128,58 @@ def ir_row():
     emit("build/ir", best(build) / CALLS * 1e6, "µs/node", CALLS)
 
 
+def visit_rows():
+    """Compares visitors with those of `ast` in CPython, over trees of the same shape."""
+    if not OURS:
+        return
+    import ast
+
+    from sapwood.structural import Mutator, Visitor
+
+    class TreeLeaf(ast.AST):
+        _fields = ("value",)
+
+    class TreePair(ast.AST):
+        _fields = ("left", "right")
+
+    def peer_tree(levels, first=0):
+        if levels == 1:
+            return TreeLeaf(value=first)
+        left = peer_tree(levels - 1, first)
+        return TreePair(left=left, right=peer_tree(levels - 1, first + (1 << (levels - 2))))
+
+    class Sum(Visitor):
+        total = 0
+
+        def visit_Leaf(self, node):
+            self.total += node.value
+
+    class PeerSum(ast.NodeVisitor):
+        total = 0
+
+        def visit_TreeLeaf(self, node):
+            self.total += node.value
+
+    class Increase(Mutator):
+        def visit_Leaf(self, node):
+            return Leaf(node.value + 1)
+
+    class PeerIncrease(ast.NodeTransformer):
+        def visit_TreeLeaf(self, node):
+            return TreeLeaf(value=node.value + 1)
+
+    nodes = (1 << LEVELS) - 1
+    ours, peer = tree(Pair, LEVELS), peer_tree(LEVELS)
+    results = [Sum(), PeerSum()]
+    results[0].visit(ours)
+    results[1].visit(peer)
+    expect(results[0].total == results[1].total)
+    seconds, peer_seconds = best(lambda: Sum().visit(ours)), best(lambda: PeerSum().visit(peer))
+    emit("visitor", peer_seconds / seconds, "×", nodes)
+    seconds, peer_seconds = best(lambda: Increase().visit(ours)), best(lambda: PeerIncrease().visit(peer))
+    emit("mutator", peer_seconds / seconds, "×", nodes)
+
+
 def rewrite_row():
     if not OURS:
         return
@@ -202,6 +254,7 @@ GROUPS = {
     "hooks": hook_rows,
     "call": call_row,
     "ir": ir_row,
+    "visit": visit_rows,
     "rewrite": rewrite_row,
     "threads": threads_row,
     "package": package_rows,

@@ -1,5 +1,6 @@
 // The tab that compares the programs before and after the run, or before and after one pass.
 
+import { ColourBar, costTotals } from "./colourbar";
 import type { Data, MarkKind, MarksRow, PassRow } from "./data";
 import { Details } from "./details";
 import { count, h, plural, put, shortPath, time } from "./dom";
@@ -35,6 +36,7 @@ export class ComparePane implements Pane {
   // The kinds of marks that are emphasised; all if it is empty.
   private readonly kinds = new Set<MarkKind>();
   private chosen = -2;
+  private readonly colours: ColourBar;
 
   constructor(
     private readonly data: Data,
@@ -42,8 +44,9 @@ export class ComparePane implements Pane {
   ) {
     const emphasis = new Emphasis(() => this.views?.[this.active], say);
     this.details = new Details(data, (key) => this.views?.[this.active].select(key, true), (key) => emphasis.actions(key));
+    this.colours = new ColourBar(data, () => this.views ?? [], () => Math.max(0, this.chosen), say);
     this.strip.hidden = data.kind === "diff";
-    this.element = h("div", { class: "compare" }, this.strip, this.summary, h("div", { class: "split" }, h("div", { class: "main-column" }, this.sides), this.details.element));
+    this.element = h("div", { class: "compare" }, this.strip, this.summary, h("div", { class: "split" }, h("div", { class: "main-column" }, this.sides, h("div", { class: "bar-below" }, this.colours.element)), this.details.element));
     this.choose(-1);
   }
 
@@ -60,7 +63,7 @@ export class ComparePane implements Pane {
     const marks = pass < 0 ? this.run.marks : (this.run.passes[pass] as PassRow).marks;
     this.kinds.clear();
     this.drawStrip();
-    this.drawSummary(pass, marks);
+    this.drawSummary(pass, marks, [before, after]);
     const [left, right] = [Program.read(this.data, before), Program.read(this.data, after)];
     this.views = null;
     this.texts = null;
@@ -68,6 +71,8 @@ export class ComparePane implements Pane {
     this.found = [];
     if (left && right && marks) this.drawGraphs(left, right, marks);
     else this.drawTexts(before, after);
+    this.colours.element.hidden = this.views === null;
+    this.colours.apply();
   }
 
   print(on: boolean): void {
@@ -109,7 +114,7 @@ export class ComparePane implements Pane {
     );
   }
 
-  private drawSummary(chosen: number, marks: MarksRow | null): void {
+  private drawSummary(chosen: number, marks: MarksRow | null, states: [number, number]): void {
     const counts = new Map<MarkKind, number>();
     for (const [, , kind] of marks?.left ?? []) counts.set(kind, (counts.get(kind) ?? 0) + 1);
     for (const [, , kind] of marks?.right ?? []) if (kind === "new") counts.set(kind, (counts.get(kind) ?? 0) + 1);
@@ -129,12 +134,22 @@ export class ComparePane implements Pane {
             h("button", { type: "button", onclick: () => this.walk(1), title: "Next difference (n)" }, "next ▸"),
           )
         : null,
+      this.totals(states),
       list.length > 0
         ? h("p", { class: "fired" }, ...list.slice(0, 12).map(([name, n]) => h("span", { class: "pattern" }, h("code", {}, name), ` ×${count(n)}`)), list.length > 12 ? `and ${count(list.length - 12)} more` : null)
         : null,
       ...noteLines(marks?.notes ?? []),
       ...warnings.slice(0, 20).map((note) => h("p", { class: "note" }, note)),
     );
+  }
+
+  // Returns the costs before and after, if both are known.
+  private totals(states: [number, number]): HTMLElement | null {
+    const costs = states.map((state) => this.data.states[state]?.cost).filter((cost) => !!cost);
+    if (costs.length < 2) return null;
+    const part = ([label, [before, after, change]]: [string, string[]]) =>
+      h("span", { class: "total" }, change === "same" ? `${before} ${label}` : `${before} → ${after} ${label}`, change && change !== "same" ? h("strong", {}, ` ${change}`) : null);
+    return h("p", { class: "totals", role: "note", "aria-label": "Cost" }, ...costTotals(costs).map(part));
   }
 
   private drawGraphs(left: Program, right: Program, marks: MarksRow): void {
@@ -145,7 +160,7 @@ export class ComparePane implements Pane {
     this.views = [view(left, 0), view(right, 1)];
     [this.views[0].mate, this.views[1].mate] = [this.views[1], this.views[0]];
     const [before, after] = sideNames(this.data);
-    put(this.sides, side(before, this.views[0].element), side(after, this.views[1].element));
+    put(this.sides, side(before, this.views[0]), side(after, this.views[1]));
     this.pairs = [new Map(), new Map()];
     this.marked = [];
     [left, right].forEach((program, n) => {
@@ -261,6 +276,7 @@ export class ComparePane implements Pane {
   }
 
   key(event: KeyboardEvent): boolean {
+    if (event.key === "c") return this.views !== null && this.colours.next();
     if (event.key === "n") this.walk(1);
     else if (event.key === "p") this.walk(-1);
     else if (event.key === "[") this.choose(Math.max(-1, this.chosen - 1));
@@ -288,8 +304,8 @@ function noteLines(notes: string[]): HTMLElement[] {
   return [h("details", { class: "notes" }, h("summary", {}, words.join(", ")), h("ul", {}, ...notes.slice(0, MAX_NOTES).map((note) => h("li", {}, note)), notes.length > MAX_NOTES ? h("li", {}, `and ${count(notes.length - MAX_NOTES)} more`) : null))];
 }
 
-function side(title: string, content: HTMLElement): HTMLElement {
-  return h("section", { class: "side", "aria-label": title }, h("h2", {}, title), content);
+function side(title: string, view: GraphView): HTMLElement {
+  return h("section", { class: "side", "aria-label": title }, h("div", { class: "side-head" }, h("h2", {}, title), view.tools), view.element);
 }
 
 // Returns the name of a pass without its options.

@@ -14,7 +14,25 @@ export type InstRow = [
   column: number,
   /** The index of the scope plus one, or 0. */
   scope: number,
+  /** The index of the cost plus one, or 0. */
+  cost: number,
 ];
+
+/** A number of operations or bytes: a number, the estimate of an expression and its text, or nothing if it is not known. */
+export type Amount = number | [estimate: number, text: string] | null;
+/** The cost of an instruction in one run of its function, with its regions and the function that it calls. */
+export type CostRow = [operations: Amount, bytes: Amount];
+
+/** The cost of one run of the public functions of a program. */
+export interface ProgramCostRow {
+  flops: Amount;
+  bytes: Amount;
+  peak_memory: Amount;
+  /** The number of instructions whose cost is not known. */
+  not_counted: number;
+  /** The number of loops that count as one iteration. */
+  open_loops: number;
+}
 
 export interface FunctionRow {
   name: string;
@@ -33,6 +51,8 @@ export interface ProgramRow {
   text: string | null;
   /** True if long literals or lines of the text are abridged. */
   abridged: boolean;
+  /** Null if only the instructions are counted. */
+  cost: ProgramCostRow | null;
 }
 
 export type MarkKind = "erased" | "merged" | "new" | "changed" | "moved";
@@ -111,6 +131,7 @@ export interface Data {
   ops: [name: string, family: number][];
   types: string[];
   scopes: string[];
+  costs: CostRow[];
   functions: FunctionRow[];
   states: ProgramRow[];
   source: { name: string; lines: [number, string][] } | null;

@@ -2,6 +2,7 @@
 
 import type { Data } from "./data";
 import { blockDifferences } from "./differences";
+import { MEASURES, amountText, exactText, partText } from "./cost";
 import { count, h, plural, put, short, shortPath } from "./dom";
 import { type Func, type Inst, type Program, instKey, paramKey, parseKey } from "./model";
 import { familyClass } from "./palette";
@@ -74,7 +75,7 @@ export class Details {
     const at = parseKey(item.key);
     const f = program.functions[item.fn];
     if (!f) {
-      put(this.element, h("h2", {}, item.label), item.kind === "box" ? section("Ops", ...item.mix.slice(0, 20).map(([family, n]) => h("li", {}, chip(family), ` ${count(n)}`))) : null);
+      put(this.element, h("h2", {}, item.label), costSection(item), item.kind === "box" ? section("Ops", ...item.mix.slice(0, 20).map(([family, n]) => h("li", {}, chip(family), ` ${count(n)}`))) : null);
       return;
     }
     const inst = at?.kind === "i" ? f.insts.get(at.id) : undefined;
@@ -82,7 +83,7 @@ export class Details {
     const marks = badge ? h("p", { class: `mark-line ${badge.cls}` }, h("span", { class: "sign", "aria-hidden": "true" }, badge.sign), badge.description) : null;
     const jump = other ? h("p", {}, h("button", { type: "button", class: "link", onclick: other.go }, other.label)) : null;
     const there = other?.text ? h("div", { class: "other-side" }, h("p", { class: "quiet" }, `${other.word}:`), h("pre", {}, other.text)) : null;
-    put(this.element, ...parts.slice(0, 1), marks, ...parts.slice(1, 3), there, jump, at ? this.actions(item.key) : null, ...parts.slice(3));
+    put(this.element, ...parts.slice(0, 1), marks, ...parts.slice(1, 3), there, jump, at ? this.actions(item.key) : null, ...parts.slice(3), costSection(item));
   }
 
   private ofBox(item: Item, f: Func): HTMLElement[] {
@@ -154,6 +155,19 @@ export class Details {
 
 function code(text: string): HTMLElement {
   return h("code", {}, short(text, 200));
+}
+
+// Lists the cost of an item, and its part of the whole program.
+function costSection(item: Item): HTMLElement | null {
+  let root: Item = item;
+  while (root.parent) root = root.parent;
+  if (item.cost[0] + item.cost[1] === 0) return null;
+  const line = (name: string, n: 0 | 1) => {
+    const exact = item.kind === "node" ? item.inst?.cost?.[n] : undefined;
+    const text = Array.isArray(exact) ? short(exactText(exact), 90) : amountText(item.cost[n]);
+    return h("li", {}, `${text} ${name}`, h("span", { class: "quiet" }, ` ${partText(item.cost[n] / Math.max(1, root.cost[n]))}`));
+  };
+  return section("Cost", line(MEASURES[0], 0), line(MEASURES[1], 1));
 }
 
 // Lists the differences between the blocks of a repetition.

@@ -28,7 +28,7 @@ export function blockDifferences(box: Box): string[] {
 
 /** Returns the blocks of a repetition, which are in groups if they are many. */
 export function blocksIn(repeat: Box): Box[] {
-  return repeat.children.flatMap((child) => (child.kind !== "box" ? [] : child.what === "run" ? blocksIn(child) : [child]));
+  return repeat.children.flatMap((child) => (child.kind !== "box" ? [] : child.what === "run" ? blocksIn(child) : child.what === "block" ? [child] : []));
 }
 
 // Returns the instructions of a block in order, without those that are drawn as rows.

@@ -1,31 +1,33 @@
 // The SVG elements of a drawing.
 
-import { blocksIn } from "./differences";
 import { plural, s, short } from "./dom";
 import { path, round } from "./geometry";
 import { type Edge, LINE_HEIGHT, type Rect, rowText, smallText } from "./layout";
+import type { EdgeLabelPlaces } from "./labels";
 import { familyClass } from "./palette";
 import { mixBar } from "./shapes";
-import type { Box, Content, Node } from "./tree";
+import { type Box, type Content, type Item, type Node, foldedSize } from "./tree";
+import type { Badge } from "./view";
 
 /** The width of a character of labels and of small text. */
 const LABEL_CHAR = 7.25;
-const SMALL_CHAR = 6.65;
+export const SMALL_CHAR = 6.65;
 
-/** Creates an edge: a line, a wider invisible one for the pointer, and its labels. */
-export function edgeElement(edge: Edge, id: string, cls: string, labels: { size: string; operands: string }): SVGElement {
+/** Creates an edge: a line, a wider invisible one for the pointer, and its labels. The sizes are left out where another label is; the tooltip has them. */
+export function edgeElement(edge: Edge, id: string, cls: string, labels: { size: string; operands: string }, places: EdgeLabelPlaces): SVGElement {
   const d = path(edge);
   const [end, middle] = [edge.points.at(-1) as [number, number], middleOf(edge)];
   const before = edge.points.at(-2) as [number, number];
   // The number of the operand is on the side that the line does not come from.
   const aside = before[0] <= end[0] + 1 ? 5 : -5;
+  const size = labels.size !== "" && places.take(labels.size, middle[0] + 5, middle[1] + 4);
   return s(
     "g",
     { class: `edge${edge.faint ? " faint" : ""}${edge.deep ? " deep" : ""}${cls}`, "data-from": edge.from, "data-to": edge.to },
     s("path", { class: "hit", d }),
     s("path", { class: "line", d, "marker-end": `url(#${id}-arrow)` }),
     ...edge.ports.map(([x, y]) => s("circle", { class: "port", cx: round(x), cy: round(y), r: 2.6 })),
-    labels.size ? s("text", { class: "sub edge-label", x: round(middle[0] + 5), y: round(middle[1] + 4) }, labels.size) : null,
+    size ? s("text", { class: "sub edge-label", x: round(middle[0] + 5), y: round(middle[1] + 4) }, labels.size) : null,
     labels.operands ? s("text", { class: `sub edge-label ${aside < 0 ? "end" : ""}`, x: round(end[0] + aside), y: round(end[1] - 5) }, labels.operands) : null,
   );
 }
@@ -37,7 +39,7 @@ function middleOf({ points }: Edge): [number, number] {
 }
 
 /** Creates the frame and the header of an open box. Its texts end with a space, so that screen readers separate them. */
-export function boxElement(box: Box, r: Rect, content: Content): SVGElement {
+export function boxElement(box: Box, r: Rect, content: Content, sub: string | null): SVGElement {
   const g = s(
     "g",
     {
@@ -49,15 +51,15 @@ export function boxElement(box: Box, r: Rect, content: Content): SVGElement {
     s("path", { class: "twist", d: "M10 10.5l4 5 4-5z" }),
     s("text", { x: 24, y: 17.5, class: "label" }, `${short(box.label, Math.max(4, Math.floor((r.w - 40) / LABEL_CHAR)))} `),
   );
-  const size = plural(content.size, "op");
+  const size = sub ?? plural(content.size, "op");
   if (r.w - 60 - box.label.length * LABEL_CHAR > size.length * SMALL_CHAR) {
-    g.append(s("text", { x: round(r.w - 10), y: 17.5, class: "sub end" }, size));
+    g.append(s("text", { x: round(r.w - 10), y: 17.5, class: "sub end", "aria-hidden": "true" }, size));
   }
   return g;
 }
 
-/** Creates a folded box: its label, its number of ops, a list of its content, and a bar of the families in it. */
-export function foldedElement(box: Box, r: Rect, content: Content, preview: string[]): SVGElement {
+/** Creates a folded box: its label, its number of ops, a list of its content, and a bar of the families in it. Screen readers read its name, which has all of them. */
+export function foldedElement(box: Box, r: Rect, content: Content, preview: string[], sub: string | null): SVGElement {
   const g = s(
     "g",
     {
@@ -71,23 +73,15 @@ export function foldedElement(box: Box, r: Rect, content: Content, preview: stri
     s("rect", { width: r.w, height: r.h, rx: 7 }),
     s("path", { class: "twist", d: "M10.5 8.5l5 4-5 4z" }),
     s("text", { x: 22, y: 17, class: "label" }, `${short(box.label, Math.floor((r.w - 30) / LABEL_CHAR))} `),
-    s("text", { x: 22, y: 31, class: "sub" }, `${short(foldedSize(box, content), Math.floor((r.w - 28) / SMALL_CHAR))} `),
-    ...preview.map((line, n) => s("text", { x: 22, y: 31 + (n + 1) * LINE_HEIGHT, class: "sub list" }, `${short(line, Math.floor((r.w - 28) / SMALL_CHAR))} `)),
+    s("text", { x: 22, y: 31, class: "sub", "aria-hidden": "true" }, `${short(sub ?? foldedSize(box, content), Math.floor((r.w - 28) / SMALL_CHAR))} `),
+    ...preview.map((line, n) => s("text", { x: 22, y: 31 + (n + 1) * LINE_HEIGHT, class: "sub list", "aria-hidden": "true" }, `${short(line, Math.floor((r.w - 28) / SMALL_CHAR))} `)),
     mixBar(content, r),
   );
   return g;
 }
 
-// Returns the number of ops of a folded box, for a repetition also of one block.
-function foldedSize(box: Box, content: Content): string {
-  if (box.what === "params") return plural(box.children.length, "value");
-  const first = box.what === "repeat" ? blocksIn(box)[0] : undefined;
-  if (first) return `${plural(content.size, "op")}, ${first.size} in one`;
-  return plural(content.size, "op");
-}
-
 /** Creates a node without its rows. */
-export function nodeElement(item: Node, r: Rect): SVGElement {
+export function nodeElement(item: Node, r: Rect, sub: string | null): SVGElement {
   const g = s(
     "g",
     { class: `node ${item.small ? "small" : ""} ${familyClass(item.family)}`, "data-key": item.key, transform: `translate(${round(r.x)},${round(r.y)})`, role: "img" },
@@ -98,7 +92,7 @@ export function nodeElement(item: Node, r: Rect): SVGElement {
     g.append(s("text", { x: r.w / 2, y: 14, class: "label mid" }, short(smallText(item), wide(12, SMALL_CHAR))));
   } else {
     g.append(s("text", { x: r.w / 2, y: 16.5, class: "label mid" }, short(item.label, wide(12, LABEL_CHAR))));
-    if (item.sub) g.append(s("text", { x: r.w / 2, y: 30, class: "sub mid" }, short(item.sub, wide(10, SMALL_CHAR))));
+    if (item.sub) g.append(s("text", { x: r.w / 2, y: 30, class: "sub mid" }, short(sub ?? item.sub, wide(10, SMALL_CHAR))));
   }
   return g;
 }
@@ -110,5 +104,17 @@ export function rowElement(row: Node, r: Rect, own: boolean): SVGElement {
     { class: `node row ${familyClass(row.family)}`, "data-key": row.key, transform: `translate(${round(r.x)},${round(r.y)})`, role: own ? "img" : undefined },
     s("rect", { width: round(r.w), height: r.h, rx: 3 }),
     s("text", { x: 5, y: 11.6, class: "sub" }, short(rowText(row), Math.floor((r.w - 8) / SMALL_CHAR))),
+  );
+}
+
+/** Creates the badge in the corner of an item. */
+export function badgeElement(item: Item, r: Rect, badge: Badge): SVGElement {
+  const wide = Math.max(16, badge.sign.length * 7 + 8);
+  const [right, top] = item.kind === "node" && item.host ? [r.w + 8, 0] : [r.w + wide / 2 - 2, -7];
+  return s(
+    "g",
+    { class: "badge", "aria-hidden": "true", transform: `translate(${round(right - wide)},${top})` },
+    s("rect", { width: wide, height: 15, rx: 7.5 }),
+    s("text", { x: wide / 2, y: 11.5, class: "mid" }, badge.sign),
   );
 }

@@ -1,8 +1,7 @@
-// Emphasis of a part of a drawing: families, the ancestors or descendants of an instruction, the paths between two.
+// Emphasis of a part of a drawing: the ancestors or descendants of an instruction, the paths between two.
 
-import { chip } from "./details";
 import { count, h, put } from "./dom";
-import { type Program, definitions, instKey, users } from "./model";
+import { type Program, definitions, users } from "./model";
 import type { Say } from "./panes";
 import type { GraphView } from "./view";
 
@@ -41,7 +40,6 @@ function closure(key: string, next: (key: string) => string[]): Set<string> {
 
 /** The emphasis in one drawing, and its controls. */
 export class Emphasis {
-  private readonly families = new Set<string>();
   private start: string | null = null;
 
   constructor(
@@ -52,28 +50,6 @@ export class Emphasis {
   private apply(keys: Set<string> | null, words: string): void {
     this.view()?.setEmphasis(keys);
     this.say(words);
-  }
-
-  /** Creates the legend: each family is a button that emphasises its ops. */
-  legend(names: string[]): HTMLElement {
-    const buttons = names.map((family) => {
-      const button = h("button", { type: "button", class: "family", "aria-pressed": "false", title: `Emphasise ${family}`, onclick: () => this.toggle(family, button) }, chip(family));
-      return button;
-    });
-    return h("div", { class: "legend", role: "group", "aria-label": "Families" }, ...buttons);
-  }
-
-  private toggle(family: string, button: HTMLElement): void {
-    if (!this.families.delete(family)) this.families.add(family);
-    button.setAttribute("aria-pressed", String(this.families.has(family)));
-    const view = this.view();
-    if (!view) return;
-    if (this.families.size === 0) return this.apply(null, "everything");
-    const keys = new Set<string>();
-    view.tree.program.functions.forEach((f, fn) => {
-      for (const inst of f.insts.values()) if (this.families.has(inst.family)) keys.add(instKey(fn, inst.id));
-    });
-    this.apply(keys, `${count(keys.size)} ops of ${[...this.families].join(", ")}`);
   }
 
   /** Creates the buttons for a selected instruction. */

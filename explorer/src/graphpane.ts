@@ -1,6 +1,7 @@
 // The tab with the drawing of a program and its details.
 
 import type { Data } from "./data";
+import { ColourBar } from "./colourbar";
 import { Details } from "./details";
 import { h } from "./dom";
 import type { Program } from "./model";
@@ -26,6 +27,8 @@ export function graphPane(data: Data, program: Program, say: Say): Pane & { view
     },
   });
   details.nothing(view.tree);
+  const colours = new ColourBar(data, () => [view], () => 0, say);
+  colours.apply();
   const matches = data.matches?.length ? new MatchWalk(data.matches, view) : null;
   return {
     title: "Graph",
@@ -33,8 +36,9 @@ export function graphPane(data: Data, program: Program, say: Say): Pane & { view
     print: (on) => view.print(on),
     select: (key) => view.select(key, true),
     selection: () => (view.selected ? { key: view.selected, side: 1 } : null),
-    element: h("div", { class: "split" }, h("div", { class: "main-column" }, matches?.element, view.element, emphasis.legend(data.families)), details.element),
+    element: h("div", { class: "split" }, h("div", { class: "main-column" }, matches?.element, view.element, h("div", { class: "bar-below" }, view.tools, colours.element)), details.element),
     key: (event) => {
+      if (event.key === "c") return colours.next();
       const by = event.key === "n" ? 1 : event.key === "p" ? -1 : 0;
       if (by !== 0) matches?.walk(by);
       return by !== 0 && matches !== null;

@@ -1,20 +1,60 @@
 // The labels of edges, and the texts of tooltips.
 
+import { amountText } from "./cost";
 import { blockDifferences } from "./differences";
 import { plural, short } from "./dom";
-import type { Edge, Scene } from "./layout";
+import { SMALL_CHAR } from "./elements";
+import { intersects } from "./geometry";
+import type { Edge, Rect, Scene } from "./layout";
 import { mixText } from "./shapes";
-import type { Box, Content, Tree } from "./tree";
+import type { Box, Content, Item, Tree } from "./tree";
 
 /** The largest number of differences, and of values, in a tooltip. */
 const MAX_TIP_LINES = 6;
 const MAX_TIP_VALUES = 8;
 
-/** Returns the content of a box, and the differences between the blocks of a repetition. */
-export function boxText(box: Box, content: Content): string {
+/** The largest number of characters of an extent on an edge. */
+const MAX_EXTENT = 8;
+
+/** The height of an edge label. */
+const EDGE_LABEL_LINE = 11;
+
+/** The places of the edge labels of a drawing. Labels at the start of several edges would cover each other. */
+export class EdgeLabelPlaces {
+  private readonly rows = new Map<number, Rect[]>();
+
+  /** Keeps labels away from the text in the header of an open box. */
+  keepHeader(box: Box, r: Rect): void {
+    this.take(box.label, r.x + 24, r.y + 17.5);
+    this.take("00 000 ops", r.x + r.w - 80, r.y + 17.5);
+  }
+
+  /** Takes the place of a label whose text starts at `x` on the base line `y`. Returns false if it would cover another label. */
+  take(text: string, x: number, y: number): boolean {
+    const rect = { x, y: y - EDGE_LABEL_LINE, w: text.length * SMALL_CHAR, h: EDGE_LABEL_LINE };
+    const row = Math.floor(y / EDGE_LABEL_LINE);
+    for (const near of [row - 1, row, row + 1]) if (this.rows.get(near)?.some((other) => intersects(rect, other))) return false;
+    this.rows.set(row, [...(this.rows.get(row) ?? []), rect]);
+    return true;
+  }
+}
+
+/** Returns the tooltip of an item. */
+export function itemText(item: Item, content: Content | null): string {
+  if (item.kind === "box") return boxText(item, content ?? item);
+  const scope = item.inst?.scope ? `\n${short(item.inst.scope, 400)}` : "";
+  return item.inst ? short(item.inst.text, 400) + scope + costText(item) : `${item.label}: ${item.sub}`;
+}
+
+function costText({ cost }: { cost: [number, number] }): string {
+  return cost[0] + cost[1] > 0 ? `\n${amountText(cost[0])} operations, ${amountText(cost[1])} bytes` : "";
+}
+
+// Returns the content of a box, and the differences between the blocks of a repetition.
+function boxText(box: Box, content: Content): string {
   const lines = blockDifferences(box);
   const rest = lines.length > MAX_TIP_LINES ? [`… ${plural(lines.length - MAX_TIP_LINES, "line")} more`] : [];
-  return [`${box.label} ${short(box.sub, 300)}`, mixText(content), ...lines.slice(0, MAX_TIP_LINES), ...rest].join("\n");
+  return [`${box.label} ${short(box.sub, 300)}`, mixText(content) + costText(content), ...lines.slice(0, MAX_TIP_LINES), ...rest].join("\n");
 }
 
 /** Returns the sizes of the value of an edge, if its start does not show them, and the operands that the edge is. */
@@ -29,7 +69,8 @@ export function edgeLabels(tree: Tree, edge: Edge): { size: string; operands: st
   // A node with one edge needs no number: its other operands are rows.
   const edges = operands.filter((v) => !isRow(tree, edge.fn, f.value(v).inst, v));
   const own = edges.length > 1 ? edge.values.flatMap((v) => slots(operands, v)).sort((a, b) => a - b) : [];
-  return { size: shown ? "" : `${sizeText(f.value(value).type)}${more}`, operands: short(own.join(","), 12) };
+  const size = sizeText(f.value(value).type);
+  return { size: shown || size === "" ? "" : `${size}${more}`, operands: short(own.join(","), 12) };
 }
 
 /** Returns the values of an edge with their types and their operands. */
@@ -55,8 +96,21 @@ function slots(operands: number[], value: number): number[] {
   return operands.flatMap((each, n) => (each === value ? [n] : []));
 }
 
-/** Returns the sizes of a type: `2×32×64` for `f32[2, 32, 64]`, and a type without sizes as it is. */
+/** Returns the sizes of a type: `2×32×64` for `f32[2, 32, 64]`, a type without sizes as it is, and nothing for a type that is not known. */
 export function sizeText(type: string): string {
+  if (type === "opaque") return "";
   const sizes = /\[(.+)\]$/.exec(type)?.[1];
-  return short(sizes ? sizes.split(", ").join("×") : type, 24);
+  return short(sizes ? extentsOf(sizes).map((size) => (/[ (]/.test(size) && size.length > MAX_EXTENT ? "…" : short(size, MAX_EXTENT))).join("×") : type, 28);
+}
+
+// Returns the extents in a list; commas in parentheses do not separate.
+function extentsOf(sizes: string): string[] {
+  const extents = [""];
+  let depth = 0;
+  for (const c of sizes.replaceAll(", ", ",")) {
+    depth += c === "(" ? 1 : c === ")" ? -1 : 0;
+    if (c === "," && depth === 0) extents.push("");
+    else extents[extents.length - 1] += c;
+  }
+  return extents;
 }

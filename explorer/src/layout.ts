@@ -3,7 +3,7 @@
 import dagre from "@dagrejs/dagre";
 import type { Program } from "./model";
 import { EdgeRouter } from "./route";
-import type { Box, Item, Node, Tree } from "./tree";
+import { type Box, type Item, type Node, type Tree, foldedSize } from "./tree";
 
 export interface Rect {
   x: number;
@@ -45,7 +45,8 @@ const MARGIN = 14;
 const HEADER = 30;
 const CHAR = 7.25;
 const SMALL_CHAR = 6.65;
-/** The height of a node, of the type in it, of a row in it, and of a line of a folded box. */
+/** The heights of a parameter or constant, of a node, of the type in it, of a row in it, and of a line of a folded box. */
+const SMALL_HEIGHT = 20;
 const NODE_HEIGHT = 24;
 const SUB_HEIGHT = 12;
 export const ROW_HEIGHT = 17;
@@ -252,13 +253,13 @@ function add(edges: Map<string, Link>, key: string, fn: number, value: number): 
 export function sizeOf(item: Item, tree: Tree): [number, number] {
   if (item.kind === "box") {
     const lines = tree.preview(item);
-    const wide = Math.max(item.label.length * CHAR + 46, ...lines.map((line) => line.length * SMALL_CHAR + 34), 110);
-    return [Math.round(Math.min(wide, MAX_FOLDED_WIDTH)), 46 + lines.length * LINE_HEIGHT];
+    const wide = Math.max(item.label.length * CHAR + 46, foldedSize(item, item).length * SMALL_CHAR + 34, ...lines.map((line) => line.length * SMALL_CHAR + 34), 110);
+    return [Math.ceil(Math.min(wide, MAX_FOLDED_WIDTH)), 46 + lines.length * LINE_HEIGHT];
   }
-  if (item.small) return [Math.round(Math.min(Math.max(smallText(item).length, 2) * SMALL_CHAR + 18, MAX_NODE_WIDTH)), 20];
+  if (item.small) return [Math.ceil(Math.min(Math.max(smallText(item).length, 2) * SMALL_CHAR + 18, MAX_NODE_WIDTH)), SMALL_HEIGHT];
   const rows = item.rows.map(({ key }) => rowText(tree.items.get(key) as Node).length * SMALL_CHAR + 18);
   const wide = Math.max(item.label.length * CHAR + 20, Math.min(item.sub.length, 26) * SMALL_CHAR + 16, ...rows, 48);
-  return [Math.round(Math.min(wide, MAX_NODE_WIDTH)), NODE_HEIGHT + (item.sub === "" ? 0 : SUB_HEIGHT) + item.rows.length * ROW_HEIGHT + (item.rows.length > 0 ? 5 : 0)];
+  return [Math.ceil(Math.min(wide, MAX_NODE_WIDTH)), NODE_HEIGHT + (item.sub === "" ? 0 : SUB_HEIGHT) + item.rows.length * ROW_HEIGHT + (item.rows.length > 0 ? 5 : 0)];
 }
 
 /** Returns the text of a small node: a constant, or a parameter with its type. */
@@ -351,7 +352,9 @@ function layeredLayout(sizes: Map<string, [number, number]>, links: Map<string, 
     return [number.get(from) as number, number.get(to) as number];
   });
   const layers = layersOf(keys.length, ends);
-  const near = ends.map(([a, b]) => (layers[b] as number) - (layers[a] as number) <= MAX_ROUTED_LAYERS);
+  // A long edge from a parameter would push the computed values out of their column.
+  const most = keys.map((key) => ((sizes.get(key)?.[1] ?? 0) <= SMALL_HEIGHT ? 1 : MAX_ROUTED_LAYERS));
+  const near = ends.map(([a, b]) => (layers[b] as number) - (layers[a] as number) <= (most[a] as number));
   keepShortestEdge(ends, near, layers, keys.length);
   const graph = new dagre.graphlib.Graph();
   const ranker = keys.length <= MAX_NETWORK_SIMPLEX_NODES ? "network-simplex" : "longest-path";

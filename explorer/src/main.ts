@@ -3,6 +3,7 @@
 import { aligned } from "./align";
 import { ComparePane, sideNames } from "./comparepane";
 import type { CheckRow, Data, MarkRow } from "./data";
+import { assignFamilies } from "./families";
 import { count, h, plural, put, shortPath } from "./dom";
 import { graphPane } from "./graphpane";
 import { Program, instKey } from "./model";
@@ -23,6 +24,7 @@ const KEYS: [string, string][] = [
   ["Shift + arrows", "move the picture"],
   ["+  −  0", "zoom in, zoom out, show everything"],
   ["f  u", "fold all, unfold all"],
+  ["c", "colour by family, operations or bytes"],
   ["Home  End", "the first and the last instruction"],
   ["n  p", "next and previous difference, match or step"],
   ["[  ]", "previous and next pass"],
@@ -158,7 +160,7 @@ class App {
     return h(
       "header",
       {},
-      h("div", { class: "name" }, logo(), h("h1", { title: data.title }, shortPath(data.title, 30)), h("span", { class: "quiet" }, `${functions}${before}${plural(last?.num_ops ?? 0, "op")}`)),
+      h("div", { class: "name" }, logo(), h("h1", { title: data.title }, shortPath(data.title, 34)), h("span", { class: "quiet" }, `${functions}${before}${plural(last?.num_ops ?? 0, "op")}`)),
       tabs,
       h("div", { class: "finder" }, this.searchBox, this.found),
       h("button", { type: "button", class: "tool", "aria-label": "Light or dark", title: "Light or dark", onclick: () => this.theme() }, "◐"),
@@ -283,7 +285,9 @@ function start(): void {
   const root = document.getElementById("app") as HTMLElement;
   try {
     const text = document.getElementById("data")?.textContent ?? "";
-    new App(JSON.parse(text) as Data, root);
+    const data = JSON.parse(text) as Data;
+    assignFamilies(data);
+    new App(data, root);
     document.documentElement.dataset.ready = "yes";
   } catch (error) {
     put(root, h("p", { class: "banner error", role: "alert" }, `This page cannot be shown: ${String(error)}`));

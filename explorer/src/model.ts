@@ -1,6 +1,6 @@
 // A program as a graph of instructions and values.
 
-import type { Data, FunctionRow } from "./data";
+import type { CostRow, Data, FunctionRow } from "./data";
 
 export interface Inst {
   id: number;
@@ -15,6 +15,8 @@ export interface Inst {
   column: number;
   /** The scope that the file's `loc` gives, such as `jit(f)/layer_3/add`; empty if there is none. */
   scope: string;
+  /** Null if it costs nothing, or if it is not known. */
+  cost: CostRow | null;
 }
 
 export interface Body {
@@ -57,9 +59,9 @@ export class Func {
     for (const body of f.bodies.values()) {
       for (const param of body.params) f.value(param).body = body.id;
     }
-    for (const [id, op, body, text, operands, results, regions, line, column, scopeIndex] of row.insts) {
+    for (const [id, op, body, text, operands, results, regions, line, column, scopeIndex, costIndex] of row.insts) {
       const [name, family] = data.ops[op] ?? ["?", 0];
-      const inst = { id, op: name, family: data.families[family] ?? "other", body, text, operands, results, regions, line, column, scope: data.scopes[scopeIndex - 1] ?? "" };
+      const inst = { id, op: name, family: data.families[family] ?? "other", body, text, operands, results, regions, line, column, scope: data.scopes[scopeIndex - 1] ?? "", cost: data.costs[costIndex - 1] ?? null };
       f.insts.set(id, inst);
       for (const result of results) f.value(result).inst = id;
     }

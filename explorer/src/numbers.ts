@@ -1,5 +1,6 @@
 // The tab with statistics, as plots and as tables that can be copied.
 
+import { costTotals } from "./colourbar";
 import type { Data, PassRow } from "./data";
 import { chip } from "./details";
 import { copyButton, count, h, time } from "./dom";
@@ -55,6 +56,15 @@ export function patternTable(passes: PassRow[]): Table {
   return { title: "Patterns", head: ["pattern", "tried", "matched", "applied"], rows };
 }
 
+/** Returns the costs of the program, before and after a run; nothing if they are not known. */
+export function costTable(data: Data): Table | null {
+  const states = data.run ? [data.states[0], data.states.at(-1)] : [data.states[0]];
+  const costs = states.map((state) => state?.cost).filter((cost) => !!cost);
+  if (costs.length < states.length) return null;
+  const rows = costTotals(costs).map(([label, texts]) => [label, ...texts, ...(data.run && texts.length < 3 ? [""] : [])]);
+  return { title: "Cost", head: data.run ? ["measure", "before", "after", "in percent"] : ["measure", "program"], rows };
+}
+
 /** Creates the tab with statistics. Its search finds the rows of the tables that contain all words. */
 export function numbersPane(data: Data): Pane {
   const element = numbers(data);
@@ -85,7 +95,8 @@ export function numbersPane(data: Data): Pane {
 
 function numbers(data: Data): HTMLElement {
   const page = h("div", { class: "cards" });
-  page.append(familyPlot(data), tableSection(opTable(data), 2));
+  const costs = costTable(data);
+  page.append(familyPlot(data), tableSection(opTable(data), 2), ...(costs ? [tableSection(costs, -1)] : []));
   const run = data.run;
   if (run) {
     if (run.passes.length > 0 || run.failure) page.append(timing(data));

@@ -9,17 +9,20 @@ export const READABLE_ZOOM = 0.82;
 const MAX_TRIES = 60;
 const MAX_ITEMS = 120;
 const MAX_TRIED_INSTS = 200_000;
+/** The largest factor by which the drawing of a program that is not small gets wider, so that a column of boxes stays one. */
+const MAX_WIDENING = 1.2;
 /** The largest number of instructions of a program whose repetitions and called functions may be open at first. */
 const MAX_SMALL_PROGRAM = 100;
 
 /** Returns the boxes that are open at first in a window of this size: from the outermost to the innermost, those that leave everything readable. */
 export function openingBoxes(tree: Tree, layouter: Layouter, width: number, height: number): Set<string> {
   let open = tree.minimallyOpen();
+  const small = tree.root.size <= MAX_SMALL_PROGRAM;
+  const widest = small ? Number.POSITIVE_INFINITY : layouter.size(tree, open).w * MAX_WIDENING;
   const fits = (boxes: ReadonlySet<string>) => {
     const { w, h } = layouter.size(tree, boxes);
-    return w * READABLE_ZOOM <= width && h * READABLE_ZOOM <= height;
+    return w <= widest && w * READABLE_ZOOM <= width && h * READABLE_ZOOM <= height;
   };
-  const small = tree.root.size <= MAX_SMALL_PROGRAM;
   const work: Box[] = [tree.root];
   let tries = Math.min(MAX_TRIES, Math.floor(MAX_TRIED_INSTS / Math.max(1, tree.root.size)));
   for (let at = 0; at < work.length && tries > 0; at += 1) {

@@ -1,14 +1,19 @@
 // The colours of op families: one hue each, all of the same lightness, so that text on them is readable in both themes.
 
+import { LEVELS } from "./cost";
+
 /** The hues of families; related families have similar hues. */
 const HUES: Record<string, number> = {
   unary: 28,
   binary: 45,
   compare: 62,
   cast: 85,
+  normalization: 110,
   reduce: 130,
   window: 150,
   sort: 165,
+  attention: 178,
+  recurrent: 190,
   dot: 205,
   convolution: 220,
   linalg: 235,
@@ -38,6 +43,23 @@ export function colours(family: string, dark: boolean): Colours {
   return { fill, line: at(52, lightness), text: dark ? at(60, 90) : at(62, 17) };
 }
 
+/** The hue, saturation and lightness of the levels of heat after the first, in the light and in the dark theme. */
+const HEAT: Record<"light" | "dark", [number, number, number][]> = {
+  light: [[50, 85, 93], [45, 95, 84], [38, 96, 71], [24, 92, 62], [6, 76, 41]],
+  dark: [[45, 22, 18], [38, 38, 22], [30, 52, 27], [20, 66, 32], [8, 76, 38]],
+};
+
+/** Returns the colours of a level of heat in a theme. */
+export function heatColours(level: number, dark: boolean): Colours {
+  const [hue, saturation, lightness] = HEAT[dark ? "dark" : "light"][level - 1] ?? [215, 9, dark ? 17 : 96];
+  const hot = !dark && lightness < 50;
+  return {
+    fill: hex(hue, saturation, lightness),
+    line: level === 0 ? hex(215, 9, dark ? 45 : 52) : hex(hue, 60, dark ? 58 : Math.min(36, lightness - 12)),
+    text: dark || hot ? hex(hue, 60, 96) : hex(level === 0 ? 215 : 24, 40, 14),
+  };
+}
+
 function hex(hue: number, saturation: number, lightness: number): string {
   const [s, l] = [saturation / 100, lightness / 100];
   const a = s * Math.min(l, 1 - l);
@@ -65,13 +87,18 @@ export function familyClass(family: string): string {
   return `fam-${family.replace(/[^a-z0-9]/g, "-") || "none"}`;
 }
 
-/** Returns the style rules that colour families in both themes. */
+/** Returns the style rules that colour families and levels of heat in both themes. */
 export function familyStyle(families: string[]): string {
   const rules = (dark: boolean, scope: string) =>
     [...new Set([...families, "parameter", ""])].map((family) => {
       const { fill, line, text } = colours(family, dark);
       return `${scope} .${familyClass(family)}{--fill:${fill};--line:${line};--ink:${text}}`;
-    });
+    }).concat(
+      LEVELS.map((_, level) => {
+        const { fill, line, text } = heatColours(level, dark);
+        return `${scope} .heat[data-heat="${level}"],${scope} .heated .graph-svg [data-heat="${level}"]${level === 0 ? `,${scope} .heated .graph-svg .row:not([data-heat])` : ""}{--fill:${fill};--line:${line};--ink:${text}}`;
+      }),
+    );
   return [
     ...rules(false, ":root"),
     "@media screen and (prefers-color-scheme: dark){",

@@ -1,7 +1,7 @@
 // Printing of a drawing: on one page if that is readable, otherwise in strips that cut through no node.
 
 import { h, put, s } from "./dom";
-import { intersects, round } from "./geometry";
+import { extent, intersects, round } from "./geometry";
 import type { Rect, Scene } from "./layout";
 
 /** The size of a page in pixels, small enough for A4 and US Letter. */
@@ -43,8 +43,19 @@ function freeCut(rects: Rect[], least: number, most: number): number | null {
   return at > least ? at : null;
 }
 
-/** Returns the strips of a drawing as elements that contain copies of the drawn elements. */
-export function printedStrips(scene: Scene, drawn: { element: SVGElement; rect: Rect }[], defs: SVGElement): HTMLElement {
+/** Returns a printable copy of a drawing, whose elements are in the groups of `world`. */
+export function printedSheet(scene: Scene, world: SVGElement, defs: SVGElement): HTMLElement {
+  const edges = new Map(scene.edges.map((e) => [`${e.from} ${e.to}`, e]));
+  const drawn = [...world.children].flatMap((group) => [...group.children]).map((element) => {
+    const { key, from, to } = (element as SVGElement).dataset;
+    const edge = from ? edges.get(`${from} ${to}`) : undefined;
+    return { element: element as SVGElement, rect: edge ? extent(edge) : (scene.places.get(key ?? "") as Rect) };
+  });
+  return printedStrips(scene, drawn, defs);
+}
+
+// Returns the strips of a drawing as elements that contain copies of the drawn elements.
+function printedStrips(scene: Scene, drawn: { element: SVGElement; rect: Rect }[], defs: SVGElement): HTMLElement {
   const { cuts, scale } = strips(scene);
   const sheet = h("div", { class: "paper" });
   for (const [n, [top, bottom]] of cuts.entries()) {

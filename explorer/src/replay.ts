@@ -150,7 +150,7 @@ export class Replay {
     return {
       id, op: name, family: this.data.families[family] ?? "other", body,
       text: constant ? (this.names.get(id) ?? before?.text ?? `${given}constant ${attrs} : ${types}`) : composed,
-      operands, results: ids, regions: regions.map((r) => r[0]), line: before?.line ?? 0, column: before?.column ?? 0, scope: before?.scope ?? "",
+      operands, results: ids, regions: regions.map((r) => r[0]), line: before?.line ?? 0, column: before?.column ?? 0, scope: before?.scope ?? "", cost: null,
     };
   }
 

@@ -75,7 +75,7 @@ export class ReplayPane implements Pane {
       toggled: (key, open) => (open ? this.base.add(key) : this.base.delete(key)),
     });
     this.details = new Details(data, (key) => this.view.select(key, true));
-    this.element = h("div", { class: "replay" }, this.bar(), h("div", { class: "split" }, this.steps(), h("div", { class: "main-column" }, this.view.element), this.details.element));
+    this.element = h("div", { class: "replay" }, this.bar(), h("div", { class: "split" }, this.steps(), h("div", { class: "main-column" }, this.view.element, h("div", { class: "bar-below" }, this.view.tools)), this.details.element));
     this.setFilter("");
     if (this.moments.length > 0) this.goTo(0);
     else this.label.textContent = this.nothing();

@@ -3,8 +3,10 @@
 import { count, s } from "./dom";
 import { round } from "./geometry";
 import type { Rect, Scene } from "./layout";
+import { READABLE_ZOOM } from "./opening";
 import { familyClass } from "./palette";
-import type { Content, Item } from "./tree";
+import { instKey } from "./model";
+import type { Content, Item, Tree } from "./tree";
 
 /** Returns the item of a drawn element, and true as `head` if the element is the header of a box. */
 export function keyAt(target: EventTarget | null): { key: string; head: boolean } | null {
@@ -57,6 +59,18 @@ export function nearestItem(items: Item[], places: ReadonlyMap<string, Rect>, op
   return best;
 }
 
+/** Returns the last instruction of the last open function, or the folded box that it is in. */
+export function lastItem(tree: Tree, scene: Scene, seen: readonly string[]): string | null {
+  const { functions } = tree.program;
+  const opened = scene.boxes.filter((box) => box.what === "function");
+  const fn = opened.at(-1)?.fn ?? functions.length - 1;
+  const f = functions[fn];
+  const own = [...(f?.insts.values() ?? [])].filter((inst) => inst.body === f?.body);
+  const end = own.findLast((inst) => inst.results.length === 0) ?? own.at(-1);
+  const key = end ? instKey(fn, end.id) : "";
+  return [key, ...tree.ancestors(key).map((box) => box.key)].find((each) => seen.includes(each)) ?? seen.at(-1) ?? null;
+}
+
 /** The pixels of a character of the labels of functions that are shown above them in a drawing that is far away. */
 const FAR_LABEL_CHAR = 7;
 
@@ -67,4 +81,13 @@ export function hideLongLabels(scene: Scene, elements: ReadonlyMap<string, SVGEl
     const room = (scene.places.get(box.key) as Rect).w * scale;
     elements.get(box.key)?.classList.toggle("unlabelled", box.label.length * FAR_LABEL_CHAR > room + 30);
   }
+}
+
+/** The zoom factor below which all text of nodes is hidden because it would have less than nine pixels. */
+export const TEXT_ZOOM = 0.75;
+
+/** Hides the text that would be too small at a scale. */
+export function hideSmallText(svg: SVGElement, scale: number): void {
+  svg.classList.toggle("far", scale < READABLE_ZOOM);
+  svg.classList.toggle("very-far", scale < TEXT_ZOOM);
 }

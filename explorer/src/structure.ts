@@ -40,6 +40,8 @@ const MAX_PERIODS = 24;
 const MAX_BEGINS = 8;
 /** The largest distance of a definition that is part of a token. */
 const MAX_DISTANCE = 8;
+/** The ops whose operands may be swapped. */
+const COMMUTATIVE = new Set(["add", "mul", "multiply", "max", "maximum", "min", "minimum", "and", "or", "xor"]);
 /** The largest depth of repetitions in each other, and of scopes. */
 const MAX_NESTED_REPEATS = 3;
 const MAX_SCOPE_DEPTH = 12;
@@ -110,6 +112,8 @@ class Grouping {
       const defined = at.get(v);
       return defined !== undefined && position - defined <= MAX_DISTANCE ? position - defined : "far";
     });
+    // `simplify` orders these operands by what they compute, which differs from layer to layer.
+    if (COMMUTATIVE.has(inst.op.replace(/^stablehlo\./, ""))) operands.sort();
     return this.intern(`${inst.op} ${calledFunction(inst) ?? ""} ${operands.join(" ")} ${inst.results.length} ${inst.regions.length}`);
   }
 
@@ -172,10 +176,12 @@ class Grouping {
       const starts = Array.from({ length: times + 1 }, (_, n) => (begin + n * period === 0 ? 0 : (at[begin + n * period - 1] as number) + 1));
       members.push(...this.remaining(elements.slice(next, starts[0]), true, depth));
       const { shared, blocks } = this.withoutShared(starts.slice(1).map((end, n) => elements.slice(starts[n], end)));
-      const constants = shared.map((each) => each.member);
-      if (shared.length < MIN_RUN_TOKENS) members.push(...constants);
-      else members.push({ what: "constants", label: "shared constants", members: constants });
-      members.push(this.repeat(sequence.slice(begin, begin + period), blocks, depth));
+      let constants = shared.map((each) => each.member);
+      if (shared.length >= MIN_RUN_TOKENS) constants = [{ what: "constants", label: "shared constants", members: constants }];
+      const repeat = this.repeat(sequence.slice(begin, begin + period), blocks, depth);
+      if (this.areUsedOnlyBy(shared, blocks)) repeat.members.unshift(...constants);
+      else members.push(...constants);
+      members.push(repeat);
       next = starts[times] as number;
     }
     members.push(...this.remaining(elements.slice(next), runs.length > 0, depth));
@@ -206,6 +212,18 @@ class Grouping {
       return copy.filter((each) => !leaves(each));
     });
     return { shared, blocks };
+  }
+
+  // Returns true if only these blocks use shared instructions.
+  private areUsedOnlyBy(shared: Element[], blocks: Element[][]): boolean {
+    const ids = new Set<number>();
+    const work = [...shared, ...blocks.flat()].map((each) => each.member);
+    for (let member = work.pop(); member; member = work.pop()) {
+      if ("what" in member) work.push(...member.members);
+      else ids.add(member.id);
+    }
+    const results = shared.flatMap(({ member }) => ("what" in member ? [] : member.results));
+    return results.every((v) => this.f.usersOf(v).every((user) => ids.has(user) || this.insideOf(user, ids)));
   }
 
   // Returns true if an instruction is a row, or in a region, of one of some instructions.

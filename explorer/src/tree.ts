@@ -1,7 +1,8 @@
 // The tree of foldable boxes: functions, instructions with regions, regions, and groups of instructions.
 
+import { type Cost, callFactors, costOf } from "./cost";
 import { blocksIn } from "./differences";
-import { count } from "./dom";
+import { count, plural } from "./dom";
 import { type Func, type Inst, type Program, instKey, paramKey } from "./model";
 import { type Group, type Member, calledFunction, groupBody } from "./structure";
 import { type Weights, isConstant, weightsOf } from "./weights";
@@ -36,6 +37,8 @@ export interface Node {
   rows: Row[];
   /** The node that this one is drawn in, if it is a row. */
   host: Node | null;
+  /** The cost in all runs of its function. */
+  cost: Cost;
 }
 
 /** A row of a node. A value that is a row in several nodes has its place in the first one. */
@@ -62,6 +65,8 @@ export interface Box {
   mix: [string, number][];
   /** The lines that list its content while it is folded. */
   preview: string[] | null;
+  /** The cost of the instructions in it; that of the program is the cost of the functions that no other function calls. */
+  cost: Cost;
 }
 
 export type Item = Node | Box;
@@ -70,6 +75,7 @@ export type Item = Node | Box;
 export interface Content {
   size: number;
   mix: [string, number][];
+  cost: Cost;
 }
 
 export class Tree {
@@ -80,24 +86,26 @@ export class Tree {
   readonly params: Map<number, Node>[];
   /** The functions that no other function calls, or all if there is no such function. */
   readonly entries: ReadonlySet<number>;
+  private readonly factors: Cost[];
 
   constructor(readonly program: Program) {
     this.insts = program.functions.map(() => new Map());
     this.params = program.functions.map(() => new Map());
     this.root = this.box("program", "p", null, -1, null, program.name, "");
     this.entries = entryFunctions(program);
+    this.factors = callFactors(program, this.entries);
     const called = program.functions.map((_, fn) => fn).filter((fn) => !this.entries.has(fn));
     for (const fn of this.entries) this.addFunction(program.functions[fn] as Func, fn, this.root);
     const many = called.length > MAX_FREE_FUNCTIONS;
     const home = many ? this.box("functions", "p.called", this.root, -1, null, `${count(called.length)} called functions`, "") : this.root;
     for (const fn of called) this.addFunction(program.functions[fn] as Func, fn, home);
-    for (const [box, { size, mix }] of this.contents()) [box.size, box.mix] = [size, mix];
+    for (const [box, content] of this.contents()) Object.assign(box, content);
   }
 
   private box(what: Box["what"], key: string, parent: Box | null, fn: number, inst: Inst | null, label: string, sub: string): Box {
     const depth = parent ? parent.depth + 1 : 0;
     const family = inst?.family ?? "";
-    const box: Box = { kind: "box", what, key, parent, depth, fn, inst, label, sub, family, children: [], size: 0, mix: [], preview: null };
+    const box: Box = { kind: "box", what, key, parent, depth, fn, inst, label, sub, family, children: [], size: 0, mix: [], preview: null, cost: [0, 0] };
     this.items.set(key, box);
     if (inst) this.insts[fn]?.set(inst.id, box);
     parent?.children.push(box);
@@ -126,7 +134,7 @@ export class Tree {
           work.push({ home: group, members: member.members, body });
         } else if (member.regions.length === 0) this.addNode(f, fn, member, home, weights);
         else {
-          const owner = this.box("inst", instKey(fn, member.id), home, fn, member, member.op, f.typeOf(member));
+          const owner = this.box("inst", instKey(fn, member.id), home, fn, member, opLabel(member.op), f.typeOf(member));
           for (const id of weights.inside.get(member.id) ?? []) owner.children.push(this.addInst(f, fn, f.insts.get(id) as Inst, owner));
           member.regions.forEach((region, slot) => {
             const inside = member.regions.length === 1 ? owner : this.box("region", `${fn}.b${region}`, owner, fn, null, `region ${slot}`, "");
@@ -153,7 +161,7 @@ export class Tree {
     const value = f.value(param);
     const node: Node = {
       kind: "node", key: paramKey(fn, param), parent, fn, inst: null, value: param,
-      label: value.name, sub: value.type, family: "parameter", small: true, rows: [], host: null,
+      label: value.name, sub: value.type, family: "parameter", small: true, rows: [], host: null, cost: [0, 0],
     };
     this.items.set(node.key, node);
     this.params[fn]?.set(param, node);
@@ -164,11 +172,16 @@ export class Tree {
     const constant = isConstant(inst);
     const node: Node = {
       kind: "node", key: instKey(fn, inst.id), parent, fn, inst, value: -1,
-      label: constant ? literal(inst.text) : labelOf(inst), sub: f.typeOf(inst), family: inst.family, small: constant, rows: [], host: null,
+      label: constant ? (literal(inst.text) ?? f.typeOf(inst)) : labelOf(inst), sub: f.typeOf(inst), family: inst.family, small: constant, rows: [], host: null, cost: this.costOf(fn, inst),
     };
     this.items.set(node.key, node);
     this.insts[fn]?.set(inst.id, node);
     return node;
+  }
+
+  private costOf(fn: number, inst: Inst): Cost {
+    const [cost, factor] = [costOf(inst.cost), this.factors[fn] as Cost];
+    return [cost[0] * factor[0], cost[1] * factor[1]];
   }
 
   private addNode(f: Func, fn: number, inst: Inst, parent: Box, weights: Weights): void {
@@ -192,7 +205,7 @@ export class Tree {
     for (let item = work.pop(); item; item = work.pop()) {
       if (item.inst) {
         const into = PLAIN_FAMILIES.has(item.family) || item.inst.results.length === 0 ? plain : counts;
-        const name = calledFunction(item.inst) ?? item.inst.op;
+        const name = calledFunction(item.inst) ?? opLabel(item.inst.op);
         into.set(name, (into.get(name) ?? 0) + 1);
       }
       if (item.kind === "box" && item.what === "repeat") counts.set(item.label, 1);
@@ -205,10 +218,10 @@ export class Tree {
 
   /** Returns the content of each box, or only that part of it which consists of some items. */
   contents(only?: ReadonlySet<string>): Map<Box, Content> {
-    const all = new Map<Box, { size: number; mix: Map<string, number> }>();
+    const all = new Map<Box, { size: number; mix: Map<string, number>; cost: Cost }>();
     const of = (box: Box) => {
       let content = all.get(box);
-      if (!content) all.set(box, (content = { size: 0, mix: new Map() }));
+      if (!content) all.set(box, (content = { size: 0, mix: new Map(), cost: [0, 0] }));
       return content;
     };
     const add = (box: Box, family: string, n: number) => {
@@ -221,17 +234,23 @@ export class Tree {
       const there = !only || only.has(item.key);
       if (item.inst && there) {
         const home = item.kind === "box" ? item : item.parent;
-        of(home).size += 1;
+        const content = of(home);
+        content.size += 1;
         add(home, item.family, 1);
+        if (item.kind === "node") addCost(content.cost, item.cost);
+        // The cost of an instruction contains that of its regions.
+        else content.cost = this.costOf(item.fn, item.inst);
       }
       if (item.kind !== "box" || !parent) continue;
-      const { size, mix } = of(item);
+      const { size, mix, cost } = of(item);
       of(parent).size += size;
+      // The calls of a function contain its cost.
+      if (parent !== this.root || this.entries.has(item.fn)) addCost(of(parent).cost, cost);
       // A chain of boxes a million deep must not copy its mix a million times.
       if (mix.size <= 32) for (const [family, n] of mix) add(parent, family, n);
     }
     const sorted = (mix: Map<string, number>) => [...mix].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-    return new Map([...all].map(([box, { size, mix }]) => [box, { size, mix: sorted(mix) }]));
+    return new Map([...all].map(([box, { size, mix, cost }]) => [box, { size, mix: sorted(mix), cost }]));
   }
 
   /** Returns the boxes that are open at least: the program, and the functions that no other function calls. */
@@ -270,6 +289,14 @@ export class Tree {
   }
 }
 
+/** Returns the number of ops of a folded box, for a repetition also of one block. */
+export function foldedSize(box: Box, content: Content): string {
+  if (box.what === "params") return plural(box.children.length, "value");
+  const first = box.what === "repeat" ? blocksIn(box)[0] : undefined;
+  if (first) return `${plural(content.size, "op")}, ${first.size} in one`;
+  return plural(content.size, "op");
+}
+
 // Returns the functions that no other function calls.
 function entryFunctions(program: Program): Set<number> {
   const called = new Set<string>();
@@ -282,6 +309,11 @@ function entryFunctions(program: Program): Set<number> {
   const all = program.functions.map((_, fn) => fn);
   const entries = all.filter((fn) => !called.has((program.functions[fn] as Func).name));
   return new Set(entries.length > 0 ? entries : all);
+}
+
+function addCost(sum: Cost, cost: Cost): void {
+  sum[0] += cost[0];
+  sum[1] += cost[1];
 }
 
 // Returns the id of the first instruction of a group.
@@ -307,15 +339,23 @@ function wrapped(words: string[]): string[] {
   return lines;
 }
 
+/** Returns the name of an op in a drawing. All nodes of an ONNX model would begin with the same prefix. */
+function opLabel(op: string): string {
+  return op.replace(/^onnx\./, "");
+}
+
 /** Returns the op, with the called function. */
 function labelOf(inst: Inst): string {
   const called = /^[^"]*?\b(?:call|custom_call) (@[\w.$-]+|"[^"]*")/.exec(inst.text)?.[1];
-  return called && inst.op.endsWith("call") ? `${inst.op} ${called}` : inst.op;
+  return called && inst.op.endsWith("call") ? `${inst.op} ${called}` : opLabel(inst.op);
 }
 
-/** Returns the literal of a constant from its text: `%c = constant 1.0 : f32[]` or `%c = stablehlo.constant dense<1.0> : tensor<f32>`. */
-function literal(text: string): string {
-  const found = /\bconstant (.*) : [^:]*$/s.exec(text);
-  const value = (found?.[1] ?? "constant").replace(/^dense<(.*)>$/s, "$1");
-  return value.length > 18 ? `${value.slice(0, 17)}…` : value;
+/** The largest number of characters of a literal in a drawing. */
+const MAX_LITERAL = 18;
+
+/** Returns the literal of a constant from its text, `%c = constant 1.0 : f32[]` or `%c = stablehlo.constant dense<1.0> : tensor<f32>`, if it is short. */
+function literal(text: string): string | undefined {
+  const found = /\bconstant (.*) : [^:]*$/s.exec(text) ?? /\bonnx\.Constant \{\w+ = (.*)\} : [^:]*$/s.exec(text);
+  const value = found?.[1]?.replace(/^dense<(.*)>$/s, "$1").replace(/^literal\((.*) : [^:]*\)$/s, "$1") ?? "constant";
+  return value === "..." || value.length > MAX_LITERAL ? undefined : value;
 }

@@ -1,16 +1,17 @@
 // A drawing of a program with panning, zooming, folding and keyboard navigation.
 
+import { type Cost, type Heat, heatLevel } from "./cost";
 import { count, h, plural, put, s, short } from "./dom";
-import { boxElement, edgeElement, foldedElement, nodeElement, rowElement } from "./elements";
+import { SMALL_CHAR, badgeElement, boxElement, edgeElement, foldedElement, nodeElement, rowElement } from "./elements";
 import { extent, holds, intersects, round } from "./geometry";
 import { Layouter, type Rect, type Scene, rowRect } from "./layout";
-import { type Program, definitions, instKey, users } from "./model";
+import { type Program, definitions, users } from "./model";
 import { Minimap } from "./minimap";
 import { READABLE_ZOOM, openingBoxes } from "./opening";
 import { savePicture } from "./picture";
-import { printedStrips } from "./print";
-import { arrowHead, hideLongLabels, keyAt, nearestItem } from "./shapes";
-import { boxText, edgeLabels, edgeText } from "./labels";
+import { printedSheet } from "./print";
+import { TEXT_ZOOM, arrowHead, hideLongLabels, hideSmallText, keyAt, lastItem, nearestItem } from "./shapes";
+import { EdgeLabelPlaces, edgeLabels, edgeText, itemText } from "./labels";
 import { type Box, type Content, type Item, type Node, Tree } from "./tree";
 
 /** A badge on an item: its CSS class, the sign in its corner, and a description. */
@@ -33,7 +34,7 @@ export interface ViewOptions {
 }
 
 /** The largest number of items that are all drawn; of more items, only those near the visible part are drawn. */
-const MAX_DRAWN_ITEMS = 1500;
+const MAX_DRAWN_ITEMS = 600;
 /** The largest number of items that are drawn anew in every frame while they move; a larger drawing is moved as a picture, for at most this number of milliseconds. */
 const MAX_MOVED_ITEMS = 400;
 const MAX_GLIDE = 1500;
@@ -42,9 +43,6 @@ const GLIDE_PAUSE = 120;
 const WORK_SLICE = 60;
 /** The margin around the drawing. */
 const VIEW_MARGIN = 24;
-/** The zoom factors below which small text, and all text of nodes, is hidden because it would have less than nine pixels. */
-const SMALL_TEXT_ZOOM = READABLE_ZOOM;
-const TEXT_ZOOM = 0.75;
 /** The largest zoom factor of a drawing that is shown completely. */
 const MAX_FITTING_ZOOM = 2;
 /** The largest number of items that are all printed; of more items, only the visible part is printed. */
@@ -54,6 +52,8 @@ let views = 0;
 
 export class GraphView {
   readonly element: HTMLElement;
+  /** The buttons of the view, for a bar beside the drawing. */
+  readonly tools = this.controls();
   tree: Tree;
   scene!: Scene;
   open: Set<string>;
@@ -65,12 +65,15 @@ export class GraphView {
   badges = new Map<string, Badge>();
   /** If set, only these items and edges are drawn, with this content of boxes. */
   only: { items: ReadonlySet<string>; edges: ReadonlySet<string>; ghosts: ReadonlySet<string>; contents: ReadonlyMap<Box, Content> } | null = null;
+  private heat: Heat | null = null;
   private found = new Set<string>();
   private emphasis: ReadonlySet<string> | null = null;
   private peer: string | null = null;
   readonly layouter: Layouter;
   private readonly id = `view${views++}`;
   private readonly svg = s("svg", { class: "graph-svg", "aria-hidden": "false" });
+  // Moving the SVG element itself would lay out its text in every frame.
+  private readonly glider = h("div", { class: "glider" }, this.svg);
   private readonly world = s("g", { class: "world" });
   private readonly stage: HTMLElement;
   private readonly tip = h("div", { class: "tip", role: "tooltip", hidden: true });
@@ -105,9 +108,9 @@ export class GraphView {
         "aria-roledescription": "graph",
         "aria-label": `${options.label}. Arrow keys move along values, Enter folds and unfolds, plus and minus zoom, question mark lists all keys.`,
       },
-      this.svg,
+      this.glider,
     );
-    this.element = h("div", { class: "view" }, this.stage, this.controls(), this.minimap.element, this.note, this.tip);
+    this.element = h("div", { class: "view" }, this.stage, this.minimap.element, this.note, this.tip);
     this.listen();
     this.layout();
     new ResizeObserver(() => this.resized()).observe(this.stage);
@@ -160,6 +163,8 @@ export class GraphView {
       this.layout();
     }
     this.fit(this.mate, READABLE_ZOOM);
+    // A selection that was made while the view was hidden.
+    if (this.selected && this.reveal(this.selected)) this.centre(this.selected);
   }
 
   layout(): void {
@@ -245,6 +250,8 @@ export class GraphView {
 
   /** Opens the boxes around an item. */
   reveal(key: string): boolean {
+    // The first fit folds boxes and scrolls, so it comes before.
+    if (!this.fitted) this.resized();
     const closed = this.tree.ancestors(key).filter((box) => !this.open.has(box.key));
     for (const box of closed) this.open.add(box.key);
     if (closed.length > 0) this.layout();
@@ -256,21 +263,21 @@ export class GraphView {
     // The visible part is not known yet.
     this.stale = many && this.stage.clientWidth === 0;
     if (this.stale) return;
-    this.drawn = many ? this.window(1) : null;
+    this.drawn = many ? this.window(0.5) : null;
     const near = (r: Rect | undefined) => !!r && (!this.drawn || intersects(r, this.drawn));
     this.elements.clear();
-    const boxes = s("g");
-    const edges = s("g", { class: "edges" });
-    const nodes = s("g");
+    const [boxes, edges, nodes] = [s("g"), s("g", { class: "edges" }), s("g")];
+    const places = new EdgeLabelPlaces();
+    for (const box of this.scene.boxes) places.keepHeader(box, this.scene.places.get(box.key) as Rect);
     const visible = (key: string) => !this.only || this.only.items.has(key);
     for (const box of this.scene.boxes) {
-      if (near(this.scene.places.get(box.key)) && visible(box.key)) boxes.append(this.register(box, boxElement(box, this.scene.places.get(box.key) as Rect, this.content(box))));
+      if (near(this.scene.places.get(box.key)) && visible(box.key)) boxes.append(this.register(box, this.drawBox(box)));
     }
     for (const edge of this.scene.edges) {
       const there = !this.only || this.only.edges.has(`${edge.from} ${edge.to}`);
       const ghost = !there && (this.only?.ghosts.has(edge.from) || this.only?.ghosts.has(edge.to));
       if (!there && !(ghost && visible(edge.from) && visible(edge.to))) continue;
-      if (!this.drawn || near(extent(edge))) edges.append(edgeElement(edge, this.id, ghost ? " ghost" : "", edgeLabels(this.tree, edge)));
+      if (!this.drawn || near(extent(edge))) edges.append(edgeElement(edge, this.id, ghost ? " ghost" : "", edgeLabels(this.tree, edge), places));
     }
     for (const node of this.scene.nodes) {
       if (!near(this.scene.places.get(node.key))) continue;
@@ -284,14 +291,37 @@ export class GraphView {
 
   private register(item: Item, element: SVGElement): SVGElement {
     element.id = this.domId(item.key);
+    if (this.heat) element.dataset.heat = String(heatLevel(this.partOf(item)));
     this.elements.set(item.key, element);
     return element;
   }
 
+  /** Colours items by their cost, or by their family. */
+  setHeat(heat: Heat | null): void {
+    this.heat = heat;
+    this.element.classList.toggle("heated", heat !== null);
+    this.draw();
+  }
+
+  /** Returns the part of the whole cost that an item has; 0 if colours do not show costs. */
+  partOf(item: Item): number {
+    return this.heat?.part(this.costOf(item)) ?? 0;
+  }
+
+  private costOf(item: Item): Cost {
+    return item.kind === "box" ? this.content(item).cost : item.cost;
+  }
+
+  private drawBox(box: Box): SVGElement {
+    const r = this.scene.places.get(box.key) as Rect;
+    return boxElement(box, r, this.content(box), this.heat?.text(this.costOf(box), r.w / SMALL_CHAR) ?? null);
+  }
+
   private drawNode(item: Item): SVGElement {
     const r = this.scene.places.get(item.key) as Rect;
-    if (item.kind === "box") return this.register(item, foldedElement(item, r, this.content(item), this.only ? [] : this.tree.preview(item)));
-    const element = this.register(item, nodeElement(item, r));
+    const sub = this.heat?.text(this.costOf(item), (r.w - (item.kind === "box" ? 28 : 10)) / SMALL_CHAR) ?? null;
+    if (item.kind === "box") return this.register(item, foldedElement(item, r, this.content(item), this.only ? [] : this.tree.preview(item), sub));
+    const element = this.register(item, nodeElement(item, r, sub));
     item.rows.forEach(({ key, own }, n) => {
       if (this.only && !(this.only.items.has(key) && (own || this.only.edges.has(`${key} ${item.key}`)))) return;
       const row = this.tree.items.get(key) as Node;
@@ -309,16 +339,17 @@ export class GraphView {
 
   /** Returns the content of a box. */
   content(box: Box): Content {
-    return this.only ? (this.only.contents.get(box) ?? { size: 0, mix: [] }) : box;
+    return this.only ? (this.only.contents.get(box) ?? { size: 0, mix: [], cost: [0, 0] }) : box;
   }
 
   /** Returns the description of an item for screen readers. */
   describe(item: Item): string {
     const badge = this.badges.get(item.key);
     const mark = badge ? `, ${badge.description}` : "";
-    if (item.kind === "box") return `${item.label}, ${plural(this.content(item).size, "op")}${mark}`;
+    const cost = this.heat ? `, ${this.heat.words(this.costOf(item))}` : "";
+    if (item.kind === "box") return `${item.label}, ${plural(this.content(item).size, "op")}${cost}${mark}`;
     if (!item.inst) return `parameter ${item.label}, ${item.sub}`;
-    return `${short(item.inst.text, 200)}${mark}`;
+    return `${short(item.inst.text, 200)}${cost}${mark}`;
   }
 
   // Returns the name of a drawn item. That of a box consists of the texts that it shows and the description of its badge.
@@ -346,7 +377,7 @@ export class GraphView {
       for (const old of element.querySelectorAll(":scope > .badge")) old.remove();
       element.setAttribute("data-mark", badge?.cls ?? "");
       element.setAttribute("aria-label", this.nameOf(element, this.tree.items.get(key) as Item, badge));
-      if (badge) this.addBadge(element, key, badge);
+      if (badge) element.append(badgeElement(this.tree.items.get(key) as Item, this.scene.places.get(key) as Rect, badge));
     }
     for (const edge of this.world.querySelectorAll<SVGElement>(".edge")) {
       const { from, to } = edge.dataset;
@@ -373,21 +404,6 @@ export class GraphView {
       for (const box of this.tree.ancestors(key)) this.inside.set(box.key, (this.inside.get(box.key) ?? 0) + 1);
     }
     this.mark();
-  }
-
-  private addBadge(element: SVGElement, key: string, badge: Badge): void {
-    const r = this.scene.places.get(key) as Rect;
-    const wide = Math.max(16, badge.sign.length * 7 + 8);
-    const item = this.tree.items.get(key);
-    const [right, top] = item?.kind === "node" && item.host ? [r.w + 8, 0] : [r.w + wide / 2 - 2, -7];
-    element.append(
-      s(
-        "g",
-        { class: "badge", transform: `translate(${round(right - wide)},${top})` },
-        s("rect", { width: wide, height: 15, rx: 7.5 }),
-        s("text", { x: wide / 2, y: 11.5, class: "mid" }, badge.sign),
-      ),
-    );
   }
 
   get isEmphasised(): boolean {
@@ -421,10 +437,9 @@ export class GraphView {
     window.clearTimeout(this.pending);
     this.pending = 0;
     this.shown = { x: this.x, y: this.y, scale: this.scale, at: performance.now() };
-    this.svg.style.transform = "";
+    this.glider.style.transform = "";
     this.world.setAttribute("transform", `translate(${round(this.x)},${round(this.y)}) scale(${round(this.scale, 4)})`);
-    this.svg.classList.toggle("far", this.scale < SMALL_TEXT_ZOOM && !this.printing);
-    this.svg.classList.toggle("very-far", this.scale < TEXT_ZOOM && !this.printing);
+    hideSmallText(this.svg, this.printing ? 1 : this.scale);
     this.svg.style.setProperty("--zoom", String(round(this.scale, 4)));
     if (this.scale < TEXT_ZOOM) hideLongLabels(this.scene, this.elements, this.scale);
     this.minimap.look(this.window(0));
@@ -434,8 +449,10 @@ export class GraphView {
   // Moves the picture of a large drawing, and draws it anew a little later, so that every frame is quick.
   private glide(): void {
     if (this.elements.size <= MAX_MOVED_ITEMS) return this.move();
+    // The time counts from the first move after a drawing.
+    if (this.pending === 0) this.shown.at = performance.now();
     const k = this.scale / this.shown.scale;
-    this.svg.style.transform = `translate(${round(this.x - this.shown.x * k, 2)}px,${round(this.y - this.shown.y * k, 2)}px) scale(${round(k, 4)})`;
+    this.glider.style.transform = `translate(${round(this.x - this.shown.x * k, 2)}px,${round(this.y - this.shown.y * k, 2)}px) scale(${round(k, 4)})`;
     this.minimap.look(this.window(0));
     window.clearTimeout(this.pending);
     this.pending = window.setTimeout(() => this.move(), performance.now() - this.shown.at > MAX_GLIDE ? 0 : GLIDE_PAUSE);
@@ -458,20 +475,13 @@ export class GraphView {
     this.sheet = null;
     const whole = on && this.scene.nodes.length + this.scene.boxes.length <= MAX_PRINTED_ITEMS;
     this.element.classList.toggle("whole", whole);
-    this.svg.classList.toggle("far", this.scale < SMALL_TEXT_ZOOM && !on);
-    this.svg.classList.toggle("very-far", this.scale < TEXT_ZOOM && !on);
+    hideSmallText(this.svg, on ? 1 : this.scale);
     if (this.printing !== whole) {
       this.printing = whole;
       this.draw();
     }
     if (!whole) return;
-    const edges = new Map(this.scene.edges.map((e) => [`${e.from} ${e.to}`, e]));
-    const drawn = [...this.world.children].flatMap((group) => [...group.children]).map((element) => {
-      const { key, from, to } = (element as SVGElement).dataset;
-      const edge = from ? edges.get(`${from} ${to}`) : undefined;
-      return { element: element as SVGElement, rect: edge ? extent(edge) : (this.scene.places.get(key ?? "") as Rect) };
-    });
-    this.sheet = printedStrips(this.scene, drawn, this.svg.firstElementChild as SVGElement);
+    this.sheet = printedSheet(this.scene, this.world, this.svg.firstElementChild as SVGElement);
     this.element.append(this.sheet);
   }
 
@@ -639,7 +649,7 @@ export class GraphView {
     else if (event.key === "f") this.foldAll();
     else if (event.key === "u") this.unfoldAll();
     else if (event.key === "Home") this.select(this.seen()[0] ?? null);
-    else if (event.key === "End") this.selectLast();
+    else if (event.key === "End") this.select(lastItem(this.tree, this.scene, this.seen()));
     else if (event.key === "Escape") {
       this.setEmphasis(null);
       this.select(null);
@@ -652,20 +662,6 @@ export class GraphView {
 
   private seen(): string[] {
     return this.scene.nodes.flatMap(({ key }) => (!this.only || this.only.items.has(key) ? [key] : []));
-  }
-
-  // Selects the last instruction of the last open function, or the folded box that it is in.
-  private selectLast(): void {
-    const seen = this.seen();
-    const { functions } = this.tree.program;
-    const opened = this.scene.boxes.filter((box) => box.what === "function");
-    const fn = opened.at(-1)?.fn ?? functions.length - 1;
-    const f = functions[fn];
-    const own = [...(f?.insts.values() ?? [])].filter((inst) => inst.body === f?.body);
-    const end = own.findLast((inst) => inst.results.length === 0) ?? own.at(-1);
-    const key = end ? instKey(fn, end.id) : "";
-    const last = [key, ...this.tree.ancestors(key).map((box) => box.key)].find((each) => seen.includes(each)) ?? seen.at(-1);
-    if (last) this.select(last);
   }
 
   // Folds or unfolds the selected box, or the one around the selection.
@@ -693,8 +689,6 @@ export class GraphView {
     const hit = keyAt(target);
     const item = hit ? this.tree.items.get(hit.key) : undefined;
     if (!item || (item.kind === "box" && this.open.has(item.key) && !hit?.head)) return show("");
-    if (item.kind === "box") return show(boxText(item, this.content(item)));
-    const scope = item.inst?.scope ? `\n${short(item.inst.scope, 400)}` : "";
-    show(item.inst ? short(item.inst.text, 400) + scope : `${item.label}: ${item.sub}`);
+    show(itemText(item, item.kind === "box" ? this.content(item) : null));
   }
 }

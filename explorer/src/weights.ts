@@ -19,7 +19,7 @@ export interface WeightRow {
 /** The families of ops that are drawn as rows if all their operands are rows. */
 const ROW_FAMILIES = new Set(["unary", "binary", "cast", "shape", "constant"]);
 /** The families of ops that take parameters as rows. Calls, loops and gathers have parameters as data. */
-const USER_FAMILIES = new Set(["unary", "binary", "compare", "cast", "shape", "dot", "convolution", "linalg", "window", "reduce"]);
+const USER_FAMILIES = new Set(["unary", "binary", "compare", "cast", "shape", "dot", "convolution", "linalg", "window", "reduce", "normalization", "recurrent", "attention"]);
 
 /** The rows of the nodes of a function, and the instructions and parameters that are only drawn as rows. */
 export interface Weights {
@@ -68,7 +68,7 @@ export function weightsOf(f: Func): Weights {
 }
 
 export function isConstant(inst: Inst): boolean {
-  return inst.op === "constant";
+  return inst.op === "constant" || inst.op === "onnx.Constant";
 }
 
 // Returns the operands that are drawn as rows: constants and small trees, but not all operands.

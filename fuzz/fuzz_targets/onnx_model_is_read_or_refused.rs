@@ -24,6 +24,6 @@ fuzz_target!(|bytes: &[u8]| {
             lower_function(f, level);
         }
         sapwood_ptir::verify(&module.program).expect("a lowered program is well-formed");
-        let _ = to_model(&module.program, Some(&module.source));
+        let _ = to_model(&module.program, Some(&module.source), None);
     }
 });

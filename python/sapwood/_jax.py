@@ -114,7 +114,8 @@ def to_jax(program: ptir.Program) -> Callable[..., Any]:
 
     For a program from `from_jax`, also after passes, the function takes and returns the pytrees of the traced function. For any other
     program it takes an array per parameter of ``main``, or of the only function, and returns a tuple of arrays. It cannot be
-    differentiated or vectorized; `simplify_jax` returns a function that can be differentiated.
+    vectorized by ``jax.vmap``, and differentiating it raises an `InvalidValueError`; `simplify_jax` returns a function that can be
+    differentiated.
     """
     if not isinstance(program, ptir.Program):
         message = f"to_jax expects a Program, found {type(program).__name__}"
@@ -208,8 +209,19 @@ def _exported_call(jax: Any, text: str, inputs: Sequence[Any], results: Sequence
     exported = export.export(jax.jit(same_types, keep_unused=True))(*inputs)
     # The last argument also allows ops of other dialects than StableHLO, such as `chlo.erf`.
     module = mlir.serialize_portable_artifact(text, stablehlo.get_current_version(), True)  # noqa: FBT003
-    call: Callable[..., Sequence[Any]] = dataclasses.replace(exported, mlir_module_serialized=module).call
-    return call
+    call = jax.custom_jvp(dataclasses.replace(exported, mlir_module_serialized=module).call)
+
+    def no_derivative(*_: Any) -> None:
+        message = (
+            "a function that to_jax returns has no derivative; "
+            "simplify_jax returns a function with the derivatives of the function that it decorates"
+        )
+        raise InvalidValueError(message)
+
+    # Without this rule the derivatives would be those of `same_types`: zeros.
+    call.defjvp(no_derivative)
+    result: Callable[..., Sequence[Any]] = call
+    return result
 
 
 @overload
@@ -227,7 +239,7 @@ def simplify_jax(
 
     The function is traced and simplified once per combination of argument types; the result can be used inside ``jax.jit``. With
     ``check``, the programs before and after are also run on random inputs, and a difference raises an `InvalidValueError`.
-    Derivatives are those of the function itself.
+    Derivatives are those of the function itself. ``jax.vmap`` belongs inside the function, not around the result.
     """
     if function is None:
         return functools.partial(simplify_jax, float=float, check=check)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import keyword
 import re
@@ -10,20 +11,25 @@ from typing import Callable
 from sapwood import _native
 from sapwood.errors import ArgumentError
 
-__all__ = ["Recorder", "Term", "rule_text"]
+__all__ = ["Recorder", "Term", "condition_parameters", "rule_name", "rule_text"]
 
 
 class Term:
     """A term of a subgraph: a parameter or the result of an op."""
 
-    __slots__ = ("_text",)
+    __slots__ = ("_recorder", "_text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, recorder: Recorder) -> None:
         self._text = text
+        self._recorder = recorder
 
     def __getitem__(self, index: int) -> Term:
         """Returns the result with this index, for an op with several results."""
-        return Term(f"{self._text}.{int(index)}")
+        return Term(f"{self._text}.{int(index)}", self._recorder)
+
+    def emit(self, op: str, *operands: object, **attributes: object) -> Term:
+        """Records an op in the subgraph that the term belongs to."""
+        return self._recorder.emit(op, *operands, **attributes)
 
     def __iter__(self) -> Term:
         raise ArgumentError("the number of results is unknown here; take a result by its index, as in x[0]")
@@ -49,20 +55,19 @@ class Recorder:
     def __getattr__(self, name: str) -> Callable[..., Term]:
         if name.startswith("__"):
             raise AttributeError(name)
-        op = name.removesuffix("_")
+        return functools.partial(self.emit, name.removesuffix("_"))
 
-        def record(*operands: object, **attributes: object) -> Term:
-            parts = [_term_text(operand) for operand in operands]
-            parts += [f"{key} = {_term_text(value)}" for key, value in attributes.items()]
-            call = f"{op}({', '.join(parts)})"
-            if not self._shared:
-                return Term(call)
-            # Each op gets its own name, so a term that is used twice is one op.
-            name = f"t{len(self._lines)}_"
-            self._lines.append(f"let {name} = {call}")
-            return Term(name)
-
-        return record
+    def emit(self, op: str, *operands: object, **attributes: object) -> Term:
+        """Records any op; the names of ops of your own have a dot."""
+        parts = [_term_text(operand) for operand in operands]
+        parts += [f"{key} = {_term_text(value)}" for key, value in attributes.items()]
+        call = f"{op}({', '.join(parts)})"
+        if not self._shared:
+            return Term(call, self)
+        # Each op gets its own name, so a term that is used twice is one op.
+        name = f"t{len(self._lines)}_"
+        self._lines.append(f"let {name} = {call}")
+        return Term(name, self)
 
 
 def _term_text(value: object) -> str:
@@ -88,18 +93,44 @@ def _parameters(function: Callable[..., object]) -> list[str]:
     return names[1:]
 
 
+def rule_name(function: Callable[..., object]) -> str:
+    """Returns the name of the rule that a function describes."""
+    name = getattr(function, "__name__", "subgraph")
+    return name if name.isidentifier() else "subgraph"
+
+
 def _result(function: Callable[..., object], recorder: Recorder) -> Term:
-    found = function(recorder, *(Term(name) for name in _parameters(function)))
+    found = function(recorder, *(Term(name, recorder) for name in _parameters(function)))
     if not isinstance(found, Term):
         message = f"expected a term as the result of a subgraph, found {type(found).__name__}"
         raise ArgumentError(message)
     return found
 
 
-def rule_text(left: Callable[..., object], right: Callable[..., object] | None = None) -> str:
-    """Returns the text of the rule or pattern that the functions describe."""
-    name = getattr(right if right is not None else left, "__name__", "subgraph")
-    name = name if name.isidentifier() else "subgraph"
+def condition_parameters(condition: Callable[..., object]) -> list[str]:
+    """Returns the names of the parameters of a condition; each is an argument."""
+    if not callable(condition):
+        raise ArgumentError(f"expected a function as a condition, found {type(condition).__name__}")
+    try:
+        parameters = inspect.signature(condition).parameters.values()
+    except ValueError as error:
+        raise ArgumentError(f"the parameters of {condition!r} are unknown; write a function around it") from error
+    for parameter in parameters:
+        if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            raise ArgumentError(f"each argument of a condition is a parameter of its own, found {parameter}")
+    return [parameter.name for parameter in parameters]
+
+
+def rule_text(
+    left: Callable[..., object],
+    right: Callable[..., object] | None = None,
+    *,
+    name: str | None = None,
+    header: str = "",
+    where: str = "",
+) -> str:
+    """Returns the text of the rule or pattern that the functions describe, with words before its colon and a condition."""
+    name = name if name is not None else rule_name(right if right is not None else left)
     recorder = Recorder(shared=True)
     root = _term_text(_result(left, recorder))
     lines = recorder._lines  # noqa: SLF001
@@ -108,7 +139,9 @@ def rule_text(left: Callable[..., object], right: Callable[..., object] | None =
         raise ArgumentError(message)
     lines[-1] = lines[-1].removeprefix(f"let {root} = ")
     word = "pattern" if right is None else "rule"
-    text = f"{word} {name}:\n" + "".join(f"  {line}\n" for line in lines)
+    text = f"{word} {name}{header}:\n" + "".join(f"  {line}\n" for line in lines)
+    if where:
+        text += f"  where {where}\n"
     if right is not None:
         text += f"  => {_term_text(_result(right, Recorder(shared=False)))}\n"
     for parameter in _parameters(left):

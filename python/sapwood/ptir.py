@@ -140,8 +140,8 @@ def to_stablehlo(program: Program) -> str:
     return _native.stablehlo_write(program)
 
 
-def _function_from_json(text: str) -> Function:
-    return from_json(text).functions[0]
+def _function_from_json(text: str, ops: list[tuple[str, str]] | None = None) -> Function:
+    return _native.ptir_from_json(text, None, None, ops or []).functions[0]
 
 
 def equal(left: Program | Function, right: Program | Function, *, ordered: bool = False) -> bool:

@@ -23,16 +23,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Callable, Literal, NamedTuple, TypedDict, Union
 
 from sapwood import _native
+from sapwood.errors import InvalidValueError
+from sapwood._op import decompose
 from sapwood._native import Op, Operand, Pattern, Report, Rewriter, Rule, Subgraph
-from sapwood._trace import Recorder, Term, rule_text
+from sapwood._trace import Recorder, Term, condition_parameters, rule_name, rule_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sapwood._native import Span
     from sapwood.ptir import Instruction, Program, Value
 
 __all__ = [
+    "Condition",
     "Event",
     "Extraction",
     "Listener",
@@ -51,6 +54,7 @@ __all__ = [
     "Term",
     "apply",
     "check_rule",
+    "decompose",
     "explain",
     "extract",
     "find_matches",
@@ -62,10 +66,13 @@ __all__ = [
     "run",
     "simplify",
     "subgraph",
+    "subgraph_from_jax",
     "subgraphs",
+    "subgraphs_of",
 ]
 
 FloatMode = Literal["exact", "nsz", "fast"]
+Condition = Callable[..., bool]
 PatternFunction = Callable[[Op, Rewriter], Union[Operand, "Sequence[Operand]", None]]
 
 
@@ -118,11 +125,15 @@ def run(
     verify_each: bool = True,
     diffs: bool = False,
     listener: Listener | None = None,
+    conditions: Mapping[str, Condition] | None = None,
+    condition_seconds: float = 10.0,
 ) -> Result:
     """Runs a pipeline, for example ``run(p, "canonicalize{max-iterations=4},cse")``, with functions in parallel on ``threads`` threads.
 
     ``rules{file=my.rules}`` applies the rules of a file, and ``simplify{rules=my.rules}`` applies them together with the shipped
     patterns; relative paths are relative to the working directory.
+
+    The rules of files may call ``conditions``; see `rules`. Then functions run one after the other, on this thread.
 
     A ``listener`` is called with every `Event` on this thread; an exception that it raises ends the run.
     """
@@ -133,6 +144,8 @@ def run(
         verify_each=verify_each,
         diffs=diffs,
         listener=_event_callback(listener),
+        conditions=_conditions(conditions),
+        seconds=condition_seconds,
     )
     return Result(made, report)
 
@@ -273,9 +286,84 @@ def subgraphs(text: str, filename: str = "<text>") -> list[Subgraph]:
     return _native.read_subgraphs(text, filename)
 
 
-def rules(text: str, filename: str = "<rules>") -> list[Rule]:
-    """Parses rules such as ``rule r: neg(neg(x)) => x``. Raises a ``ParseError`` with all diagnostics and their source lines."""
-    return _native.read_rules(text, filename)
+def subgraphs_of(
+    program: Program,
+    *,
+    name: str = "pattern",
+    pipeline: str | None = None,
+) -> list[Subgraph]:
+    """Returns the functions of a program as subgraphs, for example of a block that ``from_jax`` or ``from_onnx`` read.
+
+    ``pipeline`` runs on the program first: by default ``inline,symbol-dce,simplify``. The programs that are searched should be in the
+    same form. The main function is named ``name``.
+    """
+    if pipeline is None:
+        pipeline = f"{_native.INLINE_PASSES},simplify"
+        if program._is_onnx:  # noqa: SLF001
+            pipeline = f"onnx-to-core,{pipeline}"
+    if pipeline:
+        program = run(program, pipeline).program
+    return _native.subgraphs_of_program(program, name)
+
+
+def subgraph_from_jax(
+    function: Callable[..., object],
+    *args: object,
+    name: str | None = None,
+    pipeline: str | None = None,
+) -> Subgraph:
+    """Returns the subgraph that JAX traces a function to, for arguments of these shapes and element types.
+
+    The parameters match anything, and so do shapes and element types. ``pipeline`` is that of `subgraphs_of`.
+    """
+    from sapwood._jax import from_jax  # noqa: PLC0415
+
+    chosen = name if name is not None else rule_name(function)
+    (found,) = subgraphs_of(from_jax(function, *args), name=chosen, pipeline=pipeline)
+    return found
+
+
+def rules(
+    text: str,
+    filename: str = "<rules>",
+    *,
+    conditions: Mapping[str, Condition] | None = None,
+    condition_seconds: float = 10.0,
+) -> list[Rule]:
+    """Parses rules such as ``rule r: neg(neg(x)) => x``. Raises a ``ParseError`` with all diagnostics and their source lines.
+
+    Rules may call ``conditions``, functions that return ``True`` or ``False``, in ``where``. A condition receives an `Operand` for each
+    value, a tuple of them for a list, and the attribute itself for an attribute; it can read the program but not change it, up to two
+    definitions away from its arguments. If it raises an exception, or takes longer than ``condition_seconds``, the call that matched
+    the rule raises a ``RewriteError`` with the place in the rule.
+
+    >>> from sapwood import rewrite
+    >>> def large(x):
+    ...     return x.type.shape[0] >= 1024
+    >>> text = "rule r: neg(neg(x)) where large(x) => x"
+    >>> rewrite.rules(text, conditions={"large": large})
+    [<Rule r>]
+    """
+    return _native.read_rules(
+        text,
+        filename,
+        conditions=_conditions(conditions),
+        seconds=condition_seconds,
+    )
+
+
+def _conditions(
+    conditions: Mapping[str, Condition] | None,
+) -> dict[str, tuple[Condition, int]] | None:
+    """Returns conditions with their numbers of parameters."""
+    if conditions is None:
+        return None
+    for name in conditions:
+        if not isinstance(name, str) or not name.isidentifier():
+            raise InvalidValueError(f"the name of a condition is an identifier, found {name!r}")
+        if name in _native.rewrite_predicates():
+            raise InvalidValueError(f"`{name}` is a predicate of the language; choose another name")
+    return {name: (function, len(condition_parameters(function))) for name, function in conditions.items()}
 
 
 def subgraph(function: Callable[..., object]) -> Subgraph:
@@ -294,8 +382,19 @@ def subgraph(function: Callable[..., object]) -> Subgraph:
     return rules(rule_text(function))[0].subgraph
 
 
-def rule(left: Callable[..., object]) -> Callable[[Callable[..., object]], Rule]:
+def rule(
+    left: Callable[..., object],
+    *,
+    where: Condition | None = None,
+    float: FloatMode = "exact",  # noqa: A002
+    benefit: int = 1,
+    name: str | None = None,
+    condition_seconds: float = 10.0,
+) -> Callable[[Callable[..., object]], Rule]:
     """Returns a decorator for a rule: ``left`` describes the subgraph to match, the decorated function its replacement.
+
+    ``where`` is a condition, as in `rules`; its parameters are parameters of ``left``. ``float`` is the float mode that the rule needs. Rules
+    of larger ``benefit`` are tried first.
 
     >>> from sapwood import rewrite
     >>> @rewrite.rule(lambda op, x: op.neg(op.neg(x)))
@@ -303,10 +402,28 @@ def rule(left: Callable[..., object]) -> Callable[[Callable[..., object]], Rule]
     ...     return x
     >>> rewrite.check_rule(neg_of_neg) is None
     True
+    >>> @rewrite.rule(lambda op, x, y: op.div(op.exp(x), op.exp(y)), where=lambda x: x.one_use, float="fast")
+    ... def exp_of_difference(op, x, y):
+    ...     return op.exp(op.sub(x, y))
     """
 
     def decorate(right: Callable[..., object]) -> Rule:
-        return rules(rule_text(left, right))[0]
+        chosen = name if name is not None else rule_name(right)
+        call, conditions = "", None
+        if where is not None:
+            word = rule_name(where)
+            if word == "subgraph" or word in _native.rewrite_predicates():
+                word = "where_"
+            call, conditions = f"{word}({', '.join(condition_parameters(where))})", {word: where}
+        header = "" if benefit == 1 else f" benefit {benefit}"
+        header += "" if float == "exact" else f" float {float}"
+        text = rule_text(left, right, name=chosen, header=header, where=call)
+        return rules(
+            text,
+            f"<rule {chosen}>",
+            conditions=conditions,
+            condition_seconds=condition_seconds,
+        )[0]
 
     return decorate
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import builtins
 import collections.abc
+import inspect
 import sys
 import types
 import typing
@@ -36,6 +37,8 @@ from sapwood._native import (
     structural_equal,
     structural_hash,
 )
+from sapwood._fields import MISSING, Field, FieldSpec, field
+from sapwood._visit import Mutator, Stop, Visitor, asdict, delete, map, skip, stop, walk
 from sapwood.errors import ArgumentError, InvalidValueError, NotEqualError
 
 if typing.TYPE_CHECKING:
@@ -48,15 +51,22 @@ else:
 
 __all__ = [
     "AccessPath",
+    "Field",
+    "MISSING",
     "Map",
     "Mismatch",
+    "Mutator",
     "Node",
     "Object",
     "Seq",
     "Set",
+    "Stop",
     "StructuralKey",
+    "Visitor",
+    "asdict",
     "assert_structural_equal",
     "check_hooks",
+    "delete",
     "diff",
     "field",
     "fields",
@@ -66,6 +76,8 @@ __all__ = [
     "map",
     "py_class",
     "replace",
+    "skip",
+    "stop",
     "structural_equal",
     "structural_hash",
     "substitute",
@@ -75,7 +87,6 @@ __all__ = [
 
 _T = TypeVar("_T")
 _Kind = Literal["tree", "const-tree", "dag", "var", "singleton"]
-_Role = Literal["def", "ignore"]
 
 for _abstract, _ours in (
     (collections.abc.Sequence, Seq),
@@ -85,51 +96,8 @@ for _abstract, _ours in (
     _abstract.register(_ours)
 
 
-class _Missing:
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "MISSING"
-
-
-_MISSING: Any = _Missing()
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # Node classes
-
-
-class _FieldSpec:
-    """The arguments of `field`, until `py_class` reads them."""
-
-    __slots__ = ("default", "default_factory", "kw_only", "structural_eq")
-
-    def __init__(self, default: Any, default_factory: Any, structural_eq: Any, kw_only: Any) -> None:
-        self.default = default
-        self.default_factory = default_factory
-        self.structural_eq = structural_eq
-        self.kw_only = kw_only
-
-
-def field(
-    *,
-    default: Any = _MISSING,
-    default_factory: Callable[[], Any] | Any = _MISSING,
-    structural_eq: _Role | None = None,
-    kw_only: bool | None = None,
-) -> Any:
-    """Declares a field with more options than its annotation.
-
-    ``structural_eq="ignore"`` excludes the field from comparison and hash; ``structural_eq="def"`` makes it a field that binds
-    variables.
-    """
-    if structural_eq not in (None, "def", "ignore"):
-        raise InvalidValueError(
-            f'structural_eq of a field is "def", "ignore" or None, not {structural_eq!r}'
-        )
-    if default is not _MISSING and default_factory is not _MISSING:
-        raise InvalidValueError("both default and default_factory are given; a field has at most one of them")
-    return _FieldSpec(default, default_factory, structural_eq, kw_only)
 
 
 class _ObjectMeta(type):
@@ -236,26 +204,56 @@ def _register(
     bases = [base for base in cls.__mro__[1:] if _native.class_fields(base) is not None]
     if bases and any(not issubclass(bases[0], base) for base in bases):
         raise ArgumentError(f"{name} extends two node classes; their fields have no common order")
-    own = _own_fields(cls, kw_only)
+    specs = _own_specs(cls)
+    own = _own_fields(specs, kw_only)
     inherited = _FIELDS_OF_CLASS.get(bases[0], []) if bases else []
     _check_defaults(name, [*inherited, *own])
     post_init = hasattr(cls, "__post_init__")
     hooks = (hasattr(cls, "__s_equal__"), hasattr(cls, "__s_hash__"), post_init)
     full = key or f"{cls.__module__}.{name}"
     base = bases[0] if bases else None
-    _native.register_class(cls, full, kind, scope, base, own, _field_type_specs, _MISSING, hooks)
+    _native.register_class(cls, full, kind, scope, base, own, _field_type_specs, MISSING, hooks)
     if post_init:
         type.__setattr__(cls, "__init__", _post_init)
     _FIELDS_OF_CLASS[cls] = [*inherited, *own]
+    _SPECS_OF_CLASS[cls] = {**(_SPECS_OF_CLASS[base] if base else {}), **specs}
     _CLASSES_BY_NAME[name] = cls
+    _hide_fields(cls)
     positional = tuple(spec[0] for spec in _FIELDS_OF_CLASS[cls] if not spec[4])
     type.__setattr__(cls, "__match_args__", positional)
+    type.__setattr__(cls, "__signature__", _signature(cls))
     return cls
+
+
+def _signature(cls: type) -> inspect.Signature:
+    """Returns the signature of the constructor of a class."""
+    parameters = []
+    for name, _, default, factory, only in sorted(_FIELDS_OF_CLASS[cls], key=lambda spec: spec[4]):
+        if not _SPECS_OF_CLASS[cls][name].init:
+            continue
+        owner = next(base for base in cls.__mro__ if name in _annotations(base))
+        shown = default if factory is MISSING else _DEFAULT_FACTORY
+        kind = inspect.Parameter.KEYWORD_ONLY if only else inspect.Parameter.POSITIONAL_OR_KEYWORD
+        default = inspect.Parameter.empty if shown is MISSING else shown
+        parameters.append(inspect.Parameter(name, kind, default=default, annotation=_annotations(owner)[name]))
+    return inspect.Signature(parameters)
+
+
+class _DefaultFactory:
+    """The default that signatures show for a field with a default factory."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+_DEFAULT_FACTORY = _DefaultFactory()
 
 
 _FieldTuple = tuple[str, str, Any, Any, bool]
 #: The fields of every class, base class first.
 _FIELDS_OF_CLASS: dict[type, list[_FieldTuple]] = {}
+#: The options of the fields of every class.
+_SPECS_OF_CLASS: dict[type, dict[str, FieldSpec]] = {}
 #: Classes by qualified name, for annotations of classes inside functions.
 _CLASSES_BY_NAME: dict[str, type] = {}
 
@@ -264,22 +262,51 @@ def _post_init(self: Any, *_: Any, **__: Any) -> None:
     self.__post_init__()
 
 
-def _own_fields(cls: type, kw_only: bool) -> list[_FieldTuple]:
-    own: list[_FieldTuple] = []
+def _hide_fields(cls: type) -> None:
+    """Hides fields with ``init=False`` from the constructor, and fields with ``repr=False`` from ``repr``."""
+    specs = _SPECS_OF_CLASS[cls]
+    hidden = [name for name, spec in specs.items() if not spec.init]
+    if hidden:
+
+        def new(made: type, /, *args: Any, **kwargs: Any) -> Any:
+            for name in hidden:
+                if name in kwargs:
+                    raise ArgumentError(f"{cls.__qualname__} takes no argument {name}: the field has init=False")
+            return Node.__new__(made, *args, **kwargs)
+
+        type.__setattr__(cls, "__new__", staticmethod(new))
+    shown = [name for name, spec in specs.items() if spec.repr]
+    if len(shown) < len(specs) and "__repr__" not in vars(cls):
+
+        def show(self: Any) -> str:
+            parts = (f"{name}={_native.abridged(getattr(self, name))}" for name in shown)
+            return f"{type(self).__name__}({', '.join(parts)})"
+
+        type.__setattr__(cls, "__repr__", show)
+
+
+def _own_specs(cls: type) -> dict[str, FieldSpec]:
+    own: dict[str, FieldSpec] = {}
     for name, annotation in _annotations(cls).items():
         if annotation is typing.ClassVar or str(annotation).startswith(("ClassVar", "typing.ClassVar")):
             continue
         if typing.get_origin(annotation) is typing.ClassVar:
             continue
-        given = vars(cls).get(name, _MISSING)
+        given = vars(cls).get(name, MISSING)
         if isinstance(given, FieldGetter):
             raise ArgumentError(f"{cls.__qualname__} is registered already")
-        spec = given if isinstance(given, _FieldSpec) else _FieldSpec(given, _MISSING, None, None)
+        own[name] = given if isinstance(given, FieldSpec) else FieldSpec(given)
+    for name, value in vars(cls).items():
+        if isinstance(value, FieldSpec) and name not in own:
+            raise ArgumentError(f"{cls.__qualname__}.{name} needs an annotation to be a field")
+    return own
+
+
+def _own_fields(specs: dict[str, FieldSpec], kw_only: bool) -> list[_FieldTuple]:
+    own: list[_FieldTuple] = []
+    for name, spec in specs.items():
         only = kw_only if spec.kw_only is None else spec.kw_only
         own.append((name, spec.structural_eq or "usual", spec.default, spec.default_factory, only))
-    for name, value in vars(cls).items():
-        if isinstance(value, _FieldSpec) and not any(name == known[0] for known in own):
-            raise ArgumentError(f"{cls.__qualname__}.{name} needs an annotation to be a field")
     return own
 
 
@@ -299,7 +326,7 @@ def _check_defaults(name: str, specs: list[_FieldTuple]) -> None:
     for spec in specs:
         if spec[4]:
             continue
-        if spec[2] is not _MISSING or spec[3] is not _MISSING:
+        if spec[2] is not MISSING or spec[3] is not MISSING:
             optional = spec[0]
         elif optional is not None:
             raise ArgumentError(f"{name}: {spec[0]} has no default and follows {optional}, which has one")
@@ -392,21 +419,48 @@ def _type_spec(hint: Any) -> Any:
     return "any"
 
 
-def fields(node_or_class: Node | type[Node]) -> tuple[str, ...]:
-    """Returns the names of the fields of a node class, base class first."""
+def fields(node_or_class: Node | type[Node]) -> tuple[Field, ...]:
+    """Returns the fields of a node class, base class first.
+
+    >>> from sapwood.structural import Object, field, fields, py_class
+    >>> @py_class
+    ... class Load(Object):
+    ...     address: int
+    ...     comment: str = field(default="", compare=False)
+    >>> [(f.name, f.role, f.type, f.default) for f in fields(Load)]
+    [('address', 'usual', <class 'int'>, MISSING), ('comment', 'ignore', <class 'str'>, '')]
+    """
     cls = node_or_class if isinstance(node_or_class, type) else type(node_or_class)
     found = _native.class_fields(cls)
     if found is None:
         raise ArgumentError(f"{cls.__qualname__} is not a node class")
-    return tuple(name for name, _ in found)
+    specs = _SPECS_OF_CLASS.get(cls, {})
+
+    def annotation(name: str) -> Any:
+        owner = next((base for base in cls.__mro__ if name in _annotations(base)), None)
+        return Any if owner is None else _evaluate(owner, _annotations(owner)[name])
+
+    return tuple(Field(specs.get(name, FieldSpec()), name, role, annotation(name)) for name, role in found)
 
 
 def replace(node: _T, /, **changes: Any) -> _T:
-    """Returns a copy of the node with other values in some fields."""
+    """Returns a copy of a node with other values in some fields: an instance of a `py_class` class, or a node of `sapwood.ir`.
+
+    >>> from sapwood import DataType, ir
+    >>> from sapwood.structural import replace
+    >>> x = ir.Var("x", ir.ScalarType(DataType.INT64))
+    >>> print(replace(x + 1, right=x))
+    x + x
+    """
     if not isinstance(node, Object):
-        raise ArgumentError(f"expected an instance of a py_class class to replace fields of, found {type(node).__name__}")
-    values = {name: getattr(node, name) for name in fields(node)}
-    return type(node)(**{**values, **changes})
+        if isinstance(node, Node) and hasattr(node, "__replace__"):
+            return typing.cast("_T", node.__replace__(**changes))
+        raise ArgumentError(f"expected a node with fields to replace, found {type(node).__name__}")
+    names = [name for name, _ in _native.class_fields(type(node)) or ()]
+    values = {name: getattr(node, name) for name in names}
+    made = Node.__new__(type(node), **{**values, **changes})
+    made.__init__()  # type: ignore[misc]
+    return typing.cast("_T", made)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -551,33 +605,6 @@ def check_hooks(lhs: Any, rhs: Any) -> str | None:
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Walks and rebuilding
-
-
-def walk(
-    value: Any,
-    visit: Callable[..., Any],
-    *,
-    order: Literal["pre", "post"] = "pre",
-    every_occurrence: bool = False,
-    compared_only: bool = False,
-    def_regions: bool = False,
-) -> None:
-    """Calls ``visit(node)`` for each distinct node; with ``def_regions``, ``visit(node, in_def_region)``.
-
-    In pre-order ``visit`` may return ``"skip"`` to skip everything below the node, and in both orders ``"stop"``.
-    """
-    if order not in ("pre", "post"):
-        raise InvalidValueError(f'order is "pre" or "post", not {order!r}')
-    call: Any = visit if def_regions else lambda node, _: visit(node)
-    _native.walk(value, call, order == "post", every_occurrence, compared_only)
-
-
-def map(value: _T, f: Callable[[Any], Any]) -> _T:
-    """Replaces nodes from the leaves up: ``f(node)`` returns the replacement of the node, or `None` to keep it.
-
-    Only changed nodes and their ancestors are rebuilt, and sharing is preserved.
-    """
-    return typing.cast("_T", _native.map_nodes(value, f))
 
 
 def substitute(value: _T, replacements: Mapping[Any, Any]) -> _T:

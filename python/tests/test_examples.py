@@ -21,7 +21,7 @@ def test_examples_run(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guide/python.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/guide/python.md", "docs/guide/own-op-python.md"])
 def test_pages_run_as_printed(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs the interactive examples of a page in one namespace. The files that they write go to a temporary folder."""
     monkeypatch.chdir(tmp_path)
@@ -52,7 +52,7 @@ def test_the_readme_script_prints_its_comments(
 
 @pytest.mark.parametrize(
     "module",
-    [sapwood.structural, sapwood.ir, sapwood.ir._builder, sapwood.ptir, sapwood.rewrite],
+    [sapwood.structural, sapwood._visit, sapwood._op, sapwood.ir, sapwood.ir._builder, sapwood.pi, sapwood.ptir, sapwood.rewrite],
     ids=lambda module: module.__name__,
 )
 def test_doctests(module: object) -> None:

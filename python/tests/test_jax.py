@@ -163,6 +163,16 @@ def test_the_decorator() -> None:
     assert f.__name__ == "f"
 
 
+def test_functions_of_programs_have_no_derivative() -> None:
+    x = jnp.ones(3)
+    faster = sapwood.to_jax(sapwood.from_jax(lambda x: (x * x).sum(), x))
+    assert float(faster(x)) == 3.0
+    transforms = [jax.grad(faster), jax.jit(jax.grad(faster)), jax.value_and_grad(faster), lambda x: jax.jvp(faster, (x,), (x,))]
+    for transform in transforms:
+        with pytest.raises(errors.InvalidValueError, match="has no derivative; simplify_jax returns"):
+            transform(x)
+
+
 def test_derivatives_are_those_of_the_function() -> None:
     def loss(params: dict[str, jax.Array], x: jax.Array) -> jax.Array:
         return (dense(params, x)["y"] ** 2).sum()  # type: ignore[operator, no-any-return]
@@ -202,3 +212,21 @@ def test_symbolic_extents() -> None:
 def test_symbolic_extents_need_positional_arguments() -> None:
     with pytest.raises(errors.ArgumentError, match="positional arguments only, found scale"):
         sapwood.from_jax(dense, *arguments(), scale=2.0, shapes="b, 4")
+
+
+def test_a_traced_function_is_a_subgraph() -> None:
+    def rms_norm(x: jax.Array, scale: jax.Array) -> jax.Array:
+        return x * jax.lax.rsqrt(jnp.mean(x * x, axis=-1, keepdims=True) + 1e-6) * scale
+
+    def model(x: jax.Array, w: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:
+        return jnp.tanh(rms_norm(x @ w, a)) + rms_norm(x, b)
+
+    pattern = rewrite.subgraph_from_jax(rms_norm, jnp.ones((2, 4)), jnp.ones(4))
+    assert pattern.name == "rms_norm"
+    program = sapwood.from_jax(model, jnp.ones((3, 4)), jnp.ones((4, 4)), jnp.ones(4), jnp.ones(4))
+    program = rewrite.simplify(program, inline=True)
+    matches = rewrite.find_matches(program, [pattern])
+    assert len(matches) == 2 and all(match["legal"] for match in matches)
+    extracted = rewrite.extract(program, [pattern], share=True)
+    assert [name for _, _, name in extracted.calls] == ["rms_norm_0"] * 2
+    assert program.check(extracted.program)

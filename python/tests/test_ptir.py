@@ -179,6 +179,12 @@ def test_every_data_type_goes_in_and_comes_out(dtype: DataType) -> None:
         "f8e5m2": ml_dtypes.float8_e5m2,
         "i4": ml_dtypes.int4,
         "u4": ml_dtypes.uint4,
+        "f8e4m3fnuz": ml_dtypes.float8_e4m3fnuz,
+        "f8e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
+        "f8e8m0fnu": ml_dtypes.float8_e8m0fnu,
+        "f4e2m1fn": ml_dtypes.float4_e2m1fn,
+        "i2": ml_dtypes.int2,
+        "u2": ml_dtypes.uint2,
         "bool": np.bool_,
     }
     short = dtype.short_name

@@ -134,3 +134,28 @@ def test_rules_that_cannot_be_read() -> None:
         rewrite.find_matches(program(), ["neg"])  # type: ignore[list-item]
     with pytest.raises(errors.ArgumentError, match="expected a Pattern or a Rule, found str"):
         rewrite.apply(program(), ["neg"])  # type: ignore[list-item]
+
+
+def test_a_program_is_a_subgraph() -> None:
+    block = ptir.from_stablehlo("""
+module {
+  func.func public @main(%arg0: tensor<2xf32>, %arg1: tensor<2xf32>) -> tensor<2xf32> {
+    %0 = call @inner(%arg1) : (tensor<2xf32>) -> tensor<2xf32>
+    %1 = stablehlo.multiply %arg0, %0 : tensor<2xf32>
+    return %1 : tensor<2xf32>
+  }
+  func.func private @inner(%arg0: tensor<2xf32>) -> tensor<2xf32> {
+    %0 = stablehlo.negate %arg0 : tensor<2xf32>
+    %1 = stablehlo.negate %0 : tensor<2xf32>
+    %2 = stablehlo.tanh %1 : tensor<2xf32>
+    return %2 : tensor<2xf32>
+  }
+}""")
+    (gate,) = rewrite.subgraphs_of(block, name="gate")
+    assert (gate.name, gate.num_ops) == ("gate", 2)
+    program = ptir.parse("""ptir 1 func @f(%x: f32[8], %y: f32[8]) -> f32[8] {
+      %t = tanh %x : f32[8] %m = mul %t, %y : f32[8] return %m }""")
+    assert len(rewrite.find_matches(program, [gate])) == 1
+    assert [s.name for s in rewrite.subgraphs_of(block, name="gate", pipeline="")] == ["gate", "inner"]
+    with pytest.raises(errors.VerifyError, match="parameter %x is not used by any op"):
+        rewrite.subgraphs_of(ptir.parse("ptir 1 func @f(%x: f32[2], %y: f32[2]) -> f32[2] { %n = neg %y : f32[2] return %n }"))

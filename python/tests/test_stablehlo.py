@@ -139,7 +139,7 @@ def test_module_attributes_are_kept_by_pickle_and_copy() -> None:
 
 def test_extras_that_do_not_fit_are_refused() -> None:
     program = ptir.from_stablehlo(TAGGED)
-    read, (text, extras, _) = program.__reduce__()  # type: ignore[misc]
+    read, (text, extras, *_) = program.__reduce__()  # type: ignore[misc]
     assert ptir.to_stablehlo(read(text, extras)) == ptir.to_stablehlo(program)
     wrong = [extras[:-5], "[]", extras.replace('"main"', '"other"'), extras.replace('"insts":[0]', '"insts":[99]')]
     for changed in [*wrong, extras.replace('"version":1', '"version":9')]:

@@ -82,5 +82,8 @@ def test_annotated_fields_of_the_ir_are_the_native_ones() -> None:
             declared[cls.name] = names
     for cls in sapwood.ir._stmt.NODES:
         native = {name for name, _ in sapwood._native.class_fields(cls) or ()}
+        if cls is ir.GlobalVar:
+            # It inherits the annotation, but a function has no attributes.
+            native.add("attrs")
         # The first is a property, the second is derived from the iteration arguments.
         assert native - {"functions", "init_values"} == declared[cls.__name__], cls

@@ -14,10 +14,11 @@ import onnx
 from onnx import defs, helper
 
 OPS = pathlib.Path(__file__).resolve().parents[2] / "crates/onnx/src/ops"
-DOMAINS = {"": "ai.onnx", "ai.onnx.ml": "ai.onnx.ml"}
+DOMAINS = {"": "ai.onnx"} | {name: name for name in ("ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")}
 WIDTH = 140
 # (file, domain, first letters)
-FILES = [("table_a_l", "", "ABCDEFGHIJKL"), ("table_m_z", "", "MNOPQRSTUVWXYZ"), ("table_ml", "ai.onnx.ml", None)]
+FILES = [("table_a_l", "", "ABCDEFGHIJKL"), ("table_m_z", "", "MNOPQRSTUVWXYZ"), ("table_ml", "ai.onnx.ml", None),
+         ("table_preview", "ai.onnx.preview", None), ("table_training", "ai.onnx.preview.training", None)]
 
 
 def parameter_text(parameter, least):
@@ -104,7 +105,7 @@ def newest_opsets():
         return max(versions) if domain else defs.onnx_opset_version()
     pairs = ", ".join(f'("{domain}", {version(domain)})' for domain in DOMAINS)
     return ("//! The newest versions of ONNX's operator sets, written by `tests/oracle/onnx_ops.py`.\n\n"
-            f"pub(super) const NEWEST: &[(&str, i64)] = &[{pairs}];\n")
+            f"pub(super) const NEWEST: &[(&str, i64)] =\n    &[{pairs}];\n")
 
 
 def main():

@@ -1,14 +1,16 @@
 """Measures the laws of `optimize` under XLA on the CPU: each program before and after, in one process.
 
-    python tests/oracle/optimize.py SAPWOOD
+    python tests/oracle/optimize.py SAPWOOD [NAME ...] [--corpus FOLDER]
 
-`SAPWOOD` is the command. It needs jax. The results before and after must agree, and the ratio of the times is printed.
+`SAPWOOD` is the command. The programs are the files of `tests/oracle/optimize/`, three for each law, or those whose names are given. It needs jax. The
+results before and after must agree, and the ratio of the times is printed. A program must reach half of the factor in its first comment. With `--corpus`, the StableHLO files of
+a folder are measured instead; none may become slower than 1.05 times.
 """
 
+import argparse
 import re
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -19,89 +21,117 @@ from jax._src.interpreters import mlir
 from jax._src.lib import xla_client
 from jaxlib.mlir import ir
 
-N = 512
-MATRIX = f"f32[{N}, {N}]"
+PROGRAMS = Path(__file__).parent / "optimize"
+PIPELINE = "optimize{float=fast}"
+# The corpus contains calls, and masks that only simplification shows.
+CORPUS_PIPELINE = "inline,symbol-dce,simplify{float=fast}"
+LIMIT = 1.05
 
 
-def dot(lhs, rhs, result, left=1, right=0):
-    return f"dot_general {lhs}, {rhs} {{lhs_contract = [{left}], rhs_contract = [{right}]}} : {result}"
+def parameters(text):
+    """Returns the element types and shapes of the parameters of `@main` in StableHLO text."""
+    start = text.index("@main(")
+    # The result types follow the arrow; attributes of parameters have no tensor types before it.
+    signature = text[start : text.index("->", start)]
+    types = re.findall(r"%\w+: tensor<([^>]*)>", signature)
+    for ty in types:
+        *dims, dtype = ty.split("x")
+        yield dtype, [int(n) for n in dims]
 
 
-# The parameters, the result and the body of a program for each law.
-PROGRAMS = {
-    "chain": (f"%a: {MATRIX}, %b: {MATRIX}, %v: f32[{N}]", f"f32[{N}]", [
-        f"%ab = {dot('%a', '%b', MATRIX)}",
-        f"%r = {dot('%ab', '%v', f'f32[{N}]')}"]),
-    "low_rank": (f"%x: f32[32, {N}], %u: f32[{N}, 8], %v: f32[8, {N}]", f"f32[32, {N}]", [
-        f"%uv = {dot('%u', '%v', MATRIX)}",
-        f"%r = {dot('%x', '%uv', f'f32[32, {N}]')}"]),
-    "slice_of_dot": (f"%x: {MATRIX}, %y: {MATRIX}", f"f32[8, {N}]", [
-        f"%d = {dot('%x', '%y', MATRIX)}",
-        f"%r = slice %d {{starts = [16, 0], limits = [24, {N}]}} : f32[8, {N}]"]),
-    "dynamic_slice_of_dot": (f"%x: {MATRIX}, %y: {MATRIX}, %i: i32[]", f"f32[1, {N}]", [
-        "%z = constant 0 : i32[]",
-        f"%d = {dot('%x', '%y', MATRIX)}",
-        f"%r = dynamic_slice %d, %i, %z {{sizes = [1, {N}]}} : f32[1, {N}]"]),
-    "sum_of_dot": (f"%x: {MATRIX}, %y: {MATRIX}", f"f32[{N}]", [
-        f"%d = {dot('%x', '%y', MATRIX)}",
-        f"%r = reduce_sum %d {{axes = [0]}} : f32[{N}]"]),
-    "dot_of_repeated_rows": (f"%x: {MATRIX}, %v: f32[{N}]", MATRIX, [
-        f"%b = broadcast_in_dim %v {{dims = [0]}} : {MATRIX}",
-        f"%r = {dot('%x', '%b', MATRIX)}"]),
-    "dot_of_repeated_contraction": (f"%x: {MATRIX}, %v: f32[{N}]", MATRIX, [
-        f"%b = broadcast_in_dim %v {{dims = [1]}} : {MATRIX}",
-        f"%r = {dot('%x', '%b', MATRIX)}"]),
-    "sum_of_dots": (f"%x: {MATRIX}, %c: {MATRIX}, %d: {MATRIX}", MATRIX, [
-        f"%xc = {dot('%x', '%c', MATRIX)}",
-        f"%xd = {dot('%x', '%d', MATRIX)}",
-        f"%r = add %xc, %xd : {MATRIX}"]),
-}
+DTYPES = {"f32": np.float32, "i32": np.int32, "i64": np.int64, "i1": np.bool_, "ui32": np.uint32, "f64": np.float64, "f16": np.float16, "i8": np.int8}
+
+
+def inputs_for(text):
+    random = np.random.default_rng(0)
+    for dtype, shape in parameters(text):
+        kind = DTYPES[dtype]
+        if np.issubdtype(kind, np.floating):
+            yield (random.standard_normal(shape) / 8).astype(kind)
+        elif kind is np.bool_:
+            yield random.integers(0, 2, shape).astype(kind)
+        else:
+            yield random.integers(0, 8, shape).astype(kind)
 
 
 def compiled(backend, text):
     with mlir.make_ir_context():
         module = ir.Module.parse(text)
         devices = xla_client.DeviceList(tuple(backend.local_devices()[:1]))
-        return backend.compile_and_load(module, devices, xla_client.CompileOptions())
-
-
-def best_time(program, inputs):
-    best = float("inf")
-    for _ in range(40):
         start = time.perf_counter()
-        for result in program.execute(inputs):
-            result.block_until_ready()
-        best = min(best, time.perf_counter() - start)
+        program = backend.compile_and_load(module, devices, xla_client.CompileOptions())
+        return program, time.perf_counter() - start
+
+
+def best_times(programs, inputs, rounds):
+    """Returns the best time of each program. The programs alternate, so that other work on the machine slows down both."""
+    best = [float("inf")] * len(programs)
+    for _ in range(rounds):
+        for at, program in enumerate(programs):
+            start = time.perf_counter()
+            for result in program.execute(inputs):
+                result.block_until_ready()
+            best[at] = min(best[at], time.perf_counter() - start)
     return best
 
 
+def stablehlo(command, path, pipeline):
+    run = subprocess.run([command, "opt", str(path), "-p", pipeline, "--to", "mlir"], check=True, capture_output=True, text=True)
+    return run.stdout
+
+
+def measure(command, backend, path, pipelines):
+    """Returns the times of two pipelines and the times of their compilation, or exits if the results differ."""
+    texts = [stablehlo(command, path, pipeline) for pipeline in pipelines]
+    if texts[0] == texts[1]:
+        return None
+    (before, compile_before), (after, compile_after) = (compiled(backend, text) for text in texts)
+    inputs = [jax.device_put(value) for value in inputs_for(texts[0])]
+    for old, new in zip(before.execute(inputs), after.execute(inputs), strict=True):
+        old, new = np.asarray(old, dtype=np.float64), np.asarray(new, dtype=np.float64)
+        scale = np.max(np.abs(old), initial=1e-30)
+        error = np.max(np.abs(old - new), initial=0) / scale
+        if not error < 1e-3:
+            sys.exit(f"{path.name}: results differ by {error:.1e}")
+    first = best_times([before, after], inputs, 3)
+    rounds = max(10, min(200, int(2 / max(first))))
+    old, new = best_times([before, after], inputs, rounds)
+    return old, new, compile_before, compile_after
+
+
 def main():
-    command = sys.argv[1]
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("command")
+    arguments.add_argument("names", nargs="*")
+    arguments.add_argument("--corpus", type=Path)
+    options = arguments.parse_args()
     backend = xla_bridge.get_backend("cpu")
-    random = np.random.default_rng(0)
-    for name, (params, result, body) in PROGRAMS.items():
-        lines = "\n  ".join(body)
-        text = f"ptir 1\n\nfunc @main({params}) -> {result} {{\n  {lines}\n  return %r\n}}\n"
-        inputs = []
-        for dtype, dims in re.findall(r"(f32|i32)\[([^\]]*)\]", params):
-            shape = [int(n) for n in dims.split(",") if n]
-            value = np.int32(5) if dtype == "i32" else random.standard_normal(shape).astype(np.float32)
-            inputs.append(jax.device_put(value))
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "program.ptir"
-            path.write_text(text)
-            both = [
-                compiled(backend, subprocess.run(
-                    [command, "opt", str(path), "-p", pipeline, "--to", "mlir"],
-                    check=True, capture_output=True, text=True).stdout)
-                for pipeline in ("verify", "optimize{float=fast}")
-            ]
-        before, after = (np.asarray(program.execute(inputs)[0]) for program in both)
-        error = np.max(np.abs(before - after)) / np.max(np.abs(before))
-        if not error < 1e-5:
-            sys.exit(f"{name}: results differ by {error:.1e}")
-        old, new = (best_time(program, inputs) for program in both)
-        print(f"| `{name}` | {old * 1e6:.0f} | {new * 1e6:.0f} | {old / new:.1f} |")
+    failed = []
+    paths = sorted(options.corpus.glob("*.mlir")) if options.corpus else sorted(PROGRAMS.glob("*.ptir"))
+    for path in paths:
+        if options.names and path.stem not in options.names:
+            continue
+        if options.corpus:
+            pipelines = [CORPUS_PIPELINE, f"{CORPUS_PIPELINE},{PIPELINE}"]
+        else:
+            pipelines = ["verify", PIPELINE]
+        found = measure(options.command, backend, path, pipelines)
+        if found is None:
+            print(f"| `{path.stem}` | unchanged | | |", flush=True)
+            continue
+        old, new, compile_before, compile_after = found
+        factor = old / new
+        comment = "" if options.corpus else path.read_text().split("\n", 3)[2]
+        stated = re.search(r"factor of the law: (\d+)", comment)
+        wanted = int(stated[1]) / 2 if stated else 1 / LIMIT
+        if factor < wanted:
+            failed.append(f"{path.stem}: {factor:.2f}, expected at least {wanted:.2f}")
+        print(
+            f"| `{path.stem}` | {old * 1e6:.0f} | {new * 1e6:.0f} | {factor:.1f} | {compile_before / compile_after:.1f} |",
+            flush=True,
+        )
+    if failed:
+        sys.exit("\n".join(failed))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-//! `cargo xtask corpus`: checks on a corpus of StableHLO programs, in the second tier also with jaxlib.
+//! `cargo xtask corpus`: checks on a corpus of StableHLO programs, in the second tier also with jaxlib, or of ONNX models.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,11 +9,13 @@ use crate::bench;
 use crate::gate::{Context, StepOutcome};
 use crate::workspace::Workspace;
 
-/// Runs the example that checks a folder of programs. Returns true if every program passed.
+/// Runs the example that checks a folder of programs, or of ONNX models. Returns true if every program passed.
 pub(crate) fn run(folder: &str, out: Option<&str>) -> Result<bool> {
     let workspace = Workspace::find()?;
-    let mut command = corpus_example(&workspace);
-    command.arg(absolute(folder)?);
+    let folder = absolute(folder)?;
+    let package = if has_models(&folder) { "sapwood-onnx" } else { "sapwood-stablehlo" };
+    let mut command = corpus_example(&workspace, package);
+    command.arg(folder);
     if let Some(out) = out {
         command.arg(absolute(out)?);
     }
@@ -22,12 +24,18 @@ pub(crate) fn run(folder: &str, out: Option<&str>) -> Result<bool> {
 }
 
 // Returns the command that runs the example.
-fn corpus_example(workspace: &Workspace) -> Command {
+fn corpus_example(workspace: &Workspace, package: &str) -> Command {
     let mut command = Command::new("cargo");
     command.current_dir(&workspace.root);
-    command.args(["run", "--release", "--quiet", "--package", "sapwood-stablehlo"]);
+    command.args(["run", "--release", "--quiet", "--package", package]);
     command.args(["--example", "corpus", "--"]);
     command
+}
+
+// Returns whether a folder has ONNX models directly in it.
+fn has_models(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    entries.map(|entry| entry.path()).any(|path| path.extension().is_some_and(|e| e == "onnx"))
 }
 
 fn absolute(path: &str) -> Result<PathBuf> {
@@ -44,7 +52,7 @@ pub(crate) fn step(context: &Context<'_>) -> Result<StepOutcome> {
     if printed.is_dir() {
         std::fs::remove_dir_all(&printed).context("cannot empty the folder of printed programs")?;
     }
-    let mut command = corpus_example(context.workspace);
+    let mut command = corpus_example(context.workspace, "sapwood-stablehlo");
     let ran = context.run_logged("corpus", command.arg(&folder).arg(&printed))?;
     let known = ran.stdout.lines().filter(|line| line.contains("    known: ")).count();
     if !ran.success {

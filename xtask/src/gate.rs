@@ -12,6 +12,8 @@ use crate::{bench, corpus, explorer, features, full, install, process, python, r
 pub(crate) struct TestOptions {
     /// Also runs the second tier.
     pub(crate) full: bool,
+    /// The steps to run, of both tiers; all of the chosen tiers if empty.
+    pub(crate) steps: Vec<String>,
     /// Shows the output of the steps.
     pub(crate) verbose: bool,
     /// The seconds of each fuzz target in the second tier.
@@ -35,6 +37,10 @@ pub(crate) struct Context<'a> {
     /// The options.
     pub(crate) options: &'a TestOptions,
 }
+
+/// The variable with the seed of the property tests. It is fixed in the gate, so that the same sources always get the
+/// same verdict; the second tier draws new cases each time.
+const PROPERTY_SEED: &str = "PROPTEST_RNG_SEED";
 
 type GateStep = fn(&Context<'_>) -> Result<StepOutcome>;
 
@@ -63,11 +69,19 @@ const FULL: &[(&str, GateStep)] = &[
     ("bench --peers", bench_with_peers),
 ];
 
+/// Returns the names of the steps of both tiers.
+pub(crate) fn step_names() -> Vec<&'static str> {
+    GATE.iter().chain(FULL).map(|(name, _)| *name).collect()
+}
+
 /// Runs all steps, even after a failure, and prints a summary. Returns true if none failed.
 pub(crate) fn run(options: &TestOptions) -> Result<bool> {
     let workspace = Workspace::find()?;
     let context = Context { workspace: &workspace, options };
-    let steps = GATE.iter().chain(if options.full { FULL } else { &[] });
+    let second = options.full || !options.steps.is_empty();
+    let selected = |name: &str| options.steps.is_empty() || options.steps.iter().any(|s| s == name);
+    let steps = GATE.iter().chain(if second { FULL } else { &[] });
+    let steps = steps.filter(|(name, _)| selected(name));
     let logs = workspace.target.join("gate");
     std::fs::create_dir_all(&logs).context("cannot create the folder for the logs")?;
     let start = Instant::now();
@@ -124,6 +138,8 @@ impl Context<'_> {
         }
         if self.options.full {
             command.env("SAPWOOD_FULL", "1");
+        } else if std::env::var_os(PROPERTY_SEED).is_none() {
+            command.env(PROPERTY_SEED, "1");
         }
         command
     }

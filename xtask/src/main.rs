@@ -1,7 +1,7 @@
 //! The development commands of the project.
 //!
 //! ```text
-//! cargo xtask test [--full] [--verbose] [--fuzz-seconds N]
+//! cargo xtask test [--full] [--step NAME] [--verbose] [--fuzz-seconds N]
 //! cargo xtask bench [AREA] [--peers]
 //! cargo xtask corpus DIR [OUT]
 //! cargo xtask docs
@@ -27,11 +27,12 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  test [--full] [--verbose] [--fuzz-seconds N]
+  test [--full] [--step NAME] [--verbose] [--fuzz-seconds N]
       The gate: formatting, clippy, docs, all tests. A skipped test is a failure.
       --full adds the second tier: large case counts, the site, each crate and feature
       alone, the README's commands to install, the release, fuzzing (N seconds per target,
       300 by default), Miri, and the benchmarks with their peers.
+      --step NAME runs only this step, of either tier; it may be repeated.
       --verbose shows the output of each step.
 
   bench [AREA] [--peers]
@@ -99,12 +100,22 @@ fn usage_error(message: &str) -> ExitCode {
 }
 
 fn test_options(arguments: &[&str]) -> Result<gate::TestOptions, String> {
-    let mut options = gate::TestOptions { full: false, verbose: false, fuzz_seconds: 300 };
+    let mut options =
+        gate::TestOptions { full: false, steps: Vec::new(), verbose: false, fuzz_seconds: 300 };
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match *argument {
             "--full" => options.full = true,
             "--verbose" | "-v" => options.verbose = true,
+            "--step" => {
+                let name = arguments.next().ok_or("`--step` needs the name of a step")?;
+                let known = gate::step_names();
+                if !known.contains(name) {
+                    let known = known.join(", ");
+                    return Err(format!("unknown step `{name}`; expected one of {known}"));
+                }
+                options.steps.push((*name).to_owned());
+            }
             "--fuzz-seconds" => {
                 let number = arguments.next().and_then(|n| n.parse().ok()).filter(|n| *n > 0);
                 options.fuzz_seconds = number.ok_or("`--fuzz-seconds` needs a number above 0")?;

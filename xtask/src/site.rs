@@ -11,7 +11,7 @@ use crate::{explorer, process, python};
 /// Builds the site into `target/site/html` and tests its search in a browser.
 pub(crate) fn run() -> Result<bool> {
     let workspace = Workspace::find()?;
-    let options = TestOptions { full: false, verbose: false, fuzz_seconds: 0 };
+    let options = TestOptions { full: false, steps: Vec::new(), verbose: false, fuzz_seconds: 0 };
     let context = Context { workspace: &workspace, options: &options };
     std::fs::create_dir_all(workspace.target.join("gate"))?;
     match step(&context)? {

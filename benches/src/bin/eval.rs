@@ -1,16 +1,19 @@
-//! Running programs: the CPU kernels, compared with NumPy and with the fixed-order evaluator.
+//! Running programs: the CPU kernels, compared with NumPy, with XLA and with the fixed-order evaluator.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use sapwood_benches::{Area, best};
 use sapwood_ptir::eval::{DataType, Prepared, RunOptions, Tensor, Value};
+use sapwood_ptir::{TensorType, with_native};
 use sapwood_runtime::FastKernels;
+use sapwood_types::Source;
 
 /// A workload: name, size, program, and the shapes of its inputs.
 type Workload = (&'static str, u64, &'static str, &'static [&'static [usize]]);
 
-const WORKLOADS: [Workload; 5] = [
+const WORKLOADS: [Workload; 15] = [
     (
         "matmul",
         1 << 30,
@@ -69,6 +72,126 @@ const WORKLOADS: [Workload; 5] = [
            return %y }",
         &[&[4096, 1024]],
     ),
+    (
+        "gelu",
+        4096 * 1024,
+        "ptir 1 func @f(%x: f32[4096, 1024], %b: f32[1024]) -> f32[4096, 1024] {
+           %bias = broadcast_in_dim %b {dims = [1]} : f32[4096, 1024]
+           %y = add %x, %bias : f32[4096, 1024]
+           %half = constant 0.5 : f32[4096, 1024]
+           %one = constant 1.0 : f32[4096, 1024]
+           %root = constant 0.70710678 : f32[4096, 1024]
+           %s = mul %y, %root : f32[4096, 1024]
+           %e = erf %s : f32[4096, 1024]
+           %p = add %e, %one : f32[4096, 1024]
+           %q = mul %p, %y : f32[4096, 1024]
+           %z = mul %q, %half : f32[4096, 1024]
+           return %z }",
+        &[&[4096, 1024], &[1024]],
+    ),
+    (
+        "conv_resnet",
+        56 * 56 * 64 * 64 * 9,
+        "ptir 1 func @f(%x: f32[1, 56, 56, 64], %k: f32[3, 3, 64, 64]) -> f32[1, 56, 56, 64] {
+           %y = convolution %x, %k {input_dims = [0, 3, 1, 2], kernel_dims = [2, 3, 0, 1],
+             output_dims = [0, 3, 1, 2], pads = [[1, 1], [1, 1]]} : f32[1, 56, 56, 64]
+           return %y }",
+        &[&[1, 56, 56, 64], &[3, 3, 64, 64]],
+    ),
+    (
+        "conv_mobilenet",
+        56 * 56 * 128 * 9,
+        "ptir 1 func @f(%x: f32[1, 56, 56, 128], %k: f32[3, 3, 1, 128]) -> f32[1, 56, 56, 128] {
+           %y = convolution %x, %k {input_dims = [0, 3, 1, 2], kernel_dims = [2, 3, 0, 1],
+             output_dims = [0, 3, 1, 2], pads = [[1, 1], [1, 1]], feature_groups = 128} : f32[1, 56, 56, 128]
+           return %y }",
+        &[&[1, 56, 56, 128], &[3, 3, 1, 128]],
+    ),
+    (
+        "attention",
+        8 * 256 * 256 * 64,
+        "ptir 1 func @f(%q: f32[8, 256, 64], %k: f32[8, 256, 64], %v: f32[8, 256, 64]) -> f32[8, 256, 64] {
+           %s = dot_general %q, %k {lhs_batch = [0], rhs_batch = [0], lhs_contract = [2], rhs_contract = [2]} : f32[8, 256, 256]
+           %c = constant 0.125 : f32[8, 256, 256]
+           %t = mul %s, %c : f32[8, 256, 256]
+           %m = reduce_max %t {axes = [2], keepdims = true} : f32[8, 256, 1]
+           %mb = broadcast_to %m : f32[8, 256, 256]
+           %d = sub %t, %mb : f32[8, 256, 256]
+           %e = exp %d : f32[8, 256, 256]
+           %u = reduce_sum %e {axes = [2], keepdims = true} : f32[8, 256, 1]
+           %ub = broadcast_to %u : f32[8, 256, 256]
+           %p = div %e, %ub : f32[8, 256, 256]
+           %o = dot_general %p, %v {lhs_batch = [0], rhs_batch = [0], lhs_contract = [2], rhs_contract = [1]} : f32[8, 256, 64]
+           return %o }",
+        &[&[8, 256, 64], &[8, 256, 64], &[8, 256, 64]],
+    ),
+    (
+        "gather",
+        65_536 * 64,
+        "ptir 1 func @f(%x: f32[10000, 64]) -> f32[65536, 64] {
+           %n = constant 10000 : i32[65536, 1]
+           %p = constant 7919 : i32[65536, 1]
+           %i = iota {axis = 0} : i32[65536, 1]
+           %m = mul %i, %p : i32[65536, 1]
+           %r = rem %m, %n : i32[65536, 1]
+           %a = abs %r : i32[65536, 1]
+           %y = gather %x, %a {offset_dims = [1], collapsed_dims = [0], start_index_map = [0], index_vector_dim = 1,
+             slice_sizes = [1, 64]} : f32[65536, 64]
+           return %y }",
+        &[&[10_000, 64]],
+    ),
+    (
+        "scatter",
+        65_536 * 64,
+        "ptir 1 func @f(%x: f32[10000, 64], %u: f32[65536, 64]) -> f32[10000, 64] {
+           %n = constant 10000 : i32[65536, 1]
+           %p = constant 7919 : i32[65536, 1]
+           %i = iota {axis = 0} : i32[65536, 1]
+           %m = mul %i, %p : i32[65536, 1]
+           %r = rem %m, %n : i32[65536, 1]
+           %a = abs %r : i32[65536, 1]
+           %y = scatter %x, %a, %u {update_window_dims = [1], inserted_window_dims = [0], scatter_dims = [0],
+             index_vector_dim = 1} (%v: f32[], %w: f32[]) { %z = add %v, %w : f32[] yield %z } : f32[10000, 64]
+           return %y }",
+        &[&[10_000, 64], &[65_536, 64]],
+    ),
+    (
+        "sort",
+        1000 * 1000,
+        "ptir 1 func @f(%x: f32[1000, 1000]) -> f32[1000, 1000] {
+           %y = sort %x {axis = 1} (%a: f32[], %b: f32[]) {
+             %p = compare %a, %b {direction = lt, order = total} : bool[] yield %p } : f32[1000, 1000]
+           return %y }",
+        &[&[1000, 1000]],
+    ),
+    (
+        "transpose",
+        2048 * 2048,
+        "ptir 1 func @f(%x: f32[2048, 2048]) -> f32[2048, 2048] {
+           %y = transpose %x {perm = [1, 0]} : f32[2048, 2048]
+           return %y }",
+        &[&[2048, 2048]],
+    ),
+    (
+        "bf16_matmul",
+        512 * 512 * 512,
+        "ptir 1 func @f(%a: f32[512, 512], %b: f32[512, 512]) -> bf16[512, 512] {
+           %x = cast %a : bf16[512, 512]
+           %y = cast %b : bf16[512, 512]
+           %c = dot_general %x, %y {lhs_contract = [1], rhs_contract = [0]} : bf16[512, 512]
+           return %c }",
+        &[&[512, 512], &[512, 512]],
+    ),
+    (
+        "cumsum",
+        1024 * 4096,
+        "ptir 1 func @f(%x: f32[1024, 4096]) -> f32[1024, 4096] {
+           %zero = constant 0.0 : f32[]
+           %y = reduce_window %x, %zero {window = [1, 4096], pads = [[0, 0], [4095, 0]]} (%a: f32[], %b: f32[]) {
+             %z = add %a, %b : f32[] yield %z } : f32[1024, 4096]
+           return %y }",
+        &[&[1024, 4096]],
+    ),
 ];
 
 fn main() {
@@ -80,16 +203,20 @@ fn main() {
         let exact = time(text, &inputs, false, threads, 2);
         match (fast, exact) {
             (Ok(fast), Ok(exact)) => {
+                // The peer of the first row is NumPy, that of the second is XLA.
                 area.millis(&format!("run/{name}"), fast, n);
+                area.millis(&format!("xla/{name}"), fast, n);
                 let times = exact.as_secs_f64() / fast.as_secs_f64();
                 area.row(&format!("exact/{name}"), times, "times", n);
             }
             (Err(why), _) | (_, Err(why)) => {
                 area.failed(&format!("run/{name}"), &why);
+                area.failed(&format!("xla/{name}"), &why);
                 area.failed(&format!("exact/{name}"), &why);
             }
         }
     }
+    models(&area, threads);
     let steps = 1_000_000u64;
     let text = format!(
         "ptir 1 func @f() -> i32[] {{
@@ -103,6 +230,63 @@ fn main() {
     match time(&text, &[], false, 1, 3) {
         Ok(time) => area.per_node("loop", time, steps * 4),
         Err(why) => area.failed("loop", &why),
+    }
+}
+
+// Measures the models of `$SAPWOOD_PROGRAMS`, with the peak memory of each.
+fn models(area: &Area, threads: usize) {
+    let Some(folder) = std::env::var_os("SAPWOOD_PROGRAMS").map(PathBuf::from) else { return };
+    let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .filter(|e| e.path().join("model.mlir").is_file())
+        .map(|e| e.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    for name in names {
+        let row = format!("model/{name}");
+        match model(&folder.join(&name).join("model.mlir"), threads) {
+            Ok(time) => area.millis(&row, time, 1),
+            Err(why) => area.failed(&row, &why),
+        }
+    }
+}
+
+fn model(path: &Path, threads: usize) -> Result<Duration, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let module = sapwood_stablehlo::read(&Source::new("model.mlir", text.as_str()));
+    let program = module.map_err(|e| format!("{e:?}"))?.program;
+    let main = program.function("main").ok_or("no function `main`")?;
+    let inputs: Vec<Value> = main
+        .params()
+        .iter()
+        .map(|&param| main.value_type(param).as_tensor().map(input))
+        .collect::<Option<_>>()
+        .ok_or("a parameter is not a tensor")?;
+    let prepared =
+        Prepared::new(&program, "main", Some(&FastKernels)).map_err(|e| e.to_string())?;
+    let options = RunOptions { threads, ..RunOptions::default() };
+    let first = best(1, || prepared.run(&inputs, &options).is_ok());
+    prepared.run(&inputs, &options).map_err(|e| e.to_string())?;
+    let repeats = (1_000_000_000 / first.as_nanos().max(1)).clamp(5, 300) as usize;
+    Ok(best(repeats, || prepared.run(&inputs, &options)))
+}
+
+// Returns an input of a model, the same as the peer's.
+fn input(ty: &TensorType) -> Value {
+    let shape: Vec<usize> = ty.dims.iter().map(|d| d.known().unwrap_or(1) as usize).collect();
+    let len: usize = shape.iter().product();
+    match ty.dtype {
+        DataType::F32 => {
+            let element = |i| (i * 7919 % 1000) as f32 / 1000.0 - 0.5;
+            Tensor::new(ty.dtype, shape, (0..len).map(element).collect::<Vec<f32>>()).into()
+        }
+        DataType::I32 => {
+            let element = |i| (i * 7919 % 10_007) as i32;
+            Tensor::new(ty.dtype, shape, (0..len).map(element).collect::<Vec<i32>>()).into()
+        }
+        dtype => {
+            with_native!(dtype, T => Tensor::new(dtype, shape, vec![T::default(); len]).into())
+        }
     }
 }
 

@@ -6,7 +6,10 @@ use std::time::Duration;
 use sapwood_benches::programs::blocks;
 use sapwood_benches::{Area, best, sizes};
 use sapwood_ptir::{ParseOptions, Program, Registry, parse_with};
-use sapwood_rules::{FindOptions, FindReport, PatternGraph, find_matches, patterns_from};
+use sapwood_rules::{
+    FindOptions, FindReport, PatternGraph, Rule, Vocabulary, find_matches, patterns_from,
+    rules_from,
+};
 use sapwood_testing::exponent;
 use sapwood_types::Source;
 fn main() {
@@ -14,6 +17,8 @@ fn main() {
     many_patterns(&area);
     late_failure(&area);
     one_pattern(&area);
+    open_patterns(&area);
+    open_growth(&area);
 }
 
 fn read(text: &str) -> Option<Program> {
@@ -22,6 +27,12 @@ fn read(text: &str) -> Option<Program> {
 
 fn patterns(text: &str) -> Vec<PatternGraph> {
     patterns_from(&Source::new("bench.ptir", text), &Registry::builtin()).unwrap_or_default()
+}
+
+fn rules(text: &str) -> Vec<PatternGraph> {
+    let source = Source::new("bench.rules", text);
+    let rules = rules_from(&source, &Registry::builtin(), &Vocabulary::builtin());
+    rules.unwrap_or_default().into_iter().map(Rule::into_pattern).collect()
 }
 
 fn find(program: &Program, patterns: &[PatternGraph]) -> FindReport {
@@ -126,5 +137,86 @@ fn one_pattern(area: &Area) {
         };
         let time = best(if ops > 500_000 { 5 } else { 9 }, || find(&program, &patterns));
         area.per_node(&format!("find/one/{size}"), time, ops as u64);
+    }
+}
+
+/// Returns a hundred patterns in the rule language: chains of two to five ops of the blocks. If `open`, one op of each is one of three,
+/// and all look through reshapes and broadcasts.
+fn chain_rules(open: bool) -> String {
+    const OPS: [&str; 6] = ["transpose", "reduce_max", "exp", "reduce_sum", "neg", "tanh"];
+    let mut text = String::new();
+    for n in 0..100usize {
+        let length = 2 + n % 4;
+        let mut chain = "x".to_owned();
+        for i in 0..length {
+            let op = OPS[(n / 4 + 5 * i + n * i) % OPS.len()];
+            let (second, third) = (OPS[(n + i) % OPS.len()], OPS[(n + i + 3) % OPS.len()]);
+            let different = second != op && third != op && second != third;
+            chain = match open && i + 1 == length && different {
+                true => format!("({op} | {second} | {third})({chain})"),
+                false => format!("{op}({chain})"),
+            };
+        }
+        let through = if open { " through [reshape, broadcast_to]" } else { "" };
+        let _ = writeln!(text, "pattern p{n}{through}: sub({chain}, y)");
+    }
+    text
+}
+
+/// Measures a hundred patterns with alternatives and look-through against the same without them.
+fn open_patterns(area: &Area) {
+    let (plain, open) = (rules(&chain_rules(false)), rules(&chain_rules(true)));
+    let ops = 1_000_000;
+    let Some(program) = read(&blocks(ops)).filter(|_| plain.len() == 100 && open.len() == 100)
+    else {
+        area.failed("open/alternatives-to-plain", "the program or the patterns do not parse");
+        return;
+    };
+    let plain = best(3, || find(&program, &plain));
+    let open = best(3, || find(&program, &open));
+    area.millis("open/plain", plain, ops as u64);
+    area.millis("open/alternatives", open, ops as u64);
+    area.row("open/alternatives-to-plain", open.as_secs_f64() / plain.as_secs_f64(), "times", 100);
+}
+
+/// Counts the steps of patterns with alternatives and look-through: at the users of one value, and along a chain.
+fn open_growth(area: &Area) {
+    let patterns = rules(
+        "pattern gate through [reshape, cast]: mul((tanh | exp | logistic)(x), add?(x, const c))
+         pattern scaled through [reshape]: mul(exp(x), const c) | div(exp(x), const c) | mul(neg(x), y)",
+    );
+    let wide = |ops: usize| {
+        let mut text = String::from(
+            "ptir 1\nfunc @main(%v: f32[4]) -> f32[4] {\n  %r = reshape %v : f32[4]\n",
+        );
+        for n in 0..ops / 2 {
+            let op = ["tanh", "exp", "logistic", "neg"][n % 4];
+            let _ = writeln!(text, "  %a{n} = {op} %r : f32[4]\n  %m{n} = mul %a{n}, %v : f32[4]");
+        }
+        text + "  return %m0\n}\n"
+    };
+    let deep = |ops: usize| {
+        let mut text = String::from("ptir 1\nfunc @main(%v0: f32[4]) -> f32[4] {\n");
+        for n in 0..ops / 2 {
+            let (op, next) = (["reshape", "exp", "cast", "tanh"][n % 4], n + 1);
+            let _ = writeln!(
+                text,
+                "  %a{n} = {op} %v{n} : f32[4]\n  %v{next} = mul %a{n}, %v{n} : f32[4]"
+            );
+        }
+        let _ = writeln!(text, "  return %v{}\n}}", ops / 2);
+        text
+    };
+    for (name, text) in [("fan-out", &wide as &dyn Fn(usize) -> String), ("depth", &deep)] {
+        let row = format!("exponent/open/{name}");
+        let mut points = Vec::new();
+        for &(_, ops) in sizes() {
+            let Some(program) = read(&text(ops)).filter(|_| patterns.len() == 2) else {
+                area.failed(&row, "the program or the patterns do not parse");
+                return;
+            };
+            points.push((ops as f64, find(&program, &patterns).steps as f64));
+        }
+        area.row(&row, exponent(&points), "power", 1);
     }
 }

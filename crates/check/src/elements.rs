@@ -1,6 +1,6 @@
 //! Elements of tensors as `f64`, and the tolerance for comparing them.
 
-use sapwood_ptir::eval::{Complex, F8E4M3Fn, F8E5M2, Tensor, Value, bf16, f16};
+use sapwood_ptir::eval::{Complex, F8E4M3Fn, F8E5M2, StoredByte, Tensor, Value, bf16, f16};
 use sapwood_types::DataType;
 
 /// The tolerance for comparing two numbers.
@@ -105,6 +105,10 @@ pub fn elements_as_f64(t: &Tensor) -> Vec<f64> {
         F8E5M2 => |x| [of_eight_bits(x.0, 2, true)],
         Complex<f32> => |x| [f64::from(x.re), f64::from(x.im)],
         Complex<f64> => |x| [x.re, x.im],
+    }
+    if t.dtype().is_storage_only() {
+        let all = t.elements::<StoredByte>().unwrap_or_default();
+        return all.iter().map(|x| x.number(t.dtype())).collect();
     }
     let Ok(literal) = t.to_literal() else { return Vec::new() };
     let byte = |i| Some(f64::from(*literal.element(i)?.first()?));

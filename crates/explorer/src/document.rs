@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use sapwood_ptir::cost::CostAnalysis;
 use sapwood_ptir::structural::Mode;
 use sapwood_ptir::{Attr, Function, InstId, PrintOptions, Program, print_with};
 use sapwood_types::Source;
@@ -9,6 +10,7 @@ use serde::Serialize;
 
 use crate::check_section::CheckSection;
 use crate::comparison::{MergeLog, compare_programs};
+use crate::cost_rows::{AmountRow, ProgramCostRow};
 use crate::limits::{
     MAX_COMPARED_OPS, MAX_GRAPH_OPS, MAX_LINE_BYTES, MAX_LITERAL_ELEMENTS, truncate,
 };
@@ -78,6 +80,8 @@ struct Document {
     ops: Vec<(String, usize)>,
     types: Vec<String>,
     scopes: Vec<String>,
+    /// The costs of instructions: operations and bytes.
+    costs: Vec<(AmountRow, AmountRow)>,
     functions: Vec<FunctionRow>,
     states: Vec<ProgramRow>,
     source: Option<SourceRow>,
@@ -99,6 +103,8 @@ pub(crate) struct ProgramRow {
     text: Option<String>,
     /// True if long literals or lines of the text are abridged.
     abridged: bool,
+    /// None if only the instructions are counted.
+    cost: Option<ProgramCostRow>,
 }
 
 /// The name of the source, and the numbered lines that instructions refer to.
@@ -140,13 +146,16 @@ impl ProgramRow {
             Some((text, abridged)) => (Some(text), abridged),
             None => (None, false),
         };
+        let analysis = (detail != ProgramDetail::CountsOnly).then(|| CostAnalysis::new(program));
+        let drawn = analysis.as_ref().filter(|_| detail.is_drawn());
         Self {
             name: name.to_owned(),
             num_ops: program.num_insts(),
             counts: count_ops(program, tables),
-            functions: detail.is_drawn().then(|| tables.add_program(program, source)),
+            functions: drawn.map(|analysis| tables.add_program(program, analysis, source)),
             text,
             abridged,
+            cost: analysis.as_ref().map(|analysis| ProgramCostRow::new(program, analysis)),
         }
     }
 }
@@ -230,7 +239,7 @@ fn build_page(
         lines: tables.lines.into_iter().collect(),
     });
     let document = Document {
-        version: 2,
+        version: 3,
         kind,
         tool: concat!("sapwood ", env!("CARGO_PKG_VERSION")),
         title: options.title.to_owned(),
@@ -238,6 +247,7 @@ fn build_page(
         ops: tables.ops,
         types: tables.types.list,
         scopes: tables.scopes.list,
+        costs: tables.costs.list,
         functions: tables.functions,
         states,
         source,

@@ -17,13 +17,14 @@
 //! | --- | --- |
 //! | `document` | The data of a page as JSON, and the functions that return pages. |
 //! | `page`, `page.html` | Insertion of the data into the template; the template. |
-//! | `program_rows`, `comparison` | Programs as rows; the marks on instructions that differ between two programs. |
+//! | `program_rows`, `cost_rows`, `comparison` | Programs as rows; their costs; the marks on instructions that differ between two programs. |
 //! | `recording`, `run_recorder`, `edit_recorder` | The record of a run; the trace sink that fills it, and its edits of one function. |
 //! | `check_section` | The section about a check of the programs before and after a run. |
 //! | `limits` | Limits of the data in a page. |
 
 mod check_section;
 mod comparison;
+mod cost_rows;
 mod document;
 mod edit_recorder;
 mod limits;

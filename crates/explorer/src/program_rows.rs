@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use sapwood_ptir::cost::CostAnalysis;
 use sapwood_ptir::{Function, InstId, InstPrinter, Program};
 use sapwood_types::{Source, Span};
 use serde::Serialize;
 
+use crate::cost_rows::CostTable;
 use crate::limits::{MAX_INST_BYTES, MAX_NAME_BYTES, truncate};
 
 /// A table of distinct strings, in the order of their first use.
@@ -28,6 +30,9 @@ impl StringTable {
     }
 }
 
+/// A function, and the costs of its instructions.
+type FunctionKey = (*const Function, Vec<usize>);
+
 /// The tables that all rows of a page refer to.
 #[derive(Default)]
 pub(crate) struct PageTables {
@@ -37,9 +42,11 @@ pub(crate) struct PageTables {
     pub(crate) types: StringTable,
     /// The scopes of instructions, from the locations of their spans.
     pub(crate) scopes: StringTable,
+    pub(crate) costs: CostTable,
     pub(crate) functions: Vec<FunctionRow>,
-    /// The indices of functions that have a row: a function that a pass does not change is added once.
-    function_indices: BTreeMap<*const Function, (Arc<Function>, usize)>,
+    /// The indices of functions that have a row, by the costs of their instructions: a function that a pass does not change is added once, unless
+    /// its calls have other costs.
+    function_indices: BTreeMap<FunctionKey, (Arc<Function>, usize)>,
     pub(crate) lines: BTreeMap<u32, String>,
 }
 
@@ -55,8 +62,8 @@ pub(crate) struct FunctionRow {
     pub(crate) values: Vec<(usize, usize, String)>,
 }
 
-/// An instruction: id, op, body, text, operands, results, regions, line and column (0 if unknown), and the index of its scope
-/// plus one (0 if there is none).
+/// An instruction: id, op, body, text, operands, results, regions, line and column (0 if unknown), the index of its scope
+/// plus one (0 if there is none), and the index of its cost plus one (0 if it is zero).
 #[derive(Serialize)]
 pub(crate) struct InstRow(
     pub(crate) usize,
@@ -69,26 +76,59 @@ pub(crate) struct InstRow(
     pub(crate) u32,
     pub(crate) u32,
     pub(crate) usize,
+    pub(crate) usize,
 );
 
 impl PageTables {
     /// Adds the functions of a program, and returns their indices.
-    pub(crate) fn add_program(&mut self, program: &Program, source: Option<&Source>) -> Vec<usize> {
-        program.functions().iter().map(|f| self.function_index(f, source)).collect()
+    pub(crate) fn add_program(
+        &mut self,
+        program: &Program,
+        analysis: &CostAnalysis<'_>,
+        source: Option<&Source>,
+    ) -> Vec<usize> {
+        let mut indices = Vec::new();
+        for function in program.functions() {
+            let costs = self.inst_costs(function, analysis);
+            indices.push(self.function_index(function, costs, source));
+        }
+        indices
     }
 
-    fn function_index(&mut self, function: &Arc<Function>, source: Option<&Source>) -> usize {
-        if let Some((_, n)) = self.function_indices.get(&Arc::as_ptr(function)) {
+    // Returns the numbers of the costs of all instructions of a function.
+    fn inst_costs(&mut self, function: &Function, analysis: &CostAnalysis<'_>) -> Vec<usize> {
+        let mut known = analysis.insts(function).into_iter().peekable();
+        let mut numbers = Vec::with_capacity(function.num_insts());
+        for inst in function.walk() {
+            let found = known.next_if(|found| found.inst == inst);
+            numbers.push(found.map_or(0, |found| self.costs.number_of(found.cost)));
+        }
+        numbers
+    }
+
+    fn function_index(
+        &mut self,
+        function: &Arc<Function>,
+        costs: Vec<usize>,
+        source: Option<&Source>,
+    ) -> usize {
+        let key = (Arc::as_ptr(function), costs);
+        if let Some((_, n)) = self.function_indices.get(&key) {
             return *n;
         }
-        let row = self.function_row(function, source);
+        let row = self.function_row(function, &key.1, source);
         self.functions.push(row);
         let number = self.functions.len() - 1;
-        self.function_indices.insert(Arc::as_ptr(function), (function.clone(), number));
+        self.function_indices.insert(key, (function.clone(), number));
         number
     }
 
-    fn function_row(&mut self, f: &Function, source: Option<&Source>) -> FunctionRow {
+    fn function_row(
+        &mut self,
+        f: &Function,
+        costs: &[usize],
+        source: Option<&Source>,
+    ) -> FunctionRow {
         let mut printer = InstPrinter::new(f);
         let mut row = FunctionRow {
             name: f.name().as_str().to_owned(),
@@ -98,8 +138,8 @@ impl PageTables {
             values: Vec::new(),
         };
         let mut values = f.params().to_vec();
-        for inst in f.walk() {
-            row.insts.push(self.inst_row(f, inst, &mut printer, source));
+        for (inst, &cost) in f.walk().zip(costs) {
+            row.insts.push(self.inst_row(f, inst, cost, &mut printer, source));
             values.extend(f.inst_results(inst));
             for &body in f.regions(inst) {
                 let params = f.body_params(body);
@@ -119,6 +159,7 @@ impl PageTables {
         &mut self,
         f: &Function,
         inst: InstId,
+        cost: usize,
         printer: &mut InstPrinter<'_>,
         source: Option<&Source>,
     ) -> InstRow {
@@ -137,6 +178,7 @@ impl PageTables {
             line,
             column,
             scope,
+            cost,
         )
     }
 

@@ -66,6 +66,30 @@ fn a_page_has_every_instruction_and_the_same_bytes_every_time() {
 }
 
 #[test]
+fn a_page_has_costs_and_a_call_has_that_of_the_current_callee() {
+    let mut program = parse(
+        "ptir 1\nfunc @f(%x: f32[?n, 4]) -> f32[?n, 4] {\n  %y = call @g %x : f32[?n, 4]\n  return %y\n}\n\
+         func @g(%x: f32[?n, 4]) -> f32[?n, 4] {private = true} {\n  %a = exp %x : f32[?n, 4]\n  %b = neg %a : f32[?n, 4]\n  \
+         %c = neg %b : f32[?n, 4]\n  return %c\n}\n",
+    )
+    .unwrap();
+    let data = report(&mut program, PassManager::parse("canonicalize").unwrap());
+    assert_eq!(data["states"][0]["cost"]["flops"], serde_json::json!([768, "12*?n"]));
+    assert_eq!(data["states"][1]["cost"]["flops"], serde_json::json!([256, "4*?n"]));
+    assert_eq!(data["states"][0]["cost"]["not_counted"], 0);
+    // The caller did not change, but its call costs less.
+    let call_cost = |state: usize| {
+        let function = data["states"][state]["functions"][0].as_u64().unwrap() as usize;
+        let number = data["functions"][function]["insts"][0][10].as_u64().unwrap() as usize;
+        data["costs"][number - 1].clone()
+    };
+    assert_eq!(call_cost(0), serde_json::json!([[768, "12*?n"], [6144, "96*?n"]]));
+    assert_eq!(call_cost(1), serde_json::json!([[256, "4*?n"], [2048, "32*?n"]]));
+    // A `return` costs nothing.
+    assert_eq!(data["functions"][0]["insts"][1][10], 0);
+}
+
+#[test]
 fn a_large_program_is_text() {
     let page = graph_page(&chain(MAX_GRAPH_OPS + 1), &PageOptions::new("large.ptir"));
     let data = data(&page);

@@ -22,12 +22,14 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `nodes/` | The nodes: `expr`, `stmt`, `types`, `function`, `program`, `vars`; `operators` is the table of operators; `compact` and `int` are small field types. |
-//! | `parse/` | The parser of the text form, with explicit stacks: `lexer`, `stmt`, `loops`, `expr`, `operand`, `value`, `reduce` (construction of nodes), `name_scope`. |
+//! | `parse/` | The parser of the text form, with explicit stacks: `lexer`, `function`, `stmt`, `assign`, `loops`, `expr`, `operand`, `calls`, `subscript`, `value`, `reduce` (construction of nodes), `name_scope`. |
 //! | `print/` | The printer of the text form: `plan` (names), `stmt`, `expr`. |
+//! | `call_types` | The types of calls that follow from signatures and op tables. |
+//! | `ops/` | Calls of ops: `attrs` (attributes), `dims` (types as PTIR has them), `evaluate` (values). |
 //! | `names` | Names and string literals of the text form. |
 //! | `json` | The JSON form, which keeps sharing and spans. |
 //! | `verify/` | The verifier: `stmt`, `expr`, `types` (compatibility), `defined_vars`. |
-//! | `interpret/` | The interpreter, the reference for passes and lowering: `scalar` (operators), `tuple`, `extents` (shapes of arguments). |
+//! | `interpret/` | The interpreter, the reference for passes and lowering: `scalar` (operators), `tuple`, `extents` (shapes of arguments), `op_calls`. |
 //! | `passes/` | The passes, one file each: `cse`, `fold`, `infer_types`, `inline`, `remove_dead_assignments`, `to_ssa`; the other files are their helpers. |
 //! | `builder` | Builders that write programs with closures. |
 //! | `mutate`, `rebuild` | Visitors and mutators with a method per node type; copies of expressions with a field replaced. |
@@ -36,6 +38,7 @@
 
 mod body_size;
 mod builder;
+mod call_types;
 mod error;
 mod float;
 pub mod interpret;
@@ -43,6 +46,7 @@ mod json;
 mod mutate;
 mod names;
 mod nodes;
+pub mod ops;
 mod parse;
 pub mod passes;
 mod print;
@@ -59,7 +63,9 @@ pub use nodes::{
     BinaryOp, Callee, CalleeRef, Expr, ExprRef, Function, FunctionRef, IntoType, IterArg,
     PackedInt, Program, ProgramRef, Stmt, StmtRef, ThinList, Type, TypeRef, UnaryOp, Var, VarName,
 };
-pub use parse::{parse_bytes, parse_expr, parse_function, parse_program, parse_type};
+pub use parse::{
+    parse_bytes, parse_expr, parse_function, parse_indented, parse_program, parse_type,
+};
 pub use print::{
     MAX_NESTED_BLOCKS, PrintError, print_expr, print_function, print_program, print_stmt,
     print_type,

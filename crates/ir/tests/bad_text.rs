@@ -87,13 +87,13 @@ def g(x: pi.INT64)
     );
     check(
         "def f(x: pi.INT64):
-    for i, (s,) in pi.range(0, x, init_values=[0]):
+    for i, (s,) in pi.range(0, x, 1, 2, init_values=[0]):
         a = i + s + q
     with pi.sq():
         b = r
 ",
         &[
-            "bad.ir:2:20: error: expected 3 arguments of a range, found 2",
+            "bad.ir:2:20: error: expected 1 to 3 arguments of a range, found 4",
             "bad.ir:3:21: error: unknown name `q`",
             "bad.ir:4:10: error: unknown block `with pi.sq`",
             "bad.ir:5:13: error: unknown name `r`",
@@ -142,7 +142,7 @@ fn arity_and_duplicates() {
         "def f(x: pi.INT64):
     a = min(x)
     b = abs(x, x)
-    for i in range(0, x):
+    for i in range(0, x, 1, 1):
         pass
     for i, (s, t) in pi.range(0, x, 1, init_values=[0]):
         pi.yield_(s)
@@ -156,7 +156,7 @@ def f():
         &[
             "bad.ir:2:9: error: `min` takes 2 arguments, found 1",
             "bad.ir:3:9: error: `abs` takes 1 argument, found 2",
-            "bad.ir:4:14: error: expected 3 arguments of a range, found 2",
+            "bad.ir:4:14: error: expected 1 to 3 arguments of a range, found 4",
             "bad.ir:6:22: error: 2 iteration arguments but 1 initial value",
             "bad.ir:9:5: error: a second function called `f`",
             "bad.ir:12:5: error: a second function called `f`",
@@ -186,7 +186,6 @@ fn numbers() {
             "bad.ir:2:9: error: the integer is out of range: it does not fit 128 bits with a sign",
             "bad.ir:4:9: error: the number is out of the range of FP32",
             "bad.ir:5:18: error: expected an integer such as `5` in `pi.INT32(…)`, found `1.5`",
-            "bad.ir:6:17: error: expected a float such as `5.0` in `pi.FP32(…)`, found `1`",
             "bad.ir:7:11: error: a letter right after a number",
             "bad.ir:8:22: error: expected no constant (this data type has none) in `pi.COMPLEX64(…)`, found `1`",
             "bad.ir:9:17: error: the number is out of the range of FP64",

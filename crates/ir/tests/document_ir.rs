@@ -96,7 +96,7 @@ fn the_grammar() {
     for (index, expr) in binary.iter().chain(&unary).enumerate() {
         body += &format!("    v{index} = {expr}\n");
     }
-    body += "    w: pi.INT64 = g(x, y)
+    body += "    w = g(x, y)
     if x > 0:
         w = 1
     else:
@@ -221,7 +221,7 @@ fn calls_within_a_program() {
     let program = Program::new([helper, of("main", &call)], "my_program", NOWHERE).unwrap();
     assert!(verify(&program, VerifyLevel::WellFormed).is_empty());
     let text = round_trip(&program);
-    assert!(text.contains("    y: pi.INT64 = helper(x)\n"), "{text}");
+    assert!(text.contains("    y: pi.INT64 = pi.typed(helper(x), pi.UnknownType())\n"), "{text}");
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Calls of functions, of registered ops and of unregistered ops.
 
-use sapwood_ir::TypeRef;
+use sapwood_ir::ops::{attr_dict, op_attrs};
+use sapwood_ir::{Callee, TypeRef};
 use sapwood_ptir::ops::{Call, CustomCall};
 use sapwood_ptir::{
-    Attr, AttrDef, AttrKind, Name, Op, OpDef, OpKey, OpParts, ResultTypes, ValueId, ValueType,
+    Attr, AttrKind, Name, Op, OpDef, OpError, OpKey, OpParts, ResultTypes, ValueId, ValueType,
 };
 use sapwood_types::Span;
 
@@ -55,15 +56,16 @@ impl FunctionLowering<'_> {
     /// Lowers a call of an op, registered or not.
     pub(crate) fn lower_op_call(
         &mut self,
-        name: &str,
+        callee: &Callee,
         args: &[ValueId],
         ty: &TypeRef,
         span: Span,
     ) -> LoweredValue {
+        let name = callee.name();
         let registry = self.signatures.registry.clone();
         let Some(def) = registry.by_name(name) else {
             return match self.signature.dims.convert(ty) {
-                Ok(ty) => self.emit_unregistered_op(name, args, vec![ty], span)?.first().copied(),
+                Ok(ty) => self.lower_unregistered_op(callee, args, ty, span),
                 Err(message) => {
                     let help = "no op of this name is registered, so the call must state its type";
                     self.report_with_help(span, format!("call of `{name}`: {message}"), help);
@@ -71,7 +73,7 @@ impl FunctionLowering<'_> {
                 }
             };
         };
-        let parts = self.op_parts(def, args, ty, span)?;
+        let parts = self.op_parts(def, callee, args, ty, span)?;
         let results = self.append(&parts, span)?;
         self.single_result(name, &results, ty, span)
     }
@@ -79,30 +81,23 @@ impl FunctionLowering<'_> {
     fn op_parts(
         &mut self,
         def: &OpDef,
+        callee: &Callee,
         args: &[ValueId],
         ty: &TypeRef,
         span: Span,
     ) -> Option<OpParts> {
-        let refusal = if def.terminator {
-            Some("it ends a body".to_owned())
-        } else if !def.regions.is_empty() {
-            Some("it has regions, which a call cannot provide".to_owned())
-        } else {
-            let needed = |attr: &&AttrDef| attr.default.is_none();
-            let missing = def.attrs.iter().find(needed);
-            missing.map(|attr| {
-                format!("it needs the attribute `{}`, which a call cannot provide", attr.name)
-            })
-        };
-        if let Some(message) = refusal {
-            self.report(span, format!("call of `{}`: {message}", def.name));
-            return None;
-        }
+        let declared = self.signature.dims.convert(ty);
         let mut parts = OpParts::new(OpKey::of(def.name));
         parts.operands.extend(args.iter().copied());
-        parts.attrs.extend(def.attrs.iter().filter_map(|attr| attr.default.clone()));
+        match op_attrs(def, callee.attrs(), declared.as_ref().ok()) {
+            Ok(attrs) => parts.attrs = attrs,
+            Err(error) => {
+                self.report_op_error(def.name, error, span);
+                return None;
+            }
+        }
         if def.attrs.iter().any(|attr| attr.kind == AttrKind::ResultType) {
-            match self.signature.dims.convert(ty) {
+            match declared {
                 Ok(ty) => parts.result_types.push(ty),
                 Err(message) => {
                     let help =
@@ -116,7 +111,42 @@ impl FunctionLowering<'_> {
         Some(parts)
     }
 
-    /// Emits an unregistered op: under its own name if that contains a dialect, as a `custom_call` otherwise.
+    fn report_op_error(&mut self, name: &str, error: OpError, span: Span) {
+        let message = format!("call of `{name}`: {}", error.message);
+        match error.help {
+            Some(help) => self.report_with_help(span, message, help),
+            None => self.report(span, message),
+        }
+    }
+
+    /// Lowers a call of an unregistered op with its attributes.
+    fn lower_unregistered_op(
+        &mut self,
+        callee: &Callee,
+        args: &[ValueId],
+        ty: ValueType,
+        span: Span,
+    ) -> LoweredValue {
+        let name = callee.name();
+        match attr_dict(callee.attrs()) {
+            Ok(Attr::Dict(entries)) if !entries.is_empty() && !is_dialect_name(name) => {
+                let help =
+                    "only an op with a dialect in its name, such as `my.op`, may have attributes";
+                let message = format!("call of `{name}`: no op of this name is registered");
+                self.report_with_help(span, message, help);
+                None
+            }
+            Ok(attrs) => {
+                self.emit_unregistered(name, args, attrs, vec![ty], span)?.first().copied()
+            }
+            Err(error) => {
+                self.report_op_error(name, error, span);
+                None
+            }
+        }
+    }
+
+    /// Emits an unregistered op without attributes.
     pub(crate) fn emit_unregistered_op(
         &mut self,
         name: &str,
@@ -124,10 +154,22 @@ impl FunctionLowering<'_> {
         types: Vec<ValueType>,
         span: Span,
     ) -> Option<Vec<ValueId>> {
+        self.emit_unregistered(name, args, Attr::dict(Vec::new()), types, span)
+    }
+
+    /// Emits an unregistered op: under its own name if that contains a dialect, as a `custom_call` otherwise.
+    fn emit_unregistered(
+        &mut self,
+        name: &str,
+        args: &[ValueId],
+        attrs: Attr,
+        types: Vec<ValueType>,
+        span: Span,
+    ) -> Option<Vec<ValueId>> {
         if is_dialect_name(name) {
             let mut parts = OpParts::new(OpKey::of(name));
             parts.operands.extend(args.iter().copied());
-            parts.attrs.push(Attr::dict(Vec::new()));
+            parts.attrs.push(attrs);
             parts.result_types = types.into();
             return self.append(&parts, span);
         }

@@ -127,9 +127,7 @@ impl<'a> FunctionLowering<'a> {
             Expr::Call { callee, r#type, .. } if callee.is_global() => {
                 self.lower_function_call(callee.name(), operands, r#type, span)
             }
-            Expr::Call { callee, r#type, .. } => {
-                self.lower_op_call(callee.name(), operands, r#type, span)
-            }
+            Expr::Call { callee, r#type, .. } => self.lower_op_call(callee, operands, r#type, span),
             _ => None,
         }
     }

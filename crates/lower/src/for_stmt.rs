@@ -32,17 +32,7 @@ struct RangeValues {
 impl<'a> FunctionLowering<'a> {
     /// Lowers a `for`; with `may_return` it also stops when the function has returned.
     pub(crate) fn lower_for(&mut self, stmt: &'a StmtRef, may_return: bool) {
-        let Stmt::For {
-            init_values,
-            loop_var,
-            start,
-            stop,
-            step,
-            iter_args,
-            body,
-            return_vars,
-            ..
-        } = &**stmt
+        let Stmt::For { loop_var, start, stop, step, iter_args, body, return_vars, .. } = &**stmt
         else {
             return;
         };
@@ -54,7 +44,7 @@ impl<'a> FunctionLowering<'a> {
         let stop = if is_static { start } else { stop };
         let step = if carries_loop_var { step } else { start };
         let values = [start, stop, step].map(|expr| self.lower_expr(expr));
-        let inits = self.lower_exprs(init_values);
+        let inits = self.lower_exprs(stmt.init_values());
         let range = self.check_range(values, span);
         let carries = self.loop_carries(iter_args, inits, body, Some(loop_var));
         let counts_down = matches!(trips, TripCount::CountedDown);

@@ -11,7 +11,8 @@ use sapwood_types::{Diagnostic, Diagnostics, Span};
 
 use crate::IdSet;
 use crate::summary::LoweringSummary;
-use crate::types::DimNames;
+use crate::types::function_symbols;
+use sapwood_ir::ops::DimSymbols;
 
 /// The signatures of all functions of a program.
 pub(crate) struct ProgramSignatures<'a> {
@@ -23,7 +24,7 @@ pub(crate) struct ProgramSignatures<'a> {
 pub(crate) struct FunctionSignature<'a> {
     /// None if the function cannot be lowered.
     pub(crate) summary: Option<LoweringSummary<'a>>,
-    pub(crate) dims: DimNames,
+    pub(crate) dims: DimSymbols,
     /// None if a type cannot be lowered.
     pub(crate) types: Option<FunctionTypes>,
     /// True if a call of the function must not be moved, removed or shared.
@@ -95,8 +96,8 @@ impl<'a> ProgramSignatures<'a> {
                 };
                 stack.push((at, next + 1));
                 match callee {
-                    Callee::Op { name } => effects[at] |= self.op_has_effects(name),
-                    Callee::GlobalVar { name } => match index.get(&**name) {
+                    Callee::Op { name, .. } => effects[at] |= self.op_has_effects(name),
+                    Callee::GlobalVar { name, .. } => match index.get(&**name) {
                         Some(to) if active.contains(to) => {
                             let message = if *to == at {
                                 format!("`{name}` calls itself")
@@ -136,7 +137,7 @@ impl<'a> FunctionSignature<'a> {
                 None
             }
         };
-        let dims = summary.as_ref().map(|s| DimNames::new(function, s)).unwrap_or_default();
+        let dims = summary.as_ref().map(|s| function_symbols(function, s)).unwrap_or_default();
         let mut convert = |subject: String, span: Span, ty| match dims.convert(ty) {
             Ok(ty) => Some(ty),
             Err(message) => {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use sapwood_ir::{Callee, Expr, ExprRef, Function, Stmt, StmtRef, Type, TypeRef, Var};
+use sapwood_ir::{Callee, Expr, ExprRef, Function, Stmt, StmtRef, Var};
 use sapwood_types::Span;
 
 use crate::early_return::EarlyReturnVars;
@@ -286,31 +286,4 @@ impl<'a> ExprSummarizer<'_, 'a> {
             worklist.extend(expr.operands().rev());
         }
     }
-}
-
-/// Returns the variables that are dims in a type.
-pub(crate) fn dim_vars(ty: &TypeRef) -> Vec<&ExprRef> {
-    let (mut vars, mut seen) = (Vec::new(), IdSet::default());
-    let mut worklist = vec![ty];
-    while let Some(ty) = worklist.pop() {
-        match &**ty {
-            Type::Tensor { shape, .. } => {
-                let mut dims: Vec<&ExprRef> = shape.iter().rev().collect();
-                while let Some(dim) = dims.pop() {
-                    if dim.is_var() {
-                        vars.push(dim);
-                    } else if let Some((_, left, right)) = dim.as_binary()
-                        && seen.insert(dim.node().id())
-                    {
-                        dims.extend([right, left]);
-                    }
-                }
-            }
-            Type::Tuple { types } if seen.insert(ty.node().id()) => {
-                worklist.extend(types.iter().rev());
-            }
-            _ => {}
-        }
-    }
-    vars
 }

@@ -4,6 +4,7 @@ mod api;
 mod common;
 mod deep;
 mod edges;
+mod op_calls;
 mod properties;
 mod values;
 mod variables;

@@ -18,12 +18,19 @@ pub(crate) const UNKNOWN_NODE: &str = "onnx.node";
 pub(crate) const INITIALIZER: &str = "onnx.Initializer";
 /// The prefix of ops of ONNX's own operator set.
 pub(crate) const PREFIX: &str = "onnx.";
-/// The prefix of ops of `ai.onnx.ml`.
-const ML_PREFIX: &str = "onnx.ml.";
-const ML_DOMAIN: &str = "ai.onnx.ml";
+/// The prefixes of ops of the other operator sets.
+const SETS: [(&str, &str); 3] = [
+    ("ai.onnx.ml", "onnx.ml."),
+    ("ai.onnx.preview", "onnx.preview."),
+    ("ai.onnx.preview.training", "onnx.training."),
+];
 
 /// The positions of inputs that are left out before the last one that is given.
 pub(crate) const ABSENT: &str = "absent";
+/// True for nodes that passes leave as they are.
+pub(crate) const KEEP: &str = "keep";
+/// The names of the attributes that the regions were read from, for ops that may leave some of them out.
+pub(crate) const GRAPHS: &str = "graphs";
 /// The first version of the op's form, if it is not the newest form.
 pub(crate) const SINCE: &str = "since";
 
@@ -57,16 +64,14 @@ pub fn op_defs() -> Vec<OpDef> {
 /// Returns the built-in ops and those of ONNX.
 #[must_use]
 pub fn registry() -> Arc<Registry> {
-    static REGISTRY: LazyLock<Arc<Registry>> = LazyLock::new(|| {
-        let builtin = Registry::builtin();
-        builtin.with(op_defs()).unwrap_or(builtin)
-    });
+    static REGISTRY: LazyLock<Arc<Registry>> =
+        LazyLock::new(|| Registry::builtin().with_lazy(PREFIX, op_defs));
     REGISTRY.clone()
 }
 
 fn op_def(forms: &[&OpSchema]) -> OpDef {
     let (domain, name) = (forms[0].domain, forms[0].name);
-    let prefix = if domain == ML_DOMAIN { ML_PREFIX } else { PREFIX };
+    let prefix = prefix_of(domain);
     let def = declared(leaked(&format!("{prefix}{name}")));
     // Of several types, that of the newest form counts.
     let mut attrs: Vec<(&'static str, AttributeType)> = forms
@@ -77,6 +82,9 @@ fn op_def(forms: &[&OpSchema]) -> OpDef {
     attrs.sort_by_key(|(name, _)| *name);
     attrs.dedup_by_key(|(name, _)| *name);
     let has_regions = attrs.iter().any(|(_, ty)| is_graph(*ty));
+    let may_lack_regions = forms
+        .iter()
+        .any(|form| form.attributes.iter().any(|a| is_graph(a.r#type) && !a.is_required));
     let mut def = attrs
         .into_iter()
         .filter(|(_, ty)| !is_graph(*ty))
@@ -84,7 +92,10 @@ fn op_def(forms: &[&OpSchema]) -> OpDef {
     if has_regions {
         def = def.operand("bodies", OperandKind::Regions);
     }
-    def = with_common_attrs(def);
+    if may_lack_regions {
+        def = def.attr(optional_attr(GRAPHS, AttrKind::Any));
+    }
+    def = with_common_attrs(def.attr(optional_attr(KEEP, AttrKind::Bool)));
     if ORDERED.contains(&name) {
         def = def.ordered().opaque();
     }
@@ -153,18 +164,21 @@ pub(crate) fn op_name(domain: &str, op_type: &str) -> Option<String> {
     if ops::schemas(domain, op_type).is_empty() {
         return None;
     }
-    let prefix = if domain == ML_DOMAIN { ML_PREFIX } else { PREFIX };
+    let prefix = prefix_of(domain);
     Some(format!("{prefix}{op_type}"))
+}
+
+fn prefix_of(domain: &str) -> &'static str {
+    SETS.iter().find(|(own, _)| *own == domain).map_or(PREFIX, |(_, prefix)| prefix)
 }
 
 /// Returns the domain and the type of the nodes that an op stands for.
 pub(crate) fn domain_and_type(op: &'static str) -> Option<(&'static str, &'static str)> {
-    match (op.strip_prefix(ML_PREFIX), op.strip_prefix(PREFIX)) {
-        _ if op == UNKNOWN_NODE || op == INITIALIZER => None,
-        (Some(name), _) => Some((ML_DOMAIN, name)),
-        (_, Some(name)) => Some(("", name)),
-        _ => None,
+    if op == UNKNOWN_NODE || op == INITIALIZER {
+        return None;
     }
+    let of_set = SETS.iter().find_map(|(domain, prefix)| Some((*domain, op.strip_prefix(prefix)?)));
+    of_set.or_else(|| Some(("", op.strip_prefix(PREFIX)?)))
 }
 
 /// The element types that both ONNX and PTIR have.
@@ -186,6 +200,12 @@ const ELEMENT_TYPES: &[(ElementType, DataType)] = &[
     (ElementType::Bfloat16, DataType::Bf16),
     (ElementType::Float8E4M3Fn, DataType::F8E4M3Fn),
     (ElementType::Float8E5M2, DataType::F8E5M2),
+    (ElementType::Float8E4M3Fnuz, DataType::F8E4M3Fnuz),
+    (ElementType::Float8E5M2Fnuz, DataType::F8E5M2Fnuz),
+    (ElementType::Float8E8M0, DataType::F8E8M0Fnu),
+    (ElementType::Float4E2M1, DataType::F4E2M1Fn),
+    (ElementType::Uint2, DataType::U2),
+    (ElementType::Int2, DataType::I2),
     (ElementType::Uint4, DataType::U4),
     (ElementType::Int4, DataType::I4),
 ];

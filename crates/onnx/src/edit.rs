@@ -23,6 +23,8 @@ pub struct ModelEdits {
     pub inputs: Vec<String>,
     /// The values that become the outputs of the model; none means that the outputs stay.
     pub outputs: Vec<String>,
+    /// The ops whose nodes passes leave as they are.
+    pub keep_ops: Vec<String>,
 }
 
 /// An extent in the shape of an input.
@@ -77,7 +79,10 @@ impl ModelEdits {
     /// Returns whether there is nothing to do.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.input_shapes.is_empty() && self.inputs.is_empty() && self.outputs.is_empty()
+        self.input_shapes.is_empty()
+            && self.inputs.is_empty()
+            && self.outputs.is_empty()
+            && self.keep_ops.is_empty()
     }
 
     /// Edits a model. The nodes that the outputs do not need are removed.

@@ -4,20 +4,10 @@
 //! identical bytes. Unknown fields and unusual orders of fields are kept.
 //!
 //! ```
-//! use sapwood_onnx::{Graph, Model, Node, OperatorSet};
+//! use sapwood_onnx::{Graph, Model, Node};
 //!
-//! let relu = Node {
-//!     op_type: Some("Relu".into()),
-//!     input: vec!["x".into()],
-//!     output: vec!["y".into()],
-//!     ..Node::default()
-//! };
-//! let model = Model {
-//!     ir_version: Some(10),
-//!     opset_import: vec![OperatorSet { version: Some(21), ..OperatorSet::default() }],
-//!     graph: Some(Graph { node: vec![relu], ..Graph::default() }.into()),
-//!     ..Model::default()
-//! };
+//! let relu = Node::new("Relu", &["x"], &["y"]);
+//! let model = Model::new(Graph { node: vec![relu], ..Graph::default() }, 10, 21);
 //! let bytes = sapwood_onnx::write(&model)?;
 //! let back = sapwood_onnx::read(bytes.clone())?;
 //! assert_eq!(back, model);
@@ -36,7 +26,7 @@
 //! | `reshape_form` | The ways to write a reshape without computing a shape. |
 //! | `dialect`, `values` | The ops of ONNX as ops of PTIR; tensors, types and attributes as those of PTIR, and back. |
 //! | `own_ops` | Ops of a user as nodes of an operator set of their own. |
-//! | `read/`, `write/` | Models as programs: `graph` (bodies), `names`; and back: `graph`, `node`, `scope` (names), `raise` and `raise_products` (core ops as nodes). |
+//! | `read/`, `write/` | Models as programs: `graph` (bodies), `names`; and back: `graph`, `node`, `scope` (names), `raise` and `raise_products` (core ops as nodes), `convert` (forms of other opsets). |
 //! | `lower/` | The meaning of each op: `table` (one row per op), `builder` and `context` (the language of the definitions), `shape_values` (contents of shapes), `pass` (`onnx-to-core`), `control` and `kernels`, and one file per family. |
 //! | `ops/` | The schemas of ONNX's ops by version: generated tables (`table_a_l`, `table_m_z`, `table_ml`, `newest`) and their parser (`table_parser`). |
 

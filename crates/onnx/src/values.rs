@@ -9,7 +9,7 @@ use crate::read::FRESH_PREFIX;
 use crate::wire;
 use crate::{
     Attribute, AttributeType, AttributeValue, Bytes, Dimension, DimensionValue, ExternalData,
-    Nested, Shape, Tensor, Text, Type, TypeValue,
+    Nested, Tensor, Text, Type, TypeValue,
 };
 
 /// The key of a dictionary that holds an attribute as protobuf's bytes, in hexadecimal digits.
@@ -21,15 +21,31 @@ pub(crate) fn literal_of(tensor: &Tensor, data: &ExternalData) -> Option<TensorL
     let shape: Vec<u64> =
         tensor.dims.iter().map(|&n| u64::try_from(n).ok()).collect::<Option<_>>()?;
     let bytes = data.bytes_of(tensor).ok()?;
-    match dtype {
-        DataType::I4 | DataType::U4 => {
-            let count = usize::try_from(tensor.element_count()?).ok()?;
-            let nibbles = bytes.iter().flat_map(|&b| [b & 15, b >> 4]).take(count);
-            let extend = |n: u8| if dtype == DataType::I4 && n > 7 { n | 0xf0 } else { n };
-            TensorLiteral::new(dtype, &shape, &nibbles.map(extend).collect::<Vec<_>>()).ok()
-        }
-        _ => TensorLiteral::from_shared(dtype, &shape, bytes).ok(),
+    let width = element_type(dtype)?.bits()?;
+    if width >= 8 {
+        return TensorLiteral::from_shared(dtype, &shape, bytes).ok();
     }
+    let count = usize::try_from(tensor.element_count()?).ok()?;
+    TensorLiteral::new(dtype, &shape, &unpacked(&bytes, dtype, width, count)).ok()
+}
+
+// Returns one byte per element of 2 or 4 bits; ONNX packs them, the first in the lowest bits.
+fn unpacked(bytes: &[u8], dtype: DataType, width: u32, count: usize) -> Vec<u8> {
+    let is_signed = dtype.integer_range().is_some_and(|(low, _)| low < 0);
+    let parts = (0..8).step_by(width as usize);
+    let elements = bytes.iter().flat_map(|&b| parts.clone().map(move |at| b >> at));
+    let shift = 8 - width;
+    let extended = elements.map(|b| match is_signed {
+        true => (((b << shift) as i8) >> shift) as u8,
+        false => b << shift >> shift,
+    });
+    extended.take(count).collect()
+}
+
+fn packed(elements: &[u8], width: u32) -> Vec<u8> {
+    let low = |b: u8| b & ((1 << width) - 1);
+    let byte = |part: &[u8]| part.iter().rev().fold(0, |all, &b| all << width | low(b));
+    elements.chunks(8 / width as usize).map(byte).collect()
 }
 
 /// Returns a literal as a tensor with raw data.
@@ -41,9 +57,8 @@ pub(crate) fn tensor_of(literal: &TensorLiteral, name: impl Into<Text>) -> Optio
         Some(one) => one.repeat(count),
         None => literal.stored_bytes().to_vec(),
     };
-    if element.bits() == Some(4) {
-        bytes =
-            bytes.chunks(2).map(|p| (p[0] & 15) | (p.get(1).map_or(0, |b| b & 15) << 4)).collect();
+    if let Some(width @ (2 | 4)) = element.bits() {
+        bytes = packed(&bytes, width);
     }
     Some(Tensor::from_raw(name, element, dims, bytes.into()))
 }
@@ -76,30 +91,19 @@ fn dim_of(dim: &Dimension) -> Dim {
 /// Returns a type as ONNX has it; `None` if it has no counterpart.
 pub(crate) fn type_of(ty: &ValueType) -> Option<Type> {
     let ty = ty.as_tensor()?;
-    let dim = |dim: &Dim| Dimension {
-        value: match dim {
-            Dim::Known(n) => Some(DimensionValue::Value(i64::try_from(*n).unwrap_or(i64::MAX))),
-            // Symbols that reading introduced mean nothing outside.
-            Dim::Expr(expr)
-                if expr.symbols().iter().any(|s| s.as_str().starts_with(FRESH_PREFIX)) =>
-            {
-                None
-            }
-            Dim::Expr(expr) => Some(DimensionValue::Param(match expr.as_symbol() {
-                Some(name) => name.as_str().into(),
-                None => expr.to_string().replace('?', "").into(),
-            })),
-            Dim::Unknown => None,
-        },
-        ..Dimension::default()
+    let dim = |dim: &Dim| match dim {
+        Dim::Known(n) => Some(DimensionValue::Value(i64::try_from(*n).unwrap_or(i64::MAX))),
+        // Symbols that reading introduced mean nothing outside.
+        Dim::Expr(expr) if expr.symbols().iter().any(|s| s.as_str().starts_with(FRESH_PREFIX)) => {
+            None
+        }
+        Dim::Expr(expr) => Some(DimensionValue::Param(match expr.as_symbol() {
+            Some(name) => name.as_str().into(),
+            None => expr.to_string().replace('?', "").into(),
+        })),
+        Dim::Unknown => None,
     };
-    let shape = Shape { dim: ty.dims.iter().map(dim).collect(), ..Shape::default() };
-    let tensor = crate::TensorType {
-        elem_type: Some(element_type(ty.dtype)?.code()),
-        shape: Some(shape),
-        ..crate::TensorType::default()
-    };
-    Some(Type { value: Some(TypeValue::Tensor(tensor)), ..Type::default() })
+    Some(Type::tensor(Some(element_type(ty.dtype)?.code()), ty.dims.iter().map(dim)))
 }
 
 /// Returns the value of an attribute as an attribute of PTIR. What PTIR cannot express is kept as bytes.

@@ -39,7 +39,7 @@ fn registry_of_user() -> Arc<Registry> {
 
 fn written() -> Model {
     let program = parse_with(PROGRAM, &registry_of_user()).unwrap();
-    to_model(&program, None).unwrap()
+    to_model(&program, None, None).unwrap()
 }
 
 // Reads a model with the ops of the user after a change to its first node.
@@ -65,14 +65,14 @@ fn an_op_of_a_user_survives() {
     let text = module.program.to_string();
     assert!(text.contains("my.scale %x {factor = 0.1, offset = 3} : f32[4]"), "{text}");
     assert!(text.contains("{factor = 2.0} : f32[4]"), "{text}");
-    let again = to_model(&module.program, Some(&module.source)).unwrap();
+    let again = to_model(&module.program, Some(&module.source), None).unwrap();
     assert_eq!(write(&again).unwrap(), bytes);
 
     // Without the ops, the nodes are kept as they are.
     let module = to_program(model, ExternalData::default(), &sapwood_onnx::registry()).unwrap();
     let text = module.program.to_string();
     assert_eq!(text.matches("onnx.node \"my.scale\"").count(), 2, "{text}");
-    let again = to_model(&module.program, Some(&module.source)).unwrap();
+    let again = to_model(&module.program, Some(&module.source), None).unwrap();
     assert_eq!(write(&again).unwrap(), bytes);
 }
 

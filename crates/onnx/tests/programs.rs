@@ -1,21 +1,15 @@
 //! Models as programs: read, written back, evaluated, lowered and raised.
 
 use sapwood_onnx::{
-    Attribute, AttributeValue, Bytes, Dimension, DimensionValue, ElementType, ExternalData, Graph,
-    LowerLevel, Model, Nested, Node, OnnxModule, OperatorSet, Shape, Tensor, TensorData,
-    TensorType, Type, TypeValue, ValueInfo, lower_function, registry, to_model, to_program, write,
+    Attribute, AttributeValue, Bytes, DimensionValue, ElementType, ExternalData, Graph, LowerLevel,
+    Model, Node, OnnxModule, OperatorSet, Tensor, TensorData, Type, ValueInfo, lower_function,
+    registry, to_model, to_program, write,
 };
 use sapwood_ptir::eval::{self, DataType, RunOptions, Value};
 
 fn node(op: &str, input: &[&str], output: &[&str], attribute: Vec<Attribute>) -> Node {
-    Node {
-        op_type: Some(op.into()),
-        name: Some(format!("{op}/{}", output[0]).into()),
-        input: input.iter().map(|&n| n.into()).collect(),
-        output: output.iter().map(|&n| n.into()).collect(),
-        attribute,
-        ..Node::default()
-    }
+    let name = Some(format!("{op}/{}", output[0]).into());
+    Node { name, attribute, ..Node::new(op, input, output) }
 }
 
 fn int(name: &str, n: i64) -> Attribute {
@@ -33,35 +27,23 @@ fn longs(name: &str, values: &[i64]) -> Tensor {
 }
 
 fn info(name: &str, element: ElementType, dims: &[i64]) -> ValueInfo {
-    let dim = |&n: &i64| Dimension {
-        value: Some(match n {
-            n if n < 0 => DimensionValue::Param("batch".into()),
-            n => DimensionValue::Value(n),
-        }),
-        ..Dimension::default()
+    let dim = |&n: &i64| match n {
+        n if n < 0 => DimensionValue::Param("batch".into()),
+        n => DimensionValue::Value(n),
     };
-    let shape = Shape { dim: dims.iter().map(dim).collect(), ..Shape::default() };
-    let tensor =
-        TensorType { elem_type: Some(element.code()), shape: Some(shape), ..TensorType::default() };
-    let ty = Type { value: Some(TypeValue::Tensor(tensor)), ..Type::default() };
-    ValueInfo { name: Some(name.into()), r#type: Some(Nested::new(ty)), ..ValueInfo::default() }
+    let dims = dims.iter().map(|n| Some(dim(n)));
+    ValueInfo::new(name, Type::tensor(Some(element.code()), dims))
 }
 
 fn model(graph: Graph) -> Model {
-    Model {
-        ir_version: Some(9),
-        producer_name: Some("a test".into()),
-        opset_import: vec![
-            OperatorSet { version: Some(17), ..OperatorSet::default() },
-            OperatorSet {
-                domain: Some("com.example".into()),
-                version: Some(1),
-                ..OperatorSet::default()
-            },
-        ],
-        graph: Some(graph.into()),
-        ..Model::default()
-    }
+    let mut model = Model::new(graph, 9, 17);
+    model.producer_name = Some("a test".into());
+    model.opset_import.push(OperatorSet {
+        domain: Some("com.example".into()),
+        version: Some(1),
+        ..OperatorSet::default()
+    });
+    model
 }
 
 fn read(model: &Model) -> OnnxModule {
@@ -167,7 +149,7 @@ fn run(module: &OnnxModule) -> Vec<Value> {
 fn a_model_is_written_as_the_same_bytes() {
     for original in [varied(), network()] {
         let module = read(&original);
-        let back = to_model(&module.program, Some(&module.source)).unwrap();
+        let back = to_model(&module.program, Some(&module.source), None).unwrap();
         assert_eq!(back, *module.source.model());
         assert_eq!(write(&back).unwrap(), write(&original).unwrap());
     }
@@ -214,7 +196,7 @@ fn a_lowered_model_computes_the_same_and_gains_no_node() {
     for (a, b) in elements(&before).iter().zip(elements(&after)) {
         assert!((a - b).abs() < 1e-6, "{a} and {b}");
     }
-    let raised = to_model(&lowered.program, Some(&lowered.source)).unwrap();
+    let raised = to_model(&lowered.program, Some(&lowered.source), None).unwrap();
     let ops = |model: &Model| -> Vec<String> {
         let nodes = &model.graph.as_ref().unwrap().node;
         nodes.iter().map(|n| n.op_type.as_ref().unwrap().to_string()).collect()
@@ -244,4 +226,29 @@ fn invalid_models_are_refused_with_the_name_of_the_node() {
     let message = error.err().unwrap().to_string();
     assert!(message.contains("node `Relu/relu` (Relu) at byte "), "{message}");
     assert!(message.contains("`missing` is not defined"), "{message}");
+}
+
+#[test]
+fn all_names_of_ops_can_be_registered() {
+    let registry = sapwood_ptir::Registry::builtin().with(sapwood_onnx::op_defs()).unwrap();
+    let lazy = sapwood_onnx::registry();
+    let names =
+        |registry: &sapwood_ptir::Registry| registry.defs().map(|def| def.name).collect::<Vec<_>>();
+    assert_eq!(names(&registry), names(&lazy));
+    assert!(lazy.by_name("onnx.Conv").is_some() && lazy.by_name("onnx.Nothing").is_none());
+}
+
+#[test]
+fn a_node_costs_what_its_definition_costs() {
+    let text = "ptir 1\nfunc @f(%x: f32[?n, 8], %w: f32[8, 16], %shape: i64[1]) -> f32[?n, 16] {\n  \
+                %m = onnx.MatMul %x, %w : f32[?n, 16]\n  %r = onnx.Relu %m : f32[?n, 16]\n  \
+                %s = onnx.ReduceSum %r, %shape : f32[?n, 1]\n  %i = onnx.Identity %r : f32[?n, 16]\n  return %i\n}\n";
+    let options = sapwood_ptir::ParseOptions::new().registry(&registry());
+    let program = sapwood_ptir::parse_with(text, &options).unwrap();
+    let [cost] = sapwood_ptir::cost::of_program(&program).try_into().unwrap();
+    // 2 · 8 · 16 for each row of the product, 16 for the maximum and 16 for the sum.
+    assert_eq!(cost.flops.to_string(), "288*?n");
+    assert_eq!(cost.not_counted, 0);
+    // A view moves nothing: rows of 8, 16, 16, 16, 16 and 1 elements, and the weights and axes.
+    assert_eq!(cost.bytes.to_string(), "292*?n + 520");
 }

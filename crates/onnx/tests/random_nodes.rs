@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use sapwood_onnx::{
-    Attribute, AttributeType, AttributeValue, Bytes, Dimension, DimensionValue, ElementType,
-    ExternalData, Graph, LowerLevel, Model, Nested, Node, OperatorSet, Shape, Tensor, TensorType,
-    Type, TypeValue, ValueInfo, lower_function, ops, registry, to_program,
+    Attribute, AttributeType, AttributeValue, Bytes, DimensionValue, ElementType, ExternalData,
+    Graph, LowerLevel, Model, Nested, Node, OperatorSet, Tensor, Type, ValueInfo, lower_function,
+    ops, registry, to_program,
 };
 use sapwood_ptir::Program;
 use sapwood_ptir::eval::{self, RunOptions, Value};
@@ -90,14 +90,15 @@ const ELEMENTS: &[ElementType] = &[
     ElementType::Bfloat16,
 ];
 
+const EXTREMES: &[i64] = &[i64::MAX, i64::MIN, 1 << 33, -(1 << 40), 1 << 62, i32::MAX as i64];
+
 fn number(choices: &mut Choices<'_>) -> i64 {
     match choices.below(12) {
         0 => -1,
         1 => -2,
         2 => -(choices.below(9) as i64),
         3 => choices.below(20) as i64,
-        4 => [i64::MAX, i64::MIN, 1 << 33, -(1 << 40), 1 << 62, i64::from(i32::MAX)]
-            [choices.below(6)],
+        4 => EXTREMES[choices.below(EXTREMES.len())],
         5 => 0,
         6..=8 => 1,
         n => n as i64 - 7,
@@ -157,19 +158,12 @@ fn attribute(name: &str, ty: AttributeType, choices: &mut Choices<'_>) -> Option
 }
 
 fn info(name: &str, tensor: &Tensor, is_open: bool) -> ValueInfo {
-    let dim = |(axis, &n): (usize, &i64)| Dimension {
-        value: Some(match is_open {
-            true => DimensionValue::Param(format!("{name}{axis}").as_str().into()),
-            false => DimensionValue::Value(n),
-        }),
-        ..Dimension::default()
+    let dim = |(axis, &n): (usize, &i64)| match is_open {
+        true => DimensionValue::Param(format!("{name}{axis}").as_str().into()),
+        false => DimensionValue::Value(n),
     };
-    let shape =
-        Shape { dim: tensor.dims.iter().enumerate().map(dim).collect(), ..Shape::default() };
-    let ty =
-        TensorType { elem_type: tensor.data_type, shape: Some(shape), ..TensorType::default() };
-    let ty = Type { value: Some(TypeValue::Tensor(ty)), ..Type::default() };
-    ValueInfo { name: Some(name.into()), r#type: Some(Nested::new(ty)), ..ValueInfo::default() }
+    let dims = tensor.dims.iter().enumerate().map(|at| Some(dim(at)));
+    ValueInfo::new(name, Type::tensor(tensor.data_type, dims))
 }
 
 /// A model with one node, and its inputs.
@@ -219,6 +213,11 @@ fn one_node(bytes: &[u8], row: usize) -> (Model, Vec<Tensor>) {
     let (least, most) = schema.output_count();
     let outputs =
         least.max(1) + choices.below(most.min(least.max(1) + 3).saturating_sub(least.max(1)) + 1);
+    (with_outputs(schema, graph, node, outputs), inputs)
+}
+
+/// A model with the graph and its only node.
+fn with_outputs(schema: &ops::OpSchema, mut graph: Graph, mut node: Node, outputs: usize) -> Model {
     for i in 0..outputs {
         let name = format!("y{i}");
         node.output.push(name.as_str().into());
@@ -230,13 +229,12 @@ fn one_node(bytes: &[u8], row: usize) -> (Model, Vec<Tensor>) {
         version: Some(schema.versions[0]),
         ..OperatorSet::default()
     };
-    let model = Model {
+    Model {
         ir_version: Some(10),
         opset_import: vec![set],
         graph: Some(graph.into()),
         ..Model::default()
-    };
-    (model, inputs)
+    }
 }
 
 fn value(tensor: &Tensor) -> Option<Value> {
@@ -278,12 +276,66 @@ proptest! {
         check(&bytes, row);
     }
 }
+
+/// Every op with the same extreme number as each constant operand, and with integers of attributes that are extreme,
+/// zero or absent.
+#[test]
+fn every_op_takes_or_refuses_extreme_numbers() {
+    for schema in ops::all_schemas() {
+        for &extreme in EXTREMES {
+            for dims in [vec![], vec![1], vec![2]] {
+                for number in [None, Some(0), Some(extreme)] {
+                    check_model(extreme_node(schema, extreme, &dims, number), &[]);
+                }
+            }
+        }
+    }
+}
+
+/// A model with one node whose operands are constants filled with one number.
+fn extreme_node(schema: &ops::OpSchema, extreme: i64, dims: &[i64], number: Option<i64>) -> Model {
+    let mut graph = Graph { name: Some("g".into()), ..Graph::default() };
+    let mut node = Node {
+        op_type: Some(schema.name.into()),
+        domain: Some(schema.domain.into()),
+        ..Node::default()
+    };
+    let (min, max) = schema.input_count();
+    for i in 0..max.min(min + 2) {
+        let name = format!("x{i}");
+        let count = dims.iter().product::<i64>() as usize;
+        let bytes = extreme.to_le_bytes().repeat(count);
+        graph.initializer.push(Tensor::from_raw(
+            name.as_str(),
+            ElementType::Int64,
+            dims.to_vec(),
+            bytes.into(),
+        ));
+        node.input.push(name.as_str().into());
+    }
+    for row in &schema.attributes {
+        let value = match (row.r#type, number) {
+            (AttributeType::Int, Some(number)) => AttributeValue::Int(number),
+            (AttributeType::Ints, Some(number)) => AttributeValue::Ints(vec![number, number]),
+            _ => continue,
+        };
+        node.attribute.push(Attribute::new(row.name, value));
+    }
+    with_outputs(schema, graph, node, schema.output_count().0.max(1))
+}
+
 fn check(bytes: &[u8], row: usize) {
     let (model, inputs) = one_node(bytes, row);
+    check_model(model, &inputs);
+}
+
+fn check_model(model: Model, inputs: &[Tensor]) {
     let Ok(module) = to_program(model, ExternalData::default(), &registry()) else { return };
     let Some(inputs) = inputs.iter().map(value).collect::<Option<Vec<Value>>>() else { return };
     sapwood_ptir::verify(&module.program).unwrap_or_else(|e| panic!("{e}\n{}", module.program));
     run(&module.program, &inputs);
+    // Any node has a cost, or is not counted.
+    assert!(!sapwood_ptir::cost::of_program(&module.program).is_empty());
     let mut lowered = module.program.clone();
     for f in lowered.functions_mut() {
         lower_function(f, LowerLevel::All);

@@ -188,6 +188,15 @@ impl Attr {
         if let Self::Ints(list) = self { Some(list) } else { None }
     }
 
+    /// Returns the text of a string.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// Returns the literal, if the attribute is one.
     #[must_use]
     #[inline]

@@ -85,7 +85,7 @@ pub use op::{
     AttrDef, Bodies, Body, Control, EffectRule, Effects, InferCx, InferResult, InferredTypes,
     OmittedMeaning, Op, OpDef, OpError, OpFieldReader, OpKey, OpParts, OperandDef, OperandKind,
     OptValue, RegionSignature, Registry, RegistryError, ResultCount, Value, Values, check_axis,
-    ops_reference_page, unify_dims,
+    infer_checked, ops_reference_page, unify_dims,
 };
 pub use program::{BindError, DuplicateFunction, Program};
 pub use tables::{InternerLockGuard, lock_interners};

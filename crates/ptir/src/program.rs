@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
-use sapwood_types::Source;
+use sapwood_types::{Diagnostics, Source};
 
 use crate::attr::Attr;
 use crate::dims::Dim;
@@ -101,6 +101,22 @@ impl Program {
     #[must_use]
     pub fn registry(&self) -> &Arc<Registry> {
         &self.registry
+    }
+
+    /// Returns the program with a registry that has more ops. Instructions of unregistered ops that it defines become instructions of
+    /// these ops. O(n): functions are copied.
+    ///
+    /// # Errors
+    /// If such an instruction does not fit the definition of its op.
+    pub fn with_registry(&self, registry: &Arc<Registry>) -> Result<Self, Diagnostics> {
+        if self.functions.iter().any(|f| f.is_redefined_by(registry)) {
+            // The attributes of an unregistered op have another form.
+            return crate::from_json_with(&crate::to_json(self), registry);
+        }
+        let mut program = self.clone();
+        program.registry = registry.clone();
+        program.functions_mut().for_each(|f| f.set_registry(registry));
+        Ok(program)
     }
 
     /// Returns the functions, in order.

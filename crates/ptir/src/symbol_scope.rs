@@ -14,7 +14,7 @@ use sapwood_types::{Diagnostic, Diagnostics, Span};
 
 use crate::dims::{Facts, binding_order};
 use crate::func::Function;
-use crate::ids::{BodyId, InstId, TypeId, ValueId};
+use crate::ids::{BodyId, InstId, ValueId};
 use crate::name::Name;
 
 /// Checks that each symbol occurs only in the body that introduces it, and in the regions inside of this body.
@@ -22,17 +22,18 @@ pub(crate) fn check_symbol_scopes(f: &Function, problems: &mut Diagnostics) {
     if !f.has_named_dims() && f.facts().is_none() && !f.has_symbolic_attrs() {
         return;
     }
-    let mut scopes = SymbolScopes { f, home: HashMap::default(), checked: HashMap::default() };
+    let mut scopes = SymbolScopes { f, home: HashMap::default(), checked: Vec::new() };
     let params = f.params().iter().map(|&param| f.value_type(param));
     scopes.home.extend(binding_order(params, |_| false).into_iter().map(|name| (name, f.body())));
     for relation in f.facts().into_iter().flat_map(Facts::relations) {
-        for name in relation.expr.symbols() {
+        for &name in relation.expr.symbols() {
             if !scopes.home.contains_key(&name) {
                 let message = format!("no parameter binds ?{name} of `where {relation}`");
                 problems.error(f.span(), message);
             }
         }
     }
+    let has_symbolic_attrs = f.has_symbolic_attrs();
     let mut entered: Vec<BodyId> = Vec::new();
     // In post-order, because the results of an instruction exist after its regions have run.
     for inst in f.walk_post_order() {
@@ -53,7 +54,9 @@ pub(crate) fn check_symbol_scopes(f: &Function, problems: &mut Diagnostics) {
             }
         }
         let body = f.body_of(inst).unwrap_or(f.body());
-        scopes.check_attrs(inst, body, problems);
+        if has_symbolic_attrs {
+            scopes.check_attrs(inst, body, problems);
+        }
         for value in f.inst_results(inst) {
             scopes.check(value, body, Some(inst), f.inst_span(inst), problems);
         }
@@ -64,8 +67,8 @@ struct SymbolScopes<'a> {
     f: &'a Function,
     // The body that introduces a symbol.
     home: HashMap<Name, BodyId, FxBuildHasher>,
-    // The body in which a type was checked last: there its symbols are in scope.
-    checked: HashMap<TypeId, BodyId, FxBuildHasher>,
+    // For each type, the body in which it was checked last: there its symbols are in scope.
+    checked: Vec<Option<BodyId>>,
 }
 
 impl SymbolScopes<'_> {
@@ -93,7 +96,11 @@ impl SymbolScopes<'_> {
         problems: &mut Diagnostics,
     ) {
         // Many values have the same type.
-        if self.checked.insert(self.f.type_id(value), body) == Some(body) {
+        let id = self.f.type_id(value).index();
+        if id >= self.checked.len() {
+            self.checked.resize(id + 1, None);
+        }
+        if self.checked[id].replace(body) == Some(body) {
             return;
         }
         let ty = self.f.value_type(value);

@@ -11,6 +11,7 @@ use crate::{dims, name, op};
 pub struct InternerLockGuard {
     _ops: RwLockWriteGuard<'static, Option<op::key::Table>>,
     _dims: RwLockWriteGuard<'static, HashTable<&'static dims::Interned>>,
+    _monomials: RwLockWriteGuard<'static, HashTable<&'static dims::Product>>,
     _names: RwLockWriteGuard<'static, Option<name::Interner>>,
     _places: sapwood_types::InternerLockGuard,
 }
@@ -22,6 +23,7 @@ pub fn lock_interners() -> InternerLockGuard {
     InternerLockGuard {
         _ops: op::key::hold(),
         _dims: dims::hold(),
+        _monomials: dims::hold_monomials(),
         _names: name::hold(),
         _places: sapwood_types::lock_interners(),
     }

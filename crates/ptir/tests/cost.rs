@@ -406,3 +406,32 @@ fn a_million_levels_and_instructions() {
         assert_eq!(cost.peak_memory.to_string(), "12*?N");
     });
 }
+
+#[test]
+fn many_symbolic_widths_have_a_known_peak() {
+    // Tensors of 2, 3, … 40 times the extent: each is comparable with the others.
+    let mut text = String::from("ptir 1\nfunc @f(%w1: f32[?B]) -> f32[40*?B] {\n");
+    for width in 2..=40 {
+        text +=
+            &format!("%w{width} = concat %w{}, %w1 {{axis = 0}} : f32[{width}*?B]\n", width - 1);
+    }
+    let program =
+        parse(&(text + "return %w40\n}\n")).unwrap_or_else(|problems| panic!("{problems}"));
+    let peak = cost::of_program(&program)[0].peak_memory;
+    // The parameter and the last two tensors.
+    assert_eq!(peak.to_string(), "320*?B");
+    let mut bound = program.clone();
+    bound.bind_symbols(&[(Name::new("B"), 7)]).unwrap();
+    let known = cost::of_program(&bound)[0].peak_memory;
+    assert_eq!(peak.evaluate(&|_| Some(7)), known.known());
+}
+
+#[test]
+fn a_reshape_to_a_run_time_shape_is_a_view() {
+    let cost = cost_of(
+        "ptir 1\nfunc @f(%x: f32[?B, 4], %s: i64[1]) -> f32[4*?B] {\n\
+         %r = dynamic_reshape %x, %s : f32[4*?B]\n%y = exp %r : f32[4*?B]\nreturn %y\n}\n",
+    );
+    // The parameters and the result of `exp`.
+    assert_eq!(cost.peak_memory.to_string(), "32*?B + 8");
+}

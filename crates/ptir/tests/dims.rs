@@ -100,15 +100,71 @@ fn config() -> ProptestConfig {
     ProptestConfig { cases: cases(10_000, 1_000_000), ..sapwood_testing::properties() }
 }
 
+// The number of cases that one process checks. Expressions are never freed, and their number is limited: when the limit is reached, the
+// properties hold because nothing is known.
+const CASES_PER_PROCESS: u32 = 100_000;
+
+// Runs a property, in several processes if there are many cases. The name is that of the test.
+fn in_processes(name: &str, property: fn()) {
+    let mut left = config().cases;
+    if left <= CASES_PER_PROCESS {
+        property();
+        assert!(DimExpr::symbol(Name::new("one more")).is_some(), "{name}: too many expressions");
+        return;
+    }
+    let program = std::env::current_exe().unwrap();
+    while left > 0 {
+        let cases = left.min(CASES_PER_PROCESS);
+        left -= cases;
+        let mut command = std::process::Command::new(&program);
+        command.args(["--exact", name]).env("SAPWOOD_CASES", cases.to_string());
+        let output = command.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    }
+}
+
 fn expr(text: &str) -> DimExpr {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+#[test]
+fn the_normal_form_keeps_values() {
+    in_processes("dims::the_normal_form_keeps_values", check_the_normal_form_keeps_values);
+}
+
+#[test]
+fn text_round_trips() {
+    in_processes("dims::text_round_trips", check_text_round_trips);
+}
+
+#[test]
+fn decided_comparisons_are_right() {
+    in_processes("dims::decided_comparisons_are_right", check_decided_comparisons_are_right);
+}
+
+#[test]
+fn substitution_and_evaluation_commute() {
+    in_processes(
+        "dims::substitution_and_evaluation_commute",
+        check_substitution_and_evaluation_commute,
+    );
+}
+
+#[test]
+fn solutions_solve() {
+    in_processes("dims::solutions_solve", check_solutions_solve);
+}
+
+#[test]
+fn texts_never_panic() {
+    in_processes("dims::texts_never_panic", check_texts_never_panic);
 }
 
 proptest! {
     #![proptest_config(config())]
 
-    #[test]
-    fn the_normal_form_keeps_values(tree in trees(), values in bindings()) {
+    fn check_the_normal_form_keeps_values(tree in trees(), values in bindings()) {
         if let (Some(built), Some(value)) = (tree.build(), tree.value(&values))
             && let Some(found) = built.evaluate(&lookup(values))
         {
@@ -119,16 +175,14 @@ proptest! {
         }
     }
 
-    #[test]
-    fn text_round_trips(tree in trees()) {
+    fn check_text_round_trips(tree in trees()) {
         if let Some(built) = tree.build() {
             let text = built.to_string();
             prop_assert_eq!(text.parse::<DimExpr>().map_err(|e| e.to_string()), Ok(built), "{}", text);
         }
     }
 
-    #[test]
-    fn decided_comparisons_are_right(
+    fn check_decided_comparisons_are_right(
         left in trees(),
         right in trees(),
         assumed in prop::collection::vec((trees(), any::<bool>()), 0..4),
@@ -164,8 +218,7 @@ proptest! {
         prop_assert!(bounds.highest().is_none_or(|highest| highest >= x), "{} {:?} {:?}", a, bounds, facts);
     }
 
-    #[test]
-    fn substitution_and_evaluation_commute(tree in trees(), with in trees(), values in bindings()) {
+    fn check_substitution_and_evaluation_commute(tree in trees(), with in trees(), values in bindings()) {
         let (Some(e), Some(with)) = (tree.build(), with.build()) else { return Ok(()) };
         let first = Name::new(SYMBOLS[0]);
         let Some(replaced) = e.substitute(&|name| (name == first).then_some(with)) else { return Ok(()) };
@@ -177,8 +230,7 @@ proptest! {
         }
     }
 
-    #[test]
-    fn solutions_solve(tree in trees(), values in bindings()) {
+    fn check_solutions_solve(tree in trees(), values in bindings()) {
         let Some(e) = tree.build() else { return Ok(()) };
         let (symbol, lookup) = (Name::new(SYMBOLS[0]), lookup(values));
         let Some(result) = e.evaluate(&lookup) else { return Ok(()) };
@@ -188,8 +240,7 @@ proptest! {
         }
     }
 
-    #[test]
-    fn texts_never_panic(text in "[?AB0-9+*(), -]{0,40}|(floordiv|mod|min|max)[(][?]A, -?[0-9]{1,20}[)]") {
+    fn check_texts_never_panic(text in "[?AB0-9+*(), -]{0,40}|(floordiv|mod|min|max)[(][?]A, -?[0-9]{1,20}[)]") {
         let _ = text.parse::<DimExpr>();
     }
 }

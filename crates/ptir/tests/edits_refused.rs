@@ -214,6 +214,34 @@ fn an_op_whose_name_cannot_be_read_back_is_not_registered() {
 }
 
 #[test]
+fn a_program_gets_the_ops_that_are_defined_after_it() {
+    use sapwood_ptir::{AttrDef, Int, OpDef, OperandKind};
+    let text =
+        "ptir 1 func @f(%x: f32[2]) -> f32[2] { %y = my.roll %x {by = 1} : f32[2] return %y }";
+    let program = parse(text).unwrap();
+    let core = parse("ptir 1 func @g(%x: f32[2]) -> f32[2] { return %x }").unwrap();
+    let define = |attr: &'static str| {
+        let def = OpDef::new("my.roll", "my", &[], |cx| cx.same_as(0))
+            .operand("input", OperandKind::One)
+            .attr(AttrDef::new::<Int>(attr, None, &[]));
+        Registry::builtin().with([def]).unwrap()
+    };
+    let registry = define("by");
+    let defined = program.with_registry(&registry).unwrap();
+    let f = &defined.functions()[0];
+    let roll = f.walk().next().unwrap();
+    assert!(f.op_def(roll).is_some() && f.attr(roll, "by").is_some());
+    assert_eq!(defined.to_string(), program.to_string());
+    sapwood_ptir::verify(&defined).unwrap();
+    let core = core.with_registry(&registry).unwrap();
+    assert!(core.functions()[0].registry().by_name("my.roll").is_some());
+    // An instruction that does not fit the definition is an error, and the program stays as it is.
+    let error = program.with_registry(&define("distance")).unwrap_err();
+    assert!(error.to_string().contains("my.roll"), "{error}");
+    assert!(program.functions()[0].op_def(roll).is_none());
+}
+
+#[test]
 fn renaming_a_function_keeps_names_unique() {
     let mut program = parse(
         "ptir 1\nfunc @f(%x: f32[]) -> f32[] { return %x }\nfunc @g(%x: f32[]) -> f32[] { return %x }",

@@ -45,7 +45,11 @@ const ADD: &str = "ptir 1 func @main(%x: f32[?N], %y: f32[?N]) -> f32[?N] { %z =
 fn inputs_are_checked() {
     shows(ADD, &[f32s(&[1.0, 2.0]), f32s(&[10.0, 20.0])], &["[11.0, 22.0] : f32[2]"]);
     let (two, one) = (f32s(&[1.0, 2.0]), f32s(&[10.0]));
-    fails(ADD, &[two.clone(), one], "@main: dim ?N is 1, but was 2 before");
+    fails(
+        ADD,
+        &[two.clone(), one],
+        "@main: dim ?N is 1 in axis 0 of input 1, but was 2 in axis 0 of input 0",
+    );
     fails(ADD, std::slice::from_ref(&two), "@main: expected 2 inputs, found 1");
     fails(ADD, &[two.clone(), i32s(1)], "@main: input 1 is i32[], expected f32[?N]");
     fails(ADD, &[two, Value::Token], "@main: input 1 is token, expected f32[?N]");
@@ -199,7 +203,11 @@ fn results_are_checked_against_the_signature() {
     fails(text, &[f32s(&[1.0, 2.0, 3.0])], "@main: result 0 is f32[3], expected f32[4]");
     let text = "ptir 1 func @main(%x: f32[?B], %y: f32[?]) -> f32[?B] { return %y }";
     let (one, two) = (f32s(&[1.0]), f32s(&[1.0, 2.0]));
-    fails(text, &[one, two.clone()], "@main: dim ?B is 2, but was 1 before");
+    fails(
+        text,
+        &[one, two.clone()],
+        "@main: dim ?B is 2 in axis 0 of result 0, but was 1 in axis 0 of input 0",
+    );
     shows(text, &[two.clone(), two.clone()], &["[1.0, 2.0] : f32[2]"]);
     // For a callee, the error is at the call.
     let text = "ptir 1
@@ -237,7 +245,11 @@ fn many_named_dims_are_distinguished() {
     inputs.push(f32s(&[1.0; 30]));
     assert_eq!(run(&text, &inputs).unwrap_or_else(|e| panic!("{e}")).len(), NAMES + 1);
     text = text.replace(", f32[?N30])", ", f32[?N31])");
-    fails(&text, &inputs, "@main: dim ?N31 is 30, but was 31 before");
+    fails(
+        &text,
+        &inputs,
+        "@main: dim ?N31 is 30 in axis 0 of result 40, but was 31 in axis 0 of input 31",
+    );
 }
 
 #[test]

@@ -255,33 +255,22 @@ fn the_first_of_equals_and_nan_wins() {
 #[test]
 fn elements_move() {
     let iota = "%i = iota {axis = 0} : i32[6] %a = reshape %i : i32[2, 3] ";
-    for (inst, ty, expected) in [
-        ("transpose %a {perm = [1, 0]}", "i32[3, 2]", "[[0, 3], [1, 4], [2, 5]]"),
-        ("reverse %a {axes = [0, 1]}", "i32[2, 3]", "[[5, 4, 3], [2, 1, 0]]"),
-        (
-            "slice %a {starts = [0, 0], limits = [2, 3], strides = [1, 2]}",
-            "i32[2, 2]",
-            "[[0, 2], [3, 5]]",
-        ),
-        ("slice %a {starts = [2, 1], limits = [2, 3]}", "i32[0, 2]", "[]"),
-        ("concat %a, %a {axis = 1}", "i32[2, 6]", "[[0, 1, 2, 0, 1, 2], [3, 4, 5, 3, 4, 5]]"),
-        ("broadcast_to %a", "i32[2, 2, 3]", "[[[0, 1, 2], [3, 4, 5]], [[0, 1, 2], [3, 4, 5]]]"),
-        ("broadcast_in_dim %a {dims = [1, 0]}", "i32[3, 2]", "[[0, 3], [1, 4], [2, 5]]"),
-        (
-            "pad %a, 9:i32[] {low = [0, -1], high = [1, 0], interior = [0, 1]}",
-            "i32[3, 4]",
-            "[[9, 1, 9, 2], [9, 4, 9, 5], [9, 9, 9, 9]]",
-        ),
-        ("pad %a, 9:i32[] {low = [-1, 1], high = [0, -2]}", "i32[1, 2]", "[[9, 3]]"),
-        ("get_dimension_size %a {axis = 1}", "i32[]", "3"),
-        ("dynamic_slice %a, 9:i32[], -5:i32[] {sizes = [1, 2]}", "i32[1, 2]", "[[3, 4]]"),
-        (
-            "dynamic_update_slice %a, 7:i32[1, 2], 0:i32[], 8:i32[]",
-            "i32[2, 3]",
-            "[[0, 7, 7], [3, 4, 5]]",
-        ),
+    for case in [
+        "transpose %a {perm = [1, 0]} : i32[3, 2] => [[0, 3], [1, 4], [2, 5]]",
+        "reverse %a {axes = [0, 1]} : i32[2, 3] => [[5, 4, 3], [2, 1, 0]]",
+        "slice %a {starts = [0, 0], limits = [2, 3], strides = [1, 2]} : i32[2, 2] => [[0, 2], [3, 5]]",
+        "slice %a {starts = [2, 1], limits = [2, 3]} : i32[0, 2] => []",
+        "concat %a, %a {axis = 1} : i32[2, 6] => [[0, 1, 2, 0, 1, 2], [3, 4, 5, 3, 4, 5]]",
+        "broadcast_to %a : i32[2, 2, 3] => [[[0, 1, 2], [3, 4, 5]], [[0, 1, 2], [3, 4, 5]]]",
+        "broadcast_in_dim %a {dims = [1, 0]} : i32[3, 2] => [[0, 3], [1, 4], [2, 5]]",
+        "pad %a, 9:i32[] {low = [0, -1], high = [1, 0], interior = [0, 1]} : i32[3, 4] => [[9, 1, 9, 2], [9, 4, 9, 5], [9, 9, 9, 9]]",
+        "pad %a, 9:i32[] {low = [-1, 1], high = [0, -2]} : i32[1, 2] => [[9, 3]]",
+        "get_dimension_size %a {axis = 1} : i32[] => 3",
+        "dynamic_slice %a, 9:i32[], -5:i32[] {sizes = [1, 2]} : i32[1, 2] => [[3, 4]]",
+        "dynamic_update_slice %a, 7:i32[1, 2], 0:i32[], 8:i32[] : i32[2, 3] => [[0, 7, 7], [3, 4, 5]]",
     ] {
-        assert_eq!(eval(&format!("{iota} %r = {inst} : {ty} return %r")), expected, "{inst}");
+        let (inst, expected) = case.split_once(" => ").unwrap();
+        assert_eq!(eval(&format!("{iota} %r = {inst} return %r")), expected, "{inst}");
     }
     assert_eq!(eval("%r = iota {axis = 0} : i4[10] return %r"), "[0, 1, 2, 3, 4, 5, 6, 7, -8, -7]");
 }

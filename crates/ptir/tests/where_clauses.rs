@@ -123,3 +123,50 @@ fn ten_thousand_symbols_are_bound_and_checked() {
     let error = eval::run(&program, "main", &inputs, &RunOptions::default()).unwrap_err();
     assert!(error.to_string().contains("?n9999 >= 1"), "{error}");
 }
+
+// Each of these took minutes when every extent or fact was compared with all others; now each takes about a second.
+const LONGEST: std::time::Duration = std::time::Duration::from_secs(30);
+
+#[test]
+fn many_dependent_extents_are_solved_in_any_order() {
+    let (count, start) = (30_000, std::time::Instant::now());
+    // Each extent needs the symbol of the next parameter.
+    let param = |i: usize| format!("%x{i}: f32[?n{i} + ?n{}]", i - 1);
+    let params: Vec<String> = (1..count).rev().map(param).chain(["%x0: f32[?n0]".into()]).collect();
+    let arguments: Vec<String> = (0..count).rev().map(|i| format!("%x{i}")).collect();
+    let numbers: Vec<String> =
+        (0..count).rev().map(|i| format!("%x{i}: f32[{}]", 2 - usize::from(i == 0))).collect();
+    let text = format!(
+        "ptir 1
+        func @main({}) -> f32[1] {{ %y = call @f {} : f32[1] return %y }}
+        func @f({}) -> f32[?n{}] {{ %y = iota {{axis = 0}} : f32[?n{}] return %y }}",
+        numbers.join(", "),
+        arguments.join(", "),
+        params.join(", "),
+        count - 1,
+        count - 1,
+    );
+    let program = parse(&text).unwrap_or_else(|e| panic!("{e}"));
+    let inputs: Vec<Value> = (0..count).rev().map(|i| input(2 - usize::from(i == 0))).collect();
+    let found = eval::run(&program, "main", &inputs, &RunOptions::default());
+    assert_eq!(found.unwrap_or_else(|e| panic!("{e}"))[0].ty().to_string(), "f32[1]");
+    assert!(start.elapsed() < LONGEST, "{:?}", start.elapsed());
+}
+
+#[test]
+fn many_facts_are_compared_by_their_symbols() {
+    let (count, start) = (20_000, std::time::Instant::now());
+    let params: Vec<String> = (0..count).map(|i| format!("%x{i}: f32[?s{i}]")).collect();
+    let of = |fact: &dyn Fn(usize) -> String| (1..count).map(fact).collect::<Vec<_>>().join(", ");
+    for facts in [
+        of(&|i| format!("?s{} >= ?s{i}", i - 1)),
+        of(&|i| format!("?s{} == ?s{i}", i - 1)),
+        of(&|i| format!("?s{i} == ?s{}", i - 1)),
+        of(&|i| format!("?s0 >= ?s{i} + 1")),
+        of(&|i| format!("?s{i} >= ?s0 + 1")),
+    ] {
+        let text = format!("ptir 1 func @main({}) where {facts} {{ return }}", params.join(", "));
+        parse(&text).unwrap_or_else(|e| panic!("{e}"));
+    }
+    assert!(start.elapsed() < LONGEST, "{:?}", start.elapsed());
+}

@@ -50,6 +50,12 @@ pub(crate) fn dtype_to_numpy(py: Python<'_>, dtype: DataType) -> PyResult<Bound<
         DataType::Bf16 => ("ml_dtypes", "bfloat16"),
         DataType::F8E4M3Fn => ("ml_dtypes", "float8_e4m3fn"),
         DataType::F8E5M2 => ("ml_dtypes", "float8_e5m2"),
+        DataType::F8E4M3Fnuz => ("ml_dtypes", "float8_e4m3fnuz"),
+        DataType::F8E5M2Fnuz => ("ml_dtypes", "float8_e5m2fnuz"),
+        DataType::F8E8M0Fnu => ("ml_dtypes", "float8_e8m0fnu"),
+        DataType::F4E2M1Fn => ("ml_dtypes", "float4_e2m1fn"),
+        DataType::I2 => ("ml_dtypes", "int2"),
+        DataType::U2 => ("ml_dtypes", "uint2"),
     };
     let numpy = numpy(py)?;
     let scalar = py.import(module).and_then(|module| module.getattr(name)).map_err(|error| {
@@ -173,7 +179,7 @@ pub(crate) fn array_content<'py>(
     Ok(Some(ArrayContent { dtype, shape, bytes: canonical_elements(py, dtype, bytes) }))
 }
 
-/// Rewrites elements to their canonical bytes: NumPy only tests whether a bool is zero, and reads only the low half of a 4-bit element.
+/// Rewrites elements to their canonical bytes: NumPy only tests whether a bool is zero, and reads only the low bits of a narrow element.
 fn canonical_elements<'py>(
     py: Python<'py>,
     dtype: DataType,
@@ -181,7 +187,9 @@ fn canonical_elements<'py>(
 ) -> Bound<'py, PyBytes> {
     let canonical: fn(u8) -> u8 = match dtype {
         DataType::Bool => |byte| u8::from(byte != 0),
-        DataType::U4 => |byte| byte & 0xf,
+        DataType::U4 | DataType::F4E2M1Fn => |byte| byte & 0xf,
+        DataType::U2 => |byte| byte & 3,
+        DataType::I2 => |byte| (((byte << 6) as i8) >> 6) as u8,
         DataType::I4 => |byte| (((byte << 4) as i8) >> 4) as u8,
         _ => return bytes,
     };

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use sapwood_structural::{
     AnyRef, ConstructError, Error, Facts, Mismatch, MismatchReason, NodePath, NodeRef, PathStep,
-    StructuralOptions, Value, View, check_hooks,
+    StructuralOptions, Value, View, check_hooks, sharing_hash,
 };
 
 use crate::convert::{ValueArg, to_python, to_value};
@@ -105,14 +105,23 @@ pub(crate) fn equal_with_options(
 }
 
 /// Returns the 64-bit structural hash, which equal values share under the same flags. Never calls `__hash__`.
+///
+/// Nodes of kind `"dag"` that are shared in other places are not equal, but have the same hash unless `hash_sharing` is set.
 #[pyfunction]
-#[pyo3(signature = (value, map_free_vars = false, skip_tensor_content = false))]
+#[pyo3(signature = (value, map_free_vars = false, skip_tensor_content = false, *, hash_sharing = false))]
 fn structural_hash(
     value: &Bound<'_, PyAny>,
     map_free_vars: bool,
     skip_tensor_content: bool,
+    hash_sharing: bool,
 ) -> PyResult<u64> {
-    hash_with_options(value, StructuralOptions { map_free_vars, skip_tensor_content })
+    let hash = hash_with_options(value, StructuralOptions { map_free_vars, skip_tensor_content })?;
+    if !hash_sharing {
+        return Ok(hash);
+    }
+    let (py, value) = (value.py(), to_value(value)?);
+    let sharing = run_engine(py, [value.as_node().map(AnyRef::node)], || sharing_hash(&value));
+    Ok(hash ^ sharing.rotate_left(1))
 }
 
 /// Implements the Python function with `StructuralOptions` instead of flags.
@@ -214,8 +223,8 @@ impl StructuralKey {
         map_free_vars: bool,
         skip_tensor_content: bool,
     ) -> PyResult<Self> {
-        let hash = structural_hash(value, map_free_vars, skip_tensor_content)?;
         let options = StructuralOptions { map_free_vars, skip_tensor_content };
+        let hash = hash_with_options(value, options)?;
         Ok(Self { value: to_value(value)?, hash, options })
     }
 
@@ -223,6 +232,12 @@ impl StructuralKey {
     #[getter]
     fn value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, self.value.view())
+    }
+
+    /// The wrapped value, under the name that tvm-ffi uses.
+    #[getter]
+    fn key<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.value(py)
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -1,9 +1,10 @@
 //! `Seq`, `Map` and `Set`: the immutable containers.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
+use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PySlice, PyTuple};
+use pyo3::types::{PyDict, PyList, PySlice, PyTuple, PyType};
 use rustc_hash::FxBuildHasher;
 use sapwood_structural::{AnyRef, ChildLayout, Map, Seq, Set, Value, View, abridged};
 
@@ -53,6 +54,20 @@ fn container(object: &Bound<'_, PyAny>, layout: ChildLayout, wanted: &str) -> Py
             Err(errors::argument_error(object.py(), message))
         }
     }
+}
+
+/// Returns a class of `collections.abc`.
+fn abstract_class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("collections.abc")?.getattr(name)
+}
+
+/// Calls a method that `collections.abc.Set` implements in terms of `in`, iteration and length.
+fn set_method<'py>(
+    set: &Bound<'py, PySet>,
+    name: &str,
+    other: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    abstract_class(set.py(), "Set")?.call_method1(name, (set, other))
 }
 
 fn unhashable(name: &str) -> PyErr {
@@ -180,7 +195,8 @@ impl PySeq {
     ) -> PyResult<Bound<'py, PyAny>> {
         let any = &slf.as_super().get().any;
         if index.is_instance_of::<PySlice>() {
-            return children(slf.py(), any)?.into_any().get_item(index);
+            let items = children(slf.py(), any)?.into_any().get_item(index)?;
+            return slf.get_type().call1((items,));
         }
         let len = any.node().len();
         let place: isize = index.extract()?;
@@ -207,9 +223,17 @@ impl PySeq {
         children(slf.py(), &slf.as_super().get().any)?.contains(value)
     }
 
-    /// Returns the index of the first item that equals `value`.
-    fn index(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
-        children(slf.py(), &slf.as_super().get().any)?.index(value)
+    /// Returns the index of the first item that equals `value`, between `start` and `stop`.
+    #[pyo3(signature = (value, start = 0, stop = None))]
+    fn index(
+        slf: &Bound<'_, Self>,
+        value: &Bound<'_, PyAny>,
+        start: isize,
+        stop: Option<isize>,
+    ) -> PyResult<usize> {
+        let items = children(slf.py(), &slf.as_super().get().any)?;
+        let stop = stop.unwrap_or(isize::MAX);
+        items.call_method1("index", (value, start, stop))?.extract()
     }
 
     /// Returns the number of items that equal `value`.
@@ -236,13 +260,10 @@ fn to_map(slf: &Bound<'_, PyMap>) -> PyResult<Map> {
 }
 
 impl PyMap {
-    fn map_entries<'py>(
-        slf: &Bound<'py, Self>,
-        part: impl Fn(Python<'py>, &Value, &Value) -> PyResult<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
+    fn key_tuple<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let map = to_map(slf)?;
-        let parts = map.iter().map(|(key, value)| part(slf.py(), key, value));
-        PyTuple::new(slf.py(), parts.collect::<PyResult<Vec<_>>>()?)
+        let keys = map.iter().map(|(key, _)| to_python(slf.py(), key.view()));
+        PyTuple::new(slf.py(), keys.collect::<PyResult<Vec<_>>>()?)
     }
 
     fn find<'py>(
@@ -296,25 +317,28 @@ impl PyMap {
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(Self::keys(slf)?.try_iter()?.into_any())
+        Ok(Self::key_tuple(slf)?.try_iter()?.into_any())
     }
 
-    /// Returns the keys in insertion order.
-    fn keys<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        Self::map_entries(slf, |py, key, _| to_python(py, key.view()))
+    /// Returns a view of the keys in insertion order.
+    fn keys<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        abstract_class(slf.py(), "KeysView")?.call1((slf,))
     }
 
-    /// Returns the values in insertion order.
-    fn values<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        Self::map_entries(slf, |py, _, value| to_python(py, value.view()))
+    /// Returns a view of the values in insertion order.
+    fn values<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        abstract_class(slf.py(), "ValuesView")?.call1((slf,))
     }
 
-    /// Returns the pairs of key and value in insertion order.
-    fn items<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        Self::map_entries(slf, |py, key, value| {
-            let pair = (to_python(py, key.view())?, to_python(py, value.view())?);
-            Ok(pair.into_pyobject(py)?.into_any())
-        })
+    /// Returns a view of the pairs of key and value in insertion order.
+    fn items<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        abstract_class(slf.py(), "ItemsView")?.call1((slf,))
+    }
+
+    fn __reversed__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let keys = PyList::new(slf.py(), Self::key_tuple(slf)?)?;
+        keys.reverse()?;
+        Ok(keys.try_iter()?.into_any())
     }
 
     fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
@@ -342,7 +366,30 @@ impl PySet {
             None => {
                 container(&pyo3::types::PySet::empty(py)?.into_any(), ChildLayout::Set, "a set")?
             }
-            Some(members) => container(members, ChildLayout::Set, "a set")?,
+            Some(members) if members.is_instance_of::<Self>() => {
+                container(members, ChildLayout::Set, "a set")?
+            }
+            Some(members) => {
+                let mut distinct: Vec<Value> = Vec::new();
+                // A member that equals an earlier one is left out, as in Python's sets.
+                let mut keys = HashMap::<u64, Vec<usize>, FxBuildHasher>::default();
+                let failed = |error| compare::compare_error(py, error);
+                for item in items::items(members)? {
+                    let value = to_value(&item)?;
+                    let hash = sapwood_structural::hash(&value).map_err(failed)?.lo;
+                    let places = keys.entry(hash).or_default();
+                    let mut known = false;
+                    for &place in &*places {
+                        known |=
+                            sapwood_structural::equal(&distinct[place], &value).map_err(failed)?;
+                    }
+                    if !known {
+                        places.push(distinct.len());
+                        distinct.push(value);
+                    }
+                }
+                Set::new(distinct).map_err(failed)?.into_any().into()
+            }
         };
         Ok(PyClassInitializer::from(node).add_subclass(Self))
     }
@@ -370,8 +417,95 @@ impl PySet {
         Ok(members.try_iter()?.into_any())
     }
 
-    fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
-        equals(&slf.as_super().get().any, other)
+    #[classmethod]
+    fn _from_iterable<'py>(
+        cls: &Bound<'py, PyType>,
+        members: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        cls.call1((members,))
+    }
+
+    fn __richcmp__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        op: CompareOp,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let name = match op {
+            CompareOp::Eq | CompareOp::Ne => {
+                let equal = equals(&slf.as_super().get().any, other);
+                let holds = equal == matches!(op, CompareOp::Eq);
+                return Ok(holds.into_pyobject(slf.py())?.to_owned().into_any());
+            }
+            CompareOp::Le => "__le__",
+            CompareOp::Lt => "__lt__",
+            CompareOp::Ge => "__ge__",
+            CompareOp::Gt => "__gt__",
+        };
+        set_method(slf, name, other)
+    }
+
+    fn __and__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        set_method(slf, "__and__", other)
+    }
+
+    fn __rand__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        set_method(slf, "__rand__", other)
+    }
+
+    fn __or__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        set_method(slf, "__or__", other)
+    }
+
+    fn __ror__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        set_method(slf, "__ror__", other)
+    }
+
+    fn __sub__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        set_method(slf, "__sub__", other)
+    }
+
+    fn __rsub__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        set_method(slf, "__rsub__", other)
+    }
+
+    fn __xor__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        set_method(slf, "__xor__", other)
+    }
+
+    fn __rxor__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        set_method(slf, "__rxor__", other)
+    }
+
+    /// Returns whether no member is also a member of `other`.
+    fn isdisjoint<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        set_method(slf, "isdisjoint", other)
     }
 
     fn __hash__(&self) -> PyResult<usize> {

@@ -3,8 +3,10 @@
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
+use sapwood::ptir::eval::EvalError;
 use sapwood::{Diagnostic, Diagnostics, Source, SourceErrors};
 
+use crate::callback_cause;
 use crate::diagnostic::PyDiagnostic;
 
 macro_rules! error_kinds {
@@ -53,8 +55,12 @@ error_kinds! {
 
 /// Returns an exception of a kind with a message.
 pub(crate) fn new_error(py: Python<'_>, kind: ErrorKind, message: impl Into<String>) -> PyErr {
+    let message = message.into();
     match kind.class(py) {
-        Ok(class) => PyErr::from_type(class.clone(), (message.into(),)),
+        Ok(class) => {
+            let raised = PyErr::from_type(class.clone(), (message.clone(),));
+            callback_cause::add(py, &message, raised)
+        }
         Err(failed) => failed,
     }
 }
@@ -88,6 +94,15 @@ pub(crate) fn source_errors(py: Python<'_>, kind: ErrorKind, errors: &SourceErro
     rendered_error(py, kind, errors.render(), &errors.diagnostics)
 }
 
+/// Returns the exception for an error of a run, with the location of the instruction.
+pub(crate) fn run_error(py: Python<'_>, error: &EvalError) -> PyErr {
+    let mut diagnostics = Diagnostics::new();
+    if !error.span.is_unknown() {
+        diagnostics.push(Diagnostic::error(error.span, error.to_string()));
+    }
+    rendered_error(py, ErrorKind::Run, error.to_string(), &diagnostics)
+}
+
 fn rendered_error(
     py: Python<'_>,
     kind: ErrorKind,
@@ -98,7 +113,8 @@ fn rendered_error(
         let shown: Vec<&Diagnostic> = diagnostics.iter().collect();
         let shown = shown.into_iter().map(|one| Bound::new(py, PyDiagnostic::from(one)));
         let shown = PyTuple::new(py, shown.collect::<PyResult<Vec<_>>>()?)?;
-        Ok(PyErr::from_value(kind.class(py)?.call1((text, shown))?))
+        let raised = PyErr::from_value(kind.class(py)?.call1((&text, shown))?);
+        Ok(callback_cause::add(py, &text, raised))
     };
     build().unwrap_or_else(|failed| failed)
 }

@@ -7,8 +7,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sapwood::ptir::{InternerLockGuard, lock_interners};
 
+use crate::ptir::own_ops::{self, OwnOpsLock};
+
 thread_local! {
-    static HELD: Cell<Option<InternerLockGuard>> = const { Cell::new(None) };
+    static HELD: Cell<Option<(OwnOpsLock, InternerLockGuard)>> = const { Cell::new(None) };
 }
 
 /// Registers the hooks with `os.register_at_fork`, where it exists.
@@ -26,7 +28,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 fn before_fork() {
     // This cannot deadlock: no thread that holds one of these locks waits for this thread.
-    HELD.set(Some(lock_interners()));
+    HELD.set(Some((own_ops::lock_table(), lock_interners())));
 }
 
 #[pyfunction]

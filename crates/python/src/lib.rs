@@ -10,9 +10,9 @@
 //! | `scoped_borrow` | Slots that give Python objects access to a borrowed context while one call runs (**contains unsafe code**). |
 //! | `convert`, `containers`, `items`, `numbers`, `arrays` | Conversion between Python and Rust: values, `Seq`, `Map` and `Set`, lists, numbers, NumPy arrays. |
 //! | `compare`, `hooks`, `traverse`, `pickle` | Structural comparison; `__s_equal__` and `__s_hash__`; walks, maps and substitution; pickling. |
-//! | `data_type`, `span`, `diagnostic`, `errors` | The classes `DataType`, `Span` and `Diagnostic`; the exceptions. |
+//! | `data_type`, `span`, `diagnostic`, `errors`, `callback_cause` | The classes `DataType`, `Span` and `Diagnostic`; the exceptions and their causes. |
 //! | `ir/` | The front-end IR: `constructors`, `arguments`, `text` (parsing, printing, passes), `run`. |
-//! | `ptir/` | PTIR: `program`, `function` (handles), `builder`, `emit`, `attrs`, `types`, `ops`, `compare`, `run`. |
+//! | `ptir/` | PTIR: `program`, `function` (handles), `builder`, `emit`, `attrs`, `types`, `ops`, `own_ops` (ops that are defined in Python), `compare`, `run`. |
 //! | `rewrite/` | Rewriting: `pipeline`, `pattern` (patterns in Python), `rules`, `listener`, `verify`, `report`. |
 //! | `lowering` | Lowering, and rewriting with selected patterns. |
 //! | `command` | The entry point of the `sapwood` command. |
@@ -22,6 +22,7 @@
 
 mod args;
 mod arrays;
+mod callback_cause;
 mod classes;
 mod command;
 mod compare;

@@ -10,6 +10,7 @@ use sapwood::rewrite::{
 use crate::errors::{self, ErrorKind};
 use crate::ir::program;
 use crate::items::Items;
+use crate::ptir::own_ops;
 use crate::ptir::program::PyProgram;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -26,7 +27,7 @@ fn lower_program(
     source: Option<(String, String)>,
 ) -> PyResult<PyProgram> {
     let before = program(node)?;
-    let lowered = py.detach(|| sapwood::lower::lower(&before));
+    let lowered = py.detach(|| sapwood::lower::lower_with(&before, &own_ops::registry()));
     let lowered = lowered.map_err(|problems| {
         let source = source.map(|(name, text)| Source::new(&name, text));
         errors::diagnostics_error(py, ErrorKind::Verify, &problems, source.as_ref())

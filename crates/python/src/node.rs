@@ -99,6 +99,11 @@ impl Node {
         })
     }
 
+    /// Returns whether both are the same node.
+    fn same_as(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| self.any.same(&other.get().any))
+    }
+
     fn __hash__(&self) -> usize {
         // Addresses are multiples of sixteen.
         self.any.node().id().rotate_right(4)

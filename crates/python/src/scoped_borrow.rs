@@ -14,6 +14,7 @@
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
+use sapwood::ptir::Function;
 use sapwood::rewrite::Rewrite;
 use sapwood_structural::{EqualCx, HashCx};
 
@@ -78,6 +79,9 @@ macro_rules! scoped_borrow {
     };
 }
 
+/// A function that a condition of a rule reads.
+pub(crate) struct FunctionView<'a>(pub(crate) &'a Function);
+
 scoped_borrow!(
     /// The context of an equality hook, available while the hook runs.
     ScopedEqualCx,
@@ -92,4 +96,9 @@ scoped_borrow!(
     /// The rewrite that a pattern attempts, available while the pattern's function runs.
     ScopedRewrite,
     Rewrite
+);
+scoped_borrow!(
+    /// The function that a condition of a rule reads, available while the condition runs.
+    ScopedFunction,
+    FunctionView
 );

@@ -30,7 +30,8 @@
 //! | `pattern/` | Patterns: `rewrite` (the context of a pattern), `patch` and `patch_builder` (staged instructions), `moved_region`, `root_view`, `gate` (cheap conditions), `pattern_set`, `pattern_list` (registration), `into_pattern`, `early_return` (macros). |
 //! | [`matchers/`](mod@matchers) | Matchers: descriptions of definitions for patterns. `op_matcher` and `ops` match ops, `constants` constants; `conditions`, `scope`. |
 //! | `greedy/` | The greedy driver: `driver` (the loop), `worklist`, `attempt` (one pattern, with rollback), `failure_cache`, `merge_equal`, `rewrite_cycles`, `verify_changes`, `config`, `stats`. |
-//! | [`optimize/`](mod@optimize) | The laws of the pass `optimize`, which lower the number of operations. |
+//! | [`optimize/`](mod@optimize) | The laws of the pass `optimize`, which lower the cost of a program. |
+//! | `cost_goals` | The costs that `optimize` lowers, and the change of cost by one rewrite. |
 //! | [`canonicalize/`](mod@canonicalize) | The shipped patterns, one file per op family. `commutative`, `movement` and `attributes` have patterns for several families; `tensor_views`, `numeric_constants`, `carried_values` and `reducer` are helpers. |
 //! | `fold`, `dce` | Folding; dead code elimination. |
 //! | `cse/` | Common subexpression elimination: `value_table`, `ordered_sets`. |
@@ -40,6 +41,7 @@
 
 mod assumptions;
 pub mod canonicalize;
+mod cost_goals;
 mod cse;
 mod dce;
 mod fold;
@@ -53,6 +55,7 @@ mod pipeline;
 mod rewriter;
 
 pub use assumptions::{ASSUMPTIONS, Assumption};
+pub use cost_goals::{CostGoal, CostGoals};
 pub use cse::eliminate_common_subexpressions;
 pub use dce::eliminate_dead_code;
 pub use fold::{FoldResult, Folded};
@@ -74,9 +77,10 @@ pub use pattern::{
 pub use pipeline::{
     AddPatterns, DEFAULT_PIPELINE, MakePass, MakePassClosure, MakePassFn, OptionInfo, OptionValue,
     PassInfo, PassManager, PassOptions, PassReport, PatternReader, PatternSources, PipelineFailure,
-    PipelineParser, Reproducer, ReproducerError, RunReport, parse_pipeline, print_pipeline,
+    PipelineParser, Reproducer, ReproducerError, RunReport, find_first_rewrite, parse_pipeline,
+    print_pipeline,
 };
-pub use rewriter::{Listener, ProgramRewriter, RewriteError, StepKind};
+pub use rewriter::{Listener, ProgramRewriter, RewriteError, StepKind, constant_of};
 pub use sapwood_types::FloatMode;
 
 /// Names used by the macros of this crate and by the mutated copies of its patterns.

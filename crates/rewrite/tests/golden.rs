@@ -1,5 +1,6 @@
 //! Golden files of patterns and passes.
 
+#[allow(dead_code, reason = "golden files are not compared up to NaN")]
 mod meaning;
 mod pattern_files;
 

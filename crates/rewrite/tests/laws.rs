@@ -5,11 +5,12 @@ use crate::meaning;
 use std::fmt::Write;
 
 use sapwood_ptir::eval::DataType;
+use sapwood_ptir::structural::{Mode, hash};
 use sapwood_ptir::testing::Rng;
 use sapwood_ptir::{Program, parse};
 use sapwood_rewrite::{
-    FloatMode, FrozenPatternSet, GreedyConfig, PatternSet, apply_patterns_and_fold_greedily,
-    canonicalize,
+    FloatMode, FrozenPatternSet, GreedyConfig, PatternSet, ProgramRewriter,
+    apply_patterns_and_fold_greedily, canonicalize,
 };
 
 fn all() -> PatternSet {
@@ -236,6 +237,77 @@ fn arithmetic_comes_to_an_end_and_keeps_its_meaning() {
         }
     }
     assert!(rewrites > 10_000, "only {rewrites} rewrites");
+}
+
+fn simplified(program: &Program, set: &FrozenPatternSet, floats: FloatMode) -> Program {
+    let config = GreedyConfig {
+        floats,
+        merge_equal: true,
+        order_operands: true,
+        expensive_checks: false,
+        ..GreedyConfig::default()
+    };
+    let mut program = program.clone();
+    rewrite(&mut program, set, &config);
+    program
+}
+
+fn count_ops(program: &Program) -> usize {
+    let f = &program.functions()[0];
+    f.walk().filter(|&inst| f.op_name(inst) != "constant").count()
+}
+
+#[test]
+fn more_float_freedom_never_leaves_more_ops() {
+    let set = all().freeze();
+    let mut fewer = 0;
+    for seed in 0..u64::from(sapwood_testing::cases(1_000, 50_000)) {
+        let before = arithmetic(seed);
+        let modes = [FloatMode::Exact, FloatMode::Nsz, FloatMode::Fast];
+        let counts = modes.map(|mode| count_ops(&simplified(&before, &set, mode)));
+        assert!(
+            counts[0] >= counts[1] && counts[1] >= counts[2],
+            "seed {seed}: {counts:?}\n{before}"
+        );
+        fewer += usize::from(counts[2] < counts[0]);
+    }
+    assert!(fewer > 20, "only {fewer} programs have fewer ops");
+}
+
+// Swaps the operands of some commutative instructions.
+fn with_swapped_operands(program: &Program, rng: &mut Rng) -> (Program, usize) {
+    let mut swapped = program.clone();
+    let name = swapped.functions()[0].name();
+    let f = swapped.function_mut(name).unwrap();
+    let mut rw = ProgramRewriter::new(f);
+    let mut count = 0;
+    for inst in rw.function().walk().collect::<Vec<_>>() {
+        let f = rw.function();
+        let commutes = f.op_def(inst).is_some_and(|def| def.commutative);
+        if let (true, &[a, b]) = (commutes && rng.one_in(2), f.operands(inst)) {
+            rw.set_operands(inst, &[b, a]).unwrap();
+            count += usize::from(a != b);
+        }
+    }
+    (swapped, count)
+}
+
+#[test]
+fn the_order_of_operands_does_not_matter() {
+    let set = all().freeze();
+    let mut swaps = 0;
+    for seed in 0..u64::from(sapwood_testing::cases(1_000, 50_000)) {
+        let before = simplified(&arithmetic(seed), &set, FloatMode::Exact);
+        let (swapped, count) = with_swapped_operands(&before, &mut Rng::new(seed));
+        swaps += count;
+        let [a, b] = [&before, &swapped].map(|p| simplified(p, &set, FloatMode::Exact));
+        assert_eq!(
+            hash(&a, Mode::DataFlow),
+            hash(&b, Mode::DataFlow),
+            "seed {seed}\n{before}\n{a}\n{b}"
+        );
+    }
+    assert!(swaps > 300, "only {swaps} instructions");
 }
 
 #[test]

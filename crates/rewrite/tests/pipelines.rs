@@ -201,6 +201,44 @@ impl Pass for Bad {
     }
 }
 
+// Erases a dead instruction, and reports no change.
+struct Silent;
+
+impl Pass for Silent {
+    fn name(&self) -> &'static str {
+        "silent"
+    }
+    fn run_on_program(&self, p: &mut Program, _: &mut PassContext) -> Result<bool, PassError> {
+        for f in p.functions_mut() {
+            let dead = f.walk().find(|&i| f.value_of(i).is_some() && f.results_unused(i));
+            if let Some(dead) = dead {
+                f.erase(dead).unwrap();
+            }
+        }
+        Ok(false)
+    }
+}
+
+#[test]
+fn a_pass_that_does_not_report_its_change_fails_with_the_change() {
+    let silent: Arc<dyn Pass> = Arc::new(Silent);
+    for in_place in [false, true] {
+        let fixpoint: Arc<dyn Pass> = Arc::new(FixpointPass::new(vec![silent.clone()]));
+        for pass in [&silent, &fixpoint] {
+            let mut program = parse(PROGRAM).unwrap();
+            let manager = PassManager::from(vec![pass.clone()]).in_place(in_place);
+            let failure = manager.run(&mut program).unwrap_err();
+            let message = failure.to_string();
+            assert!(message.contains("changed the program but reported no change"), "{message}");
+            assert!(message.contains("neg"), "{message}");
+            // There is nothing dead in this program.
+            let mut program = parse(PROGRAM).unwrap();
+            PassManager::parse("dce").unwrap().run(&mut program).unwrap();
+            assert!(!manager.run(&mut program).unwrap().changed());
+        }
+    }
+}
+
 #[test]
 fn a_failing_pass_leaves_the_program_as_it_was_and_a_reproducer() {
     let folder = std::env::temp_dir().join(format!("sapwood-rewrite-{}", std::process::id()));

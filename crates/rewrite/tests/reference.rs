@@ -108,3 +108,18 @@ fn assumptions_name_patterns_and_can_be_switched_off() {
         assert!(sapwood_rewrite::PassManager::parse(&pipeline).is_ok(), "{pipeline}");
     }
 }
+
+#[test]
+fn every_op_with_a_rule_for_shape_values_is_in_a_golden_file() {
+    let folder = repository().join("tests/golden/patterns");
+    let files = ["shape_value_as_dims", "decided_by_facts", "size_as_dims"];
+    let texts =
+        files.map(|name| std::fs::read_to_string(folder.join(format!("{name}.ptir"))).unwrap());
+    // The lines that begin with `//>` are outputs.
+    let programs: Vec<&str> = texts.iter().flat_map(|t| t.lines()).collect();
+    // A `refine` of a shape is only evaluated when StableHLO is read; the programs of JAX contain it.
+    for op in sapwood_ptir::eval::SHAPE_VALUE_OPS.iter().filter(|&&op| op != "refine") {
+        let used = |line: &&str| !line.starts_with("//") && line.contains(&format!(" = {op} "));
+        assert!(programs.iter().any(used), "no golden file has `{op}` as a shape value");
+    }
+}

@@ -45,7 +45,7 @@ impl CutSymbols {
             symbols.bind(f, &inputs, &needed);
             let open = needed.iter().find_map(|&(expr, inst)| {
                 let rest = symbols.map(expr);
-                Some((rest.symbols().into_iter().find(|&name| !symbols.knows(name))?, inst))
+                Some((rest.symbols().iter().copied().find(|&name| !symbols.knows(name))?, inst))
             });
             let Some((dim, inst)) = open else { break };
             let binder = find_binder(f, found.ops[0], &inputs, dim);
@@ -86,7 +86,8 @@ impl CutSymbols {
     fn bind(&mut self, f: &Function, inputs: &[ValueId], needed: &[(DimExpr, InstId)]) {
         self.bound = bound_symbols(inputs.iter().map(|&v| f.value_type(v)));
         self.fresh.clear();
-        let mut taken: Vec<Name> = needed.iter().flat_map(|(expr, _)| expr.symbols()).collect();
+        let mut taken: Vec<Name> =
+            needed.iter().flat_map(|(expr, _)| expr.symbols()).copied().collect();
         let mut open: Vec<DimExpr> = Vec::new();
         for &input in inputs {
             f.value_type(input).for_each_dim(&mut |dim| {

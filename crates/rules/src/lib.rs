@@ -54,7 +54,7 @@
 //! | --- | --- |
 //! | `language/` | The rule language: `lexer`, `parse`, `ast`, `resolve` (names; builds the pattern graph), `alternatives` (choices, wildcards, types), `terms` and `condition` (`where`), `rhs` (the replacement), `vocabulary` (predicates and functions), `axis_map` (axes through broadcasts). |
 //! | `graph/` | The pattern graph, the form in which all patterns are matched: `function` (patterns written as functions), `literal`, `look_through`, `shape`, `callees`, `match_plan` (the order of search), `symmetry`. |
-//! | `matcher/` | The matcher: `find` (many patterns in one walk), `search` (one pattern from one root), `open` (alternatives, wildcards and look-through in it), `index`, `feasibility`, `regions`, `matches`, `pattern_instance`; `explain` and `match_failure` give reasons for missing matches. |
+//! | `matcher/` | The matcher: `find` (many patterns in one walk), `search` (one pattern from one root), `open` (alternatives, wildcards and look-through in it), `index`, `feasibility`, `regions`, `matches`, `pattern_instance`; `explain`, `match_failure` and `failure_text` give reasons for missing matches. |
 //! | `legality`, `effects`, `overlap` | Conditions for replacing a match; effects in the context of the program; selection of matches that do not overlap. |
 //! | `extract/` | Extraction: `copy` (a match as a function), `replace` (by a call). |
 //! | `passes` | The passes `outline` and `rules`. |
@@ -79,9 +79,10 @@ mod rule_pattern;
 
 pub use attr_text::show_attr;
 pub use extract::{ExtractOptions, ExtractReport, ExtractedCall, RefusedMatch, extract};
-pub use graph::{MAX_OPS, PatternGraph, pattern_of, patterns_from};
+pub use graph::{MAX_OPS, PatternGraph, pattern_of, patterns_from, patterns_of_program};
 pub use language::{
-    Argument, ArgumentKind, AttrFunction, Predicate, Rule, Vocabulary, WordArguments, rules_from,
+    Argument, ArgumentKind, AttrFunction, Predicate, Rule, Vocabulary, WordArguments, WordPlace,
+    rules_from,
 };
 pub use legality::{IllegalMatch, legalities, legality};
 pub use matcher::{
@@ -89,7 +90,7 @@ pub use matcher::{
 };
 pub use overlap::{OverlapPreference, select};
 pub use passes::{OutlinePass, PASSES};
-pub use pattern_files::{PatternFiles, SourceReader, pipeline_parser};
+pub use pattern_files::{PatternFiles, ProgramReader, SourceReader, pipeline_parser};
 pub use rule_check::{RuleCheckOptions, RuleCounterexample, RuleVerdict, check_rule};
 
 /// Compiles and runs the code of the guide as tests.

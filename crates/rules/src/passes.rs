@@ -38,6 +38,10 @@ impl Pass for OutlinePass {
         OUTLINE.name
     }
 
+    fn reports_changes(&self) -> bool {
+        true
+    }
+
     fn options(&self) -> Vec<(&'static str, String)> {
         OUTLINE.options_of(self, &Self::new([], ExtractOptions::default()))
     }

@@ -6,11 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sapwood_ptir::{Name, Registry};
+use sapwood_ptir::{Name, Program, Registry};
 use sapwood_rewrite::{PatternSet, PipelineParser};
 use sapwood_types::{Diagnostic, Diagnostics, Source, SourceErrors, Span, read_source};
 
-use crate::graph::{PatternGraph, patterns_from};
+use crate::graph::{PatternGraph, patterns_from, patterns_of_program};
 use crate::language::{Rule, Vocabulary, rules_from};
 use crate::passes::PASSES;
 
@@ -42,21 +42,48 @@ pub fn pipeline_parser() -> PipelineParser<'static> {
 /// A function that reads a file of patterns or rules.
 pub type SourceReader<'a> = dyn Fn(&Path) -> Result<Source, SourceErrors> + 'a;
 
+/// A function that reads a program whose functions are patterns, and runs the passes on it that run on the programs that are searched.
+/// Returns `None` for a file of another format.
+pub type ProgramReader<'a> = dyn Fn(&Path) -> Option<Result<(Source, Program), SourceErrors>> + 'a;
+
 /// A reader of files of patterns and rules.
 #[derive(Clone, Copy)]
 pub struct PatternFiles<'a> {
     registry: &'a Arc<Registry>,
     read: &'a SourceReader<'a>,
+    words: Option<&'a Vocabulary>,
+    programs: Option<&'a ProgramReader<'a>>,
 }
 
 impl<'a> PatternFiles<'a> {
     /// Returns a reader for patterns of these ops, which reads the files themselves with `read`.
     pub fn new(registry: &'a Arc<Registry>, read: &'a SourceReader<'a>) -> Self {
-        Self { registry, read }
+        Self { registry, read, words: None, programs: None }
     }
 
-    /// Reads patterns: the functions of `.ptir` files, and the left sides of the rules of `.rules` files. A directory adds all
-    /// files in it.
+    /// Sets the predicates and functions that rules may use; by default the built-in ones.
+    #[must_use]
+    pub fn vocabulary(mut self, words: &'a Vocabulary) -> Self {
+        self.words = Some(words);
+        self
+    }
+
+    /// Sets the reader of patterns that are programs of other formats, such as StableHLO. Without it they are refused.
+    #[must_use]
+    pub fn programs(mut self, programs: &'a ProgramReader<'a>) -> Self {
+        self.programs = Some(programs);
+        self
+    }
+
+    fn rules_of(&self, source: &Source) -> Result<Vec<Rule>, Diagnostics> {
+        match self.words {
+            Some(words) => rules_from(source, self.registry, words),
+            None => rules_from(source, self.registry, &Vocabulary::builtin()),
+        }
+    }
+
+    /// Reads patterns: the functions of `.ptir` files and of programs in other formats, and the left sides of the rules of `.rules` files. A
+    /// directory adds all `.ptir` and `.rules` files in it.
     ///
     /// # Errors
     /// If a file cannot be read or has errors, or if two patterns have the same name; all errors are reported.
@@ -64,18 +91,38 @@ impl<'a> PatternFiles<'a> {
         let files = expand_directories(paths)?;
         read_files(
             &files,
-            self.read,
             "pattern",
             |p: &PatternGraph| (p.name(), p.span()),
-            |source| {
-                if is_rules_file(Path::new(source.name())) {
-                    let rules = rules_from(source, self.registry, &Vocabulary::builtin())?;
-                    return Ok(rules.into_iter().map(Rule::into_pattern).collect());
+            |path| {
+                if let Some((source, program)) = self.read_program(path)? {
+                    let patterns = patterns_of_program(&program, source.name());
+                    return Ok((source, patterns));
                 }
-                patterns_from(source, self.registry)
+                let source = (self.read)(path)?;
+                let patterns = match is_rules_file(Path::new(source.name())) {
+                    true => self
+                        .rules_of(&source)
+                        .map(|rules| rules.into_iter().map(Rule::into_pattern).collect()),
+                    false => patterns_from(&source, self.registry),
+                };
+                Ok((source, patterns))
             },
         )
         .map(|(patterns, _)| patterns)
+    }
+
+    // Reads a program of another format than PTIR text.
+    fn read_program(&self, path: &Path) -> Result<Option<(Source, Program)>, SourceErrors> {
+        if let Some(programs) = self.programs {
+            return programs(path).transpose();
+        }
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        if ["mlir", "onnx", "json", "py"].contains(&extension) {
+            let path = path.display();
+            let message = format!("{path}: cannot be read here; expected a .ptir or .rules file");
+            return Err(SourceErrors::plain(message));
+        }
+        Ok(None)
     }
 
     /// Reads the rules of `.rules` files. A directory adds all files in it.
@@ -111,10 +158,13 @@ impl<'a> PatternFiles<'a> {
         files.retain(|path| is_rules_file(path) || path.as_os_str() == "-");
         read_files(
             &files,
-            self.read,
             "rule",
             |rule: &Rule| (Name::new(rule.name()), rule.pattern().span()),
-            |source| rules_from(source, self.registry, &Vocabulary::builtin()),
+            |path| {
+                let source = (self.read)(path)?;
+                let rules = self.rules_of(&source);
+                Ok((source, rules))
+            },
         )
     }
 }
@@ -122,17 +172,16 @@ impl<'a> PatternFiles<'a> {
 // Reads the items of files, and reports all errors at once.
 fn read_files<T>(
     files: &[PathBuf],
-    read: &SourceReader<'_>,
     kind: &str,
     name_and_span: impl Fn(&T) -> (Name, Span),
-    parse: impl Fn(&Source) -> Result<Vec<T>, Diagnostics>,
+    read: impl Fn(&Path) -> Result<(Source, Result<Vec<T>, Diagnostics>), SourceErrors>,
 ) -> Result<(Vec<T>, Vec<Source>), SourceErrors> {
     let mut items: Vec<T> = Vec::new();
     let mut first_spans: HashMap<Name, Span> = HashMap::new();
     let mut errors = SourceErrors::default();
     for path in files {
-        let source = read(path)?;
-        match parse(&source) {
+        let (source, read) = read(path)?;
+        match read {
             Ok(new) => {
                 for item in new {
                     let (name, span) = name_and_span(&item);

@@ -12,7 +12,7 @@ use sapwood_rewrite::{OpRef, PatternFn, PatternId, PatternSet, Rewrite};
 use sapwood_types::{DataType, Diagnostic, Diagnostics};
 use smallvec::SmallVec;
 
-use crate::graph::{Number, OtherOps, PatternGraph, PatternOperand, ValueSource};
+use crate::graph::{MatchPlan, Number, OpIx, OtherOps, PatternGraph, PatternOperand, ValueSource};
 use crate::language::{NewOp, NewOperand, NewValue, Rhs, Rule, resolve_attr};
 use crate::matcher::{Bindings, FindOptions, Search, SearchContext, SearchEnd};
 
@@ -70,14 +70,32 @@ impl Rule {
         let rule = self.clone();
         let root = &self.pattern.ops[self.root];
         let keys: Option<Vec<OpKey>> = match &root.others {
-            OtherOps::None => Some(vec![root.key]),
+            OtherOps::None => {
+                let mut keys = vec![root.key];
+                for (op, _) in &self.other_plans {
+                    let key = self.pattern.ops[*op].key;
+                    if !keys.contains(&key) {
+                        keys.push(key);
+                    }
+                }
+                Some(keys)
+            }
             OtherOps::These(keys) => Some([&[root.key], &keys[..]].concat()),
             OtherOps::All => None,
         };
         let options = FindOptions { share_ops: true, ..FindOptions::default() };
         let rewrite = move |op: OpRef, rw: &mut Rewrite<'_>| -> Option<Values> {
             let mut staged = seen.as_ref().map(|_| Vec::new());
-            let values = rule.apply(&right, &options, op.root, rw, &mut staged)?;
+            let starts = std::iter::once((rule.root, &rule.plan))
+                .chain(rule.other_plans.iter().map(|(op, plan)| (*op, plan)));
+            let mut values = None;
+            for start in starts {
+                values = rule.apply(&right, &options, start, op.root, rw, &mut staged);
+                if values.is_some() {
+                    break;
+                }
+            }
+            let values = values?;
             if let (Some(seen), Some(staged)) = (&seen, staged) {
                 let types: Vec<String> =
                     values.iter().filter_map(|&v| rw.ty(v)).map(ToString::to_string).collect();
@@ -98,12 +116,20 @@ impl Rule {
         &self,
         right: &Rhs,
         options: &FindOptions,
+        (start, plan): (OpIx, &MatchPlan),
         root: InstId,
         rw: &mut Rewrite<'_>,
         staged: &mut Option<Vec<StagedItem>>,
     ) -> Option<Values> {
         let f = rw.function();
-        if !may_match(&self.pattern, self.root, f, root) {
+        if !self.pattern.ops[start].accepts(f.op_key(root))
+            || !may_match(&self.pattern, start, f, root)
+        {
+            return None;
+        }
+        // The ops that a wildcard stands for have different numbers of results.
+        let several = !self.pattern.ops[self.root].is_one();
+        if several && f.inst_results(root).len() != right.outputs.len() {
             return None;
         }
         let exact = rw.floats() < self.floats();
@@ -115,7 +141,7 @@ impl Rule {
             return None;
         }
         let cx = SearchContext { f, index: None, callees: None, options };
-        let mut search = Search::new(cx, &self.pattern, &self.plan);
+        let mut search = Search::new(cx, &self.pattern, plan);
         let mut bound: Option<Bindings> = None;
         let ended = search.run(root, |search| {
             bound = Some(search.bound.clone());
@@ -134,12 +160,100 @@ impl Rule {
             return None;
         }
         let had = rw.is_ordered(root);
-        let mut emitter =
-            RhsEmitter { f, rw, bound: &bound, created: Vec::new(), staged, ordered: false };
+        let several = !self.other_plans.is_empty();
+        let outputs: Values = match several {
+            true => self.pattern.outputs.iter().map(|&v| bound.values[v]).collect::<Option<_>>()?,
+            false => f.inst_results(root).collect(),
+        };
+        let mut emitter = RhsEmitter {
+            f,
+            rw,
+            bound: &bound,
+            outputs,
+            created: Vec::new(),
+            staged,
+            ordered: false,
+        };
         let values = emitter.emit_rhs(right)?;
         // A rule neither adds nor drops an effect.
-        (emitter.ordered == had).then_some(values)
+        if emitter.ordered != had {
+            return None;
+        }
+        if several {
+            let outputs = std::mem::take(&mut emitter.outputs);
+            return replace_several(
+                f,
+                rw,
+                root,
+                &outputs,
+                &values,
+                &self.inputs_of(right, &bound)?,
+            );
+        }
+        Some(values)
     }
+
+    // Returns the values of the match that the right side uses.
+    fn inputs_of(&self, right: &Rhs, bound: &Bindings) -> Option<Vec<ValueId>> {
+        let operands = right.ops.iter().flat_map(|op| &op.operands);
+        let mut inputs = Vec::new();
+        for operand in operands {
+            match operand {
+                NewOperand::One(NewValue::Old(value)) => inputs.push(bound.values[*value]?),
+                NewOperand::Rest(list) => inputs.extend(bound.lists[*list].clone()?),
+                NewOperand::One(_) => {}
+            }
+        }
+        for output in &right.outputs {
+            if let NewValue::Old(value) = output {
+                inputs.push(bound.values[*value]?);
+            }
+        }
+        Some(inputs)
+    }
+}
+
+// Replaces several outputs of a match: the new instructions come before the first output if all inputs are defined there, otherwise before the
+// last one if no output is used before it. Returns the replacement of the root.
+fn replace_several(
+    f: &Function,
+    rw: &mut Rewrite<'_>,
+    root: InstId,
+    outputs: &[ValueId],
+    values: &[ValueId],
+    inputs: &[ValueId],
+) -> Option<Values> {
+    let insts: Vec<InstId> = outputs.iter().map(|&v| f.inst_of(v)).collect::<Option<_>>()?;
+    let body = f.body_of(root);
+    let fits = |(n, &inst): (usize, &InstId)| {
+        f.body_of(inst) == body
+            && f.inst_results(inst).len() == 1
+            && !rw.is_ordered(inst)
+            && !insts[..n].contains(&inst)
+    };
+    if !insts.iter().enumerate().all(fits) {
+        return None;
+    }
+    let first = insts.iter().copied().min_by_key(|&i| f.order_key(i))?;
+    let last = insts.iter().copied().max_by_key(|&i| f.order_key(i))?;
+    let available = |place: InstId| inputs.iter().all(|&v| f.is_available_to(v, place));
+    let used_before_last = || {
+        let end = f.order_key(last);
+        outputs
+            .iter()
+            .any(|&v| f.uses(v).any(|u| f.order_key(u.user) < end && !insts.contains(&u.user)))
+    };
+    let place = if available(first) {
+        first
+    } else if available(last) && !used_before_last() {
+        last
+    } else {
+        return None;
+    };
+    let at_root = insts.iter().position(|&inst| inst == root)?;
+    let others = insts.iter().zip(values).enumerate().filter(|(n, _)| *n != at_root);
+    rw.replace_also(place, others.map(|(_, (&inst, &value))| (inst, value)).collect());
+    Some(Values::from_slice(&values[at_root..=at_root]))
 }
 
 // Returns whether elements of a value are floats or complex numbers.
@@ -182,6 +296,8 @@ struct RhsEmitter<'a, 'r, 'f> {
     f: &'f Function,
     rw: &'a mut Rewrite<'r>,
     bound: &'a Bindings,
+    // The values that are replaced.
+    outputs: Values,
     created: Vec<Values>,
     // The created items, if they are observed.
     staged: &'a mut Option<Vec<StagedItem>>,
@@ -200,7 +316,7 @@ impl RhsEmitter<'_, '_, '_> {
         for (n, output) in outputs.into_iter().enumerate() {
             values.push(match output {
                 NewValue::Number(number) => {
-                    let ty = self.f.value_type(self.rw.result(n)?).as_tensor()?;
+                    let ty = self.f.value_type(*self.outputs.get(n)?).as_tensor()?;
                     self.constant(ty, number)?
                 }
                 other => self.value(other)?,
@@ -350,7 +466,7 @@ impl RhsEmitter<'_, '_, '_> {
     fn output_types(&self, number: usize, right: &Rhs) -> Option<Vec<ValueType>> {
         let own = right.outputs.iter().enumerate();
         let own = own.filter(|(_, o)| matches!(o, NewValue::Made(op, _) if *op == number));
-        own.map(|(n, _)| Some(self.f.value_type(self.rw.result(n)?).clone())).collect()
+        own.map(|(n, _)| Some(self.f.value_type(*self.outputs.get(n)?).clone())).collect()
     }
 
     // Returns the result types of an op that declares them: as written, those of the results it replaces, or that of its operand.

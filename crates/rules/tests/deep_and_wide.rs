@@ -5,8 +5,8 @@ use std::path::Path;
 
 use sapwood_ptir::{Program, Registry, parse};
 use sapwood_rules::{
-    ExtractOptions, FindOptions, MAX_OPS, PatternFiles, PatternGraph, explain, extract,
-    find_matches, patterns_from,
+    ExtractOptions, FindOptions, MAX_OPS, PatternFiles, PatternGraph, Rule, Vocabulary, explain,
+    extract, find_matches, patterns_from, rules_from,
 };
 use sapwood_testing::{cases, on_small_stack};
 use sapwood_types::{Diagnostics, Source};
@@ -179,4 +179,51 @@ fn both_orders_of_operands_are_not_tried_for_ever() {
     assert_eq!((found.matches.len(), found.exhausted.len()), (0, 0));
     let misses = explain(&program, &patterns, &FindOptions::default(), 1);
     assert_eq!(misses.len(), 1);
+}
+
+fn read_rules(text: &str) -> Vec<PatternGraph> {
+    let rules =
+        rules_from(&Source::new("p.rules", text), &Registry::builtin(), &Vocabulary::builtin());
+    rules.unwrap_or_else(|p| panic!("{p}")).into_iter().map(Rule::into_pattern).collect()
+}
+
+// Alternatives, optional ops and look-through, over values with many uses and over long chains: the number of steps grows with the
+// program, and no faster.
+#[test]
+fn open_patterns_take_a_linear_number_of_steps() {
+    let patterns = read_rules(
+        "pattern gate through [reshape, cast]: mul((tanh | exp | logistic)(x), add?(x, const c))
+         pattern scaled through [reshape]: mul(exp(x), const c) | div(exp(x), const c) | mul(neg(x), y)",
+    );
+    let wide = |n: usize| {
+        let mut body = String::from("  %r = reshape %v0 : f32[4]\n");
+        for n in 0..n {
+            let op = ["tanh", "exp", "logistic", "neg"][n % 4];
+            let _ = writeln!(body, "  %a{n} = {op} %r : f32[4]\n  %m{n} = mul %a{n}, %v0 : f32[4]");
+        }
+        function("main", "%v0: f32[4]", &body, "%m0")
+    };
+    let deep = |n: usize| {
+        let mut body = String::new();
+        for n in 0..n {
+            let op = ["reshape", "exp", "cast", "tanh"][n % 4];
+            let _ = writeln!(body, "  %a{n} = {op} %v{n} : f32[4]");
+            let _ = writeln!(body, "  %v{} = mul %a{n}, %v{n} : f32[4]", n + 1);
+        }
+        function("main", "%v0: f32[4]", &body, &format!("%v{n}"))
+    };
+    let steps = |text: String| {
+        let program = parse(&text).unwrap_or_else(|p| panic!("{p}"));
+        let found = find_matches(&program, &patterns, &FindOptions::default());
+        assert!(found.exhausted.is_empty() && !found.matches.is_empty());
+        found.steps
+    };
+    let count = cases(2000, 100_000) as usize;
+    for program in [&wide as &dyn Fn(usize) -> String, &deep] {
+        let (small, large) = (steps(program(count)), steps(program(4 * count)));
+        assert!(
+            large <= 4 * small + 100,
+            "{small} steps, {large} in a program of four times the size"
+        );
+    }
 }

@@ -175,11 +175,7 @@ fn published_rules_are_decided() {
         for rule in
             rules(&sapwood_testing::repository().join("examples/patterns/published").join(file))
         {
-            // One of the false rules is wrong on few instances.
-            let instances = match FALSE_RULES.contains(&rule.name()) {
-                true => 1000,
-                false => sapwood_testing::cases(100, 1000) as usize,
-            };
+            let instances = sapwood_testing::cases(100, 1000) as usize;
             let options = RuleCheckOptions { instances, ..RuleCheckOptions::default() };
             match check_rule(&rule, &Registry::builtin(), &options) {
                 RuleVerdict::Holds(n) if n == instances => {}

@@ -94,10 +94,12 @@ fn the_reference_of_passes_is_fresh() {
     for info in pipeline_parser().passes() {
         let _ = write!(out, "\n## `{}`\n\n{}\n", info.name, info.doc);
         if !info.options.is_empty() {
-            out += "\n| option | |\n| --- | --- |\n";
+            out += "\n| option | | default |\n| --- | --- | --- |\n";
         }
-        for option in info.options {
-            let _ = writeln!(out, "| `{}` | {} |", option.name, option.doc.replace('|', "\\|"));
+        for (option, default) in info.options.iter().zip(info.defaults()) {
+            let doc = option.doc.replace('|', "\\|");
+            let default = if default.is_empty() { default } else { format!("`{default}`") };
+            let _ = writeln!(out, "| `{}` | {doc} | {default} |", option.name);
         }
     }
     let path = sapwood_testing::repository().join("docs/reference/passes.md");

@@ -1,5 +1,6 @@
 //! The tests of rules, in one program: each program takes seconds to link.
 
+mod block_definitions;
 mod blocks;
 mod deep_and_wide;
 mod examples;

@@ -31,11 +31,13 @@
 //! | `cache` | The cache of compiled programs. |
 //! | `lazy/` | Lazy graphs: `capture`, `compose` (fragments into one function), `tensor`. |
 //! | `kernels/` | The fast kernels: `elementwise`, `broadcast`, `reduce`, `dot`; `math` (vectorized functions), `parallel` (threads), `gemm` (matrix products; **contains the unsafe code of this crate**). |
+//! | `fuse/` | Fusion: groups of instructions that run block by block, in one pass over memory. |
 //! | `tolerance` | The tolerances of the fast kernels. |
 
 mod backend;
 mod cache;
 mod cpu;
+mod fuse;
 mod kernels;
 mod lazy;
 mod tolerance;

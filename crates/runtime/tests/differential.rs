@@ -337,3 +337,78 @@ fn long_and_short_columns_agree() {
         }
     }
 }
+
+#[test]
+fn convolutions_agree() {
+    let mut rng = Rng::new(14);
+    let allowed = NumberTolerance { relative: 1e-5, absolute: 1e-4 };
+    // [batch, height, width, features], [height, width] of the kernel, result features, attributes, groups, [height, width] of the result.
+    let cases = [
+        ([1, 5, 6, 3], [3, 3], 4, "pads = [[1, 1], [1, 1]]", 1, [5, 6]),
+        ([2, 9, 8, 5], [3, 2], 7, "strides = [2, 3]", 1, [4, 3]),
+        ([1, 4, 4, 8], [1, 1], 16, "", 1, [4, 4]),
+        ([3, 4, 5, 2], [1, 1], 3, "strides = [2, 2]", 1, [2, 3]),
+        ([1, 6, 6, 4], [3, 3], 2, "kernel_dilation = [2, 1], pads = [[2, 2], [0, 2]]", 1, [6, 6]),
+        ([2, 3, 4, 3], [2, 2], 5, "input_dilation = [2, 2]", 1, [4, 6]),
+        ([1, 4, 5, 2], [3, 2], 3, "reversal = [1, 0]", 1, [2, 4]),
+        ([1, 40, 40, 16], [3, 3], 32, "pads = [[1, 1], [1, 1]]", 1, [40, 40]),
+        ([2, 7, 7, 9], [3, 3], 9, "pads = [[1, 1], [1, 1]], strides = [2, 1]", 9, [4, 7]),
+        ([1, 40, 40, 64], [5, 5], 64, "pads = [[2, 2], [2, 2]], reversal = [1, 1]", 64, [40, 40]),
+        // Groups of several features run in the fixed order.
+        ([1, 5, 5, 4], [2, 2], 6, "", 2, [4, 4]),
+    ];
+    for (input, [kh, kw], outs, attrs, groups, [height, width]) in cases {
+        let kernel = [kh, kw, input[3] / groups, outs];
+        let result = [input[0], height, width, outs];
+        let comma = if attrs.is_empty() { "" } else { ", " };
+        let text = format!(
+            "ptir 1 func @f(%x: f32{input:?}, %k: f32{kernel:?}) -> f32{result:?} {{
+               %y = convolution %x, %k {{input_dims = [0, 3, 1, 2], kernel_dims = [2, 3, 0, 1],
+                 output_dims = [0, 3, 1, 2], feature_groups = {groups}{comma}{attrs}}} : f32{result:?}
+               return %y }}"
+        );
+        let inputs = [floats(&mut rng, &input, false), floats(&mut rng, &kernel, false)];
+        agree(&text, &inputs, allowed);
+    }
+}
+
+#[test]
+fn transposes_agree() {
+    let mut rng = Rng::new(15);
+    for (shape, perm) in [
+        (&[70, 90][..], &[1, 0][..]),
+        (&[1000, 17], &[1, 0]),
+        (&[5, 33, 40], &[0, 2, 1]),
+        (&[5, 33, 40], &[2, 1, 0]),
+        (&[5, 33, 40], &[2, 0, 1]),
+        (&[5, 33, 40], &[1, 0, 2]),
+        (&[6, 7, 8, 20], &[3, 1, 0, 2]),
+        (&[6, 7, 8, 20], &[0, 2, 1, 3]),
+        (&[6, 1, 800], &[2, 1, 0]),
+        (&[5000, 1], &[1, 0]),
+    ] {
+        let to: Vec<usize> = perm.iter().map(|&axis| shape[axis]).collect();
+        let text = format!(
+            "ptir 1 func @f(%x: f32{shape:?}) -> f32{to:?} {{
+               %y = transpose %x {{perm = {perm:?}}} : f32{to:?}
+               return %y }}"
+        );
+        agree(&text, &[floats(&mut rng, shape, true)], NumberTolerance::SAME);
+    }
+}
+
+#[test]
+fn products_of_narrow_floats_agree() {
+    let mut rng = Rng::new(16);
+    for ty in ["bf16", "f16"] {
+        let text = format!(
+            "ptir 1 func @f(%a: f32[20, 33], %b: f32[33, 9]) -> {ty}[20, 9] {{
+               %x = cast %a : {ty}[20, 33]
+               %y = cast %b : {ty}[33, 9]
+               %c = dot_general %x, %y {{lhs_contract = [1], rhs_contract = [0]}} : {ty}[20, 9]
+               return %c }}"
+        );
+        let inputs = [floats(&mut rng, &[20, 33], false), floats(&mut rng, &[33, 9], false)];
+        agree(&text, &inputs, NumberTolerance { relative: 0.01, absolute: 0.01 });
+    }
+}

@@ -1,6 +1,7 @@
 //! The tests of backends, in one program: each program takes seconds to link.
 
 mod differential;
+mod fusion;
 mod lazy;
 mod registries;
 mod trace;

@@ -1,5 +1,6 @@
 //! The formats of program files: reading and printing programs.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use sapwood_onnx::{self as onnx, OnnxSource};
 use sapwood_ptir::{self as ptir, Registry};
 #[cfg(feature = "stablehlo")]
 use sapwood_stablehlo::{self as stablehlo, Extras};
-use sapwood_types::{Diagnostic, Diagnostics, Source, Span};
+use sapwood_types::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 
 /// A format of program files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +82,7 @@ pub(crate) struct ReadProgram {
     pub(crate) program: AnyProgram,
     /// The parts of the file that PTIR does not represent.
     pub(crate) extras: FormatExtras,
-    /// Messages about parts of the file that were dropped, one per line.
+    /// Messages about parts of the file that were dropped, and about ops that may be misspelled, one per line.
     pub(crate) notes: String,
 }
 
@@ -92,6 +93,8 @@ pub struct FormatExtras {
     stablehlo: Extras,
     #[cfg(feature = "onnx")]
     onnx: Option<OnnxSource>,
+    #[cfg(feature = "onnx")]
+    opset: Option<i64>,
 }
 
 #[cfg(feature = "onnx")]
@@ -100,6 +103,11 @@ impl FormatExtras {
     #[must_use]
     pub fn onnx(&self) -> Option<&OnnxSource> {
         self.onnx.as_ref()
+    }
+
+    /// Sets the version of ONNX's operator set that an ONNX model is written with; the default is that of the model that was read.
+    pub fn set_opset(&mut self, opset: Option<i64>) {
+        self.opset = opset;
     }
 }
 
@@ -171,11 +179,16 @@ pub(crate) fn read_onnx(
             }),
         })?;
     }
-    let module = onnx::to_program(model, data, registry).map_err(OnnxReadError::Model)?;
+    let mut module = onnx::to_program(model, data, registry).map_err(OnnxReadError::Model)?;
+    let missing = module.keep_ops(&edits.keep_ops);
+    if let Some(op) = missing.first() {
+        return Err(OnnxReadError::File(format!("the model has no op `{op}` to keep")));
+    }
     let extras = FormatExtras {
         #[cfg(feature = "stablehlo")]
         stablehlo: Extras::default(),
         onnx: Some(module.source),
+        opset: None,
     };
     Ok(ReadProgram {
         program: AnyProgram::Ptir(module.program),
@@ -240,11 +253,32 @@ pub(crate) fn read_program(
             problems.into_result(AnyProgram::Ir(program))
         }),
     };
+    if let Ok(AnyProgram::Ptir(program)) = &program
+        && matches!(format, FileFormat::Ptir | FileFormat::Json)
+    {
+        notes = misspelled_ops(program, registry, name);
+    }
     match program {
         Ok(program) => Ok(ReadProgram { program, extras, notes }),
         // The JSON reader does not know the file name.
         Err(problems) => Err(problems.in_file(name)),
     }
+}
+
+// Returns a line for each op that is not registered and has nearly the name of one that is.
+fn misspelled_ops(program: &ptir::Program, registry: &Registry, file: &str) -> String {
+    let mut unknown = BTreeSet::new();
+    for f in program.functions() {
+        let insts = f.walk().filter(|&inst| f.op_def(inst).is_none());
+        unknown.extend(insts.map(|inst| f.op_name(inst)));
+    }
+    let mut lines = String::new();
+    for name in unknown {
+        if let Some(near) = did_you_mean(name, registry.defs().map(|def| def.name)) {
+            lines += &format!("{file}: op `{name}` is not registered; did you mean `{near}`?\n");
+        }
+    }
+    lines
 }
 
 // Returns the error for a format that this build does not have.
@@ -278,7 +312,8 @@ pub(crate) fn print_program(
         FileFormat::Onnx => Err(needs_feature("ONNX", "onnx").to_string()),
         #[cfg(feature = "onnx")]
         FileFormat::Onnx => {
-            let model = onnx::to_model(program, extras.onnx()).map_err(|why| why.to_string())?;
+            let model = onnx::to_model(program, extras.onnx(), extras.opset)
+                .map_err(|why| why.to_string())?;
             let data = extras.onnx().map_or_else(Arc::default, OnnxSource::shared_data);
             Ok(PrintedProgram::Model(Box::new(model), data))
         }

@@ -16,6 +16,10 @@ impl Pass for OnnxToCore {
         self.info.name
     }
 
+    fn reports_changes(&self) -> bool {
+        true
+    }
+
     fn run_on_program(
         &self,
         program: &mut Program,

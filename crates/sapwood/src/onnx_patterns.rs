@@ -4,21 +4,27 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
-use sapwood_ptir::ops::{Add, BroadcastInDim, BroadcastTo, Mul, Refine};
+use sapwood_ptir::ops::{Add, BroadcastInDim, BroadcastTo, Concat, Mul, Refine, Reshape};
 use sapwood_ptir::{
-    Attr, Function, InstId, OpKey, OpParts, ResultType, TensorLiteral, Value, Values,
+    Attr, Dim, Function, InstId, OpKey, OpParts, ResultType, TensorLiteral, TensorType, Value,
+    Values,
 };
-use sapwood_rewrite::{FloatMode, OpRef, PatternEntry, PatternFn as _, PatternList, Rewrite};
+use sapwood_rewrite::{
+    FloatMode, GateCondition, OpRef, PatternEntry, PatternFn as _, PatternList, Rewrite, Roots,
+};
 use sapwood_types::DataType;
 
-/// Registers patterns: the name, the ops at which they are tried, and how many definitions away from these they read.
+/// Registers patterns: the name, the ops at which they are tried, how many definitions away from these they read, the ops of which one must
+/// compute an operand, and the float mode that they need.
 macro_rules! entries {
-    ($($name:ident on [$($op:literal),*] hops $hops:literal),* $(,)?) => {
+    ($($name:ident on [$($op:literal),*] hops $hops:literal $(when any in [$($operand:literal),*])? $(floats $mode:ident)?),* $(,)?) => {
         &[$(PatternEntry {
             name: stringify!($name),
             add: |set| {
                 let ops = [$(OpKey::of($op)),*];
-                set.add($name.named(stringify!($name)).on(ops).hops($hops));
+                set.add($name.named(stringify!($name)).on(ops).hops($hops)
+                    $(.when([GateCondition::Operand(None, Roots::Keys([$(OpKey::of($operand)),*].into_iter().collect()))]))?
+                    $(.floats(FloatMode::$mode))?);
             },
         }),*]
     };
@@ -29,11 +35,14 @@ pub(crate) static LIST: PatternList = PatternList {
     family: "onnx",
     entries: entries! {
         batch_normalization_of_conv on ["onnx.BatchNormalization"] hops 2,
-        mul_of_conv on ["mul"] hops 2,
-        add_of_conv on ["add"] hops 2,
+        mul_of_conv on ["mul"] hops 2 when any in ["onnx.Conv", "onnx.ConvTranspose"] floats Fast,
+        add_of_conv on ["add"] hops 2 when any in ["onnx.Conv", "onnx.ConvTranspose"] floats Fast,
         conv_of_mul on ["onnx.Conv"] hops 3,
         conv_of_pad on ["onnx.Conv"] hops 2,
         if_known on ["onnx.If"] hops 1,
+        reshape_of_gather on ["reshape"] hops 1 when any in ["onnx.Gather"],
+        concat_of_gathers on ["concat"] hops 1 when any in ["onnx.Gather"],
+        gather_of_all on ["onnx.Gather"] hops 1,
         zero_state on ["onnx.LSTM", "onnx.GRU", "onnx.RNN"] hops 6,
     },
 };
@@ -57,6 +66,9 @@ impl Conv {
         }
         let inst = rw.def_inst(value)?;
         let f = rw.function();
+        if is_kept(f, inst) {
+            return None;
+        }
         let is_transposed = match f.op_name(inst) {
             "onnx.Conv" => false,
             "onnx.ConvTranspose" => true,
@@ -136,6 +148,11 @@ impl Conv {
     }
 }
 
+// Returns whether the user wants a node to stay as it is.
+fn is_kept(f: &Function, inst: InstId) -> bool {
+    f.attr(inst, "keep") == Some(&Attr::Bool(true))
+}
+
 fn groups(f: &Function, inst: InstId) -> i64 {
     f.attr(inst, "group").and_then(Attr::as_int).unwrap_or(1).max(1)
 }
@@ -212,6 +229,7 @@ fn batch_normalization_of_conv(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value>
     let &[x, scale, bias, mean, variance] = f.operands(op.root) else { return None };
     let int = |name: &str| f.attr(op.root, name).and_then(Attr::as_int).unwrap_or(0);
     if f.inst_results(op.root).len() != 1
+        || is_kept(f, op.root)
         || int("training_mode") != 0
         || f.attr(op.root, "spatial").and_then(Attr::as_int) == Some(0)
         || !rw.allows(FloatMode::Fast, x)
@@ -277,7 +295,7 @@ fn conv_of_mul(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
     let f = rw.function();
     let operands = f.operands(op.root);
     let &[scaled, weights, ..] = operands else { return None };
-    if !rw.one_use(scaled) || !rw.allows(FloatMode::Fast, scaled) {
+    if !rw.one_use(scaled) || !rw.allows(FloatMode::Fast, scaled) || is_kept(f, op.root) {
         return None;
     }
     let product = rw.def::<Mul>(scaled)?;
@@ -314,7 +332,7 @@ fn conv_of_pad(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     let pad = rw.def_inst(padded)?;
-    if !rw.one_use(padded) {
+    if !rw.one_use(padded) || is_kept(f, op.root) || is_kept(f, pad) {
         return None;
     }
     let (input, low, high) = zero_padding(rw, pad)?;
@@ -348,7 +366,7 @@ fn if_known(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     let &condition = f.operands(op.root).first()?;
     // Regions are in the order of attribute names: `else_branch`, `then_branch`.
     let is_true = rw.is_one(condition);
-    if !is_true && !rw.is_zero(condition) {
+    if !is_true && !rw.is_zero(condition) || is_kept(f, op.root) {
         return None;
     }
     let chosen = usize::from(is_true);
@@ -368,12 +386,128 @@ fn if_known(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     refined.collect()
 }
 
+/// A gather of elements of a vector, with constant indices.
+struct VectorGather {
+    inst: InstId,
+    vector: Value,
+    indices: Vec<i64>,
+}
+
+impl VectorGather {
+    // Reads the gather that computes a value.
+    fn of(rw: &mut Rewrite<'_>, value: Value) -> Option<Self> {
+        let inst = rw.def_inst(value)?;
+        let f = rw.function();
+        if f.op_name(inst) != "onnx.Gather" || is_kept(f, inst) {
+            return None;
+        }
+        let &[vector, indices] = f.operands(inst) else { return None };
+        let axis = f.attr(inst, "axis").and_then(Attr::as_int).unwrap_or(0);
+        if rw.rank(vector)? != 1 || !matches!(axis, 0 | -1) {
+            return None;
+        }
+        let indices = integers(&rw.constant_of(indices)?)?;
+        Some(Self { inst, vector, indices })
+    }
+
+    // Emits a gather of a vector of elements.
+    fn emit(rw: &mut Rewrite<'_>, like: InstId, vector: Value, indices: &[i64]) -> Option<Value> {
+        let f = rw.function();
+        let count = indices.len() as u64;
+        let dtype = rw.dtype(vector)?;
+        let mut parts = OpParts::new(f.op_key(like));
+        parts.attrs = f.attrs(like).iter().cloned().collect();
+        let indices = rw.constant(TensorLiteral::from_slice(&[count], indices).ok()?);
+        parts.operands.extend([vector, indices]);
+        parts.result_types.push(TensorType::new(dtype, [count]).into());
+        rw.emit_parts(&parts)
+    }
+}
+
+// Returns the elements of a short literal of integers.
+fn integers(literal: &TensorLiteral) -> Option<Vec<i64>> {
+    const MAX_INDICES: u64 = 1 << 10;
+    if literal.num_elements() > MAX_INDICES {
+        return None;
+    }
+    let number = |i: u64| match literal.dtype() {
+        DataType::I64 => literal.element(i)?.try_into().ok().map(i64::from_le_bytes),
+        DataType::I32 => literal.element(i)?.try_into().ok().map(|b| i32::from_le_bytes(b).into()),
+        _ => None,
+    };
+    (0..literal.num_elements()).map(number).collect()
+}
+
+/// `reshape(Gather(x, i)) = Gather(x, [i])` for one element of a vector `x`.
+///
+/// Only if nothing else uses the element.
+///
+/// Floats: exact.
+fn reshape_of_gather(op: Reshape, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if rw.rank(op.input)? != 0 || !rw.one_use(op.input) {
+        return None;
+    }
+    let is_vector = rw.result_type()?.as_tensor()?.dims[..] == [Dim::Known(1)];
+    let gather = VectorGather::of(rw, op.input).filter(|_| is_vector)?;
+    VectorGather::emit(rw, gather.inst, gather.vector, &gather.indices)
+}
+
+/// `concat(Gather(x, i), Gather(x, j)) = Gather(x, concat(i, j))` for constant indices of a vector `x`.
+///
+/// Only if nothing else uses the gathered elements. Other operands of the concatenation stay.
+///
+/// Floats: exact.
+fn concat_of_gathers(op: Concat, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let mut parts: Vec<(Value, Option<VectorGather>)> = Vec::new();
+    let mut changed = false;
+    for &input in &op.inputs {
+        if rw.rank(input)? != 1 {
+            return None;
+        }
+        let gather = if rw.one_use(input) { VectorGather::of(rw, input) } else { None };
+        match (parts.last_mut(), gather) {
+            (Some((_, Some(last))), Some(next)) if last.vector == next.vector => {
+                last.indices.extend(next.indices);
+                changed = true;
+            }
+            (_, gather) => parts.push((input, gather)),
+        }
+    }
+    if !changed {
+        return None;
+    }
+    let mut inputs = Values::new();
+    for (input, gather) in parts {
+        inputs.push(match gather {
+            Some(gather) => VectorGather::emit(rw, gather.inst, gather.vector, &gather.indices)?,
+            None => input,
+        });
+    }
+    match inputs[..] {
+        [one] => Some(one),
+        _ => rw.emit(Concat { inputs, axis: op.axis }),
+    }
+}
+
+/// `Gather(x, [0, 1, …, n - 1]) = x` for a vector `x` of `n` elements.
+///
+/// Floats: exact.
+fn gather_of_all(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let result = rw.function().inst_results(op.root).next()?;
+    let gather = VectorGather::of(rw, result)?;
+    let is_all = gather.indices.iter().zip(0..).all(|(&index, i)| index == i);
+    (is_all && rw.ty(gather.vector) == rw.result_type()).then_some(gather.vector)
+}
+
 /// `LSTM(x, …, h, c) = LSTM(x, …)` if the initial states `h` and `c` are zero. `GRU` and `RNN` likewise.
 ///
 /// Floats: exact.
 fn zero_state(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     const INITIAL_STATES: std::ops::Range<usize> = 5..7;
     let f = rw.function();
+    if is_kept(f, op.root) {
+        return None;
+    }
     let absent = f.attr(op.root, "absent").and_then(Attr::as_ints).unwrap_or_default();
     let mut operands = f.operands(op.root).iter().copied();
     let count = f.operands(op.root).len() + absent.len();

@@ -3,6 +3,7 @@
 #[cfg(feature = "runtime")]
 mod named_backend;
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,7 +12,6 @@ use sapwood_check::{CheckOptions, CheckReport, compare};
 #[cfg(feature = "command")]
 use sapwood_ptir::Name;
 use sapwood_ptir::{OpDef, Program, Registry};
-#[cfg(feature = "rules")]
 use sapwood_rewrite::canonicalize::populate_canonicalization;
 use sapwood_rewrite::{
     AddPatterns, PassInfo, PassManager, PatternSet, PipelineFailure, PipelineParser, RunReport,
@@ -62,6 +62,9 @@ pub struct Toolkit {
     registry: Arc<Registry>,
     patterns: Vec<Arc<AddPatterns>>,
     passes: Vec<Arc<PassInfo>>,
+    // The predicates and functions of rules; the built-in ones if none.
+    #[cfg(feature = "rules")]
+    words: Option<Vocabulary>,
     #[cfg(feature = "runtime")]
     backends: Vec<Arc<dyn NamedBackend>>,
     // The extents of symbols in the programs that are read.
@@ -70,6 +73,9 @@ pub struct Toolkit {
     // The edits of the ONNX models that are read.
     #[cfg(feature = "onnx")]
     edits: ModelEdits,
+    // The version of ONNX's operator set that models are written with.
+    #[cfg(feature = "onnx")]
+    opset: Option<i64>,
     // The problems of what was added, which the methods that run something report.
     problems: SourceErrors,
 }
@@ -80,7 +86,7 @@ pub struct ProgramFile {
     pub program: Program,
     /// The parts of the file that a program cannot hold.
     pub extras: FormatExtras,
-    /// Messages about parts of the file that were dropped, one per line.
+    /// Messages about parts of the file that were dropped, and about ops that may be misspelled, one per line.
     pub notes: String,
     /// The text of the file; empty for an ONNX model.
     pub source: Source,
@@ -100,12 +106,16 @@ impl Toolkit {
             registry: shipped_registry(),
             patterns: shipped_patterns(),
             passes: shipped_passes(),
+            #[cfg(feature = "rules")]
+            words: None,
             #[cfg(feature = "runtime")]
             backends: Vec::new(),
             #[cfg(feature = "command")]
             bindings: Vec::new(),
             #[cfg(feature = "onnx")]
             edits: ModelEdits::default(),
+            #[cfg(feature = "onnx")]
+            opset: None,
             problems: SourceErrors::default(),
         }
     }
@@ -121,11 +131,28 @@ impl Toolkit {
         self
     }
 
-    /// Adds patterns to the shipped ones of `canonicalize` and `simplify`.
+    /// Adds patterns to the shipped ones of `canonicalize` and `simplify`. Their names differ from each other, and from those of patterns that
+    /// are shipped or were added before.
     #[must_use]
     pub fn patterns(mut self, add: impl Fn(&mut PatternSet) + Send + Sync + 'static) -> Self {
+        let (known, mut own) = (self.all_patterns(), PatternSet::new());
+        add(&mut own);
+        let mut names: HashSet<&str> = known.names().collect();
+        for name in own.names().filter(|name| !names.insert(name)) {
+            self.add_problems(SourceErrors::plain(format!(
+                "`{name}` is already the name of another pattern; `PatternFn::named` gives a pattern another name"
+            )));
+        }
         self.patterns.push(Arc::new(add));
         self
+    }
+
+    // Returns the patterns of `canonicalize` and `simplify`.
+    fn all_patterns(&self) -> PatternSet {
+        let mut set = PatternSet::new();
+        populate_canonicalization(&mut set);
+        self.patterns.iter().for_each(|add| add(&mut set));
+        set
     }
 
     /// Adds the rules of a text to the patterns of `canonicalize` and `simplify`. The rules may have the ops that were added before,
@@ -133,11 +160,9 @@ impl Toolkit {
     #[must_use]
     #[cfg(feature = "rules")]
     pub fn rules(mut self, name: &str, text: &str) -> Self {
-        let source = Source::new(name, text);
-        let mut set = PatternSet::new();
-        populate_canonicalization(&mut set);
-        self.patterns.iter().for_each(|add| add(&mut set));
-        let rules = rules_from(&source, &self.registry, &Vocabulary::builtin());
+        let (source, mut set) = (Source::new(name, text), self.all_patterns());
+        let words = self.words.clone().unwrap_or_else(Vocabulary::builtin);
+        let rules = rules_from(&source, &self.registry, &words);
         match rules.and_then(|rules| Rule::add_all(&rules, &mut set).map(|()| rules)) {
             // No name of these is taken.
             Ok(rules) => self.patterns(move |set| {
@@ -150,6 +175,27 @@ impl Toolkit {
                 self
             }
         }
+    }
+
+    /// Sets the predicates and functions that rules may use: the built-in ones and those of the user.
+    ///
+    /// ```
+    /// use sapwood::Toolkit;
+    /// use sapwood::rules::{ArgumentKind, Vocabulary};
+    ///
+    /// let mut words = Vocabulary::builtin();
+    /// words.predicate("vector", &[ArgumentKind::Value], "it has one dim", |a| Some(a.tensor(0)?.rank() == 1));
+    /// let toolkit = Toolkit::new()
+    ///     .vocabulary(words)
+    ///     .rules("my.rules", "rule my_log_of_exp float fast: log(exp(x)) where vector(x) => x");
+    /// toolkit.check_parts()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    #[cfg(feature = "rules")]
+    pub fn vocabulary(mut self, words: Vocabulary) -> Self {
+        self.words = Some(words);
+        self
     }
 
     /// Adds a pass that pipelines may name.
@@ -189,6 +235,19 @@ impl Toolkit {
         self
     }
 
+    /// Sets the version of ONNX's operator set that the command writes models with; the default is that of the model that was read.
+    #[must_use]
+    #[cfg(feature = "onnx")]
+    pub fn write_opset(mut self, opset: Option<i64>) -> Self {
+        self.opset = opset;
+        self
+    }
+
+    #[cfg(feature = "command")]
+    pub(crate) fn opset(&self) -> Option<i64> {
+        self.opset
+    }
+
     #[cfg(feature = "command")]
     pub(crate) fn model_edits(&self) -> &ModelEdits {
         &self.edits
@@ -210,6 +269,14 @@ impl Toolkit {
     /// If an op or a rule could not be added.
     pub fn check_parts(&self) -> Result<(), SourceErrors> {
         self.problems.clone().into_result(())
+    }
+
+    /// Returns the names of the patterns and rules that were added.
+    #[cfg(feature = "command")]
+    pub(crate) fn own_patterns(&self) -> Vec<String> {
+        let mut set = PatternSet::new();
+        self.patterns.iter().skip(shipped_patterns().len()).for_each(|add| add(&mut set));
+        set.names().map(str::to_owned).collect()
     }
 
     /// Returns the passes that pipelines may name.
@@ -242,7 +309,11 @@ impl Toolkit {
     /// Returns a reader of files of patterns and rules with the ops of the toolkit.
     #[cfg(feature = "rules")]
     pub(crate) fn pattern_files<'a>(&'a self, read: &'a SourceReader<'a>) -> PatternFiles<'a> {
-        PatternFiles::new(&self.registry, read)
+        let files = PatternFiles::new(&self.registry, read);
+        match &self.words {
+            Some(words) => files.vocabulary(words),
+            None => files,
+        }
     }
 
     /// Returns the function that adds the patterns, if there are any.
@@ -307,7 +378,7 @@ impl Toolkit {
         })
     }
 
-    /// Returns a pass manager with the passes of a pipeline.
+    /// Returns a pass manager with the passes of a pipeline. If patterns or passes were added, it verifies the program after each pass.
     ///
     /// # Errors
     /// If the text is not a pipeline.
@@ -322,7 +393,9 @@ impl Toolkit {
             let parser = parser.pattern_reader(&reader);
             parser.parse(pipeline)
         })?;
-        Ok(PassManager::from(passes))
+        let has_own_parts = self.patterns.len() > shipped_patterns().len()
+            || self.passes.len() > shipped_passes().len();
+        Ok(PassManager::from(passes).verify_each(has_own_parts))
     }
 
     /// Runs a pipeline of passes.
@@ -376,7 +449,7 @@ impl Toolkit {
     #[must_use]
     #[cfg(feature = "command")]
     pub fn main(self) -> std::process::ExitCode {
-        crate::command::main_with(self, std::env::args_os())
+        crate::command::main_of_toolkit(self)
     }
 
     /// Runs the command like [`main`](Self::main) on other arguments, of which the first is the name of the command, and returns the exit

@@ -28,7 +28,11 @@ const NOT_RUN: &[(&str, &str)] = &[
 const RUN_BLOCKS: &[(&str, &[&str], &str)] = &[
     ("sh", &[], "this file"),
     ("console", &[], "this file"),
-    ("pycon", &["README.md", "docs/guide/python.md"], "python/tests/test_examples.py"),
+    (
+        "pycon",
+        &["README.md", "docs/guide/own-op-python.md", "docs/guide/python.md"],
+        "python/tests/test_examples.py",
+    ),
     (
         "python",
         &["README.md", "docs/reference/ir-text.md"],

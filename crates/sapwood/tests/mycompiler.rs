@@ -79,6 +79,8 @@ fn a_compiler_of_ones_own_runs_end_to_end() {
     let unknown = run(&command, ["run", fused, "--random", "1", "--backend", "fast"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(text(&unknown).contains("unknown backend `fast`; expected one of careful"));
+    // Messages have the name of the command.
+    assert!(text(&unknown).starts_with("mycompiler: "), "{}", text(&unknown));
 
     // Sapwood's own command keeps them as custom calls.
     let own = run(Path::new(env!("CARGO_BIN_EXE_sapwood")), ["fmt", fused, "--to", "ptir"]);

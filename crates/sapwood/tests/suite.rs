@@ -4,5 +4,8 @@ mod docs;
 mod io_failures;
 mod macros;
 mod mycompiler;
+mod onnx_memory;
+mod own_parts;
+mod run_profile;
 mod scopes;
 mod threads;

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use sapwood_ptir::eval::{EvalCx, EvalResult, Evaluate, Fault, Kernels, Results, Tensor, Value};
-use sapwood_ptir::{OpKey, TensorLiteral};
+use sapwood_ptir::eval::{
+    EvalCx, EvalResult, Evaluate, Fault, Kernels, Results, ScheduledStep, Tensor, Value,
+};
+use sapwood_ptir::{BodyId, Function, OpKey, TensorLiteral};
 use sapwood_types::DataType;
 
 /// The largest distance between floats that `check.expect_close` accepts, in units of the last place.
@@ -58,6 +60,10 @@ impl Kernels for CheckCallKernels {
             }
             _ => self.others.as_ref().and_then(|k| k.custom_call(target)),
         }
+    }
+
+    fn schedule(&self, function: &Function, body: BodyId) -> Option<Vec<ScheduledStep>> {
+        self.others.as_ref().and_then(|k| k.schedule(function, body))
     }
 }
 

@@ -145,7 +145,7 @@ impl LiteralParser<'_> {
         };
         let name = types::element_name(dtype);
         match number {
-            NumberToken::Hex { minus: true, digits } if dtype.is_integer() => {
+            NumberToken::Hex { minus: true, digits } if dtype.holds_integers() => {
                 match i128::from_str_radix(digits, 16) {
                     Ok(n) => self.push_integer(dtype, -n, &format!("-0x{digits}")),
                     Err(_) => Err(format!("-0x{digits} does not fit {name}")),
@@ -155,7 +155,7 @@ impl LiteralParser<'_> {
                 Err(format!("-0x{digits} is not an element of {name}: the digits are its bits"))
             }
             NumberToken::Hex { digits, .. } => self.push_hex(dtype, digits),
-            NumberToken::Integer(text) if dtype.is_integer() => {
+            NumberToken::Integer(text) if dtype.holds_integers() => {
                 let text = text.trim_start_matches('+');
                 // Most numbers fit 64 bits, which is faster.
                 match text.parse::<i64>().map(i128::from).or_else(|_| text.parse::<i128>()) {
@@ -163,7 +163,7 @@ impl LiteralParser<'_> {
                     Err(_) => Err(format!("{text} does not fit {name}")),
                 }
             }
-            NumberToken::Float(text) if dtype.is_integer() => {
+            NumberToken::Float(text) if dtype.holds_integers() => {
                 Err(format!("{text} is not an element of {name}"))
             }
             NumberToken::Integer(text) | NumberToken::Float(text) => self.push_float(dtype, text),
@@ -207,7 +207,7 @@ impl LiteralParser<'_> {
     }
 
     fn push_hex(&mut self, dtype: DataType, digits: &str) -> Result<(), String> {
-        if dtype.is_integer()
+        if dtype.holds_integers()
             && let Ok(n) = i128::from_str_radix(digits, 16)
         {
             return self.push_integer(dtype, n, &format!("0x{digits}"));
@@ -264,7 +264,9 @@ fn literal_from_bytes(
     match dtype {
         DataType::Bool => bytes.iter_mut().for_each(|b| *b = u8::from(*b != 0)),
         DataType::I4 => bytes.iter_mut().for_each(|b| *b = ((*b << 4) as i8 >> 4) as u8),
-        DataType::U4 => bytes.iter_mut().for_each(|b| *b &= 15),
+        DataType::U4 | DataType::F4E2M1Fn => bytes.iter_mut().for_each(|b| *b &= 15),
+        DataType::I2 => bytes.iter_mut().for_each(|b| *b = ((*b << 6) as i8 >> 6) as u8),
+        DataType::U2 => bytes.iter_mut().for_each(|b| *b &= 3),
         _ => {}
     }
     TensorLiteral::new(dtype, shape, &bytes).map_err(|e| e.to_string())
@@ -350,7 +352,7 @@ fn write_element(out: &mut String, dtype: DataType, bytes: &[u8]) {
             let x = f32::from_bits(bits as u32);
             write_float(out, f64::from(x), |y| (y as f32).to_bits() == bits as u32, bits, 8);
         }
-        _ if dtype.is_integer() => {
+        _ if dtype.holds_integers() => {
             let shift = 64 - 8 * bytes.len();
             let signed = dtype.integer_range().is_some_and(|(min, _)| min < 0);
             let _ = match signed {

@@ -13,7 +13,7 @@ use crate::cursor::{Cursor, first_byte_mask, hash_until};
 use crate::raw_op::TypeList;
 
 /// The element types and their names in the text.
-const ELEMENTS: [(DataType, &str); 18] = [
+const ELEMENTS: [(DataType, &str); 24] = [
     (DataType::F32, "f32"),
     (DataType::I32, "i32"),
     (DataType::Bool, "i1"),
@@ -32,6 +32,12 @@ const ELEMENTS: [(DataType, &str); 18] = [
     (DataType::Index, "index"),
     (DataType::F8E4M3Fn, "f8E4M3FN"),
     (DataType::F8E5M2, "f8E5M2"),
+    (DataType::F8E4M3Fnuz, "f8E4M3FNUZ"),
+    (DataType::F8E5M2Fnuz, "f8E5M2FNUZ"),
+    (DataType::F8E8M0Fnu, "f8E8M0FNU"),
+    (DataType::F4E2M1Fn, "f4E2M1FN"),
+    (DataType::I2, "i2"),
+    (DataType::U2, "ui2"),
 ];
 
 /// Returns the name of an element type in the text.

@@ -154,7 +154,7 @@
 //! | `hasher` | The definition of the 128-bit hash. |
 //! | `compare`, `mismatch` | The public functions for comparing and hashing; differences of two values. |
 //! | `key`, `path`, `display`, `error` | Keys of hash tables; paths; short texts of values; errors. |
-//! | `walk`, `child_cursor`, `transform` | Walks over nodes; a cursor over the children of a node; maps that rebuild only changed nodes. |
+//! | `walk`, `child_cursor`, `transform`, `sharing` | Walks over nodes; a cursor over the children of a node; maps that rebuild only changed nodes; a hash of the sharing. |
 //! | `substitute`, `substitution_scopes` | Capture-avoiding substitution; the bound variables during it. |
 //! | `json/` | The JSON graph form: `write`, `read`, `lexer`, `error`. |
 //! | `engine/` | The engine; see the next table. |
@@ -190,6 +190,7 @@ mod mismatch;
 mod node;
 mod path;
 mod reference;
+mod sharing;
 mod singletons;
 mod substitute;
 mod substitution_scopes;
@@ -218,9 +219,10 @@ pub use node::{Field, Node};
 pub use path::{NodePath, PathStep};
 pub use reference::{AnyRef, NodeRef, Ref};
 pub use sapwood_structural_derive::Node;
+pub use sharing::sharing_hash;
 pub use singletons::ConstructError;
 pub use substitute::{SubstituteError, free_variables, substitute};
-pub use transform::{MapError, map, try_map};
+pub use transform::{MapError, NodeEdit, map, try_edit, try_map};
 pub use type_info::{ChildLayout, FieldInfo, TypeInfo};
 pub use values::{BigInt, Bytes, Tensor, TensorSizeError, Text, Value};
 pub use view::{List, View, WideInt};

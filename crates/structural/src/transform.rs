@@ -10,8 +10,10 @@ use crate::node::Field;
 use crate::path::NodePath;
 use crate::reference::{AnyRef, NodeRef};
 use crate::singletons::ConstructError;
+use crate::type_info::ChildLayout;
 use crate::values::Value;
 use crate::view::View;
+use crate::walk::WalkAction;
 
 /// An error of mapping a graph. The path is in the original graph.
 #[derive(Debug, thiserror::Error)]
@@ -80,22 +82,75 @@ pub fn map<T: Field>(
 /// As [`map`], and if the callback fails.
 pub fn try_map<T: Field, E>(
     root: &T,
-    f: impl FnMut(&AnyRef) -> Result<Option<Value>, E>,
+    mut f: impl FnMut(&AnyRef) -> Result<Option<Value>, E>,
 ) -> Result<T, MapError<E>> {
-    let value =
-        MapTraversal { f, memo: MapMemo::default(), frames: Vec::new() }.run(root.view())?;
-    // Converting through a value would lose the identity of a list, and is not needed if nothing changed.
-    let value = value.unwrap_or_else(|| Value::of(root.view()));
+    let edit = |node: &AnyRef| Ok(f(node)?.map_or(NodeEdit::Keep, NodeEdit::Replace));
+    try_edit(root, |_| Ok(WalkAction::Into), edit)
+}
+
+/// The edit of a node in [`try_edit`].
+#[derive(Clone, Debug)]
+pub enum NodeEdit {
+    /// The node stays, with its new children.
+    Keep,
+    /// Another value replaces the node.
+    Replace(Value),
+    /// The node is removed from the list, set or map that has it: with a key or value, the entry is removed. A field becomes none.
+    Delete,
+}
+
+/// Edits nodes from the leaves up, like [`map`]. `enter` is called before the children of a node are edited, and may skip the node;
+/// `leave` is called afterwards, but not for skipped nodes. Both are called once for every distinct node.
+///
+/// ```
+/// use std::convert::Infallible;
+///
+/// use sapwood_structural::{Node, NodeEdit, Ref, WalkAction, equal, try_edit};
+///
+/// #[derive(Node)]
+/// enum Expr {
+///     Number(i64),
+///     Sum(Vec<Ref<Expr>>),
+/// }
+///
+/// let number = |n| Ref::new(Expr::Number(n));
+/// let sum = Ref::new(Expr::Sum(vec![number(1), number(0), number(2)]));
+/// let shorter: Ref<Expr> = try_edit(&sum, |_| Ok::<_, Infallible>(WalkAction::Into), |node| {
+///     Ok(match node.downcast_ref() {
+///         Some(Expr::Number(0)) => NodeEdit::Delete,
+///         _ => NodeEdit::Keep,
+///     })
+/// })?;
+/// assert!(equal(&shorter, &Ref::new(Expr::Sum(vec![number(1), number(2)])))?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`map`], and if a callback fails. A field whose type does not allow none cannot lose its node.
+pub fn try_edit<T: Field, E>(
+    root: &T,
+    enter: impl FnMut(NodeRef<'_>) -> Result<WalkAction, E>,
+    leave: impl FnMut(&AnyRef) -> Result<NodeEdit, E>,
+) -> Result<T, MapError<E>> {
+    let memo = MapMemo::default();
+    let edit = EditTraversal { enter, leave, memo, frames: Vec::new() }.run(root.view())?;
+    let value = match edit {
+        // Converting through a value would lose the identity of a list, and is not needed if nothing changed.
+        NodeEdit::Keep => Value::of(root.view()),
+        NodeEdit::Replace(value) => value,
+        NodeEdit::Delete => Value::None,
+    };
     T::from_value(value)
         .map_err(|error| MapError::Build { path: NodePath::root(), error: error.into() })
 }
 
-/// The results for shared nodes; `None` for nodes that stay.
-type MapMemo = hashbrown::HashMap<usize, Option<Value>, FxBuildHasher>;
+/// The results for shared nodes.
+type MapMemo = hashbrown::HashMap<usize, NodeEdit, FxBuildHasher>;
 
-/// A traversal that replaces nodes from the leaves up.
-struct MapTraversal<'a, F> {
-    f: F,
+/// A traversal that edits nodes from the leaves up.
+struct EditTraversal<'a, F, G> {
+    enter: F,
+    leave: G,
     memo: MapMemo,
     frames: Vec<NodeRebuild<'a>>,
 }
@@ -105,11 +160,13 @@ pub(crate) struct NodeRebuild<'a> {
     pub(crate) children: ChildCursor<'a>,
     /// The children so far, from the first change on.
     changed: Option<Vec<Value>>,
+    /// The positions of the children that are removed.
+    deleted: Vec<usize>,
 }
 
 impl<'a> NodeRebuild<'a> {
     pub(crate) fn new(children: ChildCursor<'a>) -> Self {
-        Self { children, changed: None }
+        Self { children, changed: None, deleted: Vec::new() }
     }
 
     /// Adds the result for the last visited child; `None` if it stays.
@@ -129,10 +186,29 @@ impl<'a> NodeRebuild<'a> {
         }
     }
 
+    /// Removes the last visited child.
+    fn delete_child(&mut self, index: usize) {
+        self.push_child(index, Some(Value::None));
+        if self.children.parent.layout() != ChildLayout::Record {
+            self.deleted.push(index);
+        }
+    }
+
     /// Rebuilds the node or list. Returns `None` if nothing changed.
     pub(crate) fn finish(self) -> Result<Option<Value>, ConstructError> {
         let Some(values) = self.changed else { return Ok(None) };
-        let values = self.children.in_insertion_order(values);
+        let mut values = self.children.in_insertion_order(values);
+        if !self.deleted.is_empty() {
+            // The key and the value of an entry are neighbours.
+            let entry = if self.children.parent.layout() == ChildLayout::Map { 2 } else { 1 };
+            let mut stays = vec![true; values.len()];
+            for &index in &self.deleted {
+                let first = index - index % entry;
+                stays[first..first + entry].fill(false);
+            }
+            let mut stays = stays.into_iter();
+            values.retain(|_| stays.next().unwrap_or(true));
+        }
         match self.children.parent {
             ChildOwner::List(_) => Ok(Some(crate::Seq::new(values).into())),
             ChildOwner::Node(node) => rebuild_node(node, values).map(|node| Some(node.into())),
@@ -150,62 +226,109 @@ pub(crate) fn rebuild_node(
     info.construct(children, interned)
 }
 
-impl<'a, F, E> MapTraversal<'a, F>
+impl<'a, F, G, E> EditTraversal<'a, F, G>
 where
-    F: FnMut(&AnyRef) -> Result<Option<Value>, E>,
+    F: FnMut(NodeRef<'_>) -> Result<WalkAction, E>,
+    G: FnMut(&AnyRef) -> Result<NodeEdit, E>,
 {
-    fn run(&mut self, root: View<'a>) -> Result<Option<Value>, MapError<E>> {
-        let Some(children) = ChildCursor::of_view(root) else { return Ok(None) };
-        self.frames.push(NodeRebuild::new(children));
+    fn run(&mut self, root: View<'a>) -> Result<NodeEdit, MapError<E>> {
+        let mut met = Some(root);
         loop {
-            let Some(top) = self.frames.last_mut() else { return Ok(None) };
-            if let Some(index) = top.children.advance() {
-                let child = top.children.child(index);
-                let known = match child {
-                    View::Node(node) if node.owners() > 1 => self.memo.get(&node.id()).cloned(),
-                    View::Node(_) | View::List(_) => None,
-                    _ => Some(None),
+            if let Some(view) = met.take() {
+                let edit = match view {
+                    View::Node(node) => match self.known_edit(node)? {
+                        Some(edit) => edit,
+                        None => {
+                            self.frames.push(NodeRebuild::new(ChildCursor::of_node(node)));
+                            continue;
+                        }
+                    },
+                    View::List(list) => {
+                        self.frames.push(NodeRebuild::new(ChildCursor::of_list(list)));
+                        continue;
+                    }
+                    _ => NodeEdit::Keep,
                 };
-                match (known, ChildCursor::of_view(child)) {
-                    (None, Some(children)) => self.frames.push(NodeRebuild::new(children)),
-                    (known, _) => top.push_child(index, known.flatten()),
+                if self.frames.is_empty() {
+                    return Ok(edit);
                 }
+                self.push_edit(edit);
                 continue;
             }
-            let value = self.close_frame()?;
-            match self.frames.last_mut() {
-                None => return Ok(value),
-                Some(outer) => {
-                    let index = outer.children.current().unwrap_or(0);
-                    outer.push_child(index, value);
+            let Some(top) = self.frames.last_mut() else { return Ok(NodeEdit::Keep) };
+            if let Some(index) = top.children.advance() {
+                met = Some(top.children.child(index));
+                continue;
+            }
+            let edit = self.close_frame()?;
+            if self.frames.is_empty() {
+                return Ok(edit);
+            }
+            self.push_edit(edit);
+        }
+    }
+
+    /// Returns the edit of a node that was visited before or is skipped.
+    fn known_edit(&mut self, node: NodeRef<'a>) -> Result<Option<NodeEdit>, MapError<E>> {
+        if node.owners() > 1
+            && let Some(edit) = self.memo.get(&node.id())
+        {
+            return Ok(Some(edit.clone()));
+        }
+        let action = (self.enter)(node);
+        match action.map_err(|error| MapError::Callback { path: self.path(), error })? {
+            WalkAction::Into => Ok(None),
+            WalkAction::Skip => {
+                if node.owners() > 1 {
+                    self.memo.insert(node.id(), NodeEdit::Keep);
                 }
+                Ok(Some(NodeEdit::Keep))
             }
         }
     }
 
-    /// Closes the innermost frame once all its children are replaced.
-    fn close_frame(&mut self) -> Result<Option<Value>, MapError<E>> {
-        let Some(frame) = self.frames.pop() else { return Ok(None) };
+    /// Adds the edit of the last visited child to the innermost frame.
+    fn push_edit(&mut self, edit: NodeEdit) {
+        let Some(outer) = self.frames.last_mut() else { return };
+        let index = outer.children.current().unwrap_or(0);
+        match edit {
+            NodeEdit::Keep => outer.push_child(index, None),
+            NodeEdit::Replace(value) => outer.push_child(index, Some(value)),
+            NodeEdit::Delete => outer.delete_child(index),
+        }
+    }
+
+    /// Closes the innermost frame once all its children are edited.
+    fn close_frame(&mut self) -> Result<NodeEdit, MapError<E>> {
+        let Some(frame) = self.frames.pop() else { return Ok(NodeEdit::Keep) };
         let of = frame.children.parent;
         let rebuilt =
             frame.finish().map_err(|error| MapError::Build { path: self.path(), error })?;
-        let ChildOwner::Node(original) = of else { return Ok(rebuilt) };
+        let ChildOwner::Node(original) = of else {
+            return Ok(rebuilt.map_or(NodeEdit::Keep, NodeEdit::Replace));
+        };
         let node = match &rebuilt {
             Some(Value::Node(node)) => node.clone(),
             _ => original.to_owned(),
         };
-        let replaced =
-            (self.f)(&node).map_err(|error| MapError::Callback { path: self.path(), error })?;
-        let result = match replaced.or(rebuilt) {
-            Some(Value::Node(node)) if node.node().id() == original.id() => None,
-            result => result,
+        let edit =
+            (self.leave)(&node).map_err(|error| MapError::Callback { path: self.path(), error })?;
+        let edit = match (edit, rebuilt) {
+            (NodeEdit::Keep, Some(rebuilt)) => NodeEdit::Replace(rebuilt),
+            (edit, _) => edit,
+        };
+        let edit = match edit {
+            NodeEdit::Replace(Value::Node(node)) if node.node().id() == original.id() => {
+                NodeEdit::Keep
+            }
+            edit => edit,
         };
         drop(node);
         // A node with one owner is not visited again.
         if original.owners() > 1 {
-            self.memo.insert(original.id(), result.clone());
+            self.memo.insert(original.id(), edit.clone());
         }
-        Ok(result)
+        Ok(edit)
     }
 
     /// Returns the path of the node whose frame was just popped.

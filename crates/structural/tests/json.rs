@@ -18,9 +18,9 @@ enum Expr {
 
 #[derive(Node)]
 #[node(kind = "var")]
-struct Var {
+pub(crate) struct Var {
     #[node(ignore)]
-    name: String,
+    pub(crate) name: String,
 }
 
 #[derive(Node)]

@@ -11,12 +11,7 @@ use sapwood_structural::{
 use sapwood_testing::on_small_stack;
 use sapwood_testing::universe::{Choices, graph};
 
-#[derive(Node)]
-#[node(kind = "var")]
-struct Var {
-    #[node(ignore)]
-    name: String,
-}
+use crate::json::Var;
 
 #[derive(Node)]
 #[node(scope)]

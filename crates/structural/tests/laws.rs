@@ -4,7 +4,7 @@
 use crate::model;
 use proptest::prelude::*;
 use sapwood_structural::{
-    Error, Facts, FieldRole, NodeKind, PathStep, Seq, StructuralOptions, Value, equal,
+    Error, Facts, FieldRole, NodeKind, PathStep, Seq, StructuralOptions, Value, equal, sharing_hash,
 };
 use sapwood_testing::graphs::{Allowed, Choices, Copier, Copying, RandomTypes, variables};
 
@@ -84,6 +84,8 @@ proptest! {
                     && let (Ok(l), Ok(r)) = (options.hash(left), options.hash(right))
                 {
                     prop_assert_eq!(l, r, "{:?} and {:?} under {:?}", left, right, options);
+                    prop_assert_eq!(sharing_hash(left), sharing_hash(right),
+                        "the sharing of {:?} and {:?} under {:?}", left, right, options);
                 }
             }
         }

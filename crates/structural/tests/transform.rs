@@ -1,11 +1,13 @@
 //! Tests of `map`: changed nodes are rebuilt, others stay the same pointer, sharing is kept.
 
 use std::collections::HashSet;
+use std::convert::Infallible;
 
 use proptest::prelude::*;
 use sapwood_structural::{
-    AnyRef, FieldBuilder, Map, MapError, Node, NodeKind, Ref, Seq, Set, TypeBuilder, TypeRegistry,
-    Value, View, equal, map, read_json, try_map, write_json,
+    AnyRef, FieldBuilder, Map, MapError, Node, NodeEdit, NodeKind, NodeRef, Ref, Seq, Set,
+    TypeBuilder, TypeRegistry, Value, View, WalkAction, equal, map, read_json, try_edit, try_map,
+    write_json,
 };
 use sapwood_testing::on_small_stack;
 use sapwood_testing::universe::{Choices, graph, universe};
@@ -53,6 +55,64 @@ fn unchanged_subtrees_keep_their_identity() {
     let Expr::Add(a, b) = &*mapped else { panic!("{mapped:?}") };
     assert!(a.same(&left));
     assert!(equal(b, &add(&number(3), &number(5))).unwrap());
+}
+
+fn delete_zeros(node: &AnyRef) -> Result<NodeEdit, Infallible> {
+    Ok(match node.downcast_ref() {
+        Some(Expr::Number(0)) => NodeEdit::Delete,
+        _ => NodeEdit::Keep,
+    })
+}
+
+fn edit_all(value: &Value) -> Result<Value, MapError<Infallible>> {
+    try_edit(value, |_| Ok(WalkAction::Into), delete_zeros)
+}
+
+#[test]
+fn deleted_nodes_leave_lists_maps_and_sets() {
+    let (zero, one, two) = (number(0), number(1), number(2));
+    let node = |n: &Ref<Expr>| Value::from(n.clone());
+    let seq = Value::from(Seq::new([node(&zero), node(&one), node(&zero), node(&two)]));
+    let shorter = Value::from(Seq::new([node(&one), node(&two)]));
+    assert!(equal(&edit_all(&seq).unwrap(), &shorter).unwrap());
+    let set = Value::from(Set::new([node(&two), node(&zero), node(&one)]).unwrap());
+    let smaller = Value::from(Set::new([node(&one), node(&two)]).unwrap());
+    assert!(equal(&edit_all(&set).unwrap(), &smaller).unwrap());
+    // A key and a value both delete their entry.
+    let entries = [(node(&zero), node(&one)), (node(&one), node(&zero)), (node(&two), node(&two))];
+    let table = Value::from(Map::new(entries).unwrap());
+    let left = Value::from(Map::new([(node(&two), node(&two))]).unwrap());
+    assert!(equal(&edit_all(&table).unwrap(), &left).unwrap());
+    assert!(matches!(edit_all(&node(&zero)).unwrap(), Value::None));
+}
+
+#[test]
+fn a_field_that_needs_a_node_cannot_lose_it() {
+    let call = |args: Vec<Ref<Expr>>| {
+        Value::from(Ref::new(Expr::Call { name: "f".into(), args, pair: (None, 1) }))
+    };
+    let before = call(vec![number(0), number(1)]);
+    assert!(equal(&edit_all(&before).unwrap(), &call(vec![number(1)])).unwrap());
+    let error = edit_all(&Value::from(add(&number(1), &number(0)))).unwrap_err();
+    assert!(matches!(error, MapError::Build { .. }), "{error}");
+}
+
+#[test]
+fn skipped_nodes_stay() {
+    let kept = add(&number(0), &number(1));
+    let list = Value::from(Seq::new([kept.clone().into(), number(0).into(), kept.clone().into()]));
+    let mut entered = 0;
+    let enter = |node: NodeRef<'_>| -> Result<WalkAction, Infallible> {
+        entered += 1;
+        Ok(match node.downcast::<Expr>() {
+            Some(Expr::Add(..)) => WalkAction::Skip,
+            _ => WalkAction::Into,
+        })
+    };
+    let edited: Value = try_edit(&list, enter, delete_zeros).unwrap();
+    assert!(equal(&edited, &Value::from(Seq::new([kept.clone().into(), kept.into()]))).unwrap());
+    // The list, the sum once, and the number.
+    assert_eq!(entered, 3);
 }
 
 #[test]

@@ -108,6 +108,18 @@ data_types! {
     C128 = 18, 128, "c128", "COMPLEX128", ["complex128"];
     /// Sizes and positions; a signed 64-bit integer of its own type.
     Index = 19, 64, "index", "INDEX", [];
+    /// 8-bit float with 4 exponent and 3 fraction bits and bias 8: no infinities, no negative zero, one NaN. Only stored and cast.
+    F8E4M3Fnuz = 20, 8, "f8e4m3fnuz", "FP8E4M3FNUZ", ["f8E4M3FNUZ", "FLOAT8E4M3FNUZ", "float8_e4m3fnuz"];
+    /// 8-bit float with 5 exponent and 2 fraction bits and bias 16: no infinities, no negative zero, one NaN. Only stored and cast.
+    F8E5M2Fnuz = 21, 8, "f8e5m2fnuz", "FP8E5M2FNUZ", ["f8E5M2FNUZ", "FLOAT8E5M2FNUZ", "float8_e5m2fnuz"];
+    /// Powers of two from 2^-127 to 2^127, and NaN: 8 exponent bits, no sign, no zero. Only stored and cast.
+    F8E8M0Fnu = 22, 8, "f8e8m0fnu", "FP8E8M0FNU", ["f8E8M0FNU", "FLOAT8E8M0", "float8_e8m0fnu"];
+    /// 4-bit float with 2 exponent bits and 1 fraction bit, up to 6: no infinities, no NaN. Only stored, one per byte, and cast.
+    F4E2M1Fn = 23, 4, "f4e2m1fn", "FP4E2M1FN", ["f4E2M1FN", "FLOAT4E2M1", "float4_e2m1fn"];
+    /// Signed 2-bit integers. Only stored, one per byte, and cast.
+    I2 = 24, 2, "i2", "INT2", ["int2"];
+    /// Unsigned 2-bit integers. Only stored, one per byte, and cast.
+    U2 = 25, 2, "u2", "UINT2", ["uint2", "ui2"];
 }
 
 impl DataType {
@@ -170,10 +182,27 @@ impl DataType {
         matches!(self, Self::C64 | Self::C128)
     }
 
+    /// Returns whether values of this type are only stored and cast: there is no arithmetic on them, and no comparison. Such a type is
+    /// neither an integer nor a float.
+    #[must_use]
+    pub const fn is_storage_only(self) -> bool {
+        matches!(
+            self,
+            Self::F8E4M3Fnuz
+                | Self::F8E5M2Fnuz
+                | Self::F8E8M0Fnu
+                | Self::F4E2M1Fn
+                | Self::I2
+                | Self::U2
+        )
+    }
+
     /// Returns whether values can be negative: signed integers, `index`, floats and complex numbers.
     #[must_use]
     pub const fn is_signed(self) -> bool {
-        !self.is_bool() && !self.is_unsigned_integer()
+        !self.is_bool()
+            && !self.is_unsigned_integer()
+            && !matches!(self, Self::U2 | Self::F8E8M0Fnu)
     }
 
     /// Returns whether this is an integer type without negative values.
@@ -188,12 +217,18 @@ impl DataType {
         self.is_integer() && !self.is_unsigned_integer()
     }
 
-    /// Returns the smallest and the largest value of an integer type; `None` for all others.
+    /// Returns whether all values are integers: an integer type, or one that is only stored (`i2`, `u2`).
+    #[must_use]
+    pub const fn holds_integers(self) -> bool {
+        self.is_integer() || matches!(self, Self::I2 | Self::U2)
+    }
+
+    /// Returns the smallest and the largest value of a type that [holds integers](Self::holds_integers); `None` for all others.
     #[must_use]
     pub const fn integer_range(self) -> Option<(i128, i128)> {
-        if self.is_unsigned_integer() {
+        if self.is_unsigned_integer() || matches!(self, Self::U2) {
             Some((0, (1 << self.bit_width()) - 1))
-        } else if self.is_integer() {
+        } else if self.holds_integers() {
             let half = 1 << (self.bit_width() - 1);
             Some((-half, half - 1))
         } else {
@@ -201,7 +236,7 @@ impl DataType {
         }
     }
 
-    /// Returns the smallest value of an integer type; `None` for all others.
+    /// Returns the smallest value of a type that [holds integers](Self::holds_integers); `None` for all others.
     #[must_use]
     pub const fn integer_min(self) -> Option<i128> {
         match self.integer_range() {
@@ -210,7 +245,7 @@ impl DataType {
         }
     }
 
-    /// Returns the largest value of an integer type; `None` for all others.
+    /// Returns the largest value of a type that [holds integers](Self::holds_integers); `None` for all others.
     #[must_use]
     pub const fn integer_max(self) -> Option<i128> {
         match self.integer_range() {
@@ -302,7 +337,7 @@ mod tests {
             assert_eq!(usize::from(data_type.code()), position);
             assert_eq!(DataType::from_code(data_type.code()), Some(data_type));
         }
-        assert_eq!(DataType::from_code(20), None);
+        assert_eq!(DataType::from_code(26), None);
         // These numbers are in files on users' disks.
         assert_eq!(DataType::Bool.code(), 0);
         assert_eq!(DataType::I64.code(), 5);
@@ -312,6 +347,7 @@ mod tests {
         assert_eq!(DataType::F8E5M2.code(), 16);
         assert_eq!(DataType::C128.code(), 18);
         assert_eq!(DataType::Index.code(), 19);
+        assert_eq!(DataType::U2.code(), 25);
     }
 
     #[test]
@@ -366,9 +402,11 @@ mod tests {
                 data_type.is_integer(),
                 data_type.is_float(),
                 data_type.is_complex(),
+                data_type.is_storage_only(),
             ];
             assert_eq!(classes.iter().filter(|yes| **yes).count(), 1, "{data_type}");
-            assert_eq!(data_type.integer_range().is_some(), data_type.is_integer());
+            assert_eq!(data_type.integer_range().is_some(), data_type.holds_integers());
+            assert!(data_type.holds_integers() || !data_type.is_integer());
             assert_eq!(data_type.complex_part().is_some(), data_type.is_complex());
         }
         assert_eq!(DataType::Bool.byte_size(), 1);
@@ -389,6 +427,8 @@ mod tests {
     fn integer_ranges() {
         assert_eq!(DataType::I4.integer_range(), Some((-8, 7)));
         assert_eq!(DataType::U4.integer_range(), Some((0, 15)));
+        assert_eq!(DataType::I2.integer_range(), Some((-2, 1)));
+        assert_eq!(DataType::U2.integer_range(), Some((0, 3)));
         assert_eq!(DataType::I8.integer_range(), Some((-128, 127)));
         assert_eq!(DataType::I64.integer_min(), Some(i128::from(i64::MIN)));
         assert_eq!(DataType::I64.integer_max(), Some(i128::from(i64::MAX)));

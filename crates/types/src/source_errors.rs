@@ -6,7 +6,7 @@ use crate::{Diagnostic, Diagnostics, Source, Span};
 
 /// Errors in texts, with the texts that their spans refer to. An error about no text, such as a file that cannot be read, has
 /// an unknown span.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct SourceErrors {
     /// The errors.
     pub diagnostics: Diagnostics,
@@ -64,6 +64,13 @@ impl fmt::Display for SourceErrors {
     /// Writes one line for each error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.diagnostics.fmt(f)
+    }
+}
+
+impl fmt::Debug for SourceErrors {
+    /// Writes the errors as `Display` does: `main` prints the error that it returns in this form.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

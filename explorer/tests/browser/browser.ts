@@ -1,9 +1,13 @@
 // A real browser with the network off.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
 import { after, before } from "node:test";
 import { pathToFileURL } from "node:url";
 import { type Browser, type BrowserContextOptions, type Page, chromium } from "playwright-core";
+import { repository } from "../pages";
 
 const ARGS = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -122,4 +126,17 @@ export async function unfold(page: Page): Promise<void> {
     for (const button of await page.locator(`.pane:not([hidden]) [aria-label='${label}']`).all()) await button.click();
   }
   await settle(page);
+}
+
+const AXE = readFileSync(createRequire(join(repository, "explorer/package.json")).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Returns the violations that axe-core finds. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    type Result = { violations: { id: string; nodes: { html: string }[] }[] };
+    const { axe } = window as unknown as { axe: { run: (options: object) => Promise<Result> } };
+    const { violations: found } = await axe.run({ resultTypes: ["violations"] });
+    return found.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 2).map((n) => n.html.slice(0, 160)).join(" | ")}`);
+  });
 }

@@ -1,26 +1,12 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Download, Page } from "playwright-core";
 import { diffPage, file, fresh, graphPage, layers, matchPage, path, reportPage, repository, sapwood, transformer, withData } from "../pages";
-import { drawnKeys, open, settle, unfold, useBrowser } from "./browser";
+import { drawnKeys, open, settle, unfold, useBrowser, violations } from "./browser";
 
 useBrowser();
-
-const AXE = readFileSync(createRequire(join(repository, "explorer/package.json")).resolve("axe-core/axe.min.js"), "utf8");
-
-/** Returns the violations that axe-core finds. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  return page.evaluate(async () => {
-    type Result = { violations: { id: string; nodes: { html: string }[] }[] };
-    const { axe } = window as unknown as { axe: { run: (options: object) => Promise<Result> } };
-    const { violations: found } = await axe.run({ resultTypes: ["violations"] });
-    return found.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 2).map((n) => n.html.slice(0, 160)).join(" | ")}`);
-  });
-}
 
 /** Measures a drawing: the part of the window that it spans, and the smallest visible text in pixels. */
 function measured(page: Page): Promise<{ wide: number; high: number; least: number; overflow: boolean }> {
@@ -83,6 +69,7 @@ test("a repetition unfolds into blocks, a block into its ops, and tells the diff
     assert.equal(await page.locator(".node", { hasText: /^dot_general/ }).count(), 1);
     const [block, stage] = [await page.locator(".box.block").boundingBox(), await page.locator(".stage").boundingBox()];
     assert.ok(block && stage && block.y >= stage.y && block.y < stage.y + stage.height - 100, "the block is in the window");
+    assert.deepEqual((await page.locator(".node .sub").allTextContents()).filter((text) => text.includes("…")), [], "no short text is cut");
     // The weights of a layer are rows of its nodes, and can be selected.
     await page.locator(".node.row", { hasText: "%w0" }).click();
     assert.equal(await page.textContent(".details h2"), "%w0");
@@ -125,6 +112,28 @@ test("edges have the numbers of operands, and sizes where their start shows none
   });
 });
 
+test("nodes of ONNX models have their names of ONNX, and sizes on edges do not cover each other", async () => {
+  const numbers = (n: number, line: (n: number) => string) => Array.from({ length: n }, (_, at) => `  ${line(at)}`).join("\n");
+  const program = `ptir 1
+func @f(%x: f32[4, 8]) -> f32[2, 8] {
+  %w = constant ${JSON.stringify(Array.from({ length: 8 }, (_, row) => Array.from({ length: 8 }, (_, column) => row + column / 8 + 0.0625)))} : f32[8, 8]
+  %m = onnx.MatMul %x, %w : f32[4, 8]
+  %a, %b = onnx.Split %m {num_outputs = 2} : f32[2, 8], f32[2, 8]
+${numbers(8, (n) => `%t${n} = ${n % 2 ? "tanh" : "exp"} ${n % 3 ? "%a" : "%b"} : f32[2, 8]`)}
+${numbers(7, (n) => `%u${n} = add ${n ? `%u${n - 1}` : "%t0"}, %t${n + 1} : f32[2, 8]`)}
+  return %u6
+}
+`;
+  await open(graphPage("edge-places", program), async (page) => {
+    assert.equal(await page.locator(".node", { hasText: /^MatMul/ }).count(), 1);
+    assert.equal(await page.locator(".node.row", { hasText: "f32[8, 8]" }).count(), 1, "a large weight has its type");
+    const places = await page.locator(".edge-label").evaluateAll((all) => all.filter((e) => e.textContent?.includes("×")).map((e) => e.getBoundingClientRect().toJSON() as DOMRect));
+    assert.ok(places.length >= 2, `${places.length} labels`);
+    const covers = (a: DOMRect, b: DOMRect) => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height - 4 && b.y < a.y + a.height - 4;
+    assert.deepEqual(places.filter((a, n) => places.slice(n + 1).some((b) => covers(a, b))), []);
+  });
+});
+
 async function saved(page: Page, label: string): Promise<{ name: string; bytes: Buffer }> {
   const [download] = (await Promise.all([page.waitForEvent("download"), page.click(`[aria-label='${label}']`)])) as [Download, unknown];
   return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
@@ -136,6 +145,8 @@ test("saved pictures equal the screen", async () => {
       graphPage("pictures", layers(3)),
       async (page) => {
         await page.keyboard.press("ArrowDown");
+        // Costs are shown in the dark theme.
+        if (colorScheme === "dark") await page.keyboard.press("c");
         const [svg, png] = [await saved(page, "Save as SVG"), await saved(page, "Save as PNG")];
         assert.match(svg.name, /^Graph-of-.*\.svg$/);
         assert.match(png.name, /^Graph-of-.*\.png$/);
@@ -188,10 +199,15 @@ test("hostile names stay text in saved pictures", async () => {
     }
     d.ops = d.ops.map(([name, family]) => [HOSTILE + name, family]);
     d.title = HOSTILE;
+    d.costs = d.costs.map(() => [[5, HOSTILE], [7, HOSTILE]]);
   });
   await open(
     hostile,
     async (page) => {
+      await unfold(page);
+      await page.keyboard.press("c");
+      await page.locator(".stage .node:not(.small):not(.row)").first().click();
+      assert.ok((await page.textContent(".details section:last-of-type"))?.includes("<script>"), "the cost is shown");
       const { bytes } = await saved(page, "Save as SVG");
       const text = bytes.toString();
       const seen = await page.evaluate((source) => {
@@ -310,6 +326,16 @@ test("the diff of two files is a page with the marks of the diff", async () => {
     assert.equal(await page.locator(".side [data-mark='changed']").count(), 2);
     await page.keyboard.press("n");
     assert.match((await page.textContent(".details")) ?? "", /tanh became exp.*Show it on the other side/);
+  });
+});
+
+test("the keys of marks have the width of their text", async () => {
+  const lines = ["%a = exp %x : f32[4]", "%b = tanh %x : f32[4]", "%c = sin %x : f32[4]"];
+  const program = (order: number[]) => `ptir 1\nfunc @f(%x: f32[4]) -> (f32[4], f32[4], f32[4]) {\n${order.map((n) => `  ${lines[n]}`).join("\n")}\n  return %a, %b, %c\n}\n`;
+  await open(diffPage("moved", program([0, 1, 2]), program([2, 0, 1])), async (page) => {
+    const key = page.locator(".mark-key.moved");
+    assert.match((await key.textContent()) ?? "", /moved/);
+    assert.ok(((await key.boundingBox())?.width ?? 1000) < 150);
   });
 });
 

@@ -71,6 +71,21 @@ test("each pass can be looked at, with time, op counts and patterns", async () =
   });
 });
 
+test("a difference that is selected before the first frame of a pass stays selected", async () => {
+  await open(report, async (page) => {
+    const press = (keys: string[]) =>
+      page.evaluate(async (keys) => {
+        for (const key of keys) document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        // The observers of sizes run between the two.
+        for (let frame = 0; frame < 2; frame += 1) await new Promise((then) => requestAnimationFrame(then));
+      }, keys);
+    for (const keys of [["]", "n"], ["]", "n", "n"], ["[", "p"]]) {
+      await press(keys);
+      assert.equal(await page.locator(".selected[data-mark]:not([data-mark=''])").count(), 1, keys.join(" "));
+    }
+  });
+});
+
 test("arrows walk on from a difference, and End is the end of the program", async () => {
   await open(report, async (page) => {
     const selected = () => page.getAttribute(".selected", "data-key");
@@ -132,7 +147,7 @@ test("titles of sides cover nothing, and both sides have one size", async () => 
   for (const width of [1440, 600]) {
     await open(report, async (page) => {
       const sides = await page.evaluate(() => [...document.querySelectorAll(".side")].map((side) => {
-        const [title, stage] = [".side > h2", ".stage"].map((of) => (side.querySelector(of) as Element).getBoundingClientRect()) as [DOMRect, DOMRect];
+        const [title, stage] = [".side-head", ".stage"].map((of) => (side.querySelector(of) as Element).getBoundingClientRect()) as [DOMRect, DOMRect];
         return { over: title.bottom > stage.top + 0.5, scale: /scale\(([^)]*)/.exec(side.querySelector(".world")?.getAttribute("transform") ?? "")?.[1] };
       }));
       assert.deepEqual(sides.map((side) => side.over), [false, false]);
@@ -466,6 +481,8 @@ test("the pictures of the docs", async () => {
     await page.locator(".node.block .label").first().click();
     await page.locator(".node", { hasText: /^dot_general/ }).first().click();
     await shot(page, "block");
+    await page.keyboard.press("c");
+    await shot(page, "cost");
   });
   const run = titled(reportPage("docs-report", source, "canonicalize,cse,dce").page, "run");
   await open(run, async (page) => {

@@ -4,11 +4,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Data } from "../../src/data";
 import { shortPath } from "../../src/dom";
+import { LEVELS, amountText, heatLevel, partText } from "../../src/cost";
+import { onnxFamily } from "../../src/families";
 import { Layouter } from "../../src/layout";
 import { Program, instKey } from "../../src/model";
 import { asText, byFamily, opTable, patternTable } from "../../src/numbers";
 import { openingBoxes } from "../../src/opening";
-import { colours, contrast } from "../../src/palette";
+import { colours, contrast, heatColours } from "../../src/palette";
 import { strips } from "../../src/print";
 import { Search } from "../../src/search";
 import { linesOf } from "../../src/textview";
@@ -34,6 +36,42 @@ test("text can be read on all families in both themes", () => {
       for (const below of [fill, dark ? "#131a21" : "#ffffff"]) assert.ok(contrast(line, below) >= 3, `line of ${family} ${dark}: ${contrast(line, below)}`);
     }
   }
+});
+
+test("the text of every level of heat is readable, and neighbouring levels differ", () => {
+  for (const dark of [false, true]) {
+    const levels = LEVELS.map((_, level) => heatColours(level, dark));
+    for (const { fill, line, text } of levels) {
+      assert.ok(contrast(fill, text) >= 4.5, `${fill} ${dark}: ${contrast(fill, text)}`);
+      assert.ok(contrast(line, dark ? "#131a21" : "#ffffff") >= 3, `line ${line} ${dark}`);
+    }
+    levels.slice(2).forEach(({ fill }, n) => assert.ok(contrast(fill, (levels[n + 1] as (typeof levels)[0]).fill) >= 1.1, `level ${n + 2} ${dark}`));
+  }
+});
+
+test("costs have three digits, and levels by their part of the whole", () => {
+  assert.deepEqual([0, 9999, 12_345, 999_600, 1_050_000, 89_700_000, 5e21].map(amountText), ["0", "9\u202f999", "12.3\u202fk", "1.00\u202fM", "1.05\u202fM", "89.7\u202fM", "5000\u202fE"]);
+  assert.deepEqual([0, 0.0005, 0.001, 0.02, 0.1, 0.2, 1, Number.NaN].map(heatLevel), [0, 1, 2, 3, 4, 5, 5, 0]);
+  assert.deepEqual([0, 0.0005, 0.0231, 0.5].map(partText), ["0\u202f%", "< 0.1\u202f%", "2.3\u202f%", "50\u202f%"]);
+});
+
+test("the cost of a box is that of its instructions, and the program costs what its entry costs", () => {
+  const tree = new Tree(program);
+  const { flops, bytes } = data.states[0]?.cost as NonNullable<Data["states"][0]["cost"]>;
+  // The transformer has four private copies of one entry.
+  assert.ok(tree.root.cost[0] > 0 && tree.root.cost[0] <= (flops as number) && tree.root.cost[1] <= (bytes as number));
+  for (const item of tree.items.values()) {
+    if (item.kind !== "box" || item.inst || item === tree.root) continue;
+    const sum = item.children.reduce((n, child) => n + child.cost[0], 0);
+    const rows = [...tree.items.values()].filter((row) => row.kind === "node" && row.host && row.parent === item && !item.children.includes(row));
+    const all = sum + rows.reduce((n, row) => n + row.cost[0], 0);
+    assert.ok(Math.abs(all - item.cost[0]) <= 1e-6 * all, `${item.label}: ${all} ${item.cost[0]}`);
+  }
+});
+
+test("ops of ONNX have families", () => {
+  const families = ["Conv", "ConvTranspose", "MatMul", "Relu", "LeakyRelu", "Softmax", "LayerNormalization", "ReduceMean", "Add", "Concat", "Gather", "If", "LSTM", "MaxPool", "Cast", "Where", "Constant", "Mystery"].map((op) => onnxFamily(`onnx.${op}`));
+  assert.deepEqual(families, ["convolution", "convolution", "dot", "unary", "unary", "normalization", "normalization", "reduce", "binary", "shape", "gather", "control", "recurrent", "window", "cast", "compare", "constant", "other"]);
 });
 
 test("a layout is the same every time, and nothing in it overlaps", () => {
@@ -244,7 +282,7 @@ test("a page without a run has the kind graph", () => {
   const graph: Data = data;
   assert.equal(graph.kind, "graph");
   assert.equal(graph.run, null);
-  assert.equal(graph.version, 2);
+  assert.equal(graph.version, 3);
 });
 
 test("of many functions only some start open", () => {

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import os
 from collections.abc import Iterable, Mapping
@@ -304,5 +305,31 @@ def _source_line(side: str, path: structural.AccessPath, root: Any) -> str:
     return f"{place}\n  {number} | {line}\n  {pad} | {' ' * (begin - 1)}{carets}"
 
 
+def _set_signature(cls: Any) -> None:
+    """Sets the signature of a constructor; the constructors themselves are native."""
+    names = list(cls.__match_args__)
+    defaults: dict[str, Any] = {"else_body": None, "return_vars": (), "attrs": None}
+    if issubclass(cls, (BinaryExpr, UnaryExpr)):
+        names.append("dtype")
+        if cls is not Cast:
+            defaults["dtype"] = None
+    if cls is Program:
+        defaults["name"] = ""
+    if cls is ForStmt:
+        defaults.update(iter_args=(), body=())
+    if hasattr(cls, "span"):
+        names.append("span")
+        defaults["span"] = None
+    if cls is Call:
+        names.append("type")
+        defaults["type"] = None
+    keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    empty = inspect.Parameter.empty
+    cls.__signature__ = inspect.Signature([inspect.Parameter(name, keyword, default=defaults.get(name, empty)) for name in names])
+
+
+for _node in NODES:
+    if _node is not UnknownType:
+        _set_signature(_node)
 for _node in (*NODES, IRNode, Type, Expr, BinaryExpr, UnaryExpr, Stmt, Functions):
     _node.__module__ = "sapwood.ir"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 from sapwood import _native
-from sapwood._native import DataType, Node, Span
+from sapwood._native import DataType, Map, Node, Span
 
 if TYPE_CHECKING:
     _TypeLike = Union["Type", DataType]
@@ -23,6 +23,18 @@ class IRNode(Node):
 
     def __str__(self) -> str:
         return _native.ir_text(self)
+
+    def __replace__(self, **changes: Any) -> Any:
+        values = {name: getattr(self, name) for name in getattr(type(self), "__match_args__", ())}
+        # The constructors of operators call the type `dtype`.
+        named = "dtype" if isinstance(self, (BinaryExpr, UnaryExpr)) else "type"
+        if named == "dtype" or isinstance(self, Call):
+            values[named] = self.type  # type: ignore[attr-defined]
+        if named in values and "type" in changes:
+            changes[named] = changes.pop("type")
+        if hasattr(self, "span"):
+            values["span"] = self.span
+        return type(self)(**{**values, **changes})
 
     def _repr_html_(self) -> str:
         from sapwood.ir._html import highlight_node
@@ -44,6 +56,7 @@ class ScalarType(Type):
     """The type of a number or a bool."""
 
     __slots__ = ()
+    __match_args__ = ("dtype",)
 
     if TYPE_CHECKING:
         dtype: DataType
@@ -55,6 +68,7 @@ class TensorType(Type):
     """The type of an array: ``TensorType(dtype, shape)`` or ``TensorType(shape, dtype)``. Dims are ints or expressions."""
 
     __slots__ = ()
+    __match_args__ = ("dtype", "shape")
 
     if TYPE_CHECKING:
         dtype: DataType
@@ -71,6 +85,7 @@ class TupleType(Type):
     """The type of a tuple."""
 
     __slots__ = ()
+    __match_args__ = ("types",)
 
     if TYPE_CHECKING:
         types: tuple[Type, ...]
@@ -82,6 +97,7 @@ class FunctionType(Type):
     """The type of a function."""
 
     __slots__ = ()
+    __match_args__ = ("params", "results")
 
     if TYPE_CHECKING:
         params: tuple[Type, ...]
@@ -214,6 +230,7 @@ class Var(Expr):
     """A variable. Two variables with the same name are different variables."""
 
     __slots__ = ()
+    __match_args__ = ("name", "type")
 
     if TYPE_CHECKING:
         name: str
@@ -225,6 +242,7 @@ class IterArg(Var):
     """An iteration argument of a loop: a variable with an initial value."""
 
     __slots__ = ()
+    __match_args__ = ("name", "type", "init_value")
 
     if TYPE_CHECKING:
         init_value: Expr
@@ -243,6 +261,7 @@ class ConstInt(Expr):
     """An integer constant."""
 
     __slots__ = ()
+    __match_args__ = ("value", "dtype")
 
     if TYPE_CHECKING:
         value: int
@@ -254,6 +273,7 @@ class ConstFloat(Expr):
     """A floating-point constant, rounded to its data type."""
 
     __slots__ = ()
+    __match_args__ = ("value", "dtype")
 
     if TYPE_CHECKING:
         value: float
@@ -265,6 +285,7 @@ class ConstBool(Expr):
     """A boolean constant."""
 
     __slots__ = ()
+    __match_args__ = ("value",)
 
     if TYPE_CHECKING:
         value: bool
@@ -276,6 +297,7 @@ class BinaryExpr(Expr):
     """An operator with two operands. The type is a data type or any type; the default is the type of the operands."""
 
     __slots__ = ()
+    __match_args__ = ("left", "right")
 
     if TYPE_CHECKING:
         left: Expr
@@ -428,6 +450,7 @@ class UnaryExpr(Expr):
     """An operator with one operand."""
 
     __slots__ = ()
+    __match_args__ = ("operand",)
 
     if TYPE_CHECKING:
         operand: Expr
@@ -468,26 +491,43 @@ class Cast(UnaryExpr):
 
 
 class Op(IRNode):
-    """An operation, identified by its name."""
+    """An operation, identified by its name and its attributes.
+
+    Attributes are numbers, strings, data types and lists of these: ``Op("reduce_sum", {"axes": [1]})``.
+    """
 
     __slots__ = ()
+    __match_args__ = ("name", "attrs")
 
     if TYPE_CHECKING:
+        span: Span
         name: str
+        attrs: Map | None
 
-        def __init__(self, name: str) -> None: ...
+        def __init__(
+            self, name: str, attrs: Mapping[str, Any] | None = None, span: Span | None = None
+        ) -> None: ...
 
 
 class GlobalVar(Op):
     """A reference to a function of the same program."""
 
     __slots__ = ()
+    __match_args__ = ("name",)
+
+    #: A function has no attributes.
+    attrs: None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(self, name: str, span: Span | None = None) -> None: ...
 
 
 class Call(Expr):
     """A call: ``Call(op, args, span)``, or with its type, ``Call(op, args, type, span)``."""
 
     __slots__ = ()
+    __match_args__ = ("op", "args")
 
     if TYPE_CHECKING:
         callee: Op
@@ -511,6 +551,7 @@ class TupleGetItemExpr(Expr):
     """An element of a tuple. Its type is that of the element."""
 
     __slots__ = ()
+    __match_args__ = ("tuple", "index")
 
     if TYPE_CHECKING:
         tuple: Expr
@@ -523,6 +564,7 @@ class MakeTuple(Expr):
     """A tuple. Its type is derived from its elements."""
 
     __slots__ = ()
+    __match_args__ = ("elements",)
 
     if TYPE_CHECKING:
         elements: Sequence[Expr]

@@ -74,6 +74,7 @@ class AssignStmt(Stmt):
     """``var = value``"""
 
     __slots__ = ()
+    __match_args__ = ("var", "value")
 
     if TYPE_CHECKING:
         var: Var
@@ -86,6 +87,7 @@ class IfStmt(Stmt):
     """A conditional with one or two bodies. A list of one statement becomes that statement, any other list a `SeqStmts`; a missing else is `None`."""
 
     __slots__ = ()
+    __match_args__ = ("condition", "then_body", "else_body", "return_vars")
 
     if TYPE_CHECKING:
         condition: Expr
@@ -107,6 +109,7 @@ class ForStmt(Stmt):
     """A loop over a range: ``ForStmt(loop_var, start, stop, step, iter_args, body, return_vars, span)``; ``iter_args`` may be left out."""
 
     __slots__ = ()
+    __match_args__ = ("loop_var", "start", "stop", "step", "iter_args", "body", "return_vars")
 
     if TYPE_CHECKING:
         loop_var: Var
@@ -134,6 +137,7 @@ class WhileStmt(Stmt):
     """A loop with a condition, which may use the iteration arguments."""
 
     __slots__ = ()
+    __match_args__ = ("iter_args", "condition", "body", "return_vars")
 
     if TYPE_CHECKING:
         iter_args: tuple[IterArg, ...]
@@ -155,6 +159,7 @@ class YieldStmt(Stmt):
     """Ends a body and yields values to the statement around it."""
 
     __slots__ = ()
+    __match_args__ = ("values",)
 
     if TYPE_CHECKING:
         values: tuple[Expr, ...]
@@ -166,6 +171,7 @@ class ReturnStmt(Stmt):
     """Ends a function and returns values."""
 
     __slots__ = ()
+    __match_args__ = ("values",)
 
     if TYPE_CHECKING:
         values: tuple[Expr, ...]
@@ -177,6 +183,7 @@ class EvalStmt(Stmt):
     """An expression that is evaluated for its effect."""
 
     __slots__ = ()
+    __match_args__ = ("expr",)
 
     if TYPE_CHECKING:
         expr: Expr
@@ -188,6 +195,7 @@ class SeqStmts(Stmt):
     """A sequence of statements."""
 
     __slots__ = ()
+    __match_args__ = ("stmts",)
 
     if TYPE_CHECKING:
         stmts: tuple[Stmt, ...]
@@ -199,6 +207,7 @@ class OpStmts(Stmt):
     """A sequence of assignments."""
 
     __slots__ = ()
+    __match_args__ = ("stmts",)
 
     if TYPE_CHECKING:
         stmts: tuple[Stmt, ...]
@@ -214,6 +223,7 @@ class Function(IRNode):
     """A function. It is a scope: variables bound inside are not visible outside."""
 
     __slots__ = ()
+    __match_args__ = ("name", "params", "return_types", "body")
 
     if TYPE_CHECKING:
         span: Span
@@ -236,6 +246,7 @@ class Program(IRNode):
     """A program: functions, sorted by name."""
 
     __slots__ = ()
+    __match_args__ = ("functions", "name")
 
     if TYPE_CHECKING:
         span: Span
@@ -244,6 +255,10 @@ class Program(IRNode):
         def __init__(
             self, functions: Sequence[Function], name: str = "", span: Span | None = None
         ) -> None: ...
+
+    def __replace__(self, **changes: Any) -> Program:
+        values = {"functions": list(self.functions.values()), "name": self.name, "span": self.span}
+        return Program(**{**values, **changes})
 
     @property
     def functions(self) -> Functions:

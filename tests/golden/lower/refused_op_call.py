@@ -1,26 +1,28 @@
 #! test: lower
 def f(x: pi.TensorType(pi.FP32, [4]), y: pi.INT64):
-    a = pi.op.transpose(x)
-    b = pi.op.reshape(x)
+    a = pi.typed(pi.op.transpose(x), pi.UnknownType())
+    b = pi.typed(pi.op.reshape(x), pi.UnknownType())
     c = pi.op.tensor.norm(x)
     d = pi.typed(pi.op.exp(x), pi.TensorType(pi.FP32, [8]))
-    e = pi.op.exp(y)
-    g = pi.op.add(x)
+    e = pi.typed(pi.op.exp(y), pi.UnknownType())
+    g = pi.typed(pi.op.add(x), pi.UnknownType())
     h = pi.op.yield_(x)
-    i = pi.op("return")(x)
-    j = pi.op("while")(x)
+    i = pi.typed(pi.op("return")(x), pi.UnknownType())
+    j = pi.typed(pi.op("while")(x), pi.UnknownType())
     k = a + e
-#> error: call of `transpose`: it needs the attribute `perm`, which a call cannot provide
-#>  --> lower::refused_op_call:2:9
+#> error: call of `transpose`: it needs the attribute `perm`, a list of integers
+#>  --> lower::refused_op_call:2:18
 #>   |
-#> 2 |     a = pi.op.transpose(x)
-#>   |         ^^^^^^^^^^^^^^^^^^
+#> 2 |     a = pi.typed(pi.op.transpose(x), pi.UnknownType())
+#>   |                  ^^^^^^^^^^^^^^^^^^
+#>   |
+#>   = help: write `perm=…` after the arguments
 #>
 #> error: call of `reshape`: the type is not known
-#>  --> lower::refused_op_call:3:9
+#>  --> lower::refused_op_call:3:18
 #>   |
-#> 3 |     b = pi.op.reshape(x)
-#>   |         ^^^^^^^^^^^^^^^^
+#> 3 |     b = pi.typed(pi.op.reshape(x), pi.UnknownType())
+#>   |                  ^^^^^^^^^^^^^^^^
 #>   |
 #>   = help: the result type of this op is not inferred, so the call must state it
 #>
@@ -39,16 +41,16 @@ def f(x: pi.TensorType(pi.FP32, [4]), y: pi.INT64):
 #>   |                  ^^^^^^^^^^^^
 #>
 #> error: exp: the operand has element type i64, expected floats and complex numbers
-#>  --> lower::refused_op_call:6:9
+#>  --> lower::refused_op_call:6:18
 #>   |
-#> 6 |     e = pi.op.exp(y)
-#>   |         ^^^^^^^^^^^^
+#> 6 |     e = pi.typed(pi.op.exp(y), pi.UnknownType())
+#>   |                  ^^^^^^^^^^^^
 #>
 #> error: add: expected 2 operands, found 1
-#>  --> lower::refused_op_call:7:9
+#>  --> lower::refused_op_call:7:18
 #>   |
-#> 7 |     g = pi.op.add(x)
-#>   |         ^^^^^^^^^^^^
+#> 7 |     g = pi.typed(pi.op.add(x), pi.UnknownType())
+#>   |                  ^^^^^^^^^^^^
 #>
 #> error: call of `yield_`: the type is not known
 #>  --> lower::refused_op_call:8:9
@@ -58,14 +60,14 @@ def f(x: pi.TensorType(pi.FP32, [4]), y: pi.INT64):
 #>   |
 #>   = help: no op of this name is registered, so the call must state its type
 #>
-#> error: call of `return`: it ends a body
-#>  --> lower::refused_op_call:9:9
+#> error: call of `return`: it ends a body, so it cannot be called
+#>  --> lower::refused_op_call:9:18
 #>   |
-#> 9 |     i = pi.op("return")(x)
-#>   |         ^^^^^^^^^^^^^^^^^^
+#> 9 |     i = pi.typed(pi.op("return")(x), pi.UnknownType())
+#>   |                  ^^^^^^^^^^^^^^^^^^
 #>
 #> error: call of `while`: it has regions, which a call cannot provide
-#>   --> lower::refused_op_call:10:9
+#>   --> lower::refused_op_call:10:18
 #>    |
-#> 10 |     j = pi.op("while")(x)
-#>    |         ^^^^^^^^^^^^^^^^^
+#> 10 |     j = pi.typed(pi.op("while")(x), pi.UnknownType())
+#>    |                  ^^^^^^^^^^^^^^^^^

@@ -4,12 +4,15 @@
 //! Steps are counted, so an endless loop is an error.
 
 mod extents;
+mod op_calls;
 pub mod scalar;
 mod tuple;
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::FxBuildHasher;
+use sapwood_ptir::Registry;
 use sapwood_types::{DataType, Span, counted};
 
 use crate::nodes::{
@@ -34,6 +37,12 @@ impl RunValue {
     #[must_use]
     pub fn int(value: i64) -> Self {
         Self::Scalar(Scalar::Int(DataType::I64, value.into()))
+    }
+
+    /// Converts a value of PTIR; returns none for complex numbers and tokens.
+    #[must_use]
+    pub fn from_value(value: &sapwood_ptir::eval::Value) -> Option<Self> {
+        crate::ops::from_ptir(value)
     }
 
     /// Describes the type of the value for messages, without the value itself, which may be large.
@@ -61,7 +70,7 @@ pub enum RunError {
         /// The span of the call.
         span: Span,
     },
-    /// The caller did not provide this op.
+    /// No op has this name.
     #[error("{span}: unknown op `{name}`")]
     NoOperation {
         /// The name of the op.
@@ -124,6 +133,7 @@ type IdMap<V> = hashbrown::HashMap<usize, V, FxBuildHasher>;
 pub struct Interpreter<'p, 'o> {
     program: &'p Program,
     ops: Option<&'o mut OpHandler<'o>>,
+    registry: Arc<Registry>,
     steps_left: u64,
     call_depth: usize,
 }
@@ -139,10 +149,17 @@ impl<'p, 'o> Interpreter<'p, 'o> {
     /// Creates an interpreter that takes at most this number of steps: statements, loop trips and calls.
     #[must_use]
     pub fn new(program: &'p Program, steps: u64) -> Self {
-        Self { program, ops: None, steps_left: steps, call_depth: 0 }
+        Self { program, ops: None, registry: Registry::builtin(), steps_left: steps, call_depth: 0 }
     }
 
-    /// Sets the handler for calls of an `Op`.
+    /// Sets the registry of the ops that the handler does not know; without it, these are the built-in ops.
+    #[must_use]
+    pub fn with_registry(mut self, registry: &Arc<Registry>) -> Self {
+        self.registry = registry.clone();
+        self
+    }
+
+    /// Sets the handler for calls of an `Op`, which comes before the registered ops.
     #[must_use]
     pub fn with_ops(mut self, ops: &'o mut OpHandler<'o>) -> Self {
         self.ops = Some(ops);
@@ -271,22 +288,14 @@ impl<'p, 'o> Interpreter<'p, 'o> {
                 }
             }
             Stmt::For {
-                init_values,
-                loop_var,
-                start,
-                stop,
-                step,
-                iter_args,
-                body,
-                return_vars,
-                span,
+                loop_var, start, stop, step, iter_args, body, return_vars, span, ..
             } => {
                 let [first, stop, step] =
                     [start, stop, step].map(|expr| self.eval_expr(expr, vars));
                 let (mut at, dtype) = expect_integer(&first?, *span)?;
                 let ((stop, _), (step, _)) =
                     (expect_integer(&stop?, *span)?, expect_integer(&step?, *span)?);
-                let mut args = self.eval_exprs(init_values, vars)?;
+                let mut args = self.eval_exprs(stmt.init_values(), vars)?;
                 while (step > 0 && at < stop) || (step < 0 && at > stop) {
                     self.count_step()?;
                     vars.insert(loop_var.id(), RunValue::Scalar(Scalar::Int(dtype, at)));
@@ -369,7 +378,7 @@ impl<'p, 'o> Interpreter<'p, 'o> {
                     value
                 });
                 let operands: Vec<RunValue> = operands.collect();
-                let value = self.apply_operation(expr, operands)?;
+                let value = self.apply_operation(expr, operands, vars)?;
                 if called {
                     self.count_step()?;
                 } else if expr.node().owners() > 1 {
@@ -391,6 +400,7 @@ impl<'p, 'o> Interpreter<'p, 'o> {
         &mut self,
         expr: &Expr,
         mut operands: Vec<RunValue>,
+        vars: &IdMap<RunValue>,
     ) -> Result<RunValue, RunError> {
         let span = expr.span();
         let wrong = |message: String| RunError::Operands { message, span };
@@ -428,10 +438,13 @@ impl<'p, 'o> Interpreter<'p, 'o> {
                     Err(several) => RunValue::Tuple(several.into()),
                 })
             }
-            Expr::Call { callee, .. } => {
-                let unknown = || RunError::NoOperation { name: callee.name().to_owned(), span };
-                let ops = self.ops.as_mut().ok_or_else(unknown)?;
-                ops(callee.name(), &operands).ok_or_else(unknown)
+            Expr::Call { callee, args, r#type, .. } => {
+                if let Some(ops) = self.ops.as_mut()
+                    && let Some(value) = ops(callee.name(), &operands)
+                {
+                    return Ok(value);
+                }
+                self.run_op(callee, args, operands, r#type, vars, span)
             }
             _ => Err(wrong(format!("{} computes nothing", expr.type_name()))),
         }

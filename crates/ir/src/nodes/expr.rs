@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use sapwood_structural::{Node, Ref, TypeInfo};
+use sapwood_structural::{Map, Node, Ref, TypeInfo, Value};
 use sapwood_types::{DataType, Span};
 
 use super::compact::VarName;
 use super::int::PackedInt;
 use super::operators::{BinaryOp, UnaryOp, all_operators};
+use super::program::Program;
 use super::types::{IntoType, Type, TypeRef, small_types_equal};
+use crate::call_types::{SignatureTypes, natural_call_type};
 use crate::error::IrError;
 
 /// A shared pointer to an expression.
@@ -21,36 +23,87 @@ pub type CalleeRef = Ref<Callee>;
 #[derive(Node)]
 #[node(key = "ir")]
 pub enum Callee {
-    /// An op.
+    /// An op, with the attributes of the call.
     Op {
+        /// The source span.
+        #[node(ignore)]
+        span: Span,
         /// The name of the op.
         name: Arc<str>,
+        /// The attributes by name: constants, texts and lists of these. None if there are none.
+        attrs: Option<Map>,
     },
     /// A function of the same program.
     GlobalVar {
+        /// The source span.
+        #[node(ignore)]
+        span: Span,
         /// The name of the function.
         name: Arc<str>,
     },
 }
 
 impl Callee {
-    /// Creates a reference to an op.
+    /// Creates a reference to an op without attributes.
     #[must_use]
     pub fn op(name: &str) -> CalleeRef {
-        Ref::new(Self::Op { name: name.into() })
+        Self::op_with_attrs(name, Vec::new(), Span::unknown())
+    }
+
+    /// Creates a reference to an op with attributes; if a name occurs twice, the first is kept.
+    ///
+    /// The attributes are kept in the order of the op's definition if it is built in, and in the order of names otherwise.
+    #[must_use]
+    pub fn op_with_attrs(name: &str, mut attrs: Vec<(String, Value)>, span: Span) -> CalleeRef {
+        if attrs.len() > 1 {
+            let registry = sapwood_ptir::Registry::builtin();
+            let rows = registry.by_name(name).map_or(&[][..], |def| &def.attrs);
+            let place = |name: &str| rows.iter().position(|row| row.name == name);
+            attrs.sort_by(|(a, _), (b, _)| {
+                let key = |name| place(name).unwrap_or(usize::MAX);
+                key(a).cmp(&key(b)).then_with(|| a.cmp(b))
+            });
+            attrs.dedup_by(|(a, _), (b, _)| a == b);
+        }
+        let entries = attrs.into_iter().map(|(name, value)| (Value::from(name), value));
+        let attrs = Map::new(entries).ok().filter(|map| !map.is_empty());
+        Ref::new(Self::Op { span, name: name.into(), attrs })
     }
 
     /// Creates a reference to a function of the same program.
     #[must_use]
     pub fn global_var(name: &str) -> CalleeRef {
-        Ref::new(Self::GlobalVar { name: name.into() })
+        Self::global_var_at(name, Span::unknown())
+    }
+
+    /// Creates a reference to a function of the same program, with a span.
+    #[must_use]
+    pub fn global_var_at(name: &str, span: Span) -> CalleeRef {
+        Ref::new(Self::GlobalVar { span, name: name.into() })
     }
 
     /// Returns the name of the op or function.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
-            Self::Op { name } | Self::GlobalVar { name } => name,
+            Self::Op { name, .. } | Self::GlobalVar { name, .. } => name,
+        }
+    }
+
+    /// Returns the source span.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        match self {
+            Self::Op { span, .. } | Self::GlobalVar { span, .. } => *span,
+        }
+    }
+
+    /// Returns the attributes of an op.
+    #[must_use]
+    pub fn attrs(&self) -> Option<&Map> {
+        match self {
+            Self::Op { attrs, .. } => attrs.as_ref(),
+            Self::GlobalVar { .. } => None,
         }
     }
 
@@ -456,7 +509,7 @@ impl Expr {
             };
         }
         match self {
-            Self::Call { .. } => Some(Type::unknown()),
+            Self::Call { callee, args, .. } => natural_call_type(callee, args, None),
             Self::TupleGetItemExpr { tuple, index, .. } => match &**tuple.ty() {
                 Type::Tuple { types } => types.get(*index as usize).cloned(),
                 Type::Unknown {} => Some(Type::unknown()),
@@ -471,13 +524,17 @@ impl Expr {
 
     /// Returns whether the type is the one that can be inferred from the operands.
     #[must_use]
-    pub(crate) fn has_inferred_type(&self) -> bool {
+    pub(crate) fn has_inferred_type(&self, program: Option<&Program>) -> bool {
         let ty = self.ty();
         if let Some((op, left, right)) = self.as_binary() {
             if op.is_predicate() {
                 return is_predicate_type(ty, &[left, right]);
             }
-            return small_types_equal(left.ty(), ty) && small_types_equal(right.ty(), ty);
+            if small_types_equal(left.ty(), ty) && small_types_equal(right.ty(), ty) {
+                return true;
+            }
+            return inferred_binary_type(op, left, right)
+                .is_some_and(|natural| small_types_equal(&natural, ty));
         }
         match self {
             Self::Var { .. } | Self::IterArg { .. } => true,
@@ -493,7 +550,12 @@ impl Expr {
             Self::TupleGetItemExpr { .. } => self
                 .inferred_type()
                 .is_some_and(|natural| natural.same(ty) || small_types_equal(&natural, ty)),
-            Self::Call { .. } => ty.is_unknown(),
+            Self::Call { callee, args, .. } => {
+                let signature =
+                    program.and_then(|program| SignatureTypes::of(program, callee.name()));
+                natural_call_type(callee, args, signature)
+                    .is_some_and(|natural| small_types_equal(&natural, ty))
+            }
             _ => match self.as_unary() {
                 Some((UnaryOp::Not, operand)) => is_predicate_type(ty, &[operand]),
                 Some((UnaryOp::Cast, _)) | None => true,
@@ -512,7 +574,17 @@ pub(crate) fn inferred_binary_type(
     if op.is_predicate() {
         Some(predicate_type(&[left, right]))
     } else {
-        small_types_equal(left.ty(), right.ty()).then(|| left.ty().clone())
+        let (left, right) = (left.ty(), right.ty());
+        match (&**left, &**right) {
+            // An operator applies to each element of a tensor and a scalar.
+            (Type::Tensor { dtype, .. }, Type::Scalar { dtype: other }) => {
+                (dtype == other).then(|| left.clone())
+            }
+            (Type::Scalar { dtype }, Type::Tensor { dtype: other, .. }) => {
+                (dtype == other).then(|| right.clone())
+            }
+            _ => small_types_equal(left, right).then(|| left.clone()),
+        }
     }
 }
 

@@ -18,6 +18,6 @@ pub use int::PackedInt;
 pub use operators::{BinaryOp, UnaryOp};
 pub use program::{Program, ProgramRef};
 pub use stmt::{Stmt, StmtRef};
-pub(crate) use types::small_types_equal;
 pub use types::{IntoType, Type, TypeRef};
+pub(crate) use types::{has_few_nodes, small_types_equal, type_nodes_within};
 pub use vars::{IterArg, Var};

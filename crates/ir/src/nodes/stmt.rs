@@ -311,21 +311,22 @@ impl Stmt {
         }
     }
 
+    /// Returns the initial values of the iteration arguments of a loop.
+    #[must_use]
+    pub fn init_values(&self) -> &[ExprRef] {
+        match self {
+            Self::For { init_values, .. } | Self::While { init_values, .. } => init_values,
+            _ => &[],
+        }
+    }
+
     /// Returns whether the initial values of a loop equal those of its iteration arguments, compared by `same`.
     ///
     /// Returns true for other statements.
     pub(crate) fn init_values_agree(&self, same: impl Fn(&ExprRef, &ExprRef) -> bool) -> bool {
-        match self {
-            Self::For { iter_args, init_values, .. }
-            | Self::While { iter_args, init_values, .. } => {
-                iter_args.len() == init_values.len()
-                    && iter_args
-                        .iter()
-                        .zip(init_values)
-                        .all(|(arg, init)| same(arg.init_value(), init))
-            }
-            _ => true,
-        }
+        let (args, values) = (self.iter_args(), self.init_values());
+        args.len() == values.len()
+            && args.iter().zip(values).all(|(arg, value)| same(arg.init_value(), value))
     }
 
     /// Returns the result variables of an `if` or a loop.

@@ -186,7 +186,12 @@ fn non_scalar_types_equal(left: &TypeRef, right: &TypeRef) -> bool {
 }
 
 /// Returns whether a type has few nodes, shared ones counted once per occurrence.
-fn has_few_nodes(root: &TypeRef) -> bool {
+pub(crate) fn has_few_nodes(root: &TypeRef) -> bool {
+    type_nodes_within(root, MAX_COMPARED_NODES)
+}
+
+/// Returns whether a type has at most this number of nodes, shared ones counted once per occurrence.
+pub(crate) fn type_nodes_within(root: &TypeRef, limit: usize) -> bool {
     enum TypeOrExpr<'a> {
         Type(&'a TypeRef),
         Expr(&'a ExprRef),
@@ -195,7 +200,7 @@ fn has_few_nodes(root: &TypeRef) -> bool {
     let mut seen = 0;
     while let Some(item) = stack.pop() {
         seen += 1;
-        if seen + stack.len() > MAX_COMPARED_NODES {
+        if seen + stack.len() > limit {
             return false;
         }
         match item {

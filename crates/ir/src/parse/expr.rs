@@ -11,6 +11,8 @@ use crate::nodes::{BinaryOp, CalleeRef, ExprRef, TypeRef, UnaryOp};
 /// An operator or bracket whose operands are not complete.
 pub(super) enum OpenConstruct<'s> {
     Binary(BinaryOp),
+    /// `@`, the product of matrices.
+    MatMul,
     Unary(UnaryOp, Span),
     /// `(`, with the name of a `:=` definition, and whether a comma was read.
     Paren {
@@ -29,6 +31,8 @@ pub(super) enum OpenConstruct<'s> {
         target: CallTarget,
         start: Span,
         base: usize,
+        /// The attributes of an op: name, span, and the place of the value on the stack.
+        keywords: Vec<(&'s str, Span, usize)>,
     },
 }
 
@@ -36,6 +40,7 @@ pub(super) enum OpenConstruct<'s> {
 #[derive(Clone)]
 pub(super) enum CallTarget {
     Callee(CalleeRef),
+    Op { name: String, span: Span },
     Binary(BinaryOp),
     Unary(UnaryOp),
     Typed,
@@ -95,7 +100,18 @@ impl<'s> Parser<'s> {
     fn read_after_operand(&mut self, base: usize) -> ParseResult<ParsedValue> {
         loop {
             if self.eat("[") {
-                self.read_tuple_index()?;
+                stacker::maybe_grow(128 << 10, 4 << 20, || self.read_subscript())?;
+                continue;
+            }
+            if self.at(".") {
+                self.read_attribute()?;
+                continue;
+            }
+            if self.at("@") {
+                self.reduce_tighter(base, precedence::PRODUCT, false)?;
+                self.advance();
+                self.open_constructs.push(OpenConstruct::MatMul);
+                self.read_operand(None)?;
                 continue;
             }
             if let Some(op) = self.peek_binary_operator() {
@@ -107,7 +123,10 @@ impl<'s> Parser<'s> {
             }
             if self.open_constructs.len() > base {
                 let closes = match self.open_constructs[base..].iter().rev().find(|frame| {
-                    !matches!(frame, OpenConstruct::Binary(_) | OpenConstruct::Unary(..))
+                    !matches!(
+                        frame,
+                        OpenConstruct::Binary(_) | OpenConstruct::MatMul | OpenConstruct::Unary(..)
+                    )
                 }) {
                     Some(OpenConstruct::Paren { .. } | OpenConstruct::Call { .. }) => Some(")"),
                     Some(OpenConstruct::List { .. }) => Some("]"),
@@ -152,13 +171,17 @@ impl<'s> Parser<'s> {
 
     /// Reduces the open operators that bind tighter than `next`.
     fn reduce_tighter_than(&mut self, base: usize, next: BinaryOp) -> ParseResult<()> {
-        let own = next.precedence();
+        self.reduce_tighter(base, next.precedence(), next.is_comparison())
+    }
+
+    /// Reduces the open operators that bind at least as tight as the next one, of precedence `own`.
+    fn reduce_tighter(&mut self, base: usize, own: u8, is_comparison: bool) -> ParseResult<()> {
         while self.open_constructs.len() > base {
             let closes = match self.open_constructs.last() {
                 // `a ** b ** c` is `a ** (b ** c)`; all other operators are left-associative.
                 Some(OpenConstruct::Binary(BinaryOp::Pow)) => own < precedence::POWER,
                 Some(OpenConstruct::Binary(op)) => {
-                    if op.is_comparison() && next.is_comparison() {
+                    if op.is_comparison() && is_comparison {
                         let help =
                             "`x < y < z` would mean something else in Python; write `(x < y) < z`";
                         return Err(self.report_with_help(
@@ -169,6 +192,7 @@ impl<'s> Parser<'s> {
                     }
                     op.precedence() >= own
                 }
+                Some(OpenConstruct::MatMul) => precedence::PRODUCT >= own,
                 Some(OpenConstruct::Unary(op, _)) => op.precedence() >= own,
                 _ => false,
             };
@@ -184,37 +208,10 @@ impl<'s> Parser<'s> {
         while self.open_constructs.len() > base
             && matches!(
                 self.open_constructs.last(),
-                Some(OpenConstruct::Binary(_) | OpenConstruct::Unary(..))
+                Some(OpenConstruct::Binary(_) | OpenConstruct::MatMul | OpenConstruct::Unary(..))
             )
         {
             self.reduce()?;
-        }
-        Ok(())
-    }
-
-    /// Reads the rest of `t[0]` after the bracket.
-    fn read_tuple_index(&mut self) -> ParseResult<()> {
-        if self.token.kind != TokenKind::Int {
-            let help = "an element of a tuple is written `t[0]`";
-            let found = self.describe_token();
-            return Err(self.report_with_help(
-                self.here(),
-                format!("expected the number of an element, found {found}"),
-                help,
-            ));
-        }
-        let token = self.advance();
-        let span = self.lexer.span(token);
-        let Ok(index) = self.text(token).parse::<usize>() else {
-            return Err(self.report(span, "the number of the element is out of range"));
-        };
-        self.expect("]", "after the number of the element")?;
-        let Some(tuple) = self.value_stack.pop() else { return Err(super::ParseFailed) };
-        let whole = tuple.span.to(self.last_span);
-        let tuple = self.as_expr(tuple)?;
-        match crate::nodes::Expr::tuple_get_item(&tuple, index, whole) {
-            Ok(expr) => self.value_stack.push(ParsedValue::operation(expr, whole)),
-            Err(error) => return Err(self.report(span, error.to_string())),
         }
         Ok(())
     }

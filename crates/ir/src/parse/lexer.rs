@@ -12,8 +12,10 @@ pub(super) enum TokenKind {
     Int,
     Float,
     Str,
-    /// A symbol of one or two characters: `(`, `:=`, `**`.
-    Symbol([u8; 2]),
+    /// A symbol of one to three characters: `(`, `:=`, `**=`.
+    Symbol([u8; 3]),
+    /// `;`, which ends a statement but not its line.
+    Semicolon,
     Newline,
     Indent,
     Dedent,
@@ -34,7 +36,8 @@ pub(super) struct Token {
 /// Returns the kind of a symbol token with this text.
 pub(super) const fn symbol(text: &str) -> TokenKind {
     let bytes = text.as_bytes();
-    TokenKind::Symbol([bytes[0], if bytes.len() > 1 { bytes[1] } else { 0 }])
+    let second = if bytes.len() > 1 { bytes[1] } else { 0 };
+    TokenKind::Symbol([bytes[0], second, if bytes.len() > 2 { bytes[2] } else { 0 }])
 }
 
 /// The state of the lexer.
@@ -130,6 +133,16 @@ impl<'s> Lexer<'s> {
         self.problems.push(if help.is_empty() { problem } else { problem.with_help(help) });
     }
 
+    /// Returns the indentation of the outermost lines.
+    pub(super) fn base_indent(&self) -> usize {
+        self.indents.first().copied().unwrap_or(0)
+    }
+
+    /// Sets the indentation of the outermost lines, for a function inside a class or another function.
+    pub(super) fn set_base_indent(&mut self, width: usize) {
+        self.indents = vec![width];
+    }
+
     /// Returns the number of open brackets after the last token.
     pub(super) fn open_brackets(&self) -> usize {
         self.open_brackets
@@ -160,6 +173,12 @@ impl<'s> Lexer<'s> {
                 Some(b' ') => self.pos += 1,
                 Some(b'\t' | b'\r' | b'\x0c') => self.pos += 1,
                 Some(b'#') => self.skip_comment(),
+                // A backslash at the end of a line continues it.
+                Some(b'\\') if self.bytes.get(self.pos + 1) == Some(&b'\n') => {
+                    self.pos += 2;
+                    self.new_line();
+                    self.at_line_start = false;
+                }
                 Some(b'\n') => {
                     let token = self.empty_token_here(TokenKind::Newline);
                     self.pos += 1;
@@ -170,6 +189,8 @@ impl<'s> Lexer<'s> {
                 }
                 Some(&byte) => {
                     self.line_has_tokens = true;
+                    // A line inside brackets has no indentation, also if it closes them.
+                    self.at_line_start = false;
                     if let Some(token) = self.lex_word(byte) {
                         return token;
                     }
@@ -304,6 +325,9 @@ impl<'s> Lexer<'s> {
             b'.' if self.bytes.get(self.pos + 1).is_some_and(u8::is_ascii_digit) => {
                 Some(self.lex_number())
             }
+            b'"' | b'\'' if self.bytes[start..].starts_with(&[byte; 3]) => {
+                self.lex_long_string(byte)
+            }
             b'"' | b'\'' => self.lex_string(byte),
             _ => self.lex_symbol(byte),
         }
@@ -312,16 +336,34 @@ impl<'s> Lexer<'s> {
     fn lex_number(&mut self) -> Token {
         let start = self.pos;
         let mut kind = TokenKind::Int;
-        let digits = |lexer: &mut Self| {
-            while lexer.bytes.get(lexer.pos).is_some_and(u8::is_ascii_digit) {
+        // An underscore separates two digits.
+        let digits = |lexer: &mut Self, is_digit: fn(&u8) -> bool| {
+            while lexer.bytes.get(lexer.pos).is_some_and(|byte| {
+                is_digit(byte)
+                    || *byte == b'_' && lexer.bytes.get(lexer.pos + 1).is_some_and(is_digit)
+            }) {
                 lexer.pos += 1;
             }
         };
-        digits(self);
+        let radix: Option<fn(&u8) -> bool> = match self.bytes.get(start..start + 2) {
+            Some(b"0x" | b"0X") => Some(u8::is_ascii_hexdigit),
+            Some(b"0o" | b"0O") => Some(|byte| matches!(byte, b'0'..=b'7')),
+            Some(b"0b" | b"0B") => Some(|byte| matches!(byte, b'0' | b'1')),
+            _ => None,
+        };
+        if let Some(is_digit) = radix
+            && self.bytes[start + 2..].iter().find(|byte| **byte != b'_').is_some_and(is_digit)
+        {
+            self.pos += 2;
+            digits(self, is_digit);
+            return self.end_number(kind, start);
+        }
+        let decimal: fn(&u8) -> bool = u8::is_ascii_digit;
+        digits(self, decimal);
         if self.bytes.get(self.pos) == Some(&b'.') {
             kind = TokenKind::Float;
             self.pos += 1;
-            digits(self);
+            digits(self, decimal);
         }
         if matches!(self.bytes.get(self.pos), Some(b'e' | b'E')) {
             let signed = matches!(self.bytes.get(self.pos + 1), Some(b'+' | b'-'));
@@ -329,13 +371,18 @@ impl<'s> Lexer<'s> {
             if self.bytes.get(first).is_some_and(u8::is_ascii_digit) {
                 kind = TokenKind::Float;
                 self.pos = first;
-                digits(self);
+                digits(self, decimal);
             }
         }
+        self.end_number(kind, start)
+    }
+
+    /// Returns the token of a number, and reports letters right after it.
+    fn end_number(&mut self, kind: TokenKind, start: usize) -> Token {
         let token = self.make_token(kind, start, self.continuation_bytes);
         if self.bytes.get(self.pos).is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_') {
             let place = self.empty_token_here(TokenKind::Name);
-            self.report(place, "a letter right after a number", "numbers are decimal");
+            self.report(place, "a letter right after a number", "separate them with a space");
             while self.bytes.get(self.pos).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
             {
                 self.pos += 1;
@@ -370,6 +417,39 @@ impl<'s> Lexer<'s> {
         None
     }
 
+    /// Lexes a string in three quotes, which may span lines.
+    fn lex_long_string(&mut self, quote: u8) -> Option<Token> {
+        let (start, shift) = (self.pos, self.continuation_bytes);
+        self.pos += 3;
+        let mut first_line = self.make_token(TokenKind::Str, start, shift);
+        loop {
+            match self.bytes.get(self.pos) {
+                None => {
+                    let help = "close it with three quotes";
+                    self.report(first_line, "a string that does not end", help);
+                    return None;
+                }
+                Some(b'\\') if self.bytes.get(self.pos + 1).is_some_and(|byte| *byte != b'\n') => {
+                    self.pos += 2;
+                }
+                Some(b'\n') => {
+                    self.pos += 1;
+                    self.new_line();
+                    self.at_line_start = false;
+                }
+                Some(_) if self.bytes[self.pos..].starts_with(&[quote; 3]) => {
+                    self.pos += 3;
+                    first_line.end = self.pos as u32;
+                    return Some(first_line);
+                }
+                Some(&byte) => {
+                    self.continuation_bytes += usize::from(byte & 0xC0 == 0x80);
+                    self.pos += 1;
+                }
+            }
+        }
+    }
+
     fn lex_symbol(&mut self, byte: u8) -> Option<Token> {
         let (start, shift) = (self.pos, self.continuation_bytes);
         let next = self.bytes.get(self.pos + 1).copied().unwrap_or(0);
@@ -379,11 +459,37 @@ impl<'s> Lexer<'s> {
                 | [b'/', b'/']
                 | [b'<', b'<']
                 | [b'>' | b'-', b'>']
-                | [b':' | b'=' | b'!' | b'<' | b'>', b'=']
+                | [
+                    b':' | b'='
+                        | b'!'
+                        | b'<'
+                        | b'>'
+                        | b'+'
+                        | b'-'
+                        | b'*'
+                        | b'/'
+                        | b'%'
+                        | b'&'
+                        | b'|'
+                        | b'^'
+                        | b'@',
+                    b'='
+                ]
         );
         if two {
+            let assigns = matches!([byte, next], [b'*', b'*'] | [b'/', b'/'] | [b'<', b'<'])
+                || [byte, next] == *b">>";
             self.pos += 2;
-            return Some(self.make_token(TokenKind::Symbol([byte, next]), start, shift));
+            let mut third = 0;
+            if assigns && self.bytes.get(self.pos) == Some(&b'=') {
+                self.pos += 1;
+                third = b'=';
+            }
+            return Some(self.make_token(TokenKind::Symbol([byte, next, third]), start, shift));
+        }
+        if byte == b';' {
+            self.pos += 1;
+            return Some(self.make_token(TokenKind::Semicolon, start, shift));
         }
         match byte {
             b'(' | b'[' => self.open_brackets += 1,
@@ -393,7 +499,7 @@ impl<'s> Lexer<'s> {
             _ => return self.report_stray_character(),
         }
         self.pos += 1;
-        Some(self.make_token(TokenKind::Symbol([byte, 0]), start, shift))
+        Some(self.make_token(TokenKind::Symbol([byte, 0, 0]), start, shift))
     }
 
     fn report_stray_character(&mut self) -> Option<Token> {
@@ -402,7 +508,11 @@ impl<'s> Lexer<'s> {
         self.pos += c.len_utf8();
         self.continuation_bytes += c.len_utf8() - 1;
         let token = self.make_token(TokenKind::Name, start, shift);
-        self.report(token, format!("unexpected character {c:?}"), "");
+        let help = match c {
+            '{' | '}' => "there are no dicts and no sets here",
+            _ => "",
+        };
+        self.report(token, format!("unexpected character {c:?}"), help);
         None
     }
 }

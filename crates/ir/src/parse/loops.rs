@@ -4,6 +4,7 @@ use sapwood_types::{Span, counted};
 
 use super::lexer::TokenKind;
 use super::name_scope::NamedEntity;
+use super::value::{Magnitude, ParsedNumber, ParsedValue, ParsedValueKind};
 use super::{ParseResult, Parser};
 use crate::nodes::{ExprRef, IterArg, TypeRef, Var};
 
@@ -38,7 +39,9 @@ impl<'s> Parser<'s> {
                     let span = self.lexer.span(token);
                     let value = self.read_value()?;
                     match self.text(token) {
-                        "init_values" => arguments.init_values = Some(self.as_expr_list(value)?),
+                        "init_values" => {
+                            arguments.init_values = Some(self.expect_list(value, "expressions")?);
+                        }
                         "iter_types" => arguments.iter_types = Some(self.as_type_list(value)?),
                         "loop_type" => arguments.loop_type = Some(self.as_type(value)?),
                         other => {
@@ -49,10 +52,10 @@ impl<'s> Parser<'s> {
                     }
                 } else {
                     let value = self.read_value_after_name(token)?;
-                    arguments.range.push(self.as_expr(value)?);
+                    arguments.range.push(value);
                 }
             } else {
-                arguments.range.push(self.read_expr()?);
+                arguments.range.push(self.read_value()?);
             }
             if !self.eat(",") {
                 break;
@@ -60,6 +63,32 @@ impl<'s> Parser<'s> {
         }
         self.expect(")", "at the end of the range")?;
         Ok(arguments)
+    }
+
+    /// Returns start, stop and step of a range; the first and the last may be omitted as in Python. Numbers take the type of the
+    /// first bound that has one.
+    fn complete_range(
+        &mut self,
+        mut range: Vec<ParsedValue>,
+        span: Span,
+    ) -> ParseResult<Vec<ExprRef>> {
+        let number = |magnitude| {
+            let number = ParsedNumber { magnitude: Magnitude::Int(magnitude), is_negative: false };
+            ParsedValue::new(ParsedValueKind::Number(number), span)
+        };
+        if range.len() == 1 {
+            range.insert(0, number(0));
+        }
+        if range.len() == 2 {
+            range.push(number(1));
+        }
+        let dtype = range.iter().find_map(|value| match &value.kind {
+            ParsedValueKind::Expr(expr) => expr.ty().as_scalar().filter(|dtype| dtype.is_integer()),
+            _ => None,
+        });
+        let bounds: Vec<ParseResult<ExprRef>> =
+            range.into_iter().map(|value| self.as_expr_like(value, dtype)).collect();
+        bounds.into_iter().collect()
     }
 
     pub(super) fn make_loop_header(
@@ -70,11 +99,14 @@ impl<'s> Parser<'s> {
         span: Span,
     ) -> ParseResult<LoopHeader> {
         let LoopArguments { range, init_values, iter_types, loop_type } = arguments;
-        let wanted = if loop_name.is_some() { 3 } else { 0 };
-        if range.len() != wanted {
+        let fits =
+            if loop_name.is_some() { (1..=3).contains(&range.len()) } else { range.is_empty() };
+        if !fits {
+            let wanted = if loop_name.is_some() { "1 to 3" } else { "0" };
             let message = format!("expected {wanted} arguments of a range, found {}", range.len());
             return Err(self.report_with_help(span, message, "write start, stop and step"));
         }
+        let range = self.complete_range(range, span)?;
         let init_values = init_values.unwrap_or_default();
         if init_values.len() != arg_names.len() {
             let message = format!(
@@ -94,6 +126,13 @@ impl<'s> Parser<'s> {
             );
             return Err(self.report(span, message));
         }
+        let scalar_type = |index: usize| iter_types.as_ref()?.get(index)?.as_scalar();
+        let init_values: Vec<ParseResult<ExprRef>> = init_values
+            .into_iter()
+            .enumerate()
+            .map(|(index, value)| self.as_expr_like(value, scalar_type(index)))
+            .collect();
+        let init_values = init_values.into_iter().collect::<ParseResult<Vec<ExprRef>>>()?;
         let loop_var = match (loop_name, range.first()) {
             (Some((name, place)), Some(start)) => {
                 Some(self.target_var(name, loop_type.as_ref(), start.ty(), place)?)
@@ -120,8 +159,8 @@ impl<'s> Parser<'s> {
 /// The arguments in the header of a loop.
 #[derive(Default)]
 pub(super) struct LoopArguments {
-    range: Vec<ExprRef>,
-    init_values: Option<Vec<ExprRef>>,
+    range: Vec<ParsedValue>,
+    init_values: Option<Vec<ParsedValue>>,
     iter_types: Option<Vec<TypeRef>>,
     loop_type: Option<TypeRef>,
 }

@@ -3,18 +3,24 @@
 //! Expressions and types are parsed with an explicit stack (any depth), blocks by recursion (at most
 //! [`crate::MAX_NESTED_BLOCKS`] deep). After an error the parser continues with the next line, so all errors are reported.
 
+mod assign;
+mod calls;
 mod expr;
+mod function;
 mod lexer;
 mod loops;
 mod name_scope;
 mod operand;
 mod reduce;
 mod stmt;
+mod subscript;
 mod value;
 
 use sapwood_types::{Diagnostic, Diagnostics, Source, Span, counted};
 
-use crate::nodes::{ExprRef, Function, FunctionRef, Program, ProgramRef, Stmt, TypeRef, Var};
+use crate::nodes::{ExprRef, FunctionRef, Program, ProgramRef, Stmt, TypeRef, Var};
+pub(crate) use value::bare_number_type;
+
 use lexer::{Lexer, Token, TokenKind, symbol};
 use name_scope::{NameScope, NamedEntity};
 
@@ -43,6 +49,23 @@ const MAX_DIAGNOSTICS: usize = 1000;
 /// Returns all errors of the text with their spans.
 pub fn parse_program(source: &Source) -> Result<ProgramRef, Diagnostics> {
     let mut parser = Parser::new(source)?;
+    let program = parser.read_program();
+    parser.finish(program)
+}
+
+/// Parses functions whose lines are indented by `indent` columns, such as methods, and which may call other functions.
+///
+/// # Errors
+/// Returns all errors of the text with their spans.
+pub fn parse_indented(
+    source: &Source,
+    indent: usize,
+    others: &[FunctionRef],
+) -> Result<ProgramRef, Diagnostics> {
+    let mut parser = Parser::with_base_indent(source, indent)?;
+    for function in others {
+        parser.signatures.insert(&function.name, &function.params, &function.return_types);
+    }
     let program = parser.read_program();
     parser.finish(program)
 }
@@ -131,10 +154,24 @@ struct Parser<'s> {
     suppress_name_errors: usize,
     /// The number of errors so far that searched for a similar name.
     name_suggestions: usize,
+    /// The signatures of the functions read so far, and of all functions once one was called before its definition.
+    signatures: calls::Signatures,
+    /// The result types of the function that is read.
+    return_types: Vec<TypeRef>,
+    /// True if the body of the last header is on its line.
+    has_inline_body: bool,
+    /// True if the last statement ended with `;`, and its line goes on.
+    line_continues: bool,
+    source: &'s Source,
 }
 
 impl<'s> Parser<'s> {
     fn new(source: &'s Source) -> Result<Self, Diagnostics> {
+        Self::with_base_indent(source, 0)
+    }
+
+    /// Creates a parser of a text whose outermost lines are indented.
+    fn with_base_indent(source: &'s Source, width: usize) -> Result<Self, Diagnostics> {
         if u32::try_from(source.text().len()).is_err() {
             let message = format!(
                 "the text has {}, expected at most 2^32 - 1",
@@ -143,6 +180,7 @@ impl<'s> Parser<'s> {
             return Err(Diagnostic::error(source.span(0..0), message).into());
         }
         let mut lexer = Lexer::new(source);
+        lexer.set_base_indent(width);
         let token = lexer.next_token();
         Ok(Self {
             lexer,
@@ -154,6 +192,11 @@ impl<'s> Parser<'s> {
             header_colon: Span::unknown(),
             name_suggestions: 0,
             suppress_name_errors: 0,
+            signatures: calls::Signatures::default(),
+            return_types: Vec::new(),
+            has_inline_body: false,
+            line_continues: false,
+            source,
         })
     }
 
@@ -217,11 +260,24 @@ impl<'s> Parser<'s> {
 
     fn expect_newline(&mut self) -> ParseResult<()> {
         match self.token.kind {
+            TokenKind::Semicolon => {
+                self.advance();
+                self.line_continues = true;
+                if self.token.kind == TokenKind::Newline {
+                    self.line_continues = false;
+                    self.advance();
+                }
+                Ok(())
+            }
             TokenKind::Newline => {
+                self.line_continues = false;
                 self.advance();
                 Ok(())
             }
-            TokenKind::End => Ok(()),
+            TokenKind::End => {
+                self.line_continues = false;
+                Ok(())
+            }
             _ => Err(self.report_expected("the end of the line")),
         }
     }
@@ -273,12 +329,11 @@ impl<'s> Parser<'s> {
             "=" if matches!(self.open_constructs.last(), Some(expr::OpenConstruct::Binary(_))) => {
                 "write the variable again: `x = x + 1`"
             }
-            "elif" => "write `else:`, and an `if` in its block",
             "break" | "continue" => {
                 "a loop ends by its range or its condition; use the condition of a `while`"
             }
             "if" => "write an `if` statement whose branches both assign the variable",
-            "import" | "from" => "imports are not needed: `pi` is always available",
+            "import" | "from" => "write imports outside functions; `pi` is always available",
             "is" => "`==` compares values",
             "lambda" => "write a separate function with `def`",
             "None" => "`None` is not a value; a function may return nothing",
@@ -293,6 +348,7 @@ impl<'s> Parser<'s> {
     /// Describes the current token for a message.
     fn describe_token(&self) -> String {
         match self.token.kind {
+            TokenKind::Semicolon => "`;`".to_owned(),
             TokenKind::Newline => "the end of the line".to_owned(),
             TokenKind::Indent => "a deeper indentation".to_owned(),
             TokenKind::Dedent => "the end of the block".to_owned(),
@@ -308,6 +364,8 @@ impl<'s> Parser<'s> {
     fn skip_line(&mut self) {
         self.open_constructs.clear();
         self.value_stack.clear();
+        self.has_inline_body = false;
+        self.line_continues = false;
         match self.token.kind {
             // The line is complete.
             TokenKind::Newline => {
@@ -341,6 +399,14 @@ impl<'s> Parser<'s> {
                 }
             } else if self.token.kind == TokenKind::Newline {
                 self.advance();
+            } else if self.at("import") || self.at("from") {
+                self.skip_import();
+            } else if self.token.kind == TokenKind::Str {
+                // A string on its own is a comment.
+                self.advance();
+                if self.expect_newline().is_err() {
+                    self.skip_line();
+                }
             } else if self.at("(") {
                 // `(c0 := …)` defines a named part.
                 if self.read_paren_line().is_err() {
@@ -365,6 +431,17 @@ impl<'s> Parser<'s> {
         }
         let span = start.to(self.last_span);
         Program::new(functions, &name, span).ok()
+    }
+
+    /// Skips an import, whose names may be in parentheses on several lines.
+    fn skip_import(&mut self) {
+        while !matches!(self.token.kind, TokenKind::Newline | TokenKind::Semicolon | TokenKind::End)
+        {
+            self.advance();
+        }
+        if self.token.kind != TokenKind::End {
+            self.advance();
+        }
     }
 
     /// Skips a line and the block under it.
@@ -423,180 +500,20 @@ impl<'s> Parser<'s> {
         Ok((name, span))
     }
 
-    fn read_function(&mut self, places: &mut FunctionSpans) -> ParseResult<FunctionRef> {
-        let (mut exact, mut first) = (None, true);
-        if self.eat("@") {
-            let decorated = self.read_decorator();
-            match decorated {
-                Ok(name) => exact = Some(name),
-                Err(ParseFailed) => {
-                    first = false;
-                    self.skip_line();
-                }
-            }
-            if !self.at("def") {
-                self.report_expected("`def` after the decorator");
-                self.skip_line_and_block();
-                return Err(ParseFailed);
-            }
-        }
-        let start = self.here();
-        self.advance();
-        let named = self.expect_name("the name of the function");
-        // If the decorator has errors, the actual name is unknown.
-        if first && let Ok((name, place)) = &named {
-            first = self.record_function_name(exact.as_deref().unwrap_or(name), *place, places);
-        }
-        let signature = if named.is_ok() { self.read_signature() } else { Err(ParseFailed) };
-        let Ok(ParsedSignature { params, return_types, complete }) = signature else {
-            self.skip_line();
-            self.suppress_name_errors += 1;
-            let _ = self.read_block(1);
-            self.suppress_name_errors -= 1;
-            self.scope.end_function();
-            return Err(ParseFailed);
-        };
-        let span = start.to(self.header_colon);
-        let body = self.read_block(1);
-        self.scope.end_function();
-        let (body, (name, _)) = (body?, named?);
-        if !(first && complete) {
-            return Err(ParseFailed);
-        }
-        let name = exact.as_deref().unwrap_or(name);
-        Ok(Function::new(name, params, return_types, &body, span))
-    }
-
-    /// Records the name of a function; reports an error and returns false if it is already used.
-    fn record_function_name(
-        &mut self,
-        name: &str,
-        place: Span,
-        places: &mut FunctionSpans,
-    ) -> bool {
-        if let Some(&other) = places.get(name) {
-            let message = format!("a second function called `{name}`");
-            let problem =
-                Diagnostic::error(place, message).with_note_at(other, "the first is here");
-            self.lexer.problems.push(problem);
-            return false;
-        }
-        places.insert(name.to_owned(), place);
-        true
-    }
-
-    fn read_decorator(&mut self) -> ParseResult<String> {
-        let (pi, span) = self.expect_name("`pi.name(\"…\")` after `@`")?;
-        self.expect(".", "after `pi`")?;
-        let (what, _) = self.expect_name("`name`")?;
-        if (pi, what) != ("pi", "name") {
-            let message = format!("unknown decorator `@{pi}.{what}`");
-            return Err(self.report_with_help(span, message, "expected `@pi.name(\"…\")`"));
-        }
-        self.expect("(", "after `pi.name`")?;
-        let name = self.read_string("the name of the function")?;
-        self.expect(")", "after the name")?;
-        self.expect_newline()?;
-        Ok(name)
-    }
-
-    /// Reads the header of a function after its name.
-    ///
-    /// Fails if the names of the parameters are not all known; after any other error the header is incomplete.
-    fn read_signature(&mut self) -> ParseResult<ParsedSignature> {
-        self.expect("(", "after the name of the function")?;
-        let mut params: Vec<Var> = Vec::new();
-        // Parameters whose types have errors.
-        let mut broken: Vec<&'s str> = Vec::new();
-        while !self.at(")") {
-            let (param, span) = self.expect_name("the name of a parameter")?;
-            let ty =
-                if self.eat(":") { self.read_type() } else { Ok(crate::nodes::Type::unknown()) };
-            if params.iter().rev().take(64).any(|other| other.name() == param)
-                || broken.iter().rev().take(64).any(|other| *other == param)
-                || matches!(self.scope.get(param), Some(NamedEntity::Var(_)))
-            {
-                self.report(span, format!("a second parameter called `{param}`"));
-            }
-            match ty {
-                Ok(ty) => {
-                    let var = Var::new(param, ty, span);
-                    self.scope.set(param, NamedEntity::Var(var.expr().clone()));
-                    params.push(var);
-                }
-                Err(ParseFailed) => {
-                    self.mark_invalid(param);
-                    broken.push(param);
-                    if !self.skip_rest_of_type(true) || self.has_too_many_errors() {
-                        return Err(ParseFailed);
-                    }
-                }
-            }
-            if !self.eat(",") {
-                break;
-            }
-        }
-        self.expect(")", "after the parameters")?;
-        let types = if self.eat("->") { self.read_return_types() } else { Ok(Vec::new()) };
-        if types.is_err() && !self.skip_rest_of_type(false) && self.token.kind != TokenKind::Newline
-        {
-            return Err(ParseFailed);
-        }
-        let mut end = self.expect(":", "after the header of the function");
-        if end.is_ok() {
-            self.header_colon = self.last_span;
-            end = self.expect_newline();
-        }
-        if end.is_err() {
-            self.skip_line();
-        }
-        let complete = broken.is_empty() && types.is_ok() && end.is_ok();
-        Ok(ParsedSignature { params, return_types: types.unwrap_or_default(), complete })
-    }
-
-    /// Skips the rest of a type with errors, up to its end: `,` or `)` inside the parentheses of a header, `:` after them.
-    ///
-    /// Returns whether the end was found on the same line.
-    fn skip_rest_of_type(&mut self, inside: bool) -> bool {
-        self.value_stack.clear();
-        for frame in std::mem::take(&mut self.open_constructs) {
-            if let expr::OpenConstruct::Paren { name: Some(name), .. } = frame {
-                self.mark_invalid(name);
-            }
-        }
-        let line = self.last_span.begin_line();
-        loop {
-            let open = self.lexer.open_brackets();
-            let found = match inside {
-                true => (self.at(",") && open == 1) || (self.at(")") && open == 0),
-                false => self.at(":") && open == 0,
-            };
-            if found {
-                return true;
-            }
-            let ended = matches!(
-                self.token.kind,
-                TokenKind::Newline | TokenKind::Indent | TokenKind::Dedent | TokenKind::End
-            );
-            if ended || (inside && open == 0) || self.here().begin_line() != line {
-                return false;
-            }
-            let token = self.advance();
-            if token.kind == TokenKind::Name && self.at(":=") {
-                let name = self.text(token);
-                self.mark_invalid(name);
-            }
-        }
-    }
-
     /// Reads a string token and returns its content.
     fn read_string(&mut self, expected: &str) -> ParseResult<String> {
         if self.token.kind != TokenKind::Str {
             return Err(self.report_expected(&format!("{expected}, a string")));
         }
         let token = self.advance();
+        self.string_content(token)
+    }
+
+    /// Returns the content of a string token.
+    fn string_content(&mut self, token: Token) -> ParseResult<String> {
         let text = self.text(token);
-        let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or("");
+        let quotes = if text.starts_with("\"\"\"") || text.starts_with("'''") { 3 } else { 1 };
+        let inner = text.get(quotes..text.len().saturating_sub(quotes)).unwrap_or("");
         let mut out = String::with_capacity(inner.len());
         let mut letters = inner.chars();
         while let Some(c) = letters.next() {

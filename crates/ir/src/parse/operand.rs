@@ -7,7 +7,7 @@ use sapwood_types::{DataType, Span, did_you_mean};
 use super::expr::{CallTarget, OpenConstruct};
 use super::lexer::TokenKind;
 use super::name_scope::NamedEntity;
-use super::value::{ParsedValue, ParsedValueKind};
+use super::value::{Magnitude, ParsedNumber, ParsedValue, ParsedValueKind};
 use super::{ParseFailed, ParseResult, Parser, Token};
 use crate::nodes::{BinaryOp, Callee, Expr, ExprRef, Type, UnaryOp, Var};
 
@@ -44,11 +44,17 @@ impl<'s> Parser<'s> {
         loop {
             let token = match first.take() {
                 Some(token) => token,
+                None if self.at_keyword_argument() => {
+                    first = self.read_keyword();
+                    continue;
+                }
                 None => {
                     let starts = match self.token.kind {
-                        TokenKind::Name | TokenKind::Int | TokenKind::Float => true,
+                        TokenKind::Name | TokenKind::Int | TokenKind::Float | TokenKind::Str => {
+                            true
+                        }
                         TokenKind::Symbol(bytes) => {
-                            matches!(&bytes, b"(\0" | b"[\0" | b"-\0" | b"~\0")
+                            matches!(&bytes, b"(\0\0" | b"[\0\0" | b"-\0\0" | b"~\0\0")
                         }
                         TokenKind::Keyword => {
                             matches!(self.text(self.token), "not" | "True" | "False")
@@ -69,18 +75,18 @@ impl<'s> Parser<'s> {
                     false
                 }
                 TokenKind::Float => {
-                    let Ok(value) = self.text(token).parse::<f32>() else {
+                    let text = without_underscores(self.text(token));
+                    let (Ok(wide), Ok(single)) = (text.parse::<f64>(), text.parse::<f32>()) else {
                         return Err(self.report(span, "not a number"));
                     };
-                    if value.is_infinite() {
-                        let help = "write `pi.FP64(…)` for a larger type, or `pi.FP32(\"inf\")`";
-                        return Err(self.report_with_help(
-                            span,
-                            "the number is out of the range of FP32",
-                            help,
-                        ));
-                    }
-                    self.value_stack.push(ParsedValue::new(ParsedValueKind::Float(value), span));
+                    let magnitude = Magnitude::Float(wide, single);
+                    let number = ParsedNumber { magnitude, is_negative: false };
+                    self.value_stack.push(ParsedValue::new(ParsedValueKind::Number(number), span));
+                    false
+                }
+                TokenKind::Str => {
+                    let text = self.string_content(token)?;
+                    self.value_stack.push(ParsedValue::new(ParsedValueKind::Str(text), span));
                     false
                 }
                 TokenKind::Keyword => match self.text(token) {
@@ -166,10 +172,35 @@ impl<'s> Parser<'s> {
         ParenContent::Operand(first)
     }
 
+    /// Returns whether the next token may be the name of an attribute: a name in the arguments of an op.
+    fn at_keyword_argument(&self) -> bool {
+        self.token.kind == TokenKind::Name
+            && matches!(
+                self.open_constructs.last(),
+                Some(OpenConstruct::Call { target: CallTarget::Op { .. }, .. })
+            )
+    }
+
+    /// Reads `name=` in the arguments of an op; returns the token if it is not the name of an attribute.
+    fn read_keyword(&mut self) -> Option<Token> {
+        let token = self.advance();
+        if !self.eat("=") {
+            return Some(token);
+        }
+        let (name, span, at) = (self.text(token), self.lexer.span(token), self.value_stack.len());
+        if let Some(OpenConstruct::Call { keywords, .. }) = self.open_constructs.last_mut() {
+            keywords.push((name, span, at));
+        }
+        // The value is not in the arguments of the op for this purpose: `f(a=b=1)` is an error.
+        None
+    }
+
     fn push_int(&mut self, token: Token, span: Span) -> ParseResult<()> {
-        match self.text(token).parse::<u128>() {
-            Ok(magnitude) if magnitude <= 1 << 127 => {
-                self.value_stack.push(ParsedValue::new(ParsedValueKind::Int(magnitude), span));
+        match parse_integer(self.text(token)) {
+            Some(magnitude) if magnitude <= 1 << 127 => {
+                let magnitude = Magnitude::Int(magnitude);
+                let number = ParsedNumber { magnitude, is_negative: false };
+                self.value_stack.push(ParsedValue::new(ParsedValueKind::Number(number), span));
                 Ok(())
             }
             _ => Err(self.report_int_too_large(span)),
@@ -178,7 +209,12 @@ impl<'s> Parser<'s> {
 
     fn open_call(&mut self, target: CallTarget, start: Span) {
         let base = self.value_stack.len();
-        self.open_constructs.push(OpenConstruct::Call { target, start, base });
+        self.open_constructs.push(OpenConstruct::Call {
+            target,
+            start,
+            base,
+            keywords: Vec::new(),
+        });
     }
 
     /// Reads a name: a variable, a named part, or the target of a call. Returns whether it opened a call.
@@ -196,7 +232,7 @@ impl<'s> Parser<'s> {
                 "range" => {
                     return Err(self.report(span, "`range` outside the header of a loop"));
                 }
-                _ => CallTarget::Callee(Callee::global_var(name)),
+                _ => CallTarget::Callee(Callee::global_var_at(name, span)),
             };
             self.open_call(target, span);
             return Ok(true);
@@ -213,7 +249,7 @@ impl<'s> Parser<'s> {
         Ok(false)
     }
 
-    fn report_unknown_name(&mut self, name: &'s str, span: Span) -> ParsedValueKind {
+    pub(super) fn report_unknown_name(&mut self, name: &'s str, span: Span) -> ParsedValueKind {
         if self.suppress_name_errors > 0 {
             return ParsedValueKind::Invalid;
         }
@@ -222,7 +258,21 @@ impl<'s> Parser<'s> {
             .then(|| did_you_mean(name, self.scope.names()))
             .flatten();
         let shown: String = name.chars().take(60).collect();
+        if self.token.kind == TokenKind::Str {
+            let message = format!("a string with the prefix `{shown}`");
+            self.report_with_help(span, message, "only plain strings are read, as attributes");
+            return ParsedValueKind::Invalid;
+        }
         let message = format!("unknown name `{shown}`");
+        let statement = match name {
+            "match" => Some("a `match` statement cannot be written here; use `if` and `elif`"),
+            "type" => Some("a type cannot be given a name here; write the type itself"),
+            _ => None,
+        };
+        if let Some(help) = statement {
+            self.report_with_help(span, message, help);
+            return ParsedValueKind::Invalid;
+        }
         match close {
             Some(close) => {
                 self.report_with_help(span, message, format!("did you mean `{close}`?"));
@@ -253,7 +303,7 @@ impl<'s> Parser<'s> {
                 self.expect("(", "after `pi.global_`")?;
                 let name = self.read_string("the name of the function")?;
                 self.expect(")", "after the name")?;
-                CallTarget::Callee(Callee::global_var(&name))
+                CallTarget::Callee(Callee::global_var_at(&name, start.to(self.last_span)))
             }
             "xor" => CallTarget::Binary(BinaryOp::Xor),
             "neg" => CallTarget::Unary(UnaryOp::Neg),
@@ -274,7 +324,9 @@ impl<'s> Parser<'s> {
                 self.expect("(", "after `pi.result`")?;
                 let token = self.advance();
                 let number = match token.kind {
-                    TokenKind::Int => self.text(token).parse::<u32>().ok(),
+                    TokenKind::Int => {
+                        parse_integer(self.text(token)).and_then(|n| u32::try_from(n).ok())
+                    }
                     _ => None,
                 };
                 let Some(number) = number else {
@@ -344,8 +396,10 @@ impl<'s> Parser<'s> {
             }
             name
         };
+        let op_name_span = start.to(self.last_span);
         self.expect("(", "after the operation")?;
-        self.open_call(CallTarget::Callee(Callee::op(&name)), start);
+        let span = op_name_span;
+        self.open_call(CallTarget::Op { name, span }, start);
         Ok(true)
     }
 
@@ -358,7 +412,7 @@ impl<'s> Parser<'s> {
         let number = match token.kind {
             TokenKind::Int if dtype.is_integer() => {
                 self.advance();
-                let magnitude = text.parse::<u128>().ok().filter(|number| *number <= 1 << 127);
+                let magnitude = parse_integer(text).filter(|number| *number <= 1 << 127);
                 let value = magnitude.and_then(|magnitude| {
                     if negative {
                         0i128.checked_sub_unsigned(magnitude)
@@ -369,8 +423,10 @@ impl<'s> Parser<'s> {
                 let Some(value) = value else { return Err(self.report_int_too_large(span)) };
                 Ok(value)
             }
-            TokenKind::Float if dtype.is_float() => {
+            TokenKind::Float | TokenKind::Int if dtype.is_float() => {
                 self.advance();
+                let whole = parse_integer(text).map(|number| format!("{number}"));
+                let text = whole.map_or_else(|| without_underscores(text), Into::into);
                 let value = if dtype == DataType::F32 {
                     text.parse::<f32>().map(f64::from)
                 } else {
@@ -441,4 +497,20 @@ impl<'s> Parser<'s> {
             }
         }
     }
+}
+
+/// Returns the value of an integer token: decimal, or with the prefix `0x`, `0o` or `0b`; underscores separate digits.
+pub(super) fn parse_integer(text: &str) -> Option<u128> {
+    let digits = without_underscores(text);
+    let (radix, digits) = match digits.get(..2) {
+        Some("0x" | "0X") => (16, &digits[2..]),
+        Some("0o" | "0O") => (8, &digits[2..]),
+        Some("0b" | "0B") => (2, &digits[2..]),
+        _ => (10, &*digits),
+    };
+    u128::from_str_radix(digits, radix).ok()
+}
+
+fn without_underscores(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.contains('_') { text.replace('_', "").into() } else { text.into() }
 }

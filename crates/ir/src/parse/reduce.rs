@@ -4,9 +4,12 @@ use sapwood_types::{Span, counted};
 
 use super::expr::{CallTarget, OpenConstruct};
 use super::name_scope::NamedEntity;
-use super::value::{ParsedValue, ParsedValueKind};
+use super::value::{ParsedNumber, ParsedValue, ParsedValueKind};
 use super::{ParseFailed, ParseResult, Parser};
 use crate::nodes::{BinaryOp, Expr, ExprRef, Type, TypeRef, UnaryOp, inferred_binary_type};
+
+/// The deepest nesting of lists, that of attributes.
+const MAX_LIST_DEPTH: usize = sapwood_ptir::MAX_ATTR_DEPTH;
 
 impl<'s> Parser<'s> {
     /// Builds the node of the innermost open operator.
@@ -21,6 +24,14 @@ impl<'s> Parser<'s> {
                 let value = self.make_binary(op, left, right, span)?;
                 self.value_stack.push(value);
             }
+            Some(OpenConstruct::MatMul) => {
+                let (Some(right), Some(left)) = (self.value_stack.pop(), self.value_stack.pop())
+                else {
+                    return Err(ParseFailed);
+                };
+                let value = self.make_matmul(left, right)?;
+                self.value_stack.push(value);
+            }
             Some(OpenConstruct::Unary(op, start)) => {
                 let Some(operand) = self.value_stack.pop() else { return Err(ParseFailed) };
                 let value = self.make_unary(op, operand, start)?;
@@ -32,7 +43,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    fn make_binary(
+    pub(super) fn make_binary(
         &mut self,
         op: BinaryOp,
         left: ParsedValue,
@@ -41,7 +52,14 @@ impl<'s> Parser<'s> {
     ) -> ParseResult<ParsedValue> {
         let nothing = matches!(left.kind, ParsedValueKind::Invalid)
             || matches!(right.kind, ParsedValueKind::Invalid);
-        let (left, right) = (self.as_expr(left), self.as_expr(right));
+        let dtype_of = |value: &ParsedValue| match &value.kind {
+            ParsedValueKind::Expr(expr) => expr.ty().dtype(),
+            _ => None,
+        };
+        // A number takes the type of the other operand.
+        let (left_dtype, right_dtype) = (dtype_of(&left), dtype_of(&right));
+        let (left, right) =
+            (self.as_expr_like(left, right_dtype), self.as_expr_like(right, left_dtype));
         if nothing {
             return Ok(ParsedValue::new(ParsedValueKind::Invalid, span));
         }
@@ -60,13 +78,9 @@ impl<'s> Parser<'s> {
     ) -> ParseResult<ParsedValue> {
         let span = start.to(operand.span);
         let kind = match (op, &operand.kind) {
-            (UnaryOp::Neg, ParsedValueKind::Int(magnitude)) => {
-                let value = 0i128.checked_sub_unsigned(*magnitude).unwrap_or(0);
-                ParsedValueKind::Expr(self.const_int(value, crate::print::BARE_INT_TYPE, span)?)
+            (UnaryOp::Neg, ParsedValueKind::Number(number)) if !number.is_negative => {
+                ParsedValueKind::Number(ParsedNumber { is_negative: true, ..*number })
             }
-            (UnaryOp::Neg, ParsedValueKind::Float(value)) => ParsedValueKind::Expr(
-                self.const_float(-f64::from(*value), crate::print::BARE_FLOAT_TYPE, span)?,
-            ),
             (_, ParsedValueKind::Invalid) => ParsedValueKind::Invalid,
             _ => {
                 let operand = self.as_expr(operand)?;
@@ -88,14 +102,19 @@ impl<'s> Parser<'s> {
             }
             Some(OpenConstruct::List { start, base }) => {
                 let values = self.value_stack.split_off(base);
-                if let Some(inner) =
-                    values.iter().find(|value| matches!(value.kind, ParsedValueKind::List(_)))
-                {
-                    return Err(self.report(inner.span, "a list inside a list"));
+                let depth = |value: &ParsedValue| match &value.kind {
+                    ParsedValueKind::List(_, depth) => *depth,
+                    _ => 0,
+                };
+                let depth = 1 + values.iter().map(depth).max().unwrap_or(0);
+                let span = start.to(self.last_span);
+                if depth > MAX_LIST_DEPTH {
+                    let message = format!("lists nest deeper than {MAX_LIST_DEPTH}");
+                    return Err(self.report(span, message));
                 }
-                ParsedValue::new(ParsedValueKind::List(values), start.to(self.last_span))
+                ParsedValue::new(ParsedValueKind::List(values, depth), span)
             }
-            Some(OpenConstruct::Call { target, start, base }) => {
+            Some(OpenConstruct::Call { target, start, base, keywords }) => {
                 let values = self.value_stack.split_off(base);
                 let span = start.to(self.last_span);
                 if let Some((name, wanted)) = fixed_arity(&target)
@@ -109,7 +128,7 @@ impl<'s> Parser<'s> {
                 if values.iter().any(|value| matches!(value.kind, ParsedValueKind::Invalid)) {
                     ParsedValue::new(ParsedValueKind::Invalid, span)
                 } else {
-                    self.make_call(target, values, span)?
+                    self.make_call(target, values, &keywords, base, span)?
                 }
             }
             _ => return Err(ParseFailed),
@@ -133,7 +152,7 @@ impl<'s> Parser<'s> {
             if !values.is_empty()
                 && values.iter().all(|v| matches!(v.kind, ParsedValueKind::Type(_)))
             {
-                return Ok(ParsedValue::new(ParsedValueKind::List(values), span));
+                return Ok(ParsedValue::new(ParsedValueKind::List(values, 1), span));
             }
             let elements = self.as_exprs(values)?;
             return Ok(ParsedValue::operation(Expr::make_tuple(elements, span), span));
@@ -160,7 +179,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn as_exprs(&mut self, values: Vec<ParsedValue>) -> ParseResult<Vec<ExprRef>> {
+    pub(super) fn as_exprs(&mut self, values: Vec<ParsedValue>) -> ParseResult<Vec<ExprRef>> {
         let results: Vec<ParseResult<ExprRef>> =
             values.into_iter().map(|value| self.as_expr(value)).collect();
         results.into_iter().collect()
@@ -172,9 +191,13 @@ impl<'s> Parser<'s> {
         results.into_iter().collect()
     }
 
-    fn expect_list(&mut self, value: ParsedValue, content: &str) -> ParseResult<Vec<ParsedValue>> {
+    pub(super) fn expect_list(
+        &mut self,
+        value: ParsedValue,
+        content: &str,
+    ) -> ParseResult<Vec<ParsedValue>> {
         match value.kind {
-            ParsedValueKind::List(values) => Ok(values),
+            ParsedValueKind::List(values, _) => Ok(values),
             _ => {
                 let message = format!("expected a list of {content}, found {}", value.describe());
                 Err(self.report(value.span, message))
@@ -196,7 +219,7 @@ impl<'s> Parser<'s> {
     pub(super) fn read_return_types(&mut self) -> ParseResult<Vec<TypeRef>> {
         let value = self.read_value()?;
         match value.kind {
-            ParsedValueKind::List(values) => self.as_types(values),
+            ParsedValueKind::List(values, _) => self.as_types(values),
             _ => Ok(vec![self.as_type(value)?]),
         }
     }
@@ -206,12 +229,16 @@ impl<'s> Parser<'s> {
         &mut self,
         target: CallTarget,
         values: Vec<ParsedValue>,
+        keywords: &[(&'s str, Span, usize)],
+        base: usize,
         span: Span,
     ) -> ParseResult<ParsedValue> {
         match target {
-            CallTarget::Callee(callee) => {
-                let args = self.as_exprs(values)?;
-                Ok(ParsedValue::operation(Expr::call(&callee, args, Type::unknown(), span), span))
+            CallTarget::Callee(callee) => self.make_function_call(&callee, values, span),
+            CallTarget::Op { name, span: name_span } => {
+                let keywords = keywords.iter().map(|&(name, span, at)| (name, span, at - base));
+                let keywords: Vec<_> = keywords.collect();
+                self.make_op_call(&name, name_span, values, &keywords, span)
             }
             CallTarget::Binary(op) => {
                 let [left, right] = exact_args(values)?;
@@ -274,7 +301,7 @@ fn exact_args<const N: usize>(values: Vec<ParsedValue>) -> ParseResult<[ParsedVa
 /// Returns the name and the number of arguments of a call target with a fixed arity.
 fn fixed_arity(target: &CallTarget) -> Option<(&'static str, usize)> {
     match target {
-        CallTarget::Callee(_) => None,
+        CallTarget::Callee(_) | CallTarget::Op { .. } => None,
         CallTarget::Binary(BinaryOp::Min) => Some(("`min`", 2)),
         CallTarget::Binary(BinaryOp::Max) => Some(("`max`", 2)),
         CallTarget::Binary(_) => Some(("`pi.xor`", 2)),

@@ -19,14 +19,14 @@ enum OpenCompound {
 
 /// The state of a block while it is parsed.
 #[derive(Default)]
-struct BlockState {
-    stmts: Vec<StmtRef>,
+pub(super) struct BlockState {
+    pub(super) stmts: Vec<StmtRef>,
     pending_compound: Option<(OpenCompound, Vec<Var>, Span)>,
-    failed: bool,
+    pub(super) failed: bool,
 }
 
 impl BlockState {
-    fn finish_compound(&mut self) {
+    pub(super) fn finish_compound(&mut self) {
         let Some((compound, results, span)) = self.pending_compound.take() else { return };
         self.stmts.push(match compound {
             OpenCompound::If { condition, then_body, else_body } => {
@@ -56,6 +56,9 @@ impl<'s> Parser<'s> {
 
     /// Reads the statements of an indented block.
     fn read_indented_stmts(&mut self, depth: usize) -> ParseResult<Vec<StmtRef>> {
+        if std::mem::take(&mut self.has_inline_body) {
+            return self.read_inline_stmts();
+        }
         if self.token.kind != TokenKind::Indent {
             let failed = self.report_expected("an indented block");
             if depth == 1 && !self.at("def") && !self.at("@") {
@@ -118,6 +121,37 @@ impl<'s> Parser<'s> {
         if block.failed { Err(ParseFailed) } else { Ok(block.stmts) }
     }
 
+    /// Reads the simple statements after a header on its line, separated by `;`.
+    fn read_inline_stmts(&mut self) -> ParseResult<Vec<StmtRef>> {
+        let mut block = BlockState::default();
+        loop {
+            if self.at("pass") {
+                self.advance();
+                if self.expect_newline().is_err() {
+                    self.skip_line();
+                    return Err(ParseFailed);
+                }
+            } else {
+                if ["if", "for", "while", "with", "def"].iter().any(|word| self.at(word)) {
+                    let message = format!("`{}` in the line of a header", self.text(self.token));
+                    let help = "write the body on lines of its own";
+                    self.report_with_help(self.here(), message, help);
+                    self.skip_line_and_block();
+                    return Err(ParseFailed);
+                }
+                if self.read_stmt(&mut block, MAX_NESTED_BLOCKS).is_err() {
+                    self.skip_line();
+                    return Err(ParseFailed);
+                }
+            }
+            if !self.line_continues {
+                break;
+            }
+        }
+        block.finish_compound();
+        if block.failed { Err(ParseFailed) } else { Ok(block.stmts) }
+    }
+
     /// Recovers from an error in a statement: skips its line, and parses the block under it to find more errors.
     ///
     /// If the line may have bound names, unknown names in the block are not reported.
@@ -166,11 +200,16 @@ impl<'s> Parser<'s> {
                 "not" | "True" | "False" => {}
                 _ => return Err(self.report_expected("a statement")),
             },
+            // A string on its own is a comment, such as the documentation of a function.
+            TokenKind::Str => {
+                self.advance();
+                return self.expect_newline();
+            }
             TokenKind::Name => {
                 let token = self.advance();
                 return self.read_stmt_after_name(block, token, start);
             }
-            TokenKind::Symbol(bytes) if &bytes == b"(\0" => {
+            TokenKind::Symbol(bytes) if &bytes == b"(\0\0" => {
                 // `(s0 := …)` names a part; anything else is an expression statement.
                 if let Some((expr, span)) = self.read_paren_line()? {
                     block.finish_compound();
@@ -233,7 +272,13 @@ impl<'s> Parser<'s> {
     fn read_header_end(&mut self) -> ParseResult<()> {
         self.expect(":", "at the end of the header")?;
         self.header_colon = self.last_span;
-        self.expect_newline()
+        self.end_header()
+    }
+
+    /// Reads the end of the line after a header, unless its body begins on the line.
+    pub(super) fn end_header(&mut self) -> ParseResult<()> {
+        self.has_inline_body = !matches!(self.token.kind, TokenKind::Newline | TokenKind::End);
+        if self.has_inline_body { Ok(()) } else { self.expect_newline() }
     }
 
     fn read_return_values(&mut self) -> ParseResult<Vec<ExprRef>> {
@@ -248,17 +293,24 @@ impl<'s> Parser<'s> {
                     Expr::MakeTuple { elements, .. } => Ok(elements.to_vec()),
                     _ => Ok(vec![self.as_expr(first)?]),
                 },
-                _ => Ok(vec![self.as_expr(first)?]),
+                _ => Ok(vec![self.as_result(first, 0)?]),
             };
         }
-        let mut values = vec![self.as_expr(first)?];
+        let mut values = vec![self.as_result(first, 0)?];
         while self.eat(",") {
             if matches!(self.token.kind, TokenKind::Newline | TokenKind::End) {
                 break;
             }
-            values.push(self.read_expr()?);
+            let value = self.read_value()?;
+            values.push(self.as_result(value, values.len())?);
         }
         Ok(values)
+    }
+
+    /// Converts a value of a `return`; a number takes the type of its result.
+    fn as_result(&mut self, value: ParsedValue, index: usize) -> ParseResult<ExprRef> {
+        let dtype = self.return_types.get(index).and_then(|ty| ty.as_scalar());
+        self.as_expr_like(value, dtype)
     }
 
     /// Reads a statement that starts with a name, which is already read.
@@ -283,7 +335,9 @@ impl<'s> Parser<'s> {
         } else if self.at("=") {
             None
         } else if self.at(",") {
-            return Err(self.report_multiple_targets(name));
+            return self.read_unpacking(block, first, start);
+        } else if let Some(op) = self.augmented_operator() {
+            return self.read_augmented(block, first, op, start);
         } else {
             let value = self.read_value_after_name(first)?;
             let expr = self.as_expr(value)?;
@@ -300,7 +354,7 @@ impl<'s> Parser<'s> {
                 let var = self.result_var(name, annotation.as_ref(), start)?;
                 self.add_result(block, var, number, span)
             }
-            Ok(value) => match self.as_expr(value) {
+            Ok(value) => match self.as_assigned(value, name, annotation.as_ref()) {
                 Ok(value) => {
                     let var = self.target_var(name, annotation.as_ref(), value.ty(), start)?;
                     block.finish_compound();
@@ -319,21 +373,6 @@ impl<'s> Parser<'s> {
                 Err(ParseFailed)
             }
         }
-    }
-
-    /// Reports `y, z = …` at the first comma.
-    fn report_multiple_targets(&mut self, first: &'s str) -> ParseFailed {
-        self.mark_invalid(first);
-        let problem = self.report_with_help(
-            self.here(),
-            "several variables in one statement",
-            "write one assignment for each; `t[0]` is an element of a tuple",
-        );
-        while self.eat(",") && self.token.kind == TokenKind::Name {
-            let token = self.advance();
-            self.mark_invalid(self.text(token));
-        }
-        problem
     }
 
     /// Makes later uses of an undefined name not be reported.
@@ -458,7 +497,9 @@ impl<'s> Parser<'s> {
         let span = start.to(self.header_colon);
         let then_body = self.read_block(depth + 1);
         let mut else_body = None;
-        if self.at("else") {
+        if self.at("elif") {
+            else_body = Some(self.read_elif(depth));
+        } else if self.at("else") {
             self.advance();
             if self.read_header_end().is_err() {
                 self.skip_line();
@@ -478,13 +519,32 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
+    /// Reads an `elif`: an `else` whose body is an `if`.
+    fn read_elif(&mut self, depth: usize) -> ParseResult<StmtRef> {
+        if depth >= MAX_NESTED_BLOCKS {
+            let message = format!("blocks nest deeper than {MAX_NESTED_BLOCKS}");
+            let help = "each `elif` is an `if` in an `else`; move some into a function";
+            self.report_with_help(self.here(), message, help);
+            self.skip_line_and_block();
+            return Err(ParseFailed);
+        }
+        let mut inner = BlockState::default();
+        self.read_if(&mut inner, depth + 1)?;
+        inner.finish_compound();
+        if inner.failed { Err(ParseFailed) } else { inner.stmts.pop().ok_or(ParseFailed) }
+    }
+
     fn read_with(&mut self, block: &mut BlockState, depth: usize) -> ParseResult<()> {
         let start = self.here();
         self.advance();
         let (pi, span) = self.expect_name("`pi.seq()` or `pi.ops()` after `with`")?;
+        if pi != "pi" {
+            let help = "expected `with pi.seq():` or `with pi.ops():`";
+            return Err(self.report_with_help(span, "a `with` statement of Python", help));
+        }
         self.expect(".", "after `pi`")?;
         let (what, _) = self.expect_name("`seq` or `ops`")?;
-        if pi != "pi" || !matches!(what, "seq" | "ops") {
+        if !matches!(what, "seq" | "ops") {
             let help = "expected `with pi.seq():` or `with pi.ops():`";
             let message = format!("unknown block `with {pi}.{what}`");
             return Err(self.report_with_help(span, message, help));
@@ -556,6 +616,7 @@ impl<'s> Parser<'s> {
     /// Reads the line `pi.cond(…)` at the start of a block, and the definitions before it.
     fn read_loop_condition(&mut self) -> ParseResult<ExprRef> {
         if self.token.kind != TokenKind::Indent {
+            self.has_inline_body = false;
             return Err(self.report_expected("an indented block"));
         }
         self.advance();
@@ -606,7 +667,7 @@ impl<'s> Parser<'s> {
             what = self.expect_name("`range` or `while_`")?.0;
         }
         let wanted = match (loop_name.is_some(), arg_names.is_empty()) {
-            (true, true) => (false, "range"),
+            (true, true) => (in_pi, "range"),
             (true, false) => (true, "range"),
             (false, _) => (true, "while_"),
         };

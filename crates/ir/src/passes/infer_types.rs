@@ -8,6 +8,7 @@
 use super::map_stmt::{ResultSource, StmtMapper, map_stmt};
 use super::rename::VarRenaming;
 use super::{IdMap, PassError, check_sharing, count_bindings, with_grown_stack};
+use crate::call_types::{SignatureTypes, natural_call_type};
 use crate::interpret::implicit_results;
 use crate::nodes::{
     Expr, ExprRef, FunctionRef, IterArg, Program, ProgramRef, StmtRef, TypeRef, Var,
@@ -61,12 +62,10 @@ impl TypeInferrer<'_> {
                 return expr;
             }
             let ty = match &*expr {
-                Expr::Call { callee, .. } if callee.is_global() => self
-                    .program
-                    .get_function(callee.name())
-                    .map(|function| crate::verify::call_type(&function.return_types))
-                    // A type over the callee's variables has no meaning in the caller.
-                    .filter(|ty| !ty.node().facts().any(sapwood_structural::Facts::VAR)),
+                Expr::Call { callee, args, .. } => {
+                    let signature = SignatureTypes::of(self.program, callee.name());
+                    natural_call_type(callee, args, signature)
+                }
                 other => other.inferred_type(),
             };
             match ty {

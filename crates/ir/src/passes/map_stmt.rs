@@ -107,19 +107,9 @@ pub(super) fn map_stmt(stmt: &StmtRef, mapper: &mut impl StmtMapper) -> StmtRef 
             }
             Stmt::if_(&new_condition, &new_then, new_else.as_ref(), results, *span)
         }
-        Stmt::For {
-            init_values,
-            loop_var,
-            start,
-            stop,
-            step,
-            iter_args,
-            body,
-            return_vars,
-            span,
-        } => {
+        Stmt::For { loop_var, start, stop, step, iter_args, body, return_vars, span, .. } => {
             let range = [start, stop, step].map(|expr| mapper.map_expr(expr));
-            let inits = map_exprs(mapper, init_values);
+            let inits = map_exprs(mapper, stmt.init_values());
             let args = mapper.map_iter_args(iter_args, &inits, body);
             let counter = mapper.map_loop_var(loop_var, &range[0]);
             let new_body = mapper.map_body(body);

@@ -146,18 +146,10 @@ impl SsaBuilder {
                 self.convert_if(stmt, &condition, bodies, return_vars, *span, out)
             }
             Stmt::For {
-                init_values,
-                loop_var,
-                start,
-                stop,
-                step,
-                iter_args,
-                body,
-                return_vars,
-                span,
+                loop_var, start, stop, step, iter_args, body, return_vars, span, ..
             } => {
                 let range = [start, stop, step].map(|expr| self.current.rename_expr(expr));
-                let inits = self.current.rename_exprs(init_values);
+                let inits = self.current.rename_exprs(stmt.init_values());
                 let snapshot = self.undo.len();
                 let carried = self.carried_vars(stmt);
                 let args = self.make_iter_args(iter_args, &inits, &carried);

@@ -2,22 +2,73 @@
 
 use std::fmt::Write as _;
 
+use sapwood_ptir::AttrKind;
+use sapwood_structural::{Seq, Value};
 use sapwood_types::DataType;
 
 use super::Printer;
 use super::plan::PrintItem;
+use crate::call_types::SignatureTypes;
 use crate::names::{is_bare_function_name, is_dotted_name, python_string_literal};
 use crate::nodes::operators::{OperatorSyntax, precedence};
 use crate::nodes::{BinaryOp, Callee, Expr, ExprRef, Type, TypeRef, UnaryOp};
+use crate::ops::{is_matmul, named_values, sequence};
+use crate::parse::bare_number_type;
 
 /// A piece of text to write.
 pub(super) enum PrintTask<'a> {
     Expr(&'a ExprRef, u8),
+    /// An expression next to a value; a number is bare if it has the type that a bare number takes there.
+    ExprNextTo(&'a ExprRef, u8, NumberContext),
     /// The expression without a surrounding `pi.typed(…)`.
     Operation(&'a ExprRef, u8),
     Type(&'a TypeRef),
     Text(&'static str),
     Index(u32),
+    Attrs(&'a Callee, bool),
+}
+
+/// Returns whether an expression is an integer or float constant.
+pub(super) fn is_number(expr: &Expr) -> bool {
+    matches!(expr, Expr::ConstInt { .. } | Expr::ConstFloat { .. })
+}
+
+/// The place of a number, which decides the type that it has if it is bare.
+#[derive(Clone, Copy)]
+pub(super) enum NumberContext {
+    /// It takes this data type if it can hold the number.
+    NextTo(Option<DataType>),
+    /// It is always written with its type.
+    Explicit,
+}
+
+impl NumberContext {
+    /// Returns the context of an operand next to another one.
+    fn of_operand(operand: &Expr, other: &Expr) -> Self {
+        if !is_number(other) {
+            return Self::NextTo(other.ty().dtype());
+        }
+        // Two numbers are bare only if both have the types of bare numbers alone.
+        let alone = Self::NextTo(None);
+        if alone.is_bare(operand) && alone.is_bare(other) { alone } else { Self::Explicit }
+    }
+
+    /// Returns whether a constant is written as a bare number here.
+    pub(super) fn is_bare(self, expr: &Expr) -> bool {
+        let Self::NextTo(other) = self else { return false };
+        let dtype = expr.ty().as_scalar();
+        match expr {
+            Expr::ConstInt { value, .. } => {
+                let fits = |(least, most): (i128, i128)| (least..=most).contains(&value.get());
+                dtype == Some(bare_number_type(true, other))
+                    && (other.is_none() || dtype.and_then(DataType::integer_range).is_none_or(fits))
+            }
+            Expr::ConstFloat { value, .. } => {
+                value.is_finite() && dtype == Some(bare_number_type(false, other))
+            }
+            _ => false,
+        }
+    }
 }
 
 /// The data type of an integer literal without a type.
@@ -46,6 +97,16 @@ impl<'a> Printer<'a> {
         self.run_tasks(PrintTask::Expr(expr, precedence::LOWEST));
     }
 
+    /// Writes an expression whose place gives a number this data type.
+    pub(super) fn write_expr_like(&mut self, expr: &'a ExprRef, dtype: Option<DataType>) {
+        self.write_in_context(expr, NumberContext::NextTo(dtype));
+    }
+
+    /// Writes an expression whose numbers are bare if the context gives them their type.
+    pub(super) fn write_in_context(&mut self, expr: &'a ExprRef, context: NumberContext) {
+        self.run_tasks(PrintTask::ExprNextTo(expr, precedence::LOWEST, context));
+    }
+
     pub(super) fn write_type(&mut self, ty: &'a TypeRef) {
         self.run_tasks(PrintTask::Type(ty));
     }
@@ -60,6 +121,7 @@ impl<'a> Printer<'a> {
         if !self.plan.has_named_parts || root.is_leaf() {
             return;
         }
+        let program = self.plan.program;
         let mut stack = vec![(root, 0usize)];
         while let Some((item, next)) = stack.last_mut() {
             if *next == 0 && (item.is_leaf() || self.is_written(*item)) {
@@ -68,7 +130,7 @@ impl<'a> Printer<'a> {
             }
             let child = item.child(*next).or_else(|| {
                 let first_beyond = *next == 0 || item.child(*next - 1).is_some();
-                if first_beyond { item.written_type().map(PrintItem::Type) } else { None }
+                if first_beyond { item.written_type(program).map(PrintItem::Type) } else { None }
             });
             *next += 1;
             if let Some(child) = child {
@@ -145,8 +207,12 @@ impl<'a> Printer<'a> {
                     let _ = write!(self.out, "[{index}]");
                 }
                 Some(PrintTask::Expr(expr, min_precedence)) => {
-                    self.begin_expr(expr, min_precedence);
+                    self.begin_expr(expr, min_precedence, NumberContext::NextTo(None));
                 }
+                Some(PrintTask::ExprNextTo(expr, min_precedence, context)) => {
+                    self.begin_expr(expr, min_precedence, context);
+                }
+                Some(PrintTask::Attrs(callee, comma)) => self.write_attrs(callee, comma),
                 Some(PrintTask::Operation(expr, min_precedence)) => {
                     self.write_operation(expr, min_precedence);
                 }
@@ -156,7 +222,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn begin_expr(&mut self, expr: &'a ExprRef, min_precedence: u8) {
+    fn begin_expr(&mut self, expr: &'a ExprRef, min_precedence: u8, context: NumberContext) {
         match &**expr {
             Expr::Var { .. } | Expr::IterArg { .. } => {
                 match self.plan.local.vars.get(&expr.node().id()) {
@@ -166,7 +232,7 @@ impl<'a> Printer<'a> {
                 return;
             }
             Expr::ConstInt { .. } | Expr::ConstFloat { .. } | Expr::ConstBool { .. } => {
-                self.write_constant(expr, min_precedence);
+                self.write_constant(expr, min_precedence, context);
                 return;
             }
             _ => {}
@@ -181,7 +247,7 @@ impl<'a> Printer<'a> {
                 min_precedence = precedence::LOWEST;
             }
         }
-        if expr.has_inferred_type() {
+        if expr.has_inferred_type(self.plan.program) {
             self.write_operation(expr, min_precedence);
         } else {
             self.out.push_str("pi.typed(");
@@ -192,17 +258,15 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn write_constant(&mut self, expr: &Expr, min_precedence: u8) {
+    fn write_constant(&mut self, expr: &Expr, min_precedence: u8, context: NumberContext) {
         let dtype = expr.ty().as_scalar();
         let (negative, bare) = match expr {
             Expr::ConstBool { value, .. } => {
                 self.out.push_str(if *value { "True" } else { "False" });
                 return;
             }
-            Expr::ConstInt { value, .. } => (value.get() < 0, dtype == Some(BARE_INT_TYPE)),
-            Expr::ConstFloat { value, .. } => {
-                (value.is_sign_negative(), dtype == Some(BARE_FLOAT_TYPE) && value.is_finite())
-            }
+            Expr::ConstInt { value, .. } => (value.get() < 0, context.is_bare(expr)),
+            Expr::ConstFloat { value, .. } => (value.is_sign_negative(), context.is_bare(expr)),
             _ => return,
         };
         let parens = bare && negative && min_precedence > precedence::UNARY;
@@ -267,11 +331,23 @@ impl<'a> Printer<'a> {
             return;
         }
         match &**expr {
+            Expr::Call { callee, args, .. } if is_matmul(callee, args) => {
+                if precedence::PRODUCT < min_precedence {
+                    self.out.push('(');
+                    self.tasks.push(PrintTask::Text(")"));
+                }
+                self.tasks.push(PrintTask::Expr(&args[1], precedence::PRODUCT + 1));
+                self.tasks.push(PrintTask::Text(" @ "));
+                self.tasks.push(PrintTask::Expr(&args[0], precedence::PRODUCT));
+            }
             Expr::Call { callee, args, .. } => {
                 self.write_callee(callee);
                 self.out.push('(');
                 self.tasks.push(PrintTask::Text(")"));
-                self.push_exprs(args);
+                if callee.attrs().is_some() {
+                    self.tasks.push(PrintTask::Attrs(callee, !args.is_empty()));
+                }
+                self.push_args(callee, args);
             }
             Expr::TupleGetItemExpr { tuple, index, .. } => {
                 self.tasks.push(PrintTask::Index(*index));
@@ -294,14 +370,17 @@ impl<'a> Printer<'a> {
         min_precedence: u8,
     ) {
         let own = op.precedence();
+        let (left_context, right_context) =
+            (NumberContext::of_operand(left, right), NumberContext::of_operand(right, left));
         match op.syntax() {
             OperatorSyntax::Call(name) => {
                 self.out.push_str(name);
                 self.out.push('(');
+                let (for_left, for_right) = (precedence::LOWEST, precedence::LOWEST);
                 self.tasks.push(PrintTask::Text(")"));
-                self.tasks.push(PrintTask::Expr(right, precedence::LOWEST));
+                self.tasks.push(PrintTask::ExprNextTo(right, for_right, right_context));
                 self.tasks.push(PrintTask::Text(", "));
-                self.tasks.push(PrintTask::Expr(left, precedence::LOWEST));
+                self.tasks.push(PrintTask::ExprNextTo(left, for_left, left_context));
             }
             OperatorSyntax::Symbol(_) => {
                 if own < min_precedence {
@@ -315,9 +394,9 @@ impl<'a> Printer<'a> {
                 } else {
                     (own, own + 1)
                 };
-                self.tasks.push(PrintTask::Expr(right, for_right));
+                self.tasks.push(PrintTask::ExprNextTo(right, for_right, right_context));
                 self.tasks.push(PrintTask::Text(op.spaced_symbol()));
-                self.tasks.push(PrintTask::Expr(left, for_left));
+                self.tasks.push(PrintTask::ExprNextTo(left, for_left, left_context));
             }
         }
     }
@@ -360,16 +439,99 @@ impl<'a> Printer<'a> {
 
     fn write_callee(&mut self, callee: &Callee) {
         match callee {
-            Callee::Op { name } if is_dotted_name(name) => {
+            Callee::Op { name, .. } if is_dotted_name(name) => {
                 self.out.push_str("pi.op.");
                 self.out.push_str(name);
             }
-            Callee::Op { name } => {
+            Callee::Op { name, .. } => {
                 let _ = write!(self.out, "pi.op({})", python_string_literal(name));
             }
-            Callee::GlobalVar { name } if is_bare_function_name(name) => self.out.push_str(name),
-            Callee::GlobalVar { name } => {
+            Callee::GlobalVar { name, .. } if is_bare_function_name(name) => {
+                self.out.push_str(name);
+            }
+            Callee::GlobalVar { name, .. } => {
                 let _ = write!(self.out, "pi.global_({})", python_string_literal(name));
+            }
+        }
+    }
+
+    /// Pushes the tasks for the arguments of a call; a number is bare if the parameter, or the first argument of an op, has its type.
+    fn push_args(&mut self, callee: &Callee, args: &'a [ExprRef]) {
+        let shown = &args[..args.len().min(self.max_list_items())];
+        let params = match self.plan.program {
+            Some(program) if callee.is_global() => {
+                SignatureTypes::of(program, callee.name()).map(|signature| signature.params)
+            }
+            _ => None,
+        };
+        let context_of = |index: usize| {
+            if callee.is_global() {
+                let param = params.and_then(|params| params.get(index));
+                return NumberContext::NextTo(param.and_then(|param| param.ty().as_scalar()));
+            }
+            // A number takes the type of the first argument that has one; a number with its type is such an argument.
+            let first_dtype =
+                args.iter().find_map(|arg| (!is_number(arg)).then(|| arg.ty().dtype()).flatten());
+            let context = NumberContext::NextTo(first_dtype);
+            let all_bare = args.iter().filter(|arg| is_number(arg)).all(|arg| context.is_bare(arg));
+            if first_dtype.is_some() || all_bare { context } else { NumberContext::Explicit }
+        };
+        let contexts: Vec<NumberContext> = (0..shown.len())
+            .map(|index| match is_number(&shown[index]) {
+                true => context_of(index),
+                false => NumberContext::NextTo(None),
+            })
+            .collect();
+        for (index, expr) in shown.iter().enumerate().rev() {
+            self.tasks.push(PrintTask::ExprNextTo(expr, precedence::LOWEST, contexts[index]));
+            if index > 0 {
+                self.tasks.push(PrintTask::Text(", "));
+            }
+        }
+    }
+
+    /// Writes the attributes of an op: `axes=[1], keepdims=True`.
+    fn write_attrs(&mut self, callee: &Callee, comma: bool) {
+        let Some(attrs) = callee.attrs() else { return };
+        let registry = sapwood_ptir::Registry::builtin();
+        let def = registry.by_name(callee.name());
+        for (index, (name, value)) in named_values(attrs).into_iter().enumerate() {
+            if index > 0 || comma {
+                self.out.push_str(", ");
+            }
+            self.out.push_str(name);
+            self.out.push('=');
+            let is_dtype = def.is_some_and(|def| {
+                def.attrs.iter().any(|row| row.name == name && row.kind == AttrKind::Type)
+            });
+            self.write_attr(value, is_dtype, 0);
+        }
+    }
+
+    /// Writes the value of an attribute. Lists that nest deeper than attributes may, which only JSON can contain, are cut off.
+    fn write_attr(&mut self, value: &Value, is_dtype: bool, depth: usize) {
+        match value {
+            Value::Bool(truth) => self.out.push_str(if *truth { "True" } else { "False" }),
+            Value::Int(number) => self.write_integer(*number),
+            Value::Float(number) => {
+                let _ = write!(self.out, "{number:?}");
+            }
+            Value::Str(text) => match text.as_str().parse::<DataType>() {
+                Ok(dtype) if is_dtype && dtype.document_name() == text.as_str() => {
+                    let _ = write!(self.out, "pi.{}", dtype.document_name());
+                }
+                _ => self.out.push_str(&python_string_literal(text.as_str())),
+            },
+            _ if depth >= sapwood_ptir::MAX_ATTR_DEPTH => self.out.push_str("[]"),
+            other => {
+                self.out.push('[');
+                for (index, item) in sequence(other).iter().flat_map(Seq::as_slice).enumerate() {
+                    if index > 0 {
+                        self.out.push_str(", ");
+                    }
+                    self.write_attr(item, false, depth + 1);
+                }
+                self.out.push(']');
             }
         }
     }

@@ -47,6 +47,7 @@ pub enum PrintError {
 /// Fails if blocks nest too deep or statements are shared too often.
 pub fn print_program(program: &Program) -> Result<String, PrintError> {
     let mut printer = Printer::default();
+    printer.plan.program = Some(program);
     if !program.name().is_empty() {
         printer.out.push_str("pi.program(");
         printer.out.push_str(&crate::names::python_string_literal(program.name()));
@@ -72,7 +73,10 @@ pub fn print_program(program: &Program) -> Result<String, PrintError> {
 /// Fails if blocks nest too deep or statements are shared too often.
 pub fn print_function(function: &FunctionRef) -> Result<String, PrintError> {
     stmt::check_function_size(function)?;
+    // The types of calls of itself follow from its signature.
+    let program = Program::new([function.clone()], "", function.span).ok();
     let mut printer = Printer::default();
+    printer.plan.program = program.as_deref();
     printer.plan.plan_function(function);
     printer.write_function(function);
     Ok(printer.out)
@@ -136,6 +140,8 @@ struct Printer<'a> {
     out: String,
     plan: PrintPlan<'a>,
     tasks: Vec<expr::PrintTask<'a>>,
+    /// The result types of the function that is written.
+    return_types: &'a [TypeRef],
     next_local: u32,
     next_closed: u32,
     /// The maximum number of characters to write, if limited.

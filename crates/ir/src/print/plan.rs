@@ -6,7 +6,9 @@ use std::collections::VecDeque;
 use sapwood_structural::Facts;
 
 use crate::names::UniqueNames;
-use crate::nodes::{Expr, ExprRef, FunctionRef, Stmt, StmtRef, Type, TypeRef, UnaryOp, Var};
+use crate::nodes::{
+    Expr, ExprRef, FunctionRef, Program, Stmt, StmtRef, Type, TypeRef, UnaryOp, Var,
+};
 
 type IdMap<V> = hashbrown::HashMap<usize, V, rustc_hash::FxBuildHasher>;
 
@@ -60,6 +62,8 @@ pub(super) struct PrintPlan<'a> {
     pub(super) closed_parts: IdMap<PartInfo>,
     /// True if any part has a name.
     pub(super) has_named_parts: bool,
+    /// The program, whose signatures give the types of calls.
+    pub(super) program: Option<&'a Program>,
     stack: Vec<PlanFrame<'a>>,
 }
 
@@ -101,10 +105,11 @@ impl<'a> PrintItem<'a> {
     }
 
     /// Returns the type that must be written in addition to the operands.
-    pub(super) fn written_type(self) -> Option<&'a TypeRef> {
+    pub(super) fn written_type(self, program: Option<&Program>) -> Option<&'a TypeRef> {
         match self {
             Self::Expr(expr) => {
-                let shown = matches!(&**expr, Expr::Cast { .. }) || !expr.has_inferred_type();
+                let shown =
+                    matches!(&**expr, Expr::Cast { .. }) || !expr.has_inferred_type(program);
                 shown.then(|| expr.ty())
             }
             Self::Type(_) => None,
@@ -182,35 +187,15 @@ impl<'a> PrintPlan<'a> {
                 else_body.iter().for_each(|body| self.plan_stmt(body));
                 return_vars.iter().for_each(|var| self.plan_binding(var));
             }
-            Stmt::For {
-                init_values,
-                loop_var,
-                start,
-                stop,
-                step,
-                iter_args,
-                body,
-                return_vars,
-                ..
-            } => {
-                self.plan_binding(loop_var);
-                for arg in iter_args {
+            Stmt::For { body, return_vars, .. } | Stmt::While { body, return_vars, .. } => {
+                if let Stmt::For { loop_var, .. } = &**stmt {
+                    self.plan_binding(loop_var);
+                }
+                for arg in stmt.iter_args() {
                     self.name_var(arg.expr());
                     self.plan_type(arg.ty());
                 }
-                for expr in [start, stop, step].into_iter().chain(init_values) {
-                    self.plan_expr(expr);
-                }
-                self.plan_stmt(body);
-                return_vars.iter().for_each(|var| self.plan_binding(var));
-            }
-            Stmt::While { init_values, iter_args, condition, body, return_vars, .. } => {
-                for arg in iter_args {
-                    self.name_var(arg.expr());
-                    self.plan_type(arg.ty());
-                }
-                init_values.iter().for_each(|expr| self.plan_expr(expr));
-                self.plan_expr(condition);
+                stmt.expressions().into_iter().for_each(|expr| self.plan_expr(expr));
                 self.plan_stmt(body);
                 return_vars.iter().for_each(|var| self.plan_binding(var));
             }
@@ -268,7 +253,7 @@ impl<'a> PrintPlan<'a> {
                 }
                 None if frame.type_pending => {
                     frame.type_pending = false;
-                    frame.item.written_type().map(PrintItem::Type)
+                    frame.item.written_type(self.program).map(PrintItem::Type)
                 }
                 None => None,
             };
@@ -304,7 +289,8 @@ impl<'a> PrintPlan<'a> {
         }
         let type_pending = match item {
             PrintItem::Expr(expr) => {
-                matches!(expr.as_unary(), Some((UnaryOp::Cast, _))) || !expr.has_inferred_type()
+                matches!(expr.as_unary(), Some((UnaryOp::Cast, _)))
+                    || !expr.has_inferred_type(self.program)
             }
             PrintItem::Type(_) => false,
         };

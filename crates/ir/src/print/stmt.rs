@@ -1,5 +1,6 @@
 //! Statements and functions.
 
+use super::expr::{NumberContext, is_number};
 use super::plan::PrintItem;
 use super::{MAX_NESTED_BLOCKS, PrintError, Printer};
 use crate::names::{is_identifier, python_string_literal, sanitized_identifier};
@@ -26,6 +27,7 @@ pub(super) fn check_body_size(function: &str, body: &StmtRef) -> Result<(), Prin
 impl<'a> Printer<'a> {
     pub(super) fn write_function(&mut self, function: &'a FunctionRef) {
         self.next_local = 0;
+        self.return_types = &function.return_types;
         self.plan.next_function();
         for param in &function.params {
             self.hoist_named_parts(PrintItem::Type(param.ty()), 0, true);
@@ -105,7 +107,8 @@ impl<'a> Printer<'a> {
     fn write_stmt(&mut self, stmt: &'a StmtRef, indent: usize) {
         match &**stmt {
             Stmt::Assign { var, value, .. } => {
-                let shown = !self.is_declared(var) && !has_type_of(var, value);
+                let declared = self.is_declared(var);
+                let shown = !declared && !has_type_of(var, value);
                 if shown {
                     self.hoist_named_parts(PrintItem::Type(var.ty()), indent, false);
                 }
@@ -117,7 +120,8 @@ impl<'a> Printer<'a> {
                     self.write_type(var.ty());
                 }
                 self.out.push_str(" = ");
-                self.write_expr(value);
+                let dtype = if shown || declared { var.ty().as_scalar() } else { None };
+                self.write_expr_like(value, dtype);
                 self.out.push('\n');
             }
             Stmt::If { condition, then_body, else_body, return_vars, .. } => {
@@ -134,18 +138,8 @@ impl<'a> Printer<'a> {
                 }
                 self.write_results(return_vars, indent);
             }
-            Stmt::For {
-                init_values,
-                loop_var,
-                start,
-                stop,
-                step,
-                iter_args,
-                body,
-                return_vars,
-                ..
-            } => {
-                for expr in [start, stop, step].into_iter().chain(init_values) {
+            Stmt::For { loop_var, start, stop, step, iter_args, body, return_vars, .. } => {
+                for expr in stmt.expressions() {
                     self.hoist_named_parts(PrintItem::Expr(expr), indent, false);
                 }
                 self.write_indent(indent);
@@ -161,12 +155,12 @@ impl<'a> Printer<'a> {
                 } else {
                     " in pi.range("
                 });
-                self.write_exprs([start, stop, step]);
+                self.write_range([start, stop, step]);
                 if !declared && !has_type_of(loop_var, start) {
                     self.out.push_str(", loop_type=");
                     self.write_type(loop_var.ty());
                 }
-                self.write_init_values(iter_args, init_values, true);
+                self.write_init_values(iter_args, stmt.init_values(), true);
                 self.out.push_str("):\n");
                 self.write_block(body, indent + 1, false);
                 self.write_results(return_vars, indent);
@@ -218,8 +212,11 @@ impl<'a> Printer<'a> {
                         self.out.push_str(",)");
                     }
                     values => {
-                        self.out.push(' ');
-                        self.write_exprs(values);
+                        for (index, value) in values.iter().enumerate() {
+                            self.out.push_str(if index > 0 { ", " } else { " " });
+                            let ty = self.return_types.get(index);
+                            self.write_expr_like(value, ty.and_then(|ty| ty.as_scalar()));
+                        }
                     }
                 }
                 self.out.push('\n');
@@ -240,6 +237,22 @@ impl<'a> Printer<'a> {
                 self.out.push_str("with pi.ops():\n");
                 self.write_stmts(stmts, indent + 1);
             }
+        }
+    }
+
+    /// Writes start, stop and step. Numbers are bare if all have the type of the first bound that is not a number.
+    fn write_range(&mut self, range: [&'a ExprRef; 3]) {
+        let first = range.iter().find_map(|bound| {
+            let dtype = bound.ty().as_scalar().filter(|dtype| dtype.is_integer());
+            dtype.filter(|_| !is_number(bound))
+        });
+        let context = NumberContext::NextTo(first);
+        let all_bare = range.iter().all(|bound| !is_number(bound) || context.is_bare(bound));
+        for (index, bound) in range.into_iter().enumerate() {
+            if index > 0 {
+                self.out.push_str(", ");
+            }
+            self.write_in_context(bound, if all_bare { context } else { NumberContext::Explicit });
         }
     }
 
@@ -276,10 +289,17 @@ impl<'a> Printer<'a> {
             return;
         }
         self.out.push_str(if comma { ", init_values=[" } else { "init_values=[" });
-        self.write_exprs(values);
-        self.out.push(']');
         let follow = |(arg, value): (&IterArg, &ExprRef)| has_type_of(&arg.var(), value);
-        if !iter_args.iter().zip(values).all(follow) {
+        let stated = !iter_args.iter().zip(values).all(follow);
+        for (index, value) in values.iter().enumerate() {
+            if index > 0 {
+                self.out.push_str(", ");
+            }
+            let dtype = iter_args.get(index).and_then(|arg| arg.ty().as_scalar());
+            self.write_expr_like(value, dtype.filter(|_| stated));
+        }
+        self.out.push(']');
+        if stated {
             self.out.push_str(", iter_types=[");
             for (index, arg) in iter_args.iter().enumerate() {
                 if index > 0 {

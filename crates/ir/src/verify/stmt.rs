@@ -158,18 +158,8 @@ impl<'a> Verifier<'a> {
                 self.check_condition(condition, span);
                 self.check_branches(then_body, else_body.as_ref(), return_vars, span)
             }
-            Stmt::For {
-                init_values,
-                loop_var,
-                start,
-                stop,
-                step,
-                iter_args,
-                body,
-                return_vars,
-                ..
-            } => {
-                for expr in [start, stop, step].into_iter().chain(init_values) {
+            Stmt::For { loop_var, start, stop, step, iter_args, body, return_vars, .. } => {
+                for expr in stmt.expressions() {
                     self.check_expr(expr, span);
                 }
                 self.check_range(loop_var, [start, stop, step], span);

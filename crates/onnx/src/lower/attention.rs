@@ -226,3 +226,41 @@ pub(super) fn linear_attention<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
     let kept = cx.opt(3).map_or(dtype, V::dtype);
     vec![output.cast(dtype), state.cast(kept)]
 }
+
+// Repeats heads of keys or values so that there is one for each head of the queries.
+fn repeat_heads<'b>(x: V<'b>, heads: i64) -> V<'b> {
+    let [b, own, s, d] = [x.extent(0), x.extent(1), x.extent(2), x.extent(3)];
+    if own == heads || own == 0 {
+        return x;
+    }
+    let wide = [b, own, heads / own, s, d].map(|n| Dim::Known(n as u64));
+    reshape_ints(x.unsqueeze(&[2]).expand(&wide), &[b, heads, s, d])
+}
+
+/// Returns the scores of `FlexAttention`, in the precision of its softmax.
+pub(super) fn flex_scores<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
+    let (q, k) = (cx.x(0), cx.x(1));
+    if [q.rank(), k.rank(), cx.x(2).rank()] != [4; 3] {
+        return vec![cx.fail("the operands do not have rank 4")];
+    }
+    let scale = cx.float("scale", 1.0 / (q.extent(3) as f64).sqrt());
+    let root = f64::from((scale as f32).sqrt());
+    let k = repeat_heads(k, q.extent(1));
+    let scores = (q * root).dot(k * root, (&[0, 1], &[0, 1]), (&[3], &[3]));
+    let narrow = q.dtype().bit_width() < 32;
+    let default = if narrow { DataType::F32 } else { q.dtype() };
+    vec![scores.cast(cx.dtype("softmax_precision", default))]
+}
+
+/// Returns the probabilities of `FlexAttention` from its scores.
+pub(super) fn flex_probabilities<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
+    vec![softmax(cx.x(0), &[3], false)]
+}
+
+/// Returns the results of `FlexAttention` from its probabilities and values.
+pub(super) fn flex_results<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
+    let (probabilities, values) = (cx.x(0), cx.x(1));
+    let wide = repeat_heads(values, probabilities.extent(1)).cast(probabilities.dtype());
+    let product = probabilities.dot(wide, (&[0, 1], &[0, 1]), (&[3], &[2]));
+    vec![product.cast(values.dtype())]
+}

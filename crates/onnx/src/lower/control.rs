@@ -3,9 +3,30 @@
 use sapwood_ptir::eval::{DataType, EvalCx, EvalResult, Fault, Results, Tensor, Value};
 use sapwood_ptir::{Attr, Dim, Function, OpParts, TensorType, ValueType, with_native};
 
-use super::{Inferred, NodeView};
-use crate::dialect::ABSENT;
+use super::{Inferred, NodeView, attention, evaluate_expression};
+use crate::dialect::{ABSENT, GRAPHS};
 use crate::{Node, Text};
+
+/// Computes attention whose scores and probabilities are changed by regions.
+pub(super) fn run_flex_attention(cx: &mut EvalCx<'_>) -> EvalResult {
+    let names: Vec<&str> = match cx.attr(GRAPHS)? {
+        Attr::List(names) => names.iter().filter_map(Attr::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let region_of = |name: &str| names.iter().position(|own| *own == name);
+    let (on_scores, on_probabilities) = (region_of("score_mod"), region_of("prob_mod"));
+    let args: Vec<Value> = cx.args().to_vec();
+    let mut values = evaluate_expression(cx, &args, attention::flex_scores)?;
+    if let Some(region) = on_scores {
+        values = cx.call_region(region, values)?;
+    }
+    values = evaluate_expression(cx, &values, attention::flex_probabilities)?;
+    if let Some(region) = on_probabilities {
+        values = cx.call_region(region, values)?;
+    }
+    values.extend(args.get(2).cloned());
+    evaluate_expression(cx, &values, attention::flex_results)
+}
 
 /// The types of a node with regions do not follow from its operands.
 pub(super) fn infer_nothing(_: &NodeView<'_>, _: &[&ValueType]) -> Option<Vec<ValueType>> {
@@ -26,8 +47,13 @@ fn joined(a: &ValueType, b: &ValueType) -> ValueType {
     }
 }
 
-/// Infers the results of a node with regions from what they yield.
-pub(crate) fn infer_control_flow(node: &Node, f: &Function, parts: &OpParts) -> Inferred {
+/// Infers the results of a node with regions from what they yield. `condition` is the first operand, if it is known.
+pub(crate) fn infer_control_flow(
+    node: &Node,
+    f: &Function,
+    parts: &OpParts,
+    condition: Option<bool>,
+) -> Inferred {
     let op = node.op_type.as_ref().and_then(Text::as_str).unwrap_or_default();
     let yielded = |region: usize| -> Vec<ValueType> {
         let body = parts.regions.get(region);
@@ -43,10 +69,14 @@ pub(crate) fn infer_control_flow(node: &Node, f: &Function, parts: &OpParts) -> 
     };
     let open = |ty: &ValueType| ty.map_dims(&mut |_| Dim::Unknown);
     let types: Vec<ValueType> = match op {
-        "If" => {
-            let (a, b) = (yielded(0), yielded(1));
-            a.iter().zip(&b).map(|(a, b)| joined(a, b)).collect()
-        }
+        "If" => match condition {
+            // Regions are in the order of attribute names: `else_branch`, `then_branch`.
+            Some(is_true) => yielded(usize::from(is_true)),
+            None => {
+                let (a, b) = (yielded(0), yielded(1));
+                a.iter().zip(&b).map(|(a, b)| joined(a, b)).collect()
+            }
+        },
         "Loop" => {
             let body = parts.regions.first().map_or(0, |&b| f.body_params(b).len());
             let carried = body.saturating_sub(2);
@@ -125,11 +155,19 @@ pub(super) fn run_loop(cx: &mut EvalCx<'_>) -> EvalResult {
     Ok(all)
 }
 
+/// The axes and directions of a scan; a direction of one means from the end.
+struct ScanPlan {
+    axes: Vec<i64>,
+    directions: Vec<i64>,
+    output_axes: Vec<i64>,
+    output_directions: Vec<i64>,
+}
+
 pub(super) fn run_scan(cx: &mut EvalCx<'_>) -> EvalResult {
-    let count = cx.int("num_scan_inputs")? as usize;
-    if matches!(cx.attr(crate::dialect::SINCE)?, Attr::Int(8)) {
-        return Err(Fault::op("the form of opset 8 is not supported"));
-    }
+    let count = cx.int("num_scan_inputs")?;
+    let count = usize::try_from(count).ok().filter(|&n| n <= cx.args().len()).ok_or_else(|| {
+        Fault::op(format!("`num_scan_inputs` is {count}, expected 0 to {}", cx.args().len()))
+    })?;
     let list = |name: &str, len: usize| -> Result<Vec<i64>, Fault> {
         Ok(match cx.attr(name)? {
             Attr::Ints(list) => list.to_vec(),
@@ -137,14 +175,64 @@ pub(super) fn run_scan(cx: &mut EvalCx<'_>) -> EvalResult {
         })
     };
     let args: Vec<Value> = cx.args().to_vec();
+    if matches!(cx.attr(crate::dialect::SINCE)?, Attr::Int(8)) {
+        let plan = ScanPlan {
+            axes: vec![0; count],
+            directions: list("directions", count)?,
+            output_axes: Vec::new(),
+            output_directions: Vec::new(),
+        };
+        return scan_each_batch(cx, &args, &plan);
+    }
     let states = args.len().saturating_sub(count);
     let outputs = cx.num_results().saturating_sub(states);
-    let (axes, directions) =
-        (list("scan_input_axes", count)?, list("scan_input_directions", count)?);
-    let (out_axes, out_directions) =
-        (list("scan_output_axes", outputs)?, list("scan_output_directions", outputs)?);
-    let mut carried: Vec<Value> = args[..states].to_vec();
-    let inputs: Vec<Tensor> = args[states..]
+    let plan = ScanPlan {
+        axes: list("scan_input_axes", count)?,
+        directions: list("scan_input_directions", count)?,
+        output_axes: list("scan_output_axes", outputs)?,
+        output_directions: list("scan_output_directions", outputs)?,
+    };
+    let states = args[..states].to_vec();
+    scan(cx, &plan, states, &args[args.len() - count.min(args.len())..])
+}
+
+// The form of opset 8: every operand and result has a batch axis in front of the others.
+fn scan_each_batch(cx: &mut EvalCx<'_>, args: &[Value], plan: &ScanPlan) -> EvalResult {
+    let lengths_are_given = !matches!(cx.attr(ABSENT)?, Attr::Ints(list) if list.contains(&0));
+    if lengths_are_given {
+        return Err(Fault::op("sequence lengths of the form of opset 8 are not supported"));
+    }
+    let count = plan.axes.len();
+    let batches = match args.first().and_then(Value::as_tensor) {
+        Some(first) if !first.shape().is_empty() => first.shape()[0],
+        _ => return Err(Fault::op("an operand has no batch axis")),
+    };
+    let mut results: Vec<Vec<Value>> = vec![Vec::new(); cx.num_results()];
+    for batch in 0..batches {
+        let mut parts = Vec::with_capacity(args.len());
+        for value in args {
+            let tensor = value.as_tensor().filter(|t| t.shape().first() == Some(&batches));
+            let tensor = tensor.ok_or_else(|| Fault::op("operands have different batches"))?;
+            parts.push(Value::from(slice_at(cx, tensor, 0, batch)?));
+        }
+        let inputs = parts.split_off(parts.len().saturating_sub(count));
+        for (list, value) in results.iter_mut().zip(scan(cx, plan, parts, &inputs)?) {
+            list.push(value);
+        }
+    }
+    results.iter().enumerate().map(|(i, list)| stack(cx, list, 0, i)).collect()
+}
+
+fn scan(
+    cx: &mut EvalCx<'_>,
+    plan: &ScanPlan,
+    mut carried: Vec<Value>,
+    inputs: &[Value],
+) -> EvalResult {
+    let states = carried.len();
+    let outputs = cx.num_results().saturating_sub(states);
+    let ScanPlan { axes, directions, output_axes, output_directions } = plan;
+    let inputs: Vec<Tensor> = inputs
         .iter()
         .map(|v| v.as_tensor().cloned().ok_or_else(|| Fault::op("a scanned input is not a tensor")))
         .collect::<Result<_, _>>()?;
@@ -157,7 +245,7 @@ pub(super) fn run_scan(cx: &mut EvalCx<'_>) -> EvalResult {
             .ok_or_else(|| Fault::op("a scan axis is out of range"))
     };
     let mut length = None;
-    for (tensor, &axis) in inputs.iter().zip(&axes) {
+    for (tensor, &axis) in inputs.iter().zip(axes) {
         let n = tensor.shape()[axis_of(tensor, axis)?];
         if *length.get_or_insert(n) != n {
             return Err(Fault::op("scanned inputs have different lengths"));
@@ -186,11 +274,11 @@ pub(super) fn run_scan(cx: &mut EvalCx<'_>) -> EvalResult {
     }
     let mut all: Results = carried.into_iter().collect();
     for (k, mut list) in scanned.into_iter().enumerate() {
-        if out_directions.get(k) == Some(&1) {
+        if output_directions.get(k) == Some(&1) {
             list.reverse();
         }
         let index = all.len();
-        all.push(stack(cx, &list, out_axes.get(k).copied().unwrap_or(0), index)?);
+        all.push(stack(cx, &list, output_axes.get(k).copied().unwrap_or(0), index)?);
     }
     Ok(all)
 }

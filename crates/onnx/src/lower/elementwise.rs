@@ -2,7 +2,7 @@
 
 use sapwood_ptir::eval::DataType;
 use sapwood_ptir::ops::{Bitcast, Direction};
-use sapwood_ptir::{Dim, ResultType, TensorType};
+use sapwood_ptir::{Dim, ResultType, TensorLiteral, TensorType};
 
 use super::builder::V;
 use super::context::Cx;
@@ -15,7 +15,30 @@ fn arithmetic<'b>(cx: &Cx<'b>, op: &str) -> V<'b> {
         let after = a.rank().saturating_sub(axis + b.rank());
         b = b.unsqueeze(&(b.rank()..b.rank() + after).collect::<Vec<_>>());
     }
+    // Also where extents are not known, so that no core op can be written.
+    let is_single = |v: V<'b>| v.dims().iter().all(|&dim| dim == Dim::Known(1));
+    let is_neutral =
+        |i: usize| cx.known(i).and_then(|known| known.literal).is_some_and(|x| is_neutral(op, &x));
+    if b.rank() <= a.rank() && is_single(b) && is_neutral(1) {
+        return a;
+    }
+    if matches!(op, "add" | "mul") && a.rank() <= b.rank() && is_single(a) && is_neutral(0) {
+        return b;
+    }
     a.binary(op, b)
+}
+
+// Returns whether `x op y = x` for every x, bit for bit: for floats, the neutral element of a sum is -0.
+fn is_neutral(op: &str, y: &TensorLiteral) -> bool {
+    let dtype = y.dtype();
+    let number = match op {
+        "add" if dtype.is_float() => -0.0,
+        "add" | "sub" => 0.0,
+        "mul" | "div" => 1.0,
+        _ => return false,
+    };
+    let neutral = TensorLiteral::filled(dtype, y.shape(), number);
+    dtype != DataType::Bool && neutral.is_ok_and(|neutral| neutral == *y)
 }
 
 pub(super) fn add<'b>(cx: &Cx<'b>) -> V<'b> {
@@ -52,19 +75,23 @@ pub(super) fn cast_like<'b>(cx: &Cx<'b>) -> V<'b> {
 
 /// Casts as ONNX does: conversions to 8-bit floats saturate by default.
 pub(super) fn cast_to<'b>(cx: &Cx<'b>, x: V<'b>, dtype: DataType) -> V<'b> {
+    let has_fractions = !x.dtype().holds_integers() && !x.dtype().is_bool();
     let largest = match dtype {
+        _ if x.dtype() == dtype => return x,
         // Numbers that do not fit wrap, as integers do.
-        DataType::I4 | DataType::U4 if x.dtype().is_float() => {
+        DataType::I4 | DataType::U4 | DataType::I2 | DataType::U2 if has_fractions => {
             if cx.view.is_written_back {
                 return cx.fail("it would need two casts");
             }
             return x.cast(DataType::I32).cast(dtype);
         }
         DataType::F8E4M3Fn => 448.0,
-        DataType::F8E5M2 => 57344.0,
+        DataType::F8E5M2 | DataType::F8E5M2Fnuz => 57344.0,
+        DataType::F8E4M3Fnuz => 240.0,
+        DataType::F8E8M0Fnu => return power_of_two(cx, x),
         _ => return x.cast(dtype),
     };
-    if !cx.flag("saturate", true) || !x.dtype().is_float() || x.dtype() == dtype {
+    if !cx.flag("saturate", true) || !has_fractions {
         return x.cast(dtype);
     }
     if cx.view.is_written_back {
@@ -74,6 +101,36 @@ pub(super) fn cast_to<'b>(cx: &Cx<'b>, x: V<'b>, dtype: DataType) -> V<'b> {
     let clamped = wide.min(wide.number(largest)).max(wide.number(-largest));
     // NaN stays NaN.
     wide.compare(wide, Direction::Ne).select(wide, clamped).cast(dtype)
+}
+
+// Returns powers of two: the exponent of a single-precision number, whose sign is dropped.
+fn power_of_two<'b>(cx: &Cx<'b>, x: V<'b>) -> V<'b> {
+    if cx.view.is_written_back {
+        return cx.fail("its rounding would need more nodes");
+    }
+    let bits = bit_cast_to(x.cast(DataType::F32), DataType::U32);
+    let number = |n: u32| bits.number(f64::from(n));
+    let exponent = bits.binary("shr_logical", number(23)).binary("and", number(0xff));
+    let fraction = bits.binary("and", number((1 << 23) - 1));
+    let half = number(1 << 22);
+    let rounds_up = match cx.text("round_mode", "up") {
+        "up" => fraction.compare(number(0), Direction::Gt),
+        // Half of a subnormal number is rounded down.
+        "nearest" => {
+            let is_half = fraction.compare(half, Direction::Eq);
+            let is_normal = exponent.compare(number(0), Direction::Gt);
+            let is_above = fraction.compare(half, Direction::Gt);
+            is_above.binary("or", is_half.binary("and", is_normal))
+        }
+        "down" => cx.b.scalar(DataType::Bool, 0.0),
+        other => return cx.fail(format!("`round_mode` {other} is not known")),
+    };
+    // 254 is the largest number, 255 is NaN.
+    let largest = number(if cx.flag("saturate", true) { 254 } else { 255 });
+    let rounded = (exponent + rounds_up.cast(DataType::U32)).min(largest);
+    let is_special = exponent.compare(number(255), Direction::Eq);
+    let bits = is_special.select(exponent, rounded).cast(DataType::U8);
+    bit_cast_to(bits, DataType::F8E8M0Fnu)
 }
 
 pub(super) fn dropout<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
@@ -257,6 +314,10 @@ pub(super) fn bit_cast<'b>(cx: &Cx<'b>) -> V<'b> {
     if dtype.is_bool() {
         return x.compare(x.number(0.0), Direction::Ne);
     }
+    bit_cast_to(x, dtype)
+}
+
+fn bit_cast_to<'b>(x: V<'b>, dtype: DataType) -> V<'b> {
     let ty = x.ty();
     let (from, to) = (ty.dtype.bit_width(), dtype.bit_width());
     let mut dims = ty.dims.clone();
@@ -266,5 +327,5 @@ pub(super) fn bit_cast<'b>(cx: &Cx<'b>) -> V<'b> {
         dims.push(Dim::Known(u64::from(from / to)));
     }
     let Some(input) = x.id else { return x };
-    cx.b.record(Bitcast { input, ty: ResultType(TensorType { dtype, dims }.into()) })
+    x.b.record(Bitcast { input, ty: ResultType(TensorType { dtype, dims }.into()) })
 }

@@ -383,20 +383,17 @@ pub(super) fn einsum<'b>(cx: &Cx<'b>) -> V<'b> {
         }
     };
     let mut acc: Option<(Vec<char>, V<'b>)> = None;
-    for (labels, value) in labelled {
+    let later: Vec<Vec<char>> = labelled.iter().map(|(labels, _)| labels.clone()).collect();
+    for (i, (labels, value)) in labelled.into_iter().enumerate() {
         if labels.len() != value.rank() {
             return cx.fail("a term of the equation does not fit the rank of its operand");
         }
-        let (labels, value) = diagonals(labels, value);
+        let term = diagonals(labels, value);
+        let is_needed =
+            |l: char| output.contains(&l) || later[i + 1..].iter().any(|term| term.contains(&l));
         acc = Some(match acc {
-            None => (labels, value),
-            Some((other, product)) => {
-                // All labels of both, in one order, multiplied with broadcasting.
-                let mut union = other.clone();
-                union.extend(labels.iter().filter(|l| !other.contains(l)));
-                let product = arrange(product, &other, &union) * arrange(value, &labels, &union);
-                (union, product)
-            }
+            None => term,
+            Some(product) => einsum_of_two(product, term, &is_needed),
         });
     }
     let Some((labels, value)) = acc else { return cx.fail("there are no operands") };
@@ -409,6 +406,52 @@ pub(super) fn einsum<'b>(cx: &Cx<'b>) -> V<'b> {
         Some(perm) => value.transpose(&perm),
         None => cx.fail("the output of the equation has an unknown label"),
     }
+}
+
+// Multiplies two terms and sums over the labels that are not needed any more.
+fn einsum_of_two<'b>(
+    (left, a): (Vec<char>, V<'b>),
+    (right, b): (Vec<char>, V<'b>),
+    is_needed: &dyn Fn(char) -> bool,
+) -> (Vec<char>, V<'b>) {
+    let axis = |labels: &[char], l: char| labels.iter().position(|&k| k == l).unwrap_or_default();
+    let shared: Vec<char> = left.iter().copied().filter(|l| right.contains(l)).collect();
+    let is_plain = |&l: &char| {
+        let (m, n) = (a.dim(axis(&left, l)), b.dim(axis(&right, l)));
+        m.certainly_equal(n)
+    };
+    if !shared.iter().all(is_plain) {
+        // An axis of extent one is repeated: all labels of both, in one order, are multiplied with broadcasting.
+        let mut union = left.clone();
+        union.extend(right.iter().filter(|l| !left.contains(l)));
+        let product = arrange(a, &left, &union) * arrange(b, &right, &union);
+        return (union, product);
+    }
+    let alone = |labels: &[char]| -> Vec<usize> {
+        let is_summed = |&i: &usize| !shared.contains(&labels[i]) && !is_needed(labels[i]);
+        (0..labels.len()).filter(is_summed).collect()
+    };
+    let summed = |labels: Vec<char>, value: V<'b>| match &alone(&labels)[..] {
+        [] => (labels, value),
+        axes => {
+            let kept = (0..labels.len()).filter(|i| !axes.contains(i)).map(|i| labels[i]).collect();
+            (kept, value.sum(axes, false))
+        }
+    };
+    let ((left, a), (right, b)) = (summed(left, a), summed(right, b));
+    let (batch, contracted): (Vec<char>, Vec<char>) = shared.iter().partition(|&&l| is_needed(l));
+    let axes = |labels: &[char], of: &[char]| -> Vec<usize> {
+        of.iter().map(|&l| axis(labels, l)).collect()
+    };
+    let product = a.dot(
+        b,
+        (&axes(&left, &batch), &axes(&right, &batch)),
+        (&axes(&left, &contracted), &axes(&right, &contracted)),
+    );
+    let free = |labels: &[char]| -> Vec<char> {
+        labels.iter().copied().filter(|l| !shared.contains(l)).collect()
+    };
+    ([batch, free(&left), free(&right)].concat(), product)
 }
 
 // Replaces repeated labels by the diagonal.

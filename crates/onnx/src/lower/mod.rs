@@ -11,6 +11,7 @@ mod learning;
 mod loss;
 mod matrix;
 mod normalization;
+mod operations;
 mod pass;
 mod pooling;
 mod quantize;
@@ -21,22 +22,28 @@ mod shape;
 mod shape_values;
 mod signal;
 mod table;
+mod text_features;
+mod trees;
 
 use std::sync::Arc;
 
 use sapwood_ptir::dims::DimExpr;
-use sapwood_ptir::eval::{EvalCx, EvalResult, Fault, Prepared, Value};
+use sapwood_ptir::eval::{
+    DataType, EvalCx, EvalResult, Fault, FoldLimits, Prepared, Value, fold_inst,
+};
 use sapwood_ptir::ops::Return;
 use sapwood_ptir::{
-    Attr, Function, InsertPoint, Op as _, OpDef, Program, Registry, TensorLiteral, ValueType,
+    Attr, Function, InsertPoint, Op as _, OpDef, OpParts, Program, Registry, TensorLiteral,
+    ValueType,
 };
 use sapwood_types::Span;
 
 use crate::dialect::{ABSENT, PREFIX};
-use builder::Builder;
+use builder::{Builder, V};
 use context::Cx;
 use table::Meaning;
 
+pub(crate) use context::{floats_of, ints_of};
 pub(crate) use control::infer_control_flow;
 pub use pass::lower_function;
 pub use table::LowerLevel;
@@ -51,6 +58,29 @@ pub(crate) struct Known {
 impl Known {
     pub(crate) fn literal(literal: TensorLiteral) -> Self {
         Self { literal: Some(literal), numbers: None }
+    }
+
+    /// Returns the contents of a value of this type, if all of them are known numbers.
+    pub(crate) fn to_literal(&self, ty: &ValueType) -> Option<TensorLiteral> {
+        if self.literal.is_some() {
+            return self.literal.clone();
+        }
+        let numbers: Vec<i64> =
+            self.numbers.as_ref()?.iter().map(|n| (*n)?.as_constant()).collect::<Option<_>>()?;
+        let ty = ty.as_tensor()?;
+        let shape = ty.known_shape().filter(|_| ty.num_elements() == Some(numbers.len() as u64))?;
+        match ty.dtype {
+            DataType::I64 => TensorLiteral::from_slice(&shape, &numbers).ok(),
+            DataType::I32 => {
+                let narrow = numbers.iter().map(|&n| i32::try_from(n).ok());
+                TensorLiteral::from_slice(&shape, &narrow.collect::<Option<Vec<_>>>()?).ok()
+            }
+            DataType::Bool => {
+                let flags: Vec<bool> = numbers.iter().map(|&n| n != 0).collect();
+                TensorLiteral::from_slice(&shape, &flags).ok()
+            }
+            _ => None,
+        }
     }
 }
 
@@ -119,6 +149,34 @@ pub(crate) fn infer(
     inferred
 }
 
+/// The most elements of a constant that is computed while a model is read.
+const MAX_READ_ELEMENTS: u64 = 1 << 10;
+
+/// Evaluates an op whose operands are small constants, so that reading knows the shapes that depend on it. `types` are the types of its
+/// results.
+pub(crate) fn evaluate_constants(
+    parts: &OpParts,
+    operands: &[Option<TensorLiteral>],
+    types: &[Option<ValueType>],
+    registry: &Arc<Registry>,
+) -> Option<Vec<TensorLiteral>> {
+    let is_small = |literal: &TensorLiteral| literal.num_elements() <= MAX_READ_ELEMENTS;
+    if operands.is_empty() || !operands.iter().all(|o| o.as_ref().is_some_and(is_small)) {
+        return None;
+    }
+    let mut f = Function::new("node", registry.clone());
+    let end = InsertPoint::End(f.body());
+    let mut parts = parts.clone();
+    parts.operands.clear();
+    for literal in operands.iter().flatten() {
+        parts.operands.push(f.constant(literal, end, Span::unknown()));
+    }
+    parts.result_types = types.iter().cloned().collect::<Option<_>>()?;
+    let inst = f.insert(end, &f.resolve_parts(&parts).ok()?, Span::unknown()).ok()?;
+    let limits = FoldLimits { max_elements: MAX_READ_ELEMENTS, ..FoldLimits::default() };
+    Some(fold_inst(&f, inst, &limits)?.into_vec())
+}
+
 fn scratch_function(
     types: impl Iterator<Item = ValueType>,
 ) -> (Function, Vec<sapwood_ptir::ValueId>) {
@@ -128,8 +186,9 @@ fn scratch_function(
     (f, params)
 }
 
-/// Adds the evaluation of an op to its definition. An op without one is never folded.
+/// Adds the evaluation and the cost of an op to its definition. An op without an evaluation is never folded.
 pub(crate) fn with_evaluation(def: OpDef) -> OpDef {
+    let def = operations::with_operations(def);
     match table::row(def.name).map(|row| &row.meaning) {
         None => def.opaque(),
         Some(Meaning::Kernel(kernel)) => def.eval(*kernel),
@@ -144,6 +203,18 @@ fn evaluate(cx: &mut EvalCx<'_>) -> EvalResult {
     let Some(row) = table::row_of(name) else {
         return Err(Fault::op(format!("`{name}` has no evaluation")));
     };
+    let args: Vec<Value> = cx.args().to_vec();
+    evaluate_expression(cx, &args, |node| table::build(&row.meaning, node))
+}
+
+/// Evaluates an expression over values, with the attributes of the op that is being evaluated.
+fn evaluate_expression(
+    cx: &EvalCx<'_>,
+    args: &[Value],
+    build: impl for<'b> FnOnce(&Cx<'b>) -> Vec<V<'b>>,
+) -> EvalResult {
+    let def = cx.def();
+    let name = def.name.strip_prefix(PREFIX).unwrap_or(def.name);
     let attrs: Vec<Attr> =
         def.attrs.iter().map(|row| cx.attr(row.name).cloned()).collect::<Result<_, _>>()?;
     let absent = match cx.attr(ABSENT)? {
@@ -151,7 +222,6 @@ fn evaluate(cx: &mut EvalCx<'_>) -> EvalResult {
         _ => Vec::new(),
     };
     let view = NodeView::new(def, &attrs, &absent, cx.num_results());
-    let args: Vec<Value> = cx.args().to_vec();
     let (f, params) = scratch_function(args.iter().map(Value::ty));
     let b = Builder::new(f, false);
     let inputs: Vec<_> = params.iter().map(|&id| b.value(id)).collect();
@@ -160,7 +230,7 @@ fn evaluate(cx: &mut EvalCx<'_>) -> EvalResult {
         None => Known::default(),
     };
     let node = Cx::new(&b, &view, &inputs, &known);
-    let results = table::build(&row.meaning, &node);
+    let results = build(&node);
     let values = results.iter().map(|v| v.id).collect::<Option<_>>();
     if let Some(why) = b.take_failure() {
         return Err(Fault::op(format!("{name}: {why}")));
@@ -180,7 +250,7 @@ fn evaluate(cx: &mut EvalCx<'_>) -> EvalResult {
     let mut program = Program::new(Registry::builtin());
     program.replace(f);
     let prepared = Prepared::new(&program, "node", None).map_err(|e| failed(e.to_string()))?;
-    let results = prepared.run_within(&args, cx).map_err(|error| match error.fault {
+    let results = prepared.run_within(args, cx).map_err(|error| match error.fault {
         // The limits are those of the whole run.
         limit @ (Fault::Steps { .. }
         | Fault::Time { .. }

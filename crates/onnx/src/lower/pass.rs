@@ -1,20 +1,129 @@
 //! `onnx-to-core`: replaces ops of ONNX by core ops.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::eval::{FoldLimits, fold_inst};
-use sapwood_ptir::ops::Cast;
-use sapwood_ptir::{Attr, Dim, Function, InsertPoint, InstId, TensorLiteral, ValueId, ValueType};
+use sapwood_ptir::ops::{Cast, Refine};
+use sapwood_ptir::{
+    Attr, Dim, Function, InsertPoint, InstId, Name, TensorLiteral, ValueId, ValueType,
+};
 
 use super::builder::Builder;
 use super::context::Cx;
 use super::table::LowerLevel;
 use super::{Known, NodeView, shape_values, table};
-use crate::dialect::{ABSENT, PREFIX};
+use crate::dialect::{ABSENT, KEEP, PREFIX};
+use crate::read::FRESH_PREFIX;
 
 /// Replaces ops of ONNX by core ops with the same meaning, and returns how many. An op stays if the extents or contents that its meaning
 /// depends on are not known.
 pub fn lower_function(f: &mut Function, level: LowerLevel) -> usize {
+    let mut count = 0;
+    for _ in 0..MAX_ROUNDS {
+        count += lower_once(f, level);
+        let extents = extents_found(f);
+        if extents.is_empty() {
+            break;
+        }
+        let replacement = |name: Name| extents.get(&name).copied().unwrap_or(Dim::symbol(name));
+        if f.substitute_symbols(&mut { replacement }).is_err() {
+            break;
+        }
+    }
+    count
+}
+
+/// The most times that ops are replaced: constants that are computed tell extents, which let more ops be replaced.
+const MAX_ROUNDS: usize = 4;
+
+// Returns the extents of symbols that reading introduced because it did not know the contents of a shape, which are known by now.
+fn extents_found(f: &Function) -> HashMap<Name, Dim, FxBuildHasher> {
+    let mut given: HashSet<Name, FxBuildHasher> = HashSet::default();
+    for &param in f.params() {
+        f.value_type(param).for_each_symbol(&mut |name| {
+            given.insert(name);
+        });
+    }
+    let is_closed = |dim: Dim| {
+        let mut closed = dim != Dim::Unknown;
+        dim.for_each_symbol(&mut |name| closed &= given.contains(&name));
+        closed
+    };
+    let mut found: HashMap<Name, Dim, FxBuildHasher> = HashMap::default();
+    let mut known: HashMap<ValueId, Known, FxBuildHasher> = HashMap::default();
+    for inst in f.walk() {
+        let results: Vec<ValueId> = f.inst_results(inst).collect();
+        let is_fresh = |dim: &Dim| fresh_symbol(*dim, &given).is_some();
+        let has_fresh = |&v: &ValueId| {
+            f.value_type(v).as_tensor().is_some_and(|ty| ty.dims.iter().any(is_fresh))
+        };
+        let inferred = match f.view::<Refine>(inst) {
+            Some(op) => vec![Some(f.value_type(op.input).clone())],
+            None => inferred_types(f, inst, &results, &mut known, results.iter().any(has_fresh)),
+        };
+        for (ty, &result) in inferred.iter().zip(&results) {
+            let (Some(Some(new)), Some(old)) =
+                (ty.as_ref().map(ValueType::as_tensor), f.value_type(result).as_tensor())
+            else {
+                continue;
+            };
+            if new.rank() != old.rank() {
+                continue;
+            }
+            for (&new, &old) in new.dims.iter().zip(&old.dims) {
+                if let Some(name) = fresh_symbol(old, &given).filter(|_| is_closed(new)) {
+                    found.entry(name).or_insert(new);
+                }
+            }
+        }
+    }
+    found
+}
+
+// Returns the symbol that a dim consists of, if reading introduced it for a result.
+fn fresh_symbol(dim: Dim, given: &HashSet<Name, FxBuildHasher>) -> Option<Name> {
+    let Dim::Expr(expr) = dim else { return None };
+    let name = expr.as_symbol()?;
+    (name.as_str().starts_with(FRESH_PREFIX) && !given.contains(&name)).then_some(name)
+}
+
+// Returns the types of the results of an op of ONNX as they are inferred now, and remembers what is known of their contents.
+fn inferred_types(
+    f: &Function,
+    inst: InstId,
+    results: &[ValueId],
+    known: &mut HashMap<ValueId, Known, FxBuildHasher>,
+    is_needed: bool,
+) -> Vec<Option<ValueType>> {
+    let Some(def) = f.op_def(inst).filter(|def| def.name.starts_with(PREFIX)) else {
+        return Vec::new();
+    };
+    if f.has_regions(inst) {
+        return Vec::new();
+    }
+    let absent = f.attr(inst, ABSENT).and_then(Attr::as_ints).unwrap_or_default();
+    let types: Vec<&ValueType> = f.operands(inst).iter().map(|&v| f.value_type(v)).collect();
+    let facts: Vec<Known> = f.operands(inst).iter().map(|&v| fact_of(f, v, known)).collect();
+    let view = NodeView::new(def, f.attrs(inst), absent, results.len());
+    if let (Some(numbers), Some(&result)) =
+        (shape_values::numbers_of(&view, &types, &facts), results.first())
+    {
+        known.insert(result, Known { literal: None, numbers: Some(numbers.into()) });
+    }
+    match is_needed {
+        true => super::infer(&view, &types, &facts, f.registry()).types,
+        false => Vec::new(),
+    }
+}
+
+fn fact_of(f: &Function, v: ValueId, known: &HashMap<ValueId, Known, FxBuildHasher>) -> Known {
+    match f.constant_of(v) {
+        Some(literal) => Known::literal(literal.clone()),
+        None => known.get(&v).cloned().unwrap_or_default(),
+    }
+}
+
+fn lower_once(f: &mut Function, level: LowerLevel) -> usize {
     let insts: Vec<InstId> = f.walk().filter(|&inst| f.op_name(inst).starts_with(PREFIX)).collect();
     if insts.is_empty() {
         return 0;
@@ -40,7 +149,8 @@ fn lower_inst(
     let op = f.op_name(inst);
     let (Some(row), Some(def)) = (table::row(op), f.op_def(inst)) else { return false };
     let def = def.clone();
-    if f.has_regions(inst) {
+    let is_kept = level == LowerLevel::Core && f.attr(inst, KEEP) == Some(&Attr::Bool(true));
+    if f.has_regions(inst) || is_kept {
         return false;
     }
     let attrs: Vec<Attr> = f.attrs(inst).to_vec();
@@ -49,13 +159,7 @@ fn lower_inst(
     let results: Vec<ValueId> = f.inst_results(inst).collect();
     let types: Vec<ValueType> = operands.iter().map(|&v| f.value_type(v).clone()).collect();
     let result_types: Vec<ValueType> = results.iter().map(|&v| f.value_type(v).clone()).collect();
-    let facts: Vec<Known> = operands
-        .iter()
-        .map(|&v| match f.constant_of(v) {
-            Some(literal) => Known::literal(literal.clone()),
-            None => known.get(&v).cloned().unwrap_or_default(),
-        })
-        .collect();
+    let facts: Vec<Known> = operands.iter().map(|&v| fact_of(&f, v, known)).collect();
     let span = f.inst_span(inst);
     let last = f.prev_inst(inst);
     drop(f);
@@ -70,7 +174,13 @@ fn lower_inst(
     {
         known.insert(result, Known { literal: None, numbers: Some(numbers.into()) });
     }
-    if let Some(literals) = folded(b, inst, op, &facts) {
+    let computed = match &results[..] {
+        [result] => {
+            known.get(result).and_then(|k| k.to_literal(&result_types[0])).map(|one| vec![one])
+        }
+        _ => None,
+    };
+    if let Some(literals) = computed.or_else(|| folded(b, inst, op, &facts)) {
         let mut f = b.f.borrow_mut();
         for ((&old, literal), ty) in results.iter().zip(&literals).zip(&result_types) {
             let new = f.constant(literal, InsertPoint::Before(inst), span);
@@ -122,8 +232,8 @@ fn lower_inst(
 const MAX_FOLDED_ELEMENTS: u64 = 1 << 20;
 /// Ops that repeat their operands: their result takes more bytes than they do.
 const REPEATING: &[&str] = &["onnx.Expand", "onnx.Tile", "onnx.ConstantOfShape", "onnx.Range"];
-/// The most elements of a constant that repeats others.
-const MAX_REPEATED_ELEMENTS: u64 = 64;
+/// The most elements of a constant that repeats others: zeros for the state of a recurrent op, which have a node less than their shape.
+const MAX_REPEATED_ELEMENTS: u64 = 1 << 12;
 
 // Returns the results of an op whose operands are all constants. Broadcasts are implicit here, so that they need not become constants.
 fn folded(b: &Builder, inst: InstId, op: &str, facts: &[Known]) -> Option<Vec<TensorLiteral>> {

@@ -57,7 +57,7 @@ fn quantized<'b>(
     dtype: DataType,
 ) -> V<'b> {
     let ratio = x / scale;
-    if !dtype.is_integer() {
+    if !dtype.holds_integers() {
         return saturated(cx, ratio, dtype);
     }
     let rounded = ratio.unary("round_even");

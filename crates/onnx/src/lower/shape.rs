@@ -232,10 +232,15 @@ pub(super) fn split<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
         None => {
             let count = cx.int("num_outputs", cx.outputs() as i64).max(1);
             if cx.b.is_inference && x.dim(axis).known().is_none() {
-                let mut ty = x.ty();
-                ty.dims[axis] = ty.dims[axis]
-                    .map_expr(|e| e.checked_add(DimExpr::constant(count - 1)?)?.floordiv(count));
-                return (0..cx.outputs()).map(|_| x.number(0.0).pretend(ty.clone())).collect();
+                // Only from opset 18 on the parts may differ.
+                let is_even = cx.attr("num_outputs").is_none();
+                let part = |i: usize| {
+                    let mut ty = x.ty();
+                    ty.dims[axis] =
+                        ty.dims[axis].map_expr(|e| split_extent(e, count, i as i64, is_even));
+                    x.number(0.0).pretend(ty)
+                };
+                return (0..cx.outputs()).map(part).collect();
             }
             let extent = x.extent(axis);
             let size = (extent + count - 1) / count;
@@ -249,6 +254,16 @@ pub(super) fn split<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
         slice_one_axis(x, axis, from, start)
     };
     sizes.iter().map(part).collect()
+}
+
+// Returns the extent of one of `count` parts: `ceil(extent / count)`, or what is left for the last ones.
+fn split_extent(extent: DimExpr, count: i64, index: i64, is_even: bool) -> Option<DimExpr> {
+    let size = extent.checked_add(DimExpr::constant(count - 1)?)?.floordiv(count)?;
+    if is_even || index == 0 {
+        return Some(size);
+    }
+    let left = extent.checked_sub(size.checked_mul(DimExpr::constant(index)?)?)?;
+    size.min(left)?.max(DimExpr::constant(0)?)
 }
 
 // Returns a part of an axis; the other extents need not be known.
@@ -600,9 +615,13 @@ pub(super) fn center_crop_pad<'b>(cx: &Cx<'b>) -> V<'b> {
     let (mut low, mut high) = (vec![0; rank], vec![0; rank]);
     for (&axis, &size) in axes.iter().zip(&wanted) {
         let axis = cx.wrap_axis(axis, rank);
-        let missing = size - x.extent(axis);
+        if axis >= rank {
+            // A scalar has no axes, which is reported.
+            break;
+        }
+        let missing = size.saturating_sub(x.extent(axis));
         // Negative pads crop; of an odd number, the larger half is at the end.
-        low[axis] = if missing < 0 { -((-missing) / 2) } else { missing / 2 };
+        low[axis] = missing / 2;
         high[axis] = missing - low[axis];
     }
     x.pad(x.number(0.0), &low, &high)

@@ -13,15 +13,15 @@ const MAX_WINDOW: i64 = 1 << 20;
 pub(super) fn window<'b>(cx: &Cx<'b>, terms: &[f64]) -> V<'b> {
     let size = cx.const_number(0) as i64;
     let dtype = cx.dtype("output_datatype", DataType::F32);
+    if !(0..=MAX_WINDOW).contains(&size) {
+        return cx.fail("the window is negative or too long");
+    }
     let n = if cx.flag("periodic", true) { size } else { size - 1 } as f64;
     let value = |k: i64| {
         let angle = 2.0 * std::f64::consts::PI * k as f64 / n;
         let sign = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
         terms.iter().enumerate().map(|(i, a)| sign(i) * a * (angle * i as f64).cos()).sum::<f64>()
     };
-    if !(0..=MAX_WINDOW).contains(&size) {
-        return cx.fail("the window is negative or too long");
-    }
     let values: Vec<f64> = (0..size).map(value).collect();
     match TensorLiteral::from_slice(&[values.len() as u64], &values) {
         Ok(literal) => cx.b.literal(&literal).cast(dtype),

@@ -12,6 +12,7 @@ use super::builder::V;
 use super::context::Cx;
 use super::{NodeView, attention, control, elementwise, indexing, kernels, learning, loss, matrix};
 use super::{normalization, pooling, quantize, recurrent, reduce, resize, shape, signal};
+use super::{text_features, trees};
 use crate::dialect::PREFIX;
 
 /// The ops that a pass replaces by their meaning. Each level has those of the levels before.
@@ -257,6 +258,16 @@ static ROWS: &[Row] = &[
     whole("ml.Scaler", One(learning::scaler)),
     whole("ml.LinearRegressor", One(learning::linear_regressor)),
     whole("ml.Normalizer", One(learning::normalizer)),
+    whole("ml.LinearClassifier", Many(learning::linear_classifier)),
+    kernel("ml.LabelEncoder", text_features::label_encoder, text_features::infer_label_encoder),
+    kernel("ml.TreeEnsemble", trees::tree_ensemble, trees::infer_scores),
+    kernel("ml.TreeEnsembleRegressor", trees::tree_ensemble_regressor, trees::infer_scores),
+    kernel("TfIdfVectorizer", text_features::tf_idf, text_features::infer_tf_idf),
+    // Steps of training.
+    whole("training.Adagrad", Many(learning::adagrad)),
+    whole("training.Adam", Many(learning::adam)),
+    whole("training.Momentum", Many(learning::momentum)),
+    kernel("preview.FlexAttention", control::run_flex_attention, control::infer_nothing),
     // Images and signals.
     whole("Resize", One(resize::resize)),
     whole("Upsample", One(resize::upsample)),

@@ -195,7 +195,49 @@ impl StringEntry {
     }
 }
 
+impl Model {
+    /// Returns a model of one graph, for a version of the format and of ONNX's operator set.
+    #[must_use]
+    pub fn new(graph: Graph, ir_version: i64, opset: i64) -> Self {
+        let opset = OperatorSet { version: Some(opset), ..OperatorSet::default() };
+        Self {
+            ir_version: Some(ir_version),
+            opset_import: vec![opset],
+            graph: Some(graph.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the number of nodes, those of subgraphs included. Constants are not counted: writers may keep them as nodes or as
+    /// initializers.
+    #[must_use]
+    pub fn count_nodes(&self) -> usize {
+        let mut graphs: Vec<&Graph> = self.graph.as_deref().into_iter().collect();
+        let mut count = 0;
+        while let Some(graph) = graphs.pop() {
+            for node in &graph.node {
+                let is_constant = node.op_type.as_ref().and_then(Text::as_str) == Some("Constant");
+                count += usize::from(!is_constant);
+                graphs.extend(node.attribute.iter().flat_map(Attribute::graphs));
+            }
+        }
+        count
+    }
+}
+
 impl Node {
+    /// Returns a node of ONNX's operator set, without attributes.
+    #[must_use]
+    pub fn new(op_type: &str, input: &[&str], output: &[&str]) -> Self {
+        let names = |names: &[&str]| names.iter().map(|&name| name.into()).collect();
+        Self {
+            op_type: Some(op_type.into()),
+            input: names(input),
+            output: names(output),
+            ..Self::default()
+        }
+    }
+
     /// Returns the name for messages: the node's own, or its first output's if it has none.
     #[must_use]
     pub fn label(&self) -> Option<&Text> {

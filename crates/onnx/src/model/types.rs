@@ -102,6 +102,28 @@ message! {
     }
 }
 
+impl ValueInfo {
+    /// Returns a name with its type.
+    #[must_use]
+    pub fn new(name: impl Into<Text>, ty: Type) -> Self {
+        Self { name: Some(name.into()), r#type: Some(Nested::new(ty)), ..Self::default() }
+    }
+}
+
+impl Type {
+    /// Returns the type of a dense tensor, from the code of its element type and its extents; `None` is an extent that is not known.
+    #[must_use]
+    pub fn tensor(
+        elem_type: Option<i32>,
+        dims: impl IntoIterator<Item = Option<DimensionValue>>,
+    ) -> Self {
+        let dims = dims.into_iter().map(|value| Dimension { value, ..Dimension::default() });
+        let shape = Some(Shape { dim: dims.collect(), ..Shape::default() });
+        let tensor = TensorType { elem_type, shape, ..TensorType::default() };
+        Self { value: Some(TypeValue::Tensor(tensor)), ..Self::default() }
+    }
+}
+
 one_of! {
     /// An extent.
     DimensionValue by last {

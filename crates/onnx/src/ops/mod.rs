@@ -7,6 +7,8 @@ mod table_a_l;
 mod table_m_z;
 mod table_ml;
 mod table_parser;
+mod table_preview;
+mod table_training;
 
 use std::sync::LazyLock;
 
@@ -110,12 +112,22 @@ fn count_range(parameters: &[Parameter]) -> (usize, usize) {
 /// The forms of the ops of one domain, by name.
 type SchemaTable = HashMap<&'static str, Vec<OpSchema>, FxBuildHasher>;
 
-static ONNX: LazyLock<SchemaTable> =
-    LazyLock::new(|| index_schemas("", &[table_a_l::ROWS, table_m_z::ROWS]));
-static ONNX_ML: LazyLock<SchemaTable> =
-    LazyLock::new(|| index_schemas("ai.onnx.ml", &[table_ml::ROWS]));
+/// The operator sets of ONNX with their tables; the empty name is that of the default set.
+const TABLES: [(&str, &[&str]); 4] = [
+    ("", &[table_a_l::ROWS, table_m_z::ROWS]),
+    ("ai.onnx.ml", &[table_ml::ROWS]),
+    ("ai.onnx.preview", &[table_preview::ROWS]),
+    ("ai.onnx.preview.training", &[table_training::ROWS]),
+];
 
-fn index_schemas(domain: &'static str, tables: &[&'static str]) -> SchemaTable {
+static SCHEMAS: [LazyLock<SchemaTable>; TABLES.len()] = [
+    LazyLock::new(|| index_schemas(TABLES[0])),
+    LazyLock::new(|| index_schemas(TABLES[1])),
+    LazyLock::new(|| index_schemas(TABLES[2])),
+    LazyLock::new(|| index_schemas(TABLES[3])),
+];
+
+fn index_schemas((domain, tables): (&'static str, &[&'static str])) -> SchemaTable {
     let mut schemas = SchemaTable::default();
     for schema in tables.iter().flat_map(|table| table_parser::parse_table(domain, table)) {
         schemas.entry(schema.name).or_default().push(schema);
@@ -134,12 +146,9 @@ fn index_schemas(domain: &'static str, tables: &[&'static str]) -> SchemaTable {
 /// ```
 #[must_use]
 pub fn schemas(domain: &str, name: &str) -> &'static [OpSchema] {
-    let schemas = match normal_domain(domain) {
-        "" => &ONNX,
-        "ai.onnx.ml" => &ONNX_ML,
-        _ => return &[],
-    };
-    schemas.get(name).map_or(&[], Vec::as_slice)
+    let domain = normal_domain(domain);
+    let Some(set) = TABLES.iter().position(|(own, _)| *own == domain) else { return &[] };
+    SCHEMAS[set].get(name).map_or(&[], Vec::as_slice)
 }
 
 /// Returns an op as a version of its operator set has it.
@@ -161,7 +170,7 @@ pub fn schema(domain: &str, name: &str, opset: i64) -> Option<&'static OpSchema>
 /// Returns every form of every op, by domain and name, oldest first.
 #[must_use]
 pub fn all_schemas() -> Vec<&'static OpSchema> {
-    let mut all: Vec<_> = ONNX.values().chain(ONNX_ML.values()).flatten().collect();
+    let mut all: Vec<_> = SCHEMAS.iter().flat_map(|set| set.values()).flatten().collect();
     all.sort_by_key(|schema| (schema.domain, schema.name, schema.versions[0]));
     all
 }

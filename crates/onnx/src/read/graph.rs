@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
+use sapwood_ptir::eval::DataType;
 use sapwood_ptir::ops::{Constant, Return, Yield};
 use sapwood_ptir::{
     Attr, BodyId, Dim, Function, FunctionWriter, InstId, Op as _, OpKey, OpParts, Registry,
@@ -14,7 +15,7 @@ use sapwood_types::{Diagnostic, Diagnostics, Loc, LocKind, Span, counted};
 use super::fresh_symbols::FreshSymbols;
 use super::names::NameTable;
 use super::subgraphs;
-use crate::dialect::{self, ABSENT, INITIALIZER, SINCE, UNKNOWN_NODE};
+use crate::dialect::{self, ABSENT, GRAPHS, INITIALIZER, SINCE, UNKNOWN_NODE};
 use crate::lower::{self, Known, NodeView};
 use crate::model::with_stack;
 use crate::values::{attr_of, literal_of, value_type};
@@ -249,6 +250,11 @@ impl<'a> GraphReader<'a> {
         if !absent.is_empty() {
             set_attr(self.registry, &mut parts, ABSENT, Attr::Ints(absent.into_iter().collect()));
         }
+        let names = subgraphs(node).into_iter().filter_map(|(name, _)| name.as_str());
+        let names: Vec<Attr> = names.map(|name| Attr::Str(name.into())).collect();
+        if !names.is_empty() {
+            set_attr(self.registry, &mut parts, GRAPHS, Attr::list(names));
+        }
         for (_, graph) in subgraphs(node) {
             let region = with_stack(|| self.read_region(node, graph, &parts))?;
             parts.regions.push(region);
@@ -368,8 +374,8 @@ impl<'a> GraphReader<'a> {
     ) -> ValueType {
         let op = node.op_type.as_ref().and_then(Text::as_str).unwrap_or_default();
         match (op, index) {
-            ("Loop", 0) => TensorType::scalar(sapwood_ptir::eval::DataType::I64).into(),
-            ("Loop", 1) => TensorType::scalar(sapwood_ptir::eval::DataType::Bool).into(),
+            ("Loop", 0) => TensorType::scalar(DataType::I64).into(),
+            ("Loop", 1) => TensorType::scalar(DataType::Bool).into(),
             ("Scan", i) => {
                 let scanned = attr_int(node, "num_scan_inputs").unwrap_or(0);
                 let states = graph.input.len().saturating_sub(scanned as usize);
@@ -377,7 +383,9 @@ impl<'a> GraphReader<'a> {
                 let operand = parts.operands.get(i).and_then(|&v| f.value_type(v).as_tensor());
                 match operand {
                     Some(ty)
+                        // In the form of opset 8, which has one more input, there is a batch axis.
                         if i >= states
+                            && node.input.len() == graph.input.len()
                             && node.attribute("scan_input_axes").is_none()
                             && ty.rank() > 0 =>
                     {
@@ -394,7 +402,11 @@ impl<'a> GraphReader<'a> {
     fn infer(&self, node: &Node, parts: &OpParts) -> lower::Inferred {
         let f = self.writer.function();
         if !parts.regions.is_empty() {
-            let mut inferred = lower::infer_control_flow(node, f, parts);
+            let condition = parts.operands.first().and_then(|&v| {
+                let literal = self.known_of(v).to_literal(f.value_type(v))?;
+                (literal.dtype() == DataType::Bool).then(|| literal.as_splat() == Some(&[1]))
+            });
+            let mut inferred = lower::infer_control_flow(node, f, parts, condition);
             for ty in inferred.types.iter_mut().flatten() {
                 *ty = parts.regions.iter().fold(ty.clone(), |ty, &b| self.fresh.closed(&ty, b));
             }
@@ -406,7 +418,15 @@ impl<'a> GraphReader<'a> {
         let types: Vec<&ValueType> = parts.operands.iter().map(|&v| f.value_type(v)).collect();
         let known: Vec<Known> = parts.operands.iter().map(|&v| self.known_of(v)).collect();
         let view = NodeView::new(def, &parts.attrs, absent, node.output.len());
-        lower::infer(&view, &types, &known, self.registry)
+        let mut inferred = lower::infer(&view, &types, &known, self.registry);
+        let literals: Vec<_> = known.iter().zip(&types).map(|(k, ty)| k.to_literal(ty)).collect();
+        if let Some(literals) =
+            lower::evaluate_constants(parts, &literals, &inferred.types, self.registry)
+        {
+            inferred.types = literals.iter().map(|literal| Some(literal.ty().into())).collect();
+            inferred.known = literals.into_iter().map(|one| Some(Known::literal(one))).collect();
+        }
+        inferred
     }
 
     fn known_of(&self, value: ValueId) -> Known {

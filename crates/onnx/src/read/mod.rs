@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::{Program, Registry};
+use sapwood_ptir::{Attr, InstId, Program, Registry};
 use sapwood_types::{Diagnostic, Diagnostics, Severity, Span};
 
 pub(crate) use fresh_symbols::FRESH_PREFIX;
 
 use crate::edit::ValueTypes;
-use crate::{ExternalData, Graph, Model, Node, Text, verify};
+use crate::{ExternalData, Graph, Model, Node, Text, dialect, verify};
 
 /// A program with the model that it was read from.
 #[derive(Clone)]
@@ -90,6 +90,36 @@ pub fn to_program(
         origins: Arc::new(read.origins),
     };
     Ok(OnnxModule { program, source, notes })
+}
+
+impl OnnxModule {
+    /// Marks the nodes of some ops, which passes then leave as they are, and returns the names of ops that the model does not have.
+    pub fn keep_ops<'n>(&mut self, ops: &'n [String]) -> Vec<&'n str> {
+        let mut missing: Vec<&str> = ops.iter().map(String::as_str).collect();
+        if ops.is_empty() {
+            return missing;
+        }
+        for f in self.program.functions_mut() {
+            let insts: Vec<InstId> = f.walk().collect();
+            for inst in insts {
+                let Some((_, op)) = dialect::domain_and_type(f.op_name(inst)) else { continue };
+                let row = f
+                    .op_def(inst)
+                    .and_then(|def| def.attrs.iter().position(|row| row.name == dialect::KEEP));
+                if !ops.iter().any(|name| name == op) {
+                    continue;
+                }
+                missing.retain(|name| *name != op);
+                let mut attrs = f.attrs(inst).to_vec();
+                if let Some(attr) = row.and_then(|row| attrs.get_mut(row)) {
+                    *attr = Attr::Bool(true);
+                    // The instruction exists.
+                    let _ = f.set_attrs(inst, &attrs);
+                }
+            }
+        }
+        missing
+    }
 }
 
 /// Returns the inferred types of the values of the main graph, by name.

@@ -19,21 +19,11 @@ use crate::{ElementType, Function, Model, Node, OperatorSet, Tensor, Text, WireI
 /// Messages name the node and its byte offset in the file. Types of values are not inferred here.
 ///
 /// ```
-/// use sapwood_onnx::{Graph, Model, Node, OperatorSet, verify};
+/// use sapwood_onnx::{Graph, Model, Node, verify};
 ///
-/// let node = Node {
-///     name: Some("n".into()),
-///     op_type: Some("Relu".into()),
-///     input: vec!["x".into()],
-///     output: vec!["y".into()],
-///     ..Node::default()
-/// };
-/// let model = Model {
-///     ir_version: Some(10),
-///     opset_import: vec![OperatorSet { version: Some(21), ..OperatorSet::default() }],
-///     graph: Some(Graph { node: vec![node], name: Some("g".into()), ..Graph::default() }.into()),
-///     ..Model::default()
-/// };
+/// let node = Node { name: Some("n".into()), ..Node::new("Relu", &["x"], &["y"]) };
+/// let graph = Graph { node: vec![node], name: Some("g".into()), ..Graph::default() };
+/// let model = Model::new(graph, 10, 21);
 /// let problems = verify(&model);
 /// assert_eq!(
 ///     problems.to_string(),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Bytes, Encoder, Message, ReadError, Text, WireReader, WireType};
+use super::{Bytes, Encoder, Message, ReadError, Tag, Text, WireReader, WireType};
 
 type Result<T> = std::result::Result<T, ReadError>;
 
@@ -19,25 +19,22 @@ impl FieldRead {
     const ONE: Self = Self { elements: 1, packed: false, is_default_form: true };
 }
 
+/// The elements of a field that are written together.
+pub(crate) struct FieldPart {
+    pub(crate) number: u32,
+    pub(crate) elements: Range<usize>,
+    /// True if they are packed; `None` for the default form.
+    pub(crate) packed: Option<bool>,
+}
+
 /// A member of a message: the value of one field, or of several of which one is set.
 pub(crate) trait MessageField {
     /// Reads one occurrence; `None`, with nothing read, if the wire type is another one.
-    fn read(
-        &mut self,
-        number: u32,
-        wire: WireType,
-        reader: &mut WireReader<'_>,
-    ) -> Result<Option<FieldRead>>;
+    fn read(&mut self, tag: Tag, reader: &mut WireReader<'_>) -> Result<Option<FieldRead>>;
     /// Returns how many elements the field of this number has; 0 if it is absent.
     fn count(&self, number: u32) -> usize;
-    /// Writes these elements; `packed` is `None` for the default form.
-    fn write(
-        &self,
-        number: u32,
-        elements: Range<usize>,
-        packed: Option<bool>,
-        encoder: &mut Encoder<'_>,
-    );
+    /// Writes some of the elements.
+    fn write(&self, part: FieldPart, encoder: &mut Encoder<'_>);
 }
 
 /// A value that is one element of a field.
@@ -133,13 +130,8 @@ impl<M: Message> WireValue for M {
 
 /// A required value: one element.
 impl<S: WireValue> MessageField for S {
-    fn read(
-        &mut self,
-        _: u32,
-        wire: WireType,
-        reader: &mut WireReader<'_>,
-    ) -> Result<Option<FieldRead>> {
-        if wire != S::WIRE {
+    fn read(&mut self, tag: Tag, reader: &mut WireReader<'_>) -> Result<Option<FieldRead>> {
+        if tag.wire != S::WIRE {
             return Ok(None);
         }
         self.read_into(reader)?;
@@ -150,20 +142,15 @@ impl<S: WireValue> MessageField for S {
         1
     }
 
-    fn write(&self, number: u32, _: Range<usize>, _: Option<bool>, encoder: &mut Encoder<'_>) {
-        self.write_with_tag(number, encoder);
+    fn write(&self, part: FieldPart, encoder: &mut Encoder<'_>) {
+        self.write_with_tag(part.number, encoder);
     }
 }
 
 /// A value that may be absent. The last of several scalars wins; several messages are merged.
 impl<S: WireValue> MessageField for Option<S> {
-    fn read(
-        &mut self,
-        _: u32,
-        wire: WireType,
-        reader: &mut WireReader<'_>,
-    ) -> Result<Option<FieldRead>> {
-        if wire != S::WIRE {
+    fn read(&mut self, tag: Tag, reader: &mut WireReader<'_>) -> Result<Option<FieldRead>> {
+        if tag.wire != S::WIRE {
             return Ok(None);
         }
         self.get_or_insert_default().read_into(reader)?;
@@ -174,29 +161,24 @@ impl<S: WireValue> MessageField for Option<S> {
         usize::from(self.is_some())
     }
 
-    fn write(&self, number: u32, _: Range<usize>, _: Option<bool>, encoder: &mut Encoder<'_>) {
+    fn write(&self, part: FieldPart, encoder: &mut Encoder<'_>) {
         if let Some(value) = self {
-            value.write_with_tag(number, encoder);
+            value.write_with_tag(part.number, encoder);
         }
     }
 }
 
 /// A list. Scalars are not packed unless the file packs them.
 impl<S: WireValue> MessageField for Vec<S> {
-    fn read(
-        &mut self,
-        _: u32,
-        wire: WireType,
-        reader: &mut WireReader<'_>,
-    ) -> Result<Option<FieldRead>> {
-        if wire == S::WIRE {
+    fn read(&mut self, tag: Tag, reader: &mut WireReader<'_>) -> Result<Option<FieldRead>> {
+        if tag.wire == S::WIRE {
             reader.charge_memory(size_of::<S>())?;
             // The element is in the list while it is read, so that an error can name it.
             self.push(S::default());
             self.last_mut().expect("just pushed").read_into(reader)?;
             return Ok(Some(FieldRead::ONE));
         }
-        if wire != WireType::Length || !S::HAS_PACKED_ENCODING {
+        if tag.wire != WireType::Length || !S::HAS_PACKED_ENCODING {
             return Ok(None);
         }
         let before = self.len();
@@ -214,13 +196,8 @@ impl<S: WireValue> MessageField for Vec<S> {
         self.len()
     }
 
-    fn write(
-        &self,
-        number: u32,
-        elements: Range<usize>,
-        packed: Option<bool>,
-        encoder: &mut Encoder<'_>,
-    ) {
+    fn write(&self, part: FieldPart, encoder: &mut Encoder<'_>) {
+        let FieldPart { number, elements, packed } = part;
         let elements = &self[elements];
         match packed.unwrap_or(false) && S::HAS_PACKED_ENCODING {
             true => encoder.write_delimited(number, |encoder| {
@@ -304,13 +281,8 @@ impl<T: WireValue + Clone + PartialEq> PartialEq for NumberList<T> {
 }
 
 impl<T: WireValue + Clone> MessageField for NumberList<T> {
-    fn read(
-        &mut self,
-        _: u32,
-        wire: WireType,
-        reader: &mut WireReader<'_>,
-    ) -> Result<Option<FieldRead>> {
-        if wire == WireType::Length {
+    fn read(&mut self, tag: Tag, reader: &mut WireReader<'_>) -> Result<Option<FieldRead>> {
+        if tag.wire == WireType::Length {
             let offset = reader.offset();
             let bytes = reader.read_bytes()?;
             check_packed::<T>(&bytes, offset, reader)?;
@@ -324,7 +296,7 @@ impl<T: WireValue + Clone> MessageField for NumberList<T> {
             self.decoded().extend(more);
             return Ok(Some(FieldRead { elements, packed: true, is_default_form: false }));
         }
-        if wire != T::WIRE {
+        if tag.wire != T::WIRE {
             return Ok(None);
         }
         let mut number = T::default();
@@ -340,17 +312,12 @@ impl<T: WireValue + Clone> MessageField for NumberList<T> {
         }
     }
 
-    fn write(
-        &self,
-        number: u32,
-        elements: Range<usize>,
-        packed: Option<bool>,
-        encoder: &mut Encoder<'_>,
-    ) {
+    fn write(&self, part: FieldPart, encoder: &mut Encoder<'_>) {
         match self {
-            Self::Packed(bytes) => encoder.write_bytes(number, bytes),
+            Self::Packed(bytes) => encoder.write_bytes(part.number, bytes),
             Self::Plain(numbers) => {
-                numbers.write(number, elements, Some(packed.unwrap_or(true)), encoder);
+                let packed = Some(part.packed.unwrap_or(true));
+                numbers.write(FieldPart { packed, ..part }, encoder);
             }
         }
     }
@@ -420,16 +387,15 @@ macro_rules! one_of {
         impl $crate::wire::MessageField for Option<$name> {
             fn read(
                 &mut self,
-                number: u32,
-                wire: $crate::wire::WireType,
+                tag: $crate::wire::Tag,
                 reader: &mut $crate::wire::WireReader<'_>,
             ) -> Result<Option<$crate::wire::FieldRead>, $crate::ReadError> {
                 let replaces = stringify!($rule) == "last";
-                match (number, &mut *self) {
-                    $(($number, Some($name::$variant(value))) => $crate::wire::MessageField::read(value, number, wire, reader),)*
+                match (tag.number, &mut *self) {
+                    $(($number, Some($name::$variant(value))) => $crate::wire::MessageField::read(value, tag, reader),)*
                     $(($number, present) if present.is_none() || replaces => {
                         let mut value = <$type>::default();
-                        let read = $crate::wire::MessageField::read(&mut value, number, wire, reader)?;
+                        let read = $crate::wire::MessageField::read(&mut value, tag, reader)?;
                         if read.is_some() {
                             *self = Some($name::$variant(value));
                         }
@@ -446,16 +412,10 @@ macro_rules! one_of {
                 }
             }
 
-            fn write(
-                &self,
-                number: u32,
-                elements: std::ops::Range<usize>,
-                packed: Option<bool>,
-                encoder: &mut $crate::wire::Encoder<'_>,
-            ) {
-                match (number, self) {
+            fn write(&self, part: $crate::wire::FieldPart, encoder: &mut $crate::wire::Encoder<'_>) {
+                match (part.number, self) {
                     $(($number, Some($name::$variant(value))) => {
-                        $crate::wire::MessageField::write(value, number, elements, packed, encoder);
+                        $crate::wire::MessageField::write(value, part, encoder);
                     })*
                     _ => {}
                 }

@@ -1,8 +1,6 @@
 //! Messages: structs whose members are fields.
 
-use std::ops::Range;
-
-use super::{Bytes, Encoder, FieldRead, ReadError, Text, WireReader, WireType};
+use super::{Bytes, Encoder, FieldPart, FieldRead, ReadError, Tag, Text, WireReader};
 
 /// A struct that is a protobuf message. [`message!`] implements it.
 pub(crate) trait Message: Default {
@@ -17,20 +15,13 @@ pub(crate) trait Message: Default {
     /// Reads one occurrence of a field; `None`, with nothing read, if the field is unknown or its wire type is another one.
     fn read_field(
         &mut self,
-        number: u32,
-        wire: WireType,
+        tag: Tag,
         reader: &mut WireReader<'_>,
     ) -> Result<Option<FieldRead>, ReadError>;
     /// Returns how many elements a field has.
     fn field_len(&self, number: u32) -> usize;
-    /// Writes these elements of a field; `packed` is `None` for the default form.
-    fn write_field(
-        &self,
-        number: u32,
-        elements: Range<usize>,
-        packed: Option<bool>,
-        encoder: &mut Encoder<'_>,
-    );
+    /// Writes some of the elements of a field.
+    fn write_field(&self, part: FieldPart, encoder: &mut Encoder<'_>);
     fn wire(&self) -> &WireInfo;
     fn wire_mut(&mut self) -> &mut WireInfo;
 }
@@ -104,7 +95,7 @@ pub(super) fn read_fields<M: Message>(
     let (mut is_default_form, mut last) = (true, 0);
     while let Some(tag) = reader.read_tag().map_err(|error| error.in_message(message))? {
         let read = message
-            .read_field(tag.number, tag.wire, reader)
+            .read_field(tag, reader)
             .map_err(|error| error.in_field(M::field_name(tag.number), message))?;
         let run = match read {
             Some(FieldRead { elements, packed, is_default_form: form_is_default }) => {
@@ -163,9 +154,9 @@ pub(super) fn read_fields<M: Message>(
 pub(super) fn write_fields<M: Message>(message: &M, encoder: &mut Encoder<'_>) {
     let Some(unusual) = &message.wire().unusual else {
         for &number in M::NUMBERS {
-            let all = 0..message.field_len(number);
-            if !all.is_empty() {
-                message.write_field(number, all, None, encoder);
+            let elements = 0..message.field_len(number);
+            if !elements.is_empty() {
+                message.write_field(FieldPart { number, elements, packed: None }, encoder);
             }
         }
         return;
@@ -184,14 +175,15 @@ pub(super) fn write_fields<M: Message>(message: &M, encoder: &mut Encoder<'_>) {
         let packed = run.form == RunForm::Packed;
         // An empty packed list is written as well if the file has it.
         if begin < end || (packed && run.elements == 0) {
-            message.write_field(run.number, begin..end, Some(packed), encoder);
+            let (number, elements, packed) = (run.number, begin..end, Some(packed));
+            message.write_field(FieldPart { number, elements, packed }, encoder);
             written[field] = end;
         }
     }
     for (&number, &begin) in M::NUMBERS.iter().zip(&written) {
-        let rest = begin..message.field_len(number);
-        if !rest.is_empty() {
-            message.write_field(number, rest, None, encoder);
+        let elements = begin..message.field_len(number);
+        if !elements.is_empty() {
+            message.write_field(FieldPart { number, elements, packed: None }, encoder);
         }
     }
     for bytes in unknown {
@@ -248,13 +240,12 @@ macro_rules! message {
 
             fn read_field(
                 &mut self,
-                number: u32,
-                wire: $crate::wire::WireType,
+                tag: $crate::wire::Tag,
                 reader: &mut $crate::wire::WireReader<'_>,
             ) -> Result<Option<$crate::wire::FieldRead>, $crate::ReadError> {
-                match number {
+                match tag.number {
                     $($($number)|+ => {
-                        $crate::wire::MessageField::read(&mut self.$field, number, wire, reader)
+                        $crate::wire::MessageField::read(&mut self.$field, tag, reader)
                     })*
                     _ => Ok(None),
                 }
@@ -269,15 +260,11 @@ macro_rules! message {
 
             fn write_field(
                 &self,
-                number: u32,
-                elements: std::ops::Range<usize>,
-                packed: Option<bool>,
+                part: $crate::wire::FieldPart,
                 encoder: &mut $crate::wire::Encoder<'_>,
             ) {
-                match number {
-                    $($($number)|+ => $crate::wire::MessageField::write(
-                        &self.$field, number, elements, packed, encoder,
-                    ),)*
+                match part.number {
+                    $($($number)|+ => $crate::wire::MessageField::write(&self.$field, part, encoder),)*
                     _ => {}
                 }
             }

@@ -20,9 +20,9 @@ pub use field::NumberList;
 pub use message::WireInfo;
 
 pub(crate) use encoder::{Encoder, MAX_MESSAGE_LEN, encode, encoded_len};
-pub(crate) use field::{FieldRead, MessageField, WireValue, one_of};
+pub(crate) use field::{FieldPart, FieldRead, MessageField, WireValue, one_of};
 pub(crate) use message::{Message, message};
-pub(crate) use reader::{WireReader, WireType};
+pub(crate) use reader::{Tag, WireReader, WireType};
 
 /// The largest nesting depth below the outermost message, which is that of protobuf's own readers.
 pub(crate) const MAX_DEPTH: usize = 100;

@@ -9,8 +9,10 @@ use super::{WriteError, WriteResult};
 use crate::dialect::INITIALIZER;
 use crate::model::with_stack;
 use crate::read::OnnxSource;
-use crate::values::{literal_of, tensor_of, type_of};
-use crate::{Graph, Nested, Node, SparseTensor, Tensor, Text, ValueInfo};
+use crate::values::{literal_of, tensor_of, type_of, value_type};
+use crate::{
+    DimensionValue, Graph, Nested, Node, SparseTensor, Tensor, Text, TypeValue, ValueInfo,
+};
 
 /// A writer of one function.
 pub(super) struct GraphWriter<'a> {
@@ -97,7 +99,7 @@ impl<'a> GraphWriter<'a> {
         let outer_extra = std::mem::take(&mut self.extra);
         self.open_graphs += 1;
         let results = self.f.body_results(body);
-        let outputs: Vec<Text> = (0..results.len())
+        let mut outputs: Vec<Text> = (0..results.len())
             .map(|i| {
                 let given = original.and_then(|graph| graph.output.get(i)?.name.clone());
                 given.unwrap_or_else(|| match results.len() {
@@ -123,8 +125,13 @@ impl<'a> GraphWriter<'a> {
             }
             self.write_inst(inst, original, &tensors, &mut parts)?;
         }
-        for (&value, output) in results.iter().zip(&outputs) {
+        for (&value, output) in results.iter().zip(&mut outputs) {
             let name = self.name_of(value);
+            // A subgraph may not return a value of the graph around it, unless the model did so.
+            let is_outer = !is_main && !self.is_defined_in(value, body);
+            if name == *output && is_outer && original.is_none_or(|graph| defines(graph, output)) {
+                *output = self.names.fresh_like("output");
+            }
             if name != *output {
                 parts.nodes.push(Node {
                     op_type: Some("Identity".into()),
@@ -267,9 +274,16 @@ impl<'a> GraphWriter<'a> {
             let Some(name) = &info.name else { continue };
             if param_names.contains(name) || initialized.contains(name) {
                 listed.insert(name);
-                input.push(info.clone());
+                let param = params.iter().find(|(own, _)| own == name);
+                input.push(match param {
+                    Some((_, value)) => self.refreshed(info, *value),
+                    None => info.clone(),
+                });
             }
         }
+        // A graph that did not change is written as it was, also where it could tell more about its values.
+        let is_changed =
+            original.is_none_or(|graph| graph.node != parts.nodes || graph.input != input);
         let missing = params.iter().filter(|(name, _)| !listed.contains(name));
         input.extend(missing.map(|(name, value)| self.value_info(name, *value)));
         if is_main && self.ir_version < 4 {
@@ -277,12 +291,10 @@ impl<'a> GraphWriter<'a> {
             for tensor in
                 initializer.iter().filter(|t| t.name.as_ref().is_some_and(|n| !listed.contains(n)))
             {
-                if let (Some(name), Some(ty)) = (&tensor.name, tensor_info_type(tensor)) {
-                    input.push(ValueInfo {
-                        name: Some(name.clone()),
-                        r#type: Some(Nested::new(ty)),
-                        ..ValueInfo::default()
-                    });
+                if let Some(name) = &tensor.name {
+                    let dims = tensor.dims.iter().map(|&n| Some(DimensionValue::Value(n)));
+                    let ty = crate::Type::tensor(tensor.data_type, dims);
+                    input.push(ValueInfo::new(name.clone(), ty));
                 }
             }
         }
@@ -293,6 +305,8 @@ impl<'a> GraphWriter<'a> {
             .zip(results)
             .enumerate()
             .map(|(i, (name, &value))| match old_outputs.get(i) {
+                Some(info) if info.name.as_ref() != Some(name) => self.value_info(name, value),
+                Some(info) if is_changed => self.refreshed(info, value),
                 Some(info) => info.clone(),
                 None => self.value_info(name, value),
             })
@@ -306,6 +320,17 @@ impl<'a> GraphWriter<'a> {
         let is_gone = |name: &Text| old_values.contains(name) && !self.names.is_taken(name);
         let value_info = original.into_iter().flat_map(|graph| &graph.value_info);
         let value_info = value_info.filter(|info| !info.name.as_ref().is_some_and(is_gone));
+        let values: HashMap<Text, ValueId, FxBuildHasher> = match is_changed {
+            true => {
+                let results = f.body_insts(body).flat_map(|inst| f.inst_results(inst));
+                results.map(|value| (self.names.name(value), value)).collect()
+            }
+            false => HashMap::default(),
+        };
+        let refreshed = |info: &ValueInfo| match info.name.as_ref().and_then(|n| values.get(n)) {
+            Some(&value) => self.refreshed(info, value),
+            None => info.clone(),
+        };
         let base = original.map_or_else(
             || Graph { name: Some(f.name().as_str().into()), ..Graph::default() },
             |graph| Graph {
@@ -318,7 +343,7 @@ impl<'a> GraphWriter<'a> {
             },
         );
         Graph {
-            value_info: value_info.cloned().collect(),
+            value_info: value_info.map(refreshed).collect(),
             node: parts.nodes,
             initializer,
             sparse_initializer: parts.sparse,
@@ -328,23 +353,56 @@ impl<'a> GraphWriter<'a> {
         }
     }
 
+    // Returns the declaration of a value with the extents that are known now, and without those that are false.
+    fn refreshed(&self, info: &ValueInfo, value: ValueId) -> ValueInfo {
+        let (Some(old), Some(new)) = (
+            value_type(info.r#type.as_deref()).as_tensor().cloned(),
+            self.f.value_type(value).as_tensor(),
+        ) else {
+            return info.clone();
+        };
+        if old.rank() != new.rank() || old.dtype != new.dtype {
+            return self.value_info(info.name.as_ref().unwrap_or(&Text::default()), value);
+        }
+        let is_same = |(old, new): (&Dim, &Dim)| match (old, new) {
+            (Dim::Known(a), Dim::Known(b)) => a == b,
+            (_, Dim::Known(_)) => false,
+            _ => true,
+        };
+        if old.dims.iter().zip(&new.dims).all(is_same) {
+            return info.clone();
+        }
+        let Some(mut ty) = type_of(&new.clone().into()) else { return info.clone() };
+        // Names of extents of which nothing new is known stay.
+        if let (Some(TypeValue::Tensor(ty)), Some(TypeValue::Tensor(declared))) =
+            (&mut ty.value, info.r#type.as_ref().and_then(|ty| ty.value.as_ref()))
+            && let (Some(shape), Some(declared)) = (&mut ty.shape, &declared.shape)
+        {
+            for (dim, before) in shape.dim.iter_mut().zip(&declared.dim) {
+                if !matches!(dim.value, Some(DimensionValue::Value(_))) {
+                    *dim = before.clone();
+                }
+            }
+        }
+        ValueInfo { r#type: Some(Nested::new(ty)), ..info.clone() }
+    }
+
+    fn is_defined_in(&self, value: ValueId, body: BodyId) -> bool {
+        match self.f.inst_of(value) {
+            Some(inst) => self.f.body_of(inst) == Some(body),
+            None => self.f.body_params(body).contains(&value),
+        }
+    }
+
     fn value_info(&self, name: &Text, value: ValueId) -> ValueInfo {
         let ty = type_of(self.f.value_type(value));
         ValueInfo { name: Some(name.clone()), r#type: ty.map(Nested::new), ..ValueInfo::default() }
     }
 }
 
-fn tensor_info_type(tensor: &Tensor) -> Option<crate::Type> {
-    let dim = |&n: &i64| crate::Dimension {
-        value: Some(crate::DimensionValue::Value(n)),
-        ..crate::Dimension::default()
-    };
-    let shape =
-        crate::Shape { dim: tensor.dims.iter().map(dim).collect(), ..crate::Shape::default() };
-    let ty = crate::TensorType {
-        elem_type: tensor.data_type,
-        shape: Some(shape),
-        ..crate::TensorType::default()
-    };
-    Some(crate::Type { value: Some(crate::TypeValue::Tensor(ty)), ..crate::Type::default() })
+// Returns whether a graph itself defines a name, as an input, a constant or the output of a node.
+fn defines(graph: &Graph, name: &Text) -> bool {
+    graph.node.iter().any(|node| node.output.contains(name))
+        || graph.input.iter().any(|input| input.name.as_ref() == Some(name))
+        || graph.initializer.iter().any(|tensor| tensor.name.as_ref() == Some(name))
 }

@@ -5,7 +5,8 @@ use sapwood_types::LocKind;
 
 use super::graph::GraphWriter;
 use super::{WriteError, WriteResult};
-use crate::dialect::{ABSENT, SINCE, UNKNOWN_NODE, domain_and_type, is_graph};
+use crate::dialect::{ABSENT, GRAPHS, KEEP, SINCE, UNKNOWN_NODE, domain_and_type, is_graph};
+use crate::ops::OpSchema;
 use crate::read::subgraphs;
 use crate::values::{attr_of, attribute_of};
 use crate::{Attribute, AttributeValue, Node, Text, ops, own_ops};
@@ -37,9 +38,14 @@ impl<'a> GraphWriter<'a> {
             }
             return Ok(nodes);
         };
-        self.check_form(inst, domain, op_type)?;
+        let forms = self.forms(inst, domain, op_type)?;
         let origin = self.origin(inst, domain, op_type);
-        self.write_known_node(inst, domain, op_type, "", origin)
+        let mut nodes = self.write_known_node(inst, domain, op_type, "", origin)?;
+        if let (Some((from, to)), Some(node)) = (forms, nodes.first_mut()) {
+            self.convert_form(inst, node, from, to)
+                .map_err(|why| WriteError::Op { op: op.into(), why })?;
+        }
+        Ok(nodes)
     }
 
     // Writes an op that is neither built in nor of ONNX.
@@ -63,26 +69,27 @@ impl<'a> GraphWriter<'a> {
         }])
     }
 
-    // Checks that the model's version of the operator set has this form of the op.
-    fn check_form(&self, inst: InstId, domain: &str, op_type: &str) -> WriteResult<()> {
+    // Returns the form of the op that an instruction has, and the one that the model's version of the operator set has.
+    fn forms(
+        &self,
+        inst: InstId,
+        domain: &str,
+        op_type: &str,
+    ) -> WriteResult<Option<(&'static OpSchema, &'static OpSchema)>> {
         let forms = ops::schemas(domain, op_type);
-        let newest = forms.last().map_or(0, |form| form.versions[0]);
-        let needed = match self.f.attr(inst, SINCE) {
-            Some(Attr::Int(since)) => *since,
-            _ => newest,
+        let own = match self.f.attr(inst, SINCE) {
+            Some(Attr::Int(since)) => forms.iter().find(|form| form.versions[0] == *since),
+            _ => forms.last(),
         };
         let opset = self.opsets.get(domain).copied().unwrap_or(0);
-        let found = ops::schema(domain, op_type, opset).map_or(0, |form| form.versions[0]);
-        if found == needed {
-            return Ok(());
+        match (own, ops::schema(domain, op_type, opset)) {
+            (Some(own), Some(found)) if own.versions[0] == found.versions[0] => Ok(None),
+            (Some(own), Some(found)) => Ok(Some((own, found))),
+            _ => {
+                let why = format!("opset {opset} does not have it");
+                Err(WriteError::Op { op: self.f.op_name(inst).into(), why })
+            }
         }
-        let why = match found {
-            0 => format!("opset {opset} does not have it"),
-            _ => format!(
-                "opset {opset} has its form of version {found}, this one is of version {needed}"
-            ),
-        };
-        Err(WriteError::Op { op: self.f.op_name(inst).into(), why })
     }
 
     // Returns the node that an instruction was read from.
@@ -135,7 +142,11 @@ impl<'a> GraphWriter<'a> {
         for (k, &body) in f.regions(inst).iter().enumerate() {
             graphs.push(self.write_region(body, old_graphs.get(k).map(|(_, graph)| *graph))?);
         }
-        put_graphs(&mut node, origin, domain, op_type, graphs);
+        let names = match f.attr(inst, GRAPHS) {
+            Some(Attr::List(names)) => names.iter().filter_map(Attr::as_str).collect(),
+            _ => Vec::new(),
+        };
+        put_graphs(&mut node, origin, domain, op_type, graphs, &names);
         Ok(vec![node])
     }
 
@@ -183,7 +194,7 @@ fn wanted_attributes<'d>(def: &'d OpDef, attrs: &'d [Attr]) -> Vec<(&'d str, &'d
         let Some((_, Attr::Dict(entries))) = all else { return Vec::new() };
         return entries.iter().map(|(name, attr)| (name.as_str(), attr)).collect();
     }
-    let is_own = |name: &str| [ABSENT, SINCE, "types"].contains(&name);
+    let is_own = |name: &str| [ABSENT, GRAPHS, KEEP, SINCE, "types"].contains(&name);
     let rows = def.attrs.iter().zip(attrs);
     let given = rows.filter(|(row, attr)| **attr != Attr::Unit && !is_own(row.name));
     given.map(|(row, attr)| (row.name, attr)).collect()
@@ -196,6 +207,7 @@ fn put_graphs(
     domain: &str,
     op_type: &str,
     graphs: Vec<crate::Graph>,
+    names: &[&str],
 ) {
     if graphs.is_empty() {
         return;
@@ -226,7 +238,9 @@ fn put_graphs(
     }
     let schema = ops::schemas(domain, op_type).last();
     let named = schema.into_iter().flat_map(|s| &s.attributes).filter(|a| is_graph(a.r#type));
-    for (row, graph) in named.zip(graphs) {
-        node.attribute.push(Attribute::new(row.name, AttributeValue::Graph(graph.into())));
+    let all: Vec<&str> = named.map(|row| row.name).collect();
+    let names = if names.is_empty() { &all } else { names };
+    for (&name, graph) in names.iter().zip(graphs) {
+        node.attribute.push(Attribute::new(name, AttributeValue::Graph(graph.into())));
     }
 }

@@ -4,8 +4,8 @@
 
 use sapwood_ptir::eval::DataType;
 use sapwood_ptir::ops::{
-    BroadcastInDim, BroadcastTo, Cast, Clamp, Compare, Concat, Convolution, Direction, DotGeneral,
-    Iota, Pad, Refine, Reshape, Reverse, Slice, Transpose,
+    Bitcast, BroadcastInDim, BroadcastTo, Cast, Clamp, Compare, Concat, Convolution, Direction,
+    DotGeneral, Iota, Pad, Refine, Reshape, Reverse, Slice, Transpose,
 };
 use sapwood_ptir::{Attr, Dim, Dims, InstId, TensorLiteral, TensorType, ValueId};
 
@@ -116,6 +116,9 @@ impl GraphWriter<'_> {
         if let Some(compare) = f.view::<Compare>(inst) {
             return self.compare(inst, &compare, out);
         }
+        if f.is::<Bitcast>(inst) && self.is_only_range_checked(result) {
+            return Ok(Vec::new());
+        }
         if let Some(op) = f.view::<Reshape>(inst) {
             return self.reshape(op.input, result, out);
         }
@@ -145,8 +148,15 @@ impl GraphWriter<'_> {
             let input = vec![self.name_of(op.input)];
             let mut attrs = vec![int("to", i64::from(to.code()))];
             // Numbers that do not fit stay infinite or NaN here; in ONNX they become the largest number by default.
-            if matches!(dtype, DataType::F8E4M3Fn | DataType::F8E5M2) {
-                attrs.push(int("saturate", 0));
+            match dtype {
+                DataType::F8E4M3Fn
+                | DataType::F8E5M2
+                | DataType::F8E4M3Fnuz
+                | DataType::F8E5M2Fnuz => attrs.push(int("saturate", 0)),
+                DataType::F8E8M0Fnu => {
+                    return Err(fail("ONNX rounds to powers of two differently"));
+                }
+                _ => {}
             }
             return Ok(vec![self.node("Cast", input, out, attrs)]);
         }
@@ -388,11 +398,22 @@ impl GraphWriter<'_> {
             let places = f.attr(inst, "dims").and_then(Attr::as_ints).unwrap_or_default().to_vec();
             let missing: Vec<i64> =
                 (0..dims.len() as i64).filter(|a| !places.contains(a)).collect();
+            let mut order: Vec<usize> = (0..places.len()).collect();
+            order.sort_by_key(|&axis| places[axis]);
             let wide: Option<Vec<u64>> =
                 self.unsqueezed_dims(result).iter().map(|d| d.known()).collect();
-            let literal = wide.and_then(|wide| f.constant_of(source)?.reshaped(&wide).ok());
+            let literal = wide
+                .and_then(|wide| f.constant_of(source)?.transposed(&order)?.reshaped(&wide).ok());
+            if literal.is_none() && !order.is_sorted() {
+                let perm: Vec<i64> = order.iter().map(|&axis| axis as i64).collect();
+                let moved = self.names.fresh_like("transposed");
+                let attrs = vec![ints("perm", perm)];
+                nodes.push(self.node("Transpose", vec![input], moved.clone(), attrs));
+                input = moved;
+            }
             input = match literal {
                 Some(literal) => self.constant("axes", &literal),
+                None if missing.is_empty() => input,
                 None => {
                     let moved = self.names.fresh_like("axes");
                     let mut node = self.node("Unsqueeze", vec![input], moved.clone(), Vec::new());
@@ -523,6 +544,11 @@ impl GraphWriter<'_> {
     }
 
     fn compare(&mut self, inst: InstId, op: &Compare, out: Text) -> WriteResult<Vec<Node>> {
+        if let Some(range) = self.range_check(op)
+            && let Some(nodes) = self.write_range_check(&range, op.direction, out.clone())
+        {
+            return Ok(nodes);
+        }
         let input = self.broadcast_operands(inst);
         let name = match op.direction {
             Direction::Eq => "Equal",

@@ -170,6 +170,13 @@ impl FunctionWriter {
         Ok(inst)
     }
 
+    /// Sets a registry that has the ops of the present one and more. Nothing happens if the function has an unregistered op that it defines.
+    pub fn set_registry(&mut self, registry: &Arc<Registry>) {
+        if !self.function.is_redefined_by(registry) {
+            self.function.set_registry(registry);
+        }
+    }
+
     /// Returns the id of an attribute list in this function, for [`append_typed`](Self::append_typed).
     pub fn intern_attrs(&mut self, attrs: &[Attr]) -> AttrId {
         self.function.dfg.attrs.intern_slice(attrs)

@@ -9,6 +9,9 @@ use crate::dims::DimExpr;
 use crate::name::Name;
 use crate::types::{Dim, TensorType, ValueType};
 
+/// The extent that estimates assume for every symbol.
+const ASSUMED_EXTENT: u64 = 64;
+
 /// A number of operations or bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Amount {
@@ -146,19 +149,17 @@ impl Amount {
         }
     }
 
+    /// Returns the number if every symbol is 64, so that amounts with symbols have an order. Returns `None` if it is not known.
+    #[must_use]
+    pub fn estimate(self) -> Option<u128> {
+        self.evaluate(&|_| Some(ASSUMED_EXTENT))
+    }
+
     /// Returns the amount with dims in place of its symbols.
     #[must_use]
     pub fn substitute(self, replacement: &mut dyn FnMut(Name) -> Dim) -> Self {
         let Self::Expr(expr) = self else { return self };
-        let mut found: Vec<(Name, DimExpr)> = Vec::new();
-        for name in expr.symbols() {
-            match replacement(name).to_expr() {
-                Some(other) => found.push((name, other)),
-                None => return Self::Unknown,
-            }
-        }
-        let replace = |name: Name| found.iter().find(|(n, _)| *n == name).map(|&(_, expr)| expr);
-        expr.substitute(&replace).map_or(Self::Unknown, Self::from_expr)
+        expr.substitute_dims(replacement).map_or(Self::Unknown, Self::from_expr)
     }
 
     pub(super) fn to_expr(self) -> Option<DimExpr> {

@@ -1,5 +1,6 @@
 //! The cost of instructions, functions and programs.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::dims::SymbolBindings;
 use crate::func::Function;
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::name::Name;
-use crate::op::{Control, InferCx};
+use crate::op::{Control, InferCx, OpDef, OpParts, Registry};
 use crate::ops::Call;
 use crate::program::Program;
 use crate::types::{Dim, ValueType};
@@ -163,10 +164,47 @@ pub fn of_program(program: &Program) -> Vec<FunctionCost> {
     CostAnalysis::new(program).functions()
 }
 
-/// Returns the cost of one run of an instruction without regions and calls. It does not depend on other functions.
+/// Returns the cost of one run of an instruction with its regions. Calls, loops with an open number of iterations, and ops of unknown cost count as in
+/// [`FunctionCost`], but the callee of a call counts nothing.
 #[must_use]
 pub fn of_inst(function: &Function, inst: InstId) -> Cost {
-    own_cost(function, inst, &[])
+    if function.regions(inst).is_empty()
+        && function.op_def(inst).is_some_and(|def| def.control.is_none())
+    {
+        return own_cost(function, inst, &[]);
+    }
+    let callees = CalleeCosts::default();
+    let nested: Vec<InstId> =
+        function.regions(inst).iter().flat_map(|&body| function.walk_body(body)).collect();
+    let mut tallies: HashMap<BodyId, Tally, FxBuildHasher> = HashMap::default();
+    // In the reversed order of the text, the instructions of a region come before its owner.
+    for &inner in nested.iter().rev() {
+        let Some(body) = function.body_of(inner) else { continue };
+        let mut tally = tallies.remove(&body).unwrap_or_default();
+        tally.add_inst(function, inner, &tallies, &callees);
+        tallies.insert(body, tally);
+    }
+    let mut whole = Tally::default();
+    whole.add_inst(function, inst, &tallies, &callees);
+    whole.cost()
+}
+
+/// Returns the cost of an op without regions that is not part of a function yet. `type_of` returns the types of its operands. The cost is not known if the registry
+/// lacks the op, or if it is a call or a loop.
+pub fn of_parts<'a>(
+    registry: &Registry,
+    parts: &'a OpParts,
+    type_of: impl Fn(ValueId) -> Option<&'a ValueType>,
+) -> Cost {
+    let unknown = Cost { flops: Amount::Unknown, bytes: Amount::Unknown };
+    let operands: Option<SmallVec<_>> =
+        parts.operands.iter().map(|&value| type_of(value)).collect();
+    match (registry.get(parts.key), operands) {
+        (Some(def), Some(operands)) if def.control.is_none() => {
+            cost_of_types(def, &parts.attrs, operands, parts.result_types.iter().collect(), &[])
+        }
+        _ => unknown,
+    }
 }
 
 fn is_free(function: &Function, inst: InstId) -> bool {
@@ -225,7 +263,7 @@ impl Tally {
         &mut self,
         function: &Function,
         inst: InstId,
-        bodies: &[Tally],
+        bodies: &dyn BodyTallies,
         callees: &CalleeCosts,
     ) {
         let regions = function.regions(inst);
@@ -236,7 +274,7 @@ impl Tally {
             Some(Control::Constant) => {}
             Some(Control::Cond | Control::Case) => {
                 if let Some(branch) = most_expensive(regions, bodies) {
-                    self.add_repeated(&bodies[branch.index()], Amount::ONE);
+                    self.add_repeated(&bodies.tally(branch), Amount::ONE);
                 }
             }
             Some(Control::While | Control::Scan) => {
@@ -252,7 +290,7 @@ impl Tally {
                 for (position, region) in regions.iter().enumerate() {
                     let is_condition = control == Some(Control::While) && position == 0;
                     let extra = if is_condition { Amount::ONE } else { Amount::ZERO };
-                    self.add_repeated(&bodies[region.index()], count.plus(extra));
+                    self.add_repeated(&bodies.tally(*region), count.plus(extra));
                 }
             }
             Some(Control::Call) => {
@@ -264,7 +302,7 @@ impl Tally {
             Some(Control::CustomCall) => self.not_counted += 1,
             None => {
                 let flops: SmallVec<[Amount; 2]> =
-                    regions.iter().map(|body| bodies[body.index()].flops.total()).collect();
+                    regions.iter().map(|&body| bodies.tally(body).flops.total()).collect();
                 own = own_cost(function, inst, &flops);
                 if own.flops == Amount::Unknown || own.bytes == Amount::Unknown {
                     self.not_counted += 1;
@@ -311,6 +349,23 @@ impl Tally {
             },
             Amount::ONE,
         );
+    }
+}
+
+/// The sums of bodies: of all bodies of a function, or of those inside one instruction.
+trait BodyTallies {
+    fn tally(&self, body: BodyId) -> Cow<'_, Tally>;
+}
+
+impl BodyTallies for Vec<Tally> {
+    fn tally(&self, body: BodyId) -> Cow<'_, Tally> {
+        Cow::Borrowed(&self[body.index()])
+    }
+}
+
+impl BodyTallies for HashMap<BodyId, Tally, FxBuildHasher> {
+    fn tally(&self, body: BodyId) -> Cow<'_, Tally> {
+        self.get(&body).map_or_else(|| Cow::Owned(Tally::default()), Cow::Borrowed)
     }
 }
 
@@ -407,8 +462,8 @@ fn slice_traffic(function: &Function, inst: InstId) -> Amount {
 }
 
 // Returns the region with the most operations; of several, the one that moves the most bytes. An unknown order keeps the earlier one.
-fn most_expensive(regions: &[BodyId], bodies: &[Tally]) -> Option<BodyId> {
-    let costs = regions.iter().map(|&region| (region, bodies[region.index()].cost()));
+fn most_expensive(regions: &[BodyId], bodies: &dyn BodyTallies) -> Option<BodyId> {
+    let costs = regions.iter().map(|&region| (region, bodies.tally(region).cost()));
     let dearest = costs.reduce(|best, other| {
         let larger = |a: Amount, b: Amount| a.at_most(b) == Some(true) && a != b;
         let (a, b) = (best.1, other.1);
@@ -441,14 +496,22 @@ fn region_repetitions(function: &Function, inst: InstId) -> SmallVec<[Amount; 2]
 
 // Returns the cost of an instruction without control flow, given the operations of one application of each region.
 fn own_cost(function: &Function, inst: InstId, regions: &[Amount]) -> Cost {
-    let types = |values: &mut dyn Iterator<Item = ValueId>| {
-        values.map(|value| function.value_type(value)).collect::<SmallVec<[&ValueType; 4]>>()
-    };
-    let operands = types(&mut function.operands(inst).iter().copied());
-    let results = types(&mut function.inst_results(inst));
     let Some(def) = function.op_def(inst) else {
         return Cost { flops: Amount::Unknown, bytes: Amount::Unknown };
     };
+    let operands = function.operands(inst).iter().map(|&value| function.value_type(value));
+    let results = function.inst_results(inst).map(|value| function.value_type(value));
+    cost_of_types(def, function.attrs(inst), operands.collect(), results.collect(), regions)
+}
+
+// Returns the cost of an op from its types, its attributes and the operations of one application of each region.
+fn cost_of_types<'a>(
+    def: &'a OpDef,
+    attrs: &'a [Attr],
+    operands: SmallVec<[&'a ValueType; 4]>,
+    results: SmallVec<[&'a ValueType; 2]>,
+    regions: &[Amount],
+) -> Cost {
     let written = results.iter().fold(Amount::ZERO, |sum, ty| sum.plus(Amount::bytes(ty)));
     let read = |skip: usize| {
         let operands = operands.iter().skip(skip);
@@ -461,13 +524,8 @@ fn own_cost(function: &Function, inst: InstId, regions: &[Amount]) -> Cost {
     };
     let flops = match def.flops {
         Some(flops) => {
-            let cx = InferCx {
-                def,
-                attrs: function.attrs(inst),
-                operands: operands.iter().copied().collect(),
-                regions: SmallVec::new(),
-                declared_types: results.iter().copied().collect(),
-            };
+            let signatures = SmallVec::new();
+            let cx = InferCx { def, attrs, operands, regions: signatures, declared_types: results };
             flops(&cx, regions).unwrap_or(Amount::Unknown)
         }
         None if def.elementwise => {

@@ -36,10 +36,11 @@ mod trip_count;
 
 pub use amount::Amount;
 pub use function::{
-    Cost, CostAnalysis, FamilyCost, FunctionCost, InstCost, ProgramCost, of_inst, of_program,
-    of_public_functions,
+    Cost, CostAnalysis, FamilyCost, FunctionCost, InstCost, ProgramCost, of_inst, of_parts,
+    of_program, of_public_functions,
 };
 pub use op_flops::FlopsFn;
+pub use peak_memory::peak_memory_without_calls;
 pub use trip_count::trip_count;
 
 /// The memory traffic of an op.

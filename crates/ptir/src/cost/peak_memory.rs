@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Traffic;
 use super::amount::Amount;
 use super::function::CalleeCosts;
-use crate::dims::DimExpr;
+use crate::dims::{DimExpr, Facts};
 use crate::func::Function;
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::op::Control;
@@ -26,11 +26,21 @@ pub(super) fn peak_memory(function: &Function, callees: &CalleeCosts) -> Amount 
     liveness.bodies[function.body().index()].peak().map_or(Amount::Unknown, |peak| peak.total())
 }
 
-/// A number of bytes: a number, and how often each symbolic size counts.
+/// Returns the largest number of bytes of values that are alive at the same time in a function, if it has no calls: their memory is not known here.
+#[must_use]
+pub fn peak_memory_without_calls(function: &Function) -> Amount {
+    let is_call = |inst| function.op_def(inst).is_none_or(|def| def.control == Some(Control::Call));
+    match function.insts_unordered().any(is_call) {
+        true => Amount::Unknown,
+        false => peak_memory(function, &CalleeCosts::default()),
+    }
+}
+
+/// A number of bytes: a number, and a coefficient for each monomial over the symbols. With a coefficient per monomial, the sizes `4*?B` and `8*?B` are comparable.
 #[derive(Clone, Default, Debug)]
 struct Memory {
     known: i128,
-    sizes: BTreeMap<DimExpr, i128>,
+    monomials: BTreeMap<DimExpr, i128>,
 }
 
 impl Memory {
@@ -42,10 +52,15 @@ impl Memory {
                 self.known = self.known.checked_add(bytes)?;
             }
             Amount::Expr(size) => {
-                let count = self.sizes.entry(size).or_default();
-                *count += times;
-                if *count == 0 {
-                    self.sizes.remove(&size);
+                let (constant, terms) = parts_of(size);
+                self.known = self.known.checked_add(i128::from(constant).checked_mul(times)?)?;
+                for (coefficient, monomial) in terms {
+                    let more = i128::from(coefficient).checked_mul(times)?;
+                    let sum = self.monomials.entry(monomial).or_default();
+                    *sum = sum.checked_add(more)?;
+                    if *sum == 0 {
+                        self.monomials.remove(&monomial);
+                    }
                 }
             }
             Amount::Unknown => return None,
@@ -53,19 +68,47 @@ impl Memory {
         Some(())
     }
 
-    // Sizes are at least zero, so that a larger number of each is more memory.
+    // Adds the memory of a region that runs.
+    fn add_all(&mut self, other: &Self) {
+        self.known = self.known.saturating_add(other.known);
+        for (&monomial, &coefficient) in &other.monomials {
+            let sum = self.monomials.entry(monomial).or_default();
+            *sum = sum.saturating_add(coefficient);
+        }
+    }
+
+    // Monomials are at least zero, so that a larger coefficient of each is more memory.
     fn is_at_most(&self, other: &Self) -> bool {
-        let count = |memory: &Self, size| memory.sizes.get(size).copied().unwrap_or(0);
-        let smaller = self.sizes.keys().all(|size| count(self, size) <= count(other, size));
-        self.known <= other.known && smaller
+        let coefficient = |memory: &Self, at| memory.monomials.get(at).copied().unwrap_or(0);
+        let all = self.monomials.keys().chain(other.monomials.keys());
+        let mut all = all.map(|at| coefficient(self, at) <= coefficient(other, at));
+        self.known <= other.known && all.all(|is_smaller| is_smaller)
     }
 
     fn total(&self) -> Amount {
-        let known = Amount::Known(u128::try_from(self.known).unwrap_or(0));
-        self.sizes.iter().fold(known, |sum, (&size, &count)| {
-            let count = Amount::Known(u128::try_from(count).unwrap_or(0));
-            sum.plus(Amount::Expr(size).times(count))
-        })
+        let sum = || {
+            let start = DimExpr::constant(i64::try_from(self.known).ok()?)?;
+            self.monomials.iter().try_fold(start, |sum, (&monomial, &coefficient)| {
+                let coefficient = DimExpr::constant(i64::try_from(coefficient).ok()?)?;
+                sum.checked_add(monomial.checked_mul(coefficient)?)
+            })
+        };
+        match u128::try_from(self.known) {
+            Ok(known) if self.monomials.is_empty() => Amount::Known(known),
+            _ => sum().map_or(Amount::Unknown, Amount::from_expr),
+        }
+    }
+}
+
+// Returns the constant and the monomials of a size, if these are at least zero for all values of the symbols; otherwise the size itself as one monomial, because a
+// size is never negative.
+fn parts_of(size: DimExpr) -> (i64, Vec<(i64, DimExpr)>) {
+    let whole = || (0, vec![(1, size)]);
+    let Some((constant, terms)) = size.monomials() else { return whole() };
+    let facts = Facts::new();
+    match terms.iter().all(|&(_, monomial)| facts.bounds(monomial).is_at_least(0)) {
+        true => (constant, terms),
+        false => whole(),
     }
 }
 
@@ -89,10 +132,7 @@ impl BodyMemory {
     fn record(&mut self, region: Option<&Memory>) {
         let mut now = self.live.clone();
         if let Some(region) = region {
-            now.known += region.known;
-            for (&size, &count) in &region.sizes {
-                *now.sizes.entry(size).or_default() += count;
-            }
+            now.add_all(region);
         }
         if self.candidates.iter().any(|other| now.is_at_most(other)) {
             return;
@@ -169,7 +209,7 @@ impl<'a> Liveness<'a> {
             let is_view = f.op_def(inst).is_some_and(|def| def.traffic == Traffic::View);
             for result in f.inst_results(inst) {
                 match f.operands(inst) {
-                    [operand] if is_view => {
+                    [operand, ..] if is_view => {
                         self.storage[result.index()] = self.storage[operand.index()];
                         let last = &mut self.last_user[self.storage[operand.index()].index()];
                         *last = (*last).max(position);

@@ -1,7 +1,10 @@
 //! Arithmetic on dim expressions.
 
+use std::cmp::Ordering;
+
 use super::bounds::Interval;
-use super::expr::{Atom, DimExpr, Factors, MAX_MONOMIALS, Sum, Term};
+use super::expr::{DimExpr, MAX_MONOMIALS, Sum, Term, Terms};
+use super::monomial::{Atom, Monomial};
 
 impl DimExpr {
     /// Returns `self + other`.
@@ -37,7 +40,7 @@ impl DimExpr {
         let negative =
             !terms.terms.is_empty() && terms.terms.iter().all(|term| term.coefficient < 0);
         match negative {
-            true => Some((Sum::default().plus(&terms, -1)?.intern()?, constant, true)),
+            true => Some((terms.scaled(-1)?.intern()?, constant, true)),
             false => Some((terms.intern()?, constant.checked_neg()?, false)),
         }
     }
@@ -59,13 +62,13 @@ impl DimExpr {
         let ([by], 0) = (&divisor.sum().terms[..], divisor.sum().constant) else { return None };
         let mut quotient = Sum::default();
         for term in &self.sum().terms {
-            let mut factors = term.factors.clone();
-            for factor in &by.factors {
-                factors.remove(factors.iter().position(|other| other == factor)?);
+            let mut factors = term.factors;
+            for factor in by.factors.iter() {
+                factors = factors.without(factors.iter().position(|other| other == factor)?)?;
             }
             let exact = term.coefficient.checked_rem(by.coefficient)? == 0;
             let coefficient = exact.then(|| term.coefficient / by.coefficient)?;
-            quotient = quotient.plus(&Sum::constant(1).times_term(coefficient, &factors)?, 1)?;
+            quotient = quotient.plus(&Sum::term(coefficient, factors), 1)?;
         }
         (self.sum().constant == 0).then(|| quotient.intern()).flatten()
     }
@@ -94,91 +97,84 @@ impl DimExpr {
     }
 }
 
+impl Term {
+    fn scaled(self, scale: i64) -> Option<Self> {
+        Some(Self { coefficient: self.coefficient.checked_mul(scale)?, ..self })
+    }
+}
+
 impl Sum {
     /// Returns `self + scale * other`, or `None` on overflow or if it is too large.
     pub(super) fn plus(&self, other: &Self, scale: i64) -> Option<Self> {
-        let mut result =
-            Self::constant(self.constant.checked_add(other.constant.checked_mul(scale)?)?);
-        let (mut left, mut right) = (self.terms.iter().peekable(), other.terms.iter().peekable());
-        loop {
-            let order = match (left.peek(), right.peek()) {
-                (None, None) => break,
-                (Some(_), None) => std::cmp::Ordering::Less,
-                (None, Some(_)) => std::cmp::Ordering::Greater,
-                (Some(a), Some(b)) => a.factors.cmp(&b.factors),
-            };
-            let a = if order.is_le() { left.next() } else { None };
-            let b = if order.is_ge() { right.next() } else { None };
-            let scaled = b.map_or(Some(0), |b| b.coefficient.checked_mul(scale))?;
-            let coefficient = a.map_or(0, |a| a.coefficient).checked_add(scaled)?;
-            if let (Some(term), false) = (a.or(b), coefficient == 0) {
-                result.terms.push(term.with_coefficient(coefficient));
+        if scale == 0 {
+            return Some(self.clone());
+        }
+        let constant = self.constant.checked_add(other.constant.checked_mul(scale)?)?;
+        let mut terms = Terms::new();
+        let (mut left, mut right) = (&self.terms[..], &other.terms[..]);
+        while let ([a, after_a @ ..], [b, after_b @ ..]) = (left, right) {
+            match a.factors.cmp(&b.factors) {
+                Ordering::Less => {
+                    terms.push(*a);
+                    left = after_a;
+                }
+                Ordering::Greater => {
+                    terms.push(b.scaled(scale)?);
+                    right = after_b;
+                }
+                Ordering::Equal => {
+                    let scaled = b.coefficient.checked_mul(scale)?;
+                    let coefficient = a.coefficient.checked_add(scaled)?;
+                    if coefficient != 0 {
+                        terms.push(Term { coefficient, factors: a.factors });
+                    }
+                    (left, right) = (after_a, after_b);
+                }
             }
         }
+        terms.extend_from_slice(left);
+        for term in right {
+            terms.push(term.scaled(scale)?);
+        }
         // Twice the limit, so that sums which cancel later are not lost at once.
-        (result.terms.len() <= 2 * MAX_MONOMIALS).then_some(result)
+        (terms.len() <= 2 * MAX_MONOMIALS).then_some(Self { constant, terms })
+    }
+
+    /// Returns the product with a number, which is not zero.
+    pub(super) fn scaled(&self, scale: i64) -> Option<Self> {
+        let constant = self.constant.checked_mul(scale)?;
+        let terms = self.terms.iter().map(|term| term.scaled(scale)).collect::<Option<Terms>>()?;
+        Some(Self { constant, terms })
     }
 
     /// Returns `self * other`, or `None` on overflow or if it is too large.
     pub(super) fn times(&self, other: &Self) -> Option<Self> {
-        if other.terms.is_empty() {
-            return Self::default().plus(self, other.constant);
+        // Row by row, so that a product beyond the limit ends before all its monomials are interned.
+        let mut result = self.times_term(other.constant, Monomial::ONE)?;
+        for term in &other.terms {
+            result = result.plus(&self.times_term(term.coefficient, term.factors)?, 1)?;
         }
-        let mut overflow = false;
-        let mut result = Self::constant(self.constant.checked_mul(other.constant)?);
-        let (ours, theirs) = (self.factored(), other.factored());
-        for (a, left) in ours.clone() {
-            for (b, right) in
-                theirs.clone().filter(|(_, right)| !left.is_empty() || !right.is_empty())
-            {
-                let mut factors = Factors::from_slice(left);
-                factors.extend_from_slice(right);
-                if !left.is_empty() && !right.is_empty() {
-                    factors.sort_unstable();
-                }
-                result.terms.push(Term { coefficient: a.checked_mul(b)?, factors });
-            }
-        }
-        result.terms.sort_unstable_by(|a, b| a.factors.cmp(&b.factors));
-        result.terms.dedup_by(|next, kept| {
-            let same = next.factors == kept.factors;
-            if same {
-                match kept.coefficient.checked_add(next.coefficient) {
-                    Some(sum) => kept.coefficient = sum,
-                    None => overflow = true,
-                }
-            }
-            same
-        });
-        result.terms.retain(|term| term.coefficient != 0);
-        (!overflow && result.terms.len() <= 2 * MAX_MONOMIALS).then_some(result)
-    }
-
-    // Returns the coefficients and factors of all summands, the constant with no factor.
-    fn factored(&self) -> impl Iterator<Item = (i64, &[Atom])> + Clone {
-        let terms = self.terms.iter().map(|term| (term.coefficient, &term.factors[..]));
-        terms.chain((self.constant != 0).then_some((self.constant, &[][..])))
+        Some(result)
     }
 
     /// Returns the product with one monomial.
-    pub(super) fn times_term(&self, coefficient: i64, factors: &Factors) -> Option<Self> {
-        let product = |a: i64, with: &[Atom]| {
-            let mut all: Factors = factors.iter().chain(with).copied().collect();
-            all.sort_unstable();
-            Some(Term { coefficient: a.checked_mul(coefficient)?, factors: all })
-        };
+    pub(super) fn times_term(&self, coefficient: i64, factors: Monomial) -> Option<Self> {
+        if coefficient == 0 {
+            return Some(Self::default());
+        }
+        if factors.is_empty() {
+            return self.scaled(coefficient);
+        }
         let mut result = Self::default();
         for term in &self.terms {
-            result.terms.push(product(term.coefficient, &term.factors)?);
+            let coefficient = term.coefficient.checked_mul(coefficient)?;
+            result.terms.push(Term { coefficient, factors: term.factors.times(factors)? });
         }
         if self.constant != 0 {
-            match factors.is_empty() {
-                true => result.constant = self.constant.checked_mul(coefficient)?,
-                false => result.terms.push(product(self.constant, &[])?),
-            }
+            let coefficient = self.constant.checked_mul(coefficient)?;
+            result.terms.push(Term { coefficient, factors });
         }
-        result.terms.retain(|term| term.coefficient != 0);
-        result.terms.sort_unstable_by(|a, b| a.factors.cmp(&b.factors));
+        result.terms.sort_unstable_by_key(|term| term.factors);
         Some(result)
     }
 
@@ -194,9 +190,14 @@ impl Sum {
 
     /// Returns the greatest common divisor of the coefficients and of a number, the constant not counted.
     pub(super) fn content(&self, start: u64) -> u64 {
-        self.terms
-            .iter()
-            .fold(start, |gcd, term| greatest_common_divisor(gcd, term.coefficient.unsigned_abs()))
+        let mut common = start;
+        for term in &self.terms {
+            if common == 1 {
+                break;
+            }
+            common = greatest_common_divisor(common, term.coefficient.unsigned_abs());
+        }
+        common
     }
 
     /// Returns whether the sum is zero for no values of its monomials, because the constant is not a multiple of what divides them: `2*s + 1` is odd.
@@ -219,7 +220,7 @@ impl Sum {
                 (&mut rest, term.coefficient.wrapping_sub(taken.wrapping_mul(divisor))),
             ] {
                 if coefficient != 0 {
-                    sum.terms.push(term.with_coefficient(coefficient));
+                    sum.terms.push(Term { coefficient, factors: term.factors });
                 }
             }
         }
@@ -232,22 +233,16 @@ impl Sum {
             return None;
         }
         // floordiv(d*q + r, d) = q + floordiv(r, d). First r keeps the coefficients that d does not divide, because `mod(?S, 4)` has
-        // closer bounds than its terms; then they are reduced to 0..d.
-        let (quotient, rest) =
-            self.split(
-                divisor,
-                |coefficient| {
-                    if coefficient % divisor == 0 { coefficient / divisor } else { 0 }
-                },
-            );
-        if let Some(known) = Interval::of(&rest).floordiv(divisor).single() {
-            return quotient.plus(&Self::constant(known), 1);
+        // closer bounds than its terms; then they are reduced to 0..d. Sums of symbols have no upper bound.
+        if !self.has_only_symbols() {
+            let divided =
+                |coefficient| if coefficient % divisor == 0 { coefficient / divisor } else { 0 };
+            let (quotient, rest) = self.split(divisor, divided);
+            if let Some(known) = Interval::of(&rest).floordiv(divisor).single() {
+                return quotient.plus(&Self::constant(known), 1);
+            }
         }
-        let is_reduced = |term: &Term| (1..divisor).contains(&term.coefficient);
-        let (quotient, rest) = match rest.terms.iter().all(is_reduced) {
-            true => (quotient, rest),
-            false => self.split(divisor, |coefficient| coefficient.div_euclid(divisor)),
-        };
+        let (quotient, rest) = self.split(divisor, |coefficient| coefficient.div_euclid(divisor));
         // floordiv(g*r + c, g*d) = floordiv(r + floordiv(c, g), d)
         let common = rest.content(divisor.unsigned_abs()) as i64;
         let rest = if common == 1 { rest } else { rest.shrink(common) };
@@ -262,7 +257,7 @@ impl Sum {
             let whole = inner.sum().plus(&moved, 1)?.floordiv(first.checked_mul(divisor)?)?;
             return quotient.plus(&whole, 1);
         }
-        quotient.plus(&Self::atom(Atom::FloorDiv(rest.intern()?, divisor)), 1)
+        quotient.plus(&Self::atom(Atom::FloorDiv(rest.intern()?, divisor))?, 1)
     }
 
     /// Returns `max(self, 0)`.
@@ -276,14 +271,14 @@ impl Sum {
         }
         // max(-e, 0) = max(e, 0) - e: the first coefficient is positive.
         if self.terms.first().is_some_and(|term| term.coefficient < 0) {
-            let negated = Self::default().plus(self, -1)?;
+            let negated = self.scaled(-1)?;
             return negated.positive_part()?.plus(self, 1);
         }
         // max(g*e, 0) = g*max(e, 0)
         let common = self.content(self.constant.unsigned_abs());
         let common = i64::try_from(common).ok().filter(|&g| g > 0)?;
-        let atom = Self::atom(Atom::Positive(self.shrink(common).intern()?));
-        Self::default().plus(&atom, common)
+        let atom = Atom::Positive(self.shrink(common).intern()?);
+        Some(Self::term(common, Monomial::of(&[atom])?))
     }
 }
 

@@ -1,7 +1,9 @@
 //! Values for symbols: evaluation, substitution, solving.
 
-use super::expr::{Atom, DimExpr, Sum};
+use super::expr::{DimExpr, Sum};
+use super::monomial::Atom;
 use crate::name::Name;
+use crate::types::Dim;
 
 impl DimExpr {
     /// Returns the value of the expression, or `None` if a symbol has no value or a number overflows.
@@ -10,7 +12,7 @@ impl DimExpr {
         let mut total = i128::from(self.sum().constant);
         for term in &self.sum().terms {
             let mut product = i128::from(term.coefficient);
-            for &factor in &term.factors {
+            for &factor in term.factors.iter() {
                 product = product.checked_mul(evaluate_atom(factor, value)?.into())?;
             }
             total = total.checked_add(product)?;
@@ -24,12 +26,22 @@ impl DimExpr {
         let mut total = Sum::constant(self.sum().constant);
         for term in &self.sum().terms {
             let mut product = Sum::constant(term.coefficient);
-            for &factor in &term.factors {
+            for &factor in term.factors.iter() {
                 product = product.times(&substitute_in_atom(factor, replacement)?)?;
             }
             total = total.plus(&product, 1)?;
         }
         total.intern()
+    }
+
+    /// Returns the expression with dims in place of its symbols, or `None` if one of these is unknown.
+    pub(crate) fn substitute_dims(self, replacement: &mut dyn FnMut(Name) -> Dim) -> Option<Self> {
+        let mut found: Vec<(Name, Self)> = Vec::new();
+        for &name in self.symbols() {
+            found.push((name, replacement(name).to_expr()?));
+        }
+        let replace = |name: Name| found.iter().find(|(n, _)| *n == name).map(|&(_, expr)| expr);
+        self.substitute(&replace)
     }
 
     /// Returns the expression with `by` in place of `part`: a multiple of `part` is subtracted, and the same multiple of `by` is added, so that
@@ -69,12 +81,10 @@ impl DimExpr {
         for term in &self.sum().terms {
             let is_symbol = |&a: &Atom| matches!(a, Atom::Symbol(s) if s.name == symbol);
             match term.factors.iter().position(is_symbol) {
-                None => rest.terms.push(term.clone()),
+                None => rest.terms.push(*term),
                 Some(position) => {
-                    let mut others = term.factors.clone();
-                    others.remove(position);
-                    let term = Sum::constant(1).times_term(term.coefficient, &others)?;
-                    coefficient = coefficient.plus(&term, 1)?;
+                    let others = term.factors.without(position)?;
+                    coefficient = coefficient.plus(&Sum::term(term.coefficient, others), 1)?;
                 }
             }
         }
@@ -98,7 +108,7 @@ fn substitute_in_atom(atom: Atom, replacement: &dyn Fn(Name) -> Option<DimExpr>)
     match atom {
         Atom::Symbol(symbol) => match replacement(symbol.name) {
             Some(expr) => Some(expr.sum().clone()),
-            None => Some(Sum::atom(atom)),
+            None => Sum::atom(atom),
         },
         Atom::FloorDiv(inner, divisor) => inner.substitute(replacement)?.sum().floordiv(divisor),
         Atom::Positive(inner) => inner.substitute(replacement)?.sum().positive_part(),

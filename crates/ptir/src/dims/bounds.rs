@@ -1,6 +1,7 @@
 //! Intervals that contain the value of an expression.
 
-use super::expr::{Atom, Sum};
+use super::expr::Sum;
+use super::monomial::Atom;
 use super::shorten::{Call, shorten};
 use crate::name::Name;
 
@@ -76,7 +77,14 @@ impl Interval {
     }
 
     pub(super) fn of(sum: &Sum) -> Self {
-        Self::with(sum, &|_| Self::NOT_NEGATIVE)
+        if !sum.has_only_symbols() {
+            return Self::with(sum, &|_| Self::NOT_NEGATIVE);
+        }
+        // Every monomial is at least zero and has no upper bound.
+        let has = |positive: bool| sum.terms.iter().any(|term| (term.coefficient > 0) == positive);
+        let (lo, hi) = (has(false).then_some(MIN), has(true).then_some(MAX));
+        let constant = i128::from(sum.constant);
+        Self { lo: lo.unwrap_or(constant), hi: hi.unwrap_or(constant) }
     }
 
     /// Returns an interval that contains the sum, if each symbol is in its interval.
@@ -103,7 +111,7 @@ impl Interval {
                     Self { lo: a.lo.min(b.lo), hi: a.hi.min(b.hi) }
                 }
             });
-            for &factor in factors {
+            for &factor in factors.iter() {
                 product = product.mul(Self::of_atom(factor, symbol));
             }
             total = total.add(product);
@@ -201,9 +209,11 @@ fn product(a: i128, b: i128) -> i128 {
         return i128::from(a) * i128::from(b);
     }
     let unbounded = |end: i128| end == MIN || end == MAX;
-    match a.checked_mul(b) {
-        Some(product) if !unbounded(a) && !unbounded(b) => product,
-        _ if (a < 0) == (b < 0) => MAX,
-        _ => MIN,
+    if !unbounded(a)
+        && !unbounded(b)
+        && let Some(product) = a.checked_mul(b)
+    {
+        return product;
     }
+    if (a < 0) == (b < 0) { MAX } else { MIN }
 }

@@ -138,7 +138,7 @@ impl Dim {
         let Self::Expr(expr) = self else { return };
         match expr.as_symbol() {
             Some(name) => f(name),
-            None => expr.symbols().into_iter().for_each(f),
+            None => expr.symbols().iter().copied().for_each(f),
         }
     }
 
@@ -149,15 +149,7 @@ impl Dim {
         if let Some(name) = expr.as_symbol() {
             return replacement(name);
         }
-        let mut found: Vec<(Name, DimExpr)> = Vec::new();
-        for name in expr.symbols() {
-            match replacement(name).to_expr() {
-                Some(other) => found.push((name, other)),
-                None => return Self::Unknown,
-            }
-        }
-        let replace = |name: Name| found.iter().find(|(n, _)| *n == name).map(|&(_, expr)| expr);
-        expr.substitute(&replace).map_or(Self::Unknown, Self::from_expr)
+        expr.substitute_dims(replacement).map_or(Self::Unknown, Self::from_expr)
     }
 
     /// Returns the extent for some values of the symbols, or `None` if a symbol has no value or the result is not an extent.

@@ -1,13 +1,15 @@
 //! The normal form of dim expressions, and its interner.
 
 use std::cmp::Ordering;
-use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
 
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 
+use super::monomial::{Atom, Monomial, Symbol};
+use super::recent::RecentEntries;
 use crate::name::Name;
 
 /// The largest number of monomials of an expression, its constant not counted.
@@ -20,11 +22,8 @@ pub const MAX_DEPTH: u8 = 8;
 /// bounds the time that every operation takes.
 pub const MAX_WEIGHT: u32 = 256;
 
-/// The largest number of different expressions in a process. They are never freed, and each takes about 100 bytes.
+/// The largest number of different expressions in a process. They are never freed, and each takes about 200 bytes; the same number limits their monomials.
 pub const MAX_EXPRESSIONS: usize = 1 << 20;
-
-// The largest number of factors of a monomial: `?S*?S` has two.
-const MAX_FACTORS: usize = 16;
 
 /// An interned integer expression over symbols, in normal form.
 ///
@@ -35,112 +34,34 @@ pub struct DimExpr(&'static Interned);
 /// An interned sum with its size.
 pub(crate) struct Interned {
     sum: Sum,
+    // Sorted by their text, each once.
+    symbols: Box<[Name]>,
     hash: u64,
     depth: u8,
     weight: u32,
 }
 
 /// A sum of monomials and a constant.
-#[derive(Clone, PartialEq, Eq, Hash, Default)]
+#[derive(PartialEq, Eq, Default)]
 pub(super) struct Sum {
     pub(super) constant: i64,
-    // Sorted by factors; no coefficient is zero.
-    pub(super) terms: SmallVec<[Term; 4]>,
+    // Sorted by factors; no coefficient is zero, and every term has a factor.
+    pub(super) terms: Terms,
 }
+
+pub(super) type Terms = SmallVec<[Term; 4]>;
 
 /// A monomial with its coefficient.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Term {
     pub(super) coefficient: i64,
-    pub(super) factors: Factors,
+    pub(super) factors: Monomial,
 }
 
-// Atoms are copied at once; the list would clone them one by one.
-impl Clone for Term {
-    #[inline]
+// Terms are copied at once; the list would clone them one by one.
+impl Clone for Sum {
     fn clone(&self) -> Self {
-        self.with_coefficient(self.coefficient)
-    }
-}
-
-impl Term {
-    /// Returns the monomial with another coefficient.
-    #[inline]
-    pub(super) fn with_coefficient(&self, coefficient: i64) -> Self {
-        Self { coefficient, factors: Factors::from_slice(&self.factors) }
-    }
-}
-
-/// The factors of a monomial, sorted. A power is a repeated factor.
-pub(super) type Factors = SmallVec<[Atom; 2]>;
-
-/// A variable of the polynomial.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Atom {
-    Symbol(Symbol),
-    /// The quotient by a divisor of at least two, rounded down.
-    FloorDiv(DimExpr, i64),
-    /// The expression if it is positive, or zero.
-    Positive(DimExpr),
-}
-
-/// A symbol with its text, so that ordering needs no look-up.
-#[derive(Clone, Copy)]
-pub(super) struct Symbol {
-    pub(super) name: Name,
-    pub(super) text: &'static str,
-}
-
-impl Symbol {
-    pub(super) fn new(name: Name) -> Self {
-        Self { name, text: name.as_str() }
-    }
-}
-
-impl PartialEq for Symbol {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl Eq for Symbol {}
-
-impl Hash for Symbol {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name.hash(state);
-    }
-}
-
-impl Atom {
-    // Returns how deeply the atom is nested, and its number of variables.
-    fn size(self) -> (u8, u32) {
-        match self {
-            Self::Symbol(_) => (0, 1),
-            Self::FloorDiv(inner, _) | Self::Positive(inner) => {
-                (inner.0.depth + 1, inner.0.weight + 1)
-            }
-        }
-    }
-}
-
-impl Ord for Atom {
-    fn cmp(&self, other: &Self) -> Ordering {
-        match (self, other) {
-            (Self::Symbol(a), Self::Symbol(b)) if a == b => Ordering::Equal,
-            (Self::Symbol(a), Self::Symbol(b)) => a.text.cmp(b.text),
-            (Self::Symbol(_), _) => Ordering::Less,
-            (_, Self::Symbol(_)) => Ordering::Greater,
-            (Self::FloorDiv(a, d), Self::FloorDiv(b, e)) => a.cmp(b).then(d.cmp(e)),
-            (Self::FloorDiv(..), Self::Positive(_)) => Ordering::Less,
-            (Self::Positive(_), Self::FloorDiv(..)) => Ordering::Greater,
-            (Self::Positive(a), Self::Positive(b)) => a.cmp(b),
-        }
-    }
-}
-
-impl PartialOrd for Atom {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
+        Self { constant: self.constant, terms: Terms::from_slice(&self.terms) }
     }
 }
 
@@ -149,9 +70,20 @@ impl Sum {
         Self { constant, terms: SmallVec::new() }
     }
 
-    pub(super) fn atom(atom: Atom) -> Self {
-        let factors = Factors::from_slice(&[atom]);
-        Self { constant: 0, terms: smallvec::smallvec![Term { coefficient: 1, factors }] }
+    /// Returns a monomial with a coefficient, which is the constant if the monomial has no factors.
+    pub(super) fn term(coefficient: i64, factors: Monomial) -> Self {
+        let mut sum = Self::default();
+        match factors.is_empty() {
+            true => sum.constant = coefficient,
+            false if coefficient == 0 => {}
+            false => sum.terms.push(Term { coefficient, factors }),
+        }
+        sum
+    }
+
+    /// Returns an atom, or `None` if there are too many monomials.
+    pub(super) fn atom(atom: Atom) -> Option<Self> {
+        Some(Self::term(1, Monomial::of(&[atom])?))
     }
 
     /// Returns the number of summands that text would have.
@@ -161,8 +93,7 @@ impl Sum {
 
     /// Returns whether no factor is a `floordiv` or a positive part.
     pub(super) fn has_only_symbols(&self) -> bool {
-        let mut atoms = self.terms.iter().flat_map(|term| &term.factors);
-        atoms.all(|atom| matches!(atom, Atom::Symbol(_)))
+        self.terms.iter().all(|term| term.factors.has_only_symbols())
     }
 
     /// Returns the only factor, if the sum is one term with coefficient one and one factor, plus a constant.
@@ -173,39 +104,58 @@ impl Sum {
         }
     }
 
+    // Returns a number that is the same for equal sums of this process.
+    fn hash(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        hasher.write_i64(self.constant);
+        for term in &self.terms {
+            hasher.write_i64(term.coefficient);
+            term.factors.hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
     /// Interns the sum. Returns `None` if it is larger than the limits allow, or if there are too many expressions.
     pub(super) fn intern(self) -> Option<DimExpr> {
-        let (mut depth, mut weight) = (0, 0);
-        for atom in self.terms.iter().flat_map(|term| &term.factors) {
-            let (atom_depth, atom_weight) = atom.size();
-            depth = depth.max(atom_depth);
-            weight += atom_weight;
-        }
-        let too_large = self.terms.len() > MAX_MONOMIALS
-            || self.terms.iter().any(|term| term.factors.len() > MAX_FACTORS)
-            || depth > MAX_DEPTH
-            || weight > MAX_WEIGHT;
-        if too_large {
-            return None;
-        }
-        let hash = BuildHasherDefault::<FxHasher>::default().hash_one(&self);
+        let hash = self.hash();
+        RECENT
+            .with(|recent| recent.find(hash, |known| known.sum == self, || self.lookup(hash)))
+            .map(DimExpr)
+    }
+
+    // Returns the entry of the table, and adds it if there is none.
+    fn lookup(&self, hash: u64) -> Option<&'static Interned> {
+        let is_same = |known: &&'static Interned| known.sum == *self;
         let table = TABLE.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = table.find(hash, |known| known.sum == self) {
-            return Some(DimExpr(found));
+        if let Some(found) = table.find(hash, is_same) {
+            return Some(found);
         }
         drop(table);
+        let (mut depth, mut weight) = (0, 0);
+        for term in &self.terms {
+            depth = depth.max(term.factors.depth());
+            weight += term.factors.weight();
+        }
+        if self.terms.len() > MAX_MONOMIALS || depth > MAX_DEPTH || weight > MAX_WEIGHT {
+            return None;
+        }
+        let symbols = symbols_of(self);
         let mut table = hold();
-        if let Some(found) = table.find(hash, |known| known.sum == self) {
-            return Some(DimExpr(found));
+        if let Some(found) = table.find(hash, is_same) {
+            return Some(found);
         }
         if table.len() >= MAX_EXPRESSIONS {
             return None;
         }
-        let interned: &'static Interned =
-            Box::leak(Box::new(Interned { sum: self, hash, depth, weight }));
+        let interned = Interned { sum: self.clone(), symbols, hash, depth, weight };
+        let interned: &'static Interned = Box::leak(Box::new(interned));
         table.insert_unique(hash, interned, |known| known.hash);
-        Some(DimExpr(interned))
+        Some(interned)
     }
+}
+
+thread_local! {
+    static RECENT: RecentEntries<Interned> = const { RecentEntries::new() };
 }
 
 static TABLE: RwLock<HashTable<&'static Interned>> = RwLock::new(HashTable::new());
@@ -215,11 +165,26 @@ pub(crate) fn hold() -> RwLockWriteGuard<'static, HashTable<&'static Interned>> 
     TABLE.write().unwrap_or_else(PoisonError::into_inner)
 }
 
+// Returns the symbols of a sum, sorted by their text, each once.
+fn symbols_of(sum: &Sum) -> Box<[Name]> {
+    let (mut found, mut names) = (Vec::new(), Vec::new());
+    for &atom in sum.terms.iter().flat_map(|term| term.factors.iter()) {
+        match atom {
+            Atom::Symbol(symbol) => found.push(symbol),
+            Atom::FloorDiv(inner, _) | Atom::Positive(inner) => names.extend(inner.symbols()),
+        }
+    }
+    found.extend(names.into_iter().map(|&name| Symbol::new(name)));
+    found.sort_unstable_by_key(|symbol| symbol.text);
+    found.dedup();
+    found.into_iter().map(|symbol| symbol.name).collect()
+}
+
 impl DimExpr {
     /// Returns the expression that is a symbol, or `None` if there are too many expressions.
     #[must_use]
     pub fn symbol(name: Name) -> Option<Self> {
-        Sum::atom(Atom::Symbol(Symbol::new(name))).intern()
+        Sum::atom(Atom::Symbol(Symbol::new(name)))?.intern()
     }
 
     /// Returns the expression that is a number, or `None` if there are too many expressions.
@@ -245,19 +210,26 @@ impl DimExpr {
 
     /// Returns the symbols of the expression, sorted by their text, each once.
     #[must_use]
-    pub fn symbols(self) -> Vec<Name> {
-        let (mut found, mut pending) = (Vec::new(), vec![self]);
-        while let Some(expr) = pending.pop() {
-            for &atom in expr.0.sum.terms.iter().flat_map(|term| &term.factors) {
-                match atom {
-                    Atom::Symbol(symbol) => found.push(symbol),
-                    Atom::FloorDiv(inner, _) | Atom::Positive(inner) => pending.push(inner),
-                }
-            }
-        }
-        found.sort_unstable_by_key(|symbol| symbol.text);
-        found.dedup();
-        found.into_iter().map(|symbol| symbol.name).collect()
+    pub fn symbols(self) -> &'static [Name] {
+        &self.0.symbols
+    }
+
+    /// Returns the deepest nesting of `floordiv` and positive parts.
+    pub(super) fn depth(self) -> u8 {
+        self.0.depth
+    }
+
+    /// Returns the number of variables, those of nested expressions included.
+    pub(super) fn weight(self) -> u32 {
+        self.0.weight
+    }
+
+    /// Returns the constant of the expression, and its monomials with their coefficients. Returns `None` if there are too many expressions.
+    #[must_use]
+    pub fn monomials(self) -> Option<(i64, Vec<(i64, Self)>)> {
+        let sum = self.sum();
+        let monomial = |term: &Term| Some((term.coefficient, Sum::term(1, term.factors).intern()?));
+        Some((sum.constant, sum.terms.iter().map(monomial).collect::<Option<_>>()?))
     }
 
     pub(super) fn sum(self) -> &'static Sum {
@@ -284,7 +256,7 @@ impl Ord for DimExpr {
         if self == other {
             return Ordering::Equal;
         }
-        let key = |sum: &'static Sum| sum.terms.iter().map(|t| (&t.factors, t.coefficient));
+        let key = |sum: &'static Sum| sum.terms.iter().map(|t| (t.factors, t.coefficient));
         key(self.sum()).cmp(key(other.sum())).then(self.sum().constant.cmp(&other.sum().constant))
     }
 }

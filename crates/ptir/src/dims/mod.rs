@@ -33,10 +33,13 @@ mod bounds;
 mod dim;
 mod expr;
 mod facts;
+mod monomial;
+mod recent;
 mod relation;
 mod renaming;
 mod shorten;
 mod signature;
+mod solving_order;
 mod text;
 mod walk;
 
@@ -50,4 +53,6 @@ pub use text::DimTextError;
 pub use walk::DimBuilder;
 
 pub(crate) use expr::{Interned, hold};
-pub(crate) use signature::{Unbound, binding_order, only_unbound};
+pub(crate) use monomial::{Product, hold as hold_monomials};
+pub(crate) use signature::binding_order;
+pub(crate) use solving_order::{SolvingOrder, Unbound, only_unbound};

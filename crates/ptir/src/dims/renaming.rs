@@ -3,7 +3,8 @@
 use sapwood_structural::{Hash128, Mixer};
 
 use super::dim::Dim;
-use super::expr::{Atom, DimExpr, Sum};
+use super::expr::{DimExpr, Sum};
+use super::monomial::Atom;
 use crate::name::Name;
 
 const TAG_EXPRESSION: u64 = 0x0064_696d;

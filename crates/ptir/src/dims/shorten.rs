@@ -1,6 +1,7 @@
 //! The shortest reading of a sum: `mod`, `min` and `max` found again in the terms of the normal form.
 
-use super::expr::{Atom, Factors, Sum};
+use super::expr::Sum;
+use super::monomial::{Atom, Monomial};
 
 /// A call that text has and the normal form does not.
 pub(super) enum Call {
@@ -12,7 +13,7 @@ pub(super) enum Call {
 /// Returns calls with their coefficients and further factors, and the rest of the sum. Together they are the sum.
 ///
 /// A call is found only if it makes the sum shorter, so that each call removes a term at least.
-pub(super) fn shorten(sum: &Sum) -> (Vec<(i64, Call, Factors)>, Sum) {
+pub(super) fn shorten(sum: &Sum) -> (Vec<(i64, Call, Monomial)>, Sum) {
     let (mut calls, mut rest) = (Vec::new(), sum.clone());
     let mut index = 0;
     while let Some(term) = rest.terms.get(index) {
@@ -20,10 +21,8 @@ pub(super) fn shorten(sum: &Sum) -> (Vec<(i64, Call, Factors)>, Sum) {
             if let Atom::Symbol(_) = term.factors[position] {
                 return None;
             }
-            let mut others = term.factors.clone();
-            let atom = others.remove(position);
-            let (coefficient, call, shorter) =
-                shorten_term(&rest, term.coefficient, atom, &others)?;
+            let (atom, others) = (term.factors[position], term.factors.without(position)?);
+            let (coefficient, call, shorter) = shorten_term(&rest, term.coefficient, atom, others)?;
             Some(((coefficient, call, others), shorter))
         });
         match found {
@@ -43,9 +42,9 @@ fn shorten_term(
     sum: &Sum,
     coefficient: i64,
     atom: Atom,
-    others: &Factors,
+    others: Monomial,
 ) -> Option<(i64, Call, Sum)> {
-    let term = Sum::atom(atom).times_term(coefficient, others)?;
+    let term = Sum::atom(atom)?.times_term(coefficient, others)?;
     let without = sum.plus(&term, -1)?;
     // Returns the rest of the sum if a part is moved into a call, and this makes the sum shorter.
     let rest = |part: &Sum, scale: i64| {

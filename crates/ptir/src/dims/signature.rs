@@ -7,6 +7,7 @@ use super::dim::Dim;
 use super::expr::DimExpr;
 use super::facts::Facts;
 use super::relation::Relation;
+use super::solving_order::{SolvingOrder, Unbound, only_unbound};
 use crate::name::Name;
 use crate::types::ValueType;
 
@@ -28,52 +29,26 @@ pub(crate) fn binding_order<'a>(
             Dim::Known(_) | Dim::Unknown => {}
         });
     }
-    loop {
-        let before = order.len();
-        expressions.retain(|&expr| {
-            match only_unbound(expr, |name| found.contains(&name) || bound_before(name)) {
-                Unbound::None => false,
-                Unbound::One(name) if expr.linear_in(name).is_some() => {
-                    found.insert(name);
-                    order.push(name);
-                    false
-                }
-                Unbound::One(_) | Unbound::Several => true,
-            }
-        });
-        if order.len() == before || expressions.is_empty() {
-            return order;
+    let is_bound = |name: Name| found.contains(&name) || bound_before(name);
+    let mut solving = SolvingOrder::new(expressions.iter().copied(), is_bound);
+    while let Some(position) = solving.pop() {
+        let expr = expressions[position];
+        if let Unbound::One(name) =
+            only_unbound(expr, |name| found.contains(&name) || bound_before(name))
+            && expr.linear_in(name).is_some()
+        {
+            found.insert(name);
+            order.push(name);
+            solving.bind(name);
         }
     }
+    order
 }
 
 /// Returns the symbols that parameters of these types bind. Other symbols in the types are not determined: `?A*?B` alone binds none.
 #[must_use]
 pub fn bound_symbols<'a>(types: impl Iterator<Item = &'a ValueType>) -> Vec<Name> {
     binding_order(types, |_| false)
-}
-
-/// The symbols of an expression that have no value yet.
-pub(crate) enum Unbound {
-    /// All have one.
-    None,
-    /// One has none.
-    One(Name),
-    /// Several have none.
-    Several,
-}
-
-/// Returns the symbols of an expression that have no value yet.
-pub(crate) fn only_unbound(expr: DimExpr, is_bound: impl Fn(Name) -> bool) -> Unbound {
-    let mut found = Unbound::None;
-    for name in expr.symbols() {
-        match found {
-            _ if is_bound(name) => {}
-            Unbound::None => found = Unbound::One(name),
-            Unbound::One(_) | Unbound::Several => return Unbound::Several,
-        }
-    }
-    found
 }
 
 /// The dims of a caller that take the place of the symbols of a callee's parameters.
@@ -100,19 +75,14 @@ impl SymbolBindings {
             }
         }
         // Expressions are solved as soon as all symbols but one are bound, and checked when all are.
-        loop {
-            let before = expressions.len();
-            expressions.retain(|expression| {
-                if let Err(why) = match bindings.solve(expression) {
-                    Some(solved) => solved,
-                    None => return true,
-                } {
-                    errors.push((expression.argument, why));
-                }
-                false
-            });
-            if expressions.len() == before || expressions.is_empty() {
-                break;
+        let all = expressions.iter().map(|expression| expression.expr);
+        let mut order = SolvingOrder::new(all, |name| bindings.bound.contains_key(&name));
+        while let Some(position) = order.pop() {
+            let expression = &expressions[position];
+            match bindings.solve(expression) {
+                Ok(Some(name)) => order.bind(name),
+                Ok(None) => {}
+                Err(why) => errors.push((expression.argument, why)),
             }
         }
         errors.sort_by_key(|(argument, _)| *argument);
@@ -129,7 +99,7 @@ impl SymbolBindings {
     /// Returns whether a relation of the callee is certainly false in a caller with these facts.
     pub(crate) fn contradicts(&self, relation: Relation, facts: Option<&Facts>) -> bool {
         let mut bound: Vec<(Name, DimExpr)> = Vec::new();
-        for name in relation.expr.symbols() {
+        for &name in relation.expr.symbols() {
             match self.get(name).and_then(Dim::to_expr) {
                 Some(expr) => bound.push((name, expr)),
                 None => return false,
@@ -137,8 +107,11 @@ impl SymbolBindings {
         }
         let replace = |name: Name| bound.iter().find(|(n, _)| *n == name).map(|&(_, expr)| expr);
         let Some(expr) = relation.expr.substitute(&replace) else { return false };
-        let mut known = facts.cloned().unwrap_or_default();
-        known.assume(Relation { expr, ..relation }).is_err()
+        let relation = Relation { expr, ..relation };
+        match facts {
+            Some(facts) => facts.refutes(relation),
+            None => Facts::new().refutes(relation),
+        }
     }
 
     /// Returns a type of the callee as the caller sees it. Symbols that no argument binds are unknown there.
@@ -193,28 +166,28 @@ impl SymbolBindings {
         }
     }
 
-    // Checks an expression, or solves it for its only symbol that is not bound. Returns `None` if there are several.
-    fn solve(&mut self, expression: &Expression<'_>) -> Option<Result<(), String>> {
+    // Checks an expression, or solves it for its only symbol that is not bound, and returns this symbol.
+    fn solve(&mut self, expression: &Expression<'_>) -> Result<Option<Name>, String> {
         let &Expression { types: (param, arg), axis, expr, found, .. } = expression;
         match only_unbound(expr, |name| self.bound.contains_key(&name)) {
-            Unbound::Several => None,
+            Unbound::Several => Ok(None),
             Unbound::None => {
                 let expected =
                     Dim::Expr(expr).substitute(&mut |name| self.get(name).unwrap_or(Dim::Unknown));
-                Some(match expected.compatible(found) {
-                    true => Ok(()),
+                match expected.compatible(found) {
+                    true => Ok(None),
                     false => Err(mismatch(param, arg, axis, found, expected)),
-                })
+                }
             }
             Unbound::One(name) => {
                 let solution = self.solution(expr, name, found);
                 if solution.is_none() && found.known().is_some() && self.is_known_but(expr, name) {
-                    return Some(Err(format!(
+                    return Err(format!(
                         "expected {param}, found {arg}: no extent ?{name} makes axis {axis} {found}"
-                    )));
+                    ));
                 }
                 self.bound.insert(name, solution.unwrap_or(Dim::Unknown));
-                Some(Ok(()))
+                Ok(Some(name))
             }
         }
     }
@@ -222,7 +195,7 @@ impl SymbolBindings {
     // Returns whether all other symbols are bound to numbers.
     fn is_known_but(&self, expr: DimExpr, unbound: Name) -> bool {
         let known = |name: Name| self.get(name).is_some_and(|dim| dim.known().is_some());
-        expr.symbols().into_iter().all(|name| name == unbound || known(name))
+        expr.symbols().iter().all(|&name| name == unbound || known(name))
             && expr.linear_in(unbound).is_some()
     }
 

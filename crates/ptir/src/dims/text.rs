@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::expr::{Atom, DimExpr, MAX_DEPTH, Sum};
+use super::expr::{DimExpr, MAX_DEPTH, Sum};
+use super::monomial::Atom;
 use super::shorten::{Call, shorten};
 use crate::name::Name;
 use crate::text::{Lexer, TokenKind, read_string};
@@ -284,7 +285,7 @@ impl<'a> Parser<'a> {
 
     // Reads a word, or a quoted name, as the text of dims has them.
     fn symbol_name(&mut self) -> Result<String, DimTextError> {
-        let mut lexer = Lexer::new(self.rest());
+        let mut lexer = Lexer::of_first_tokens(self.rest());
         let token = lexer.next();
         let text = lexer.text(token);
         let name = match token.kind {

@@ -1,6 +1,7 @@
 //! A visitor that builds something else from an expression, such as instructions that compute it.
 
-use super::expr::{Atom, DimExpr, Sum};
+use super::expr::{DimExpr, Sum, Term};
+use super::monomial::Atom;
 use crate::name::Name;
 
 /// The operations from which an expression is built.
@@ -42,12 +43,12 @@ impl DimExpr {
 // The nesting of expressions is bounded, so that recursion is harmless.
 fn build_sum<B: DimBuilder>(sum: &Sum, builder: &mut B) -> Option<B::Value> {
     // Positive terms come first, so that a difference needs no negation.
-    let (positive, negative): (Vec<_>, Vec<_>) =
+    let (positive, negative): (Vec<Term>, Vec<Term>) =
         sum.terms.iter().partition(|term| term.coefficient > 0);
     let mut total = None;
     for term in positive.into_iter().chain(negative) {
         let mut product = None;
-        for &factor in &term.factors {
+        for &factor in term.factors.iter() {
             let value = match factor {
                 Atom::Symbol(symbol) => builder.symbol(symbol.name)?,
                 Atom::FloorDiv(inner, divisor) => {

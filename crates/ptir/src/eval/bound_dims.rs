@@ -7,7 +7,8 @@ use smallvec::SmallVec;
 use super::error::Fault;
 use super::tensor::Value;
 use crate::attr::Attr;
-use crate::dims::{DimExpr, Facts, Relation, Unbound, only_unbound};
+use crate::dims::{DimExpr, Facts, Relation, SolvingOrder, Unbound, only_unbound};
+use crate::func::Function;
 use crate::name::Name;
 use crate::types::{Dim, TensorType, ValueType};
 
@@ -67,7 +68,7 @@ pub(super) fn check_type_and_bind_dims(
                 return Ok(false);
             }
             let mut expressions = false;
-            for (dim, &n) in ty.dims.iter().zip(t.shape()) {
+            for (axis, (dim, &n)) in ty.dims.iter().zip(t.shape()).enumerate() {
                 let n = n as u64;
                 match dim {
                     Dim::Known(known) if *known == n => {}
@@ -78,7 +79,13 @@ pub(super) fn check_type_and_bind_dims(
                             None => dims.insert(name, n),
                             Some(known) if known == n => {}
                             Some(known) => {
-                                return Err(Fault::DimConflict { name, known, found: n });
+                                return Err(Fault::DimConflict {
+                                    name,
+                                    known,
+                                    known_place: String::new(),
+                                    found: n,
+                                    place: format!("axis {axis}"),
+                                });
                             }
                         },
                         None => expressions = true,
@@ -86,7 +93,7 @@ pub(super) fn check_type_and_bind_dims(
                 }
             }
             if expressions {
-                bind_expressions(dims, ty, t.shape());
+                bind_expressions(dims, std::iter::once((ty, t.shape())));
                 check_expressions(dims, ty, t.shape())?;
             }
             Ok(true)
@@ -107,24 +114,50 @@ pub(super) fn check_type_and_bind_dims(
     }
 }
 
-// Binds symbols by expressions in which they are the only ones that are not bound yet. Returns whether it bound any.
-fn bind_expressions(dims: &mut BoundDims, ty: &TensorType, shape: &[usize]) -> bool {
-    let mut bound = false;
-    loop {
-        let before = dims.len();
-        for (dim, &n) in ty.dims.iter().zip(shape) {
-            let Dim::Expr(expr) = *dim else { continue };
-            if let Unbound::One(name) = only_unbound(expr, |name| dims.get(name).is_some())
-                && let Ok(n) = i64::try_from(n)
-                && let Some(solution) = expr.solve(name, n, &|name| signed(dims.get(name)?))
-            {
-                dims.insert(name, solution as u64);
-            }
+/// Completes the places of a conflict, which was found in a value such as `input 1`.
+pub(super) fn name_places(fault: Fault, f: &Function, value: &str) -> Fault {
+    let Fault::DimConflict { name, known, found, place, .. } = fault else { return fault };
+    // Dims that are symbols are bound first.
+    let axis_of = |is_bound: &dyn Fn(Dim) -> bool| {
+        f.params().iter().enumerate().find_map(|(input, &param)| {
+            let ty = f.value_type(param).as_tensor()?;
+            let axis = ty.dims.iter().position(|&dim| is_bound(dim))?;
+            Some(format!("axis {axis} of input {input}"))
+        })
+    };
+    let contains = |dim: Dim| matches!(dim, Dim::Expr(expr) if expr.symbols().contains(&name));
+    let known_place = axis_of(&|dim| dim.as_symbol() == Some(name)).or_else(|| axis_of(&contains));
+    let known_place = known_place.unwrap_or_default();
+    Fault::DimConflict { name, known, known_place, found, place: format!("{place} of {value}") }
+}
+
+// Binds symbols by expressions in which they are the only ones that are not bound yet.
+fn bind_expressions<'a>(
+    dims: &mut BoundDims,
+    tensors: impl Iterator<Item = (&'a TensorType, &'a [usize])>,
+) {
+    let mut expressions: Vec<(DimExpr, i64)> = Vec::new();
+    for (dim, &n) in tensors.flat_map(|(ty, shape)| ty.dims.iter().zip(shape)) {
+        if let Dim::Expr(expr) = *dim
+            && !expr.symbols().iter().all(|&name| dims.get(name).is_some())
+            && let Ok(n) = i64::try_from(n)
+        {
+            expressions.push((expr, n));
         }
-        if dims.len() == before {
-            return bound;
+    }
+    if expressions.is_empty() {
+        return;
+    }
+    let all = expressions.iter().map(|&(expr, _)| expr);
+    let mut order = SolvingOrder::new(all, |name| dims.get(name).is_some());
+    while let Some(position) = order.pop() {
+        let (expr, n) = expressions[position];
+        if let Unbound::One(name) = only_unbound(expr, |name| dims.get(name).is_some())
+            && let Some(solution) = expr.solve(name, n, &|name| signed(dims.get(name)?))
+        {
+            dims.insert(name, solution as u64);
+            order.bind(name);
         }
-        bound = true;
     }
 }
 
@@ -159,8 +192,8 @@ pub(super) fn check_facts(facts: &Facts, dims: &BoundDims) -> Result<(), Fault> 
 
 // Returns the values of the symbols of an expression: `?S = 3, ?B = 2`.
 fn show_values(dims: &BoundDims, expr: DimExpr) -> String {
-    let symbols = expr.symbols().into_iter();
-    let values = symbols.filter_map(|name| Some(format!("?{name} = {}", dims.get(name)?)));
+    let symbols = expr.symbols().iter();
+    let values = symbols.filter_map(|&name| Some(format!("?{name} = {}", dims.get(name)?)));
     values.collect::<Vec<_>>().join(", ")
 }
 
@@ -192,13 +225,7 @@ pub(super) fn bind_parameters<'a>(
             }
         }
     }
-    let mut progress = true;
-    while progress {
-        progress = false;
-        for (ty, t) in tensors.clone() {
-            progress |= bind_expressions(dims, ty, t.shape());
-        }
-    }
+    bind_expressions(dims, tensors.map(|(ty, t)| (ty, t.shape())));
 }
 
 /// Replaces a dim over symbols that are bound by its extent.

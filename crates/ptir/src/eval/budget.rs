@@ -1,12 +1,15 @@
 //! The budget of a run: steps, time and memory.
 
 use std::cell::Cell;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::error::Fault;
+use super::native::Native;
 use super::options::{RunOptions, StopCheck};
+use super::pool::BufferPool;
+use super::profile::RunProfile;
 
 /// The number of element operations of a kernel that count as one step.
 pub(crate) const WORK_PER_STEP: u64 = 4096;
@@ -24,6 +27,8 @@ pub(crate) struct Budget {
     stop: Option<StopCheck>,
     max_bytes: u64,
     meter: Arc<AtomicU64>,
+    pool: Option<Arc<BufferPool>>,
+    profile: Option<Arc<Mutex<RunProfile>>>,
 }
 
 const STEPS_PER_CHECK: u64 = 1024;
@@ -48,7 +53,26 @@ impl Budget {
             stop: options.stop.clone(),
             max_bytes: options.max_bytes,
             meter: Arc::new(AtomicU64::new(0)),
+            pool: None,
+            profile: options.profile.clone(),
         }
+    }
+
+    /// Takes memory from a pool and returns it there.
+    pub(crate) fn with_pool(mut self, pool: Arc<BufferPool>) -> Self {
+        self.pool = Some(pool);
+        self
+    }
+
+    /// Returns the profile of the run.
+    #[inline]
+    pub(crate) fn profile(&self) -> Option<&Arc<Mutex<RunProfile>>> {
+        self.profile.as_ref()
+    }
+
+    /// Returns the pool of the run.
+    pub(crate) fn pool(&self) -> Option<&Arc<BufferPool>> {
+        self.pool.as_ref()
     }
 
     /// Limits the element operations, independent of the step limit.
@@ -70,7 +94,13 @@ impl Budget {
     /// Counts one instruction.
     #[inline]
     pub(crate) fn step(&self) -> Result<(), Fault> {
-        let steps = self.steps.get() + 1;
+        self.count_steps(1)
+    }
+
+    /// Counts several instructions.
+    #[inline]
+    pub(crate) fn count_steps(&self, number: u64) -> Result<(), Fault> {
+        let steps = self.steps.get().saturating_add(number);
         self.steps.set(steps);
         if steps > self.next_check.get() { self.check_limits(steps) } else { Ok(()) }
     }
@@ -121,7 +151,24 @@ impl Budget {
         if used.saturating_add(needed) > self.max_bytes {
             return Err(Fault::Memory { limit: self.max_bytes, used, needed });
         }
+        if let Some(pool) = &self.pool {
+            pool.record_use(used.saturating_add(needed));
+        }
         Ok(())
+    }
+
+    /// Returns a vector of the pool with capacity for `len` elements, which keeps the elements that it had. The pool is emptied if a new vector
+    /// and those of the pool would take more memory than the limit.
+    pub(crate) fn take_pooled<T: Native>(&self, granted: u64, len: usize) -> Option<Vec<T>> {
+        let pool = self.pool.as_ref().filter(|_| BufferPool::keeps::<T>(len))?;
+        if let Some(vector) = pool.take(len) {
+            return Some(vector);
+        }
+        let used = self.meter.load(Ordering::Relaxed).saturating_add(granted);
+        if used.saturating_add(pool.spare_bytes()) > self.max_bytes {
+            pool.clear();
+        }
+        None
     }
 
     /// Reserves memory that does not belong to a tensor.

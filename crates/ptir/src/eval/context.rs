@@ -64,6 +64,12 @@ impl<'a> EvalCx<'a> {
         self.def
     }
 
+    /// Returns the attributes, in the order of the definition.
+    #[must_use]
+    pub fn attrs(&self) -> &'a [Attr] {
+        self.attrs
+    }
+
     /// Returns the number of threads that may be used.
     #[must_use]
     pub fn threads(&self) -> usize {
@@ -164,6 +170,26 @@ impl<'a> EvalCx<'a> {
             Ok(()) => Ok(room),
             Err(_) => Err(Fault::OutOfMemory { needed: bytes }),
         }
+    }
+
+    /// Returns a vector of `len` elements with any values, for kernels that write all of them. It comes from an earlier tensor of the run, if
+    /// there is one of about this size.
+    ///
+    /// # Errors
+    /// If there is not enough memory.
+    pub fn buffer<T: Native>(&self, len: usize) -> Result<Vec<T>, Fault> {
+        let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
+        self.grant(len, bytes)?;
+        if let Some(mut vector) = self.budget.take_pooled::<T>(self.granted.get(), len) {
+            vector.truncate(len);
+            vector.resize(len, T::default());
+            return Ok(vector);
+        }
+        // Checks whether the system has enough memory.
+        let mut room = Vec::<T>::new();
+        room.try_reserve_exact(len).map_err(|_| Fault::OutOfMemory { needed: bytes })?;
+        drop(room);
+        Ok(vec![T::default(); len])
     }
 
     // Counts memory and the work of filling it.

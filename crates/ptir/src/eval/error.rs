@@ -77,14 +77,18 @@ pub enum Fault {
         found: Box<ValueType>,
     },
     /// A named dim has two different extents.
-    #[error("dim ?{name} is {found}, but was {known} before")]
+    #[error("dim ?{name} is {found} in {place}, but was {known} {}", describe_place(.known_place))]
     DimConflict {
         /// The dim.
         name: Name,
         /// The first extent.
         known: u64,
+        /// The axis that has the first extent, such as `axis 0 of input 1`. It is empty if an instruction has it.
+        known_place: String,
         /// The conflicting extent.
         found: u64,
+        /// The axis that has the conflicting extent.
+        place: String,
     },
     /// An expression over symbols does not have the extent of a value.
     #[error("dim {dim} {}, found {found}", describe_expected(.values, *.expected))]
@@ -166,6 +170,10 @@ pub enum Fault {
     /// The operands do not match; possible only for dims that were unknown before the run.
     #[error(transparent)]
     Op(#[from] OpError),
+}
+
+fn describe_place(place: &str) -> String {
+    if place.is_empty() { "before".into() } else { format!("in {place}") }
 }
 
 fn describe_expected(values: &str, expected: Option<i64>) -> String {

@@ -21,7 +21,7 @@ use crate::literal::TensorLiteral;
 use crate::op::{Control, Effects, Op, OpDef, OpKey};
 use crate::ops::{Add, Max, Min, Mul, Sub};
 use crate::types::ValueType;
-use crate::with_native;
+use crate::with_computed;
 
 /// The limits for folding one instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -127,9 +127,9 @@ fn fold_arithmetic(f: &Function, inst: InstId) -> Option<TensorLiteral> {
     if !fits || dtype.is_bool() && arithmetic == Arithmetic::Sub {
         return None;
     }
-    x.with_splat(with_native!(dtype, T => {
+    x.with_splat(with_computed!(dtype, T => {
         arithmetic.compute(T::from_bytes(left), T::from_bytes(right)).pack()
-    }))
+    }, _ => return None))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -2,19 +2,22 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::sync::PoisonError;
+use std::time::Instant;
 
 use sapwood_types::{Progress, ProgressCounter, counted};
 use smallvec::SmallVec;
 
 use super::bound_dims::{
     BoundDims, bind_attrs, bind_dim, bind_parameters, check_facts, check_type_and_bind_dims,
+    name_places,
 };
 use super::budget::Budget;
 use super::context::{EvalCx, EvalResult, Regions, Results, SimpleRegion};
 use super::control::{self, Continuation, ControlAction};
 use super::error::{EvalError, Fault};
 use super::plan::{Action, FunctionPlan, NO_SLOT, PlanStep};
-use super::tensor::Value;
+use super::tensor::{Tensor, Value};
 use crate::attr::Attr;
 use crate::func::Function;
 use crate::ids::InstId;
@@ -92,7 +95,7 @@ impl<'p> Machine<'p> {
         self.activations.push(Activation { frame: 0, body: 0, next: 1, then, outer_dims: 0 });
         self.budget.step()?;
         match &step.action {
-            Action::Kernel(_) => self.evaluate(plan, step, 0),
+            Action::Kernel(_) | Action::Group { .. } => self.evaluate(plan, step, 0),
             Action::Control(_) => {
                 let args = self.read_operands(plan, step.operands.clone(), 0);
                 let dims = &self.frames[0].dims;
@@ -166,7 +169,11 @@ impl<'p> Machine<'p> {
             args.into_iter().zip(&plan.params).zip(params).enumerate()
         {
             let ty = f.value_type(param);
-            if !check_type_and_bind_dims(&mut here.dims, ty, &arg)? {
+            let fits = check_type_and_bind_dims(&mut here.dims, ty, &arg).map_err(|fault| {
+                let kind = if body == 0 { "input" } else { "parameter" };
+                name_places(fault, f, &format!("{kind} {index}"))
+            });
+            if !fits? {
                 let (expected, found) = (Box::new(ty.clone()), Box::new(arg.ty()));
                 return Err(Fault::Input { index, expected, found });
             }
@@ -256,7 +263,10 @@ impl<'p> Machine<'p> {
         step: &'p PlanStep,
         frame: usize,
     ) -> Result<(), Fault> {
-        self.budget.step()?;
+        match &step.action {
+            Action::Group { insts, .. } => self.budget.count_steps(insts.len() as u64)?,
+            _ => self.budget.step()?,
+        }
         match &step.action {
             Action::Constant(value) => {
                 let slot = plan.results[step.results.start as usize];
@@ -265,7 +275,7 @@ impl<'p> Machine<'p> {
                 }
                 Ok(())
             }
-            Action::Kernel(_) => {
+            Action::Kernel(_) | Action::Group { .. } => {
                 let results = self.evaluate(plan, step, frame)?;
                 self.store_results(plan, step, frame, results)
             }
@@ -342,7 +352,9 @@ impl<'p> Machine<'p> {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         let f = self.functions[frame.plan];
         for (index, (value, ty)) in values.iter().zip(f.result_types()).enumerate() {
-            if !check_type_and_bind_dims(&mut frame.dims, ty, value)? {
+            let fits = check_type_and_bind_dims(&mut frame.dims, ty, value)
+                .map_err(|fault| name_places(fault, f, &format!("result {index}")));
+            if !fits? {
                 let (expected, found) = (Box::new(ty.clone()), Box::new(value.ty()));
                 return Err(Fault::Result { index, expected, found });
             }
@@ -368,12 +380,15 @@ impl<'p> Machine<'p> {
         let slots = &plan.results[step.results.start as usize..step.results.end as usize];
         for (index, mut value) in results.into_iter().enumerate() {
             let ty = &step.types[index];
-            if !check_type_and_bind_dims(&mut here.dims, ty, &value)? {
+            let fits = check_type_and_bind_dims(&mut here.dims, ty, &value).map_err(|fault| {
+                name_places(fault, self.functions[here.plan], &format!("result {index}"))
+            });
+            if !fits? {
                 let (expected, found) = (Box::new(ty.clone()), Box::new(value.ty()));
                 return Err(Fault::Result { index, expected, found });
             }
             if slots[index] != NO_SLOT {
-                value.charge(self.budget.meter());
+                value.charge(self.budget.meter(), self.budget.pool());
                 here.slots[slots[index] as usize] = Some(value);
             }
         }
@@ -384,7 +399,6 @@ impl<'p> Machine<'p> {
     }
 
     fn evaluate(&mut self, plan: &'p FunctionPlan, step: &'p PlanStep, frame: usize) -> EvalResult {
-        let Action::Kernel(kernel) = &step.action else { return Err(Fault::op("no kernel")) };
         let f = self.functions[self.frames[frame].plan];
         let Some(def) = f.op_def(step.inst) else {
             return Err(Fault::NoEvaluation { op: f.op_name(step.inst) });
@@ -402,6 +416,7 @@ impl<'p> Machine<'p> {
             Cow::Owned(concrete_types(f, step, attrs, &args, &self.frames[frame].dims)?)
         };
         let (budget, threads) = (self.budget, self.threads);
+        let started = budget.profile().map(|_| (Instant::now(), stored_bytes(&args)));
         let mut regions = StepRegions { machine: self, plan, step, frame };
         let mut cx = EvalCx {
             def,
@@ -413,8 +428,24 @@ impl<'p> Machine<'p> {
             threads,
             granted: Cell::new(0),
         };
-        kernel(&mut cx)
+        let (results, insts) = match &step.action {
+            Action::Kernel(kernel) => (kernel(&mut cx), std::slice::from_ref(&step.inst)),
+            Action::Group { kernel, insts } => (kernel.evaluate(&mut cx), &insts[..]),
+            _ => return Err(Fault::op("no kernel")),
+        };
+        if let (Some(profile), Some((started, read)), Ok(results)) =
+            (budget.profile(), started, &results)
+        {
+            let bytes = read.saturating_add(stored_bytes(results));
+            let mut profile = profile.lock().unwrap_or_else(PoisonError::into_inner);
+            profile.record(f, step.inst, insts, started.elapsed(), bytes);
+        }
+        results
     }
+}
+
+fn stored_bytes(values: &[Value]) -> u64 {
+    values.iter().filter_map(Value::as_tensor).map(Tensor::stored_bytes).sum()
 }
 
 struct StepRegions<'m, 'p> {

@@ -44,23 +44,29 @@ pub(crate) mod narrow;
 mod native;
 mod options;
 mod plan;
+mod pool;
 mod prepared;
+mod profile;
 mod scan;
+mod schedule;
 mod shape_values;
+pub(crate) mod stored;
 mod tensor;
 
 pub use context::{EvalCx, EvalResult, Evaluate, Results, SimpleRegion, one};
 pub use error::{EvalError, Fault};
 pub use fold::{FoldLimits, fold_inst, fold_inst_counted};
 pub use half::{bf16, f16};
-pub use native::{Cplx, F8E4M3Fn, F8E5M2, Float, I4, Int, Native, Num, U4};
+pub use native::{Cplx, F8E4M3Fn, F8E5M2, Float, I4, Int, Native, Num, StoredByte, U4};
 pub use num_complex::Complex;
 pub use options::{Kernels, RunOptions, StopCheck};
 pub use prepared::{Prepared, run};
+pub use profile::{ProfileEntry, RunProfile};
 pub use sapwood_types::DataType;
+pub use schedule::{FusedGroup, FusedKernel, ScheduledStep};
 pub use shape_values::{
-    MAX_SHAPE_VALUE, ShapeValue, evaluate_shape_value, shape_value_as_literal, shape_value_len,
-    shape_value_of_literal,
+    MAX_SHAPE_VALUE, SHAPE_VALUE_OPS, ShapeValue, evaluate_shape_value, shape_value_as_literal,
+    shape_value_len, shape_value_of_literal,
 };
 pub use tensor::{Block, Buffer, Shape, Tensor, Value, View, count};
 

@@ -26,6 +26,19 @@ pub struct F8E4M3Fn(pub u8);
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct F8E5M2(pub u8);
 
+/// The bits of an element that is only stored and cast. All element types without arithmetic share it, so that kernels that move
+/// elements are compiled once for them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StoredByte(pub u8);
+
+impl StoredByte {
+    /// Returns the number that the bits mean in an element type without arithmetic.
+    #[must_use]
+    pub fn number(self, dtype: DataType) -> f64 {
+        super::stored::value(dtype, self.0)
+    }
+}
+
 impl I4 {
     /// Returns the low four bits of a number in two's complement.
     #[must_use]
@@ -54,9 +67,9 @@ impl U4 {
     }
 }
 
-/// The native type of an element type. Each element type has one; `index` shares that of `i64`.
+/// The native type of an element type. `index` shares that of `i64`, and types without arithmetic share [`StoredByte`].
 pub trait Native: Copy + PartialEq + Debug + Default + Send + Sync + 'static {
-    /// The element type; `i64` is also used for `index`.
+    /// The element type; `i64` is also used for `index`, and [`StoredByte`] for all types without arithmetic.
     const DTYPE: DataType;
     /// Returns the little-endian bytes of the element, in the low bits.
     fn pack(self) -> u128;
@@ -137,6 +150,7 @@ native! {
     bf16, Bf16, Bf16, 2, |x| x.to_bits().to_le_bytes(), |b| bf16::from_bits(u16::from_le_bytes(b));
     F8E4M3Fn, F8E4M3Fn, F8E4M3Fn, 1, |x| [x.0], |b| F8E4M3Fn(b[0]);
     F8E5M2, F8E5M2, F8E5M2, 1, |x| [x.0], |b| F8E5M2(b[0]);
+    StoredByte, Stored, F8E4M3Fnuz, 1, |x| [x.0], |b| StoredByte(b[0]);
     f32, F32, F32, 4, |x| f32::to_bits(x).to_le_bytes(), |b| f32::from_bits(u32::from_le_bytes(b));
     f64, F64, F64, 8, |x| f64::to_bits(x).to_le_bytes(), |b| f64::from_bits(u64::from_le_bytes(b));
     Complex<f32>, C64, C64, 8,
@@ -152,13 +166,24 @@ native! {
 macro_rules! with_native {
     ($dtype:expr, $T:ident => $body:expr) => {
         match $dtype {
-            $crate::eval::DataType::Bool => { type $T = bool; $body }
-            dtype => $crate::with_number!(dtype, $T => $body, _ => unreachable!("every element type has a Rust type")),
+            dtype if dtype.is_storage_only() => { type $T = $crate::eval::StoredByte; $body }
+            dtype => $crate::with_computed!(dtype, $T => $body, _ => unreachable!("every element type has a Rust type")),
         }
     };
 }
 
-/// Runs an expression like [`with_native!`](crate::with_native!), for all types but bool.
+/// Runs an expression like [`with_native!`](crate::with_native!), for all types with arithmetic, bool included.
+#[macro_export]
+macro_rules! with_computed {
+    ($dtype:expr, $T:ident => $body:expr, _ => $other:expr) => {
+        match $dtype {
+            $crate::eval::DataType::Bool => { type $T = bool; $body }
+            dtype => $crate::with_number!(dtype, $T => $body, _ => $other),
+        }
+    };
+}
+
+/// Runs an expression like [`with_native!`](crate::with_native!), for all types with arithmetic but bool.
 #[macro_export]
 macro_rules! with_number {
     ($dtype:expr, $T:ident => $body:expr, _ => $other:expr) => {

@@ -1,10 +1,14 @@
 //! The options of a run.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::context::Evaluate;
+use super::profile::RunProfile;
+use super::schedule::ScheduledStep;
+use crate::func::Function;
+use crate::ids::BodyId;
 use crate::op::OpKey;
 
 /// A set of replacement kernels: faster ones for known ops, and implementations of custom calls.
@@ -15,6 +19,13 @@ pub trait Kernels: Send + Sync {
     /// Returns the kernel of a custom call with this target.
     fn custom_call(&self, target: &str) -> Option<Arc<Evaluate>> {
         let _ = target;
+        None
+    }
+
+    /// Returns the steps of a body, in an order in which operands come before their users, or `None` to run its instructions one by one. The
+    /// terminator is not part of a schedule. Instructions without effects whose results no step needs may be left out.
+    fn schedule(&self, function: &Function, body: BodyId) -> Option<Vec<ScheduledStep>> {
+        let _ = (function, body);
         None
     }
 }
@@ -38,6 +49,8 @@ pub struct RunOptions {
     /// The number of threads that kernels may use. Of the fixed-order kernels only matrix products use several; their results do
     /// not depend on it.
     pub threads: usize,
+    /// A profile that the run adds its steps to.
+    pub profile: Option<Arc<Mutex<RunProfile>>>,
 }
 
 impl Default for RunOptions {
@@ -50,6 +63,7 @@ impl Default for RunOptions {
             stop: None,
             kernels: None,
             threads: 1,
+            profile: None,
         }
     }
 }
@@ -63,6 +77,7 @@ impl fmt::Debug for RunOptions {
             .field("stop", &self.stop.is_some())
             .field("kernels", &self.kernels.is_some())
             .field("threads", &self.threads)
+            .field("profile", &self.profile.is_some())
             .finish()
     }
 }

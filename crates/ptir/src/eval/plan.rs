@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use super::context::{Evaluate, SimpleRegion};
 use super::error::Fault;
 use super::options::Kernels;
+use super::schedule::{FusedGroup, FusedKernel, ScheduledStep};
 use super::tensor::Value;
 use crate::attr::Attr;
 use crate::func::{Function, ValueDef};
@@ -67,6 +68,7 @@ pub(crate) struct PlanStep {
 
 pub(crate) enum Action {
     Kernel(Arc<Evaluate>),
+    Group { kernel: Arc<dyn FusedKernel>, insts: Box<[InstId]> },
     Constant(Value),
     Control(Control),
     Call(usize),
@@ -169,13 +171,38 @@ struct Planner<'a> {
     // The values to drop after an instruction because its regions use them; its operands are moved out instead.
     captured: HashMap<InstId, Vec<ValueId>, FxBuildHasher>,
     free: Vec<u32>,
+    // The steps of bodies that do not run instruction by instruction.
+    schedules: HashMap<BodyId, Vec<ScheduledStep>, FxBuildHasher>,
+    // The inputs of the groups, by their last instruction.
+    group_inputs: HashMap<InstId, Vec<ValueId>, FxBuildHasher>,
 }
 
 struct PlanCursor {
     plan_body: usize,
-    next: Option<InstId>,
+    steps: BodySteps,
     // The instruction whose regions are being planned, its step, and the number of regions that are done.
     open: Option<(InstId, usize, usize)>,
+}
+
+/// The steps of a body that are not planned yet.
+enum BodySteps {
+    InOrder(Option<InstId>),
+    Scheduled(std::vec::IntoIter<ScheduledStep>, Option<InstId>),
+}
+
+impl BodySteps {
+    fn next(&mut self, f: &Function) -> Option<ScheduledStep> {
+        match self {
+            Self::InOrder(next) => {
+                let inst = (*next)?;
+                *next = f.next_inst(inst);
+                Some(ScheduledStep::Single(inst))
+            }
+            Self::Scheduled(steps, terminator) => {
+                steps.next().or_else(|| terminator.take().map(ScheduledStep::Single))
+            }
+        }
+    }
 }
 
 impl<'a> Planner<'a> {
@@ -197,17 +224,70 @@ impl<'a> Planner<'a> {
             last_nested_use: SideTable::new(values, InstId::NONE),
             captured: HashMap::default(),
             free: Vec::new(),
+            schedules: HashMap::default(),
+            group_inputs: HashMap::default(),
         }
     }
 
     fn plan_function(mut self, callee: &mut CalleeNumberFn<'_>) -> FunctionPlan {
-        self.find_last_uses(self.f.walk());
+        let order = self.schedule_bodies();
+        self.find_last_uses(order.into_iter());
         let root = self.add_body(self.f.body());
-        self.plan_bodies(
-            PlanCursor { plan_body: root, next: self.f.first_inst(self.f.body()), open: None },
-            callee,
-        );
+        let steps = self.body_steps(self.f.body());
+        self.plan_bodies(PlanCursor { plan_body: root, steps, open: None }, callee);
         self.plan
+    }
+
+    // Asks the kernels for the schedules of all bodies, and returns the instructions in the order in which they run, each followed by
+    // those of its regions. A group is represented by its last instruction.
+    fn schedule_bodies(&mut self) -> Vec<InstId> {
+        let mut order = Vec::with_capacity(self.f.num_insts());
+        let Some(kernels) = self.kernels else {
+            order.extend(self.f.walk());
+            return order;
+        };
+        let mut stack = vec![self.schedule_body(kernels, self.f.body())];
+        while let Some(insts) = stack.last_mut() {
+            let Some(inst) = insts.next() else {
+                stack.pop();
+                continue;
+            };
+            order.push(inst);
+            for &region in self.f.regions(inst).iter().rev() {
+                let insts = self.schedule_body(kernels, region);
+                stack.push(insts);
+            }
+        }
+        order
+    }
+
+    // Asks the kernels for the schedule of a body and returns its instructions in order.
+    fn schedule_body(&mut self, kernels: &dyn Kernels, body: BodyId) -> std::vec::IntoIter<InstId> {
+        let Some(steps) = kernels.schedule(self.f, body) else {
+            return self.f.body_insts(body).collect::<Vec<_>>().into_iter();
+        };
+        let mut insts = Vec::new();
+        for step in &steps {
+            match step {
+                ScheduledStep::Single(inst) => insts.push(*inst),
+                ScheduledStep::Group(group) => {
+                    if let Some(&anchor) = group.insts.last() {
+                        insts.push(anchor);
+                        self.group_inputs.insert(anchor, group.inputs.clone());
+                    }
+                }
+            }
+        }
+        insts.extend(self.f.terminator(body));
+        self.schedules.insert(body, steps);
+        insts.into_iter()
+    }
+
+    fn body_steps(&mut self, body: BodyId) -> BodySteps {
+        match self.schedules.remove(&body) {
+            Some(steps) => BodySteps::Scheduled(steps.into_iter(), self.f.terminator(body)),
+            None => BodySteps::InOrder(self.f.first_inst(body)),
+        }
     }
 
     fn plan_fragment(mut self, inst: InstId, outside: &[ValueId]) -> FunctionPlan {
@@ -235,8 +315,8 @@ impl<'a> Planner<'a> {
         for region in regions {
             let number = self.add_body(region);
             self.plan.bodies[0].steps[0].regions.push(number as u32);
-            let cursor =
-                PlanCursor { plan_body: number, next: self.f.first_inst(region), open: None };
+            let steps = self.body_steps(region);
+            let cursor = PlanCursor { plan_body: number, steps, open: None };
             self.plan_bodies(cursor, &mut |_| None);
         }
         self.plan
@@ -248,7 +328,8 @@ impl<'a> Planner<'a> {
         let mut open = SideTable::new(bodies, InstId::NONE);
         for inst in walk {
             let Some(here) = self.f.body_of(inst) else { continue };
-            for &value in self.f.operands(inst) {
+            let group = self.group_inputs.get(&inst);
+            for &value in group.map_or(self.f.operands(inst), |inputs| &inputs[..]) {
                 let home = match self.f.value_def(value) {
                     ValueDef::Param(body, _) => body,
                     ValueDef::Result(def, _) => self.f.body_of(def).unwrap_or(here),
@@ -279,25 +360,31 @@ impl<'a> Planner<'a> {
                     let number = self.add_body(region);
                     let owner = cursor.plan_body;
                     self.plan.bodies[owner].steps[step].regions.push(number as u32);
-                    let next = self.f.first_inst(region);
-                    stack.push(PlanCursor { plan_body: number, next, open: None });
+                    let steps = self.body_steps(region);
+                    stack.push(PlanCursor { plan_body: number, steps, open: None });
                     continue;
                 }
                 cursor.open = None;
                 let body = cursor.plan_body;
-                self.finish_step(body, step);
+                let operands = SmallVec::from_slice(self.f.operands(inst));
+                self.finish_step(body, step, operands);
                 continue;
             }
-            let Some(inst) = cursor.next else {
-                let body = cursor.plan_body;
-                self.detect_simple_body(body);
-                stack.pop();
-                continue;
-            };
             let body = cursor.plan_body;
-            cursor.next = self.f.next_inst(inst);
+            let inst = match cursor.steps.next(self.f) {
+                Some(ScheduledStep::Single(inst)) => inst,
+                Some(ScheduledStep::Group(group)) => {
+                    self.group_step(body, group);
+                    continue;
+                }
+                None => {
+                    self.detect_simple_body(body);
+                    stack.pop();
+                    continue;
+                }
+            };
             if self.f.op_def(inst).is_some_and(|def| def.terminator) {
-                let yields = self.operands(inst, true);
+                let yields = self.operands(inst, self.f.operands(inst));
                 self.plan.bodies[body].yields = yields;
                 let operands: Vec<ValueId> = self.f.operands(inst).to_vec();
                 self.release_slots(inst, &operands);
@@ -339,13 +426,12 @@ impl<'a> Planner<'a> {
         slot
     }
 
-    fn operands(&mut self, inst: InstId, may_take: bool) -> Range<u32> {
+    // Adds the operands of a step with this anchor.
+    fn operands(&mut self, inst: InstId, operands: &[ValueId]) -> Range<u32> {
         let start = self.plan.operands.len();
-        let operands = self.f.operands(inst);
         for (i, value) in operands.iter().enumerate() {
             let v = value.index();
-            let take = may_take
-                && self.last_use.get(v) == inst
+            let take = self.last_use.get(v) == inst
                 && self.last_nested_use.get(v) != inst
                 && !operands[i + 1..].iter().take(16).any(|o| o == value)
                 && operands.len() - i <= 17;
@@ -355,7 +441,7 @@ impl<'a> Planner<'a> {
     }
 
     fn step(&mut self, body: usize, inst: InstId, callee: &mut CalleeNumberFn<'_>) -> usize {
-        let operands = self.operands(inst, true);
+        let operands = self.operands(inst, self.f.operands(inst));
         let start = self.plan.results.len() as u32;
         for value in self.f.inst_results(inst) {
             let slot = self.slot_for(value);
@@ -378,10 +464,34 @@ impl<'a> Planner<'a> {
         self.plan.bodies[body].steps.len() - 1
     }
 
-    fn finish_step(&mut self, body: usize, step: usize) {
+    // Adds the step of a group, whose values that do not leave it have no slots.
+    fn group_step(&mut self, body: usize, group: FusedGroup) {
+        let Some(&anchor) = group.insts.last() else { return };
+        let operands = self.operands(anchor, &group.inputs);
+        let start = self.plan.results.len() as u32;
+        for &value in &group.outputs {
+            let slot = self.slot_for(value);
+            self.plan.results.push(slot);
+        }
+        let step = PlanStep {
+            inst: anchor,
+            operands,
+            results: start..self.plan.results.len() as u32,
+            frees: 0..0,
+            regions: SmallVec::new(),
+            known: true,
+            types: group.outputs.iter().map(|&v| self.f.value_type(v).clone()).collect(),
+            action: Action::Group { kernel: group.kernel, insts: group.insts.into() },
+        };
+        self.plan.bodies[body].steps.push(step);
+        let step = self.plan.bodies[body].steps.len() - 1;
+        self.finish_step(body, step, group.inputs.into());
+    }
+
+    // Completes a step with the slots to clear after it.
+    fn finish_step(&mut self, body: usize, step: usize, mut dead: SmallVec<[ValueId; 8]>) {
         let inst = self.plan.bodies[body].steps[step].inst;
         let start = self.plan.frees.len();
-        let mut dead: SmallVec<[ValueId; 8]> = SmallVec::from_slice(self.f.operands(inst));
         if let Some(captured) = self.captured.remove(&inst) {
             dead.extend(captured);
         }

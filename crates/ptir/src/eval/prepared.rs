@@ -8,6 +8,7 @@ use super::error::{EvalError, Fault};
 use super::machine::Machine;
 use super::options::{Kernels, RunOptions};
 use super::plan::{FunctionPlan, plan_program};
+use super::pool::BufferPool;
 use super::tensor::Value;
 use crate::func::Function;
 use crate::name::Name;
@@ -18,6 +19,7 @@ use crate::program::Program;
 pub struct Prepared {
     functions: Vec<Arc<Function>>,
     plans: Vec<FunctionPlan>,
+    pool: Arc<BufferPool>,
 }
 
 impl Prepared {
@@ -38,7 +40,7 @@ impl Prepared {
         crate::verify::verify(program)
             .map_err(|problems| fail(Fault::InvalidProgram(Box::new(problems)), root.span()))?;
         let (functions, plans) = plan_program(program, root, kernels);
-        Ok(Self { functions, plans })
+        Ok(Self { functions, plans, pool: Arc::default() })
     }
 
     /// Runs the function with the limits of `options`, whose `kernels` are ignored.
@@ -46,7 +48,7 @@ impl Prepared {
     /// # Errors
     /// If the inputs have wrong types, a limit is reached, unknown dims turn out to conflict, or an op has no evaluation.
     pub fn run(&self, inputs: &[Value], options: &RunOptions) -> Result<Vec<Value>, EvalError> {
-        let budget = Budget::new(options);
+        let budget = Budget::new(options).with_pool(self.pool.clone());
         let functions = self.functions.iter().map(|f| &**f).collect();
         let mut machine = Machine::new(&self.plans, functions, &budget, options.threads.max(1));
         Ok(machine.run(inputs)?.into_vec())
@@ -60,6 +62,13 @@ impl Prepared {
         let functions = self.functions.iter().map(|f| &**f).collect();
         let mut machine = Machine::new(&self.plans, functions, cx.budget, cx.threads);
         Ok(machine.run(inputs)?.into_vec())
+    }
+
+    /// Returns the most bytes that the elements of all live values and the temporary memory of kernels took at a time in the runs so far.
+    /// Inputs of the run are not counted.
+    #[must_use]
+    pub fn peak_bytes(&self) -> u64 {
+        self.pool.peak()
     }
 
     /// Returns the function.

@@ -146,7 +146,7 @@ fn new_stack(slice: &Tensor, length: usize, budget: &Budget) -> Result<Tensor, F
         room.try_reserve_exact(len).map_err(|_| Fault::OutOfMemory { needed: bytes })?;
         room.resize(len, T::default());
         let mut stack = Tensor::new(slice.dtype(), shape, room);
-        stack.charge(budget.meter());
+        stack.charge(budget.meter(), budget.pool());
         Ok(stack)
     })
 }

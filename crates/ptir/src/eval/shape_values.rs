@@ -14,12 +14,50 @@ use crate::dims::{DimExpr, Facts, Verdict};
 use crate::func::Function;
 use crate::ids::{InstId, ValueId};
 use crate::literal::TensorLiteral;
-use crate::ops::{Compare, Direction, GetDimensionSize};
+use crate::ops::{Compare, Direction, GetDimensionSize, Iota};
 use crate::types::{TensorType, ValueType};
 use sapwood_types::DataType;
 
 /// The most elements of a shape value.
 pub const MAX_SHAPE_VALUE: u64 = 64;
+
+/// The ops that have a rule here. Each one is in a golden file of the patterns that evaluate shape values; a test requires it.
+pub const SHAPE_VALUE_OPS: &[&str] = &[
+    "abs",
+    "add",
+    "and",
+    "broadcast_in_dim",
+    "broadcast_to",
+    "cast",
+    "clamp",
+    "compare",
+    "concat",
+    "constant",
+    "dims",
+    "div",
+    "gather",
+    "get_dimension_size",
+    "iota",
+    "max",
+    "min",
+    "mul",
+    "neg",
+    "not",
+    "or",
+    "reduce_max",
+    "reduce_min",
+    "reduce_prod",
+    "reduce_sum",
+    "refine",
+    "rem",
+    "reshape",
+    "reverse",
+    "select",
+    "sign",
+    "slice",
+    "sub",
+    "transpose",
+];
 
 /// The elements of a small integer tensor, in row-major order.
 pub type ShapeValue = SmallVec<[DimExpr; 4]>;
@@ -85,6 +123,9 @@ pub fn evaluate_shape_value(
 ) -> Option<ShapeValue> {
     let result = f.value_type(f.value_of(inst)?);
     let count = shape_value_len(result)?;
+    if !SHAPE_VALUE_OPS.contains(&f.op_name(inst)) {
+        return None;
+    }
     let value = match f.op_name(inst) {
         "constant" => return shape_value_of_literal(f.constant_of(f.value_of(inst)?)?),
         "dims" => f.attr(inst, "values")?.as_dim_exprs()?,
@@ -92,6 +133,14 @@ pub fn evaluate_shape_value(
             let op = f.view::<GetDimensionSize>(inst)?;
             let dims = &f.value_type(op.input).as_tensor()?.dims;
             SmallVec::from_iter([dims.get(op.axis.0 as usize)?.to_expr()?])
+        }
+        "iota" => {
+            let axis = usize::try_from(f.view::<Iota>(inst)?.axis.0).ok()?;
+            let shape = result.as_tensor()?.known_shape()?;
+            let extent = *shape.get(axis)?;
+            let step: u64 = shape[axis + 1..].iter().product();
+            let element = |n: u64| DimExpr::constant((n / step % extent) as i64);
+            (0..count as u64).map(element).collect::<Option<_>>()?
         }
         "reshape" | "transpose" | "slice" | "concat" | "broadcast_to" | "broadcast_in_dim"
         | "reverse" | "gather" => return move_elements(f, inst, operand),

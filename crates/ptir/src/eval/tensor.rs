@@ -11,7 +11,8 @@ use num_complex::Complex;
 use sapwood_types::DataType;
 use smallvec::SmallVec;
 
-use super::native::{F8E4M3Fn, F8E5M2, I4, Native, U4};
+use super::native::{F8E4M3Fn, F8E5M2, I4, Native, StoredByte, U4};
+use super::pool::BufferPool;
 use crate::literal::{LiteralError, TensorLiteral};
 use crate::types::{TensorType, ValueType};
 use crate::with_native;
@@ -21,9 +22,19 @@ pub type Shape = SmallVec<[usize; 4]>;
 
 /// A block of elements in memory, charged to the memory limit of the run that created it.
 #[derive(Debug)]
-pub struct Block<T> {
+pub struct Block<T: Native> {
     data: Vec<T>,
     charge: Option<Charge>,
+    // The pool that gets the memory back.
+    pool: Option<Arc<BufferPool>>,
+}
+
+impl<T: Native> Drop for Block<T> {
+    fn drop(&mut self) {
+        if let Some(pool) = &self.pool {
+            pool.put(std::mem::take(&mut self.data));
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -38,7 +49,7 @@ impl Drop for Charge {
     }
 }
 
-impl<T> Deref for Block<T> {
+impl<T: Native> Deref for Block<T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
         &self.data
@@ -47,7 +58,10 @@ impl<T> Deref for Block<T> {
 
 /// The shared, typed storage of all elements of a tensor, row-major.
 #[derive(Clone, Debug)]
-#[allow(missing_docs, reason = "one variant per element type; `index` uses `I64`")]
+#[allow(
+    missing_docs,
+    reason = "one variant per element type; `index` uses `I64`, types without arithmetic `Stored`"
+)]
 pub enum Buffer {
     Bool(Arc<Block<bool>>),
     I4(Arc<Block<I4>>),
@@ -64,6 +78,7 @@ pub enum Buffer {
     Bf16(Arc<Block<bf16>>),
     F8E4M3Fn(Arc<Block<F8E4M3Fn>>),
     F8E5M2(Arc<Block<F8E5M2>>),
+    Stored(Arc<Block<StoredByte>>),
     F32(Arc<Block<f32>>),
     F64(Arc<Block<f64>>),
     C64(Arc<Block<Complex<f32>>>),
@@ -147,7 +162,11 @@ impl Tensor {
             len,
             match first {
                 Some(one) if len == 1 => Data::Splat(split(one)),
-                _ => Data::Dense(T::into_buffer(Arc::new(Block { data: elements, charge: None }))),
+                _ => Data::Dense(T::into_buffer(Arc::new(Block {
+                    data: elements,
+                    charge: None,
+                    pool: None,
+                }))),
             },
         )
     }
@@ -285,7 +304,9 @@ impl Tensor {
     /// Changes the element type and keeps the bits; `None` unless both types have the same native type (`i64` and `index`).
     #[must_use]
     pub fn with_dtype(mut self, dtype: DataType) -> Option<Self> {
-        if with_native!(self.dtype, T => fits::<T>(dtype)) {
+        if self.dtype == dtype
+            || !dtype.is_storage_only() && with_native!(self.dtype, T => fits::<T>(dtype))
+        {
             self.dtype = dtype;
             return Some(self);
         }
@@ -342,8 +363,8 @@ impl Tensor {
         true
     }
 
-    /// Charges the memory of the tensor to `meter` for its lifetime, if it is not charged yet.
-    pub(crate) fn charge(&mut self, meter: &Arc<AtomicU64>) {
+    /// Charges the memory of the tensor to `meter` for its lifetime, if it is not charged yet. The pool gets it afterwards.
+    pub(crate) fn charge(&mut self, meter: &Arc<AtomicU64>, pool: Option<&Arc<BufferPool>>) {
         let bytes = self.stored_bytes();
         if let Data::Dense(buffer) = &mut self.data {
             with_native!(self.dtype, T => {
@@ -352,6 +373,7 @@ impl Tensor {
                 {
                     meter.fetch_add(bytes, Ordering::Relaxed);
                     block.charge = Some(Charge { meter: meter.clone(), bytes });
+                    block.pool = pool.filter(|_| BufferPool::keeps::<T>(block.data.len())).cloned();
                 }
             });
         }
@@ -408,7 +430,9 @@ fn fits<T: Native>(dtype: DataType) -> bool {
 
 // Returns whether elements of type `dtype` are stored in the Rust type of `native`.
 fn is_kept_as(dtype: DataType, native: DataType) -> bool {
-    dtype == native || dtype == DataType::Index && native == DataType::I64
+    dtype == native
+        || dtype == DataType::Index && native == DataType::I64
+        || dtype.is_storage_only() && native.is_storage_only()
 }
 
 fn empty(dtype: DataType, shape: Shape) -> Tensor {
@@ -449,9 +473,9 @@ impl Value {
         self.as_tensor()?.to_literal().ok()
     }
 
-    pub(crate) fn charge(&mut self, meter: &Arc<AtomicU64>) {
+    pub(crate) fn charge(&mut self, meter: &Arc<AtomicU64>, pool: Option<&Arc<BufferPool>>) {
         if let Self::Tensor(t) = self {
-            t.charge(meter);
+            t.charge(meter, pool);
         }
     }
 }

@@ -373,6 +373,20 @@ impl Function {
         Ok(())
     }
 
+    /// Swaps the first two operands of an instruction, if it has two, without checking whether its op accepts them; the verifier does.
+    ///
+    /// # Errors
+    /// If the instruction does not exist.
+    pub fn swap_operands(&mut self, inst: InstId) -> Result<(), EditError> {
+        self.check_inst(inst)?;
+        let &[first, second, ..] = self.operands(inst) else { return Ok(()) };
+        self.record_dfg_undo(|dfg| DfgUndo::Operands { inst, old: dfg.operands(inst).into() });
+        let slot = self.dfg.operand_slots(inst).start;
+        self.dfg.set_operand(slot, inst, second);
+        self.dfg.set_operand(slot + 1, inst, first);
+        Ok(())
+    }
+
     /// Replaces the attributes of an instruction without checking them; the verifier and the builder do.
     ///
     /// # Errors

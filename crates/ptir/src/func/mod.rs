@@ -31,6 +31,7 @@ use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::Name;
 use crate::op::{Effects, Op, OpDef, OpKey, Registry};
+use crate::ops::{BroadcastInDim, BroadcastTo};
 use crate::types::ValueType;
 
 pub(crate) use dfg::{Dfg, NO_HINT, PARAM_BIT};
@@ -167,6 +168,17 @@ impl Function {
     /// Sets the source span of the function.
     pub fn set_span(&mut self, span: Span) {
         self.span = span;
+    }
+
+    // Returns whether a registry defines an unregistered op of the function.
+    pub(crate) fn is_redefined_by(&self, registry: &Registry) -> bool {
+        let mut keys = self.insts_unordered().map(|inst| self.op_key(inst));
+        keys.any(|key| self.registry().get(key).is_none() && registry.get(key).is_some())
+    }
+
+    // The new registry must define all registered ops of the function alike.
+    pub(crate) fn set_registry(&mut self, registry: &Arc<Registry>) {
+        self.dfg.registry = registry.clone();
     }
 
     /// Returns the registry of the ops that this function may contain.
@@ -458,6 +470,17 @@ impl Function {
     #[inline]
     pub fn constant_of(&self, value: ValueId) -> Option<&TensorLiteral> {
         self.dfg.constant_of(value)
+    }
+
+    /// Returns the literal, all of whose elements are equal, that a broadcast repeats; `None` if a value is not such a broadcast.
+    #[must_use]
+    pub fn repeated_splat(&self, value: ValueId) -> Option<&TensorLiteral> {
+        let inst = self.inst_of(value)?;
+        if !self.is::<BroadcastTo>(inst) && !self.is::<BroadcastInDim>(inst) {
+            return None;
+        }
+        let literal = self.constant_of(*self.operands(inst).first()?)?;
+        literal.as_splat().map(|_| literal)
     }
 
     /// Returns the parameters of a body.

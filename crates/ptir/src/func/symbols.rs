@@ -62,7 +62,7 @@ impl Function {
 // Unlike a dim, the result may be a negative number.
 fn substituted(expr: DimExpr, replacement: &mut dyn FnMut(Name) -> Dim) -> Option<DimExpr> {
     let mut found: Vec<(Name, DimExpr)> = Vec::new();
-    for name in expr.symbols() {
+    for &name in expr.symbols() {
         found.push((name, replacement(name).to_expr()?));
     }
     expr.substitute(&|name| found.iter().find(|(other, _)| *other == name).map(|&(_, e)| e))

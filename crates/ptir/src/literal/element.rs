@@ -6,7 +6,7 @@ use half::{bf16, f16};
 use sapwood_types::DataType;
 use smallvec::SmallVec;
 
-use crate::eval::narrow;
+use crate::eval::{narrow, stored};
 
 type ElementBytes = SmallVec<[u8; 16]>;
 
@@ -55,6 +55,9 @@ pub(crate) fn float_element(dtype: DataType, x: f64) -> Option<ElementBytes> {
     if x.is_nan() && !dtype.is_complex() {
         return canonical_nan(dtype);
     }
+    if dtype.is_storage_only() {
+        return stored_element(dtype, x);
+    }
     Some(match dtype {
         DataType::F64 => SmallVec::from_slice(&x.to_le_bytes()),
         DataType::F32 => {
@@ -81,6 +84,20 @@ pub(crate) fn float_element(dtype: DataType, x: f64) -> Option<ElementBytes> {
     })
 }
 
+// Rounds to an element of a type without arithmetic. A number that rounds to NaN or beyond the largest element does not fit; a 2-bit
+// integer must be exact.
+fn stored_element(dtype: DataType, x: f64) -> Option<ElementBytes> {
+    let bits = stored::nearest(dtype, x);
+    let value = stored::value(dtype, bits);
+    let fits = match dtype {
+        DataType::I2 | DataType::U2 => value == x,
+        // Beyond the middle of the largest and the next number.
+        DataType::F4E2M1Fn => x.abs() < 7.0,
+        _ => !value.is_nan(),
+    };
+    fits.then(|| SmallVec::from_slice(&[bits]))
+}
+
 /// Returns the NaN that is written `nan`: positive, quiet, without payload.
 fn canonical_nan(dtype: DataType) -> Option<ElementBytes> {
     let bytes: &[u8] = match dtype {
@@ -90,7 +107,7 @@ fn canonical_nan(dtype: DataType) -> Option<ElementBytes> {
         DataType::Bf16 => &[0xc0, 0x7f],
         DataType::F8E4M3Fn => &[0x7f],
         DataType::F8E5M2 => &[0x7e],
-        _ => return None,
+        _ => return stored::nan(dtype).map(|bits| SmallVec::from_slice(&[bits])),
     };
     Some(SmallVec::from_slice(bytes))
 }
@@ -118,7 +135,7 @@ pub(crate) fn write_element(out: &mut String, dtype: DataType, bytes: &[u8]) {
             write_element(out, part, &bytes[half..]);
             out.push(')');
         }
-        _ if dtype.is_integer() => {
+        _ if dtype.holds_integers() => {
             let mut wide =
                 [if dtype.is_signed() && bytes[bytes.len() - 1] >= 0x80 { 0xff } else { 0 }; 16];
             wide[..bytes.len()].copy_from_slice(bytes);
@@ -175,6 +192,7 @@ pub(crate) fn float_value(dtype: DataType, bytes: &[u8]) -> f64 {
         DataType::F32 => f64::from(f32::from_bits(u64::from_le_bytes(array(4)) as u32)),
         DataType::F16 => f16::from_bits(u64::from_le_bytes(array(2)) as u16).to_f64(),
         DataType::Bf16 => bf16::from_bits(u64::from_le_bytes(array(2)) as u16).to_f64(),
+        _ if dtype.is_storage_only() => stored::value(dtype, bytes[0]),
         _ => f8_value(dtype, bytes[0]),
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use sapwood_types::DataType;
 use smallvec::SmallVec;
 
+use crate::eval::{Float, Int, Native};
 use crate::text::{LongLiteralMode, write_literal};
 use crate::types::{MAX_RANK, TensorType};
 
@@ -282,6 +283,41 @@ impl TensorLiteral {
         Ok(Self { dtype: self.dtype, shape: SmallVec::from_slice(shape), data: self.data.clone() })
     }
 
+    /// Returns a literal with the axes in another order: axis `i` of the result is axis `perm[i]`. `None` if `perm` does not name each axis once.
+    #[must_use]
+    pub fn transposed(&self, perm: &[usize]) -> Option<Self> {
+        let rank = self.shape.len();
+        if perm.len() != rank || !(0..rank).all(|axis| perm.contains(&axis)) {
+            return None;
+        }
+        let shape: SmallVec<_> = perm.iter().map(|&axis| self.shape[axis]).collect();
+        let LiteralData::Dense(bytes) = &self.data else {
+            return Some(Self { dtype: self.dtype, shape, data: self.data.clone() });
+        };
+        let size = self.dtype.byte_size();
+        let mut strides: SmallVec<[usize; 4]> = SmallVec::from_elem(size, rank);
+        for axis in (1..rank).rev() {
+            strides[axis - 1] = strides[axis] * usize::try_from(self.shape[axis]).ok()?;
+        }
+        let mut moved = Vec::with_capacity(bytes.len());
+        let mut index: SmallVec<[u64; 4]> = SmallVec::from_elem(0, rank);
+        let mut at = 0;
+        while moved.len() < bytes.len() {
+            moved.extend_from_slice(bytes.get(at..at + size)?);
+            for axis in (0..rank).rev() {
+                let stride = strides[perm[axis]];
+                index[axis] += 1;
+                at += stride;
+                if index[axis] < shape[axis] {
+                    break;
+                }
+                at -= stride * usize::try_from(shape[axis]).ok()?;
+                index[axis] = 0;
+            }
+        }
+        Self::new(self.dtype, &shape, &moved).ok()
+    }
+
     /// Returns whether all elements are zero. Negative zero does not count as zero.
     #[must_use]
     pub fn is_zero(&self) -> bool {
@@ -293,6 +329,23 @@ impl TensorLiteral {
     pub fn is_filled_with(&self, number: f64) -> bool {
         let one = Self::filled(self.dtype, &[], number);
         self.as_splat().is_some_and(|bytes| one.is_ok_and(|one| one.as_splat() == Some(bytes)))
+    }
+
+    /// Returns the number that all elements are, for integers and real floats. A large integer is rounded.
+    ///
+    /// ```
+    /// # use sapwood_ptir::TensorLiteral;
+    /// assert_eq!(TensorLiteral::from_slice(&[2], &[2.5f32, 2.5])?.splat_number(), Some(2.5));
+    /// assert_eq!(TensorLiteral::from_slice(&[2], &[1i32, 2])?.splat_number(), None);
+    /// # Ok::<(), sapwood_ptir::LiteralError>(())
+    /// ```
+    #[must_use]
+    pub fn splat_number(&self) -> Option<f64> {
+        let bytes = self.as_splat()?;
+        if self.dtype.is_float() {
+            return crate::with_float!(self.dtype, T => Some(T::from_bytes(bytes).number()), _ => None);
+        }
+        crate::with_int!(self.dtype, T => Some(T::from_bytes(bytes).to_i128() as f64), _ => None)
     }
 
     /// Returns whether all elements are one.
@@ -330,6 +383,9 @@ fn check_bytes(dtype: DataType, bytes: &[u8]) -> Result<(), LiteralError> {
         DataType::Bool => |b| b <= 1,
         DataType::U4 => |b| b < 16,
         DataType::I4 => |b| (-8..8).contains(&(b as i8)),
+        DataType::U2 => |b| b < 4,
+        DataType::I2 => |b| (-2..2).contains(&b.cast_signed()),
+        DataType::F4E2M1Fn => |b| b < 16,
         _ => return Ok(()),
     };
     match bytes.iter().position(|&b| !fits(b)) {

@@ -353,8 +353,11 @@ fn check_type_limits(types: &[ValueType]) -> Result<(), OpError> {
     types.iter().try_for_each(ValueType::check_limits).map_err(OpError::new)
 }
 
-// Checks the number of operands and regions first, so that inference functions can rely on it.
-pub(crate) fn infer_checked(cx: &InferCx<'_>) -> InferResult {
+/// Infers the result types of an instruction after checking the numbers of its operands and regions, on which inference functions rely.
+///
+/// # Errors
+/// If operands, attributes or regions do not fit the op.
+pub fn infer_checked(cx: &InferCx<'_>) -> InferResult {
     let def = cx.def;
     if def.variadic_len(cx.operands.len()).is_none() {
         return Err(OpError::new(format!(

@@ -1,7 +1,7 @@
 //! Registries: the sets of ops that programs may contain.
 
-use std::fmt;
 use std::sync::{Arc, OnceLock};
+use std::{fmt, iter};
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -12,9 +12,22 @@ use super::op_def::OpDef;
 /// An immutable set of ops, shared by programs and functions.
 #[derive(Clone, Default)]
 pub struct Registry {
+    table: OpTable,
+    lazy: Vec<Arc<LazyOps>>,
+}
+
+#[derive(Clone, Default)]
+struct OpTable {
     by_key: Vec<Option<Arc<OpDef>>>,
     by_name: HashMap<&'static str, OpKey, FxBuildHasher>,
     order: Vec<OpKey>,
+}
+
+/// Ops that are defined when one of them is needed.
+struct LazyOps {
+    prefix: &'static str,
+    make: fn() -> Vec<OpDef>,
+    table: OnceLock<OpTable>,
 }
 
 /// The reason why an op cannot be registered.
@@ -49,6 +62,15 @@ impl Registry {
         BUILTIN.get_or_init(make).clone()
     }
 
+    /// Returns a registry of these ops and of others whose names begin with a prefix. They are defined when one of them is looked up,
+    /// or all ops are listed: most programs of most formats have none of them. The names must be words of the text form.
+    #[must_use]
+    pub fn with_lazy(&self, prefix: &'static str, make: fn() -> Vec<OpDef>) -> Arc<Self> {
+        let mut registry = self.clone();
+        registry.lazy.push(Arc::new(LazyOps { prefix, make, table: OnceLock::new() }));
+        Arc::new(registry)
+    }
+
     /// Returns a registry of these ops and more.
     ///
     /// # Errors
@@ -68,6 +90,45 @@ impl Registry {
     }
 
     fn add(&mut self, def: OpDef) {
+        self.table.add(def);
+    }
+
+    /// Returns the definition of an op by its key.
+    #[must_use]
+    #[inline]
+    pub fn get(&self, key: OpKey) -> Option<&OpDef> {
+        match self.table.get(key) {
+            Some(def) => Some(def),
+            None => self.lazy_of(key.name())?.table().get(key),
+        }
+    }
+
+    #[cold]
+    fn lazy_of(&self, name: &str) -> Option<&LazyOps> {
+        self.lazy.iter().find(|lazy| name.starts_with(lazy.prefix)).map(|lazy| &**lazy)
+    }
+
+    /// Returns the definition of an op by its name.
+    #[must_use]
+    pub fn by_name(&self, name: &str) -> Option<&OpDef> {
+        match self.table.by_name.get(name) {
+            Some(&key) => self.table.get(key),
+            None => {
+                let table = self.lazy_of(name)?.table();
+                table.get(*table.by_name.get(name)?)
+            }
+        }
+    }
+
+    /// Iterates over all definitions, in the order of the tables.
+    pub fn defs(&self) -> impl Iterator<Item = &OpDef> {
+        let tables = iter::once(&self.table).chain(self.lazy.iter().map(|lazy| lazy.table()));
+        tables.flat_map(|table| table.order.iter().filter_map(|&key| table.get(key)))
+    }
+}
+
+impl OpTable {
+    fn add(&mut self, def: OpDef) {
         let key = def.key;
         if self.by_key.len() <= key.index() {
             self.by_key.resize(key.index() + 1, None);
@@ -78,27 +139,24 @@ impl Registry {
         self.by_key[key.index()] = Some(Arc::new(def));
     }
 
-    /// Returns the definition of an op by its key.
-    #[must_use]
     #[inline]
-    pub fn get(&self, key: OpKey) -> Option<&OpDef> {
+    fn get(&self, key: OpKey) -> Option<&OpDef> {
         self.by_key.get(key.index())?.as_deref()
     }
+}
 
-    /// Returns the definition of an op by its name.
-    #[must_use]
-    pub fn by_name(&self, name: &str) -> Option<&OpDef> {
-        self.get(*self.by_name.get(name)?)
-    }
-
-    /// Iterates over all definitions, in the order of the tables.
-    pub fn defs(&self) -> impl Iterator<Item = &OpDef> {
-        self.order.iter().filter_map(|&key| self.get(key))
+impl LazyOps {
+    fn table(&self) -> &OpTable {
+        self.table.get_or_init(|| {
+            let mut table = OpTable::default();
+            (self.make)().into_iter().for_each(|def| table.add(def));
+            table
+        })
     }
 }
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Registry({} ops)", self.order.len())
+        write!(f, "Registry({} ops)", self.table.order.len())
     }
 }

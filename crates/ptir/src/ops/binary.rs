@@ -9,14 +9,14 @@ crate::ops! {
     family "binary", table binary_ops, values BinaryValueOps, graph BinaryGraphOps;
 
     /// Adds two values. Integers wrap. For bools, the result is the logical or.
-    op add Add "add" (lhs: Value, rhs: Value) {} -> one [elementwise, commutative] = |cx| infer_same_types(cx, DtypeClass::ANY), eval = k::add;
+    op add Add "add" (lhs: Value, rhs: Value) {} -> one [elementwise, commutative] = |cx| infer_same_types(cx, DtypeClass::COMPUTED), eval = k::add;
 
     /// Subtracts `rhs` from `lhs`. Integers wrap.
     op sub Sub "sub" (lhs: Value, rhs: Value) {} -> one [elementwise] = |cx| infer_same_types(cx, DtypeClass::NUMBER), eval = k::sub;
 
     /// Multiplies two values. Integers wrap. For bools, the result is the logical and. A complex product is computed
     /// from four real products, each of them rounded.
-    op mul Mul "mul" (lhs: Value, rhs: Value) {} -> one [elementwise, commutative] = |cx| infer_same_types(cx, DtypeClass::ANY), eval = k::mul;
+    op mul Mul "mul" (lhs: Value, rhs: Value) {} -> one [elementwise, commutative] = |cx| infer_same_types(cx, DtypeClass::COMPUTED), eval = k::mul;
 
     /// Divides `lhs` by `rhs`. Integer division rounds towards zero; division by zero gives -1 (all bits one), and
     /// the smallest signed integer divided by -1 gives itself. Floats follow IEEE 754. Complex division is computed
@@ -39,13 +39,13 @@ crate::ops! {
     /// than 0. For bools, it is the logical and. Complex numbers are compared by real part, then by imaginary part;
     /// -0 equals 0, and is smaller only if all parts are otherwise equal. If any part is NaN, both parts of the
     /// result are NaN.
-    op min Min "min" (lhs: Value, rhs: Value) {} -> one [elementwise, commutative] = |cx| infer_same_types(cx, DtypeClass::ANY), eval = k::min;
+    op min Min "min" (lhs: Value, rhs: Value) {} -> one [elementwise, commutative] = |cx| infer_same_types(cx, DtypeClass::COMPUTED), eval = k::min;
 
     /// Returns the larger of two values. For floats, the result is NaN if either operand is NaN, and -0 is smaller
     /// than 0. For bools, it is the logical or. Complex numbers are compared by real part, then by imaginary part; -0
     /// equals 0, and is smaller only if all parts are otherwise equal. If any part is NaN, both parts of the result
     /// are NaN.
-    op max Max "max" (lhs: Value, rhs: Value) {} -> one [elementwise, commutative] = |cx| infer_same_types(cx, DtypeClass::ANY), eval = k::max;
+    op max Max "max" (lhs: Value, rhs: Value) {} -> one [elementwise, commutative] = |cx| infer_same_types(cx, DtypeClass::COMPUTED), eval = k::max;
 
     /// Computes the logical and of bools, or the bitwise and of integers.
     op and And "and" (lhs: Value, rhs: Value) {} -> one [elementwise, commutative] = |cx| infer_same_types(cx, DtypeClass::INT_BOOL), eval = k::and;

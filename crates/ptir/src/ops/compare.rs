@@ -70,7 +70,7 @@ crate::ops! {
 }
 
 fn infer_compare(cx: &InferCx<'_>) -> InferResult {
-    let types = infer_same_types(cx, DtypeClass::ANY)?;
+    let types = infer_same_types(cx, DtypeClass::COMPUTED)?;
     let Some(ty) = types[0].as_tensor() else { return Ok(types) };
     let direction = cx.word("direction")?;
     if ty.dtype.is_complex() && !matches!(direction, "eq" | "ne") {

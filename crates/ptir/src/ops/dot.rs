@@ -41,7 +41,7 @@ fn infer_dot_general(cx: &InferCx<'_>) -> InferResult {
         ))
         .with_help("promotion is never implicit; insert a `cast`"));
     }
-    DtypeClass::ANY.check("lhs", lhs.dtype)?;
+    DtypeClass::COMPUTED.check("lhs", lhs.dtype)?;
     check_accumulate_dtype(cx, lhs.dtype)?;
     let (lb, rb) = (cx.axes("lhs_batch", lhs.rank())?, cx.axes("rhs_batch", rhs.rank())?);
     let (lc, rc) = (cx.axes("lhs_contract", lhs.rank())?, cx.axes("rhs_contract", rhs.rank())?);

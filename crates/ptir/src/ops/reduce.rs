@@ -22,7 +22,7 @@ crate::ops! {
         keepdims: bool = false,
         /// Type in which sums are computed; by default f32 for narrower floats.
         accumulate: Option<DataType>,
-    } -> one [flops(cost::reduction)] = |cx| infer_named_reduction(cx, DtypeClass::ANY), eval = k::reduce_sum;
+    } -> one [flops(cost::reduction)] = |cx| infer_named_reduction(cx, DtypeClass::COMPUTED), eval = k::reduce_sum;
 
     /// Multiplies elements over axes, in row-major order, starting from one. Integers wrap; for bools, the product is
     /// the and. The product of no elements is one.
@@ -33,7 +33,7 @@ crate::ops! {
         keepdims: bool = false,
         /// Type in which products are computed; by default f32 for narrower floats.
         accumulate: Option<DataType>,
-    } -> one [flops(cost::reduction)] = |cx| infer_named_reduction(cx, DtypeClass::ANY), eval = k::reduce_prod;
+    } -> one [flops(cost::reduction)] = |cx| infer_named_reduction(cx, DtypeClass::COMPUTED), eval = k::reduce_prod;
 
     /// Finds the largest element over axes, as by `max`: NaN if any element is NaN. For no elements, the result is
     /// the smallest value: -infinity for floats (the lowest finite number in f8e4m3fn), the minimum for integers,

@@ -20,7 +20,7 @@ impl DtypeClass {
     pub(super) const NUMBER: Self = Self(7, "numbers");
     pub(super) const INT_BOOL: Self = Self(12, "integers and bool");
     pub(super) const REAL_BOOL: Self = Self(13, "floats, integers and bool");
-    pub(super) const ANY: Self = Self(15, "any element type");
+    pub(super) const COMPUTED: Self = Self(15, "numbers and bool");
 
     fn contains(self, dtype: DataType) -> bool {
         let bit = if dtype.is_float() {
@@ -29,8 +29,11 @@ impl DtypeClass {
             2
         } else if dtype.is_integer() {
             4
-        } else {
+        } else if dtype.is_bool() {
             8
+        } else {
+            // Types that are only stored and cast are in no class.
+            0
         };
         self.0 & bit != 0
     }

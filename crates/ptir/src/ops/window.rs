@@ -77,7 +77,7 @@ fn infer_reduce_window(cx: &InferCx<'_>) -> InferResult {
 fn infer_select_and_scatter(cx: &InferCx<'_>) -> InferResult {
     let (input, source) = (cx.tensor(0)?, cx.tensor(1)?);
     check_same_dtype(0, input, 1, source)?;
-    let init = check_scalar(cx, 2, "`init`", DtypeClass::ANY)?;
+    let init = check_scalar(cx, 2, "`init`", DtypeClass::COMPUTED)?;
     if init != input.dtype {
         return Err(OpError::new(format!(
             "`init` has element type {init}, the input has {}",

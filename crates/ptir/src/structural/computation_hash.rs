@@ -9,10 +9,10 @@ use crate::ids::{BodyId, InstId, TypeId, ValueId};
 const HASH_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 // The initial state of a hash, so that the first word is mixed before the second one is added.
-const HASH_SEED: u64 = 0x2545_f491_4f6c_dd1d;
+pub(super) const HASH_SEED: u64 = 0x2545_f491_4f6c_dd1d;
 
 #[inline]
-fn mix(hash: u64, word: u64) -> u64 {
+pub(super) fn mix(hash: u64, word: u64) -> u64 {
     (hash ^ word).wrapping_mul(HASH_MULTIPLIER).rotate_left(29)
 }
 

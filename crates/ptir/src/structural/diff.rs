@@ -150,25 +150,17 @@ pub fn diff_functions(a: &Function, b: &Function, mode: Mode) -> Vec<Difference>
 
 /// Returns all differences between two bodies. The list is empty if and only if they are equal in this mode.
 #[must_use]
-pub fn diff_bodies(
-    (a, left): (&Function, BodyId),
-    (b, right): (&Function, BodyId),
-    mode: Mode,
-) -> Vec<Difference> {
-    let first = first_mismatch_bodies((a, left), (b, right), mode);
-    diff_scopes((a, Scope::Body(left)), (b, Scope::Body(right)), mode, first)
+pub fn diff_bodies(a: (&Function, BodyId), b: (&Function, BodyId), mode: Mode) -> Vec<Difference> {
+    let scope = |(f, body)| (f, Scope::Body(body));
+    diff_scopes(scope(a), scope(b), mode, first_mismatch_bodies(a, b, mode))
 }
 
 /// Returns all differences between two instructions and their regions. The list is empty if and only if they are
 /// equal in this mode.
 #[must_use]
-pub fn diff_insts(
-    (a, left): (&Function, InstId),
-    (b, right): (&Function, InstId),
-    mode: Mode,
-) -> Vec<Difference> {
-    let first = first_mismatch_insts((a, left), (b, right), mode);
-    diff_scopes((a, Scope::Inst(left)), (b, Scope::Inst(right)), mode, first)
+pub fn diff_insts(a: (&Function, InstId), b: (&Function, InstId), mode: Mode) -> Vec<Difference> {
+    let scope = |(f, inst)| (f, Scope::Inst(inst));
+    diff_scopes(scope(a), scope(b), mode, first_mismatch_insts(a, b, mode))
 }
 
 fn diff_scopes(

@@ -130,8 +130,9 @@ pub(super) trait HashCodes {
     fn mix_code(&self, state: Self::State, code: Self::Code) -> Self::State;
 }
 
-/// Mixes all parts of an instruction that comparisons compare.
-#[inline]
+/// Mixes all parts of an instruction that comparisons compare. Inlined into the few loops that hash instructions: `cse` takes 14 % more
+/// instructions otherwise.
+#[inline(always)]
 pub(super) fn mix_inst<C: HashCodes>(codes: &mut C, f: &Function, inst: InstId) -> C::State {
     let mut state = codes.start(inst);
     for result in f.dfg.result_data(inst) {
@@ -155,7 +156,7 @@ pub(super) fn mix_inst<C: HashCodes>(codes: &mut C, f: &Function, inst: InstId) 
     state
 }
 
-struct FunctionHasher<'a> {
+pub(super) struct FunctionHasher<'a> {
     f: &'a Function,
     mode: Mode,
     effects: IndexTable<bool>,
@@ -193,6 +194,28 @@ impl<'a> FunctionHasher<'a> {
             regions: HashMap::default(),
             position: 0,
             outside,
+            types: HashMap::default(),
+            attrs: HashMap::default(),
+            dims,
+        }
+    }
+
+    /// Returns a hasher for attributes and types only.
+    pub(super) fn for_contents(f: &'a Function) -> Self {
+        let mut dims = HashMap::default();
+        if f.has_named_dims() {
+            let params = f.params().iter().map(|&param| f.value_type(param));
+            dims.extend(binding_order(params, |_| false).into_iter().zip(0..));
+        }
+        Self {
+            f,
+            mode: Mode::DataFlow,
+            effects: IndexTable::new(false, 0, true),
+            insts: IndexTable::new(false, 0, Hash128::default()),
+            depths: IndexTable::new(false, 0, u64::MAX),
+            regions: HashMap::default(),
+            position: 0,
+            outside: HashMap::default(),
             types: HashMap::default(),
             attrs: HashMap::default(),
             dims,
@@ -255,7 +278,7 @@ impl<'a> FunctionHasher<'a> {
         hash
     }
 
-    fn hash_op_and_attrs(&mut self, inst: InstId) -> Hash128 {
+    pub(super) fn hash_op_and_attrs(&mut self, inst: InstId) -> Hash128 {
         let f = self.f;
         let key = (f.op_key(inst), f.attr_id(inst));
         if let Some(&hash) = self.attrs.get(&key) {
@@ -278,7 +301,7 @@ impl<'a> FunctionHasher<'a> {
         hash
     }
 
-    fn hash_type(&mut self, id: TypeId) -> Hash128 {
+    pub(super) fn hash_type(&mut self, id: TypeId) -> Hash128 {
         if let Some(&hash) = self.types.get(&id) {
             return hash;
         }

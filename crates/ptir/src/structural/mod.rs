@@ -24,6 +24,7 @@ mod equivalence;
 mod hash;
 mod location;
 mod mismatch;
+mod operand_order;
 mod pairing;
 mod renaming;
 mod scope;
@@ -43,6 +44,7 @@ pub use equivalence::{Equivalence, compare_regions, same_computation};
 pub use hash::{HASH_VERSION, hash, hash_body, hash_function, hash_inst, inst_hashes};
 pub use location::{Location, Mismatch, Reason};
 pub use mismatch::{BodyPart, InstPart, Unequal};
+pub use operand_order::misordered_operands;
 
 /// The equivalence that a comparison uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

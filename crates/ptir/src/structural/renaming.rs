@@ -22,7 +22,11 @@ pub(super) struct Renaming<'a> {
     inside: (ScopeMembership, ScopeMembership),
     dims: Bijection<Name>,
     outside: Bijection<ValueId>,
+    // The positions of symbols in the order in which the parameters of both functions bind them. Computed when they are first needed.
+    binding_orders: Option<(BindingPositions, BindingPositions)>,
 }
+
+type BindingPositions = HashMap<Name, usize, FxBuildHasher>;
 
 /// A bijection that is extended pair by pair.
 struct Bijection<T> {
@@ -51,6 +55,7 @@ impl<'a> Renaming<'a> {
             inside: (ScopeMembership::new(a, left), ScopeMembership::new(b, right)),
             dims: Bijection::new(),
             outside: Bijection::new(),
+            binding_orders: None,
         }
     }
 
@@ -101,19 +106,23 @@ impl<'a> Renaming<'a> {
         if let (Some(d), Some(e)) = (x.as_symbol(), y.as_symbol()) {
             return self.dims.pair(d, e);
         }
-        let mut left = x.symbols();
-        left.retain(|name| !self.dims.to.contains_key(name));
-        let mut right = y.symbols();
-        right.retain(|name| !self.dims.from.contains_key(name));
+        let (left, right) = (x.symbols().iter().copied(), y.symbols().iter().copied());
+        let mut left: Vec<Name> = left.filter(|n| !self.dims.to.contains_key(n)).collect();
+        let mut right: Vec<Name> = right.filter(|n| !self.dims.from.contains_key(n)).collect();
         if left.len() != right.len() {
             return false;
         }
         if left.len() > 1 {
-            for (f, names) in [(self.a, &mut left), (self.b, &mut right)] {
-                let params = f.params().iter().map(|&param| f.value_type(param));
-                let order = binding_order(params, |_| false);
-                names.sort_by_key(|name| order.iter().position(|other| other == name));
-            }
+            let (a, b) = self.binding_orders.get_or_insert_with(|| {
+                [self.a, self.b]
+                    .map(|f| {
+                        let params = f.params().iter().map(|&param| f.value_type(param));
+                        binding_order(params, |_| false).into_iter().zip(0..).collect()
+                    })
+                    .into()
+            });
+            left.sort_by_key(|name| a.get(name));
+            right.sort_by_key(|name| b.get(name));
         }
         let paired = left.into_iter().zip(right).all(|(d, e)| self.dims.pair(d, e));
         paired && x.renamed(&mut |name| self.dims.to.get(&name).copied()) == Some(y)

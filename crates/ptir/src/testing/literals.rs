@@ -3,6 +3,7 @@
 use sapwood_types::DataType;
 
 use crate::attr::Attr;
+use crate::eval::stored;
 use crate::literal::TensorLiteral;
 use crate::name::Name;
 use crate::types::TensorType;
@@ -44,6 +45,7 @@ pub fn random_literal(rng: &mut Rng, ty: &TensorType) -> Option<TensorLiteral> {
             DataType::Bool => bytes[0] &= 1,
             DataType::U4 => bytes[0] &= 15,
             DataType::I4 => bytes[0] = (((bytes[0] << 4) as i8) >> 4) as u8,
+            dtype if dtype.is_storage_only() => bytes[0] = stored::canonical(dtype, bytes[0]),
             _ => {}
         }
         bytes

@@ -4,7 +4,7 @@ use sapwood_types::DataType;
 use smallvec::SmallVec;
 
 use super::generate::ProgramGenerator;
-use super::tensors::{ints_attr, op_key};
+use super::tensors::{ints_attr, op_key, row_index_attrs};
 use crate::attr::{Attr, Pairs};
 use crate::op::OpParts;
 use crate::types::{Dim, TensorType, ValueType};
@@ -138,14 +138,7 @@ impl ProgramGenerator<'_> {
                 parts.operands.push(self.tensor(TensorType::new(dtype, [n, m])));
                 parts.operands.push(self.tensor(TensorType::new(DataType::I32, [k, 1])));
                 parts.operands.push(self.tensor(TensorType::new(dtype, [k, m])));
-                parts.attrs.extend([
-                    ints_attr([1]),
-                    ints_attr([0]),
-                    ints_attr([]),
-                    ints_attr([]),
-                    ints_attr([0]),
-                    Attr::Int(1),
-                ]);
+                parts.attrs.extend(row_index_attrs());
                 parts.regions.push(self.reducer_region(&[dtype])?);
             }
             _ => return None,

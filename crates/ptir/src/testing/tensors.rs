@@ -12,6 +12,12 @@ pub(super) fn ints_attr(list: impl IntoIterator<Item = usize>) -> Attr {
     Attr::Ints(list.into_iter().map(|n| n as i64).collect())
 }
 
+/// Returns the first attributes of a gather or scatter of rows of a matrix, selected by a vector of indices.
+pub(super) fn row_index_attrs() -> [Attr; 6] {
+    let none = || ints_attr([]);
+    [ints_attr([1]), ints_attr([0]), none(), none(), ints_attr([0]), Attr::Int(1)]
+}
+
 const NONE: Attr = Attr::Unit;
 
 impl ProgramGenerator<'_> {
@@ -446,15 +452,8 @@ impl ProgramGenerator<'_> {
         let dtype = self.random_dtype();
         let input = self.tensor(TensorType::new(dtype, [n, m]));
         let indices = self.tensor(TensorType::new(DataType::I64, [k, 1]));
-        let attrs = vec![
-            ints_attr([1]),
-            ints_attr([0]),
-            ints_attr([]),
-            ints_attr([]),
-            ints_attr([0]),
-            Attr::Int(1),
-            ints_attr([1, m as usize]),
-        ];
+        let mut attrs = Vec::from(row_index_attrs());
+        attrs.push(ints_attr([1, m as usize]));
         (vec![input, indices], attrs, vec![])
     }
 

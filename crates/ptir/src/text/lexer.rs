@@ -73,15 +73,21 @@ impl<'a> Lexer<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         // A byte order mark is not part of the text.
         let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let ascii = text.as_bytes()[start..].is_ascii();
+        Self { at: start, counted: start, ascii, ..Self::of_first_tokens(text) }
+    }
+
+    /// Creates a lexer of a few tokens at the start of a text, which does not look at the rest of the text.
+    pub(crate) fn of_first_tokens(text: &'a str) -> Self {
         Self {
             text,
             bytes: text.as_bytes(),
-            at: start,
+            at: 0,
             end: text.len(),
             line: 1,
-            counted: start,
+            counted: 0,
             column: 1,
-            ascii: text.as_bytes()[start..].is_ascii(),
+            ascii: false,
             comments: None,
         }
     }

@@ -322,10 +322,10 @@ impl LiteralReader<'_, '_> {
                 _ => None,
             },
             TokenKind::Int if dtype.is_bool() => None,
-            TokenKind::Int if dtype.is_integer() => {
+            TokenKind::Int if dtype.holds_integers() => {
                 text.parse().ok().and_then(|n| int_element(dtype, n))
             }
-            TokenKind::Float if text == "-nan" && !dtype.is_integer() && !dtype.is_bool() => {
+            TokenKind::Float if text == "-nan" && !dtype.holds_integers() && !dtype.is_bool() => {
                 let digits = 2 * dtype.byte_size();
                 let message = format!(
                     "a NaN is written without a sign: `nan`, or its bits, `0x` and {digits} digits"

@@ -6,7 +6,7 @@ use sapwood_ir::{
     BinaryOp, Callee, Expr, ExprRef, Function, IntoType as _, IterArg, Program, Stmt, Type,
     TypeRef, UnaryOp, Var,
 };
-use sapwood_structural::AnyRef;
+use sapwood_structural::{AnyRef, Seq, Value};
 use sapwood_types::{DataType, Span};
 
 use super::arguments::{Argument, span};
@@ -48,10 +48,8 @@ pub(super) fn constructor_of(name: &str) -> Option<NativeConstructor> {
         "ConstInt" => const_int,
         "ConstFloat" => const_float,
         "ConstBool" => const_bool,
-        "Op" => |args, kwargs| callee("Op", args, kwargs).map(|name| Callee::op(&name).into_any()),
-        "GlobalVar" => |args, kwargs| {
-            callee("GlobalVar", args, kwargs).map(|name| Callee::global_var(&name).into_any())
-        },
+        "Op" => op,
+        "GlobalVar" => global_var,
         "Call" => call,
         "TupleGetItemExpr" => tuple_get_item,
         "MakeTuple" => make_tuple,
@@ -209,15 +207,63 @@ fn const_bool<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<A
     Ok(Expr::const_bool(truth.is_true(), span).into_any())
 }
 
-fn callee<'py>(
-    class: &'static str,
-    args: Args<'_, 'py>,
-    kwargs: Keywords<'_, 'py>,
-) -> PyResult<String> {
-    let [Some(object)] = &bind(class, ["name"], 1, args, kwargs)? else {
-        return Err(errors::argument_error(args.py(), "missing argument"));
+/// Implements `Op(name, attrs, span)`; the attributes are numbers, texts and lists by name.
+fn op<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
+    let py = args.py();
+    let [Some(name), given, spanned] = &bind("Op", ["name", "attrs", "span"], 1, args, kwargs)?
+    else {
+        return Err(errors::argument_error(py, "missing argument"));
     };
-    Ok(Argument { class, name: "name", object }.text()?.to_owned())
+    let name = Argument { class: "Op", name: "name", object: name }.text()?.to_owned();
+    let mut attrs = Vec::new();
+    if let Some(object) = given.as_ref().filter(|object| !object.is_none()) {
+        let items = object.call_method0("items").map_err(|_| {
+            Argument { class: "Op", name: "attrs", object }.type_error("a mapping of attributes")
+        })?;
+        for item in items.try_iter()? {
+            let (key, value): (Bound<'py, PyAny>, Bound<'py, PyAny>) = item?.extract()?;
+            let key = Argument { class: "Op", name: "attrs", object: &key }.text()?.to_owned();
+            attrs.push((key.clone(), attr_value(&key, &value, 0)?));
+        }
+    }
+    Ok(Callee::op_with_attrs(&name, attrs, span("Op", spanned.as_ref())?).into_any())
+}
+
+/// Converts the value of an attribute: a number, a text, a data type, or a list of these.
+fn attr_value(name: &str, object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
+    let py = object.py();
+    if object.is_instance_of::<PyDataType>() {
+        let dtype = Argument { class: "Op", name: "attrs", object }.dtype()?;
+        return Ok(Value::from(dtype.document_name()));
+    }
+    let value = if object.is_instance_of::<PyList>()
+        || object.is_instance_of::<PyTuple>()
+        || object.is_instance_of::<crate::containers::PySeq>()
+    {
+        if depth >= sapwood::ptir::MAX_ATTR_DEPTH {
+            return Err(errors::value_error(py, format!("Op: attribute {name} nests too deep")));
+        }
+        let items = object.try_iter()?.map(|item| attr_value(name, &item?, depth + 1));
+        Value::from(items.collect::<PyResult<Seq>>()?)
+    } else {
+        crate::convert::to_value(object)?
+    };
+    match value {
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) => Ok(value),
+        Value::Node(node) if Seq::try_from(node.clone()).is_ok() => Ok(Value::Node(node)),
+        _ => {
+            let found = errors::type_name(object);
+            let message = format!(
+                "Op: attribute {name} is {found}, expected a number, a string, a data type or a list of these"
+            );
+            Err(errors::argument_error(py, message))
+        }
+    }
+}
+
+fn global_var<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
+    given!("GlobalVar", args, kwargs, [name = "name"], 1, span);
+    Ok(Callee::global_var_at(required(name, args.py())?.text()?, span).into_any())
 }
 
 /// Implements `Call(op, args, span)`; the type comes before the span or as a keyword.
@@ -455,6 +501,14 @@ fn operand_type(
     {
         return Ok(left.ty().clone());
     }
+    // An operator applies to each element of a tensor and a scalar.
+    if left.ty().dtype() == right.ty().dtype() {
+        match (&**left.ty(), &**right.ty()) {
+            (Type::Tensor { .. }, Type::Scalar { .. }) => return Ok(left.ty().clone()),
+            (Type::Scalar { .. }, Type::Tensor { .. }) => return Ok(right.ty().clone()),
+            _ => {}
+        }
+    }
     let (left, right) = (sapwood_ir::print_type(left.ty()), sapwood_ir::print_type(right.ty()));
     let message = format!(
         "{}: the operands have different types, {left} and {right}; give the result type, or cast one operand",
@@ -495,7 +549,7 @@ fn ir_binary<'py>(
 /// Converts a number to a constant with the type of the other operand; returns expressions unchanged.
 fn literal(object: &Bound<'_, PyAny>, other: &ExprRef) -> PyResult<Option<ExprRef>> {
     let given = Argument { class: "operator", name: "operand", object };
-    let Some(dtype) = other.ty().as_scalar() else {
+    let Some(dtype) = other.ty().dtype() else {
         return Ok(None);
     };
     let made = if object.is_instance_of::<PyBool>() {

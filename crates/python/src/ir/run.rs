@@ -13,6 +13,7 @@ use super::text::program;
 use crate::errors::{self, ErrorKind};
 use crate::items::Items;
 use crate::numbers;
+use crate::ptir::own_ops;
 use crate::signals;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -89,7 +90,7 @@ fn interpret(
     steps: u64,
 ) -> Result<Vec<SendValue>, RunFailure> {
     let given: Vec<RunValue> = given.iter().map(SendValue::to_run_value).collect();
-    let mut interpreter = Interpreter::new(program, steps);
+    let mut interpreter = Interpreter::new(program, steps).with_registry(&own_ops::registry());
     interpreter.check_arguments(name, &given).map_err(|error| match error {
         RunError::Argument { message, .. } => {
             RunFailure { family: ErrorKind::Argument, ..RunFailure::new(message) }

@@ -5,8 +5,8 @@ use pyo3::types::PyList;
 use sapwood_ir::passes::PASSES;
 use sapwood_ir::{
     Callee, Expr, Function, FunctionRef, Program, ProgramRef, Stmt, Type, Var, VerifyLevel,
-    parse_expr, parse_program, parse_type, print_expr, print_function, print_program, print_stmt,
-    print_type, verify, verify_function,
+    parse_expr, parse_indented, parse_program, parse_type, print_expr, print_function,
+    print_program, print_stmt, print_type, verify, verify_function,
 };
 use sapwood_structural::{AnyRef, Node as StructuralNode, Ref, StructuralOptions};
 use sapwood_types::{Diagnostics, Source};
@@ -20,6 +20,7 @@ use crate::node::{Node, wrap};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ir_parse, module)?)?;
+    module.add_function(wrap_pyfunction!(ir_parse_indented, module)?)?;
     module.add_function(wrap_pyfunction!(ir_parse_expr, module)?)?;
     module.add_function(wrap_pyfunction!(ir_parse_type, module)?)?;
     module.add_function(wrap_pyfunction!(ir_text, module)?)?;
@@ -46,6 +47,28 @@ pub(crate) fn program(object: &Bound<'_, PyAny>) -> PyResult<ProgramRef> {
 fn ir_parse<'py>(py: Python<'py>, text: &str, filename: &str) -> PyResult<Bound<'py, PyAny>> {
     let source = Source::new(filename, text);
     let parsed = py.detach(|| parse_program(&source));
+    let program = parsed
+        .map_err(|found| errors::diagnostics_error(py, ErrorKind::Parse, &found, Some(&source)))?;
+    wrap(py, program.into_any())
+}
+
+/// Parses functions whose lines are indented by `indent` columns, and which may call `others`.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
+fn ir_parse_indented<'py>(
+    py: Python<'py>,
+    text: &str,
+    filename: &str,
+    indent: usize,
+    others: Items<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let source = Source::new(filename, text);
+    let function = |object: &Bound<'py, PyAny>| {
+        let given = Argument { class: "parse", name: "others", object };
+        given.node::<Function>().ok_or_else(|| given.type_error("a Function"))
+    };
+    let others = others.0.iter().map(function).collect::<PyResult<Vec<FunctionRef>>>()?;
+    let parsed = py.detach(|| parse_indented(&source, indent, &others));
     let program = parsed
         .map_err(|found| errors::diagnostics_error(py, ErrorKind::Parse, &found, Some(&source)))?;
     wrap(py, program.into_any())

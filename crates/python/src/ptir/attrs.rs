@@ -44,6 +44,11 @@ pub(crate) fn literal_from_array(object: &Bound<'_, PyAny>) -> PyResult<TensorLi
         .map_err(|error| errors::value_error(py, error.to_string()))
 }
 
+/// Returns whether an object is a NumPy array or scalar, or converts to one.
+pub(super) fn is_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(arrays::as_array(object)?.is_some())
+}
+
 /// Converts an attribute to a Python object.
 pub(crate) fn attr_to_python<'py>(py: Python<'py>, attr: &Attr) -> PyResult<Bound<'py, PyAny>> {
     Ok(match attr {
@@ -116,7 +121,10 @@ fn text(object: &Bound<'_, PyAny>) -> Option<String> {
 }
 
 /// Converts an object to an attribute of this kind; `None` if it has another type.
-fn read_attr_of_kind(kind: AttrKind, object: &Bound<'_, PyAny>) -> PyResult<Option<Attr>> {
+pub(super) fn read_attr_of_kind(
+    kind: AttrKind,
+    object: &Bound<'_, PyAny>,
+) -> PyResult<Option<Attr>> {
     Ok(match kind {
         AttrKind::Bool => object.cast::<PyBool>().ok().map(|x| Attr::Bool(x.is_true())),
         AttrKind::Int => integer(object).map(Attr::Int),

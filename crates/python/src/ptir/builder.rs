@@ -1,6 +1,6 @@
 //! The Python class `Builder`, which constructs functions.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
@@ -11,11 +11,11 @@ use sapwood::ptir::{
     ValueType, ops,
 };
 
-use super::attrs;
 use super::emit::{self, EmitTarget};
 use super::function::PyFunction;
 use super::program::SharedFunction;
 use super::types::PyType;
+use super::{attrs, own_ops};
 use crate::errors::{self, ErrorKind};
 use crate::items::{Items, items};
 
@@ -62,8 +62,18 @@ pub(crate) struct PyBuilderOpMethod {
     op: String,
 }
 
-fn lock_state(builder: &PyBuilder) -> MutexGuard<'_, Option<BuilderState>> {
-    builder.state.lock().unwrap_or_else(PoisonError::into_inner)
+// Returns the state, or `None` while the builder calls the inference function of an op, which may not use the builder.
+fn lock_state(builder: &PyBuilder) -> Option<MutexGuard<'_, Option<BuilderState>>> {
+    match builder.state.try_lock() {
+        Ok(state) => Some(state),
+        Err(TryLockError::Poisoned(state)) => Some(state.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+fn in_use(py: Python<'_>) -> PyErr {
+    let message = "the builder is in use: by the inference of an op, or by another thread";
+    errors::value_error(py, message)
 }
 
 impl PyBuilder {
@@ -72,7 +82,7 @@ impl PyBuilder {
         py: Python<'_>,
         f: impl FnOnce(&mut BuilderState) -> PyResult<R>,
     ) -> PyResult<R> {
-        match lock_state(self).as_mut() {
+        match lock_state(self).ok_or_else(|| in_use(py))?.as_mut() {
             Some(state) => f(state),
             None => Err(errors::value_error(py, "the function is finished; create a new Builder")),
         }
@@ -86,9 +96,16 @@ impl PyBuilder {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         // Python code runs while arguments are read (iterators, arrays), so the lock is held only for short steps.
-        let mut target = BuilderTarget { builder: slf, registry: Registry::builtin() };
+        let mut target = BuilderTarget { builder: slf, registry: own_ops::registry() };
         let parts = emit::read_call(py, op, &mut target, arguments, keywords)?;
-        let made = slf.get().with(py, |state| append_inst(py, state, op, &parts))?;
+        let registry = target.registry;
+        let made = slf.get().with(py, |state| {
+            if !Arc::ptr_eq(state.writer.function().registry(), &registry) {
+                // An op was defined since the builder was created.
+                state.writer.set_registry(&registry);
+            }
+            append_inst(py, state, op, &parts)
+        })?;
         let mut values = made.into_iter().map(|(id, ty)| new_value(slf, id, ty));
         match values.len() {
             1 => values
@@ -124,7 +141,7 @@ fn new_value<'py>(
 
 struct BuilderTarget<'a, 'py> {
     builder: &'a Bound<'py, PyBuilder>,
-    registry: std::sync::Arc<Registry>,
+    registry: Arc<Registry>,
 }
 
 impl EmitTarget for BuilderTarget<'_, '_> {
@@ -150,7 +167,7 @@ impl EmitTarget for BuilderTarget<'_, '_> {
     }
 
     fn tensor(&self, value: ValueId) -> Option<TensorType> {
-        let state = lock_state(self.builder.get());
+        let state = lock_state(self.builder.get())?;
         state.as_ref()?.writer.function().value_type(value).as_tensor().cloned()
     }
 
@@ -166,7 +183,7 @@ impl PyBuilder {
     #[new]
     #[pyo3(signature = (name = "main"))]
     fn new(name: &str) -> Self {
-        let writer = FunctionWriter::new(name, &Registry::builtin());
+        let writer = FunctionWriter::new(name, &own_ops::registry());
         Self { state: Mutex::new(Some(BuilderState { writer, open: Vec::new() })) }
     }
 
@@ -275,7 +292,7 @@ impl PyBuilder {
             }
             _ => results.clone(),
         };
-        let mut target = BuilderTarget { builder: slf, registry: Registry::builtin() };
+        let mut target = BuilderTarget { builder: slf, registry: own_ops::registry() };
         let parts = emit::read_call(py, ops::Return::key().name(), &mut target, &results, None)?;
         slf.get().with(py, |state| {
             if !state.open.is_empty() {
@@ -283,7 +300,8 @@ impl PyBuilder {
             }
             append_inst(py, state, "return", &parts).map(drop)
         })?;
-        let Some(state) = lock_state(slf.get()).take() else {
+        let taken = lock_state(slf.get()).ok_or_else(|| in_use(py))?.take();
+        let Some(state) = taken else {
             return Err(errors::value_error(py, "the function is finished; create a new Builder"));
         };
         let f = state.writer.function();
@@ -306,14 +324,15 @@ impl PyBuilder {
         if op.starts_with('_') || op.contains('.') {
             return Err(PyAttributeError::new_err(name.to_owned()));
         }
-        match emit::find_op(py, &Registry::builtin(), op) {
+        match emit::find_op(py, &own_ops::registry(), op) {
             Ok(_) => Ok(PyBuilderOpMethod { builder: slf.clone().unbind(), op: op.to_owned() }),
             Err(error) => Err(PyAttributeError::new_err(error.value(py).to_string())),
         }
     }
 
     fn __repr__(&self) -> String {
-        match lock_state(self).as_ref() {
+        let Some(state) = lock_state(self) else { return "<Builder, in use>".to_owned() };
+        match state.as_ref() {
             Some(state) => {
                 let f = state.writer.function();
                 format!("<Builder of @{}: {} instructions>", f.name(), f.num_insts())
@@ -355,6 +374,12 @@ impl PyBuilderValue {
     #[getter]
     fn r#type(&self) -> PyType {
         PyType(self.ty.clone())
+    }
+
+    /// The builder that the value belongs to.
+    #[getter]
+    fn builder<'py>(&self, py: Python<'py>) -> &Bound<'py, PyBuilder> {
+        self.builder.bind(py)
     }
 
     fn __add__<'py>(

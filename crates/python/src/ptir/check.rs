@@ -50,7 +50,7 @@ pub(super) fn check_programs(
         kernels: Some(stablehlo::check_call_kernels(None)),
         ..CheckOptions::default()
     };
-    let (before, after) = (before.get().get().clone(), after.get().get().clone());
+    let (before, after) = (before.get().present(), after.get().present());
     // Runs take a time that does not follow from the number of instructions, so Ctrl-C always works.
     let run = move || check::compare(&before, &after, &options);
     signals::interruptible(py, run).map(PyCheckReport)

@@ -87,7 +87,7 @@ impl PyDim {
     /// The names of the symbols, sorted.
     #[getter]
     fn symbols(&self) -> Vec<&'static str> {
-        self.0.symbols().into_iter().map(Name::as_str).collect()
+        self.0.symbols().iter().map(|name| name.as_str()).collect()
     }
 
     /// Returns the extent for these values of the symbols: `Dim("2*?S").evaluate(S=3)`.
@@ -98,7 +98,7 @@ impl PyDim {
             values.push((Name::new(&name.extract::<String>()?), value.extract()?));
         }
         let value = |name: Name| values.iter().find(|(n, _)| *n == name).map(|&(_, value)| value);
-        if let Some(name) = self.0.symbols().into_iter().find(|&name| value(name).is_none()) {
+        if let Some(name) = self.0.symbols().iter().copied().find(|&name| value(name).is_none()) {
             return Err(errors::argument_error(py, format!("?{name} has no value")));
         }
         self.0.evaluate(&value).ok_or_else(|| too_large(py))

@@ -6,9 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sapwood::ptir::{self, BodyId, InstId, ValueDef, ValueId};
 
-use super::attrs;
 use super::program::SharedFunction;
 use super::types::PyType;
+use super::{attrs, own_ops};
 use crate::data_type::PyDataType;
 use crate::span::PySpan;
 
@@ -144,12 +144,13 @@ impl PyFunction {
         py.import("sapwood._notebook")?.call_method1("highlight_program", (self.__str__(py),))
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let mut program = ptir::Program::new(self.shared.registry().clone());
         // Adding cannot fail: the program is empty, so the name is free.
         let _ = program.add(self.shared.arc().clone());
         let read = py.import("sapwood.ptir")?.getattr("_function_from_json")?;
-        Ok((read, (py.detach(|| ptir::to_json(&program)),)))
+        let ops = own_ops::own_ops_in(&program);
+        (read, (py.detach(|| ptir::to_json(&program)), ops)).into_pyobject(py)
     }
 }
 

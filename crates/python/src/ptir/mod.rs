@@ -9,6 +9,7 @@ pub(crate) mod dims;
 pub(crate) mod emit;
 pub(crate) mod function;
 mod ops;
+pub(crate) mod own_ops;
 pub(crate) mod program;
 mod run;
 pub(crate) mod types;
@@ -25,5 +26,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     compare::register(module)?;
     cost::register(module)?;
     ops::register(module)?;
+    own_ops::register(module)?;
     run::register(module)
 }

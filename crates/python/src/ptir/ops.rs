@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sapwood::ptir::{OpDef, OperandKind, Registry};
 
-use super::attrs;
+use super::{attrs, own_ops};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ptir_ops, module)?)
@@ -45,6 +45,10 @@ fn row<'py>(py: Python<'py>, def: &OpDef) -> PyResult<Bound<'py, PyDict>> {
 /// Returns the registered ops, one dictionary for each.
 #[pyfunction]
 fn ptir_ops(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-    let rows = Registry::builtin().defs().map(|def| row(py, def)).collect::<PyResult<Vec<_>>>()?;
+    let rows = Registry::builtin()
+        .defs()
+        .chain(&own_ops::own_defs())
+        .map(|def| row(py, def))
+        .collect::<PyResult<Vec<_>>>()?;
     PyList::new(py, rows)
 }

@@ -12,8 +12,7 @@ use rustc_hash::FxBuildHasher;
 use sapwood::explorer::{PageOptions, graph_page};
 use sapwood::onnx::{self, OnnxSource};
 use sapwood::ptir::{
-    self, Function, InstId, InstPrinter, Name, ParseOptions, PrintOptions, Program, Registry,
-    ValueId,
+    self, Function, InstId, InstPrinter, Name, ParseOptions, PrintOptions, Program, ValueId,
 };
 use sapwood::{Diagnostic, Source, stablehlo};
 use sapwood_types::{Span, write_atomically};
@@ -21,6 +20,7 @@ use sapwood_types::{Span, write_atomically};
 use super::check::{PyCheckReport, check_programs};
 use super::cost::{PyCost, cost_of};
 use super::function::PyFunction;
+use super::own_ops;
 use super::run::PyExecutable;
 use crate::diagnostic::PyDiagnostic;
 use crate::errors::{self, ErrorKind};
@@ -141,6 +141,11 @@ impl PyProgram {
         &self.program
     }
 
+    /// Returns the program with all ops that are defined now.
+    pub(crate) fn present(&self) -> Arc<Program> {
+        own_ops::with_present_ops(&self.program)
+    }
+
     /// Returns the function with this name; without a name, the only function or `main`.
     pub(crate) fn find_function(
         &self,
@@ -181,7 +186,7 @@ impl PyProgram {
 #[pyfunction]
 #[pyo3(signature = (text, filename = "<text>", verify = true))]
 fn ptir_parse(py: Python<'_>, text: &str, filename: &str, verify: bool) -> PyResult<PyProgram> {
-    let registry = onnx::registry();
+    let registry = own_ops::registry();
     let options =
         ParseOptions::new().file(filename).registry(&registry).verify(verify).comments(true);
     let program = py.detach(|| ptir::parse_with(text, &options)).map_err(|problems| {
@@ -200,9 +205,10 @@ fn ptir_parse(py: Python<'_>, text: &str, filename: &str, verify: bool) -> PyRes
 #[pyo3(signature = (text, filename = "<text>"))]
 fn stablehlo_read(py: Python<'_>, text: &str, filename: &str) -> PyResult<PyProgram> {
     let source = Source::new(filename, text);
-    let module = py.detach(|| stablehlo::read(&source)).map_err(|problems| {
-        errors::diagnostics_error(py, ErrorKind::Parse, &problems, Some(&source))
-    })?;
+    let module =
+        py.detach(|| stablehlo::read_with(&source, &own_ops::registry())).map_err(|problems| {
+            errors::diagnostics_error(py, ErrorKind::Parse, &problems, Some(&source))
+        })?;
     Ok(PyProgram::from_parts(module.program, Arc::new(module.extras), module.notes))
 }
 
@@ -235,7 +241,7 @@ fn onnx_read(py: Python<'_>, source: ModelSource) -> PyResult<PyProgram> {
                 (model, onnx::ExternalData::default())
             }
         };
-        onnx::to_program(model, data, &onnx::registry()).map_err(|problems| problems.to_string())
+        onnx::to_program(model, data, &own_ops::registry()).map_err(|problems| problems.to_string())
     };
     let module = py
         .detach(|| read(source))
@@ -259,7 +265,8 @@ fn onnx_write<'py>(
     let py = program.py();
     let PyProgram { program: written, onnx: source, .. } = program.get();
     let write = || -> Result<Option<Vec<u8>>, String> {
-        let model = onnx::to_model(written, source.as_ref()).map_err(|why| why.to_string())?;
+        let model =
+            onnx::to_model(written, source.as_ref(), None).map_err(|why| why.to_string())?;
         let data = source.as_ref().map_or_else(Arc::default, OnnxSource::shared_data);
         match &path {
             Some(path) => {
@@ -277,19 +284,21 @@ fn onnx_write<'py>(
 /// Reads a program from its JSON form; `extras` is the JSON of its StableHLO extras and `model` the ONNX model that it was read from, as
 /// pickle stores them.
 #[pyfunction]
-#[pyo3(signature = (text, extras = None, model = None))]
+#[pyo3(signature = (text, extras = None, model = None, ops = Vec::new()))]
 fn ptir_from_json(
     py: Python<'_>,
     text: &str,
     extras: Option<&str>,
     model: Option<Vec<u8>>,
+    ops: Vec<(String, String)>,
 ) -> PyResult<PyProgram> {
+    own_ops::import_ops(py, &ops)?;
     let onnx = match model {
         Some(bytes) => onnx_read(py, ModelSource::Bytes(bytes))?.onnx,
         None => None,
     };
     let mut program = py
-        .detach(|| ptir::from_json_with(text, &onnx::registry()))
+        .detach(|| ptir::from_json_with(text, &own_ops::registry()))
         .map_err(|problems| errors::diagnostics_error(py, ErrorKind::Parse, &problems, None))?;
     let extras = extras.map(|text| stablehlo::Extras::from_json(text, &mut program)).transpose();
     let extras = extras.map_err(|why| errors::new_error(py, ErrorKind::Parse, why))?;
@@ -304,7 +313,7 @@ impl PyProgram {
     #[pyo3(signature = (functions = Items(Vec::new())))]
     fn new(py: Python<'_>, functions: Items<'_>) -> PyResult<Self> {
         let functions = functions.cast_each::<PyFunction>("a Function")?;
-        let mut program = Program::new(Registry::builtin());
+        let mut program = Program::new(own_ops::registry());
         for function in functions {
             let function = function.get().shared().arc().clone();
             program.add(function).map_err(|error| errors::value_error(py, error.to_string()))?;
@@ -504,6 +513,7 @@ impl PyProgram {
             bytes.map_err(|why| errors::value_error(py, why.to_string()))
         });
         let model = model.transpose()?.map(|bytes| PyBytes::new(py, &bytes));
-        (read, (self.to_json(py), extras, model)).into_pyobject(py)
+        let ops = own_ops::own_ops_in(&self.program);
+        (read, (self.to_json(py), extras, model, ops)).into_pyobject(py)
     }
 }

@@ -132,10 +132,10 @@ impl PyExecutable {
         if let Some(bytes) = max_bytes {
             options.max_bytes = bytes;
         }
-        let program = program.get().get();
+        let program = program.get().present();
         let prepared = py
-            .detach(|| Prepared::new(program, name.as_str(), options.kernels.as_deref()))
-            .map_err(|error| errors::new_error(py, ErrorKind::Run, error.to_string()))?;
+            .detach(|| Prepared::new(&program, name.as_str(), options.kernels.as_deref()))
+            .map_err(|error| errors::run_error(py, &error))?;
         Ok(Self { prepared, options })
     }
 
@@ -177,8 +177,7 @@ impl PyExecutable {
         if let Some(raised) = signals.take() {
             return Err(raised);
         }
-        let results =
-            results.map_err(|error| errors::new_error(py, ErrorKind::Run, error.to_string()))?;
+        let results = results.map_err(|error| errors::run_error(py, &error))?;
         let results = results.iter().map(|value| write_output(py, value));
         PyTuple::new(py, results.collect::<PyResult<Vec<_>>>()?)
     }

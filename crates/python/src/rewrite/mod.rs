@@ -1,10 +1,12 @@
 //! The native half of `sapwood.rewrite`: pipelines, rules, and patterns written in Python.
 
+mod condition;
 mod listener;
 mod pattern;
 mod pipeline;
 mod report;
 mod rules;
+mod time_limit;
 mod verify;
 
 use pyo3::prelude::*;

@@ -7,16 +7,20 @@ use pyo3::exceptions::PyAttributeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use sapwood::ptir::{BodyId, InstId, OpKey, Registry, TensorLiteral, TensorType, ValueId, Values};
-use sapwood::rewrite::{OpRef, PatternFn as _, PatternSet, Rewrite};
+use sapwood::ptir::{
+    BodyId, Function, InstId, OpKey, Registry, TensorLiteral, TensorType, ValueId, ValueType,
+    Values,
+};
+use sapwood::rewrite::{OpRef, PatternFn as _, PatternSet, Rewrite, constant_of};
 
 use crate::data_type::PyDataType;
 use crate::errors::{self, ErrorKind};
 use crate::items::{Items, items};
 use crate::ptir::attrs;
 use crate::ptir::emit::{self, EmitTarget};
+use crate::ptir::own_ops;
 use crate::ptir::types::PyType;
-use crate::scoped_borrow::ScopedRewrite;
+use crate::scoped_borrow::{FunctionView, ScopedFunction, ScopedRewrite};
 use crate::span::PySpan;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -62,7 +66,7 @@ impl PyPattern {
         if ops.is_empty() {
             return Err(errors::value_error(py, "a pattern needs at least one op"));
         }
-        let registry = Registry::builtin();
+        let registry = own_ops::registry();
         let roots = ops.iter().map(|op| emit::find_op(py, &registry, op).map(|(key, _)| key));
         Ok(Self { function, name, roots: roots.collect::<PyResult<_>>()?, benefit, hops })
     }
@@ -106,35 +110,125 @@ impl PyPattern {
     }
 }
 
-/// The state that the handles of one pattern share: the current rewrite and the number of the call.
+/// The state that the handles of one pattern or condition share: the current rewrite, or the function that a condition reads, and the
+/// number of the call.
 struct PatternContext {
     rewrite: ScopedRewrite,
+    function: ScopedFunction,
     call: AtomicU64,
 }
 
 impl PatternContext {
     fn new() -> Self {
-        Self { rewrite: ScopedRewrite::new(), call: AtomicU64::new(0) }
+        Self {
+            rewrite: ScopedRewrite::new(),
+            function: ScopedFunction::new(),
+            call: AtomicU64::new(0),
+        }
     }
 }
 
 /// A context and the call for which it is valid: a handle from an earlier call is rejected.
 #[derive(Clone)]
-struct CallScope {
+pub(super) struct CallScope {
     cx: Arc<PatternContext>,
     call: u64,
 }
 
+/// The program as a pattern or a condition sees it.
+enum CallView<'a, 'r> {
+    Rewrite(&'a mut Rewrite<'r>),
+    Function(&'a Function),
+}
+
+impl CallView<'_, '_> {
+    fn function(&self) -> &Function {
+        match self {
+            Self::Rewrite(rw) => rw.function(),
+            Self::Function(f) => f,
+        }
+    }
+
+    fn ty(&self, value: ValueId) -> Option<&ValueType> {
+        match self {
+            Self::Rewrite(rw) => rw.ty(value),
+            Self::Function(f) => Some(f.value_type(value)),
+        }
+    }
+
+    fn def_inst(&mut self, value: ValueId) -> Option<InstId> {
+        match self {
+            Self::Rewrite(rw) => rw.def_inst(value),
+            Self::Function(f) => f.inst_of(value),
+        }
+    }
+
+    fn constant_of(&mut self, value: ValueId) -> Option<TensorLiteral> {
+        match self {
+            Self::Rewrite(rw) => rw.constant_of(value),
+            Self::Function(f) => constant_of(f, value),
+        }
+    }
+
+    fn unused(&self, value: ValueId) -> bool {
+        match self {
+            Self::Rewrite(rw) => rw.unused(value),
+            Self::Function(f) => f.unused(value),
+        }
+    }
+
+    fn one_use(&self, value: ValueId) -> bool {
+        match self {
+            Self::Rewrite(rw) => rw.one_use(value),
+            Self::Function(f) => f.one_use(value),
+        }
+    }
+
+    fn one_user(&self, value: ValueId) -> bool {
+        match self {
+            Self::Rewrite(rw) => rw.one_user(value),
+            Self::Function(f) => f.one_user(value),
+        }
+    }
+}
+
 impl CallScope {
+    /// Calls `body` with a new scope, in which handles read a function.
+    pub(super) fn reading<R>(f: &Function, body: impl FnOnce(&Self) -> R) -> R {
+        let scope = Self { cx: Arc::new(PatternContext::new()), call: 0 };
+        scope.cx.function.scope(&mut FunctionView(f), || body(&scope))
+    }
+
+    /// Returns a handle of a value.
+    pub(super) fn operand(&self, id: ValueId) -> PyOperand {
+        PyOperand { scope: self.clone(), id }
+    }
+
+    // Reads the program.
+    fn read<R>(&self, py: Python<'_>, f: impl FnOnce(&mut CallView<'_, '_>) -> R) -> PyResult<R> {
+        let mut f = Some(f);
+        let done = match self.cx.call.load(Ordering::Relaxed) == self.call {
+            true => {
+                let done = self.cx.rewrite.with(|rw| Some(f.take()?(&mut CallView::Rewrite(rw))));
+                let view =
+                    |view: &mut FunctionView<'_>| Some(f.take()?(&mut CallView::Function(view.0)));
+                done.or_else(|| self.cx.function.with(view)).flatten()
+            }
+            false => None,
+        };
+        done.ok_or_else(|| outside_of_call(py))
+    }
+
     fn with<R>(&self, py: Python<'_>, f: impl FnOnce(&mut Rewrite<'_>) -> R) -> PyResult<R> {
         let ours = self.cx.call.load(Ordering::Relaxed) == self.call;
         let done = if ours { self.cx.rewrite.with(f) } else { None };
-        done.ok_or_else(|| {
-            let message =
-                "an op, value or rewriter was used after its pattern returned; it is valid for one call only";
-            errors::new_error(py, ErrorKind::Callback, message)
-        })
+        done.ok_or_else(|| outside_of_call(py))
     }
+}
+
+fn outside_of_call(py: Python<'_>) -> PyErr {
+    let message = "an op, value or rewriter was used after its pattern returned; it is valid for one call only";
+    errors::new_error(py, ErrorKind::Callback, message)
 }
 
 fn call_pattern(
@@ -249,7 +343,7 @@ fn emit_op<'py>(
     operands: &Bound<'py, PyTuple>,
     attributes: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let mut target = RewriteTarget { scope, registry: Registry::builtin() };
+    let mut target = RewriteTarget { scope, registry: own_ops::registry() };
     let parts = emit::read_call(py, op, &mut target, operands, attributes)?;
     let made = scope.with(py, |rw| {
         // The reason is computed only after a failure.
@@ -309,7 +403,7 @@ impl PyRewriter {
         if op.starts_with('_') || op.contains('.') {
             return Err(PyAttributeError::new_err(name.to_owned()));
         }
-        match emit::find_op(py, &Registry::builtin(), op) {
+        match emit::find_op(py, &own_ops::registry(), op) {
             Ok(_) => Ok(PyRewriterOpMethod { scope: self.scope.clone(), op: op.to_owned() }),
             Err(error) => Err(PyAttributeError::new_err(error.value(py).to_string())),
         }
@@ -333,9 +427,9 @@ impl PyOp {
     fn values<'py>(
         &self,
         py: Python<'py>,
-        list: impl FnOnce(&mut Rewrite<'_>) -> Values,
+        list: impl FnOnce(&mut CallView<'_, '_>) -> Values,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let ids = self.scope.with(py, list)?;
+        let ids = self.scope.read(py, list)?;
         let handles =
             ids.iter().map(|&id| Bound::new(py, PyOperand { scope: self.scope.clone(), id }));
         PyTuple::new(py, handles.collect::<PyResult<Vec<_>>>()?)
@@ -347,26 +441,26 @@ impl PyOp {
     /// The name of the op.
     #[getter]
     fn name(&self, py: Python<'_>) -> PyResult<&'static str> {
-        self.scope.with(py, |rw| rw.function().op_name(self.id))
+        self.scope.read(py, |view| view.function().op_name(self.id))
     }
 
     /// The operands.
     #[getter]
     fn operands<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        self.values(py, |rw| rw.function().operands(self.id).iter().copied().collect())
+        self.values(py, |view| view.function().operands(self.id).iter().copied().collect())
     }
 
     /// The results.
     #[getter]
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        self.values(py, |rw| rw.function().inst_results(self.id).collect())
+        self.values(py, |view| view.function().inst_results(self.id).collect())
     }
 
     /// The attributes by name, defaults included.
     #[getter]
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (registry, key, list) = self.scope.with(py, |rw| {
-            let f = rw.function();
+        let (registry, key, list) = self.scope.read(py, |view| {
+            let f = view.function();
             (f.registry().clone(), f.op_key(self.id), f.attrs(self.id).clone())
         })?;
         attrs::attrs_to_dict(py, registry.get(key), &list)
@@ -375,7 +469,7 @@ impl PyOp {
     /// The source location.
     #[getter]
     fn span(&self, py: Python<'_>) -> PyResult<PySpan> {
-        self.scope.with(py, |rw| PySpan(rw.function().inst_span(self.id)))
+        self.scope.read(py, |view| PySpan(view.function().inst_span(self.id)))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -388,46 +482,52 @@ impl PyOperand {
     /// The type of the value.
     #[getter]
     fn r#type(&self, py: Python<'_>) -> PyResult<Option<PyType>> {
-        self.scope.with(py, |rw| rw.ty(self.id).cloned().map(PyType))
+        self.scope.read(py, |view| view.ty(self.id).cloned().map(PyType))
     }
 
     /// The element type; `None` unless the value is a tensor.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Option<&Bound<'py, PyDataType>>> {
-        let dtype = self.scope.with(py, |rw| rw.dtype(self.id))?;
+        let dtype = self.scope.read(py, |view| Some(view.ty(self.id)?.as_tensor()?.dtype))?;
         dtype.map(|dtype| PyDataType::object(py, dtype)).transpose()
+    }
+
+    /// The rewriter of the call that the value belongs to.
+    #[getter]
+    fn rewriter(&self) -> PyRewriter {
+        PyRewriter { scope: self.scope.clone() }
     }
 
     /// The instruction that defines the value; `None` for parameters and for values that the pattern has just created.
     #[getter]
     fn definition(&self, py: Python<'_>) -> PyResult<Option<PyOp>> {
-        let id = self.scope.with(py, |rw| rw.def_inst(self.id))?;
+        let id = self.scope.read(py, |view| view.def_inst(self.id))?;
         Ok(id.map(|id| PyOp { scope: self.scope.clone(), id }))
     }
 
     /// The value as an array if it is a constant or a broadcast of one, otherwise `None`.
     #[getter]
     fn constant<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let literal = self.scope.with(py, |rw| rw.constant_of(self.id))?;
+        let literal = self.scope.read(py, |view| view.constant_of(self.id))?;
         literal.map(|literal| attrs::literal_to_array(py, &literal)).transpose()
     }
 
     /// True if the value has no uses.
     #[getter]
     fn unused(&self, py: Python<'_>) -> PyResult<bool> {
-        self.scope.with(py, |rw| rw.unused(self.id))
+        self.scope.read(py, |view| view.unused(self.id))
     }
 
     /// True if the value has exactly one use.
     #[getter]
     fn one_use(&self, py: Python<'_>) -> PyResult<bool> {
-        self.scope.with(py, |rw| rw.one_use(self.id))
+        self.scope.read(py, |view| view.one_use(self.id))
     }
 
     /// True if exactly one instruction uses the value.
     #[getter]
     fn one_user(&self, py: Python<'_>) -> PyResult<bool> {
-        self.scope.with(py, |rw| rw.one_user(self.id))
+        self.scope.read(py, |view| view.one_user(self.id))
     }
 
     /// Returns whether both are the same value.

@@ -12,6 +12,7 @@ use sapwood::rewrite::{
     RunReport, canonicalize,
 };
 
+use super::condition;
 use super::listener;
 use super::pattern::{FirstException, PyPattern};
 use super::report::{PyReport, RepeatableRun};
@@ -19,6 +20,7 @@ use super::rules::PyRule;
 use super::verify::RewriteVerifier;
 use crate::errors::{self, ErrorKind};
 use crate::items::Items;
+use crate::ptir::own_ops;
 use crate::ptir::program::PyProgram;
 use crate::signals;
 
@@ -30,9 +32,18 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rewrite_patterns, module)?)
 }
 
-/// Parses a pipeline.
-fn manager(py: Python<'_>, pipeline: &str) -> PyResult<PassManager> {
-    Toolkit::new()
+/// Parses a pipeline, whose files of rules may call conditions in Python.
+fn manager(
+    py: Python<'_>,
+    pipeline: &str,
+    conditions: Option<&Bound<'_, PyDict>>,
+    seconds: f64,
+) -> PyResult<PassManager> {
+    let mut toolkit = Toolkit::new().ops(own_ops::own_defs());
+    if conditions.is_some() {
+        toolkit = toolkit.vocabulary(condition::vocabulary(conditions, seconds)?);
+    }
+    toolkit
         .pass_manager(pipeline)
         .map_err(|problems| errors::source_errors(py, ErrorKind::Parse, &problems))
 }
@@ -44,13 +55,19 @@ pub(super) fn pass_error(py: Python<'_>, failure: &PipelineFailure) -> PyErr {
         PassError::Invalid(problems) => {
             errors::diagnostics_error(py, ErrorKind::Verify, problems, None)
         }
+        PassError::InvalidRewrite { pattern, problems } => {
+            let error = errors::diagnostics_error(py, ErrorKind::Rewrite, problems, None);
+            let place = format!("pattern `{pattern}` left a program that does not verify");
+            errors::with_prefix(py, error, &place)
+        }
         error => errors::new_error(py, ErrorKind::Rewrite, format!("{place}{error}")),
     }
 }
 
 /// Runs a pipeline on a program and returns the new program and a report.
 #[pyfunction]
-#[pyo3(signature = (program, pipeline, *, threads = 1, verify_each = true, diffs = false, listener = None))]
+#[pyo3(signature = (program, pipeline, *, threads = 1, verify_each = true, diffs = false, listener = None, conditions = None, seconds = f64::INFINITY))]
+#[allow(clippy::too_many_arguments, reason = "keywords of a Python function")]
 fn run_pipeline(
     program: &Bound<'_, PyProgram>,
     pipeline: &str,
@@ -58,18 +75,23 @@ fn run_pipeline(
     verify_each: bool,
     diffs: bool,
     listener: Option<Py<PyAny>>,
+    conditions: Option<&Bound<'_, PyDict>>,
+    seconds: f64,
 ) -> PyResult<(PyProgram, PyReport)> {
     let py = program.py();
-    let manager = manager(py, pipeline)?;
+    let manager = manager(py, pipeline, conditions, seconds)?;
+    let raised = FirstException::default();
     let run = RepeatableRun {
         passes: manager.passes().to_vec(),
         pipeline: manager.pipeline(),
-        raised: None,
+        raised: conditions.is_some().then(|| raised.clone()),
     };
-    let manager = manager.threads(threads.max(1)).verify_each(verify_each).print_changes(diffs);
-    let mut changed = (**program.get().get()).clone();
-    let raised = FirstException::default();
+    // Conditions are Python code, so that this thread runs everything.
+    let threads = if conditions.is_some() { 1 } else { threads.max(1) };
+    let manager = manager.threads(threads).verify_each(verify_each).print_changes(diffs);
+    let mut changed = (*program.get().present()).clone();
     let outcome = match listener {
+        None if conditions.is_some() => manager.run(&mut changed),
         None => {
             let (changed, outcome) = run_detached(py, manager, changed)?;
             return finish_run(program, changed, outcome, &raised, run, None);
@@ -102,6 +124,7 @@ fn finish_run(
     run: RepeatableRun,
     recorder: Option<&RunRecorder>,
 ) -> PyResult<(PyProgram, PyReport)> {
+    condition::take_exception()?;
     if let Some(error) = raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
         return Err(error);
     }
@@ -140,6 +163,7 @@ fn apply_patterns(
             python_patterns = true;
             pattern.get().add(py, &mut set, &raised);
         } else if let Ok(rule) = pattern.cast::<PyRule>() {
+            python_patterns |= rule.get().calls_python();
             rule.get().add(&mut set);
         } else {
             let found = errors::type_name(pattern);
@@ -166,7 +190,7 @@ fn apply_patterns(
         pipeline: "patterns".to_owned(),
         raised: python_patterns.then(|| raised.clone()),
     };
-    let before = program.get().get();
+    let before = &program.get().present();
     let mut changed = (**before).clone();
     let mut verifier = None;
     if verify {
@@ -201,8 +225,12 @@ fn rewrite_passes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let toolkit = Toolkit::new();
     let rows = toolkit.pass_infos().map(|pass| {
         let options = PyDict::new(py);
-        for option in pass.options {
-            options.set_item(option.name, option.doc)?;
+        for (option, default) in pass.options.iter().zip(pass.defaults()) {
+            let doc = match default.as_str() {
+                "" => option.doc.to_owned(),
+                default => format!("{} [default: {default}]", option.doc),
+            };
+            options.set_item(option.name, doc)?;
         }
         let row = PyDict::new(py);
         row.set_item("name", pass.name)?;

@@ -10,6 +10,7 @@ use sapwood::ptir::Program;
 use sapwood::ptir::structural::{Mode, equal};
 use sapwood::rewrite::{GreedyStats, Pass, PassManager, PassReport, RunReport};
 
+use super::condition;
 use super::pattern::FirstException;
 use super::pipeline;
 use crate::errors::{self, ErrorKind};
@@ -71,6 +72,7 @@ impl PyReport {
             None => (after, outcome) = pipeline::run_detached(py, manager, after)?,
             Some(raised) => {
                 outcome = manager.run(&mut after);
+                condition::take_exception()?;
                 if let Some(error) = raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
                     return Err(error);
                 }
@@ -108,6 +110,8 @@ fn greedy<'py>(py: Python<'py>, stats: &GreedyStats) -> PyResult<Bound<'py, PyDi
     result.set_item("patterns", patterns)?;
     result
         .set_item("problems", stats.problems.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+    result.set_item("cycles", &stats.cycles)?;
+    result.set_item("switched_off", &stats.disabled)?;
     Ok(result)
 }
 

@@ -5,19 +5,21 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use sapwood::Source;
-use sapwood::ptir::{InstPrinter, Registry};
+use sapwood::ptir::InstPrinter;
 use sapwood::rewrite::PatternSet;
 use sapwood::rules::{
     ExtractOptions, FindOptions, OverlapPreference, PatternGraph, Rule, RuleCheckOptions,
     RuleVerdict, Vocabulary, check_rule, explain, extract, find_matches, legality, patterns_from,
-    rules_from,
+    patterns_of_program, rules_from,
 };
 use sapwood_types::counted;
 
+use super::condition;
 use crate::errors::{self, ErrorKind};
 use crate::items::Items;
 use crate::ptir::attrs;
 use crate::ptir::function::{PyInstruction, PyValue};
+use crate::ptir::own_ops;
 use crate::ptir::program::PyProgram;
 use crate::signals;
 use crate::span::PySpan;
@@ -26,7 +28,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PySubgraph>()?;
     module.add_class::<PyRule>()?;
     module.add_function(wrap_pyfunction!(read_subgraphs, module)?)?;
+    module.add_function(wrap_pyfunction!(subgraphs_of_program, module)?)?;
     module.add_function(wrap_pyfunction!(read_rules, module)?)?;
+    module.add_function(wrap_pyfunction!(rewrite_predicates, module)?)?;
     module.add_function(wrap_pyfunction!(rewrite_find, module)?)?;
     module.add_function(wrap_pyfunction!(rewrite_explain, module)?)?;
     module.add_function(wrap_pyfunction!(rewrite_extract, module)?)?;
@@ -35,34 +39,40 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// A subgraph to search for.
 #[pyclass(frozen, name = "Subgraph", module = "sapwood.rewrite")]
-pub(crate) struct PySubgraph(PatternGraph);
+pub(crate) struct PySubgraph {
+    graph: PatternGraph,
+    calls_python: bool,
+}
 
 /// A rule: a subgraph and its replacement.
 #[pyclass(frozen, name = "Rule", module = "sapwood.rewrite")]
-pub(crate) struct PyRule(Rule);
+pub(crate) struct PyRule {
+    rule: Rule,
+    calls_python: bool,
+}
 
 #[pymethods]
 impl PySubgraph {
     /// The name.
     #[getter]
     fn name(&self) -> &'static str {
-        self.0.name().as_str()
+        self.graph.name().as_str()
     }
 
     /// The names of its parameters.
     #[getter]
     fn params(&self) -> Vec<String> {
-        self.0.params().map(str::to_owned).collect()
+        self.graph.params().map(str::to_owned).collect()
     }
 
     /// The number of ops.
     #[getter]
     fn num_ops(&self) -> usize {
-        self.0.num_ops()
+        self.graph.num_ops()
     }
 
     fn __repr__(&self) -> String {
-        format!("<Subgraph {}: {}>", self.0.name(), counted(self.0.num_ops(), "op"))
+        format!("<Subgraph {}: {}>", self.graph.name(), counted(self.graph.num_ops(), "op"))
     }
 }
 
@@ -71,42 +81,48 @@ impl PyRule {
     /// The name.
     #[getter]
     fn name(&self) -> &'static str {
-        self.0.name()
+        self.rule.name()
     }
 
     /// The comment before it.
     #[getter]
     fn doc(&self) -> &str {
-        self.0.doc()
+        self.rule.doc()
     }
 
     /// The float mode that the rule requires.
     #[getter]
     fn float_mode(&self) -> String {
-        self.0.floats().to_string()
+        self.rule.floats().to_string()
     }
 
     /// True if the rule has a replacement.
     #[getter]
     fn rewrites(&self) -> bool {
-        self.0.rewrites()
+        self.rule.rewrites()
     }
 
     /// The left-hand side.
     #[getter]
     fn subgraph(&self) -> PySubgraph {
-        PySubgraph(self.0.pattern().clone())
+        let graph = self.rule.pattern().clone();
+        PySubgraph { graph, calls_python: self.calls_python }
     }
 
     fn __repr__(&self) -> String {
-        format!("<Rule {}>", self.0.name())
+        format!("<Rule {}>", self.rule.name())
     }
 }
 
 impl PyRule {
     /// Adds the rule to a set, if it has a replacement.
     pub(crate) fn add(&self, set: &mut PatternSet) {
-        self.0.add_to(set);
+        self.rule.add_to(set);
+    }
+
+    /// Returns whether the file of the rule may have conditions in Python.
+    pub(crate) fn calls_python(&self) -> bool {
+        self.calls_python
     }
 }
 
@@ -118,32 +134,88 @@ fn read_subgraphs<'py>(
     filename: &str,
 ) -> PyResult<Bound<'py, PyList>> {
     let source = Source::new(filename, text);
-    let found = patterns_from(&source, &Registry::builtin()).map_err(|problems| {
+    let found = patterns_from(&source, &own_ops::registry()).map_err(|problems| {
         errors::diagnostics_error(py, ErrorKind::Parse, &problems, Some(&source))
     })?;
-    let found = found.into_iter().map(|one| Bound::new(py, PySubgraph(one)));
-    PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
-}
-
-/// Parses rules.
-#[pyfunction]
-fn read_rules<'py>(py: Python<'py>, text: &str, filename: &str) -> PyResult<Bound<'py, PyList>> {
-    let source = Source::new(filename, text);
     let found =
-        rules_from(&source, &Registry::builtin(), &Vocabulary::builtin()).map_err(|problems| {
-            errors::diagnostics_error(py, ErrorKind::Parse, &problems, Some(&source))
-        })?;
-    let found = found.into_iter().map(|one| Bound::new(py, PyRule(one)));
+        found.into_iter().map(|graph| Bound::new(py, PySubgraph { graph, calls_python: false }));
     PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
 }
 
-fn graphs(list: &[Bound<'_, PyAny>]) -> PyResult<Vec<PatternGraph>> {
+/// Returns the functions of a program as subgraphs; the main one is named `name`.
+#[pyfunction]
+fn subgraphs_of_program<'py>(
+    program: &Bound<'py, PyProgram>,
+    name: &str,
+) -> PyResult<Bound<'py, PyList>> {
+    let py = program.py();
+    let found = patterns_of_program(program.get().get(), name)
+        .map_err(|problems| errors::diagnostics_error(py, ErrorKind::Verify, &problems, None))?;
+    let found =
+        found.into_iter().map(|graph| Bound::new(py, PySubgraph { graph, calls_python: false }));
+    PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// Parses rules, which may call conditions: a dictionary from names to pairs of a function and its number of parameters. A call may take
+/// `seconds`.
+#[pyfunction]
+#[pyo3(signature = (text, filename, *, conditions = None, seconds = f64::INFINITY))]
+fn read_rules<'py>(
+    py: Python<'py>,
+    text: &str,
+    filename: &str,
+    conditions: Option<&Bound<'py, PyDict>>,
+    seconds: f64,
+) -> PyResult<Bound<'py, PyList>> {
+    let source = Source::new(filename, text);
+    let words = condition::vocabulary(conditions, seconds)?;
+    let found = rules_from(&source, &own_ops::registry(), &words).map_err(|problems| {
+        errors::diagnostics_error(py, ErrorKind::Parse, &problems, Some(&source))
+    })?;
+    let calls_python = conditions.is_some();
+    let found = found.into_iter().map(|rule| Bound::new(py, PyRule { rule, calls_python }));
+    PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// Returns the names of the built-in predicates.
+#[pyfunction]
+fn rewrite_predicates() -> Vec<String> {
+    Vocabulary::builtin().predicates().map(|predicate| predicate.name.clone()).collect()
+}
+
+/// The patterns of a call, and whether they may have conditions in Python.
+struct Graphs {
+    list: Vec<PatternGraph>,
+    calls_python: bool,
+}
+
+impl Graphs {
+    /// Runs work on a program of `size` instructions: on this thread if it calls Python code, otherwise without the interpreter lock.
+    fn run<R: Send + 'static>(
+        calls_python: bool,
+        py: Python<'_>,
+        size: usize,
+        work: impl FnOnce() -> R + Send + 'static,
+    ) -> PyResult<R> {
+        if !calls_python {
+            return signals::interruptible_if_large(py, size, work);
+        }
+        let done = work();
+        condition::take_exception()?;
+        Ok(done)
+    }
+}
+
+fn graphs(list: &[Bound<'_, PyAny>]) -> PyResult<Graphs> {
+    let mut calls_python = false;
     let one = |object: &Bound<'_, PyAny>| {
         if let Ok(graph) = object.cast::<PySubgraph>() {
-            return Ok(graph.get().0.clone());
+            calls_python |= graph.get().calls_python;
+            return Ok(graph.get().graph.clone());
         }
         if let Ok(rule) = object.cast::<PyRule>() {
-            return Ok(rule.get().0.pattern().clone());
+            calls_python |= rule.get().calls_python;
+            return Ok(rule.get().rule.pattern().clone());
         }
         let found = errors::type_name(object);
         Err(errors::argument_error(
@@ -151,7 +223,8 @@ fn graphs(list: &[Bound<'_, PyAny>]) -> PyResult<Vec<PatternGraph>> {
             format!("expected a Subgraph or a Rule, found {found}"),
         ))
     };
-    list.iter().map(one).collect()
+    let list = list.iter().map(one).collect::<PyResult<_>>()?;
+    Ok(Graphs { list, calls_python })
 }
 
 /// Finds subgraphs and returns one dictionary for each match.
@@ -164,12 +237,13 @@ fn rewrite_find<'py>(
     operand_order: bool,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = program.py();
-    let graphs: Arc<[PatternGraph]> = graphs(&patterns.0)?.into();
+    let Graphs { list, calls_python } = graphs(&patterns.0)?;
+    let graphs: Arc<[PatternGraph]> = list.into();
     let options = FindOptions { typed, operand_order, ..FindOptions::default() };
     let searched = program.get().get();
     let (all, wanted) = (searched.clone(), graphs.clone());
     let find = move || find_matches(&all, &wanted, &options);
-    let found = signals::interruptible_if_large(py, searched.num_insts(), find)?;
+    let found = Graphs::run(calls_python, py, searched.num_insts(), find)?;
     let list = PyList::empty(py);
     for one in &found.matches {
         let pattern = &graphs[one.pattern];
@@ -209,11 +283,12 @@ fn rewrite_explain(
     limit: usize,
 ) -> PyResult<Vec<(String, String, usize, usize, String, String, PySpan)>> {
     let py = program.py();
-    let graphs: Arc<[PatternGraph]> = graphs(&patterns.0)?.into();
+    let Graphs { list, calls_python } = graphs(&patterns.0)?;
+    let graphs: Arc<[PatternGraph]> = list.into();
     let searched = program.get().get();
     let (all, wanted) = (searched.clone(), graphs.clone());
     let look = move || explain(&all, &wanted, &FindOptions::default(), limit);
-    let misses = signals::interruptible_if_large(py, searched.num_insts(), look)?;
+    let misses = Graphs::run(calls_python, py, searched.num_insts(), look)?;
     let rows = misses.into_iter().map(|miss| {
         let pattern = graphs[miss.pattern].name().to_string();
         let function = miss.function.to_string();
@@ -236,7 +311,7 @@ fn rewrite_extract(
     keep_unused: bool,
 ) -> PyResult<(PyProgram, Vec<(String, String, String)>, Vec<(String, String, String)>)> {
     let py = program.py();
-    let graphs = graphs(&patterns.0)?;
+    let Graphs { list: graphs, calls_python } = graphs(&patterns.0)?;
     let options = ExtractOptions {
         find: FindOptions { typed, ..FindOptions::default() },
         prefer: OverlapPreference::Earliest,
@@ -250,7 +325,7 @@ fn rewrite_extract(
         let done = extract(&mut changed, &graphs, &options);
         (changed, done)
     };
-    let (changed, done) = signals::interruptible_if_large(py, size, take)?;
+    let (changed, done) = Graphs::run(calls_python, py, size, take)?;
     let done = done.map_err(|why| errors::new_error(py, ErrorKind::Rewrite, why))?;
     let calls = done.calls.iter();
     let calls = calls
@@ -271,10 +346,14 @@ fn rewrite_check_rule(
     rule: &Bound<'_, PyRule>,
     seed: u64,
 ) -> PyResult<Option<String>> {
-    let rule: Arc<Rule> = Arc::new(rule.get().0.clone());
+    let PyRule { rule, calls_python } = rule.get();
+    let rule: Arc<Rule> = Arc::new(rule.clone());
     let options = RuleCheckOptions { seed, ..RuleCheckOptions::default() };
-    let check = move || check_rule(&rule, &Registry::builtin(), &options);
-    let verdict = signals::interruptible(py, check)?;
+    let check = move || check_rule(&rule, &own_ops::registry(), &options);
+    let verdict = match calls_python {
+        true => Graphs::run(true, py, 0, check)?,
+        false => signals::interruptible(py, check)?,
+    };
     Ok(match verdict {
         RuleVerdict::Holds(_) => None,
         RuleVerdict::Wrong(counterexample) => Some(counterexample.to_string()),

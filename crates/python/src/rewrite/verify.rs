@@ -65,6 +65,7 @@ impl RewriteVerifier {
                 let error = errors::diagnostics_error(py, ErrorKind::Rewrite, problems, None);
                 Some(errors::with_prefix(py, error, &place))
             }
+            // The error of the pipeline names the pattern.
             Err(_) => None,
         }
     }

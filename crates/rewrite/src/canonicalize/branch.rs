@@ -1,6 +1,6 @@
 //! Canonicalizations of `cond` and `case`.
 
-use sapwood_ptir::ops::{Case, Cond, Constant, Not, Select};
+use sapwood_ptir::ops::{Case, Cast, Cond, Constant, Not, Select};
 use sapwood_ptir::{BodyId, Function, Op, Value, ValueDef, Values};
 
 use super::carried_values::narrowed_region;
@@ -16,6 +16,7 @@ crate::patterns! { "branch":
     branch_unused on [Cond, Case] benefit 0,
     cond_as_select,
     cond_of_not,
+    case_of_bool when 0 in [Cast],
 }
 
 /// `cond(true, f, g) = f`, `cond(false, f, g) = g`, and `case(n, f, g, …)` is its branch `n`, counted from 0.
@@ -119,6 +120,20 @@ fn cond_as_select(op: Cond, rw: &mut Rewrite<'_>) -> Option<Values> {
 fn cond_of_not(op: Cond, rw: &mut Rewrite<'_>) -> Option<Values> {
     let inner = rw.def::<Not>(op.pred)?;
     rw.emit_many(Cond { pred: inner.input, then: op.otherwise, otherwise: op.then })
+}
+
+/// `case(cast(p), f, g) = cond(p, g, f)` for a bool `p`.
+///
+/// Further branches are never taken.
+///
+/// Floats: exact.
+fn case_of_bool(op: Case, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let cast = rw.def::<Cast>(op.index)?;
+    let &[otherwise, then, ..] = &op.branches[..] else { return None };
+    if !rw.dtype(cast.input)?.is_bool() {
+        return None;
+    }
+    rw.emit_many(Cond { pred: cast.input, then, otherwise })
 }
 
 /// Returns true if a value comes from outside a body that the root owns.

@@ -2,16 +2,14 @@
 //!
 //! The normal form is `broadcast_to` wherever axes are aligned at the right.
 
-use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Cast, Clamp, Compare, Reshape, Select};
-use sapwood_ptir::{Function, InstId, Op, OpParts, TensorLiteral, TensorType, Value, Values};
+use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Reshape};
+use sapwood_ptir::{OpParts, TensorLiteral, TensorType, Value, Values};
 use smallvec::SmallVec;
 
 use super::tensor_views::{
-    AxisList, BroadcastView, emit_broadcast, emit_reshape, find_axes_among_units,
+    AxisList, BroadcastView, ElementwiseView, emit_broadcast, emit_reshape, find_axes_among_units,
 };
-use crate::pattern::{
-    Binary, Rewrite, RootView, Roots, Unary, is_elementwise, user_elementwise_keys,
-};
+use crate::pattern::{Rewrite, Unary};
 
 crate::patterns! { "broadcast":
     broadcast_to_same hops 1 when same,
@@ -19,26 +17,9 @@ crate::patterns! { "broadcast":
     broadcast_in_dim_as_broadcast_to hops 1,
     broadcast_of_broadcast hops 1 when 0 in [BroadcastView],
     broadcast_of_reshape hops 1 when 0 in [Reshape],
+    broadcast_of_dropped_axes benefit 0 hops 1 when 0 in [Reshape],
     unary_of_broadcast benefit 3 hops 1 when 0 in [BroadcastView],
     elementwise_of_broadcasts benefit 3 hops 1 when any in [BroadcastView],
-}
-
-/// An elementwise op that is not [`Unary`].
-struct ElementwiseView {
-    root: InstId,
-}
-
-impl RootView for ElementwiseView {
-    fn roots() -> Roots {
-        let stated = [Compare::key(), Select::key(), Clamp::key(), Cast::key()];
-        let [_, _, more] = user_elementwise_keys();
-        let stated = Roots::Keys(stated.into_iter().chain([more]).collect());
-        Roots::all([Binary::roots(), stated])
-    }
-
-    fn read(f: &Function, root: InstId) -> Option<Self> {
-        is_elementwise(f, root).then_some(Self { root })
-    }
 }
 
 /// `broadcast(x : t) : t = x` if no axis moves.
@@ -98,6 +79,27 @@ fn broadcast_of_reshape(outer: BroadcastView, rw: &mut Rewrite<'_>) -> Option<Va
     let (from, to) = (rw.shape(inner.input)?, outer.from.known_shape()?);
     let places = find_axes_among_units(&from, &to)?;
     let dims: AxisList = places.iter().map(|&d| outer.dims[d]).collect();
+    emit_broadcast(rw, inner.input, &dims, &outer.ty)
+}
+
+/// `broadcast(reshape(x)) = broadcast(x)` if the reshape only removes axes of extent one, and the broadcast adds as many.
+///
+/// All dims must be known. It is tried when nothing else is left to do, so that ops on broadcasts of scalars come first.
+///
+/// Floats: exact.
+fn broadcast_of_dropped_axes(outer: BroadcastView, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Reshape>(outer.input)?;
+    let (from, to) = (rw.shape(inner.input)?, outer.from.known_shape()?);
+    let kept = find_axes_among_units(&to, &from)?;
+    outer.ty.known_shape()?;
+    let mut new = (0..outer.ty.rank()).filter(|axis| !outer.dims.contains(axis));
+    let mut dims = AxisList::new();
+    for axis in 0..from.len() {
+        dims.push(match kept.iter().position(|&k| k == axis) {
+            Some(at) => outer.dims[at],
+            None => new.next()?,
+        });
+    }
     emit_broadcast(rw, inner.input, &dims, &outer.ty)
 }
 

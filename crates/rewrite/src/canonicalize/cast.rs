@@ -1,15 +1,16 @@
 //! Canonicalizations of `cast` and `bitcast`.
 
-use sapwood_ptir::Value;
 use sapwood_ptir::eval::DataType;
-use sapwood_ptir::ops::{Bitcast, Cast};
+use sapwood_ptir::ops::{Add, And, Bitcast, Cast, Mul, Or, Sub, Xor};
+use sapwood_ptir::{Op, Value};
 
 use super::numeric_constants::{exponent_bits, significand_bits};
-use crate::pattern::Rewrite;
+use crate::pattern::{Binary, Rewrite};
 
 crate::patterns! { "cast":
     cast_to_same hops 1 when same,
     cast_of_cast hops 1 when 0 in [Cast],
+    cast_of_wide_arithmetic when 0 in [Add, Sub, Mul, And, Or, Xor] of [Int],
     bitcast_to_same hops 1 when same,
     bitcast_of_bitcast hops 1 when 0 in [Bitcast],
 }
@@ -45,13 +46,20 @@ fn is_lossless_through(a: DataType, b: DataType, c: DataType) -> bool {
     if truncates && (a.is_integer() || a.is_bool()) {
         return true;
     }
-    let changes_class = a.is_integer() && !b.is_integer() && c.is_integer();
+    let changes_class = a.is_integer() && !b.is_integer() && c.holds_integers();
     can_represent_all(b, a) && (!changes_class || can_represent_all(c, a))
 }
 
 /// Returns true if every value of `a` is a value of `b`.
 pub(super) fn can_represent_all(b: DataType, a: DataType) -> bool {
-    if a == b || a.is_bool() {
+    if a == b {
+        return true;
+    }
+    // Some types that are only stored lack zero, or a sign; they are not worth more cases.
+    if a.is_storage_only() || b.is_storage_only() {
+        return false;
+    }
+    if a.is_bool() {
         return true;
     }
     if let Some(part) = b.complex_part() {
@@ -94,4 +102,36 @@ fn bitcast_of_bitcast(op: Bitcast, rw: &mut Rewrite<'_>) -> Option<Value> {
     }
     let value = rw.emit(Bitcast { input: inner.input, ty: op.ty })?;
     (rw.ty(value) == rw.result_type()).then_some(value)
+}
+
+/// `cast(cast(x : a) ∘ cast(y : a) : b) : a = x ∘ y` for integers, if `a` is not wider than `b`.
+///
+/// For `add`, `sub`, `mul`, `and`, `or`, `xor`, if nothing else uses the result of the op. One operand may be a constant.
+///
+/// Floats: never.
+fn cast_of_wide_arithmetic(op: Cast, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let (wide, ty) = (rw.dtype(op.input)?, rw.result_tensor()?);
+    let narrows = ty.dtype.is_integer() && ty.dtype.bit_width() <= wide.bit_width();
+    if !narrows || !wide.is_integer() || !rw.one_use(op.input) {
+        return None;
+    }
+    let inner = rw.def::<Binary>(op.input)?;
+    let wraps = [Add::key(), Sub::key(), Mul::key(), And::key(), Or::key(), Xor::key()];
+    if !wraps.contains(&inner.key) {
+        return None;
+    }
+    let mut casts = 0;
+    let mut narrow = |rw: &mut Rewrite<'_>, value: Value| {
+        if rw.is_constant(value) {
+            return rw.emit(Cast { input: value, ty: op.ty.clone() });
+        }
+        let cast = rw.def::<Cast>(value)?;
+        casts += 1;
+        (rw.dtype(cast.input)? == ty.dtype).then_some(cast.input)
+    };
+    let (lhs, rhs) = (narrow(rw, inner.lhs)?, narrow(rw, inner.rhs)?);
+    if casts == 0 {
+        return None;
+    }
+    rw.emit_parts(&inner.with(lhs, rhs))
 }

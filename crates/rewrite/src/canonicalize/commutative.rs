@@ -6,6 +6,7 @@ use sapwood_ptir::{Op, OpKey, Value};
 use super::numeric_constants::{
     complex_allows, either_order, is_bool, is_constant, is_int_or_bool,
 };
+use super::tensor_views::{BroadcastView, emit_broadcast};
 use crate::FloatMode;
 use crate::pattern::{Binary, Rewrite};
 
@@ -16,13 +17,14 @@ crate::patterns! { "commutative":
     repeated_operand on [And, Or, Min, Max] when any in own,
     absorption on [And, Or, Min, Max] when any in [And, Or, Min, Max] floats fast,
     reassociate_constants on [Add, Mul, Min, Max, And, Or, Xor] when 1 in constants and 0 in own,
+    reassociate_broadcasts on [Add, Mul] when any in [BroadcastView] and any in own floats fast,
 }
 
 /// `c ∘ x = x ∘ c` for `add`, `mul`, `min`, `max`, `and`, `or`, `xor` and a constant `c`.
 ///
 /// Floats: exact.
 fn constant_to_the_right(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
-    if !is_constant(rw, op.lhs) || is_constant(rw, op.rhs) {
+    if !rw.is_known(op.lhs) || rw.is_known(op.rhs) {
         return None;
     }
     rw.emit_parts(&op.with(op.rhs, op.lhs))
@@ -103,4 +105,32 @@ fn reassociate_constants(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
     }
     let constant = rw.emit_parts(&op.with(inner.rhs, op.rhs))?;
     rw.emit_parts(&op.with(inner.lhs, constant))
+}
+
+/// `(x ∘ broadcast(a)) ∘ broadcast(b) = x ∘ broadcast(a ∘ b)` for `add` and `mul`, in any order, and broadcasts of one kind.
+///
+/// Only if nothing else uses the inner result, and one of the broadcasts.
+///
+/// Floats: fast.
+fn reassociate_broadcasts(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.allows(FloatMode::Fast, op.lhs) {
+        return None;
+    }
+    either_order(rw, (op.lhs, op.rhs), |rw, inner, b| {
+        let inside = rw.def::<Binary>(inner).filter(|def| def.key == op.key)?;
+        let outer = rw.def::<BroadcastView>(b)?;
+        if !rw.one_use(inner) || !outer.is_certain() {
+            return None;
+        }
+        either_order(rw, (inside.lhs, inside.rhs), |rw, x, a| {
+            let small = rw.def::<BroadcastView>(a)?;
+            let alike = small.dims == outer.dims && small.from == outer.from;
+            if !alike || !(rw.one_use(a) || rw.one_use(b)) {
+                return None;
+            }
+            let sum = rw.emit_parts(&op.with(small.input, outer.input))?;
+            let spread = emit_broadcast(rw, sum, &outer.dims, &outer.ty)?;
+            rw.emit_parts(&op.with(x, spread))
+        })
+    })
 }

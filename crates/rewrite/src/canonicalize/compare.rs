@@ -1,17 +1,25 @@
 //! Canonicalizations of `compare`, and of `not` of one.
 
-use sapwood_ptir::Value;
-use sapwood_ptir::ops::{Add, Cast, Compare, CompareOrder, Direction, Neg, Not, Sub, Xor};
+use sapwood_ptir::ops::{
+    Abs, Add, And, Bitcast, Cast, Compare, CompareOrder, Cosh, Direction, Erfc, Exp, Logistic, Mul,
+    Neg, Not, Or, Sub, Xor,
+};
+use sapwood_ptir::{Op, TensorType, Value};
+use sapwood_types::DataType;
 
 use super::numeric_constants::{
-    bool_like_result, inverted_constant, is_bool, is_constant, is_float, is_highest, is_int,
-    is_int_or_bool, is_lowest, negated_constant,
+    bool_like_result, either_order, inverted_constant, is_any_zero, is_bool, is_complex,
+    is_constant, is_float, is_highest, is_int, is_int_or_bool, is_lowest, negated_constant,
+    splat_int,
 };
+use super::sign::is_nonnegative_float;
+use super::tensor_views::NamedReduction;
 use crate::FloatMode;
-use crate::pattern::Rewrite;
+use crate::pattern::{Binary, Rewrite};
 
 crate::patterns! { "compare":
     compare_constant_to_the_right when 0 in constants,
+    compare_to_less,
     compare_with_itself when equal,
     compare_bool_with_constant when 1 in constants of [Bool],
     compare_of_bool_as_number when 0 in [Cast] and 1 in constants,
@@ -22,6 +30,9 @@ crate::patterns! { "compare":
     compare_of_sum_with_constant when 0 in [Add] and 1 in constants of [Int],
     compare_of_reversible_with_constant when 0 in [Neg, Not, Sub, Xor] and 1 in constants of [Int, Bool],
     not_of_compare when 0 in [Compare],
+    joined_compares on [And, Or] when 0 in [Compare] and 1 in [Compare],
+    range_as_unsigned benefit 0 when 0 in [Compare] and 1 in [Compare],
+    compare_of_nonnegative when 0 in [Abs, Exp, Cosh, Erfc, Logistic, Mul, NamedReduction] and 1 in constants of [Float],
 }
 
 // Returns the direction that holds for ordered numbers where this one does not.
@@ -45,6 +56,16 @@ fn is_equality(direction: Direction) -> bool {
 /// Floats: exact.
 fn compare_constant_to_the_right(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !is_constant(rw, op.lhs) || is_constant(rw, op.rhs) {
+        return None;
+    }
+    rw.emit(Compare { lhs: op.rhs, rhs: op.lhs, direction: op.direction.swapped(), ..op })
+}
+
+/// `x > y = y < x` and `x >= y = y <= x`, unless `y` is a constant.
+///
+/// Floats: exact.
+fn compare_to_less(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !matches!(op.direction, Direction::Gt | Direction::Ge) || is_constant(rw, op.rhs) {
         return None;
     }
     rw.emit(Compare { lhs: op.rhs, rhs: op.lhs, direction: op.direction.swapped(), ..op })
@@ -247,4 +268,99 @@ fn not_of_compare(op: Not, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     rw.emit(Compare { direction: negated_direction(compare.direction), ..compare })
+}
+
+// Returns the orders of two numbers for which a direction holds: less, equal, greater, and not comparable.
+fn orders(direction: Direction) -> u8 {
+    match direction {
+        Direction::Lt => 0b1000,
+        Direction::Le => 0b1100,
+        Direction::Eq => 0b0100,
+        Direction::Ge => 0b0110,
+        Direction::Gt => 0b0010,
+        Direction::Ne => 0b1011,
+    }
+}
+
+/// `x < y | x == y = x <= y`, `x <= y & x != y = x < y`, and likewise for all pairs of directions that a single one expresses.
+///
+/// Floats: exact. `x < y | x > y` is not `x != y` for NaN.
+fn joined_compares(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let (a, b) = (rw.def::<Compare>(op.lhs)?, rw.def::<Compare>(op.rhs)?);
+    let second = match (a.lhs, a.rhs) {
+        both if both == (b.lhs, b.rhs) => b.direction,
+        both if both == (b.rhs, b.lhs) => b.direction.swapped(),
+        _ => return None,
+    };
+    if a.order != b.order || is_complex(rw, a.lhs) {
+        return None;
+    }
+    let (x, y) = (orders(a.direction), orders(second));
+    let mut joined = if op.key == Or::key() { x | y } else { x & y };
+    let mut compared = u8::MAX;
+    // Integers, bools and the total order compare all pairs.
+    if a.order == CompareOrder::Total || is_int_or_bool(rw, a.lhs) {
+        compared = 0b1110;
+        joined &= compared;
+    }
+    let all =
+        [Direction::Lt, Direction::Le, Direction::Eq, Direction::Ge, Direction::Gt, Direction::Ne];
+    if joined == 0 {
+        return bool_like_result(rw, false);
+    }
+    if joined == 0b1110 & compared && compared == 0b1110 || joined == 0b1111 {
+        return bool_like_result(rw, true);
+    }
+    let direction = all.into_iter().find(|&d| orders(d) & compared == joined)?;
+    rw.emit(Compare { direction, ..a })
+}
+
+/// `x >= 0 & x <= c = bitcast(x) <= c`, as unsigned integers, for a constant `c` that is not negative, in any order.
+///
+/// Likewise for `x < c`. Only if nothing else uses the comparisons. It is tried when nothing else is left to do, so that comparisons that are
+/// always true come first.
+///
+/// Floats: never.
+fn range_as_unsigned(op: And, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.one_use(op.lhs) || !rw.one_use(op.rhs) {
+        return None;
+    }
+    either_order(rw, (op.lhs, op.rhs), |rw, low, high| {
+        let (low, high) = (rw.def::<Compare>(low)?, rw.def::<Compare>(high)?);
+        let x = low.lhs;
+        let limits = low.direction == Direction::Ge
+            && matches!(high.direction, Direction::Le | Direction::Lt)
+            && high.lhs == x
+            && rw.is_zero(low.rhs);
+        let unsigned = match rw.dtype(x)? {
+            DataType::I8 => DataType::U8,
+            DataType::I16 => DataType::U16,
+            DataType::I32 => DataType::U32,
+            DataType::I64 => DataType::U64,
+            _ => return None,
+        };
+        if !limits || splat_int(rw, high.rhs)? < 0 {
+            return None;
+        }
+        let dims = rw.tensor(x)?.dims.clone();
+        let ty = TensorType { dtype: unsigned, dims };
+        let lhs = rw.emit(Bitcast { input: x, ty: ty.clone().into() })?;
+        let rhs = rw.emit(Bitcast { input: high.rhs, ty: ty.into() })?;
+        rw.emit(Compare { lhs, rhs, ..high })
+    })
+}
+
+/// `x < 0 = false` and `x >= 0 = true` for floats `x` that are not negative: `exp`, `abs`, `y * y` and others.
+///
+/// Floats: exact for `x < 0`; `x >= 0` needs fast, since it is false for NaN.
+fn compare_of_nonnegative(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let (never, always) = (op.direction == Direction::Lt, op.direction == Direction::Ge);
+    let partial = op.order == CompareOrder::Partial;
+    if !partial || !(never || always && rw.floats().fast()) || !is_any_zero(rw, op.rhs) {
+        return None;
+    }
+    if !is_nonnegative_float(rw, op.lhs) {
+        return None;
+    }
+    bool_like_result(rw, always)
 }

@@ -1,7 +1,7 @@
 //! Canonicalizations of `div`.
 
 use sapwood_ptir::Value;
-use sapwood_ptir::ops::{Div, Exp, Mul, Neg, Rsqrt, ShrLogical, Sqrt};
+use sapwood_ptir::ops::{Div, Exp, Mul, Neg, Rsqrt, ShrLogical, Sqrt, Sub};
 
 use super::numeric_constants::{
     all_ones_like_result, complex_allows, int_like, is_any_zero, is_complex, is_constant, is_float,
@@ -24,6 +24,9 @@ crate::patterns! { "div":
     constant_div_constant_multiple when 1 in [Mul] and 0 in constants floats fast,
     reciprocal_of_sqrt when 1 in [Sqrt] and 0 in constants floats fast,
     reciprocal_of_exp when 1 in [Exp] and 0 in constants floats fast,
+    div_of_quotient when 0 in [Div] floats fast,
+    div_by_sqrt when 1 in [Sqrt] floats fast,
+    quotient_of_exps when 0 in [Exp] and 1 in [Exp] floats fast,
 }
 
 /// `x / 1 = x`.
@@ -195,5 +198,44 @@ fn reciprocal_of_exp(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
     }
     let exp = rw.def::<Exp>(op.rhs)?;
     let input = rw.emit(Neg { input: exp.input })?;
+    rw.emit(Exp { input })
+}
+
+/// `(x / y) / z = x / (y * z)` for floats, if the inner quotient has no other use.
+///
+/// Floats: fast.
+fn div_of_quotient(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.floats().fast() || !is_float(rw, op.lhs) || !rw.one_use(op.lhs) {
+        return None;
+    }
+    let inner = rw.def::<Div>(op.lhs)?;
+    if is_constant(rw, inner.lhs) && is_constant(rw, inner.rhs) {
+        return None;
+    }
+    let rhs = rw.emit(Mul { lhs: inner.rhs, rhs: op.rhs })?;
+    rw.emit(Div { lhs: inner.lhs, rhs })
+}
+
+/// `x / sqrt(y) = x * rsqrt(y)` for floats, if the square root has no other use.
+///
+/// Floats: fast.
+fn div_by_sqrt(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.floats().fast() || !is_float(rw, op.lhs) || !rw.one_use(op.rhs) || rw.is_one(op.lhs) {
+        return None;
+    }
+    let sqrt = rw.def::<Sqrt>(op.rhs)?;
+    let rhs = rw.emit(Rsqrt { input: sqrt.input })?;
+    rw.emit(Mul { lhs: op.lhs, rhs })
+}
+
+/// `exp(x) / exp(y) = exp(x - y)`, if the exponentials have no other use.
+///
+/// Floats: fast.
+fn quotient_of_exps(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.floats().fast() || !rw.one_use(op.lhs) || !rw.one_use(op.rhs) {
+        return None;
+    }
+    let (x, y) = (rw.def::<Exp>(op.lhs)?, rw.def::<Exp>(op.rhs)?);
+    let input = rw.emit(Sub { lhs: x.input, rhs: y.input })?;
     rw.emit(Exp { input })
 }

@@ -9,6 +9,7 @@ use crate::pattern::Rewrite;
 crate::patterns! { "dynamic":
     dynamic_slice_at_known when any in constants or same,
     dynamic_slice_of_all when same,
+    dynamic_slice_of_whole_axis,
     dynamic_slice_of_update when 0 in [DynamicUpdateSlice],
     dynamic_update_slice_of_all,
     dynamic_update_slice_by_own when 1 in [DynamicSlice],
@@ -31,6 +32,23 @@ fn dynamic_slice_at_known(op: DynamicSlice, rw: &mut Rewrite<'_>) -> Option<Valu
     }
     let limits: Axes = starts.iter().zip(op.sizes.iter()).map(|(a, b)| a + b).collect();
     rw.emit(Slice { input: op.input, starts: starts.into(), limits, strides: None })
+}
+
+/// `dynamic_slice(x, starts) = dynamic_slice(x, 0)` along axes that it takes whole: starts are clamped into `x`.
+///
+/// Floats: exact.
+fn dynamic_slice_of_whole_axis(mut op: DynamicSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let mut changed = false;
+    for axis in 0..op.starts.len() {
+        let extent = rw.tensor(op.input)?.dims[axis].known();
+        let whole = extent.is_some_and(|n| i64::try_from(n) == Ok(op.sizes[axis]));
+        if whole && !rw.is_zero(op.starts[axis]) {
+            let ty = rw.tensor(op.starts[axis])?.clone();
+            op.starts[axis] = rw.filled(&ty, 0.0)?;
+            changed = true;
+        }
+    }
+    if changed { rw.emit(op) } else { None }
 }
 
 /// `dynamic_slice(x, starts) = x` if it takes everything.

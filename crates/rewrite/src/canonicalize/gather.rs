@@ -1,7 +1,7 @@
 //! Canonicalizations of `gather` and `scatter`.
 
-use sapwood_ptir::ops::{Gather, Scatter, Slice};
-use sapwood_ptir::{Axes, Value, Values};
+use sapwood_ptir::ops::{DynamicUpdateSlice, Gather, Iota, Scatter, Slice};
+use sapwood_ptir::{Axes, Dim, TensorLiteral, TensorType, Value, Values};
 
 use super::tensor_views::{
     axis_list, emit_reshape, int_element_at, is_certainly_empty, remaining_axes,
@@ -11,8 +11,10 @@ use crate::pattern::Rewrite;
 crate::patterns! { "gather":
     gather_of_one_slice when 1 in constants,
     gather_of_range when 1 in constants,
+    gather_by_iota when 1 in [Iota],
     scatter_of_nothing,
     scatter_that_keeps,
+    scatter_of_one_slice when 1 in constants,
 }
 
 /// `gather(x, indices) = reshape(slice(x))` if there is one index vector and it is known.
@@ -83,6 +85,65 @@ fn gather_of_range(op: Gather, rw: &mut Rewrite<'_>) -> Option<Value> {
     rw.emit(Slice { input: op.input, starts: starts.into(), limits: limits.into(), strides })
 }
 
+/// `gather(x, iota) = reshape(slice(x))` if it takes whole slices along one axis, and the axes keep their order.
+///
+/// All dims must be known, and the indices must be inside `x`.
+///
+/// Floats: exact.
+fn gather_by_iota(op: Gather, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let iota = rw.def::<Iota>(op.indices)?;
+    let counting = iota.axis.0 as usize;
+    let (shape, index_shape) = (rw.shape(op.input)?, rw.shape(op.indices)?);
+    let ty = rw.result_tensor()?;
+    let &[axis] = &op.start_index_map[..] else { return None };
+    let (axis, vector, count) =
+        (axis as usize, op.index_vector_dim.0 as usize, index_shape[counting]);
+    let only = |(a, &n): (usize, &u64)| a == counting || n == 1;
+    let fits = counting != vector
+        && index_shape.iter().enumerate().all(only)
+        && count <= shape[axis]
+        && rw.dtype(op.indices)?.integer_max().is_some_and(|most| i128::from(count) <= most + 1);
+    let whole = |(a, (&size, &n)): (usize, (&i64, &u64))| match a == axis {
+        true => size == 1,
+        false => size as u64 == n,
+    };
+    let plain = axis_list(&op.collapsed_dims)[..] == [axis]
+        && op.input_batch_dims.is_empty()
+        && op.slice_sizes.iter().zip(&shape).enumerate().all(whole);
+    if !fits || !plain {
+        return None;
+    }
+    // The axes of `x` in the order of the result: offset axes, and the one that counts in place of its index axis.
+    let offsets = axis_list(&op.offset_dims);
+    let mut rest = remaining_axes(shape.len(), &[axis]).into_iter();
+    let index_axes = remaining_axes(index_shape.len(), &[vector]);
+    let mut indices = index_axes.iter();
+    let mut order = Vec::new();
+    for n in 0..ty.rank() {
+        match offsets.contains(&n) {
+            true => order.push(rest.next()?),
+            false if indices.next() == Some(&counting) => order.push(axis),
+            false => {}
+        }
+    }
+    if !order.is_sorted() {
+        return None;
+    }
+    let starts = vec![0; shape.len()];
+    let mut limits = shape.iter().map(|&n| i64::try_from(n).ok()).collect::<Option<Vec<i64>>>()?;
+    limits[axis] = i64::try_from(count).ok()?;
+    let input = match count == shape[axis] {
+        true => op.input,
+        false => rw.emit(Slice {
+            input: op.input,
+            starts: starts.into(),
+            limits: limits.into(),
+            strides: None,
+        })?,
+    };
+    emit_reshape(rw, input, ty)
+}
+
 /// `scatter(x, indices, updates) = x` if the updates have no elements.
 ///
 /// Floats: exact.
@@ -97,4 +158,50 @@ fn scatter_that_keeps(op: Scatter, rw: &mut Rewrite<'_>) -> Option<Values> {
     let (params, yields) = (rw.params(op.body), rw.yields(op.body));
     let keeps = params.get(..yields.len()) == Some(yields);
     (keeps && !rw.is_ordered(rw.root())).then_some(op.inputs)
+}
+
+/// `scatter(x, indices, updates, replace) = dynamic_update_slice(x, updates)` if there is one index vector and it is known.
+///
+/// The region yields the updates, the slice lies inside `x`, and all dims are known.
+///
+/// Cost: there is one start for each axis, also where it is zero.
+///
+/// Floats: exact.
+fn scatter_of_one_slice(op: Scatter, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let (&[input], &[updates]) = (&op.inputs[..], &op.updates[..]) else { return None };
+    let (params, yields) = (rw.params(op.body), rw.yields(op.body));
+    let (shape, index_shape) = (rw.shape(input)?, rw.shape(op.indices)?);
+    let window = rw.shape(updates)?;
+    let vector = op.index_vector_dim.0 as usize;
+    let one = index_shape.iter().enumerate().all(|(axis, &n)| axis == vector || n == 1);
+    let replaces = yields.first() == params.get(1) && !rw.is_ordered(rw.root());
+    if !one || !replaces || !op.input_batch_dims.is_empty() {
+        return None;
+    }
+    let mut sizes = op.update_window_dims.iter().map(|&axis| window[axis as usize]);
+    let inserted = axis_list(&op.inserted_window_dims);
+    let size = |axis| if inserted.contains(&axis) { Some(1) } else { sizes.next() };
+    let sizes: Vec<u64> = (0..shape.len()).map(size).collect::<Option<_>>()?;
+    let literal = rw.constant_of(op.indices)?;
+    let mut starts = vec![0_i64; shape.len()];
+    for (n, &axis) in op.scatter_dims.iter().enumerate() {
+        starts[axis as usize] = i64::try_from(int_element_at(&literal, n as u64)?).ok()?;
+    }
+    let inside = |axis: usize| {
+        let end = i128::from(starts[axis]) + i128::from(sizes[axis]);
+        starts[axis] >= 0 && end <= i128::from(shape[axis])
+    };
+    if !(0..shape.len()).all(inside) {
+        return None;
+    }
+    let dims = sizes.iter().map(|&n| Dim::Known(n)).collect();
+    let ty = TensorType { dtype: rw.dtype(updates)?, dims };
+    let update = emit_reshape(rw, updates, &ty)?;
+    let dtype = literal.dtype();
+    let start = |n: &i64| {
+        let bytes = &n.to_le_bytes()[..dtype.byte_size()];
+        TensorLiteral::splat(dtype, &[], bytes).ok().map(|literal| rw.constant(literal))
+    };
+    let starts = starts.iter().map(start).collect::<Option<Values>>()?;
+    Some([rw.emit(DynamicUpdateSlice { input, update, starts })?].into_iter().collect())
 }

@@ -18,6 +18,7 @@ pub mod div;
 pub mod dot;
 pub mod dynamic;
 pub mod gather;
+pub mod int_range;
 pub mod iota;
 pub mod logic;
 pub mod min_max;
@@ -27,7 +28,7 @@ mod numeric_constants;
 pub mod pad;
 pub mod pow;
 pub mod reduce;
-mod reducer;
+pub(crate) mod reducer;
 pub mod rem;
 pub mod reshape;
 pub mod reverse;
@@ -77,6 +78,7 @@ pub static LISTS: &[&PatternList] = &[
     &reverse::LIST,
     &movement::LIST,
     &iota::LIST,
+    &int_range::LIST,
     &dims::LIST,
     &shape_values::LIST,
     &dynamic::LIST,

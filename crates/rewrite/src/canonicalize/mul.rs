@@ -4,8 +4,8 @@ use sapwood_ptir::Value;
 use sapwood_ptir::ops::{Abs, Div, Mul, Neg, Sqrt};
 
 use super::numeric_constants::{
-    complex_allows, is_all_ones, is_any_zero, is_complex, is_constant, is_float, is_int,
-    negated_constant,
+    complex_allows, either_order, is_all_ones, is_any_zero, is_complex, is_constant, is_float,
+    is_int, negated_constant,
 };
 use crate::FloatMode;
 use crate::pattern::Rewrite;
@@ -19,6 +19,7 @@ crate::patterns! { "mul":
     square_of_abs when 0 in [Abs] and equal,
     square_of_sqrt when 0 in [Sqrt] and equal floats fast,
     mul_of_quotient when 0 in [Div] and 1 in constants floats fast,
+    mul_by_own_divisor when any in [Div] floats fast,
 }
 
 /// `x * 1 = x`.
@@ -107,4 +108,17 @@ fn mul_of_quotient(op: Mul, rw: &mut Rewrite<'_>) -> Option<Value> {
     }
     let constant = rw.emit(Mul { lhs: quotient.lhs, rhs: op.rhs })?;
     rw.emit(Div { lhs: constant, rhs: quotient.rhs })
+}
+
+/// `(x / y) * y = x` for floats, in any order.
+///
+/// Floats: fast.
+fn mul_by_own_divisor(op: Mul, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.floats().fast() || !is_float(rw, op.lhs) {
+        return None;
+    }
+    either_order(rw, (op.lhs, op.rhs), |rw, quotient, y| {
+        let inner = rw.def::<Div>(quotient)?;
+        (inner.rhs == y).then_some(inner.lhs)
+    })
 }

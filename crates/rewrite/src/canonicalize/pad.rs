@@ -1,9 +1,13 @@
 //! Canonicalizations of `pad`.
 
-use sapwood_ptir::ops::{Pad, Slice};
-use sapwood_ptir::{Axes, Dim, Value};
+use sapwood_ptir::ops::{Add, Concat, Pad, Reshape, Slice};
+use sapwood_ptir::{Axes, Dim, Int, Value};
 
-use super::tensor_views::{UniformValue, as_uniform, is_at_most_one, is_certainly_empty};
+use super::tensor_views::{
+    UniformValue, as_uniform, axes_with_used_units, emit_reshape, is_at_most_one,
+    is_certainly_empty,
+};
+use crate::FloatMode;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "pad":
@@ -12,6 +16,8 @@ crate::patterns! { "pad":
     pad_of_pad when 0 in [Pad],
     pad_of_uniform,
     pad_of_empty when empty,
+    pad_of_reshape hops 1 when 0 in [Reshape],
+    add_of_pads hops 1 when 0 in [Pad] and 1 in [Pad],
 }
 
 // Returns true if padding is inserted between elements.
@@ -96,4 +102,55 @@ fn pad_of_empty(op: Pad, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     UniformValue::Scalar(op.value).emit(rw, ty)
+}
+
+// Returns true if padding is added or removed along an axis.
+fn is_padded(op: &Pad, axis: usize) -> bool {
+    let between = op.interior.as_ref().is_some_and(|list| list[axis] != 0);
+    op.low[axis] != 0 || op.high[axis] != 0 || between
+}
+
+/// `pad(reshape(x), v) = reshape(pad(x, v))` if the reshape only adds or removes axes of extent one that are not padded.
+///
+/// Only if nothing else uses the reshaped value. All dims must be known.
+///
+/// Floats: exact.
+fn pad_of_reshape(op: Pad, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Reshape>(op.input)?;
+    let (from, to) = (rw.shape(inner.input)?, rw.shape(op.input)?);
+    if !rw.one_use(op.input) {
+        return None;
+    }
+    let places = axes_with_used_units(&from, &to, |axis| is_padded(&op, axis))?;
+    let moved = |list: &Axes| -> Axes {
+        places.iter().map(|place| place.map_or(0, |axis| list[axis])).collect()
+    };
+    let (low, high) = (moved(&op.low), moved(&op.high));
+    let interior = op.interior.as_ref().map(moved);
+    let padded = rw.emit(Pad { input: inner.input, value: op.value, low, high, interior })?;
+    emit_reshape(rw, padded, rw.result_tensor()?)
+}
+
+/// `pad(x, 0) + pad(y, 0) = concat(x, y)` if each element of the result comes from one of them.
+///
+/// Only if one axis is padded. The extents of `x` and `y` must be known.
+///
+/// Floats: nsz. `-0 + 0` is 0.
+fn add_of_pads(op: Add, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let (x, y) = (rw.def::<Pad>(op.lhs)?, rw.def::<Pad>(op.rhs)?);
+    let (shape_x, shape_y) = (rw.shape(x.input)?, rw.shape(y.input)?);
+    let mut padded = (0..shape_x.len()).filter(|&a| is_padded(&x, a) || is_padded(&y, a));
+    let (axis, None) = (padded.next()?, padded.next()) else { return None };
+    let between = has_interior_padding(&x, rw) || has_interior_padding(&y, rw);
+    let zeros = rw.is_zero(x.value) && rw.is_zero(y.value);
+    if between || !zeros || !rw.allows(FloatMode::Nsz, op.lhs) {
+        return None;
+    }
+    let (n, m) = (i64::try_from(shape_x[axis]).ok()?, i64::try_from(shape_y[axis]).ok()?);
+    let inputs = match (x.low[axis], x.high[axis], y.low[axis], y.high[axis]) {
+        pads if pads == (0, m, n, 0) => [x.input, y.input],
+        pads if pads == (m, 0, 0, n) => [y.input, x.input],
+        _ => return None,
+    };
+    rw.emit(Concat { inputs: inputs.into_iter().collect(), axis: Int::from(axis) })
 }

@@ -1,18 +1,21 @@
 //! Canonicalizations of the reductions.
 
-use sapwood_ptir::ops::{ArgMax, ArgMin, Mul, Reduce, Reshape, Transpose};
-use sapwood_ptir::{Dim, TensorType, Value};
+use sapwood_ptir::ops::{
+    ArgMax, ArgMin, Compare, CompareOrder, Direction, Mul, Or, Pad, Reduce, ReduceMax, ReduceMin,
+    Reshape, Reverse, Select, Transpose,
+};
+use sapwood_ptir::{Dim, Function, Op, TensorType, Value};
 use smallvec::SmallVec;
 
 use super::cast::can_represent_all;
 use super::numeric_constants::int_like;
-use super::reducer::{Reducer, single_op_reducer};
+use super::reducer::{Reducer, neutral_of_reduction, single_op_reducer};
 use super::tensor_views::{
     AxisList, BroadcastView, NamedReduction, UniformValue, axis_list, emit_broadcast, emit_reshape,
     find_axes_among_units, is_at_most_one, remaining_axes,
 };
 use crate::FloatMode;
-use crate::pattern::{OpRef, Rewrite};
+use crate::pattern::{OpRef, Rewrite, RootView};
 
 crate::patterns! { "reduce":
     reduce_over_nothing hops 1 when same,
@@ -23,7 +26,11 @@ crate::patterns! { "reduce":
     reduce_of_reshape hops 1 when 0 in [Reshape],
     reduce_of_broadcast hops 1 when 0 in [BroadcastView],
     sum_of_broadcast hops 1 when 0 in [BroadcastView] floats fast,
+    reduce_of_reverse hops 1 when 0 in [Reverse],
+    reduce_of_pad hops 1 when 0 in [Pad],
+    reshape_of_reduce benefit 0 hops 1 when 0 in [NamedReduction],
     reduce_by_name,
+    reduce_beside_arg_reduction on [ReduceMin, ReduceMax] hops 1 floats nsz,
     arg_of_one on [ArgMax, ArgMin] when unit or empty,
 }
 
@@ -205,6 +212,64 @@ fn sum_of_broadcast(op: NamedReduction, rw: &mut Rewrite<'_>) -> Option<Value> {
     rw.emit(Mul { lhs: sum, rhs: times })
 }
 
+/// `reduce(reverse(x, a), b) = reduce(x, b)` if all axes `a` are reduced.
+///
+/// Floats: exact for `reduce_max` and `reduce_min`; `reduce_sum` and `reduce_prod` need fast.
+fn reduce_of_reverse(op: NamedReduction, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Reverse>(op.input)?;
+    let rounds = op.is_sum() || op.is_product();
+    let mode = if rounds { FloatMode::Fast } else { FloatMode::Exact };
+    let reduced = axis_list(&inner.axes).iter().all(|axis| op.axes.contains(axis));
+    if !reduced || !rw.allows(mode, op.input) {
+        return None;
+    }
+    rw.emit_parts(&op.with(inner.input, &op.axes))
+}
+
+/// `reduce(pad(x, v), axes) = reduce(x, axes)` if only reduced axes are padded, and `v` is the neutral element.
+///
+/// Only if no element is removed.
+///
+/// Floats: exact.
+fn reduce_of_pad(op: NamedReduction, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Pad>(op.input)?;
+    let padded = |axis: usize| {
+        let between = inner.interior.as_ref().is_some_and(|list| list[axis] != 0);
+        inner.low[axis] != 0 || inner.high[axis] != 0 || between
+    };
+    let removes = inner.low.iter().chain(inner.high.iter()).any(|&n| n < 0);
+    let reduced = (0..inner.low.len()).all(|axis| !padded(axis) || op.axes.contains(&axis));
+    let complex_product = op.is_product() && rw.dtype(op.input)?.is_complex();
+    if removes || !reduced || complex_product {
+        return None;
+    }
+    let neutral = neutral_of_reduction(op.key, rw.dtype(op.input)?)?;
+    if rw.splat_of(inner.value)?.as_splat() != neutral.as_splat() {
+        return None;
+    }
+    rw.emit_parts(&op.with(inner.input, &op.axes))
+}
+
+/// `reshape(reduce(x, axes)) = reduce(x, axes, keepdims)` if the reshape adds the reduced axes with extent one.
+///
+/// Only if nothing else uses the reduction, and all dims are known. It is tried when nothing else is left to do.
+///
+/// Floats: exact.
+fn reshape_of_reduce(op: Reshape, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<NamedReduction>(op.input)?;
+    if inner.keepdims || !rw.one_use(op.input) {
+        return None;
+    }
+    let mut kept = rw.shape(inner.input)?;
+    inner.axes.iter().for_each(|&axis| kept[axis] = 1);
+    if rw.result_tensor()?.known_shape()? != kept {
+        return None;
+    }
+    rw.emit_parts(
+        &NamedReduction { keepdims: true, ..inner.clone() }.with(inner.input, &inner.axes),
+    )
+}
+
 /// `reduce(x, init, f) = f(reduce_f(x), init)` for an `f` that is one op with a reduction of its own.
 ///
 /// Without `init` if that is the neutral element.
@@ -248,4 +313,55 @@ fn arg_of_one(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     rw.filled_like_result(0.0)
+}
+
+/// The maximum number of uses of an operand that are examined for another reduction of it.
+const MAX_REDUCED_USES: usize = 8;
+
+/// `reduce_min(x) = y` if `y` is the first result of a `reduce` of `x` that finds the smallest element and its index; also for `reduce_max`.
+///
+/// The `reduce` keeps `a` of two elements if `a < b` or `a` is NaN. Both reduce the same axes, and the `reduce` comes first.
+///
+/// Floats: nsz. It may find -0 where `reduce_min` finds 0.
+fn reduce_beside_arg_reduction(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let f = rw.function();
+    let op = NamedReduction::read(f, op.root)?;
+    let better = if op.key == ReduceMin::key() { Direction::Lt } else { Direction::Gt };
+    if op.keepdims || !rw.allows(FloatMode::Nsz, op.input) {
+        return None;
+    }
+    let neutral = neutral_of_reduction(op.key, rw.dtype(op.input)?)?;
+    f.uses(op.input).take(MAX_REDUCED_USES).find_map(|one| {
+        let other = f.view::<Reduce>(one.user)?;
+        let mut axes = axis_list(&other.axes);
+        axes.sort_unstable();
+        let from = f.constant_of(*other.inits.first()?)?.as_splat() == neutral.as_splat();
+        let value = f.result(one.user, 0).filter(|&value| f.is_available_to(value, rw.root()))?;
+        let same = one.index == 0 && axes == op.axes && from;
+        (same && keeps_better(f, &other, better).is_some()).then_some(value)
+    })
+}
+
+// Returns `Some` if the first result of a reduction is the better one of two elements `a` and `b`: `a` if it compares like this with `b` or is NaN.
+fn keeps_better(f: &Function, op: &Reduce, better: Direction) -> Option<()> {
+    let params = f.body_params(op.body);
+    let (&a, &b) = (params.first()?, params.get(op.inputs.len())?);
+    let &kept = f.body_results(op.body).first()?;
+    let select = f.view::<Select>(f.inst_of(kept)?)?;
+    let either = f.view::<Or>(f.inst_of(select.pred)?)?;
+    let compare = |value: Value| f.view::<Compare>(f.inst_of(value)?);
+    let is_better = |c: &Compare| {
+        let direction = match (c.lhs, c.rhs) {
+            both if both == (a, b) => c.direction,
+            both if both == (b, a) => c.direction.swapped(),
+            _ => return false,
+        };
+        direction == better && c.order == CompareOrder::Partial
+    };
+    let is_nan = |c: &Compare| {
+        (c.lhs, c.rhs, c.direction, c.order) == (a, a, Direction::Ne, CompareOrder::Partial)
+    };
+    let (x, y) = (compare(either.lhs)?, compare(either.rhs)?);
+    let holds = is_better(&x) && is_nan(&y) || is_better(&y) && is_nan(&x);
+    (holds && (select.on_true, select.on_false) == (a, b)).then_some(())
 }

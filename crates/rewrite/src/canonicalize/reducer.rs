@@ -46,7 +46,16 @@ pub(super) fn single_op_reducer(
     Some(Reducer { combine: op.key, named, neutral })
 }
 
-fn named_reduction_of(key: OpKey) -> Option<OpKey> {
+/// Returns the neutral element of a named reduction.
+pub(super) fn neutral_of_reduction(key: OpKey, dtype: DataType) -> Option<TensorLiteral> {
+    let combines =
+        [Add::key(), Mul::key(), Max::key(), Min::key(), And::key(), Or::key(), Xor::key()];
+    let combine = combines.into_iter().find(|&op| named_reduction_of(op) == Some(key))?;
+    neutral_element(combine, dtype)
+}
+
+/// Returns the reduction that combines elements by an op.
+pub(crate) fn named_reduction_of(key: OpKey) -> Option<OpKey> {
     let names = [
         (Add::key(), ReduceSum::key()),
         (Mul::key(), ReduceProd::key()),
@@ -59,8 +68,8 @@ fn named_reduction_of(key: OpKey) -> Option<OpKey> {
     names.into_iter().find(|(op, _)| *op == key).map(|(_, named)| named)
 }
 
-// Returns the scalar that leaves every element unchanged; the named reduction starts from it.
-fn neutral_element(key: OpKey, dtype: DataType) -> Option<TensorLiteral> {
+/// Returns the scalar that leaves every element unchanged; the named reduction starts from it.
+pub(crate) fn neutral_element(key: OpKey, dtype: DataType) -> Option<TensorLiteral> {
     let number = |x: f64| TensorLiteral::filled(dtype, &[], x).ok();
     if key == Add::key() || key == Or::key() || key == Xor::key() {
         return number(0.0);

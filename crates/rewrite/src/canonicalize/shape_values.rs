@@ -20,6 +20,7 @@ use sapwood_ptir::{
     TensorType, Value, Values,
 };
 use smallvec::SmallVec;
+use std::sync::LazyLock;
 
 use crate::pattern::{OpRef, Rewrite};
 
@@ -46,7 +47,7 @@ crate::patterns! { "shape_values":
 // The number of bools between an integer and the shape values that it is computed from.
 const MAX_BOOL_DEPTH: usize = 3;
 
-// Returns the elements of a value that `dims` or a constant defines, or that is computed from such values through bools.
+// Returns the elements of a value that `dims`, an iota or a constant defines, or that is computed from such values through bools.
 fn known_value(rw: &mut Rewrite<'_>, value: Value, depth: usize) -> Option<ShapeValue> {
     let f = rw.function();
     if let Some(inst) = f.inst_of(value)
@@ -59,15 +60,17 @@ fn known_value(rw: &mut Rewrite<'_>, value: Value, depth: usize) -> Option<Shape
     if let Some(literal) = rw.constant_of(value) {
         return shape_value_of_literal(&literal);
     }
-    if depth == 0 || !rw.dtype(value)?.is_bool() {
+    let is_iota = f.inst_of(value).is_some_and(|inst| f.is::<Iota>(inst));
+    if !is_iota && (depth == 0 || !rw.dtype(value)?.is_bool()) {
         return None;
     }
     let inst = rw.def_inst(value)?;
-    evaluate_shape_value(f, inst, &facts_of(rw), &mut |v| known_value(rw, v, depth - 1))
+    evaluate_shape_value(f, inst, facts_of(f), &mut |v| known_value(rw, v, depth.checked_sub(1)?))
 }
 
-fn facts_of(rw: &Rewrite<'_>) -> Facts {
-    rw.function().facts().cloned().unwrap_or_default()
+fn facts_of(f: &Function) -> &Facts {
+    static NONE: LazyLock<Facts> = LazyLock::new(Facts::new);
+    f.facts().unwrap_or_else(|| &*NONE)
 }
 
 // Returns the known elements of an operand as an attribute.
@@ -100,7 +103,7 @@ fn size_as_dims(op: GetDimensionSize, rw: &mut Rewrite<'_>) -> Option<Value> {
 ///
 /// Floats: exact.
 fn dims_as_constant(op: DimValues, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let facts = facts_of(rw);
+    let facts = facts_of(rw.function());
     let values = op.values.iter().map(|&e| facts.simplify(e)).collect::<Option<ShapeValue>>()?;
     let ty = rw.result_tensor()?.clone();
     if let Some(literal) = shape_value_as_literal(&values, &ty) {
@@ -121,10 +124,11 @@ fn dims_as_constant(op: DimValues, rw: &mut Rewrite<'_>) -> Option<Value> {
 fn shape_value_as_dims(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
     let ty = rw.result_tensor()?.clone();
     shape_value_len(rw.result_type()?)?;
-    let (f, facts) = (rw.function(), facts_of(rw));
+    let f = rw.function();
+    let facts = facts_of(f);
     reads_dims(f, op.root)?;
     let mut operand = |value: Value| known_value(rw, value, MAX_BOOL_DEPTH);
-    let values = evaluate_shape_value(f, op.root, &facts, &mut operand)?;
+    let values = evaluate_shape_value(f, op.root, facts, &mut operand)?;
     emit_elements(rw, values, &ty)
 }
 
@@ -134,9 +138,10 @@ fn shape_value_as_dims(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
 fn decided_by_facts(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
     let ty = rw.result_tensor()?.clone();
     shape_value_len(rw.result_type()?)?;
-    let (f, facts) = (rw.function(), facts_of(rw));
+    let f = rw.function();
+    let facts = facts_of(f);
     reads_dims(f, op.root)?;
-    let values = evaluate_shape_value(f, op.root, &facts, &mut |v| known_value(rw, v, 0))?;
+    let values = evaluate_shape_value(f, op.root, facts, &mut |v| known_value(rw, v, 0))?;
     Some(rw.constant(shape_value_as_literal(&values, &ty)?))
 }
 
@@ -217,7 +222,8 @@ fn real_dynamic_slice_of_known(op: RealDynamicSlice, rw: &mut Rewrite<'_>) -> Op
     let strides = known_attr(rw, op.strides)?;
     let ones = strides.as_ints()?.iter().all(|&n| n == 1);
     let (starts, limits) = (known_attr(rw, op.starts)?, known_attr(rw, op.limits)?);
-    emit_slice(rw, op.input, starts, limits, if ones { Attr::Unit } else { strides })
+    let slice = emit_slice(rw, op.input, starts, limits, if ones { Attr::Unit } else { strides })?;
+    unless_refuted(rw, slice)
 }
 
 /// `real_dynamic_slice(x, starts, starts + sizes, ones) = dynamic_slice(x, starts)`.
@@ -246,7 +252,16 @@ fn real_dynamic_slice_of_offset(op: RealDynamicSlice, rw: &mut Rewrite<'_>) -> O
         let start = rw.emit(Reshape { input: one, ty: TensorType::scalar(dtype).into() })?;
         parts.operands.push(start);
     }
-    rw.emit_parts(&parts)
+    let slice = rw.emit_parts(&parts)?;
+    unless_refuted(rw, slice)
+}
+
+// Returns a value for the result, unless a known dim of it differs from a declared one: a program may declare dims that its run would refute.
+fn unless_refuted(rw: &Rewrite<'_>, value: Value) -> Option<Value> {
+    let declared = &rw.result_tensor()?.dims;
+    let refuted = |(a, b): (&Dim, &Dim)| a.known().zip(b.known()).is_some_and(|(a, b)| a != b);
+    let refuted = rw.tensor(value)?.dims.iter().zip(declared).any(refuted);
+    (!refuted).then_some(value)
 }
 
 /// `dynamic_gather(x, indices, sizes) = gather(x, indices)` if the sizes are known.
@@ -330,7 +345,7 @@ fn symbolic_gather_of_one_slice(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value
     if !whole || rw.result_tensor()?.rank() != ty.rank() {
         return None;
     }
-    let (facts, map) = (facts_of(rw), list("start_index_map")?);
+    let (facts, map) = (facts_of(rw.function()), list("start_index_map")?);
     let found = known_value(rw, indices, 0)?;
     let (mut starts, mut limits) = (ShapeValue::new(), ShapeValue::new());
     for (axis, (&dim, &size)) in ty.dims.iter().zip(&sizes).enumerate() {
@@ -356,7 +371,7 @@ fn symbolic_slice_of_all(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     let limits = attr("limits").filter(|attr| attr.has_symbols())?.as_dim_exprs()?;
     let starts = attr("starts")?.as_ints()?;
     let &input = f.operands(op.root).first()?;
-    let (dims, facts) = (rw.tensor(input)?.dims.clone(), facts_of(rw));
+    let (dims, facts) = (rw.tensor(input)?.dims.clone(), facts_of(rw.function()));
     let all = starts.iter().all(|&n| n == 0)
         && attr("strides").and_then(Attr::as_ints).is_none_or(|s| s.iter().all(|&n| n == 1))
         && dims.iter().zip(&limits).all(|(dim, &limit)| {

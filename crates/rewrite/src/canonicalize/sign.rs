@@ -7,6 +7,7 @@ use super::numeric_constants::{
     complex_allows, int_like, is_complex, is_constant, is_float, is_int, is_unsigned,
     negated_constant,
 };
+use super::tensor_views::NamedReduction;
 use crate::FloatMode;
 use crate::pattern::{Rewrite, Unary};
 
@@ -18,7 +19,7 @@ crate::patterns! { "sign":
     neg_of_div_constant when 0 in [Div] of [Float],
     neg_of_not when 0 in [Not],
     abs_of_unsigned of [Int],
-    abs_of_nonnegative when 0 in [Abs, Exp, Cosh, Erfc, Logistic, Mul],
+    abs_of_nonnegative when 0 in [Abs, Exp, Cosh, Erfc, Logistic, Mul, NamedReduction],
     even_of_sign_change on [Abs, Cos, Cosh] when 0 in [Neg, Abs],
     sign_of_sign when 0 in [Sign],
 }
@@ -98,19 +99,33 @@ fn abs_of_unsigned(op: Abs, rw: &mut Rewrite<'_>) -> Option<Value> {
     is_unsigned(rw, op.input).then_some(op.input)
 }
 
-/// `|x| = x` where `x` is an `abs`, or a float that is an `exp`, `cosh`, `erfc`, `logistic` or `y * y`.
+/// `|x| = x` where `x` is an `abs`, or a float that is an `exp`, `cosh`, `erfc`, `logistic` or `y * y`, or a sum or product of such floats.
 ///
 /// Floats: exact.
 fn abs_of_nonnegative(op: Abs, rw: &mut Rewrite<'_>) -> Option<Value> {
     if is_complex(rw, op.input) {
         return None;
     }
-    if let Some(unary) = rw.def::<Unary>(op.input) {
-        let positive = [Exp::key(), Cosh::key(), Erfc::key(), Logistic::key()];
-        return (unary.key == Abs::key() || positive.contains(&unary.key)).then_some(op.input);
+    if let Some(unary) = rw.def::<Unary>(op.input)
+        && unary.key == Abs::key()
+    {
+        return Some(op.input);
     }
-    let product = rw.def::<Mul>(op.input)?;
-    (product.lhs == product.rhs && is_float(rw, op.input)).then_some(op.input)
+    is_nonnegative_float(rw, op.input).then_some(op.input)
+}
+
+/// Returns true if no element of a value is less than zero, as the op that computes it tells; elements may be NaN.
+pub(super) fn is_nonnegative_float(rw: &mut Rewrite<'_>, value: Value) -> bool {
+    if !is_float(rw, value) {
+        return false;
+    }
+    let reduced = rw.def::<NamedReduction>(value).filter(|r| r.is_sum() || r.is_product());
+    let value = reduced.map_or(value, |reduction| reduction.input);
+    if let Some(unary) = rw.def::<Unary>(value) {
+        return [Abs::key(), Exp::key(), Cosh::key(), Erfc::key(), Logistic::key()]
+            .contains(&unary.key);
+    }
+    rw.def::<Mul>(value).is_some_and(|product| product.lhs == product.rhs)
 }
 
 /// `f(-x) = f(|x|) = f(x)` for `abs`, `cos`, `cosh`.

@@ -1,11 +1,13 @@
 //! Canonicalizations of `slice`.
 
-use sapwood_ptir::ops::{Concat, Iota, Pad, Reverse, Slice, Transpose};
-use sapwood_ptir::{Axes, Dim, Int, Value, Values};
+use sapwood_ptir::ops::{Concat, Iota, Pad, Reshape, Reverse, Slice, Transpose};
+use sapwood_ptir::{Axes, Dim, Int, TensorLiteral, Value, Values};
 use smallvec::SmallVec;
 
-use super::tensor_views::{BroadcastView, UniformValue, emit_broadcast};
-use crate::pattern::Rewrite;
+use super::tensor_views::{
+    BroadcastView, UniformValue, axes_without_units, emit_broadcast, emit_reshape,
+};
+use crate::pattern::{Binary, Rewrite, Unary};
 
 crate::patterns! { "slice":
     slice_of_all when same,
@@ -16,6 +18,10 @@ crate::patterns! { "slice":
     slice_of_reverse when 0 in [Reverse],
     slice_of_transpose when 0 in [Transpose],
     slice_of_iota when 0 in [Iota],
+    slice_of_reshape when 0 in [Reshape],
+    slice_of_unary hops 1 when 0 in [Unary],
+    slice_of_binary_with_uniform when 0 in [Binary],
+    reshape_of_slice_of_reshape when 0 in [Slice],
 }
 
 /// The elements that a slice takes along one axis: `count` elements from `start` in steps of `step`.
@@ -224,4 +230,85 @@ fn slice_of_iota(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     rw.emit(Iota { axis: inner.axis, ty: rw.result_tensor()?.clone().into() })
+}
+
+// Returns the slice of `x` for a slice of `reshape(x)` that only adds or removes axes of extent one.
+fn slice_before_reshape(op: &Slice, inner: &Reshape, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let places = axes_without_units(&rw.shape(inner.input)?, &rw.shape(op.input)?)?;
+    let ranges = nonempty_ranges(op)?;
+    let only = SliceRange { start: 0, step: 1, count: 1 };
+    let moved = places.iter().map(|place| place.map_or(only, |axis| ranges[axis]));
+    emit_slice(rw, inner.input, &moved.collect::<SliceRanges>())
+}
+
+/// `slice(reshape(x)) = reshape(slice(x))` if the reshape only adds or removes axes of extent one.
+///
+/// Only if nothing else uses the reshaped value. All dims must be known.
+///
+/// Floats: exact.
+fn slice_of_reshape(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Reshape>(op.input)?;
+    if !rw.one_use(op.input) {
+        return None;
+    }
+    let slice = slice_before_reshape(&op, &inner, rw)?;
+    emit_reshape(rw, slice, rw.result_tensor()?)
+}
+
+/// `reshape(slice(reshape(x))) = reshape(slice(x))` if the inner reshape only adds or removes axes of extent one.
+///
+/// Only if nothing else uses the slice. All dims must be known.
+///
+/// Floats: exact.
+fn reshape_of_slice_of_reshape(op: Reshape, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let slice = rw.def::<Slice>(op.input)?;
+    let inner = rw.def::<Reshape>(slice.input)?;
+    if !rw.one_use(op.input) {
+        return None;
+    }
+    let slice = slice_before_reshape(&slice, &inner, rw)?;
+    emit_reshape(rw, slice, rw.result_tensor()?)
+}
+
+/// `slice(f(x)) = f(slice(x))` for elementwise `f` of one operand.
+///
+/// Only if nothing else uses the result of `f`, and the elements of `x` are not wider than those of `f(x)`.
+///
+/// Floats: exact.
+fn slice_of_unary(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let f = rw.def::<Unary>(op.input)?;
+    let ranges = nonempty_ranges(&op)?;
+    let narrow = rw.dtype(f.input)?.byte_size() <= rw.dtype(op.input)?.byte_size();
+    if !rw.one_use_here(op.input) || !narrow {
+        return None;
+    }
+    let part = emit_slice(rw, f.input, &ranges)?;
+    rw.emit_parts(&f.with(part))
+}
+
+/// `slice(x ∘ c) = slice(x) ∘ c` for an elementwise op and a constant `c` of equal elements, in any order.
+///
+/// Only if nothing else uses the result of the op. All dims must be known.
+///
+/// Floats: exact.
+fn slice_of_binary_with_uniform(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let f = rw.def::<Binary>(op.input)?;
+    let ranges = nonempty_ranges(&op)?;
+    let shape = rw.result_tensor()?.known_shape()?;
+    if !rw.one_use_here(op.input) {
+        return None;
+    }
+    let (lhs, rhs) = (rw.splat_of(f.lhs), rw.splat_of(f.rhs));
+    if lhs.is_some() == rhs.is_some() {
+        return None;
+    }
+    let part = |rw: &mut Rewrite<'_>, value: Value, literal: Option<TensorLiteral>| match literal {
+        Some(literal) => {
+            let small = TensorLiteral::splat(literal.dtype(), &shape, literal.as_splat()?).ok()?;
+            Some(rw.constant(small))
+        }
+        None => emit_slice(rw, value, &ranges),
+    };
+    let (lhs, rhs) = (part(rw, f.lhs, lhs)?, part(rw, f.rhs, rhs)?);
+    rw.emit_parts(&f.with(lhs, rhs))
 }

@@ -13,7 +13,7 @@ crate::patterns! { "sub":
     sub_self when equal floats fast,
     zero_minus when 0 in constants,
     sub_of_neg when 1 in [Neg],
-    sub_of_negated_product hops 2 when 1 in [Mul] of [Int, Float],
+    sub_of_negated_product hops 4 when 1 in [Mul] of [Int, Float],
     sub_constant when 1 in constants floats fast,
     sub_of_sum when 1 in [Add] floats fast,
     sub_from_sum when 0 in [Add] floats fast,

@@ -1,8 +1,8 @@
 //! Views and helpers shared by several files: broadcasts of both kinds, named reductions, uniform values, extents.
 
 use sapwood_ptir::ops::{
-    BroadcastInDim, BroadcastTo, ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd, ReduceSum,
-    ReduceXor, Reshape,
+    BroadcastInDim, BroadcastTo, Cast, Clamp, Compare, ReduceAnd, ReduceMax, ReduceMin, ReduceOr,
+    ReduceProd, ReduceSum, ReduceXor, Reshape, Select,
 };
 use sapwood_ptir::{
     Axes, Dim, Function, InstId, Op, OpKey, OpParts, TensorLiteral, TensorType, Value,
@@ -10,7 +10,25 @@ use sapwood_ptir::{
 use sapwood_types::DataType;
 use smallvec::SmallVec;
 
-use crate::pattern::{Rewrite, RootView, Roots};
+use crate::pattern::{Binary, Rewrite, RootView, Roots, is_elementwise, user_elementwise_keys};
+
+/// A view of the elementwise ops that are not [`Unary`](crate::pattern::Unary).
+pub(crate) struct ElementwiseView {
+    pub(crate) root: InstId,
+}
+
+impl RootView for ElementwiseView {
+    fn roots() -> Roots {
+        let stated = [Compare::key(), Select::key(), Clamp::key(), Cast::key()];
+        let [_, _, more] = user_elementwise_keys();
+        let stated = Roots::Keys(stated.into_iter().chain([more]).collect());
+        Roots::all([Binary::roots(), stated])
+    }
+
+    fn read(f: &Function, root: InstId) -> Option<Self> {
+        is_elementwise(f, root).then_some(Self { root })
+    }
+}
 
 /// A list of axes of a tensor.
 pub(crate) type AxisList = SmallVec<[usize; 4]>;
@@ -241,6 +259,34 @@ pub(crate) fn find_axes_among_units(from: &[u64], to: &[u64]) -> Option<AxisList
         at += 1;
     }
     to[at..].iter().all(|&n| n == 1).then_some(found)
+}
+
+/// For each axis of a shape, the axis of another that it becomes, if any.
+pub(crate) type AxisPlaces = SmallVec<[Option<usize>; 4]>;
+
+/// Returns, for each axis of the first shape, the axis of the second that it becomes, if both shapes differ only in axes of extent
+/// one. Axes of extent one become `None`.
+pub(crate) fn axes_without_units(from: &[u64], to: &[u64]) -> Option<AxisPlaces> {
+    axes_with_used_units(from, to, |_| false)
+}
+
+/// Returns the places as [`axes_without_units`] does, where those axes of the second shape that are used have a place even if their
+/// extent is one.
+pub(crate) fn axes_with_used_units(
+    from: &[u64],
+    to: &[u64],
+    is_used: impl Fn(usize) -> bool,
+) -> Option<AxisPlaces> {
+    let mut places = (0..to.len()).filter(|&axis| to[axis] != 1 || is_used(axis)).peekable();
+    let mut found = AxisPlaces::new();
+    for &extent in from {
+        let next = places.next_if(|&axis| to[axis] == extent);
+        if next.is_none() && extent != 1 {
+            return None;
+        }
+        found.push(next);
+    }
+    places.next().is_none().then_some(found)
 }
 
 /// Returns an element of an integer literal.

@@ -1,14 +1,16 @@
 //! Canonicalizations of `reduce_window`.
 
-use sapwood_ptir::Value;
-use sapwood_ptir::ops::ReduceWindow;
+use sapwood_ptir::ops::{Pad, ReduceWindow};
+use sapwood_ptir::{Pairs, Value};
 
 use super::reducer::single_op_reducer;
+use super::tensor_views::as_uniform;
 use crate::FloatMode;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "window":
     window_of_ones,
+    window_of_pad when 0 in [Pad],
 }
 
 /// `reduce_window(x, init, f) = x` if windows have one element and `init` is neutral for `f`.
@@ -31,4 +33,33 @@ fn window_of_ones(op: ReduceWindow, rw: &mut Rewrite<'_>) -> Option<Value> {
         () => FloatMode::Exact,
     };
     (reducer.neutral && rw.allows(mode, input)).then_some(input)
+}
+
+/// `reduce_window(pad(x, v), v, f) = reduce_window(x, v, f)` with the padding of both, if `v` is neutral for `f`.
+///
+/// Only if no element is removed, nothing is padded between elements, and the window does not dilate its input.
+///
+/// Floats: exact.
+fn window_of_pad(op: ReduceWindow, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let (&[input], &[init]) = (&op.inputs[..], &op.inits[..]) else { return None };
+    let inner = rw.def::<Pad>(input)?;
+    let dilated = op.base_dilation.as_ref().is_some_and(|list| list.iter().any(|&n| n != 1));
+    let between = inner.interior.as_ref().is_some_and(|list| list.iter().any(|&n| n != 0));
+    let removes = inner.low.iter().chain(inner.high.iter()).any(|&n| n < 0);
+    let same = inner.value == init
+        || as_uniform(rw, inner.value)?.is_certainly_same(&as_uniform(rw, init)?);
+    if dilated || between || removes || !same || !single_op_reducer(op.body, init, rw)?.neutral {
+        return None;
+    }
+    let mut pads = Vec::new();
+    for (axis, (&before, &after)) in inner.low.iter().zip(inner.high.iter()).enumerate() {
+        let [low, high] = op.pads.as_ref().map_or([0, 0], |pads| pads[axis]);
+        pads.push([low.checked_add(before)?, high.checked_add(after)?]);
+    }
+    let op = ReduceWindow {
+        inputs: [inner.input].into_iter().collect(),
+        pads: Some(Pairs::from(pads)),
+        ..op
+    };
+    rw.emit_many(op)?.first().copied()
 }

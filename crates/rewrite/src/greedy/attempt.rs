@@ -2,11 +2,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use sapwood_ptir::InstId;
+use sapwood_ptir::{InstId, ValueId};
 
 use super::driver::GreedyDriver;
 use super::verify_changes::verify_changes;
 use super::{CostModel, PatternProblem, ProblemKind};
+use crate::cost_goals::lowers_cost;
 use crate::fold::{FoldFn, FoldResult};
 use crate::pattern::{MAX_GATED, PatchError, PatternBucket, PatternId, PatternKind, Rewrite};
 use crate::{ProgramRewriter, StepKind};
@@ -35,9 +36,9 @@ impl GreedyDriver<'_> {
             self.reach.reset(f, root);
         }
         let (patch, reach) = (&mut self.patch, checks.then_some(&mut self.reach));
-        let floats = self.config.floats;
+        let (floats, goals) = (self.modes.now, self.config.goals);
         let staged = catch_unwind(AssertUnwindSafe(|| {
-            stage(f, root, &mut Rewrite::new(rw, root, patch, floats, reach))
+            stage(f, root, &mut Rewrite::new(rw, root, patch, (floats, goals), reach))
         }));
         let values = match staged {
             Ok(values) => values,
@@ -53,9 +54,15 @@ impl GreedyDriver<'_> {
         if self.patch.search_ended_early {
             self.report_pattern(id, root, ProblemKind::SearchEndedEarly, false);
         }
-        let Some(values) = values else { return false };
+        let Some(values) = values else {
+            self.waits_for_float_mode |= self.patch.asked_float_mode.get();
+            return false;
+        };
         let checked = self.patch.check(self.rw.function(), root, &values);
         if checked.as_ref().is_err_and(PatchError::differs_only_in_dims) {
+            return false;
+        }
+        if checked.is_ok() && !self.reaches_goals(root, entry.hops, &values) {
             return false;
         }
         self.stats.patterns[id as usize].matched += 1;
@@ -108,6 +115,13 @@ impl GreedyDriver<'_> {
         true
     }
 
+    // Returns true if the staged rewrite reaches the cost goals, or if there are none.
+    fn reaches_goals(&self, root: InstId, hops: u8, values: &[ValueId]) -> bool {
+        let goals = self.config.goals;
+        let (f, effects) = (self.rw.function(), &self.rw.effects);
+        goals.is_empty() || lowers_cost(goals, f, effects, (root, hops), &self.patch, values)
+    }
+
     /// Reports skipped patterns that would fire at a root.
     pub(super) fn check_skipped(
         &mut self,
@@ -121,11 +135,12 @@ impl GreedyDriver<'_> {
                 continue;
             }
             let PatternKind::Staged(stage) = &self.set.entry(id).kind else { continue };
-            let (f, floats) = (self.rw.function(), self.config.floats);
-            let mut rewrite = Rewrite::new(&self.rw, root, &mut self.patch, floats, None);
+            let (f, modes) = (self.rw.function(), (self.modes.now, self.config.goals));
+            let mut rewrite = Rewrite::new(&self.rw, root, &mut self.patch, modes, None);
             let staged = catch_unwind(AssertUnwindSafe(|| stage(f, root, &mut rewrite)));
             if let Ok(Some(values)) = staged
                 && self.patch.check(self.rw.function(), root, &values).is_ok()
+                && self.reaches_goals(root, self.set.entry(id).hops, &values)
             {
                 self.report_pattern(id, root, problem.clone(), false);
             }

@@ -3,6 +3,7 @@
 use sapwood_ptir::InstId;
 use sapwood_ptir::eval::FoldLimits;
 
+use crate::cost_goals::CostGoals;
 use crate::pattern::PatternId;
 use crate::{FloatMode, ProgramRewriter};
 
@@ -31,8 +32,15 @@ pub struct GreedyConfig {
     pub top_down: bool,
     /// Enables the merging of equal instructions along the way, at the end of each round at the latest.
     pub merge_equal: bool,
+    /// Brings the operands of commutative instructions into canonical order when nothing else is left to do.
+    pub order_operands: bool,
+    /// Reaches the fixpoint of each stricter float mode before that of `floats`, so that more freedom never leaves more instructions. Without
+    /// it, patterns that need the freer mode compete with all others from the start.
+    pub float_stages: bool,
     /// The float mode: the changes of float results that rewrites may make.
     pub floats: FloatMode,
+    /// The costs that rewrites must lower: see [`CostGoals`]. Without any, every rewrite applies.
+    pub goals: CostGoals,
     /// The limits on the size of folded constants. Together they have at most 256 times the elements of the largest one.
     pub fold_limits: FoldLimits,
     /// Enables the failure cache: a pattern that failed at an instruction is tried there again only after something that it may
@@ -54,7 +62,10 @@ impl Default for GreedyConfig {
             verify_rewrites: false,
             top_down: false,
             merge_equal: false,
+            order_operands: false,
+            float_stages: true,
             floats: FloatMode::Exact,
+            goals: CostGoals::NONE,
             fold_limits: FoldLimits::default(),
             failure_cache: true,
             verify_input: true,

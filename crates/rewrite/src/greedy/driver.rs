@@ -1,17 +1,22 @@
 //! The main loop of the greedy driver.
 
+use rustc_hash::FxHashMap;
 use sapwood_ptir::ops::Constant;
 use sapwood_ptir::{AttrList, Function, InstId, Op, OpKey, ValueId};
 use sapwood_types::{Progress, ProgressCounter};
 use smallvec::SmallVec;
 
 use super::failure_cache::FailureCache;
+use super::float_modes::ModeRetries;
 use super::merge_equal::MergeState;
 use super::rewrite_cycles::RewriteLineages;
 use super::worklist::{ReaderSearch, Worklist};
 use super::{GreedyConfig, GreedyStats, Limit, PatternStats, ProblemKind};
+use crate::FloatMode;
 use crate::fold::{FoldCost, FoldResult, Folded, fold_to_literals, stored_elements};
-use crate::pattern::{FrozenPatternSet, MAX_GATED, Patch, PatternId, ReachCheck, TypeFactCache};
+use crate::pattern::{
+    FloatModes, FrozenPatternSet, MAX_GATED, Patch, PatternId, ReachCheck, TypeFactCache,
+};
 use crate::rewriter::{ChangeTracker, EffectIndex, ProgramRewriter, StepKind, WIDE_THRESHOLD};
 
 /// A value with more uses than this is replaced only after its operands were visited, so that long lists of uses are moved
@@ -60,9 +65,20 @@ pub(crate) struct GreedyDriver<'a> {
     changed_wide: Vec<InstId>,
     last_fired: SmallVec<[FiredRewrite; MAX_LAST_FIRED]>,
     ranked: Vec<(u16, PatternId)>,
-    budget: usize,
+    pub(super) budget: usize,
     // True in a round for patterns without benefit, which runs when nothing else is left.
     in_late_round: bool,
+    // A run starts in the exact mode. A freer mode starts from the fixpoint of the stricter one, so that more freedom never
+    // leads to a worse fixpoint.
+    pub(super) modes: FloatModes,
+    // The instructions at which a freer mode may enable patterns, and these patterns.
+    pub(super) waiting_for_mode: Vec<(InstId, ModeRetries)>,
+    // The patterns to try in the current mode although they failed in the last one.
+    pub(super) mode_retries: FxHashMap<InstId, ModeRetries>,
+    // The number of changes when the operands were last ordered.
+    pub(super) ordered_at: Option<usize>,
+    // True if the last attempt failed in a way that depends on the float mode.
+    pub(super) waits_for_float_mode: bool,
     // The elements of all folded constants: their literals stay in memory even when they are folded further.
     folded_elements: u64,
     fold_cost: FoldCost,
@@ -104,6 +120,14 @@ impl<'a> GreedyDriver<'a> {
             ranked: Vec::new(),
             budget,
             in_late_round: false,
+            modes: FloatModes {
+                now: if config.float_stages { FloatMode::Exact } else { config.floats },
+                last: config.floats,
+            },
+            waiting_for_mode: Vec::new(),
+            mode_retries: FxHashMap::default(),
+            ordered_at: None,
+            waits_for_float_mode: false,
             folded_elements: 0,
             fold_cost: FoldCost::default(),
             constant_op: Constant::key(),
@@ -170,15 +194,17 @@ impl<'a> GreedyDriver<'a> {
         if self.in_late_round {
             return true;
         }
-        if !self.merge_regions() {
-            return false;
+        if self.merge_regions() {
+            self.requeue_changed();
+            if self.start_queued_round() {
+                return true;
+            }
         }
-        self.requeue_changed();
-        self.start_queued_round()
+        self.start_next_mode() || self.order_operands()
     }
 
     // Starts a round of the queued instructions, or else of the readers of wide ones. Returns false if there are none.
-    fn start_queued_round(&mut self) -> bool {
+    pub(super) fn start_queued_round(&mut self) -> bool {
         let top_down = self.config.top_down;
         if self.worklist.start_next_round(self.rw.function(), top_down) {
             return true;
@@ -191,7 +217,7 @@ impl<'a> GreedyDriver<'a> {
     }
 
     // Records that a limit left something undone.
-    fn record_limit(&mut self, by: Limit) {
+    pub(super) fn record_limit(&mut self, by: Limit) {
         self.stats.converged = false;
         self.stats.stopped_by.get_or_insert(by);
     }
@@ -454,10 +480,24 @@ impl<'a> GreedyDriver<'a> {
     }
 
     fn try_patterns(&mut self, inst: InstId) {
+        let retries = self.try_enabled_patterns(inst);
+        if retries.gated != 0 || retries.others {
+            self.waiting_for_mode.push((inst, retries));
+        }
+    }
+
+    // Returns the patterns that a freer float mode may enable.
+    fn try_enabled_patterns(&mut self, inst: InstId) -> ModeRetries {
         let set = self.set;
         let bucket = set.bucket_at(self.rw.function(), inst);
         let f = self.rw.function();
-        let mut open = bucket.gate.enabled_patterns(f, inst, &mut self.types, self.config.floats);
+        let enabled = bucket.gate.enabled_patterns(f, inst, &mut self.types, self.modes);
+        let mut open = enabled.now;
+        let mut later = ModeRetries { gated: enabled.later, others: false };
+        let retries = match self.mode_retries.is_empty() {
+            true => ModeRetries::default(),
+            false => self.mode_retries.remove(&inst).unwrap_or_default(),
+        };
         if self.config.expensive_checks {
             self.check_skipped(bucket, !open, inst, &ProblemKind::FiresOutsideGate);
         }
@@ -474,17 +514,15 @@ impl<'a> GreedyDriver<'a> {
                 if self.in_late_round { (open_late, late) } else { (open_soon, soon) };
         }
         if open == 0 && ungated.is_empty() {
-            return;
+            return later;
         }
         // Patterns of fewer hops than this have failed, and nothing that they may read has changed. Late patterns are not
         // recorded: they are not tried in other rounds.
-        let mut retry_from = 0;
+        let (mut retry_from, mut skipped) = (0, 0);
         if !self.in_late_round {
             retry_from = self.failures.distance_of_change(&self.rw, inst, bucket.hops);
             if retry_from > 0 {
-                let skipped = open & bucket.with_fewer_hops(retry_from);
-                self.stats.attempts_saved += skipped.count_ones() as usize;
-                open &= !skipped;
+                skipped = open & bucket.with_fewer_hops(retry_from) & !retries.gated;
                 if self.config.expensive_checks {
                     self.check_skipped(bucket, skipped, inst, &ProblemKind::FiresAfterFailure);
                 }
@@ -494,36 +532,49 @@ impl<'a> GreedyDriver<'a> {
             let mut ranked = std::mem::take(&mut self.ranked);
             ranked.clear();
             let gated = (0..).zip(bucket.ids.iter().take(MAX_GATED));
-            let gated = gated.filter(|(n, _)| open >> n & 1 != 0).map(|(_, id)| id);
+            let tried = open & !skipped;
+            self.stats.attempts_saved += skipped.count_ones() as usize;
+            let gated = gated.filter(|(n, _)| tried >> n & 1 != 0).map(|(_, id)| id);
             for &id in gated.chain(ungated) {
                 let benefit = self.call_cost_model(model, inst, id);
                 ranked.push((benefit.unwrap_or(set.entry(id).benefit), id));
             }
             ranked.sort_by_key(|&(benefit, id)| (std::cmp::Reverse(benefit), id));
-            let fired = ranked.iter().any(|&(_, id)| self.attempt(id, inst));
+            let mut retry = false;
+            let fired = ranked.iter().any(|&(_, id)| self.attempt_in_mode(id, inst, &mut retry));
             self.ranked = ranked;
             if !fired && !self.in_late_round {
                 self.failures.record(&self.rw, inst);
             }
-            return;
+            return ModeRetries {
+                gated: if retry { u64::MAX } else { later.gated },
+                others: retry,
+            };
         }
         while open != 0 {
             let first = open.trailing_zeros();
             open &= open - 1;
-            if self.attempt(bucket.ids[first as usize], inst) {
-                return;
+            if skipped >> first & 1 != 0 {
+                self.stats.attempts_saved += 1;
+                continue;
             }
+            let mut retry = false;
+            if self.attempt_in_mode(bucket.ids[first as usize], inst, &mut retry) {
+                return later;
+            }
+            later.gated |= u64::from(retry) << first;
         }
         for &id in ungated {
-            if set.entry(id).hops < retry_from {
+            if set.entry(id).hops < retry_from && !retries.others {
                 self.stats.attempts_saved += 1;
-            } else if self.attempt(id, inst) {
-                return;
+            } else if self.attempt_in_mode(id, inst, &mut later.others) {
+                return later;
             }
         }
         if !self.in_late_round {
             self.failures.record(&self.rw, inst);
         }
+        later
     }
 
     pub(super) fn constant_op(&self) -> OpKey {
@@ -558,7 +609,7 @@ impl<'a> GreedyDriver<'a> {
     }
 
     // Queues everything whose patterns may read something that changed.
-    fn requeue_changed(&mut self) {
+    pub(super) fn requeue_changed(&mut self) {
         for pure in self.rw.refresh_effects() {
             self.rw.changes.mark_changed(pure);
         }
@@ -568,7 +619,15 @@ impl<'a> GreedyDriver<'a> {
             self.fold_cost.allow_retry(f, inst);
         }
         let changed = std::mem::take(&mut self.changed);
-        self.queue_readers(&changed, true);
+        self.queue_readers(&changed, true, true);
+        self.changed = changed;
+    }
+
+    // Queues everything whose patterns may read instructions with swapped operands. Their results are the same, so that folds need no retry.
+    pub(super) fn requeue_swapped(&mut self) {
+        self.rw.changes.take_changed(&mut self.changed);
+        let changed = std::mem::take(&mut self.changed);
+        self.queue_readers(&changed, true, false);
         self.changed = changed;
     }
 
@@ -578,20 +637,25 @@ impl<'a> GreedyDriver<'a> {
         wide.retain(|&inst| f.is_live(inst));
         wide.sort_unstable();
         wide.dedup();
-        self.queue_readers(&wide, false);
+        self.queue_readers(&wide, false, true);
     }
 
-    // Queues the readers of changed instructions; those that read them through a wide instruction are queued later.
-    fn queue_readers(&mut self, changed: &[InstId], defer_wide: bool) {
+    // Queues the readers of changed instructions; those that read them through a wide instruction are queued later. If values changed, the
+    // nearest readers may fold.
+    fn queue_readers(&mut self, changed: &[InstId], defer_wide: bool, values_changed: bool) {
         let f = self.rw.function();
         let (worklist, constant, set) = (&mut self.worklist, self.constant_op, self.set);
+        let (types, modes) = (&mut self.types, self.modes);
         let mut unused: SmallVec<[InstId; 8]> = SmallVec::new();
         let wide = defer_wide.then_some(&mut self.changed_wide);
         self.readers.for_each_reader(f, changed, set.hops(), wide, |inst, hops| {
             let key = f.op_key(inst);
             if key != constant {
-                // The search reaches as far as the furthest pattern; patterns on this op may read less far.
-                if hops <= set.bucket_at(f, inst).hops {
+                // The search reaches as far as the furthest pattern; the patterns that may match here may read less far.
+                let bucket = set.bucket_at(f, inst);
+                if values_changed && hops <= 1
+                    || hops <= bucket.hops && bucket.reads(hops, f, inst, types, modes)
+                {
                     worklist.push(inst);
                 }
             } else if f.results_unused(inst) {

@@ -81,9 +81,12 @@ impl<A: Operands, T: AttrConditions> Matcher for OpMatcher<A, T> {
 /// A tuple of one to three matchers for the operands of an op.
 pub trait Operands {
     /// The values of the operands.
-    type Values: Copy;
+    type Values: Copy + for<'a> TryFrom<&'a [ValueId]>;
     /// Returns the operands, if their number is that of the matchers.
-    fn values(operands: &[ValueId]) -> Option<Self::Values>;
+    #[inline]
+    fn values(operands: &[ValueId]) -> Option<Self::Values> {
+        operands.try_into().ok()
+    }
     /// Searches for a way in which the operands match and `rest` holds too. If `swap` is true, two operands may be in the other
     /// order.
     fn search<S: MatchScope>(
@@ -99,10 +102,6 @@ pub trait Operands {
 
 impl<A: Matcher> Operands for (A,) {
     type Values = [ValueId; 1];
-    #[inline]
-    fn values(operands: &[ValueId]) -> Option<Self::Values> {
-        operands.try_into().ok()
-    }
     #[inline]
     fn search<S: MatchScope>(
         &mut self,
@@ -120,10 +119,6 @@ impl<A: Matcher> Operands for (A,) {
 
 impl<A: Matcher, B: Matcher> Operands for (A, B) {
     type Values = [ValueId; 2];
-    #[inline]
-    fn values(operands: &[ValueId]) -> Option<Self::Values> {
-        operands.try_into().ok()
-    }
     #[inline]
     fn search<S: MatchScope>(
         &mut self,
@@ -144,10 +139,6 @@ impl<A: Matcher, B: Matcher> Operands for (A, B) {
 
 impl<A: Matcher, B: Matcher, C: Matcher> Operands for (A, B, C) {
     type Values = [ValueId; 3];
-    #[inline]
-    fn values(operands: &[ValueId]) -> Option<Self::Values> {
-        operands.try_into().ok()
-    }
     #[inline]
     fn search<S: MatchScope>(
         &mut self,

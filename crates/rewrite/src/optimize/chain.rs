@@ -3,7 +3,8 @@
 use sapwood_ptir::ops::DotGeneral;
 use sapwood_ptir::{Axes, Value};
 
-use super::dot_cost::{belongs_to_root, may_reorder};
+use super::product_axes::{belongs_to_root, may_reorder};
+use crate::CostGoal;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "chain":
@@ -12,6 +13,10 @@ crate::patterns! { "chain":
 
 /// The largest number of matrices of a chain. The time to find its order grows with the cube of it, and the driver visits users as many definitions away.
 const MAX_CHAIN: usize = 16;
+
+/// The largest number of matrices of a chain that another product continues. The whole chain is solved at its last product; in a chain beyond the limit, the others are only
+/// compared with their neighbours. With 16 here too, a chain of a million products took 25 times as long as `simplify`.
+const MAX_CONTINUED_CHAIN: usize = 3;
 
 /// One matrix of a chain.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +29,7 @@ struct ChainMatrix {
     column_axis: Option<i64>,
 }
 
-/// `(A B) C = A (B C)`: the products of a chain of matrices and vectors are taken in the order with the fewest operations.
+/// `(A B) C = A (B C)`: the products of a chain of matrices and vectors are taken in the order of the lowest cost.
 ///
 /// A chain consists of products that have one user each. All extents must be known.
 ///
@@ -35,15 +40,49 @@ fn chain_of_dots(op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
     }
     let mut chain = Vec::new();
     let mut old = 0u128;
-    collect(rw, op.clone(), &mut chain, &mut old)?;
+    let product_cost =
+        ProductCost { goal: rw.goals().first(), bytes: rw.dtype(op.lhs)?.byte_size() };
+    let limit = if is_continued(rw) { MAX_CONTINUED_CHAIN } else { MAX_CHAIN };
+    collect(rw, op.clone(), &mut chain, (limit, product_cost), &mut old)?;
     if chain.len() < 3 {
         return None;
     }
-    let order = cheapest_order(&chain)?;
-    if order.flops >= old {
+    let order = cheapest_order(&chain, product_cost)?;
+    if order.cost >= old {
         return None;
     }
     emit(rw, &op, &chain, &order, 0, chain.len() - 1).map(|matrix| matrix.value)
+}
+
+// Returns true if the only user of the root is a product too.
+fn is_continued(rw: &Rewrite<'_>) -> bool {
+    let f = rw.function();
+    let Some(result) = rw.result(0).filter(|&result| rw.one_use(result)) else { return false };
+    let user = f.uses(result).next().map(|one| one.user);
+    user.is_some_and(|user| f.is::<DotGeneral>(user) && f.body_of(user) == f.body_of(rw.root()))
+}
+
+/// The cost of the product of two matrices.
+#[derive(Clone, Copy, Debug)]
+struct ProductCost {
+    goal: CostGoal,
+    // The bytes of one element.
+    bytes: usize,
+}
+
+impl ProductCost {
+    // Returns the cost of a product of `rows` by `inner` and `inner` by `columns` elements.
+    fn of(self, rows: u128, inner: u128, columns: u128) -> Option<u128> {
+        let bytes = self.bytes as u128;
+        match self.goal {
+            CostGoal::Flops => rows.checked_mul(inner)?.checked_mul(columns)?.checked_mul(2),
+            CostGoal::Bytes => {
+                let operands = rows.checked_add(columns)?.checked_mul(inner)?;
+                operands.checked_add(rows.checked_mul(columns)?)?.checked_mul(bytes)
+            }
+            CostGoal::Memory => rows.checked_mul(columns)?.checked_mul(bytes),
+        }
+    }
 }
 
 // Returns true if both operands have rank one or two, one contracted axis and no batch axes.
@@ -54,24 +93,28 @@ fn is_matrix_product(rw: &Rewrite<'_>, dot: &DotGeneral) -> bool {
     one_axis && plain && fits(dot.lhs) && fits(dot.rhs)
 }
 
-// Appends the matrices of a product, from left to right, and adds the operations of its products.
+// Appends the matrices of a product, from left to right, and adds the cost of its products.
 fn collect(
     rw: &mut Rewrite<'_>,
     dot: DotGeneral,
     chain: &mut Vec<ChainMatrix>,
-    flops: &mut u128,
+    (limit, product_cost): (usize, ProductCost),
+    cost: &mut u128,
 ) -> Option<()> {
     // The open products, the innermost last, with the number of their operands that were visited. A transposed product is that of its transposed operands
     // in the other order.
     let mut pending = vec![(dot, false, 0u8)];
     while let Some((dot, is_transposed, next)) = pending.pop() {
         if next == 0 {
-            let columns = rw.shape(dot.rhs)?;
-            let axis = dot.rhs_contract[0] as usize;
-            let free: u128 =
-                (0..columns.len()).filter(|&a| a != axis).map(|a| u128::from(columns[a])).product();
-            let left: u128 = rw.shape(dot.lhs)?.iter().map(|&extent| u128::from(extent)).product();
-            *flops = flops.checked_add(left.checked_mul(free)?.checked_mul(2)?)?;
+            let free = |value: Value, contract: i64| -> Option<(u128, u128)> {
+                let shape = rw.shape(value)?;
+                let inner = u128::from(shape[contract as usize]);
+                let free = (shape.len() == 2).then(|| shape[1 - contract as usize]);
+                Some((free.map_or(1, u128::from), inner))
+            };
+            let (rows, inner) = free(dot.lhs, dot.lhs_contract[0])?;
+            let (columns, _) = free(dot.rhs, dot.rhs_contract[0])?;
+            *cost = cost.checked_add(product_cost.of(rows, inner, columns)?)?;
         }
         if next == 2 {
             continue;
@@ -88,7 +131,7 @@ fn collect(
         let (row_axis, column_axis) =
             if is_first { (free, Some(contract)) } else { (Some(contract), free) };
         // A product beyond the limit is a matrix of the chain.
-        let is_open = chain.len() + pending.len() < MAX_CHAIN && belongs_to_root(rw, value);
+        let is_open = chain.len() + pending.len() < limit && belongs_to_root(rw, value);
         let inner = match is_open {
             true => rw.def::<DotGeneral>(value).filter(|inner| is_matrix_product(rw, inner)),
             false => None,
@@ -119,35 +162,33 @@ fn collect(
 
 /// The best place to split each part of a chain.
 struct ChainOrder {
-    flops: u128,
+    cost: u128,
     splits: Vec<Vec<usize>>,
 }
 
-// Finds the order with the fewest operations; of several, the one that splits first at the left.
-fn cheapest_order(chain: &[ChainMatrix]) -> Option<ChainOrder> {
+// Finds the order of the lowest cost; of several, the one that splits first at the left.
+fn cheapest_order(chain: &[ChainMatrix], product_cost: ProductCost) -> Option<ChainOrder> {
     let n = chain.len();
-    let mut flops = vec![vec![0u128; n]; n];
+    let mut costs = vec![vec![0u128; n]; n];
     let mut splits = vec![vec![0; n]; n];
     for length in 2..=n {
         for first in 0..=n - length {
             let last = first + length - 1;
             let mut best: Option<(u128, usize)> = None;
             for split in first..last {
-                let product = 2u128
-                    .checked_mul(chain[first].rows)?
-                    .checked_mul(chain[split].columns)?
-                    .checked_mul(chain[last].columns)?;
+                let (rows, columns) = (chain[first].rows, chain[last].columns);
+                let product = product_cost.of(rows, chain[split].columns, columns)?;
                 let total = product
-                    .checked_add(flops[first][split])?
-                    .checked_add(flops[split + 1][last])?;
+                    .checked_add(costs[first][split])?
+                    .checked_add(costs[split + 1][last])?;
                 if best.is_none_or(|(found, _)| total < found) {
                     best = Some((total, split));
                 }
             }
-            (flops[first][last], splits[first][last]) = best?;
+            (costs[first][last], splits[first][last]) = best?;
         }
     }
-    Some(ChainOrder { flops: flops[0][n - 1], splits })
+    Some(ChainOrder { cost: costs[0][n - 1], splits })
 }
 
 // Emits the product of a part of the chain. Chains are short, so that recursion is harmless.

@@ -1,51 +1,15 @@
 //! Products with operands that repeat their elements.
 
-use sapwood_ptir::cost::Amount;
 use sapwood_ptir::ops::{DotGeneral, ReduceSum};
 use sapwood_ptir::{Axes, TensorType, Value};
 
-use super::dot_cost::{
-    ProductAxis, dot_flops, free_axes, is_less, may_reorder, product_axes, without,
-};
+use super::product_axes::{ProductAxis, Side, free_axes, may_reorder, product_axes, without};
 use crate::canonicalize::tensor_views::{BroadcastView, emit_broadcast};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "repeated_operand":
     dot_of_repeated_rows hops 1 when any in [BroadcastView],
     dot_of_repeated_contraction hops 1 when any in [BroadcastView] floats fast,
-}
-
-/// The sides of a product.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Left,
-    Right,
-}
-
-impl Side {
-    fn value(self, dot: &DotGeneral) -> Value {
-        if self == Self::Left { dot.lhs } else { dot.rhs }
-    }
-
-    fn lists(self, dot: &DotGeneral) -> (&Axes, &Axes) {
-        match self {
-            Self::Left => (&dot.lhs_batch, &dot.lhs_contract),
-            Self::Right => (&dot.rhs_batch, &dot.rhs_contract),
-        }
-    }
-
-    // Returns the product with another operand at this side.
-    fn replaced(self, dot: &DotGeneral, value: Value, batch: Axes, contract: Axes) -> DotGeneral {
-        let dot = dot.clone();
-        match self {
-            Self::Left => {
-                DotGeneral { lhs: value, lhs_batch: batch, lhs_contract: contract, ..dot }
-            }
-            Self::Right => {
-                DotGeneral { rhs: value, rhs_batch: batch, rhs_contract: contract, ..dot }
-            }
-        }
-    }
 }
 
 // Emits a broadcast without some axes that it adds.
@@ -69,11 +33,9 @@ fn added_axes(view: &BroadcastView, axes: impl Iterator<Item = usize>) -> Vec<us
 
 /// `dot_general(x, broadcast(y)) = broadcast(dot_general(x, y))` for free axes that the broadcast adds; for either operand.
 ///
-/// Only if it takes fewer operations.
-///
 /// Floats: exact.
 fn dot_of_repeated_rows(op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
-    [Side::Left, Side::Right].into_iter().find_map(|side| {
+    Side::BOTH.into_iter().find_map(|side| {
         let operand = side.value(&op);
         let view = rw.def::<BroadcastView>(operand).filter(BroadcastView::is_certain)?;
         let (batch, contract) = side.lists(&op);
@@ -81,7 +43,6 @@ fn dot_of_repeated_rows(op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
         if removed.is_empty() {
             return None;
         }
-        let before = dot_flops(&op, rw.tensor(op.lhs)?, rw.tensor(op.rhs)?);
         // The axes of the result that stay.
         let kept: Vec<usize> = product_axes(rw, &op)?
             .iter()
@@ -97,9 +58,6 @@ fn dot_of_repeated_rows(op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
         let (batch, contract) = (without(batch, &removed), without(contract, &removed));
         let narrow = narrower_broadcast(rw, &view, &removed)?;
         let new = side.replaced(&op, narrow, batch, contract);
-        if !is_less(dot_flops(&new, rw.tensor(new.lhs)?, rw.tensor(new.rhs)?), before) {
-            return None;
-        }
         let result = rw.result_tensor()?.clone();
         let product = rw.emit(new)?;
         emit_broadcast(rw, product, &kept, &result)
@@ -108,15 +66,13 @@ fn dot_of_repeated_rows(op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `dot_general(x, broadcast(y)) = dot_general(reduce_sum(x), y)` for contracted axes that the broadcast adds; for either operand.
 ///
-/// Only if it takes fewer operations.
-///
 /// Floats: fast.
 fn dot_of_repeated_contraction(op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !may_reorder(rw, op.lhs) || op.accumulate.is_some() || op.out.is_some() {
         return None;
     }
-    [Side::Left, Side::Right].into_iter().find_map(|side| {
-        let other = if side == Side::Left { Side::Right } else { Side::Left };
+    Side::BOTH.into_iter().find_map(|side| {
+        let other = side.other();
         let view = rw.def::<BroadcastView>(side.value(&op)).filter(BroadcastView::is_certain)?;
         let (batch, contract) = side.lists(&op);
         let (other_batch, other_contract) = other.lists(&op);
@@ -129,9 +85,7 @@ fn dot_of_repeated_contraction(op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<V
             .filter(|(axis, _)| removed.contains(&(**axis as usize)))
             .map(|(_, &axis)| axis as usize)
             .collect();
-        let before = dot_flops(&op, rw.tensor(op.lhs)?, rw.tensor(op.rhs)?);
         let input = other.value(&op);
-        let extra = Amount::elements(rw.tensor(input)?);
         let axes: Axes = summed.iter().map(|&axis| axis as i64).collect();
         let (batch, contract) = (without(batch, &removed), without(contract, &removed));
         let (other_batch, other_contract) =
@@ -140,10 +94,6 @@ fn dot_of_repeated_contraction(op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<V
         let narrow = narrower_broadcast(rw, &view, &removed)?;
         let new = side.replaced(&op, narrow, batch, contract);
         let new = other.replaced(&new, sum, other_batch, other_contract);
-        let after = dot_flops(&new, rw.tensor(new.lhs)?, rw.tensor(new.rhs)?);
-        if !is_less(after.plus(extra), before) {
-            return None;
-        }
         rw.emit(new)
     })
 }

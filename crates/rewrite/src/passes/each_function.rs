@@ -18,9 +18,7 @@ use crate::pattern::FrozenPatternSet;
 macro_rules! function_pass {
     ($pass:ident, $work:path) => {
         impl crate::passes::Pass for $pass {
-            fn name(&self) -> &'static str {
-                INFO.name
-            }
+            crate::passes::shipped_pass_methods!();
 
             fn run_on_program(
                 &self,

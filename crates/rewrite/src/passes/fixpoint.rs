@@ -35,6 +35,10 @@ impl Pass for FixpointPass {
         Self::NAME
     }
 
+    fn reports_changes(&self) -> bool {
+        self.inner().iter().all(|pass| pass.reports_changes())
+    }
+
     fn options(&self) -> Vec<(&'static str, String)> {
         INFO.options_of(self, &Self::new(Vec::new()))
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use sapwood_ptir::cost::{Amount, peak_memory_without_calls};
 use sapwood_ptir::{Function, Program};
 use sapwood_types::{FloatMode, SourceErrors};
 
@@ -10,7 +11,9 @@ use super::each_function::{FunctionOutcome, FunctionResult};
 use super::{Pass, PassContext, PassError, each_function};
 use crate::assumptions::expand_assumptions;
 use crate::canonicalize::populate_canonicalization;
+use crate::cost_goals::{CostGoal, CostGoals};
 use crate::greedy::{GreedyConfig, apply_without_names};
+use crate::optimize::invariant::INVARIANT_OUT_OF_LOOP;
 use crate::optimize::populate_optimization;
 use crate::pass_options;
 use crate::pass_trace::{PassListener, as_listener};
@@ -64,7 +67,7 @@ pub const GREEDY_OPTIONS: [OptionInfo; 10] = *pass_options!(GreedyPass {
     "fold-limit": config.fold_limits.max_elements, "The maximum number of elements of a folded constant.";
     "top-down": config.top_down, "Starts at the first instruction: `true` or `false`.";
     "float": config.floats, "The float mode: `exact`, `nsz` or `fast`.";
-    "check": config.expensive_checks, "Checks every attempt of a pattern: `true` or `false`.";
+    "check": config.expensive_checks, "Checks every attempt of a pattern: `true` or `false`; the default is `true` in debug builds only.";
     "only": only, "The patterns and rules to use, separated by `|`; the default is all.";
     "disable": disable, "The patterns and rules that are not used, or assumptions whose patterns are not, separated by `|`.";
 });
@@ -73,7 +76,11 @@ impl GreedyPass {
     /// Returns the pass of this description with its default options and these patterns.
     #[must_use]
     pub fn new(info: &'static PassInfo, base: BasePatterns) -> Self {
-        let config = GreedyConfig { verify_input: false, ..GreedyConfig::default() };
+        let goals = match base {
+            BasePatterns::Optimization => CostGoal::Flops.into(),
+            BasePatterns::None | BasePatterns::Shipped => CostGoals::NONE,
+        };
+        let config = GreedyConfig { verify_input: false, goals, ..GreedyConfig::default() };
         let patterns = frozen_patterns(base);
         let (rules, only, disable) = (Vec::new(), Vec::new(), Vec::new());
         Self { config, rules, only, disable, patterns, base, info }
@@ -97,7 +104,9 @@ impl GreedyPass {
         sources: PatternSources<'_>,
     ) -> Result<(), (&'static str, SourceErrors)> {
         let more = sources.more.filter(|_| self.base == BasePatterns::Shipped);
-        let is_plain = self.rules.is_empty() && self.only.is_empty() && self.disable.is_empty();
+        let for_memory = self.config.goals.contains(CostGoal::Memory);
+        let is_listed = !(self.only.is_empty() && self.disable.is_empty());
+        let is_plain = self.rules.is_empty() && !is_listed && !for_memory;
         if is_plain && more.is_none() {
             return Ok(());
         }
@@ -107,6 +116,8 @@ impl GreedyPass {
             more(&mut set);
         }
         if !self.rules.is_empty() {
+            // A rule for a freer mode would come too late if shipped patterns had changed what it matches.
+            self.config.float_stages = false;
             // Both spellings of the option are the first of the table.
             let option = self.info.options[0].name;
             let no_reader = "files of rules cannot be read here; sapwood-rules has the reader";
@@ -118,11 +129,16 @@ impl GreedyPass {
         }
         let unknown = |option| move |why: String| (option, SourceErrors::plain(why));
         if !self.only.is_empty() {
+            self.config.order_operands = false;
             set.only(&self.only).map_err(unknown("only"))?;
         }
         let exists = |name: &str| set.names().any(|known| known == name);
         let disabled = expand_assumptions(&self.disable, exists);
         set.disable(&disabled).map_err(unknown("disable"))?;
+        if for_memory {
+            // A value that leaves a loop is alive during the whole loop. If the set does not have the pattern, there is nothing to disable.
+            let _ = set.disable(&[INVARIANT_OUT_OF_LOOP.to_owned()]);
+        }
         self.patterns = Arc::new(set.freeze());
         Ok(())
     }
@@ -147,7 +163,11 @@ impl GreedyPass {
 
     fn run(&self, f: &mut Function, mut listener: PassListener<'_>) -> FunctionResult {
         let patterns = &self.patterns;
-        let stats = apply_without_names(f, patterns, &self.config, as_listener(&mut listener))
+        let config = match self.config.goals.contains(CostGoal::Memory) {
+            true => self.config_below_peak(f)?,
+            false => self.config,
+        };
+        let stats = apply_without_names(f, patterns, &config, as_listener(&mut listener))
             .map_err(PassError::Invalid)?;
         let counters = vec![
             ("rewrites", stats.rewrites),
@@ -163,9 +183,39 @@ impl GreedyPass {
     }
 }
 
+impl GreedyPass {
+    // Returns a configuration whose run does not raise the peak memory of a function. Rewrites are chosen by the memory of the values that they replace; the peak of the
+    // whole function may still rise, if operands are alive for longer. Then only the first half of the rewrites is made, and so on.
+    fn config_below_peak(&self, f: &Function) -> Result<GreedyConfig, PassError> {
+        // Constants are alive during the whole run.
+        let mut config = GreedyConfig { enable_constant_fold: false, ..self.config };
+        let nothing = GreedyConfig { max_rewrites: Some(0), enable_dce: false, ..config };
+        let before = peak_memory_without_calls(f);
+        if before == Amount::Unknown {
+            return Ok(nothing);
+        }
+        loop {
+            let mut trial = f.clone();
+            let stats = apply_without_names(&mut trial, &self.patterns, &config, None)
+                .map_err(PassError::Invalid)?;
+            if peak_memory_without_calls(&trial).at_most(before) == Some(true) {
+                return Ok(config);
+            }
+            match stats.rewrites {
+                0 => return Ok(nothing),
+                rewrites => config.max_rewrites = Some(rewrites / 2),
+            }
+        }
+    }
+}
+
 impl Pass for GreedyPass {
     fn name(&self) -> &'static str {
         self.info.name
+    }
+
+    fn reports_changes(&self) -> bool {
+        true
     }
 
     fn options(&self) -> Vec<(&'static str, String)> {

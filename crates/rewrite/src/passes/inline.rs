@@ -13,7 +13,7 @@ use sapwood_ptir::{
 use sapwood_types::Span;
 use smallvec::SmallVec;
 
-use super::{Pass, PassContext, PassError};
+use super::{Pass, PassContext, PassError, shipped_pass_methods};
 use crate::pass_options;
 use crate::pipeline::{MakePass, PassInfo};
 use crate::rewriter::{Listener as _, StepKind};
@@ -37,9 +37,7 @@ impl Default for InlinePass {
 }
 
 impl Pass for InlinePass {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
+    shipped_pass_methods!();
 
     fn options(&self) -> Vec<(&'static str, String)> {
         INFO.options_of(self, &Self::default())

@@ -14,6 +14,7 @@ mod strip_spans;
 mod symbol_dce;
 mod verify;
 
+use std::any::Any;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -36,8 +37,22 @@ pub use strip_spans::StripSpansPass;
 pub use symbol_dce::SymbolDcePass;
 pub use verify::VerifyPass;
 
+/// The methods of a shipped pass whose description is `INFO` in the same file: its name, and that it reports each change.
+macro_rules! shipped_pass_methods {
+    () => {
+        fn name(&self) -> &'static str {
+            INFO.name
+        }
+
+        fn reports_changes(&self) -> bool {
+            true
+        }
+    };
+}
+pub(crate) use shipped_pass_methods;
+
 /// A transformation of programs.
-pub trait Pass: Send + Sync {
+pub trait Pass: Any + Send + Sync {
     /// Returns the name of the pass in pipelines.
     fn name(&self) -> &'static str;
 
@@ -64,6 +79,12 @@ pub trait Pass: Send + Sync {
     /// Returns the files that the pass, or a pass that it runs, was read from, such as files of rules.
     fn files(&self) -> Vec<PathBuf> {
         self.inner().iter().flat_map(|pass| pass.files()).collect()
+    }
+
+    /// Returns true if the pass, and every pass that it runs, reports each change. Of any other pass, a
+    /// [`PassManager`](crate::PassManager) compares the programs before and after a run that reports none.
+    fn reports_changes(&self) -> bool {
+        false
     }
 
     /// Returns this pass with a maximum number of rewrites, at most its own, or none if it does not count rewrites.
@@ -204,6 +225,17 @@ pub enum PassError {
     /// The program does not verify.
     #[error("the program does not verify:\n{0}")]
     Invalid(Diagnostics),
+    /// A rewrite of a pattern made the program invalid.
+    #[error("pattern `{pattern}` left a program that does not verify:\n{problems}")]
+    InvalidRewrite {
+        /// The name of the pattern.
+        pattern: String,
+        /// The diagnostics of the verifier.
+        problems: Box<Diagnostics>,
+    },
+    /// The pass reported no change, but changed the program.
+    #[error("it changed the program but reported no change: {0}")]
+    ChangedWithoutReporting(String),
     /// The pass panicked.
     #[error("it panicked: {0}")]
     Panicked(String),

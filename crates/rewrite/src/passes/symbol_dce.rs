@@ -5,7 +5,7 @@ use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Attr, Name, Program};
 use sapwood_types::did_you_mean;
 
-use super::{Pass, PassContext, PassError};
+use super::{Pass, PassContext, PassError, shipped_pass_methods};
 use crate::pass_options;
 use crate::pipeline::{MakePass, PassInfo};
 
@@ -18,9 +18,7 @@ pub struct SymbolDcePass {
 }
 
 impl Pass for SymbolDcePass {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
+    shipped_pass_methods!();
 
     fn options(&self) -> Vec<(&'static str, String)> {
         INFO.options_of(self, &Self::default())

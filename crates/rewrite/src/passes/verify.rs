@@ -2,7 +2,7 @@
 
 use sapwood_ptir::Program;
 
-use super::{Pass, PassContext, PassError};
+use super::{Pass, PassContext, PassError, shipped_pass_methods};
 use crate::pipeline::{MakePass, PassInfo};
 
 /// A pass that fails if the program does not verify.
@@ -10,9 +10,7 @@ use crate::pipeline::{MakePass, PassInfo};
 pub struct VerifyPass;
 
 impl Pass for VerifyPass {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
+    shipped_pass_methods!();
 
     fn run_on_program(
         &self,

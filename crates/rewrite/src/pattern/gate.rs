@@ -97,6 +97,22 @@ const CONDITION_LISTS: usize = 2;
 /// A bit for each gated pattern, for each condition list.
 type PatternBits = [u64; CONDITION_LISTS];
 
+/// The float mode of a stage of a run, and that of its last stage.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FloatModes {
+    pub(crate) now: FloatMode,
+    pub(crate) last: FloatMode,
+}
+
+/// The gated patterns that may match at an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct EnabledPatterns {
+    /// A bit for each pattern of the bucket.
+    pub(crate) now: u64,
+    /// A bit for each pattern that only the last float mode enables.
+    pub(crate) later: u64,
+}
+
 /// The conditions of the gated patterns of a bucket, as bit masks.
 #[derive(Default)]
 pub(crate) struct Gate {
@@ -107,6 +123,8 @@ pub(crate) struct Gate {
     unit_dim: PatternBits,
     // True if one of the last four is not empty.
     has_root_conditions: bool,
+    // The patterns of the first five, which do not depend on the definitions of operands alone.
+    apart_from_definitions: PatternBits,
     // By the op key of the operand's definition, and by operand.
     definitions: Box<[[PatternBits; OPERAND_SLOTS]]>,
     // For keys beyond these: ops that are not built in.
@@ -142,6 +160,11 @@ impl Gate {
         gate.has_root_conditions =
             [gate.equal_operands, gate.same_type, gate.empty_dim, gate.unit_dim]
                 != [[0; CONDITION_LISTS]; 4];
+        for bits in
+            [gate.unconditional, gate.equal_operands, gate.same_type, gate.empty_dim, gate.unit_dim]
+        {
+            add_bits(&mut gate.apart_from_definitions, bits);
+        }
         gate
     }
 
@@ -195,23 +218,38 @@ impl Gate {
         }
     }
 
+    /// Returns false if certainly none of these patterns may match at an instruction. It looks only at the ops that define the operands.
+    #[inline]
+    pub(crate) fn may_enable(&self, f: &Function, inst: InstId, patterns: u64) -> bool {
+        let mut open = self.apart_from_definitions;
+        self.add_definitions(f, inst, &mut open);
+        open[0] & open[1] & patterns != 0
+    }
+
+    #[inline]
+    fn add_definitions(&self, f: &Function, inst: InstId, open: &mut PatternBits) {
+        if self.definitions.is_empty() {
+            return;
+        }
+        for (n, &value) in f.operands(inst).iter().enumerate() {
+            let Some(def) = f.inst_of(value) else { continue };
+            let row = self.definitions.get(f.op_key(def).index()).unwrap_or(&self.user_ops);
+            add_bits(open, row[n.min(OPERAND_SLOTS - 1)]);
+        }
+    }
+
     /// Returns the patterns that may match at an instruction, one bit each.
+    #[inline]
     pub(crate) fn enabled_patterns(
         &self,
         f: &Function,
         inst: InstId,
         types: &mut TypeFactCache,
-        mode: FloatMode,
-    ) -> u64 {
+        modes: FloatModes,
+    ) -> EnabledPatterns {
         let operands = f.operands(inst);
         let mut open = self.unconditional;
-        if !self.definitions.is_empty() {
-            for (n, &value) in operands.iter().enumerate() {
-                let Some(def) = f.inst_of(value) else { continue };
-                let row = self.definitions.get(f.op_key(def).index()).unwrap_or(&self.user_ops);
-                add_bits(&mut open, row[n.min(OPERAND_SLOTS - 1)]);
-            }
-        }
+        self.add_definitions(f, inst, &mut open);
         let first = operands.first().map(|&v| f.type_id(v));
         let facts = first.map_or(ElementClass::NONE, |ty| types.facts_of(f, ty));
         if self.has_root_conditions {
@@ -230,7 +268,10 @@ impl Gate {
                 add_bits(&mut open, self.unit_dim);
             }
         }
-        open[0] & open[1] & self.elements[mode as usize][usize::from(facts & CLASS_MASK)]
+        let (open, class) = (open[0] & open[1], usize::from(facts & CLASS_MASK));
+        let now = open & self.elements[modes.now as usize][class];
+        let later = open & self.elements[modes.last as usize][class] & !now;
+        EnabledPatterns { now, later }
     }
 }
 

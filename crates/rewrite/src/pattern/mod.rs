@@ -16,7 +16,7 @@ use sapwood_ptir::InstId;
 use crate::ProgramRewriter;
 
 pub use gate::{ElementClass, GateCondition};
-pub(crate) use gate::{MAX_GATED, TypeFactCache};
+pub(crate) use gate::{FloatModes, MAX_GATED, TypeFactCache};
 pub use into_pattern::{ConfiguredPattern, IntoPattern, PatternFn};
 pub use moved_region::MovedRegion;
 pub(crate) use patch::{Patch, PatchError};

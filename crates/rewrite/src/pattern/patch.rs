@@ -1,5 +1,7 @@
 //! A patch: the instructions that a pattern stages, inserted only if the pattern matches.
 
+use std::cell::Cell;
+
 use sapwood_ptir::{
     BodyId, Function, InstId, OpParts, TensorLiteral, ValueDef, ValueId, ValueType,
 };
@@ -21,8 +23,14 @@ pub(crate) struct Patch {
     forwards: Vec<(ValueId, ValueId)>,
     // If the root stays: parameters of its regions, with types that have more known dims.
     narrowings: Vec<(ValueId, ValueType)>,
+    // The instruction before which the staged ones are inserted, if that is not the root.
+    place: Option<InstId>,
+    // Other instructions with one result that are replaced too, and their replacements.
+    also: Vec<(InstId, ValueId)>,
     // True if the pattern ended its search early.
     pub(crate) search_ended_early: bool,
+    // True if the float mode, if it were freer, might have changed the result of the pattern.
+    pub(crate) asked_float_mode: Cell<bool>,
 }
 
 enum StagedInst {
@@ -78,6 +86,17 @@ impl PatchError {
     }
 }
 
+impl StagedInst {
+    fn operands(&self) -> &[ValueId] {
+        match self {
+            Self::Op(parts, _) => &parts.operands,
+            Self::Inline(_, args) => args,
+            Self::Built(built) => built.args(),
+            Self::Constant(_) => &[],
+        }
+    }
+}
+
 impl Patch {
     /// Empties the patch for another attempt.
     pub(crate) fn reset(&mut self, f: &Function) {
@@ -87,7 +106,16 @@ impl Patch {
         self.inlined.clear();
         self.forwards.clear();
         self.narrowings.clear();
+        self.place = None;
+        self.also.clear();
         self.search_ended_early = false;
+        self.asked_float_mode.set(false);
+    }
+
+    /// Stages replacements of other instructions, each with one result. All staged instructions are inserted before `place`.
+    pub(super) fn replace_also(&mut self, place: InstId, also: Vec<(InstId, ValueId)>) {
+        self.place = Some(place);
+        self.also = also;
     }
 
     /// Stages forwarding: the root stays, and uses of the first value of each pair become uses of the second.
@@ -109,7 +137,10 @@ impl Patch {
             StagedInst::Constant(_) => true,
             StagedInst::Inline(..) | StagedInst::Built(_) => false,
         };
-        self.forwards.is_empty() && self.narrowings.is_empty() && self.staged.iter().all(simple)
+        self.forwards.is_empty()
+            && self.narrowings.is_empty()
+            && self.also.is_empty()
+            && self.staged.iter().all(simple)
     }
 
     /// Returns the type of a value, provisional or not.
@@ -118,6 +149,32 @@ impl Patch {
             Some(n) => self.types.get(n),
             None => f.is_live_value(value).then(|| f.value_type(value)),
         }
+    }
+
+    /// Returns the values of the function that the staged instructions and the replacement values use, sorted.
+    pub(crate) fn uses(&self, values: &[ValueId]) -> Vec<ValueId> {
+        let operands = self.staged.iter().flat_map(StagedInst::operands);
+        let mut uses: Vec<ValueId> = operands.chain(values).copied().collect();
+        uses.retain(|&value| !self.is_provisional(value));
+        uses.sort_unstable();
+        uses.dedup();
+        uses
+    }
+
+    /// Returns the staged instructions that are not constants.
+    pub(crate) fn staged_ops(&self) -> impl Iterator<Item = &OpParts> {
+        self.staged.iter().filter_map(|staged| match staged {
+            StagedInst::Op(parts, _) => Some(&**parts),
+            _ => None,
+        })
+    }
+
+    /// Returns the literals of the staged constants.
+    pub(crate) fn staged_constants(&self) -> impl Iterator<Item = &TensorLiteral> {
+        self.staged.iter().filter_map(|staged| match staged {
+            StagedInst::Constant(literal) => Some(literal),
+            _ => None,
+        })
     }
 
     pub(crate) fn is_provisional(&self, value: ValueId) -> bool {
@@ -276,23 +333,41 @@ impl Patch {
         if self.rebuilds_root(f, root, values) {
             return Err(PatchError::ReplacesItself(f.op_name(root)));
         }
-        let operands = self.staged.iter().flat_map(|staged| match staged {
-            StagedInst::Op(parts, _) => &parts.operands[..],
-            StagedInst::Inline(_, args) => &args[..],
-            StagedInst::Built(built) => built.args(),
-            StagedInst::Constant(_) => &[],
-        });
+        let operands = self.staged.iter().flat_map(StagedInst::operands);
         let edits = self.staged.iter().flat_map(|staged| match staged {
             StagedInst::Op(_, moved) => &moved[..],
             StagedInst::Inline(..) | StagedInst::Constant(_) | StagedInst::Built(_) => &[],
         });
         edits.clone().try_for_each(|m| m.check(f, |v| self.type_of(f, v)))?;
         self.check_forwards(f, root)?;
-        let forwards = self.forwards.iter().map(|&(_, to)| to);
+        // A parameter or result of the root may also become another of the same region, or of the root.
+        let is_sibling = |from: ValueId, to: ValueId| match (f.value_def(from), f.value_def(to)) {
+            (ValueDef::Param(a, _), ValueDef::Param(b, _)) => a == b,
+            (ValueDef::Result(a, _), ValueDef::Result(b, _)) => a == b,
+            _ => false,
+        };
+        let forwards = self
+            .forwards
+            .iter()
+            .filter(|&&(from, to)| self.is_provisional(to) || !is_sibling(from, to));
+        let forwards = forwards.map(|&(_, to)| to);
         let replacing = edits.flat_map(|m| m.replacements(f)).chain(forwards);
         let values = values.iter().filter(|v| !own(**v));
-        for value in operands.chain(values).copied().chain(replacing) {
-            if !self.is_provisional(value) && !self.is_available(f, root, value) {
+        let place = self.place.unwrap_or(root);
+        for &(inst, value) in &self.also {
+            let found = self.type_of(f, value).ok_or(PatchError::NotAvailable(value))?;
+            let Some(result) = f.value_of(inst) else {
+                return Err(PatchError::Count { expected: f.inst_results(inst).len(), found: 1 });
+            };
+            let expected = f.value_type(result);
+            if found != expected {
+                let (expected, found) = (Box::new(expected.clone()), Box::new(found.clone()));
+                return Err(PatchError::Type { expected, found });
+            }
+        }
+        let others = self.also.iter().map(|&(_, value)| value);
+        for value in operands.chain(values).copied().chain(replacing).chain(others) {
+            if !self.is_provisional(value) && !self.is_available(f, place, value) {
                 return Err(PatchError::NotAvailable(value));
             }
         }
@@ -346,7 +421,7 @@ impl Patch {
     ) -> Result<(), PatchError> {
         let mut real: SmallVec<[ValueId; 8]> = SmallVec::new();
         let base = self.base;
-        let place = sapwood_ptir::InsertPoint::Before(root);
+        let place = sapwood_ptir::InsertPoint::Before(self.place.unwrap_or(root));
         for staged in self.staged.drain(..) {
             let resolve = |v: &mut ValueId, real: &[ValueId]| {
                 if let Some(&known) = v.index().checked_sub(base).and_then(|n| real.get(n)) {
@@ -403,6 +478,9 @@ impl Patch {
                 let ty = f.value_type(value).clone();
                 rw.narrow_type(result, &ty).map_err(|_| PatchError::Narrowing)?;
             }
+        }
+        for (inst, by) in self.also.drain(..) {
+            rw.replace_inst(inst, &[value(&by)])?;
         }
         rw.replace_inst(root, &values)?;
         Ok(())

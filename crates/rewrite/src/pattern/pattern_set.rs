@@ -5,7 +5,7 @@ use std::panic::Location;
 use sapwood_ptir::{Function, InstId, OpKey};
 use sapwood_types::did_you_mean;
 
-use super::gate::{Gate, GateConditions, MAX_GATED};
+use super::gate::{FloatModes, Gate, GateConditions, MAX_GATED, TypeFactCache};
 use super::into_pattern::{IntoPattern, StagedFn};
 use super::root_view::{Roots, is_built_in, user_elementwise_key, user_elementwise_keys};
 use crate::ProgramRewriter;
@@ -186,6 +186,26 @@ impl PatternBucket {
     /// Returns a bit for each gated pattern that reads fewer than a number of definitions away from the root.
     pub(crate) fn with_fewer_hops(&self, hops: u8) -> u64 {
         self.fewer_hops[usize::from(hops.min(MAX_CACHED_HOPS + 1))]
+    }
+
+    /// Returns whether a pattern that may match at an instruction reads definitions at this distance.
+    pub(crate) fn reads(
+        &self,
+        hops: u8,
+        f: &Function,
+        inst: InstId,
+        types: &mut TypeFactCache,
+        modes: FloatModes,
+    ) -> bool {
+        if self.ids.len() > MAX_GATED {
+            return true;
+        }
+        let far = !self.with_fewer_hops(hops);
+        if !self.gate.may_enable(f, inst, far) {
+            return false;
+        }
+        let enabled = self.gate.enabled_patterns(f, inst, types, modes);
+        (enabled.now | enabled.later) & far != 0
     }
 
     /// Returns a bit for each gated pattern that has a benefit.

@@ -13,6 +13,7 @@ use super::patch::Patch;
 use super::patch_builder::BuiltGraph;
 use super::root_view::RootView;
 use crate::FloatMode;
+use crate::cost_goals::CostGoals;
 use crate::rewriter::{
     ConcatOffsets, EffectIndex, ProgramRewriter, WideInstMemo, constant_of, one_user,
 };
@@ -45,6 +46,7 @@ pub struct Rewrite<'a> {
     root: InstId,
     patch: &'a mut Patch,
     floats: FloatMode,
+    goals: CostGoals,
     effects: &'a EffectIndex,
     memo: &'a WideInstMemo,
     reach: Option<&'a mut ReachCheck>,
@@ -110,12 +112,12 @@ impl<'a> Rewrite<'a> {
         rw: &'a ProgramRewriter<'_>,
         root: InstId,
         patch: &'a mut Patch,
-        floats: FloatMode,
+        (floats, goals): (FloatMode, CostGoals),
         reach: Option<&'a mut ReachCheck>,
     ) -> Self {
         let function = rw.function();
         patch.reset(function);
-        Self { function, root, patch, floats, effects: &rw.effects, memo: &rw.memo, reach }
+        Self { function, root, patch, floats, goals, effects: &rw.effects, memo: &rw.memo, reach }
     }
 
     /// Returns the instruction the pattern is tried at.
@@ -138,14 +140,27 @@ impl<'a> Rewrite<'a> {
     /// Returns the float mode.
     #[must_use]
     pub fn floats(&self) -> FloatMode {
+        self.patch.asked_float_mode.set(true);
         self.floats
+    }
+
+    /// Returns the costs that the rewrite must not raise; none in most passes.
+    #[must_use]
+    pub fn goals(&self) -> CostGoals {
+        self.goals
     }
 
     /// Returns true if a law that holds for floats only in the mode `needed` may be used on the elements of a value: always for
     /// integers and bools, never for tuples.
     #[must_use]
     pub fn allows(&self, needed: FloatMode, value: ValueId) -> bool {
-        self.dtype(value).is_some_and(|dtype| self.floats.allows(needed, dtype))
+        self.dtype(value).is_some_and(|dtype| {
+            let allows = self.floats.allows(needed, dtype);
+            if !allows {
+                self.patch.asked_float_mode.set(true);
+            }
+            allows
+        })
     }
 
     /// Returns the type of a value.
@@ -257,6 +272,20 @@ impl<'a> Rewrite<'a> {
         }
     }
 
+    // Returns the literal of a value that a constant defines, or the splat that a broadcast repeats, also along dims that are not known.
+    fn literal_behind(&mut self, value: ValueId) -> Option<&TensorLiteral> {
+        if self.own_literal(value).is_some() {
+            return self.own_literal(value);
+        }
+        self.def_inst(value)?;
+        self.function.repeated_splat(value)
+    }
+
+    /// Returns true if a constant or a broadcast of a splat defines a value, also if not all dims are known.
+    pub fn is_known(&mut self, value: ValueId) -> bool {
+        self.literal_behind(value).is_some()
+    }
+
     /// Returns true if a constant or a broadcast of a splat defines a value.
     pub fn is_constant(&mut self, value: ValueId) -> bool {
         self.own_literal(value).is_some() || self.constant_of(value).is_some()
@@ -264,18 +293,12 @@ impl<'a> Rewrite<'a> {
 
     /// Returns true if all elements of a value are known to be zero; -0 does not count.
     pub fn is_zero(&mut self, value: ValueId) -> bool {
-        match self.own_literal(value) {
-            Some(literal) => literal.is_zero(),
-            None => self.splat_of(value).is_some_and(|literal| literal.is_zero()),
-        }
+        self.literal_behind(value).is_some_and(TensorLiteral::is_zero)
     }
 
     /// Returns true if all elements of a value are known to be one.
     pub fn is_one(&mut self, value: ValueId) -> bool {
-        match self.own_literal(value) {
-            Some(literal) => literal.is_one(),
-            None => self.splat_of(value).is_some_and(|literal| literal.is_one()),
-        }
+        self.literal_behind(value).is_some_and(TensorLiteral::is_one)
     }
 
     /// Returns the literal of a value, if all its elements are equal.
@@ -285,10 +308,7 @@ impl<'a> Rewrite<'a> {
 
     /// Returns true if all elements of a value are known to be this number.
     pub fn is_number(&mut self, value: ValueId, number: f64) -> bool {
-        match self.own_literal(value) {
-            Some(literal) => literal.is_filled_with(number),
-            None => self.splat_of(value).is_some_and(|literal| literal.is_filled_with(number)),
-        }
+        self.literal_behind(value).is_some_and(|literal| literal.is_filled_with(number))
     }
 
     /// Returns true if an instruction, or one inside it, may not be merged, erased, duplicated or reordered. O(1).
@@ -307,6 +327,15 @@ impl<'a> Rewrite<'a> {
     #[must_use]
     pub fn one_use(&self, value: ValueId) -> bool {
         !self.patch.is_provisional(value) && self.function.one_use(value)
+    }
+
+    /// Returns true if exactly one operand is this value, and the value is computed in the body of the root: an op that moves to the root does
+    /// not move into a loop.
+    #[must_use]
+    pub fn one_use_here(&self, value: ValueId) -> bool {
+        let f = self.function;
+        let home = |inst: InstId| f.body_of(inst);
+        self.one_use(value) && f.inst_of(value).and_then(home) == home(self.root())
     }
 
     /// Returns true if exactly one instruction uses this value, in at most eight operands.
@@ -353,7 +382,8 @@ impl<'a> Rewrite<'a> {
     }
 
     /// Keeps the root, and replaces the uses of the first value of each pair by the second. The first is a result of the root or
-    /// a parameter of its regions; the second has the same type and is available to the root. Pairs whose first value is unused
+    /// a parameter of its regions; the second has the same type and is available to the root, or is another result of the root or another
+    /// parameter of the same region. Pairs whose first value is unused
     /// are ignored; returns `None` if no other is left. With this, a loop with many carried values is not rebuilt for each of
     /// them: the unused ones are removed together at the end.
     pub fn forward(
@@ -363,6 +393,13 @@ impl<'a> Rewrite<'a> {
         let f = self.function;
         let used = pairs.into_iter().filter(|&(from, _)| !f.unused(from));
         self.patch.forward(used).then(Values::new)
+    }
+
+    /// Also replaces the results of other instructions, which have one result each and the same type as their replacement. All staged
+    /// instructions are then inserted before `place`, which must not come after the root. The values that they use must be available
+    /// there, and the other instructions must not have effects.
+    pub fn replace_also(&mut self, place: InstId, also: Vec<(InstId, ValueId)>) {
+        self.patch.replace_also(place, also);
     }
 
     /// Keeps the root, and gives parameters of its regions types with more known dims. The types that follow from these are inferred.

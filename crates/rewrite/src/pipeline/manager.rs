@@ -1,14 +1,17 @@
 //! The pass manager, which runs passes one after the other.
 
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use sapwood_ptir::structural::{Mode, first_mismatch};
 use sapwood_ptir::{Program, verify};
 use sapwood_trace::ExecutionTraceSink;
 use sapwood_types::{FloatMode, Progress, SourceErrors};
 
+use super::first_rewrite::find_first_rewrite;
 use super::parse::{PipelineParser, parse_pipeline, print_pass, print_pipeline};
 use super::program_diff::ProgramSnapshot;
 use super::report::{PassReport, RunReport};
@@ -44,7 +47,7 @@ pub struct PassManager {
 }
 
 /// The failure of a run. The program is as it was before the run.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error("{}{error}", .pass.as_ref().map(|p| format!("pass `{p}`: ")).unwrap_or_default())]
 pub struct PipelineFailure {
     /// The pass that failed; `None` if the program did not verify before the first.
@@ -55,6 +58,13 @@ pub struct PipelineFailure {
     pub reproducer: Option<Box<Reproducer>>,
     /// The path of the written reproducer, or the reason why it could not be written; `None` if no path was given.
     pub written: Option<Result<PathBuf, String>>,
+}
+
+impl fmt::Debug for PipelineFailure {
+    /// Writes the failure as `Display` does: `main` prints the error that it returns in this form.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl From<Vec<Arc<dyn Pass>>> for PassManager {
@@ -221,10 +231,16 @@ impl PassManager {
         cx: &mut PassContext,
     ) -> Result<PassReport, PassError> {
         let before = self.print_changes.then(|| ProgramSnapshot::new(program));
+        let old = (!pass.reports_changes()).then(|| program.clone());
         let start = Instant::now();
         let ran = catch_unwind(AssertUnwindSafe(|| pass.run_on_program(program, cx)));
         let changed = ran.map_err(|p| PassError::Panicked(panic_message(&*p)))??;
         let time = start.elapsed();
+        if let Some(old) = old.filter(|_| !changed)
+            && let Some(mismatch) = unreported_change(&old, program)
+        {
+            return Err(PassError::ChangedWithoutReporting(mismatch));
+        }
         let start = Instant::now();
         // A valid program that did not change is still valid; debug builds do not rely on the pass for that.
         let verify_now = self.verify_each && (changed || cfg!(debug_assertions));
@@ -253,6 +269,16 @@ impl PassManager {
         })
     }
 
+    // Finds the pattern whose rewrite made the program invalid, by running the passes up to the one that failed again.
+    fn find_invalid_rewrite(&self, n: usize, old: &Program) -> Option<String> {
+        let mut before = old.clone();
+        Self::from(self.passes[..n].to_vec()).assume_verified(true).run(&mut before).ok()?;
+        let mut after = before.clone();
+        let failed = vec![self.passes[n].clone()];
+        Self::from(failed).assume_verified(true).run(&mut after).ok()?;
+        find_first_rewrite(&*self.passes[n], &before, &after, &|p| verify(p).is_err())
+    }
+
     fn restore_and_report(
         &self,
         n: usize,
@@ -267,6 +293,12 @@ impl PassManager {
             written: None,
         };
         let Some(old) = snapshot else { return failure };
+        if let PassError::Invalid(problems) = &failure.error
+            && let Some(pattern) = self.find_invalid_rewrite(n, &old)
+        {
+            let problems = Box::new(problems.clone());
+            failure.error = PassError::InvalidRewrite { pattern, problems };
+        }
         let pipeline = print_pipeline(&self.passes[..=n]);
         let reproducer = Reproducer::new(&old, pipeline, &failure.error.to_string());
         failure.written = self.reproducer.as_ref().map(|path| match reproducer.write(path) {
@@ -277,4 +309,13 @@ impl PassManager {
         *program = old;
         failure
     }
+}
+
+// Returns the first difference between two programs. Functions that they share are not compared.
+fn unreported_change(old: &Program, new: &Program) -> Option<String> {
+    let (a, b) = (old.functions(), new.functions());
+    if a.len() == b.len() && a.iter().zip(b).all(|(a, b)| Arc::ptr_eq(a, b)) {
+        return None;
+    }
+    first_mismatch(old, new, Mode::Ordered).map(|mismatch| mismatch.to_string())
 }

@@ -1,5 +1,6 @@
 //! Pipelines as text: `canonicalize{max-iterations=4},cse`, `fixpoint(canonicalize,cse)`.
 
+mod first_rewrite;
 mod manager;
 mod option_value;
 mod parse;
@@ -8,6 +9,7 @@ mod program_diff;
 mod report;
 mod reproducer;
 
+pub use first_rewrite::find_first_rewrite;
 pub use manager::{PassManager, PipelineFailure};
 pub use option_value::OptionValue;
 pub(crate) use parse::print_pass;

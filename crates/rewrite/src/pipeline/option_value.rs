@@ -1,10 +1,11 @@
 //! The values of options as text.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use sapwood_types::FloatMode;
+
+use crate::cost_goals::CostGoals;
 
 /// A value of an option of a pass. Reading its text gives the value back.
 pub trait OptionValue: Sized {
@@ -18,15 +19,15 @@ pub trait OptionValue: Sized {
     fn to_text(&self) -> String;
 }
 
-fn parse<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|why: T::Err| why.to_string())
+fn parse<T: FromStr>(text: &str, expected: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("expected {expected}"))
 }
 
 macro_rules! option_values {
-    ($($type:ty),*) => {
+    ($($type:ty: $expected:literal),*) => {
         $(impl OptionValue for $type {
             fn from_text(text: &str) -> Result<Self, String> {
-                parse(text)
+                parse(text, $expected)
             }
 
             fn to_text(&self) -> String {
@@ -36,11 +37,26 @@ macro_rules! option_values {
     };
 }
 
-option_values!(usize, u64, bool, FloatMode);
+option_values!(
+    usize: "a number from 0 on",
+    u64: "a number from 0 on",
+    bool: "`true` or `false`",
+    CostGoals: "flops, bytes or memory, or several separated by `|`"
+);
+
+impl OptionValue for FloatMode {
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.parse()
+    }
+
+    fn to_text(&self) -> String {
+        self.to_string()
+    }
+}
 
 impl OptionValue for Option<usize> {
     fn from_text(text: &str) -> Result<Self, String> {
-        parse(text).map(Some)
+        parse(text, "a number from 0 on").map(Some)
     }
 
     fn to_text(&self) -> String {

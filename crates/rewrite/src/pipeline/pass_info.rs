@@ -273,6 +273,28 @@ impl PassInfo {
         let values = values.filter(|(option, value)| *value != (option.get)(default));
         values.map(|(option, value)| (option.name, value)).collect()
     }
+
+    /// Returns the default of each option as text, in the order of the options. The text is empty if there is none, as for an option that
+    /// must be given or for an unlimited number, and if the description of the option says what the default is.
+    #[must_use]
+    pub fn defaults(&self) -> Vec<String> {
+        let mut problems = SourceErrors::default();
+        let mut options = PassOptions {
+            info: self,
+            pass: Span::unknown(),
+            given: Vec::new(),
+            context: OptionContext::default(),
+            problems: &mut problems,
+        };
+        let made = self.make.call(&mut options).ok();
+        let unlimited = usize::MAX.to_string();
+        let default = |option: &OptionInfo| {
+            let pass: &dyn Any = &**made.as_ref()?;
+            let text = (option.get)(pass);
+            (text != unlimited && !option.doc.contains("default is")).then_some(text)
+        };
+        self.options.iter().map(|option| default(option).unwrap_or_default()).collect()
+    }
 }
 
 /// The options given to a pass.

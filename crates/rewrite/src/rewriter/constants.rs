@@ -1,6 +1,6 @@
 //! Constants: one per literal and function, before the instructions that use them.
 
-use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Constant};
+use sapwood_ptir::ops::Constant;
 use sapwood_ptir::{AttrId, Function, InsertPoint, InstId, Op, TensorLiteral, TypeId, ValueId};
 use smallvec::SmallVec;
 
@@ -172,16 +172,11 @@ pub(super) fn find_last_leading_constant(f: &Function) -> Option<InstId> {
 }
 
 /// Returns the literal of a value that a constant defines, or a broadcast of a splat.
-pub(crate) fn constant_of(f: &Function, value: ValueId) -> Option<TensorLiteral> {
+pub fn constant_of(f: &Function, value: ValueId) -> Option<TensorLiteral> {
     if let Some(literal) = f.constant_of(value) {
         return Some(literal.clone());
     }
-    let inst = f.inst_of(value)?;
-    let key = f.op_key(inst);
-    if key != BroadcastTo::key() && key != BroadcastInDim::key() {
-        return None;
-    }
-    let source = f.constant_of(*f.operands(inst).first()?)?;
+    let source = f.repeated_splat(value)?;
     let shape = f.value_type(value).as_tensor()?.known_shape()?;
     TensorLiteral::splat(source.dtype(), &shape, source.as_splat()?).ok()
 }

@@ -406,6 +406,25 @@ impl ProgramRewriter<'_> {
         Ok(())
     }
 
+    /// Swaps the first two operands of an instruction whose results do not depend on their order.
+    pub(crate) fn swap_equivalent_operands(&mut self, inst: InstId) -> EditResult<()> {
+        let f = &*self.function;
+        match *f.operands(inst) {
+            [u, v, ..] if f.type_id(u) == f.type_id(v) => {
+                self.function.swap_operands(inst)?;
+                self.notify(EditEvent::Swapped(inst));
+                Ok(())
+            }
+            // The op may accept operands of different types in one order only.
+            [u, v, ref others @ ..] => {
+                let swapped: SmallVec<[ValueId; 4]> =
+                    [v, u].into_iter().chain(others.iter().copied()).collect();
+                self.set_operands(inst, &swapped)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Replaces the attributes, given in the order of the op's table.
     ///
     /// # Errors

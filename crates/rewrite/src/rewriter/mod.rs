@@ -14,7 +14,7 @@ use sapwood_ptir::{Function, InstId, Op, OpKey, TensorLiteral, ValueDef, ValueId
 use sapwood_types::Diagnostics;
 
 pub(crate) use change_tracker::{ChangeTracker, MAX_CACHED_HOPS, one_user};
-pub(crate) use constants::constant_of;
+pub use constants::constant_of;
 pub(crate) use effect_index::EffectIndex;
 pub use error::RewriteError;
 pub use listener::{Listener, StepKind};
@@ -64,6 +64,8 @@ enum EditEvent {
     Inserted(InstId),
     Replaced(ValueId, ValueId),
     Changed(InstId),
+    // The first two operands of an instruction were swapped, and its results stay the same.
+    Swapped(InstId),
     // An instruction that reads a replaced value, or owns or is in a region that changed: only the change tracker is notified.
     Affected(InstId),
     // An instruction moved to another place, or was erased with its owner: only the log of the change tracker is notified.
@@ -251,9 +253,10 @@ impl<'a> ProgramRewriter<'a> {
     /// Returns the instructions that were inserted or changed since `begin`.
     pub(crate) fn touched_since_begin(&self) -> impl Iterator<Item = InstId> + '_ {
         self.pending_events.iter().filter_map(|event| match *event {
-            EditEvent::Inserted(inst) | EditEvent::Changed(inst) | EditEvent::Affected(inst) => {
-                Some(inst)
-            }
+            EditEvent::Inserted(inst)
+            | EditEvent::Changed(inst)
+            | EditEvent::Swapped(inst)
+            | EditEvent::Affected(inst) => Some(inst),
             EditEvent::Replaced(..)
             | EditEvent::Erased(_)
             | EditEvent::UsesRemoved(_)
@@ -315,6 +318,11 @@ impl<'a> ProgramRewriter<'a> {
                 self.memo.invalidate(f, inst);
                 self.changes.mark_changed(inst);
             }
+            // A computation of a commutative op is equal with swapped operands.
+            EditEvent::Swapped(inst) => match f.op_def(inst).is_some_and(|def| def.commutative) {
+                true => self.changes.mark_affected(inst),
+                false => self.changes.mark_changed(inst),
+            },
             EditEvent::Affected(inst) => self.changes.mark_changed(inst),
             EditEvent::UsesRemoved(value) => self.changes.mark_uses_removed(f, value),
             EditEvent::Moved(inst) => self.changes.log_only(inst),
@@ -331,7 +339,9 @@ impl<'a> ProgramRewriter<'a> {
             match event {
                 EditEvent::Inserted(inst) => listener.inserted(f, inst),
                 EditEvent::Replaced(from, to) => listener.replaced(f, from, to),
-                EditEvent::Changed(inst) => listener.operands_changed(f, inst),
+                EditEvent::Changed(inst) | EditEvent::Swapped(inst) => {
+                    listener.operands_changed(f, inst);
+                }
                 EditEvent::Erased(inst) => listener.erased(f, inst),
                 EditEvent::Affected(_) | EditEvent::Moved(_) | EditEvent::UsesRemoved(_) => {}
             }

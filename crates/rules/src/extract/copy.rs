@@ -36,8 +36,11 @@ pub(super) fn function_of(
         copy.new.set_facts(facts.clone());
     }
     copy.literals(pattern, found)?;
-    let mut order: Vec<(InstId, Option<usize>)> =
-        (0..pattern.ops.len()).filter_map(|op| Some((found.inst(op)?, Some(op)))).collect();
+    // The instructions in regions are copied with the one that has the region.
+    let mut order: Vec<(InstId, Option<usize>)> = (0..pattern.ops.len())
+        .filter(|&op| !pattern.ops[op].in_region)
+        .filter_map(|op| Some((found.inst(op)?, Some(op))))
+        .collect();
     // Instructions that were looked through come after those of the pattern.
     order.extend(found.ops[order.len()..].iter().map(|&inst| (inst, None)));
     order.sort_unstable_by_key(|&(inst, _)| f.order_key(inst));

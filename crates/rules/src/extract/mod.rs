@@ -254,13 +254,15 @@ impl Extractor<'_> {
     fn add(&mut self, function: Function) -> Result<Name, String> {
         let name = function.name();
         if self.options.share {
-            let body = function.body();
-            let hash = structural::hash_body(&function, body, Mode::Ordered).to_string();
+            let own = with_sorted_operands(&function);
+            let hash = structural::hash_body(&own, own.body(), Mode::Ordered).to_string();
             let known = self.shared.entry(hash).or_default();
             for other in known.iter() {
                 let Some(g) = self.program.function(*other) else { continue };
+                let theirs = with_sorted_operands(g);
+                let bodies = ((&theirs, theirs.body()), (&own, own.body()));
                 if g.extracted_from() == function.extracted_from()
-                    && structural::equal_bodies((g, g.body()), (&function, body), Mode::Ordered)
+                    && structural::equal_bodies(bodies.0, bodies.1, Mode::Ordered)
                     && have_equal_facts(g, &function)
                 {
                     return Ok(*other);
@@ -310,6 +312,34 @@ fn entry_points(program: &Program) -> Vec<Name> {
     let called: HashSet<Name, FxBuildHasher> =
         program.functions().iter().flat_map(|f| called_by(f)).collect();
     program.functions().iter().map(|f| f.name()).filter(|name| !called.contains(name)).collect()
+}
+
+// Returns a copy in which the first two operands of commutative ops are in the order of their definitions, so that functions that differ
+// only by swapped operands are equal.
+fn with_sorted_operands(f: &Function) -> Function {
+    let mut sorted = f.clone();
+    let mut places: HashMap<ValueId, usize, FxBuildHasher> = HashMap::default();
+    for &param in f.params() {
+        places.insert(param, places.len());
+    }
+    for inst in f.walk() {
+        for value in f
+            .inst_results(inst)
+            .chain(f.regions(inst).iter().flat_map(|&b| f.body_params(b).to_vec()))
+        {
+            places.insert(value, places.len());
+        }
+        if let [a, b, ..] = *f.operands(inst)
+            && f.op_def(inst).is_some_and(|def| def.commutative)
+            && places.get(&a) > places.get(&b)
+        {
+            let mut operands = f.operands(inst).to_vec();
+            operands.swap(0, 1);
+            // Operands of a commutative op have the same type, so that this does not fail.
+            let _ = sorted.set_operands(inst, &operands);
+        }
+    }
+    sorted
 }
 
 // Returns the functions that instructions of this one refer to.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Call, Constant};
 use sapwood_ptir::{
-    Attr, AttrKind, Function, InstId, InstPrinter, Name, ParseOptions, Registry, ValueId,
+    Attr, AttrKind, Function, InstId, InstPrinter, Name, ParseOptions, Program, Registry, ValueId,
     parse_with,
 };
 use sapwood_types::{Diagnostic, Diagnostics, Span, counted};
@@ -46,12 +46,44 @@ pub fn patterns_from(
         .open_attributes(true)
         .numbers(true);
     let program = parse_with(source.text(), &options)?;
+    let is_own_name = |f: &Function| f.name().as_str() != "pattern";
+    let patterns = functions_as_patterns(&program, source.name(), is_own_name)?;
+    if patterns.is_empty() {
+        let mut problems = Diagnostics::new();
+        let start = source.span(0..source.text().len().min(4));
+        problems.error(start, "the file has no functions; each function is a pattern");
+        return Err(problems);
+    }
+    Ok(patterns)
+}
+
+/// Returns the patterns of a program, for example of a model: every function is one, with all its attributes. A function is named after itself;
+/// `@main`, `@pattern` and the only function of a program are named after `file`, without its extension.
+///
+/// The program should be in the form of the programs that are searched, so run the same passes on both.
+///
+/// # Errors
+/// With a diagnostic for each function that is not a valid pattern.
+pub fn patterns_of_program(
+    program: &Program,
+    file: &str,
+) -> Result<Vec<PatternGraph>, Diagnostics> {
+    let only = program.functions().len() == 1;
+    let is_own_name = |f: &Function| !(only || ["main", "pattern"].contains(&f.name().as_str()));
+    functions_as_patterns(program, file, is_own_name)
+}
+
+fn functions_as_patterns(
+    program: &Program,
+    file: &str,
+    is_own_name: impl Fn(&Function) -> bool,
+) -> Result<Vec<PatternGraph>, Diagnostics> {
     let mut problems = Diagnostics::new();
     let mut patterns = Vec::new();
     let mut first_spans: HashMap<Name, Span> = HashMap::new();
-    let stem = Path::new(source.name()).file_stem().and_then(|s| s.to_str()).unwrap_or("pattern");
+    let stem = Path::new(file).file_stem().and_then(|s| s.to_str()).unwrap_or("pattern");
     for f in program.functions() {
-        let name = if f.name().as_str() == "pattern" { Name::new(stem) } else { f.name() };
+        let name = if is_own_name(f) { f.name() } else { Name::new(stem) };
         if let Some(&first) = first_spans.get(&name) {
             problems.push(defined_twice("pattern", name.as_str(), f.span(), first));
             continue;
@@ -63,10 +95,6 @@ pub fn patterns_from(
             }
             Err(found) => problems.append(found),
         }
-    }
-    if program.functions().is_empty() {
-        let start = source.span(0..source.text().len().min(4));
-        problems.error(start, "the file has no functions; each function is a pattern");
     }
     problems.into_result(patterns)
 }
@@ -180,6 +208,8 @@ impl Builder<'_> {
             symmetric: false,
             regions: (!f.regions(inst).is_empty()).then_some(inst),
             captured,
+            region_patterns: Vec::new(),
+            in_region: false,
         });
     }
 

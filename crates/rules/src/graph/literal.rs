@@ -1,8 +1,8 @@
 //! Constants in patterns: matched by value, whatever their position and shape.
 
-use sapwood_ptir::eval::{Tensor, Value, bf16, f16};
+use sapwood_ptir::eval::{Float, Int, Native, Tensor, Value};
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo};
-use sapwood_ptir::{Function, InstId, Op, TensorLiteral, ValueId};
+use sapwood_ptir::{Function, InstId, Op, TensorLiteral, ValueId, with_float, with_int};
 use sapwood_types::DataType;
 
 /// A number as it is written: integers are exact in every element type, others are rounded to it.
@@ -183,42 +183,95 @@ fn is_number(literal: &TensorLiteral, number: Number) -> bool {
 
 // Returns the float that all elements are, by value and not by text.
 fn float_of(literal: &TensorLiteral) -> Option<f64> {
-    let tensor = Tensor::from_literal(literal).ok()?;
-    match literal.dtype() {
-        DataType::F64 => tensor.elements::<f64>()?.first().copied(),
-        DataType::F32 => tensor.elements::<f32>()?.first().map(|&x| f64::from(x)),
-        DataType::F16 => tensor.elements::<f16>()?.first().map(|&x| f64::from(x)),
-        DataType::Bf16 => tensor.elements::<bf16>()?.first().map(|&x| f64::from(x)),
-        // All 8-bit floats are printed exactly.
-        _ => match number_of(literal)? {
-            Number::Int(n) => Some(n as f64),
-            Number::Float(x) => Some(x),
-        },
+    element_number(literal.dtype(), literal.as_splat()?).map(Number::as_float)
+}
+
+/// The numbers that an argument of a condition stands for. The elements of a constant are read where they are.
+#[derive(Clone, Copy)]
+pub(crate) enum Numbers<'a> {
+    /// A number as it is written.
+    One(Number),
+    /// The elements of a constant; those of a splat are one number.
+    Elements(&'a TensorLiteral),
+}
+
+impl<'a> Numbers<'a> {
+    /// Returns the elements of a constant; `None` for bools and complex numbers.
+    pub(crate) fn of_constant(literal: &'a TensorLiteral) -> Option<Self> {
+        let dtype = literal.dtype();
+        (dtype.is_integer() || dtype.is_float()).then_some(Self::Elements(literal))
+    }
+
+    /// Returns whether all pairs of numbers satisfy a test; one number is compared with all of the other argument. `None` if both
+    /// have several elements and different shapes, or if the test is not decided for a pair and holds for all others.
+    ///
+    /// A written number is rounded to the element type of a constant that it is compared with: `c == 0.1` holds for an f32 constant.
+    pub(crate) fn all(
+        self,
+        other: Self,
+        test: impl Fn(Number, Number) -> Option<bool>,
+    ) -> Option<bool> {
+        let (a, b) = (self.rounded_like(other), other.rounded_like(self));
+        let count = match (a, b) {
+            _ if a.count() == 1 || b.count() == 1 => a.count().max(b.count()),
+            // Elements are compared by position.
+            (Self::Elements(x), Self::Elements(y)) if x.shape() == y.shape() => a.count(),
+            _ => return None,
+        };
+        let mut decided = Some(true);
+        for n in 0..count {
+            match test(a.get(n)?, b.get(n)?) {
+                Some(true) => {}
+                Some(false) => return Some(false),
+                None => decided = None,
+            }
+        }
+        decided
+    }
+
+    /// Returns the number, if it is one.
+    pub(crate) fn single(self) -> Option<Number> {
+        if self.count() == 1 { self.get(0) } else { None }
+    }
+
+    fn count(self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Elements(literal) => literal.stored_bytes().len() / literal.dtype().byte_size(),
+        }
+    }
+
+    // Returns the n-th number, or the only one.
+    fn get(self, n: usize) -> Option<Number> {
+        match self {
+            Self::One(number) => Some(number),
+            Self::Elements(literal) => {
+                let (bytes, size) = (literal.stored_bytes(), literal.dtype().byte_size());
+                let at = if bytes.len() == size { 0 } else { n * size };
+                element_number(literal.dtype(), bytes.get(at..at + size)?)
+            }
+        }
+    }
+
+    // Returns a written number as the element type of a float constant can represent it.
+    fn rounded_like(self, other: Self) -> Self {
+        let (Self::One(number), Self::Elements(literal)) = (self, other) else { return self };
+        let dtype = literal.dtype();
+        if !dtype.is_float() {
+            return self;
+        }
+        let rounded = TensorLiteral::filled(dtype, &[], number.as_float()).ok();
+        let rounded = rounded.and_then(|one| element_number(dtype, one.as_splat()?));
+        Self::One(rounded.unwrap_or(number))
     }
 }
 
-/// Returns the elements of a constant as numbers, a splat as one; `None` for bools and complex numbers.
-pub(crate) fn numbers_of(literal: &TensorLiteral) -> Option<Vec<Number>> {
-    if literal.as_splat().is_some() {
-        return Some(vec![number_of(literal)?]);
+// Returns the number that an element is; `None` for bools and complex numbers.
+fn element_number(dtype: DataType, bytes: &[u8]) -> Option<Number> {
+    if dtype.is_float() {
+        return with_float!(dtype, T => Some(Number::Float(T::from_bytes(bytes).number())), _ => None);
     }
-    let tensor = Tensor::from_literal(literal).ok()?;
-    let floats = match literal.dtype() {
-        DataType::F64 => tensor.elements::<f64>()?.to_vec(),
-        DataType::F32 => tensor.elements::<f32>()?.iter().map(|&x| x.into()).collect(),
-        DataType::F16 => tensor.elements::<f16>()?.iter().map(|&x| x.into()).collect(),
-        DataType::Bf16 => tensor.elements::<bf16>()?.iter().map(|&x| x.into()).collect(),
-        DataType::I64 => {
-            let ints = tensor.elements::<i64>()?;
-            return Some(ints.iter().map(|&n| Number::Int(n.into())).collect());
-        }
-        DataType::I32 => {
-            let ints = tensor.elements::<i32>()?;
-            return Some(ints.iter().map(|&n| Number::Int(n.into())).collect());
-        }
-        _ => return None,
-    };
-    Some(floats.into_iter().map(Number::Float).collect())
+    with_int!(dtype, T => Some(Number::Int(T::from_bytes(bytes).to_i128())), _ => None)
 }
 
 // Returns the number that all elements are. Bools and complex numbers are not numbers.
@@ -236,6 +289,37 @@ fn number_of(literal: &TensorLiteral) -> Option<Number> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn conditions_read_the_elements_of_every_type() {
+        let i8s = TensorLiteral::from_slice(&[3], &[-1i8, 2, 100]).unwrap();
+        let less = |a: Numbers<'_>, b: i128| {
+            a.all(Numbers::One(Number::Int(b)), |x, y| Some(x.compare(y)?.is_lt()))
+        };
+        fn of(literal: &TensorLiteral) -> Numbers<'_> {
+            Numbers::of_constant(literal).unwrap()
+        }
+        assert_eq!((less(of(&i8s), 101), less(of(&i8s), 100)), (Some(true), Some(false)));
+        for dtype in DataType::ALL.iter().copied().filter(|t| t.is_integer() || t.is_float()) {
+            let minus = if dtype.is_signed() { -3.0 } else { 3.0 };
+            let splat = TensorLiteral::filled(dtype, &[4], minus).unwrap();
+            assert_eq!(of(&splat).single().map(Number::as_float), Some(minus), "{dtype}");
+        }
+        let bools = TensorLiteral::filled(DataType::Bool, &[4], 1.0).unwrap();
+        assert!(Numbers::of_constant(&bools).is_none());
+    }
+
+    #[test]
+    fn written_numbers_are_rounded_to_the_element_type() {
+        let tenths = TensorLiteral::from_slice(&[2], &[0.1f32, 0.1]).unwrap();
+        let mixed = TensorLiteral::from_slice(&[2], &[0.1f32, f32::NAN]).unwrap();
+        let equal = |literal, x| {
+            let constant = Numbers::of_constant(literal).unwrap();
+            constant.all(Numbers::One(Number::Float(x)), |a, b| Some(a.compare(b)?.is_eq()))
+        };
+        assert_eq!((equal(&tenths, 0.1), equal(&tenths, 0.2)), (Some(true), Some(false)));
+        assert_eq!((equal(&mixed, 0.1), equal(&mixed, 0.2)), (None, Some(false)));
+    }
 
     #[test]
     fn integers_are_exact_in_every_type() {

@@ -1,5 +1,6 @@
 //! The ops that a pattern looks through: they may be on any edge of it.
 
+use sapwood_ptir::ops::Cast;
 use sapwood_ptir::{Function, InstId, OpKey, TensorLiteral, ValueId};
 use smallvec::SmallVec;
 
@@ -38,7 +39,7 @@ impl LookThrough {
             return None;
         }
         match f.operands(inst) {
-            [source] => Some((inst, *source)),
+            [source] if keeps_kind(f, inst, *source, value) => Some((inst, *source)),
             _ => None,
         }
     }
@@ -81,6 +82,15 @@ impl LookThrough {
         let from_b: SmallVec<[ValueId; 8]> = self.chain(f, b).collect();
         self.chain(f, a).find(|v| from_b.contains(v))
     }
+}
+
+// Returns whether a cast is between floats, between integers, or between other types of one kind; it computes something else if it is not.
+fn keeps_kind(f: &Function, inst: InstId, source: ValueId, result: ValueId) -> bool {
+    let dtype = |v: ValueId| f.value_type(v).as_tensor().map(|t| t.dtype);
+    let (Some(from), Some(to)) = (dtype(source), dtype(result)) else { return true };
+    !f.is::<Cast>(inst)
+        || (from.is_float(), from.is_integer(), from.is_complex())
+            == (to.is_float(), to.is_integer(), to.is_complex())
 }
 
 /// Returns the constant behind a value, and the instructions that compute the value from it, itself last.

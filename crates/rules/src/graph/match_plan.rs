@@ -2,6 +2,9 @@
 
 use super::{ChoiceIx, OpIx, PatternGraph, PatternOperand, PatternRoot, ValueIx, ValueSource};
 
+/// The number of definitions behind the values of a match that a condition of a user may read.
+const CONDITION_HOPS: u8 = 2;
+
 /// A compiled pattern: a root, and the order of the other ops.
 #[derive(Clone, Debug)]
 pub(crate) struct MatchPlan {
@@ -131,6 +134,9 @@ impl MatchPlan {
                     ValueSource::Param | ValueSource::Choice(_) => {}
                 }
             }
+        }
+        if graph.conditions.iter().any(crate::language::Condition::reads_definitions) {
+            most = most.saturating_add(CONDITION_HOPS);
         }
         most
     }

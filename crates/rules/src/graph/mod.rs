@@ -18,9 +18,9 @@ use sapwood_types::Span;
 
 pub(crate) use callees::{CalleeMatch, Callees, is_numbered};
 pub(crate) use function::{check_graph, written_attrs};
-pub use function::{pattern_of, patterns_from};
+pub use function::{pattern_of, patterns_from, patterns_of_program};
 pub(crate) use literal::{
-    Literal, Number, constant_behind, is_constant, numbers_of, same_constant, same_literal,
+    Literal, Number, Numbers, constant_behind, is_constant, same_constant, same_literal,
 };
 pub(crate) use look_through::{LookThrough, constant_insts};
 pub(crate) use match_plan::{Connection, MatchPlan, MatchStep};
@@ -115,6 +115,17 @@ pub(crate) struct PatternOp {
     pub(crate) regions: Option<InstId>,
     /// The values of the pattern that its regions use.
     pub(crate) captured: Vec<ValueIx>,
+    /// The regions of an op of a rule, as patterns.
+    pub(crate) region_patterns: Vec<RegionPattern>,
+    /// Set if the op is in a region of another op of the pattern.
+    pub(crate) in_region: bool,
+}
+
+/// A region that is a pattern: its parameters, and the values that it yields.
+#[derive(Clone, Debug)]
+pub(crate) struct RegionPattern {
+    pub(crate) params: Vec<ValueIx>,
+    pub(crate) yields: Vec<ValueIx>,
 }
 
 /// An operand of a pattern op.
@@ -204,7 +215,7 @@ impl PatternGraph {
         let shapes = || attrs().filter(|attr| attr.slot == AttrSlot::Shape).map(|attr| &attr.test);
         let has_zero = |attr: &Attr| attr.as_ints().is_some_and(|dims| dims.contains(&0));
         let is_shape = |list: &Term| match list {
-            Term::Function(function, _) => &*function.name == "shape_of",
+            Term::Function(function, ..) => &*function.name == "shape_of",
             Term::Capture(n) => shapes().any(|s| matches!(s, AttrCondition::Capture(m) if m == n)),
             _ => false,
         };
@@ -274,7 +285,7 @@ impl PatternGraph {
     pub(crate) fn is_plain(&self) -> bool {
         self.choices.is_empty()
             && self.through.is_empty()
-            && self.ops.iter().all(PatternOp::is_one)
+            && self.ops.iter().all(|op| op.is_one() && op.region_patterns.is_empty())
             && self.values.iter().all(|value| value.shape.is_none())
     }
 

@@ -18,6 +18,10 @@ pub(super) fn mark_symmetric_ops(graph: &mut PatternGraph) {
             }
         }
         op.captured.iter().copied().for_each(&mut add);
+        // The parameters of a region are different values.
+        for region in &op.region_patterns {
+            region.params.iter().chain(&region.yields).copied().for_each(&mut add);
+        }
     }
     graph.outputs.iter().copied().for_each(&mut add);
     graph.choices.iter().flat_map(|c| &c.branches).copied().for_each(&mut add);

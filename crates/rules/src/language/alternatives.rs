@@ -3,17 +3,33 @@
 use sapwood_ptir::{
     Attr, AttrKind, EffectRule, Effects, Name, OpDef, OpKey, OperandKind, ResultCount,
 };
-use sapwood_types::{DataType, Diagnostic, Span};
+use sapwood_types::{DataType, Diagnostic, Span, counted};
 
-use super::ast::{AttrExpr, ConditionText, DimText, Expr, OpText, RuleText, TypeText, Word};
+use super::ast::{
+    AttrExpr, ConditionText, DimText, Expr, OpText, RegionText, RuleSide, RuleText, TypeText, Word,
+};
 use super::resolve::{NameMeaning, Reported, RuleResolver};
 use crate::graph::{
     AttrCondition, Choice, DimTest, Literal, LookThrough, OpIx, OtherOps, PatternGraph,
-    PatternOperand, PatternRoot, ShapeTest, ValueIx, ValueSource,
+    PatternOperand, PatternRoot, RegionPattern, ShapeTest, ValueIx, ValueSource,
 };
 
 /// The largest number of choices of a pattern.
 const MAX_CHOICES: usize = 256;
+
+/// The ops that only move, repeat or convert elements. A pattern that looked through others, such as `neg`, would match programs that
+/// compute something else.
+const KEEP_ELEMENTS: [&str; 9] = [
+    "broadcast_in_dim",
+    "broadcast_to",
+    "cast",
+    "reduce_precision",
+    "refine",
+    "reshape",
+    "reverse",
+    "slice",
+    "transpose",
+];
 
 /// Branches of choices, from the outermost to the innermost: the number of the choice, and that of the branch.
 pub(super) type BranchPath = Vec<(usize, usize)>;
@@ -38,8 +54,14 @@ impl RuleResolver<'_> {
                 Some(def) => {
                     let one = matches!(&def.operands[..], [o] if o.kind == OperandKind::One);
                     let pure = def.effects == EffectRule::Always(Effects::Pure);
-                    (!one || !pure || def.results != ResultCount::One)
-                        .then(|| "it must have one operand, one result and no effects".to_owned())
+                    if !one || !pure || def.results != ResultCount::One {
+                        Some("it must have one operand, one result and no effects".to_owned())
+                    } else if !def.name.contains('.') && !KEEP_ELEMENTS.contains(&def.name) {
+                        let ops = KEEP_ELEMENTS.join(", ");
+                        Some(format!("it computes other elements; expected one of {ops}"))
+                    } else {
+                        None
+                    }
                 }
             };
             if let Some(why) = why {
@@ -95,6 +117,10 @@ impl RuleResolver<'_> {
             }
             keys.push(own);
             let Some(def) = def.cloned() else { continue };
+            if !def.regions.is_empty() {
+                let why = format!("`{}` has regions; write it alone", word.of);
+                return Err(self.report(word.span, why));
+            }
             commutative |= def.commutative;
             let count = text.operands.len();
             let is_list = matches!(text.operands.last(), Some(Expr::Rest(_)));
@@ -128,6 +154,87 @@ impl RuleResolver<'_> {
         self.graph.wildcards.push((word.of.clone(), op));
         self.bind_name(word, NameMeaning::Op(op), 1);
         Ok(())
+    }
+
+    /// Checks that an op has as many regions as are written.
+    pub(super) fn check_region_count(
+        &mut self,
+        text: &OpText,
+        def: Option<&OpDef>,
+    ) -> Result<(), Reported> {
+        let found = text.regions.len();
+        let fits = match def {
+            Some(def) => def.accepts_regions(found),
+            // One of several ops, a wildcard or an unregistered op.
+            None => found == 0,
+        };
+        if fits {
+            return Ok(());
+        }
+        let why = match def {
+            Some(def) if found == 0 => {
+                let help = "write them after the operands: `{ (a, b) => add(a, b) }`";
+                let why = format!("`{}` has regions", def.name);
+                self.problems.push(Diagnostic::error(text.span, why).with_help(help));
+                return Err(Reported);
+            }
+            Some(def) if def.regions.is_empty() => format!("`{}` has no regions", def.name),
+            Some(def) => format!("`{}` has {}", def.name, counted(def.regions.len(), "region")),
+            None => "only one registered op can have regions here".into(),
+        };
+        let span = text.regions.first().map_or(text.span, |region| region.span);
+        Err(self.report(span, why))
+    }
+
+    /// Resolves the regions of an op. Returns them, and the values from outside that they use.
+    pub(super) fn regions(
+        &mut self,
+        text: &OpText,
+    ) -> Result<(Vec<RegionPattern>, Vec<ValueIx>), Reported> {
+        let mut regions = Vec::new();
+        if text.regions.is_empty() {
+            return Ok((regions, Vec::new()));
+        }
+        let first_op = self.graph.ops.len();
+        self.region_depth += 1;
+        let mut result = Ok(());
+        for region in &text.regions {
+            match self.region(region) {
+                Ok(region) => regions.push(region),
+                Err(Reported) => result = Err(Reported),
+            }
+        }
+        self.region_depth -= 1;
+        result?;
+        let own: Vec<ValueIx> =
+            regions.iter().flat_map(|r: &RegionPattern| r.params.clone()).collect();
+        let inner = &self.graph.ops[first_op..];
+        let defined: Vec<ValueIx> = inner.iter().flat_map(|op| op.results.clone()).collect();
+        let mut captured = Vec::new();
+        let used = inner.iter().flat_map(|op| self.graph.used_by_operands(op));
+        for value in used.chain(regions.iter().flat_map(|r| r.yields.iter().copied())) {
+            let outer = !own.contains(&value) && !defined.contains(&value);
+            let param = matches!(self.graph.values[value].from, ValueSource::Param);
+            if outer && param && !captured.contains(&value) {
+                captured.push(value);
+            }
+        }
+        Ok((regions, captured))
+    }
+
+    fn region(&mut self, text: &RegionText) -> Result<RegionPattern, Reported> {
+        let mut params = Vec::new();
+        for word in &text.params {
+            if self.names.contains_key(&word.of) {
+                let why = format!("`{}` is bound already; a parameter needs a new name", word.of);
+                return Err(self.report(word.span, why));
+            }
+            let value = self.new_value(&word.of, ValueSource::Param);
+            self.bind_name(word, NameMeaning::Value(value), 1);
+            params.push(value);
+        }
+        let yields = text.yields.iter().map(|expr| self.value(expr)).collect::<Result<_, _>>()?;
+        Ok(RegionPattern { params, yields })
     }
 
     /// Adds a choice between several values.
@@ -251,6 +358,51 @@ impl RuleResolver<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Resolves the left side of a rule with several outputs, each the result of an op with one result.
+    pub(super) fn several_outputs(
+        &mut self,
+        text: &RuleText,
+        right: &RuleSide,
+        root: OpIx,
+    ) -> Result<OpIx, Reported> {
+        let first = self.result(root, 0, text.left.roots[0].span())?;
+        self.graph.outputs.push(first);
+        for expr in &text.left.roots[1..] {
+            let Expr::Name(word) = expr else {
+                let why = "the other outputs are names that `let` binds";
+                return Err(self.report(expr.span(), why));
+            };
+            let shared = self.names.get(&word.of).is_some_and(|known| known.shared);
+            let output = match self.meaning_of(word) {
+                Some(NameMeaning::Value(value)) if shared => value,
+                _ => {
+                    let why = format!("`{}` is not bound by `let`", word.of);
+                    return Err(self.report(word.span, why));
+                }
+            };
+            if !matches!(self.graph.values[output].from, ValueSource::Result(_)) {
+                let why = format!("`{}` is not the result of an op", word.of);
+                return Err(self.report(word.span, why));
+            }
+            if self.graph.outputs.contains(&output) {
+                return Err(self.report(word.span, format!("`{}` is an output already", word.of)));
+            }
+            self.graph.outputs.push(output);
+        }
+        let (outputs, given) = (self.graph.outputs.len(), right.roots.len());
+        if outputs != given {
+            let given = counted(given, "value");
+            let why = format!("the left side has {outputs} outputs, the right side gives {given}");
+            return Err(self.report(right.roots[0].span(), why));
+        }
+        if !self.graph.is_plain() {
+            let why = "a rule with several outputs cannot have alternatives, wildcards or types";
+            return Err(self.report(text.left.roots[0].span(), why));
+        }
+        self.conditions(text);
+        Ok(root)
     }
 
     /// Resolves `const c`: any constant, with a name for conditions.

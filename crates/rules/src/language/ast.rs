@@ -96,8 +96,18 @@ pub(super) struct OpText {
     pub(super) carried: Option<Word>,
     pub(super) operands: Vec<Expr>,
     pub(super) attrs: Vec<(Word, AttrExpr)>,
+    /// `{ (a, b) => max(a, b) }`
+    pub(super) regions: Vec<RegionText>,
     /// `op(…).1`
     pub(super) result: Option<Spanned<usize>>,
+    pub(super) span: Span,
+}
+
+/// A region of an op: its parameters, and the values that it yields.
+#[derive(Clone, Debug)]
+pub(super) struct RegionText {
+    pub(super) params: Vec<Word>,
+    pub(super) yields: Vec<Expr>,
     pub(super) span: Span,
 }
 

@@ -1,6 +1,6 @@
-//! The axes of a value that a chain of reshapes and broadcasts computes from another.
+//! The axes of a value that a chain of reshapes, transposes and broadcasts computes from another.
 
-use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Cast, Reshape};
+use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Cast, Reshape, Transpose};
 use sapwood_ptir::{Dim, Function, InstId, ValueId};
 
 /// The longest chain that is followed.
@@ -16,28 +16,14 @@ pub(super) fn restores(f: &Function, value: ValueId, reduced: ValueId, axes: &[i
     let (Some(to), Some(from)) = (dims(value), dims(reduced)) else { return false };
     let is_reduced = |n: usize| axes.contains(&(n as i64));
     let kept: AxisMap = (0..to.len()).filter(|&n| !is_reduced(n)).map(Some).collect();
-    let mut map: AxisMap = if from.len() == to.len() {
+    let start: AxisMap = if from.len() == to.len() {
         (0..to.len()).map(|n| Some(n).filter(|&n| !is_reduced(n))).collect()
     } else if from.len() == kept.len() {
         kept
     } else {
         return false;
     };
-    let mut chain = Vec::new();
-    let mut at = value;
-    while at != reduced {
-        let Some(inst) = f.inst_of(at).filter(|_| chain.len() < MAX_CHAIN) else { return false };
-        let [source] = f.operands(inst) else { return false };
-        chain.push((inst, *source, at));
-        at = *source;
-    }
-    for (inst, source, result) in chain.into_iter().rev() {
-        let (Some(old), Some(new)) = (dims(source), dims(result)) else { return false };
-        match next_map(f, inst, &map, old, new) {
-            Some(next) => map = next,
-            None => return false,
-        }
-    }
+    let Some(map) = map_along(f, value, |v| v == reduced, |_| start) else { return false };
     map.len() == to.len()
         && map.iter().enumerate().all(|(n, axis)| match axis {
             Some(axis) => *axis == n,
@@ -45,7 +31,62 @@ pub(super) fn restores(f: &Function, value: ValueId, reduced: ValueId, axes: &[i
         })
 }
 
-// Returns the axes after an instruction; none for other ops than casts, reshapes and broadcasts.
+/// Returns whether a value does not vary along these axes, because a broadcast repeats its elements there.
+pub(super) fn is_repeated(f: &Function, value: ValueId, axes: &[i64]) -> bool {
+    let is_start = |v: ValueId| {
+        f.inst_of(v).is_none_or(|inst| {
+            let follows = f.is::<Cast>(inst)
+                || f.is::<Reshape>(inst)
+                || f.is::<Transpose>(inst)
+                || f.is::<BroadcastTo>(inst)
+                || f.is::<BroadcastInDim>(inst);
+            !follows
+        })
+    };
+    let Some(map) = map_along(f, value, is_start, |v| own_axes(f, v)) else { return false };
+    axes.iter().all(|&n| usize::try_from(n).is_ok_and(|n| map.get(n) == Some(&None)))
+}
+
+/// Returns whether a value has the elements of another in an order of axes that may differ, with axes of one element inserted or removed.
+pub(super) fn rearranges(f: &Function, value: ValueId, source: ValueId) -> bool {
+    let count = |v: ValueId| {
+        let wide = f.value_type(v).as_tensor()?.dims.iter().filter(|&&dim| dim != Dim::Known(1));
+        Some(wide.count())
+    };
+    let map = map_along(f, value, |v| v == source, |v| own_axes(f, v));
+    // A broadcast would add an axis that varies along no axis of the source.
+    map.is_some() && count(value) == count(source)
+}
+
+fn own_axes(f: &Function, value: ValueId) -> AxisMap {
+    let rank = f.value_type(value).as_tensor().map_or(0, |t| t.dims.len());
+    (0..rank).map(Some).collect()
+}
+
+// Follows a chain from a value to its start, and returns the axes of the value.
+fn map_along(
+    f: &Function,
+    value: ValueId,
+    is_start: impl Fn(ValueId) -> bool,
+    start: impl FnOnce(ValueId) -> AxisMap,
+) -> Option<AxisMap> {
+    let dims = |v: ValueId| f.value_type(v).as_tensor().map(|t| &t.dims[..]);
+    let mut chain = Vec::new();
+    let mut at = value;
+    while !is_start(at) {
+        let inst = f.inst_of(at).filter(|_| chain.len() < MAX_CHAIN)?;
+        let [source] = f.operands(inst) else { return None };
+        chain.push((inst, *source, at));
+        at = *source;
+    }
+    let mut map = start(at);
+    for (inst, source, result) in chain.into_iter().rev() {
+        map = next_map(f, inst, &map, dims(source)?, dims(result)?)?;
+    }
+    Some(map)
+}
+
+// Returns the axes after an instruction; none for other ops than casts, reshapes, transposes and broadcasts.
 fn next_map(
     f: &Function,
     inst: InstId,
@@ -60,6 +101,10 @@ fn next_map(
     }
     if f.is::<Reshape>(inst) {
         return reshaped(map, old, new);
+    }
+    if f.is::<Transpose>(inst) {
+        let perm = f.attr(inst, "perm")?.as_ints()?;
+        return perm.iter().map(|&n| map.get(usize::try_from(n).ok()?).copied()).collect();
     }
     let mut next = vec![None; new.len()];
     let targets: Vec<usize> = if f.is::<BroadcastTo>(inst) {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use sapwood_ptir::{Attr, Dim, Function, Name};
 use sapwood_types::DataType;
 
-use super::vocabulary::{Argument, AttrFunction, Predicate, WordArguments};
+use super::vocabulary::{
+    Argument, ArgumentKind, AttrFunction, Predicate, WordArguments, WordPlace,
+};
 use crate::graph::{Number, PatternGraph, ValueIx};
 use crate::matcher::Bindings;
 
@@ -17,6 +19,7 @@ pub(crate) struct Condition {
     /// Set if the predicate must not hold.
     pub(super) not: bool,
     pub(super) text: String,
+    pub(super) place: WordPlace,
 }
 
 /// An argument of a condition, or an attribute of the right side.
@@ -28,7 +31,7 @@ pub(crate) enum Term {
     Attr(Attr),
     /// A dim that a type binds.
     Dim(Name),
-    Function(Arc<AttrFunction>, Vec<Term>),
+    Function(Arc<AttrFunction>, Vec<Term>, WordPlace),
 }
 
 impl Condition {
@@ -46,7 +49,7 @@ impl Condition {
                 Term::Value(_) | Term::Values(_) | Term::Capture(_) | Term::Dim(_) => {
                     named.push(term);
                 }
-                Term::Function(_, inner) => open.extend(inner.iter().rev()),
+                Term::Function(_, inner, _) => open.extend(inner.iter().rev()),
                 Term::Attr(_) => {}
             }
         }
@@ -59,6 +62,11 @@ impl Condition {
             Term::Value(value) => Some(*value),
             _ => None,
         })
+    }
+
+    /// Returns whether the predicate is one of a user that may read the definitions of any argument.
+    pub(crate) fn reads_definitions(&self) -> bool {
+        self.predicate.params.contains(&ArgumentKind::Any)
     }
 
     /// Returns the value that must be a constant, if the condition requires that.
@@ -126,7 +134,7 @@ impl Condition {
         let arguments: Option<Vec<Argument>> =
             self.arguments.iter().map(|term| term.resolve(f, bound)).collect();
         let Some(arguments) = arguments else { return false };
-        let asked = WordArguments { function: f, arguments: &arguments };
+        let asked = WordArguments { function: f, arguments: &arguments, place: self.place };
         // An unknown answer satisfies neither the condition nor its negation.
         (self.predicate.check)(&asked).is_some_and(|holds| holds != self.not)
     }
@@ -156,12 +164,13 @@ impl Term {
                 Dim::Expr(expr) => Attr::Dim(expr),
                 Dim::Unknown => return None,
             }),
-            Self::Function(function, terms) => {
+            Self::Function(function, terms, place) => {
                 let arguments: Vec<Argument> =
                     terms.iter().map(|t| t.resolve(f, bound)).collect::<Option<_>>()?;
                 Argument::Attr((function.compute)(&WordArguments {
                     function: f,
                     arguments: &arguments,
+                    place: *place,
                 })?)
             }
         })

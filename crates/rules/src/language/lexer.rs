@@ -13,7 +13,7 @@ pub(super) enum Token {
     Str,
     /// `@f`
     Func,
-    /// One of `( ) [ ] , = : . | ?`
+    /// One of `( ) [ ] { } , = : . | ?`
     Punct(u8),
     /// `=>`
     Arrow,
@@ -93,7 +93,7 @@ impl<'a> Lexer<'a> {
             b':' if self.byte(1) == b'=' => self.take(2, Token::Define),
             b'<' | b'>' | b'=' | b'!' if self.byte(1) == b'=' => self.take(2, Token::Compare),
             b'<' | b'>' => self.take(1, Token::Compare),
-            b'(' | b')' | b'[' | b']' | b',' | b'=' | b':' | b'.' | b'|' | b'?' => {
+            b'(' | b')' | b'[' | b']' | b'{' | b'}' | b',' | b'=' | b':' | b'.' | b'|' | b'?' => {
                 self.take(1, Token::Punct(first))
             }
             b'"' => self.string(),

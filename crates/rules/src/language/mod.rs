@@ -19,7 +19,9 @@ use sapwood_types::{Diagnostics, Source, Span};
 
 pub(crate) use condition::{Condition, Term};
 pub(crate) use rhs::{NewOp, NewOperand, NewValue, Rhs, resolve_attr};
-pub use vocabulary::{Argument, ArgumentKind, AttrFunction, Predicate, Vocabulary, WordArguments};
+pub use vocabulary::{
+    Argument, ArgumentKind, AttrFunction, Predicate, Vocabulary, WordArguments, WordPlace,
+};
 
 use crate::graph::{MatchPlan, OpIx, PatternGraph};
 use crate::pattern_files::defined_twice;
@@ -33,6 +35,8 @@ pub struct Rule {
     floats: FloatMode,
     pub(crate) root: OpIx,
     pub(crate) plan: MatchPlan,
+    /// The ops of the other outputs, each with the plan of a search that starts at it.
+    pub(crate) other_plans: Vec<(OpIx, MatchPlan)>,
     pub(crate) hops: u8,
     pub(crate) pattern: PatternGraph,
     pub(crate) right: Option<Rhs>,

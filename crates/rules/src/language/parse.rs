@@ -7,10 +7,14 @@ use sapwood_rewrite::FloatMode;
 use sapwood_types::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 
 use super::ast::{
-    AttrExpr, ConditionText, DimText, Expr, OpText, RuleSide, RuleText, Spanned, TypeText, Word,
+    AttrExpr, ConditionText, DimText, Expr, OpText, RegionText, RuleSide, RuleText, Spanned,
+    TypeText, Word,
 };
 use super::lexer::{Lexer, Token};
 use crate::graph::Number;
+
+/// The largest number of tokens in which the end of a list of values is searched.
+const MAX_LOOKAHEAD: usize = 10_000;
 
 /// The deepest nesting of expressions.
 const MAX_DEPTH: usize = 100;
@@ -131,11 +135,35 @@ impl<'a> Parser<'a, '_> {
             }
             lets.push((name, self.alternatives()?));
         }
+        let parenthesized = self.at(b'(') && self.is_list_ahead();
+        if parenthesized {
+            self.bump();
+        }
         let mut roots = vec![self.alternatives()?];
         while self.eat(b',') {
             roots.push(self.expr()?);
         }
+        if parenthesized {
+            self.expect(b')')?;
+        }
         Ok(RuleSide { lets, roots })
+    }
+
+    // Returns whether the parenthesis here encloses several values: `(y, z)`, and not `(a | b)` or `(tanh | erf)(x)`.
+    fn is_list_ahead(&self) -> bool {
+        let mut lexer = self.lexer.clone();
+        let mut depth = 0usize;
+        for _ in 0..MAX_LOOKAHEAD {
+            match lexer.next().0 {
+                Token::Punct(b'(' | b'[') => depth += 1,
+                Token::Punct(b')' | b']') if depth == 0 => return false,
+                Token::Punct(b')' | b']') => depth -= 1,
+                Token::Punct(b',') if depth == 0 => return true,
+                Token::End => return false,
+                _ => {}
+            }
+        }
+        false
     }
 
     // `a | b`
@@ -295,6 +323,10 @@ impl<'a> Parser<'a, '_> {
         }
         let span = self.source.span(start..self.range.end);
         self.bump();
+        let mut regions = Vec::new();
+        while self.at(b'{') {
+            regions.push(self.region()?);
+        }
         let result = self.result()?;
         Ok(Expr::Op(Box::new(OpText {
             name,
@@ -303,9 +335,48 @@ impl<'a> Parser<'a, '_> {
             carried,
             operands,
             attrs,
+            regions,
             result,
             span,
         })))
+    }
+
+    // `{ (a, b) => max(a, b) }`, `{ neg(x) }`
+    fn region(&mut self) -> Result<RegionText, ParseStopped> {
+        let start = self.range.start;
+        self.expect(b'{')?;
+        let mut params = Vec::new();
+        if self.at(b'(') && self.are_params_ahead() {
+            self.bump();
+            while !self.at(b')') {
+                params.push(self.name("a parameter of the region")?);
+                if !self.eat(b',') && !self.at(b')') {
+                    return Err(self.expected("`,` or `)`"));
+                }
+            }
+            self.bump();
+            self.bump();
+        }
+        let mut yields = vec![self.alternatives()?];
+        while self.eat(b',') {
+            yields.push(self.alternatives()?);
+        }
+        let span = self.source.span(start..self.range.end);
+        self.expect(b'}')?;
+        Ok(RegionText { params, yields, span })
+    }
+
+    // Returns whether names in parentheses are followed by an arrow.
+    fn are_params_ahead(&self) -> bool {
+        let mut lexer = self.lexer.clone();
+        for _ in 0..MAX_LOOKAHEAD {
+            match lexer.next().0 {
+                Token::Word | Token::Punct(b',') => {}
+                Token::Punct(b')') => return lexer.next().0 == Token::Arrow,
+                _ => return false,
+            }
+        }
+        false
     }
 
     // `f32[n, d]`, `[.., d]`

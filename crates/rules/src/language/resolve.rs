@@ -58,6 +58,8 @@ pub(super) struct RuleResolver<'a> {
     pub(super) path: BranchPath,
     /// The numbers of branches of all choices so far.
     pub(super) branch_counts: Vec<usize>,
+    /// The number of regions around the current expression.
+    pub(super) region_depth: usize,
 }
 
 /// Resolves a parsed rule.
@@ -81,6 +83,7 @@ pub(super) fn resolve_rule(
         rows: Vec::new(),
         path: Vec::new(),
         branch_counts: Vec::new(),
+        region_depth: 0,
     };
     let root = resolver.resolve_lhs(text).ok();
     // Without a valid left side the right side cannot be checked.
@@ -116,9 +119,15 @@ pub(super) fn resolve_rule(
     if problems.error_count() > before {
         return None;
     }
-    // A rule is tried at its root and only sees the definitions that the root depends on.
+    // A rule is tried at its root and only sees the definitions that the root depends on. One with several outputs is tried at each,
+    // and finds the others by their common operands.
     let plan = MatchPlan::new(&graph, root, true);
-    let seen = |reach: &Connection| !matches!(reach, Connection::Use(_) | Connection::Captures(_));
+    let several = graph.outputs.len() > 1 && text.left.roots.len() > 1 && right.is_some();
+    let seen = |reach: &Connection| match reach {
+        Connection::Use(_) => several,
+        Connection::Captures(_) => false,
+        _ => true,
+    };
     let away = plan.steps.iter().find(|s| !seen(&s.reach));
     if let Some(step) = away.filter(|_| right.is_some()) {
         let (op, root) = (graph.show(step.op), graph.show(root));
@@ -127,7 +136,14 @@ pub(super) fn resolve_rule(
             .error(span, format!("`{root}` is not computed from `{op}`, so a rule cannot see it"));
         return None;
     }
-    let hops = plan.hops(&graph);
+    let other_plans: Vec<(OpIx, MatchPlan)> = (graph.outputs.iter().skip(1))
+        .filter_map(|&output| match graph.values[output].from {
+            ValueSource::Result(op) if several => Some((op, MatchPlan::new(&graph, op, true))),
+            _ => None,
+        })
+        .collect();
+    let all_hops = other_plans.iter().map(|(_, plan)| plan.hops(&graph));
+    let hops = all_hops.fold(plan.hops(&graph), u8::max);
     Some(Rule {
         name,
         doc: text.doc.trim().to_owned(),
@@ -135,6 +151,7 @@ pub(super) fn resolve_rule(
         floats: text.floats,
         root,
         plan,
+        other_plans,
         hops,
         pattern: graph,
         right,
@@ -184,6 +201,9 @@ impl RuleResolver<'_> {
             let problem = Diagnostic::error(result.span, "the left side is one result of an op");
             self.problems.push(problem.with_help(help));
             return Err(Reported);
+        }
+        if let (true, Some(right)) = (text.left.roots.len() > 1, &text.right) {
+            return self.several_outputs(text, right, op);
         }
         let count = text.right.as_ref().map_or(1, |r| r.roots.len());
         let (key, most) = (self.graph.ops[op].key, self.most_results(op));
@@ -327,6 +347,7 @@ impl RuleResolver<'_> {
         first: Option<ValueIx>,
     ) -> Result<ValueIx, Reported> {
         let OpSet { key, others, def, commutative } = self.op_set(text)?;
+        self.check_region_count(text, def.as_ref())?;
         let mut operands = Vec::new();
         let mut fine = true;
         for (n, operand) in text.operands.iter().enumerate() {
@@ -367,6 +388,7 @@ impl RuleResolver<'_> {
             attrs.push(AttrTest { slot: AttrSlot::Others(named), test });
         }
         self.check_arity(text, def.as_ref(), &operands)?;
+        let (region_patterns, captured) = self.regions(text)?;
         let callee = attrs.iter().position(|t| matches!(&t.test, AttrCondition::Is(Attr::Func(_))));
         let callee = callee.filter(|_| key == OpKey::of("call")).map(|n| attrs.remove(n));
         let callee = callee.and_then(|t| match t.test {
@@ -385,7 +407,9 @@ impl RuleResolver<'_> {
             commutative,
             symmetric: false,
             regions: None,
-            captured: Vec::new(),
+            captured,
+            region_patterns,
+            in_region: self.region_depth > 0,
         });
         let op = self.graph.ops.len() - 1;
         self.capture_op(text, op)?;
@@ -411,7 +435,6 @@ impl RuleResolver<'_> {
         let refused = match def {
             d if d.terminator => Some("it ends a body"),
             d if d.name == "constant" => Some("write the number itself"),
-            d if !d.regions.is_empty() => Some("it has regions; write the pattern as a function"),
             _ => None,
         };
         match refused {

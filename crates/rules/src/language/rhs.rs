@@ -83,7 +83,7 @@ pub(super) fn resolve_rhs(
     let right = Rhs { ops, outputs };
     check_types(resolver, &right)?;
     check_effects(resolver, &right, root)?;
-    let own = &resolver.graph.ops[root].results;
+    let own = &resolver.graph.outputs;
     if right.outputs.iter().any(|o| matches!(o, NewValue::Old(v) if own.contains(v))) {
         return Err(resolver.report(side.roots[0].span(), "the right side is the left side itself"));
     }
@@ -250,12 +250,19 @@ impl RhsBuilder<'_, '_> {
         if text.optional {
             return Err(self.resolver.report(text.span, "the right side has no optional ops"));
         }
+        if let Some(region) = text.regions.first() {
+            return Err(self.resolver.report(region.span, "the right side cannot have regions"));
+        }
         let like = self.like(text)?;
         let (key, def) = match like {
             Some(op) => (self.resolver.graph.ops[op].key, None),
             None => self.resolver.op_named(&text.name)?,
         };
         let def = def.cloned();
+        if let Some(def) = def.as_ref().filter(|def| !def.regions.is_empty()) {
+            let why = format!("the right side cannot create `{}`: it has regions", def.name);
+            return Err(self.resolver.report(text.name.span, why));
+        }
         let mut operands = Vec::new();
         for (n, operand) in text.operands.iter().enumerate() {
             operands.push(match operand {

@@ -9,7 +9,7 @@ use sapwood_types::{DataType, Diagnostic, counted, did_you_mean};
 use super::ast::{AttrExpr, ConditionText, RuleText, Word};
 use super::condition::{Condition, Term};
 use super::resolve::{NameMeaning, Reported, RuleResolver};
-use super::vocabulary::{ArgumentKind, Predicate};
+use super::vocabulary::{ArgumentKind, Predicate, WordPlace};
 
 impl RuleResolver<'_> {
     /// Resolves the conditions of a rule.
@@ -36,7 +36,8 @@ impl RuleResolver<'_> {
         };
         let arguments = self.arguments(&text.name, &predicate.params, &text.arguments)?;
         self.check_bound_together(text)?;
-        Ok(Condition { predicate, arguments, not: text.not, text: text.text.clone() })
+        let place = WordPlace { rule: self.graph.name, span: text.name.span };
+        Ok(Condition { predicate, arguments, not: text.not, text: text.text.clone(), place })
     }
 
     /// Resolves the arguments of a word and checks their number and kinds.
@@ -74,7 +75,8 @@ impl RuleResolver<'_> {
                 };
                 let arguments = self.arguments(word, &function.params, given)?;
                 let gives = function.gives;
-                (Term::Function(function, arguments), gives)
+                let place = WordPlace { rule: self.graph.name, span: word.span };
+                (Term::Function(function, arguments, place), gives)
             }
             AttrExpr::Name(word) => match self.meaning_of(word) {
                 Some(NameMeaning::Value(value)) if wanted == ArgumentKind::Number => {
@@ -95,7 +97,12 @@ impl RuleResolver<'_> {
                     (Term::Value(self.result(op, 0, word.span)?), ArgumentKind::Value)
                 }
                 None => match word.of.parse::<DataType>() {
-                    Ok(dtype) if matches!(wanted, ArgumentKind::Dtype | ArgumentKind::Attr) => {
+                    Ok(dtype)
+                        if matches!(
+                            wanted,
+                            ArgumentKind::Dtype | ArgumentKind::Attr | ArgumentKind::Any
+                        ) =>
+                    {
                         (Term::Attr(Attr::Type(dtype)), ArgumentKind::Dtype)
                     }
                     _ if wanted == ArgumentKind::Dtype => {
@@ -110,6 +117,7 @@ impl RuleResolver<'_> {
             || matches!(&term, Term::Attr(Attr::Float(_)))
             || (kind == ArgumentKind::Attr && !matches!(term, Term::Attr(_)));
         let fits = kind == wanted
+            || wanted == ArgumentKind::Any
             || (wanted == ArgumentKind::Number && is_number)
             || (wanted == ArgumentKind::Attr && attr(kind))
             || (kind == ArgumentKind::Attr && attr(wanted) && wanted != ArgumentKind::Number);
@@ -160,10 +168,8 @@ fn comparison(operator: &str) -> Option<Arc<Predicate>> {
         params: vec![ArgumentKind::Number; 2],
         doc: "compares numbers, element by element".into(),
         check: Box::new(move |a| {
-            a.number_pairs(0, 1)?.into_iter().try_fold(true, |all, (x, y)| {
-                // A comparison with NaN is not known.
-                Some(all & holds(x.compare(y)?))
-            })
+            // A comparison with NaN is not known.
+            a.numbers(0)?.all(a.numbers(1)?, |x, y| Some(holds(x.compare(y)?)))
         }),
     }))
 }

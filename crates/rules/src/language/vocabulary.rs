@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sapwood_ptir::{Attr, AttrKind, Dim, Function, TensorLiteral, TensorType, ValueId};
-use sapwood_types::DataType;
+use sapwood_ptir::{Attr, AttrKind, Dim, Function, Name, TensorLiteral, TensorType, ValueId};
+use sapwood_types::{DataType, Span};
 
 use super::axis_map;
-use crate::graph::{Number, constant_behind, numbers_of};
+use crate::graph::{Number, Numbers, constant_behind};
 
 /// The kind of a parameter of a predicate or function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +26,8 @@ pub enum ArgumentKind {
     Number,
     /// Any attribute.
     Attr,
+    /// A value, a list of values, or an attribute.
+    Any,
 }
 
 impl ArgumentKind {
@@ -62,6 +64,7 @@ impl ArgumentKind {
             Self::Dtype => "an element type",
             Self::Number => "a number or a constant",
             Self::Attr => "an attribute",
+            Self::Any => "a value or an attribute",
         }
     }
 }
@@ -77,12 +80,23 @@ pub enum Argument {
     Attr(Attr),
 }
 
+/// The place of a predicate or function in a rule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WordPlace {
+    /// The name of the rule.
+    pub rule: Name,
+    /// The span of the word.
+    pub span: Span,
+}
+
 /// The arguments of a predicate or function, in order, with the function that is matched.
 pub struct WordArguments<'a> {
     /// The function that is matched.
     pub function: &'a Function,
     /// The arguments.
     pub arguments: &'a [Argument],
+    /// The place in the rule, for messages.
+    pub place: WordPlace,
 }
 
 impl WordArguments<'_> {
@@ -125,23 +139,14 @@ impl WordArguments<'_> {
         self.attr(n)?.as_ints()
     }
 
-    /// Returns the numbers of two arguments, element by element; one number is compared with all of the other argument. `None` if an
-    /// argument is not a number, or if the arguments have different numbers of elements.
-    pub(super) fn number_pairs(&self, a: usize, b: usize) -> Option<Vec<(Number, Number)>> {
-        let (x, y) = (self.numbers(a)?, self.numbers(b)?);
-        match (&x[..], &y[..]) {
-            ([x], _) => Some(y.iter().map(|&y| (*x, y)).collect()),
-            (_, [y]) => Some(x.iter().map(|&x| (x, *y)).collect()),
-            _ if x.len() == y.len() => Some(x.into_iter().zip(y).collect()),
-            _ => None,
-        }
-    }
-
-    fn numbers(&self, n: usize) -> Option<Vec<Number>> {
+    /// Returns the numbers that the n-th argument stands for; `None` if it is not a number.
+    pub(super) fn numbers(&self, n: usize) -> Option<Numbers<'_>> {
         match self.arguments.get(n)? {
-            Argument::Value(value) => numbers_of(constant_literal(self.function, *value)?),
-            Argument::Attr(Attr::Int(n)) => Some(vec![Number::Int((*n).into())]),
-            Argument::Attr(Attr::Float(x)) => Some(vec![Number::Float(x.get())]),
+            Argument::Value(value) => {
+                Numbers::of_constant(constant_literal(self.function, *value)?)
+            }
+            Argument::Attr(Attr::Int(n)) => Some(Numbers::One(Number::Int((*n).into()))),
+            Argument::Attr(Attr::Float(x)) => Some(Numbers::One(Number::Float(x.get()))),
             Argument::Values(_) | Argument::Attr(_) => None,
         }
     }
@@ -339,11 +344,9 @@ fn add_predicates(words: &mut Vocabulary) {
         &[Number, Number, Number],
         "the first differs from the second by at most the third times it",
         |a| {
-            let [(tolerance, _)] = a.number_pairs(2, 2)?[..] else { return None };
-            let near = |x: f64, y: f64| {
-                (x - y).abs() <= tolerance.as_float() * y.abs().max(f64::MIN_POSITIVE)
-            };
-            Some(a.number_pairs(0, 1)?.into_iter().all(|(x, y)| near(x.as_float(), y.as_float())))
+            let tolerance = a.numbers(2)?.single()?.as_float();
+            let near = |x: f64, y: f64| (x - y).abs() <= tolerance * y.abs().max(f64::MIN_POSITIVE);
+            a.numbers(0)?.all(a.numbers(1)?, |x, y| Some(near(x.as_float(), y.as_float())))
         },
     );
     add(
@@ -351,6 +354,18 @@ fn add_predicates(words: &mut Vocabulary) {
         &[Value, Value, Ints],
         "the first is the second with the axes back that a reduction over these removed",
         |a| Some(axis_map::restores(a.function, a.value(0)?, a.value(1)?, a.ints(2)?)),
+    );
+    add(
+        "repeated",
+        &[Value, Ints],
+        "broadcasts repeat its elements along these axes, so that it does not vary along them",
+        |a| Some(axis_map::is_repeated(a.function, a.value(0)?, a.ints(1)?)),
+    );
+    add(
+        "rearranges",
+        &[Value, Value],
+        "the first is the second with its axes in any order, and with axes of one element inserted or removed",
+        |a| Some(axis_map::rearranges(a.function, a.value(0)?, a.value(1)?)),
     );
     add("count", &[Values, Int], "the list has this many values", |a| {
         Some(a.values(0)?.len() as i64 == a.int(1)?)
@@ -406,6 +421,15 @@ fn add_functions(words: &mut Vocabulary) {
     add("join", &[Ints, Ints], Ints, "one list after the other", |a| {
         Some(Attr::Ints(a.ints(0)?.iter().chain(a.ints(1)?).copied().collect()))
     });
+    add("zeros", &[Int], Ints, "a list of this many zeros", |a| {
+        let count = usize::try_from(a.int(0)?).ok().filter(|&n| n <= sapwood_ptir::MAX_RANK)?;
+        Some(Attr::Ints(std::iter::repeat_n(0, count).collect()))
+    });
+    add("only", &[Ints, Int], Ints, "the list with zeros at all places but this one", |a| {
+        let kept = usize::try_from(a.int(1)?).ok()?;
+        let list = a.ints(0)?.iter().enumerate();
+        Some(Attr::Ints(list.map(|(n, &i)| if n == kept { i } else { 0 }).collect()))
+    });
     add("size", &[Value, Ints], Int, "the number of elements along these axes", |a| {
         let (shape, axes) = (a.tensor(0)?.known_shape()?, a.ints(1)?);
         let dim = |&axis: &i64| shape.get(usize::try_from(axis).ok()?).copied();
@@ -419,6 +443,24 @@ fn add_functions(words: &mut Vocabulary) {
     add("negative", &[Int], Int, "the integer with the other sign", |a| {
         Some(Attr::Int(a.int(0)?.checked_neg()?))
     });
+    add("int_of", &[ArgumentKind::Number], Int, "the integer that all elements are", |a| {
+        let int = match a.numbers(0)?.single()? {
+            Number::Int(n) => i64::try_from(n).ok()?,
+            Number::Float(x) if x.fract() == 0.0 && x.abs() < 2f64.powi(53) => x as i64,
+            Number::Float(_) => return None,
+        };
+        Some(Attr::Int(int))
+    });
+    add(
+        "float_of",
+        &[ArgumentKind::Number],
+        ArgumentKind::Number,
+        "the number that all elements are, as a float",
+        |a| match a.numbers(0)?.single()? {
+            Number::Int(n) => Some(Attr::float(n as f64)),
+            Number::Float(x) => Some(Attr::float(x)),
+        },
+    );
     add("shape_of", &[Value], Ints, "its dims, if all are known", |a| {
         let shape = a.tensor(0)?.known_shape()?;
         shape.iter().map(|&n| i64::try_from(n).ok()).collect::<Option<_>>().map(Attr::Ints)

@@ -87,6 +87,7 @@ pub(crate) fn find_disjoint(
                 }
             }
             avoid = search.avoid.take().unwrap_or_default();
+            found.steps += run.steps;
         }
     })
 }
@@ -137,6 +138,7 @@ fn find_in_function(
             }
         }
     }
+    found.steps += runs.iter().map(|run| run.steps).sum::<u64>();
 }
 
 // Of two matches of a pattern that is not plain, with the same output and one a part of the other, keeps the one that can be

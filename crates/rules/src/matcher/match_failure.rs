@@ -25,10 +25,14 @@ pub(crate) enum MatchFailure {
     Callee,
     /// The regions have other parameters, or another number of instructions.
     Regions,
+    /// A region does not yield this value of the pattern.
+    Yields(ValueIx),
     /// The second instruction of a region differs from the first, which is the pattern's.
     Region(InstId, InstId),
     /// The value is not this value of the pattern, which is one of several alternatives.
     Branch(ValueIx),
+    /// The part of the pattern that computes this value was found, but no op of the pattern uses it.
+    NoUser(ValueIx),
     /// There are no candidates.
     NoCandidate,
     /// All ops were found, but this condition does not hold.

@@ -6,7 +6,9 @@ use sapwood_ptir::{Attr, Dim, Function, InstId, Name, ValueId, Values};
 use sapwood_types::counted;
 use smallvec::SmallVec;
 
-use crate::graph::{Choice, PatternGraph, PatternOperand, ValueIx, ValueSource, constant_behind};
+use crate::graph::{
+    Choice, PatternGraph, PatternOperand, ValueIx, ValueSource, constant_behind, constant_insts,
+};
 
 /// A match: a place where a pattern was found.
 #[derive(Clone, PartialEq, Debug)]
@@ -122,6 +124,21 @@ impl Match {
         pattern.outputs.iter().filter_map(|&v| self.values[v]).collect()
     }
 
+    /// Returns all instructions that the match took: its ops, those that were looked through, and constants with their broadcasts.
+    #[must_use]
+    pub fn all_insts(&self, f: &Function, pattern: &PatternGraph) -> Vec<InstId> {
+        let mut insts = self.ops.clone();
+        for value in self.constants(f, pattern) {
+            let behind = constant_insts(&pattern.through, f, value);
+            for inst in behind.into_iter().flat_map(|(_, insts)| insts) {
+                if !insts.contains(&inst) {
+                    insts.push(inst);
+                }
+            }
+        }
+        insts
+    }
+
     /// Returns the key that orders bindings of the same instructions as they are written.
     pub(super) fn rank<'a>(
         &'a self,
@@ -224,6 +241,8 @@ pub struct FindReport {
     pub matches: Vec<Match>,
     /// The searches that were cut short, so that matches may be missing.
     pub exhausted: Vec<Exhausted>,
+    /// The number of candidates that were tried.
+    pub steps: u64,
 }
 
 /// A search that reached a limit.

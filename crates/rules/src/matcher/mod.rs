@@ -1,6 +1,7 @@
 //! The matcher: candidates from an index, bindings with an undo trail, one match per set of ops.
 
 mod explain;
+mod failure_text;
 mod feasibility;
 mod find;
 mod index;

@@ -10,7 +10,7 @@ use super::match_failure::MatchFailure;
 use super::search::{Search, UndoEntry};
 use crate::graph::{
     ChoiceIx, Connection, DimTest, Literal, MatchStep, OpIx, PatternGraph, PatternOp,
-    PatternOperand, ShapeTest, ValueIx, ValueSource, constant_insts, same_literal,
+    PatternOperand, ShapeTest, ValueIx, ValueSource, constant_insts, is_constant, same_literal,
 };
 use crate::legality::is_legal_binding;
 
@@ -86,6 +86,55 @@ impl Search<'_> {
         let def = self.bound.values[pattern.choices[choice].value].and_then(|v| f.inst_of(v));
         def.map(|inst| f.op_key(inst))
             .is_some_and(|key| pattern.ops[op].accepts(key) || pattern.through.contains(key))
+    }
+
+    /// Binds the parameters of regions, and the values that they yield.
+    #[inline(never)]
+    pub(super) fn bind_region_patterns(
+        &mut self,
+        ix: OpIx,
+        inst: InstId,
+    ) -> Result<(), MatchFailure> {
+        let (f, pattern) = (self.cx.f, self.pattern);
+        let wanted = &pattern.ops[ix].region_patterns;
+        let found = f.regions(inst);
+        if wanted.len() != found.len() {
+            return Err(MatchFailure::Regions);
+        }
+        for (region, &body) in wanted.iter().zip(found) {
+            let yields = f.terminator(body).map_or(&[][..], |end| f.operands(end));
+            let params = f.body_params(body);
+            if params.len() != region.params.len() || yields.len() != region.yields.len() {
+                return Err(MatchFailure::Regions);
+            }
+            let params = region.params.iter().zip(params);
+            for (&value, &found) in params.chain(region.yields.iter().zip(yields)) {
+                if !self.bind(value, found) {
+                    return Err(MatchFailure::Yields(value));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns an instruction whose regions have others than those of the pattern. Constants and ops to look through may be there.
+    #[inline(never)]
+    pub(super) fn uncovered_region(&self) -> Option<InstId> {
+        let (f, pattern) = (self.cx.f, self.pattern);
+        let covered = |inst: InstId| {
+            self.bound.ops.contains(&Some(inst))
+                || f.op_def(inst).is_some_and(|def| def.terminator)
+                || f.value_of(inst).is_some_and(|value| {
+                    is_constant(f, value) || pattern.through.step(f, value).is_some()
+                })
+        };
+        let with_regions = pattern.ops.iter().zip(&self.bound.ops);
+        let mut with_regions = with_regions.filter(|(op, _)| !op.region_patterns.is_empty());
+        with_regions.find_map(|(_, inst)| {
+            let inst = (*inst)?;
+            let mut inner = f.regions(inst).iter().flat_map(|&body| f.walk_body(body));
+            (!inner.all(covered)).then_some(inst)
+        })
     }
 
     /// Counts a match of a pattern that is not plain, if its binding can be replaced.
@@ -204,7 +253,7 @@ impl Search<'_> {
             }
         };
         for (ix, op) in pattern.ops.iter().enumerate() {
-            let Some(inst) = self.bound.ops[ix] else { continue };
+            let Some(inst) = self.bound.ops[ix].filter(|_| !op.in_region) else { continue };
             for (n, operand) in op.operands.iter().enumerate() {
                 let PatternOperand::One(value) = *operand else { continue };
                 if !pattern.is_literal(value) {

@@ -19,6 +19,9 @@ use crate::graph::{
 /// After this number of steps from one root the search checks feasibility first.
 const STEPS_BEFORE_FEASIBILITY: u64 = 256;
 
+/// The largest number of uses of a value through which a rule with several outputs finds another output.
+const MAX_USES_IN_RULES: usize = 64;
+
 /// The context of a search: the function, its index, the callees and the options.
 #[derive(Clone, Copy)]
 pub(crate) struct SearchContext<'a> {
@@ -239,6 +242,12 @@ impl<'a> Search<'a> {
             }
             return true;
         }
+        if self.plan.open
+            && let Some(inst) = self.uncovered_region()
+        {
+            self.record_failure(depth, Some(inst), MatchFailure::Regions);
+            return true;
+        }
         if let Err(n) = self.check_conditions() {
             let inst = inst.or(self.bound.ops.iter().flatten().last().copied());
             self.record_failure(depth + 1, inst, MatchFailure::Condition(n));
@@ -287,8 +296,8 @@ impl<'a> Search<'a> {
                 None => Candidates::None,
             },
             Connection::Use(values) => {
-                let Some(index) = self.cx.index else { return Candidates::None };
                 let bound = values.iter().filter_map(|(_, v)| self.bound.values[*v]);
+                let Some(index) = self.cx.index else { return users_of_few(f, bound, key()) };
                 match bound.min_by_key(|&v| index.width(v)) {
                     Some(value) => index.users(value, key()),
                     None => Candidates::None,
@@ -346,6 +355,9 @@ impl<'a> Search<'a> {
         self.bind_operands(ix, inst, swapped)?;
         if op.regions.is_some() {
             self.bind_regions(ix, inst)?;
+        }
+        if self.plan.open && !op.region_patterns.is_empty() {
+            self.bind_region_patterns(ix, inst)?;
         }
         self.bound.ops[ix] = Some(inst);
         self.bound.swapped[ix] = swapped;
@@ -552,7 +564,9 @@ impl<'a> Search<'a> {
 
     /// Returns the bindings as a match. All ops must be bound that the chosen alternatives need.
     pub(crate) fn to_match(&self, number: usize) -> Match {
-        let mut ops: Vec<InstId> = self.bound.ops.iter().flatten().copied().collect();
+        // Instructions in regions are part of the instruction that has the region.
+        let outside = self.pattern.ops.iter().zip(&self.bound.ops).filter(|(op, _)| !op.in_region);
+        let mut ops: Vec<InstId> = outside.filter_map(|(_, inst)| *inst).collect();
         let by_name = self.pattern.ops.iter().zip(&self.bound.ops).any(|(op, inst)| {
             let (Some(wanted), Some(inst)) = (op.callee, *inst) else { return false };
             match (self.cx.f.attr(inst, "callee"), self.cx.callees) {
@@ -604,6 +618,22 @@ impl<'a> Search<'a> {
         }
         places
     }
+}
+
+// Returns the instructions of an op that use one of several values, in program order. Without an index, only values with few uses are
+// followed, so that rules at all users of one value take linear time.
+fn users_of_few(
+    f: &Function,
+    values: impl Iterator<Item = ValueId>,
+    key: sapwood_ptir::OpKey,
+) -> Candidates {
+    let few = |v: &ValueId| f.uses(*v).take(MAX_USES_IN_RULES + 1).count() <= MAX_USES_IN_RULES;
+    let Some(value) = values.into_iter().find(few) else { return Candidates::None };
+    let mut users: Vec<InstId> =
+        f.uses(value).map(|u| u.user).filter(|&i| f.op_key(i) == key).collect();
+    users.sort_unstable_by_key(|&inst| f.order_key(inst));
+    users.dedup();
+    if users.is_empty() { Candidates::None } else { Candidates::Few(users) }
 }
 
 impl SearchFrame {

@@ -41,14 +41,31 @@ pub(super) fn random_attr(
         ("low" | "high" | "interior", _) => {
             ints(extents.iter().map(|_| random.below(3) as i64).collect())
         }
-        ("lhs_contract", _) => ints(rank.checked_sub(1).map(|n| n as i64).into_iter().collect()),
+        ("lhs_contract", _) => {
+            let batch = named(def, earlier, "lhs_batch").and_then(Attr::as_ints);
+            let free = |a: &i64| !batch.is_some_and(|b| b.contains(a));
+            let axes: Vec<i64> = (0..rank as i64).filter(free).collect();
+            // Mostly the last axis, as in matrix products.
+            let axis = match random.below(3) {
+                0 => axes.get(random.below(axes.len() as u64) as usize),
+                _ => axes.last(),
+            };
+            ints(axis.copied().into_iter().collect())
+        }
         ("rhs_contract", _) => {
-            let other = types.get(1).map_or(0, TensorType::rank);
-            let required_attr = first?.dims.last()?;
+            let contracted = named(def, earlier, "lhs_contract").and_then(Attr::as_ints)?;
+            let Some(&axis) = contracted.first() else { return ints(Vec::new()) };
+            let extent = first?.dims.get(usize::try_from(axis).ok()?)?;
             let batch = named(def, earlier, "rhs_batch").and_then(Attr::as_ints);
             let free = |a: &usize| !batch.is_some_and(|b| b.contains(&(*a as i64)));
-            let axis = (0..other).filter(free).find(|&a| types[1].dims[a] == *required_attr);
-            ints(axis.map(|a| a as i64).into_iter().collect())
+            let second = types.get(1)?;
+            let fits = |a: &usize| second.dims[*a] == *extent;
+            let axes: Vec<usize> = (0..second.rank()).filter(free).filter(fits).collect();
+            let axis = match random.below(3) {
+                0 => axes.get(random.below(axes.len() as u64) as usize),
+                _ => axes.first(),
+            };
+            ints(axis.map(|&a| a as i64).into_iter().collect())
         }
         ("lhs_batch", _) => {
             let second = types.get(1)?;

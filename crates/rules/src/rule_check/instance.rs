@@ -105,7 +105,12 @@ impl RuleInstance {
             Some((_, rank)) if random.below(8) > 0 => rank.min(8) as u64,
             _ => random.rank(),
         };
-        let shape: Vec<u64> = (0..rank).map(|_| random.extent(size)).collect();
+        let mut shape: Vec<u64> = (0..rank).map(|_| random.extent(size)).collect();
+        // Equal extents, with which axes that are confused still fit.
+        if random.below(4) == 0 {
+            let extent = shape.first().copied().unwrap_or_default();
+            shape.fill(extent);
+        }
         let fits = |dtype: &DataType| pattern.conditions.iter().all(|c| c.may_have(*dtype));
         let mut dtypes: Vec<DataType> = DTYPES.into_iter().filter(fits).collect();
         // Conditions on several values may require different ones.
@@ -128,12 +133,19 @@ impl RuleInstance {
             lists: vec![None; pattern.lists.len()],
             branches: Vec::new(),
         };
-        let needed = builder.choose(rule.root);
+        let roots: Vec<usize> =
+            std::iter::once(rule.root).chain(rule.other_plans.iter().map(|(op, _)| *op)).collect();
+        let needed = builder.choose(&roots);
         for op in (0..pattern.ops.len()).filter(|&op| needed[op]) {
             builder.op(op)?;
         }
-        builder.finish(rule.root)
+        builder.finish(&roots)
     }
+}
+
+// Returns whether an attribute names axes of a matrix product, of which those of both operands must fit together.
+fn is_axis_of_dot(name: &str) -> bool {
+    ["lhs_batch", "rhs_batch", "lhs_contract", "rhs_contract"].contains(&name)
 }
 
 // Makes some dims named or unknown, once larger ones are drawn.
@@ -168,12 +180,12 @@ struct InstanceBuilder<'a> {
 
 impl InstanceBuilder<'_> {
     // Draws a branch of each choice. Returns the ops that these branches need.
-    fn choose(&mut self, root: usize) -> Vec<bool> {
+    fn choose(&mut self, roots: &[usize]) -> Vec<bool> {
         let pattern = self.pattern;
         let counts = pattern.choices.iter().map(|c| c.branches.len() as u64);
         self.branches = counts.map(|n| self.random.below(n) as usize).collect();
         let mut needed = vec![false; pattern.ops.len()];
-        let mut open = vec![root];
+        let mut open = roots.to_vec();
         while let Some(op) = open.pop() {
             if std::mem::replace(&mut needed[op], true) {
                 continue;
@@ -240,7 +252,12 @@ impl InstanceBuilder<'_> {
             let written = self.required_attr(op, &AttrSlot::Row(n), &types);
             let attr = match written.or_else(|| self.required_attr(op, &named, &types)) {
                 Some(attr) => attr,
-                None if row.default.is_some() && self.random.below(3) > 0 => row.default.clone()?,
+                None if row.default.is_some()
+                    && !is_axis_of_dot(row.name)
+                    && self.random.below(3) > 0 =>
+                {
+                    row.default.clone()?
+                }
                 None => random_attr(self.random, def, row, &types, &parts.attrs)?,
             };
             self.bind_captures(op, &AttrSlot::Row(n), &attr);
@@ -514,12 +531,16 @@ impl InstanceBuilder<'_> {
         TensorType::new(self.base.dtype, dims)
     }
 
-    // Draws a type that a matrix product with `other` accepts: one of its extents is one of the other's.
+    // Draws a type that a matrix product with `other` accepts: at least one of its extents is one of the other's.
     fn dot_operand_type(&mut self, other: &TensorType, rank: Option<usize>) -> TensorType {
         let rank = rank.unwrap_or_else(|| 1 + self.random.below(3) as usize).max(1);
         let mut dims: Vec<Dim> =
             (0..rank).map(|_| Dim::Known(self.random.extent(self.size))).collect();
-        if let Some(&last) = other.dims.last() {
+        if self.random.below(3) == 0 && !other.dims.is_empty() {
+            for dim in &mut dims {
+                *dim = other.dims[self.random.below(other.rank() as u64) as usize];
+            }
+        } else if let Some(&last) = other.dims.last() {
             dims[0] = last;
             // Sometimes with a batch dim.
             if rank > 1 && self.random.below(4) == 0 {
@@ -530,10 +551,12 @@ impl InstanceBuilder<'_> {
         TensorType { dtype: other.dtype, dims: dims.into_iter().collect() }
     }
 
-    fn finish(mut self, root: usize) -> Option<RuleInstance> {
-        let first = self.values[*self.pattern.ops[root].results.first()?]?;
-        let inst = self.f.inst_of(first)?;
-        let results: Values = self.f.inst_results(inst).collect();
+    fn finish(mut self, roots: &[usize]) -> Option<RuleInstance> {
+        let mut results = Values::new();
+        for &root in roots {
+            let first = self.values[*self.pattern.ops[root].results.first()?]?;
+            results.extend(self.f.inst_results(self.f.inst_of(first)?));
+        }
         let types: Vec<ValueType> = results.iter().map(|&v| self.f.value_type(v).clone()).collect();
         let mut parts = OpParts::new(Return::key());
         parts.operands = results;

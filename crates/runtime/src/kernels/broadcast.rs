@@ -3,7 +3,6 @@
 use sapwood_ptir::eval::{EvalCx, EvalResult, Shape, Tensor, View, count, one};
 use smallvec::SmallVec;
 
-use super::elementwise::zeros;
 use super::evaluate_in_fixed_order;
 use super::parallel::{for_each_chunk, whole_row_chunk};
 
@@ -36,7 +35,7 @@ fn broadcast(cx: &mut EvalCx<'_>, dims: &[usize], to: &Shape) -> EvalResult {
     if inner > 1 {
         return evaluate_in_fixed_order(cx);
     }
-    let mut out = zeros::<f32>(cx, rows)?;
+    let mut out = cx.buffer::<f32>(rows)?;
     for_each_chunk(cx.threads(), &mut out, whole_row_chunk(row), |at, chunk| {
         for (number, row_out) in chunk.chunks_mut(row).enumerate() {
             let start = offset(at / row + number, to, &strides);

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use sapwood_ptir::eval::{DataType, EvalCx, EvalResult, Fault, Native, Tensor, count, one};
+use sapwood_ptir::eval::{
+    DataType, EvalCx, EvalResult, Fault, Native, Tensor, Value, cast, count, one,
+};
 use smallvec::SmallVec;
 
-use super::elementwise::zeros;
 use super::evaluate_in_fixed_order;
 use super::gemm::{GemmElement, MatrixStrides, multiply_matrices};
 
@@ -16,8 +17,20 @@ type Axes = SmallVec<[usize; 4]>;
 
 pub(super) fn dot_general(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = cx.tensor(0)?.dtype();
-    let accumulate = cx.dtype("accumulate")?.unwrap_or(dtype);
+    let narrow = matches!(dtype, DataType::F16 | DataType::Bf16);
+    let usual = if narrow { DataType::F32 } else { dtype };
+    let accumulate = cx.dtype("accumulate")?.unwrap_or(usual);
     let result = cx.result_dtype(0)?;
+    if narrow && accumulate == DataType::F32 && cx.tensor(1)?.dtype() == dtype {
+        // Products of narrow floats are exact in f32.
+        let (a, b) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
+        let widened = [cast(cx, a, DataType::F32)?, cast(cx, b, DataType::F32)?];
+        cx.put_args(widened.map(Value::Tensor));
+        let sums = dot_general_of::<f32>(cx)?;
+        let sums = sums.into_iter().next();
+        let Some(Value::Tensor(sums)) = sums else { return Err(Fault::op("has no result")) };
+        return one(cast(cx, sums, result)?);
+    }
     match (dtype, accumulate, result) {
         (DataType::F32, DataType::F32, DataType::F32) => dot_general_of::<f32>(cx),
         (DataType::F64, DataType::F64, DataType::F64) => dot_general_of::<f64>(cx),
@@ -48,7 +61,7 @@ fn dot_general_of<T: Native + GemmElement>(cx: &mut EvalCx<'_>) -> EvalResult {
     let (a, b) = (cx.elements::<T>(0)?, cx.elements::<T>(1)?);
     let a = MatrixOperand::new(cx, &a, left, [&lb, &lf, &lc])?;
     let b = MatrixOperand::new(cx, &b, right, [&rb, &rc, &rf])?;
-    let mut out = zeros::<T>(cx, total)?;
+    let mut out = cx.buffer::<T>(total)?;
     // The number of rows in a panel.
     let rows = (MAX_PANEL_PRODUCTS / n.saturating_mul(k).max(1)).max(1);
     for (batch, result) in (0..batches).zip(out.chunks_exact_mut(m * n)) {

@@ -57,18 +57,26 @@ fn unary(cx: &mut EvalCx<'_>, f: impl Fn(f32) -> f32 + Sync) -> EvalResult {
         for_each_chunk(cx.threads(), all, CHUNK_ELEMENTS, |_, chunk| {
             arch.dispatch(
                 #[inline(always)]
-                || chunk.iter_mut().for_each(|x| *x = f(*x)),
+                || {
+                    for x in chunk {
+                        *x = f(*x);
+                    }
+                },
             );
         });
         return one(input);
     }
     let Some(View::Dense(all)) = input.view::<f32>() else { return Err(wrong_storage_type()) };
-    let mut out = zeros::<f32>(cx, all.len())?;
+    let mut out = cx.buffer::<f32>(all.len())?;
     for_each_chunk(cx.threads(), &mut out, CHUNK_ELEMENTS, |at, chunk| {
         let from = &all[at..at + chunk.len()];
         arch.dispatch(
             #[inline(always)]
-            || chunk.iter_mut().zip(from).for_each(|(y, &x)| *y = f(x)),
+            || {
+                for (y, &x) in chunk.iter_mut().zip(from) {
+                    *y = f(x);
+                }
+            },
         );
     });
     one(Tensor::new(input.dtype(), input.shape(), out))
@@ -105,7 +113,7 @@ fn zip<T: Native>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T + Sync) -> EvalResu
         return one(b);
     }
     let arch = pulp::Arch::new();
-    let mut out = zeros::<T>(cx, a.len())?;
+    let mut out = cx.buffer::<T>(a.len())?;
     let (Some(left), Some(right)) = (a.view::<T>(), b.view::<T>()) else {
         return Err(wrong_storage_type());
     };
@@ -116,13 +124,19 @@ fn zip<T: Native>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T + Sync) -> EvalResu
             || match (left, right) {
                 (View::Dense(xs), View::Dense(ys)) => {
                     let pairs = xs[range.clone()].iter().zip(&ys[range]);
-                    chunk.iter_mut().zip(pairs).for_each(|(z, (&x, &y))| *z = f(x, y));
+                    for (z, (&x, &y)) in chunk.iter_mut().zip(pairs) {
+                        *z = f(x, y);
+                    }
                 }
                 (View::Dense(xs), View::Splat(y)) => {
-                    chunk.iter_mut().zip(&xs[range]).for_each(|(z, &x)| *z = f(x, y));
+                    for (z, &x) in chunk.iter_mut().zip(&xs[range]) {
+                        *z = f(x, y);
+                    }
                 }
                 (View::Splat(x), View::Dense(ys)) => {
-                    chunk.iter_mut().zip(&ys[range]).for_each(|(z, &y)| *z = f(x, y));
+                    for (z, &y) in chunk.iter_mut().zip(&ys[range]) {
+                        *z = f(x, y);
+                    }
                 }
                 (View::Splat(x), View::Splat(y)) => chunk.fill(f(x, y)),
             },
@@ -142,21 +156,20 @@ fn in_place<T: Native>(
         arch.dispatch(
             #[inline(always)]
             || match right {
-                View::Splat(y) => chunk.iter_mut().for_each(|x| *x = f(*x, y)),
+                View::Splat(y) => {
+                    for x in chunk {
+                        *x = f(*x, y);
+                    }
+                }
                 View::Dense(ys) => {
                     let ys = &ys[at..at + chunk.len()];
-                    chunk.iter_mut().zip(ys).for_each(|(x, &y)| *x = f(*x, y));
+                    for (x, &y) in chunk.iter_mut().zip(ys) {
+                        *x = f(*x, y);
+                    }
                 }
             },
         );
     });
-}
-
-/// Allocates zeros; a large allocation costs nothing until it is written.
-pub(super) fn zeros<T: Native>(cx: &EvalCx<'_>, len: usize) -> Result<Vec<T>, Fault> {
-    // Checks the limits and whether the system has enough memory.
-    drop(cx.alloc::<T>(len)?);
-    Ok(vec![T::default(); len])
 }
 
 fn wrong_storage_type() -> Fault {

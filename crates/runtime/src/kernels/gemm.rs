@@ -1,6 +1,8 @@
 //! Matrix products with the crate `gemm`. This is the only file of this crate with unsafe code.
 #![allow(unsafe_code)]
 
+use std::ops::{AddAssign, Mul};
+
 use gemm_common::Parallelism;
 
 use super::parallel;
@@ -8,7 +10,9 @@ use super::parallel;
 /// A float type that matrix products are compiled for.
 ///
 /// The crates of the two types are used directly: `gemm`, which chooses among them at run time, compiles complex products as well.
-pub(super) trait GemmElement: Copy + Send + Sync + Default {
+pub(super) trait GemmElement:
+    Copy + Send + Sync + Default + AddAssign + Mul<Output = Self>
+{
     const ONE: Self;
 
     /// Returns the product for the instruction set of this machine.
@@ -82,6 +86,35 @@ impl MatrixStrides {
     }
 }
 
+/// The most multiplications of a product that is computed without packing its operands: it takes about as long as packing.
+const MAX_DIRECT_PRODUCTS: usize = 1 << 14;
+
+// Computes a small product whose right matrix has contiguous rows.
+fn multiply_directly<T: GemmElement>(
+    [m, k, n]: [usize; 3],
+    (a, at): (&[T], MatrixStrides),
+    (b, row): (&[T], usize),
+    out: &mut [T],
+) {
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for (i, result) in out.chunks_exact_mut(n).enumerate().take(m) {
+                result.fill(T::default());
+                for j in 0..k {
+                    let x = a[i * at.row + j * at.column];
+                    for (y, &w) in result.iter_mut().zip(&b[j * row..j * row + n]) {
+                        *y += x * w;
+                    }
+                }
+            }
+        },
+    );
+}
+
+/// The least number of multiplications that are divided among threads: about 0.1 ms of work.
+const MIN_SHARED_PRODUCTS: usize = 1 << 21;
+
 /// Computes `out = a b`, row-major, for `a` with m rows and k columns and `b` with k rows and n columns.
 ///
 /// # Panics
@@ -103,8 +136,13 @@ pub(super) fn multiply_matrices<T: GemmElement>(
         out.fill(T::default());
         return;
     }
+    if m * n * k <= MAX_DIRECT_PRODUCTS && bt.column == 1 {
+        multiply_directly([m, k, n], (a, at), (b, bt.row), out);
+        return;
+    }
     // Small products run on one thread, because distributing them costs more than it saves.
-    let threads = if m * n * k < 1 << 18 { 1 } else { parallel::usable_threads(threads) };
+    let threads =
+        if m * n * k < MIN_SHARED_PRODUCTS { 1 } else { parallel::usable_threads(threads) };
     let parallelism = if threads < 2 { Parallelism::None } else { Parallelism::Rayon(threads) };
     // The kernels prefer a result whose columns are contiguous. A row-major result is that of the transposed product: (a b)ᵀ = bᵀ aᵀ.
     let transposed = n > 1;

@@ -1,19 +1,21 @@
 //! Fast kernels, one file per group of ops.
 
 mod broadcast;
+mod convolution;
 mod dot;
 mod elementwise;
 mod gemm;
-mod math;
-mod parallel;
+pub(crate) mod math;
+pub(crate) mod parallel;
 mod reduce;
+mod transpose;
 
 use std::sync::Arc;
 
-use sapwood_ptir::eval::{EvalCx, EvalResult, Evaluate, Fault, Kernels};
-use sapwood_ptir::{Op as _, OpKey, ops};
+use sapwood_ptir::eval::{DataType, EvalCx, EvalResult, Evaluate, Fault, Kernels, ScheduledStep};
+use sapwood_ptir::{BodyId, Function, Op as _, OpKey, ops};
 
-use crate::Tolerance;
+use crate::{Tolerance, fuse};
 
 /// The fast kernels of the CPU backend. Results may differ between machines, because vector widths and thread counts differ.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,10 +24,12 @@ pub struct FastKernels;
 type Kernel = fn(&mut EvalCx<'_>) -> EvalResult;
 
 /// Returns every op that has a fast kernel, with the kernel and its tolerance.
-fn kernel_table() -> [(OpKey, Kernel, Tolerance); 16] {
+fn kernel_table() -> [(OpKey, Kernel, Tolerance); 18] {
     let ulps = Tolerance::Ulps(4);
     [
+        (ops::Convolution::key(), convolution::convolution, Tolerance::Sum),
         (ops::DotGeneral::key(), dot::dot_general, Tolerance::Sum),
+        (ops::Transpose::key(), transpose::transpose, Tolerance::SameNumbers),
         (ops::Exp::key(), elementwise::exp, ulps),
         (ops::Log::key(), elementwise::log, ulps),
         (ops::Logistic::key(), elementwise::logistic, ulps),
@@ -56,6 +60,12 @@ impl Kernels for FastKernels {
     fn kernel(&self, op: OpKey) -> Option<Arc<Evaluate>> {
         let (_, kernel, _) = kernel_table().into_iter().find(|(key, ..)| *key == op)?;
         Some(Arc::new(kernel))
+    }
+
+    fn schedule(&self, function: &Function, body: BodyId) -> Option<Vec<ScheduledStep>> {
+        fuse::schedule(function, body, &|op, dtype| {
+            dtype == DataType::F32 && kernel_table().iter().any(|(key, ..)| *key == op)
+        })
     }
 }
 

@@ -5,10 +5,13 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 /// The number of elements in a chunk: small enough for the L2 cache, large enough to be worth sending to a thread.
-pub(super) const CHUNK_ELEMENTS: usize = 1 << 14;
+pub(crate) const CHUNK_ELEMENTS: usize = 1 << 14;
+
+/// The least number of operations that are divided among threads: waking a thread takes as long as some ten thousand of them.
+const MIN_SHARED_OPERATIONS: usize = 1 << 17;
 
 /// Returns the number of usable threads, at most `threads`. A forked process has only one, because the pool's threads stay with its parent.
-pub(super) fn usable_threads(threads: usize) -> usize {
+pub(crate) fn usable_threads(threads: usize) -> usize {
     static OWNER: OnceLock<u32> = OnceLock::new();
     let here = std::process::id();
     if threads < 2 || *OWNER.get_or_init(|| here) != here {
@@ -18,7 +21,7 @@ pub(super) fn usable_threads(threads: usize) -> usize {
 }
 
 /// Runs `work` on chunks of `out` of `len` elements (the last may be shorter), with the index of their first element.
-pub(super) fn for_each_chunk<T: Send>(
+pub(crate) fn for_each_chunk<T: Send>(
     threads: usize,
     out: &mut [T],
     len: usize,
@@ -29,7 +32,7 @@ pub(super) fn for_each_chunk<T: Send>(
 }
 
 /// Runs `work` on chunks like [`for_each_chunk`], for `operations` operations in total instead of one per element.
-pub(super) fn for_each_chunk_of_work<T: Send>(
+pub(crate) fn for_each_chunk_of_work<T: Send>(
     threads: usize,
     operations: usize,
     out: &mut [T],
@@ -42,7 +45,7 @@ pub(super) fn for_each_chunk_of_work<T: Send>(
             work(start + number * len, chunk);
         }
     };
-    let threads = if operations <= 2 * CHUNK_ELEMENTS { 1 } else { usable_threads(threads) };
+    let threads = if operations < MIN_SHARED_OPERATIONS { 1 } else { usable_threads(threads) };
     if threads < 2 {
         one_by_one(0, out);
     } else if threads >= rayon::current_num_threads() {
@@ -56,7 +59,7 @@ pub(super) fn for_each_chunk_of_work<T: Send>(
 }
 
 /// Returns the length of chunks that consist of whole rows of `row` elements and are not much shorter than [`CHUNK_ELEMENTS`].
-pub(super) fn whole_row_chunk(row: usize) -> usize {
+pub(crate) fn whole_row_chunk(row: usize) -> usize {
     row.max(1) * (CHUNK_ELEMENTS / row.max(1)).max(1)
 }
 

@@ -2,7 +2,6 @@
 
 use sapwood_ptir::eval::{DataType, EvalCx, EvalResult, Tensor, View, one};
 
-use super::elementwise::zeros;
 use super::evaluate_in_fixed_order;
 use super::parallel::{CHUNK_ELEMENTS, for_each_chunk_of_work, whole_row_chunk};
 
@@ -48,7 +47,7 @@ fn reduce(cx: &mut EvalCx<'_>, start: f32, f: impl Fn(f32, f32) -> f32 + Sync) -
         return evaluate_in_fixed_order(cx);
     }
     let len = all.len() / depth;
-    let mut out = zeros::<f32>(cx, len)?;
+    let mut out = cx.buffer::<f32>(len)?;
     cx.work(all.len() as u64)?;
     let arch = pulp::Arch::new();
     if inner == 1 {

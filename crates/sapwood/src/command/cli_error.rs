@@ -3,6 +3,7 @@
 use sapwood_types::{Diagnostics, Source, SourceErrors, did_you_mean};
 use serde_json::{Value, json};
 
+use super::command_name;
 use super::diagnostics::{diagnostics_json, render_diagnostics};
 
 /// The reason why a verb could not do its work.
@@ -70,7 +71,7 @@ impl CliError {
     /// Returns the message for people. Each diagnostic is `file:line:column: error: …`, then its line with a caret.
     pub(crate) fn text(&self, color: bool) -> String {
         match self {
-            Self::Plain(message) => format!("sapwood: {message}\n"),
+            Self::Plain(message) => format!("{}: {message}\n", command_name()),
             Self::Program { diagnostics, sources } => {
                 render_diagnostics(diagnostics, sources, color)
             }

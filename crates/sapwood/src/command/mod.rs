@@ -10,6 +10,7 @@ mod console;
 mod diagnostics;
 mod io;
 mod progress_line;
+mod run_report;
 mod select_function;
 mod signals;
 mod status;
@@ -17,7 +18,9 @@ mod verbs;
 
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::{Parser, ValueEnum};
 
@@ -87,16 +90,30 @@ fn parse_binding(text: &str) -> Result<(String, u64), String> {
     if name.is_empty() { Err(expected()) } else { Ok((name.to_owned(), extent)) }
 }
 
+/// The name of the command in messages, if it is another than `sapwood`.
+static COMMAND_NAME: OnceLock<String> = OnceLock::new();
+
+/// Returns the name of the command, for messages.
+fn command_name() -> &'static str {
+    COMMAND_NAME.get().map_or("sapwood", String::as_str)
+}
+
+/// Runs the command of a toolkit as the only one of the process, with the name of the program in its messages.
+pub(crate) fn main_of_toolkit(toolkit: Toolkit) -> ExitCode {
+    let program = std::env::args_os().next().unwrap_or_default();
+    if let Some(name) = Path::new(&program).file_stem() {
+        COMMAND_NAME.get_or_init(|| name.to_string_lossy().into_owned());
+    }
+    main_with(toolkit, std::env::args_os())
+}
+
 /// Runs the command and returns its exit code. The first argument is the name of the command itself.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     main_with(Toolkit::new(), arguments)
 }
 
 /// Runs the command with the parts of a toolkit.
-pub(crate) fn main_with(
-    toolkit: Toolkit,
-    arguments: impl IntoIterator<Item = OsString>,
-) -> ExitCode {
+fn main_with(toolkit: Toolkit, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     signals::install_handlers();
     ExitCode::from(exit_code_with(toolkit, arguments))
 }

@@ -11,7 +11,7 @@ use sapwood_ptir::{
 
 use super::form::Part::{self, Callee, Close, Fixed, Index, Open, Operands, Sharding, Types};
 use super::form::TypeSyntax::{Function, OfOperands, OfResult, Same};
-use super::{OpConverter, OpMapping, ResultValues, Silent, read_only, row};
+use super::{OpConverter, OpMapping, PrintedOp, ResultValues, Silent, WriteResult, read_only, row};
 use crate::attr::{RawAttr, to_single_line};
 use crate::write::{TextWriter, WriteError, unwritable, write_string, write_symbol};
 
@@ -186,12 +186,8 @@ fn build_first_operand(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, Str
     Ok(ResultValues::from_slice(&[value]))
 }
 
-fn print_call(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<Call>(inst) else { return Err(unwritable(w, inst, "malformed")) };
+fn print_call(w: &mut TextWriter<'_>, (inst, mapping): PrintedOp) -> WriteResult {
+    let op = w.view::<Call>(inst)?;
     let Some([params, given]) = w.callee_types_if_different(op.callee, &op.args, inst) else {
         w.start_op(inst, mapping.name);
         write_callee(w, &op);
@@ -236,14 +232,8 @@ fn write_callee(w: &mut TextWriter<'_>, op: &Call) {
     w.out.push('(');
 }
 
-fn print_custom_call(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<CustomCall>(inst) else {
-        return Err(unwritable(w, inst, "malformed"));
-    };
+fn print_custom_call(w: &mut TextWriter<'_>, (inst, mapping): PrintedOp) -> WriteResult {
+    let op = w.view::<CustomCall>(inst)?;
     w.start_op(inst, mapping.name);
     w.out.push_str(" @");
     write_symbol(&mut w.out, &op.target);
@@ -272,11 +262,7 @@ fn print_custom_call(
     Ok(())
 }
 
-fn print_optimization_barrier(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
+fn print_optimization_barrier(w: &mut TextWriter<'_>, (inst, mapping): PrintedOp) -> WriteResult {
     w.start_op(inst, mapping.name);
     let values: &[ValueId] = w.f.operands(inst);
     match values {

@@ -13,11 +13,11 @@ use super::form::Part::{
 };
 use super::form::TypeSyntax::{Function, Generic, Same};
 use super::form::Words;
-use super::{OpConverter, OpMapping, ResultValues, Silent, read_only, row};
+use super::{OpConverter, OpMapping, PrintedOp, ResultValues, Silent, WriteResult, read_only, row};
 use crate::attr::{NamedAttr, RawAttr};
 use crate::cursor::Cursor;
 use crate::read::AttrVec;
-use crate::write::{TextWriter, WriteError, unwritable};
+use crate::write::TextWriter;
 
 pub(super) const MAPPINGS: &[OpMapping] = &[
     row("stablehlo.dot_general", "dot_general", DOT_GENERAL)
@@ -394,14 +394,8 @@ fn default_accumulation_dtype(operand: DataType, result: DataType) -> DataType {
     accumulation_dtype(operand, result).unwrap_or(if narrow { DataType::F32 } else { operand })
 }
 
-fn print_dot_general(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<DotGeneral>(inst) else {
-        return Err(unwritable(w, inst, "malformed"));
-    };
+fn print_dot_general(w: &mut TextWriter<'_>, (inst, mapping): PrintedOp) -> WriteResult {
+    let op = w.view::<DotGeneral>(inst)?;
     let dtype = |v| w.f.value_type(v).as_tensor().map_or(DataType::F32, |t| t.dtype);
     let (operand, result) = (dtype(op.lhs), w.f.value_of(inst).map_or(DataType::F32, dtype));
     let accumulate = op.accumulate.filter(|&a| a != default_accumulation_dtype(operand, result));
@@ -490,14 +484,8 @@ fn write_layout(w: &mut TextWriter<'_>, axes: &[i64], names: [char; 2]) {
     w.out.push(']');
 }
 
-fn print_convolution(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<Convolution>(inst) else {
-        return Err(unwritable(w, inst, "malformed"));
-    };
+fn print_convolution(w: &mut TextWriter<'_>, (inst, mapping): PrintedOp) -> WriteResult {
+    let op = w.view::<Convolution>(inst)?;
     w.start_op(inst, mapping.name);
     w.out.push('(');
     w.write_values(&[op.input, op.kernel]);

@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
-use sapwood_ptir::InstId;
 use sapwood_ptir::ops::While;
 
 use super::form::Part::{Loop, Operands, Types};
 use super::form::TypeSyntax::Generic;
-use super::{OpMapping, Silent, row};
-use crate::write::{TextWriter, WriteError, unwritable};
+use super::{OpMapping, PrintedOp, Silent, WriteResult, row};
+use crate::write::{TextWriter, unwritable};
 
 pub(super) const MAPPINGS: &[OpMapping] = &[
     row("stablehlo.if", "cond", &[Operands, Types(Generic)]),
@@ -17,12 +16,8 @@ pub(super) const MAPPINGS: &[OpMapping] = &[
     row("stablehlo.while", "scan", &[Loop]).print(print_scan),
 ];
 
-fn print_while(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<While>(inst) else { return Err(unwritable(w, inst, "malformed")) };
+fn print_while(w: &mut TextWriter<'_>, (inst, mapping): PrintedOp) -> WriteResult {
+    let op = w.view::<While>(inst)?;
     w.start_op(inst, mapping.name);
     w.out.push('(');
     let (cond, body) = (w.f.body_params(op.cond), w.f.body_params(op.body));
@@ -54,10 +49,6 @@ fn print_while(
     Ok(())
 }
 
-fn print_scan(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    _: &'static OpMapping,
-) -> Result<(), WriteError> {
+fn print_scan(w: &mut TextWriter<'_>, (inst, _): PrintedOp) -> WriteResult {
     Err(unwritable(w, inst, "StableHLO has no scan; write it as a `while` that slices"))
 }

@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use sapwood_ptir::ops::{BroadcastInDim, DynamicConv, Iota, Pad, Reshape, Slice};
 use sapwood_ptir::{
-    Axes, Dim, InstId, Int as IntAttr, Ints as IntList, Pairs, ResultType as ResultTypeAttr,
-    TensorType,
+    Axes, Dim, Int as IntAttr, Ints as IntList, Pairs, ResultType as ResultTypeAttr, TensorType,
 };
 use sapwood_types::counted;
 
@@ -14,9 +13,9 @@ use super::form;
 use super::form::Part::{self, Close, Int, Ints, Open, Operands, ResultType, Struct, Types};
 use super::form::TypeSyntax::{Function, Generic};
 use super::index::{GATHER_FIELDS, emit_gather};
-use super::{OpConverter, OpMapping, ResultValues, row};
+use super::{OpConverter, OpMapping, PrintedOp, ResultValues, WriteResult, row};
 use crate::attr::literal_ints;
-use crate::write::{TextWriter, WriteError, unwritable, write_array};
+use crate::write::{TextWriter, write_array};
 
 pub(super) const MAPPINGS: &[OpMapping] = &[
     row("stablehlo.dynamic_reshape", "dynamic_reshape", RESHAPE).build(build_dynamic_reshape),
@@ -181,14 +180,8 @@ fn build_dynamic_conv(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, Stri
 }
 
 // Writes a convolution in the generic form, the only one that it has.
-fn print_dynamic_conv(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<DynamicConv>(inst) else {
-        return Err(unwritable(w, inst, "malformed"));
-    };
+fn print_dynamic_conv(w: &mut TextWriter<'_>, (inst, mapping): PrintedOp) -> WriteResult {
+    let op = w.view::<DynamicConv>(inst)?;
     w.start_generic_op(inst, mapping.name);
     let batch_groups = op.batch_groups.0;
     let _ = write!(w.out, " <{{batch_group_count = {batch_groups} : i64, dimension_numbers = ");

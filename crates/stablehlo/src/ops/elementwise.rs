@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 
 use sapwood_ptir::ops::{Cast, Compare, CompareOrder, ReducePrecision, Refine};
-use sapwood_ptir::{Attr, AttrField as _, InstId, Int, ResultType as ResultTypeAttr};
+use sapwood_ptir::{Attr, AttrField as _, Int, ResultType as ResultTypeAttr};
 use sapwood_types::DataType;
 
 use super::form::Part::{self, BareWord, Operands, OptionalBareWord, ResultType, Twice, Types};
 use super::form::TypeSyntax::{Arrow, Function, OfResult, OfSelect, Same};
 use super::form::{Words, required_word};
-use super::{OpConverter, OpMapping, ResultValues, Silent, row};
+use super::{OpConverter, OpMapping, PrintedOp, ResultValues, Silent, WriteResult, row};
 use crate::read::FastOpReader;
-use crate::write::{TextWriter, WriteError, unwritable};
+use crate::write::{TextWriter, unwritable};
 
 const fn elementwise_op(name: &'static str, ptir: &'static str) -> OpMapping {
     row(name, ptir, &[Operands, Types(Same)])
@@ -144,12 +144,8 @@ fn build_compare(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.emit_mapped(attrs.into_iter().collect(), Vec::new())
 }
 
-fn print_compare(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<Compare>(inst) else { return Err(unwritable(w, inst, "malformed")) };
+fn print_compare(w: &mut TextWriter<'_>, (inst, mapping): PrintedOp) -> WriteResult {
+    let op = w.view::<Compare>(inst)?;
     let Some(direction) = DIRECTIONS.word(&op.direction.to_attr()) else {
         return Err(unwritable(w, inst, "malformed"));
     };
@@ -190,14 +186,8 @@ fn build_reduce_precision(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, 
     })
 }
 
-fn print_reduce_precision(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<ReducePrecision>(inst) else {
-        return Err(unwritable(w, inst, "malformed"));
-    };
+fn print_reduce_precision(w: &mut TextWriter<'_>, (inst, mapping): PrintedOp) -> WriteResult {
+    let op = w.view::<ReducePrecision>(inst)?;
     w.start_op(inst, mapping.name);
     w.out.push(' ');
     w.write_value(op.input);

@@ -40,8 +40,10 @@ pub(crate) type ReadSilently = fn(&mut FastOpReader<'_, '_>) -> Option<()>;
 /// Converts a raw op to PTIR.
 pub(crate) type BuildOp = fn(&mut OpConverter<'_, '_>) -> Result<ResultValues, String>;
 /// Writes a PTIR instruction as a StableHLO op.
-pub(crate) type PrintOp =
-    fn(&mut TextWriter<'_>, InstId, &'static OpMapping) -> Result<(), WriteError>;
+pub(crate) type PrintOp = fn(&mut TextWriter<'_>, PrintedOp) -> WriteResult;
+/// An instruction that is written, and the mapping of its op.
+pub(crate) type PrintedOp = (InstId, &'static OpMapping);
+pub(crate) type WriteResult = Result<(), WriteError>;
 
 /// A mapping between a StableHLO op and a PTIR op: a row of a table.
 pub(crate) struct OpMapping {
@@ -104,14 +106,10 @@ impl OpMapping {
     }
 
     /// Writes an instruction.
-    pub(crate) fn write(
-        &'static self,
-        w: &mut TextWriter<'_>,
-        inst: InstId,
-    ) -> Result<(), WriteError> {
+    pub(crate) fn write(&'static self, w: &mut TextWriter<'_>, inst: InstId) -> WriteResult {
         match self.print {
-            Some(print) => print(w, inst, self),
-            None => print_form(w, inst, self),
+            Some(print) => print(w, (inst, self)),
+            None => print_form(w, (inst, self)),
         }
     }
 

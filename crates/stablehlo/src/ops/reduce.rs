@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use sapwood_ptir::ops::{ArgMax, ArgMin, CompareOrder, Reduce, Sort, Yield};
 use sapwood_ptir::{
-    Attr, AttrField as _, BodyId, FunctionWriter, InstId, Int, Op as _, OpKey, TensorLiteral,
-    TensorType, Values,
+    Attr, AttrField as _, BodyId, FunctionWriter, Int, Op as _, OpKey, TensorLiteral, TensorType,
+    Values,
 };
 use sapwood_types::{DataType, Span};
 
@@ -13,10 +13,10 @@ use super::form::Part::{
     Close, Fixed, Int as IntPart, Open, Operands, OptionalBool, Reduction, Types,
 };
 use super::form::TypeSyntax::{Arrow, Generic};
-use super::{OpConverter, OpMapping, ResultValues, Silent, by_name, row};
+use super::{OpConverter, OpMapping, PrintedOp, ResultValues, Silent, WriteResult, by_name, row};
 use crate::read::FastOpReader;
 use crate::types;
-use crate::write::{TextWriter, WriteError, unwritable};
+use crate::write::{TextWriter, unwritable};
 
 pub(super) const MAPPINGS: &[OpMapping] = &[
     row("stablehlo.reduce", "reduce", &[Reduction])
@@ -138,12 +138,8 @@ fn combiner_op(w: &TextWriter<'_>, body: BodyId) -> Option<&'static str> {
     COMBINERS.iter().find(|(_, ptir, _)| OpKey::of(ptir) == key).map(|(name, ..)| *name)
 }
 
-fn print_reduce(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<Reduce>(inst) else { return Err(unwritable(w, inst, "malformed")) };
+fn print_reduce(w: &mut TextWriter<'_>, (inst, mapping): PrintedOp) -> WriteResult {
+    let op = w.view::<Reduce>(inst)?;
     w.start_op(inst, mapping.name);
     for (i, (&input, &init)) in op.inputs.iter().zip(&op.inits).enumerate() {
         w.out.push_str(if i > 0 { ", (" } else { "(" });
@@ -238,11 +234,7 @@ fn write_constant_line(w: &mut TextWriter<'_>, literal: &TensorLiteral) -> Strin
 }
 
 // Writes a named reduction in steps: cast to the accumulation type, reduce, cast back, add the kept axes.
-fn print_named_reduction(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    _: &'static OpMapping,
-) -> Result<(), WriteError> {
+fn print_named_reduction(w: &mut TextWriter<'_>, (inst, _): PrintedOp) -> WriteResult {
     let name = w.f.op_name(inst);
     let (Some(&input), Some(result)) = (w.f.operands(inst).first(), w.f.value_of(inst)) else {
         return Err(unwritable(w, inst, "malformed"));
@@ -322,11 +314,7 @@ fn print_named_reduction(
 }
 
 // Writes a reduction of elements and indices together: NaN wins, then the larger element, then the smaller index.
-fn print_arg_reduction(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    _: &'static OpMapping,
-) -> Result<(), WriteError> {
+fn print_arg_reduction(w: &mut TextWriter<'_>, (inst, _): PrintedOp) -> WriteResult {
     let (input, axis, index, keepdims, largest) =
         match (w.f.view::<ArgMax>(inst), w.f.view::<ArgMin>(inst)) {
             (Some(op), _) if w.f.op_name(inst) == "arg_max" => {

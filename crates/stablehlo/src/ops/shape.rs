@@ -1,12 +1,12 @@
 //! Ops that move elements.
 
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Reshape};
-use sapwood_ptir::{Axes, Dim, Function as PtirFunction, InstId, TensorType, ValueId};
+use sapwood_ptir::{Axes, Dim, Function as PtirFunction, TensorType, ValueId};
 
 use super::form::Part::{Int, Ints, IntsUnless, Literal, Operands, Ranges, ResultType, Types};
 use super::form::TypeSyntax::{Function, Same};
-use super::{OpConverter, OpMapping, ResultValues, read_only, row};
-use crate::write::{TextWriter, WriteError, print_form, unwritable};
+use super::{OpConverter, OpMapping, PrintedOp, ResultValues, WriteResult, read_only, row};
+use crate::write::{TextWriter, print_form, unwritable};
 
 pub(super) const MAPPINGS: &[OpMapping] = &[
     row("stablehlo.reshape", "reshape", &[Operands, ResultType, Types(Function)])
@@ -66,11 +66,7 @@ fn build_broadcast(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String>
 }
 
 // Writes a reshape. One that only adds axes of extent one for a broadcast is written as part of that broadcast.
-fn print_reshape(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
+fn print_reshape(w: &mut TextWriter<'_>, (inst, mapping): PrintedOp) -> WriteResult {
     if let Some(result) = w.f.value_of(inst)
         && w.f.one_use(result)
         && let Some(user) = w.f.users_of(result).first()
@@ -79,7 +75,7 @@ fn print_reshape(
     {
         return Ok(());
     }
-    print_form(w, inst, mapping)
+    print_form(w, (inst, mapping))
 }
 
 // Returns the operand of a reshape that only adds axes of extent one, and the axes of the result that come from the operand.
@@ -98,11 +94,7 @@ fn as_unit_axes_reshape(f: &PtirFunction, value: ValueId) -> Option<(ValueId, Ax
 }
 
 // Writes a broadcast whose axes are aligned at the right.
-fn print_broadcast_to(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
+fn print_broadcast_to(w: &mut TextWriter<'_>, (inst, mapping): PrintedOp) -> WriteResult {
     let rank = |v| w.f.value_type(v).as_tensor().map_or(0, TensorType::rank);
     let Some(&input) = w.f.operands(inst).first() else {
         return Err(unwritable(w, inst, "malformed"));

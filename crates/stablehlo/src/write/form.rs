@@ -5,17 +5,13 @@ use std::fmt::Write as _;
 use sapwood_ptir::{Attr, InstId, ValueId};
 use smallvec::SmallVec;
 
-use super::{TextWriter, WriteError, unwritable, write_list, write_results};
+use super::{TextWriter, unwritable, write_list, write_results};
 use crate::literal;
-use crate::ops::{OpMapping, Part, TypeSyntax};
+use crate::ops::{OpMapping, Part, PrintedOp, TypeSyntax, WriteResult};
 use crate::types;
 
 /// Writes an instruction by its form.
-pub(crate) fn print_form(
-    w: &mut TextWriter<'_>,
-    inst: InstId,
-    mapping: &'static OpMapping,
-) -> Result<(), WriteError> {
+pub(crate) fn print_form(w: &mut TextWriter<'_>, (inst, mapping): PrintedOp) -> WriteResult {
     let mut attrs = &w.f.attrs(inst)[..];
     let written = if mapping.type_syntax() == TypeSyntax::Generic {
         w.start_generic_op(inst, mapping.name);

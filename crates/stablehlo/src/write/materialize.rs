@@ -122,7 +122,7 @@ impl Materializer {
             for &(param, axis, expr) in &dims {
                 let is_known = |name: &Name| sources.iter().any(|(other, _)| other == name);
                 let open: Vec<Name> =
-                    expr.symbols().into_iter().filter(|name| !is_known(name)).collect();
+                    expr.symbols().iter().copied().filter(|name| !is_known(name)).collect();
                 if let [name] = open[..]
                     && let Some((coefficient, rest)) = expr.linear_in(name)
                     && let Some(coefficient) = coefficient.as_constant()

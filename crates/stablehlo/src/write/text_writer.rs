@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use sapwood_ptir::{BodyId, Function, InstId, Name, OpKey, Program, Registry, ValueId, ValueType};
+use sapwood_ptir::{
+    BodyId, Function, InstId, Name, Op, OpKey, Program, Registry, ValueId, ValueType,
+};
 use sapwood_types::{Loc, LocTable};
 use smallvec::SmallVec;
 
@@ -58,6 +60,11 @@ impl<'a> TextWriter<'a> {
             queue: Vec::new(),
             locs: None,
         }
+    }
+
+    /// Returns an instruction as a `T`, or the error that it is malformed.
+    pub(crate) fn view<T: Op>(&self, inst: InstId) -> Result<T, WriteError> {
+        self.f.view(inst).ok_or_else(|| unwritable(self, inst, "malformed"))
     }
 
     /// Writes a body with all nested regions.

@@ -1,9 +1,17 @@
 //! The rows of the benchmarks with their targets, one file per area.
 
+/// Lists rows of an area: name, unit, targets, work.
+macro_rules! bench_rows {
+    ($area:literal: $($name:literal in $unit:literal [$($target:expr),*]: $work:literal;)*) => {
+        vec![$(BenchRow::new($area, $name, $work, $unit, &[$($target),*])),*]
+    };
+}
+
 mod command;
 mod dims;
 mod eval;
 mod ir;
+mod onnx;
 mod ptir;
 mod python;
 mod rewrite;
@@ -81,6 +89,7 @@ pub(crate) fn all() -> Vec<BenchRow> {
         rewrite::rows(),
         rules::rows(),
         stablehlo::rows(),
+        onnx::rows(),
         python::rows(),
         command::rows(),
     ]

@@ -22,13 +22,19 @@ pub(crate) fn folder() -> PathBuf {
     if models.is_dir() { models } else { root.join("programs") }
 }
 
-// Returns the folders with a `model.mlir`, or the two programs of the repository that are large enough.
-fn programs() -> Vec<String> {
+/// Returns the folders with a `model.mlir`.
+pub(crate) fn models() -> Vec<String> {
     let entries = std::fs::read_dir(folder()).into_iter().flatten().flatten();
     let models = entries.filter(|e| e.path().join("model.mlir").is_file());
     let mut names: Vec<String> =
         models.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
+    names
+}
+
+// Returns the models, or the two programs of the repository that are large enough.
+fn programs() -> Vec<String> {
+    let mut names = models();
     if names.is_empty() {
         names = vec!["train_step".into(), "transformer".into()];
     }

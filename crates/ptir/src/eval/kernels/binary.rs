@@ -8,7 +8,7 @@ use crate::eval::context::{EvalCx, EvalResult};
 use crate::eval::error::Fault;
 use crate::eval::math::complex;
 use crate::eval::native::{Cplx, Float, Int, Num};
-use crate::{with_complex, with_float, with_int, with_native, with_number};
+use crate::{with_complex, with_computed, with_float, with_int, with_number};
 
 fn dtype(cx: &EvalCx<'_>) -> Result<DataType, Fault> {
     Ok(cx.tensor(0)?.dtype())
@@ -16,7 +16,7 @@ fn dtype(cx: &EvalCx<'_>) -> Result<DataType, Fault> {
 
 // The most frequent types have a loop per op; the others share one per type.
 macro_rules! arithmetic {
-    ($($name:ident, $f:ident, $with:ident $(, $other:expr)?;)*) => {$(
+    ($($name:ident, $f:ident, $with:ident, $other:expr;)*) => {$(
         pub(crate) fn $name(cx: &mut EvalCx<'_>) -> EvalResult {
             match dtype(cx)? {
                 DataType::F32 => zip::<f32>(cx, Num::$f),
@@ -25,17 +25,17 @@ macro_rules! arithmetic {
                 DataType::I64 | DataType::Index => zip::<i64>(cx, Num::$f),
                 dtype => $with!(dtype, T => {
                     zip_by::<T>(cx, &<T as Num>::$f)
-                } $(, _ => $other(dtype))?),
+                }, _ => $other(dtype)),
             }
         }
     )*};
 }
 
 arithmetic! {
-    add, add, with_native;
-    mul, mul, with_native;
-    min, smaller, with_native;
-    max, larger, with_native;
+    add, add, with_computed, no_kernel;
+    mul, mul, with_computed, no_kernel;
+    min, smaller, with_computed, no_kernel;
+    max, larger, with_computed, no_kernel;
     sub, sub, with_number, no_kernel;
     div, div, with_number, no_kernel;
 }

@@ -7,9 +7,10 @@ use sapwood_types::DataType;
 use super::elementwise::view;
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
-use crate::eval::native::{F8E4M3Fn, F8E5M2, Float, I4, Native, U4};
+use crate::eval::native::{F8E4M3Fn, F8E5M2, Float, I4, Native, StoredByte, U4};
+use crate::eval::stored;
 use crate::eval::tensor::{Shape, Tensor, View, count};
-use crate::with_native;
+use crate::{with_computed, with_native};
 
 /// Evaluates `cast`.
 pub(crate) fn eval(cx: &mut EvalCx<'_>) -> EvalResult {
@@ -34,30 +35,50 @@ pub(super) const CHUNK: usize = 256;
 
 fn convert(cx: &EvalCx<'_>, input: &Tensor, dtype: DataType) -> Result<Tensor, Fault> {
     let len = if input.is_splat() { 1 } else { input.len() };
+    with_computed!(dtype, U => {
+        converted(cx, input, dtype, len, U::from_wide)
+    }, _ => {
+        converted(cx, input, dtype, len, |x| StoredByte(stored::from_wide(dtype, x)))
+    })
+}
+
+fn converted<U: Native>(
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    dtype: DataType,
+    len: usize,
+    from_wide: impl Fn(Wide) -> U,
+) -> Result<Tensor, Fault> {
     let mut wide = [Wide::Signed(0); CHUNK];
-    let target = with_native!(dtype, U => {
-        let mut out: Vec<U> = cx.alloc(len)?;
-        while out.len() < len {
-            let now = (len - out.len()).min(CHUNK);
-            widen(input, out.len(), &mut wide[..now])?;
-            out.extend(wide[..now].iter().map(|&x| U::from_wide(x)));
-        }
-        match out[..] {
-            [one] => Tensor::splat(dtype, input.shape(), one),
-            _ => Tensor::new(dtype, input.shape(), out),
-        }
-    });
-    Ok(target)
+    let mut out: Vec<U> = cx.alloc(len)?;
+    while out.len() < len {
+        let now = (len - out.len()).min(CHUNK);
+        widen(input, out.len(), &mut wide[..now])?;
+        out.extend(wide[..now].iter().map(|&x| from_wide(x)));
+    }
+    Ok(match out[..] {
+        [one] => Tensor::splat(dtype, input.shape(), one),
+        _ => Tensor::new(dtype, input.shape(), out),
+    })
 }
 
 pub(super) fn widen(input: &Tensor, start: usize, out: &mut [Wide]) -> Result<(), Fault> {
-    with_native!(input.dtype(), T => match view::<T>(input)? {
-        View::Splat(x) => out.fill(x.wide()),
-        View::Dense(all) => {
-            out.iter_mut().zip(&all[start..]).for_each(|(wide, x)| *wide = x.wide());
-        }
+    let dtype = input.dtype();
+    with_computed!(dtype, T => {
+        widen_by(view::<T>(input)?, start, out, T::wide);
+    }, _ => {
+        widen_by(view::<StoredByte>(input)?, start, out, |x| stored::wide(dtype, x.0));
     });
     Ok(())
+}
+
+fn widen_by<T: Copy>(view: View<'_, T>, start: usize, out: &mut [Wide], wide: impl Fn(T) -> Wide) {
+    match view {
+        View::Splat(x) => out.fill(wide(x)),
+        View::Dense(all) => {
+            out.iter_mut().zip(&all[start..]).for_each(|(slot, &x)| *slot = wide(x));
+        }
+    }
 }
 
 /// An element in the widest type of its class.
@@ -221,10 +242,14 @@ pub(crate) fn bitcast(cx: &mut EvalCx<'_>) -> EvalResult {
         let mut out: Vec<U> = cx.alloc(made)?;
         out.extend((0..made).map(|i| {
             let part = |n: usize| bits[i * join + n] & mask;
-            U::unpack(match (split, join) {
+            let joined = match (split, join) {
                 (1, 1) => bits[i],
                 (1, _) => (0..join).map(|n| part(n) << (n as u32 * wide)).sum(),
                 _ => bits[i / split] >> ((i % split) as u32 * narrow) & mask,
+            };
+            U::unpack(match to.is_storage_only() {
+                true => stored::canonical(to, joined as u8).into(),
+                false => joined,
             })
         }));
         match out[..] {

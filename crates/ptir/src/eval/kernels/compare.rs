@@ -10,7 +10,7 @@ use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
 use crate::eval::native::{Cplx, Float, Native, Num};
 use crate::eval::tensor::{Tensor, View};
-use crate::{with_complex, with_float, with_native};
+use crate::{with_complex, with_computed, with_float, with_native};
 
 pub(crate) fn compare(cx: &mut EvalCx<'_>) -> EvalResult {
     let (direction, total) = (cx.word("direction")?, cx.word("order")? == "total");
@@ -137,7 +137,7 @@ pub(crate) fn clamp(cx: &mut EvalCx<'_>) -> EvalResult {
         }
     }
     let dtype = input.dtype();
-    with_native!(dtype, T => {
+    with_computed!(dtype, T => {
         let (lows, all, highs) = (view::<T>(&low)?, view::<T>(&input)?, view::<T>(&high)?);
         let clamp = |low: T, x: T, high: T| Num::smaller(Num::larger(x, low), high);
         if let (View::Splat(low), View::Splat(x), View::Splat(high)) = (lows, all, highs) {
@@ -151,5 +151,5 @@ pub(crate) fn clamp(cx: &mut EvalCx<'_>) -> EvalResult {
             _ => out.extend((0..input.len()).map(|i| clamp(lows.get(i), all.get(i), highs.get(i)))),
         }
         one(Tensor::new(dtype, input.shape(), out))
-    })
+    }, _ => no_kernel(dtype))
 }

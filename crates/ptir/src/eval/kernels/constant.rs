@@ -1,15 +1,16 @@
 //! The kernel of `iota`.
 
 use super::cast::{Convert, Wide};
+use super::elementwise::no_kernel;
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::tensor::{Tensor, count};
-use crate::with_native;
+use crate::with_computed;
 
 pub(crate) fn iota(cx: &mut EvalCx<'_>) -> EvalResult {
     let (dtype, shape) = (cx.result_dtype(0)?, cx.result_shape(0)?);
     let axis = cx.axis("axis", shape.len())?;
     let len = count(&shape).unwrap_or(0);
-    with_native!(dtype, T => {
+    with_computed!(dtype, T => {
         let at = |i: usize| T::from_wide(Wide::Unsigned(i as u64));
         if shape[axis] <= 1 || len == 0 {
             return one(Tensor::splat(dtype, shape, at(0)));
@@ -22,5 +23,5 @@ pub(crate) fn iota(cx: &mut EvalCx<'_>) -> EvalResult {
             }
         }
         one(Tensor::new(dtype, shape, out))
-    })
+    }, _ => no_kernel(dtype))
 }

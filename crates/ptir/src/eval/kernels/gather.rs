@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::elementwise::no_kernel;
 use super::index::{distances, for_each_offset};
 use super::reduce::recognized_op;
 use super::window::{own_copy, put, scalar_of};
@@ -9,7 +10,7 @@ use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
 use crate::eval::native::{Int, Num};
 use crate::eval::tensor::{Shape, Tensor, Value, View, count};
-use crate::{with_int, with_native};
+use crate::{with_computed, with_int, with_native};
 
 type Axes = SmallVec<[usize; 4]>;
 
@@ -45,7 +46,7 @@ impl Starts {
         with_int!(indices.dtype(), T => {
             let elements = cx.elements::<T>(at)?;
             for_each_offset(&walk, 0, &steps, |i| numbers.push(elements[i].to_i128()));
-        }, _ => return super::elementwise::no_kernel(indices.dtype()));
+        }, _ => return no_kernel(indices.dtype()));
         let (inputs, places) =
             (cx.axes("input_batch_dims", input)?, cx.axes("index_batch_dims", shape.len())?);
         let batch = inputs.into_iter().zip(places.iter().map(|&p| p - usize::from(p > vector)));
@@ -124,7 +125,9 @@ pub(crate) fn scatter(cx: &mut EvalCx<'_>) -> EvalResult {
         && let Some(known) = recognized_op(cx, 0)
     {
         let dtype = cx.tensor(0)?.dtype();
-        return one(with_native!(dtype, T => scatter_typed::<T>(cx, &places, known.function())?));
+        return with_computed!(dtype, T => {
+            one(scatter_typed::<T>(cx, &places, known.function())?)
+        }, _ => no_kernel(dtype));
     }
     let args = cx.take_args();
     let tensors: Vec<&Tensor> = args.iter().filter_map(Value::as_tensor).collect();

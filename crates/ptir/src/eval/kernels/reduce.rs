@@ -12,7 +12,7 @@ use crate::eval::error::Fault;
 use crate::eval::native::{Int, Native, Num};
 use crate::eval::tensor::{Shape, Tensor, Value, View, count};
 use crate::op::Op;
-use crate::{with_int, with_native, with_number};
+use crate::{with_computed, with_int, with_number};
 
 /// The layout of a reduction.
 struct ReductionLayout {
@@ -126,14 +126,14 @@ pub(crate) fn reduce_sum(cx: &mut EvalCx<'_>) -> EvalResult {
     let input = cx.take_tensor(0)?;
     let (layout, dtype) = (layout(cx, &input)?, input.dtype());
     let input = cast(cx, input, accumulate(cx, dtype)?)?;
-    let sums = with_native!(input.dtype(), T => {
+    let sums = with_computed!(input.dtype(), T => {
         // A sum of equal integers is a product.
         let shortcut = input.as_splat::<T>().and_then(|x| times(x, layout.each));
         match shortcut {
             Some(sum) => Tensor::splat(input.dtype(), &layout.kept, sum),
             None => combine(cx, &input, &layout, T::ZERO, CombiningOp::Add)?,
         }
-    });
+    }, _ => no_kernel(dtype)?);
     one(cast(cx, sums, dtype)?)
 }
 
@@ -151,9 +151,9 @@ pub(crate) fn reduce_prod(cx: &mut EvalCx<'_>) -> EvalResult {
     let input = cx.take_tensor(0)?;
     let (layout, dtype) = (layout(cx, &input)?, input.dtype());
     let input = cast(cx, input, accumulate(cx, dtype)?)?;
-    let products = with_native!(input.dtype(), T => {
+    let products = with_computed!(input.dtype(), T => {
         combine(cx, &input, &layout, T::ONE, CombiningOp::Mul)?
-    });
+    }, _ => no_kernel(dtype)?);
     one(cast(cx, products, dtype)?)
 }
 
@@ -181,10 +181,10 @@ fn extreme(cx: &mut EvalCx<'_>, known: CombiningOp) -> EvalResult {
     if input.is_splat() {
         layout.each = layout.each.min(1);
     }
-    with_native!(input.dtype(), T => {
+    with_computed!(input.dtype(), T => {
         let start = if matches!(known, CombiningOp::Max) { T::LOWEST } else { T::HIGHEST };
         one(combine(cx, &input, &layout, start, known)?)
-    })
+    }, _ => no_kernel(input.dtype()))
 }
 
 pub(crate) fn reduce_and(cx: &mut EvalCx<'_>) -> EvalResult {
@@ -396,10 +396,10 @@ pub(crate) fn reduce(cx: &mut EvalCx<'_>) -> EvalResult {
         && let Some(known) = recognized_op(cx, 0)
     {
         let input = cx.take_tensor(0)?;
-        return with_native!(input.dtype(), T => {
+        return with_computed!(input.dtype(), T => {
             let start = cx.scalar::<T>(1)?;
             one(combine(cx, &input, &layout, start, known)?)
-        });
+        }, _ => no_kernel(input.dtype()));
     }
     reduce_by_region(cx, inits.start, &layout)
 }

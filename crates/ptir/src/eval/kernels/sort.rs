@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 
 use super::cast::Wide;
-use super::elementwise::view;
+use super::elementwise::{no_kernel, view};
 use super::order::{Compare, Comparison};
 use super::window::{scalar_of, truth};
 use crate::eval::context::{EvalCx, EvalResult};
 use crate::eval::error::Fault;
 use crate::eval::tensor::{Tensor, Value, count};
-use crate::with_native;
+use crate::{with_computed, with_native};
 
 /// Evaluates `sort`.
 pub(crate) fn sort(cx: &mut EvalCx<'_>) -> EvalResult {
@@ -40,10 +40,10 @@ pub(crate) fn sort(cx: &mut EvalCx<'_>) -> EvalResult {
             Some(c) => {
                 let sorted = tensors[c.left / 2];
                 keys.clear();
-                with_native!(sorted.dtype(), T => {
+                with_computed!(sorted.dtype(), T => {
                     let elements = view::<T>(sorted)?;
                     keys.extend((0..n).map(|k| c.key(elements.get(place(k)))));
-                });
+                }, _ => no_kernel(sorted.dtype())?);
                 // The left element has the even index.
                 let straight = c.left.is_multiple_of(2);
                 merge_sort(&mut line, &mut spare, |a, b| {
@@ -76,7 +76,7 @@ fn taken(
             out.extend(from.iter().map(|&at| view.get(at)));
             Ok(Value::Tensor(Tensor::new::<T>(tensor.dtype(), shape, out)))
         }
-        None => super::elementwise::no_kernel(tensor.dtype()),
+        None => no_kernel(tensor.dtype()),
     })
 }
 
@@ -131,10 +131,10 @@ pub(crate) fn top_k(cx: &mut EvalCx<'_>) -> EvalResult {
         line.extend(0..n);
         cx.work(n as u64)?;
         keys.clear();
-        with_native!(input.dtype(), T => {
+        with_computed!(input.dtype(), T => {
             let elements = view::<T>(&input)?;
             keys.extend((start..start + n).map(|at| elements.get(at).key(total_order)));
-        });
+        }, _ => no_kernel(input.dtype())?);
         first_k(&keys, &mut line, k);
         from.extend(line[..k].iter().map(|&at| start + at));
         indices.extend(line[..k].iter().map(|&at| at as i32));

@@ -17,6 +17,7 @@ use super::files::{
 };
 use super::target::Target;
 use crate::command::cli_error::CliError;
+use crate::command::command_name;
 use crate::command::console::Console;
 use crate::command::progress_line::with_progress_line;
 use crate::command::status::Status;
@@ -253,7 +254,8 @@ pub(crate) fn run(
     let single = *single;
     let skipped = skipped.to_string();
     if !skipped.is_empty() {
-        console.message(&format!("sapwood: skipped {skipped}; name a file to read it anyway\n"));
+        let name = command_name();
+        console.message(&format!("{name}: skipped {skipped}; name a file to read it anyway\n"));
     }
     let mut worst = Status::Success;
     let mut objects = Vec::new();

@@ -112,13 +112,14 @@ pub(crate) fn load_source(
         (FileFormat::Onnx, Input::File(path)) => read_onnx(Ok(path), registry, edits),
         (FileFormat::Onnx, Input::Stdin) => read_onnx(Err(input.read_bytes()?), registry, edits),
         _ if !edits.is_empty() => {
-            let options = "--input-shape, --inputs and --outputs";
+            let options = "--input-shape, --inputs, --outputs and --keep-op";
             return Err(CliError::new(format!("{input}: {options} edit ONNX models only")));
         }
         _ => read_program(&source, format, registry, options).map_err(OnnxReadError::Model),
     };
     match read {
-        Ok(ReadProgram { mut program, extras, notes }) => {
+        Ok(ReadProgram { mut program, mut extras, notes }) => {
+            extras.set_opset(toolkit.opset());
             if let Loaded::Ptir(program) = &mut program {
                 bind_symbols(program, toolkit, &source)?;
             }

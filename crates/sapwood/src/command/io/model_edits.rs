@@ -20,6 +20,12 @@ pub(crate) struct ModelEditArgs {
     /// Cut an ONNX model: these values become its outputs, and nodes that they do not need are removed
     #[arg(long = "outputs", value_name = "NAMES", value_delimiter = ',')]
     cut_outputs: Vec<String>,
+    /// Leave the nodes of these ops of an ONNX model as they are, for example `Gelu,Resize`
+    #[arg(long, value_name = "OPS", value_delimiter = ',')]
+    keep_op: Vec<String>,
+    /// Write ONNX models with this version of the operator set; the default is that of the input
+    #[arg(long, value_name = "N")]
+    opset: Option<i64>,
 }
 
 impl ModelEditArgs {
@@ -29,8 +35,10 @@ impl ModelEditArgs {
             input_shapes: self.input_shape.clone(),
             inputs: self.cut_inputs.clone(),
             outputs: self.cut_outputs.clone(),
+            keep_ops: self.keep_op.clone(),
         };
         let toolkit = Toolkit::clone(&console.toolkit).edit_models(edits);
+        let toolkit = toolkit.write_opset(self.opset);
         Console { toolkit: Arc::new(toolkit), ..console.clone() }
     }
 }

@@ -111,8 +111,8 @@ fn explicit_byte_order(descr: &str) -> String {
 fn descr_of(dtype: DataType) -> Option<&'static str> {
     Some(match dtype {
         DataType::Bool => "|b1",
-        DataType::I8 | DataType::I4 => "|i1",
-        DataType::U8 | DataType::U4 => "|u1",
+        DataType::I8 | DataType::I4 | DataType::I2 => "|i1",
+        DataType::U8 | DataType::U4 | DataType::U2 => "|u1",
         DataType::I16 => "<i2",
         DataType::I32 => "<i4",
         DataType::I64 | DataType::Index => "<i8",

@@ -18,8 +18,8 @@ use crate::toolkit::Toolkit;
 /// The arguments of `match` and `extract` that choose patterns and control the search.
 #[derive(clap::Args)]
 pub(crate) struct PatternArgs {
-    /// A file of patterns, or a directory of them: each function of a .ptir file, or the left side of each rule of a .rules
-    /// file. May be repeated
+    /// A file of patterns, or a directory of them: each function of a .ptir file, the left side of each rule of a .rules
+    /// file, or each function of a program in another format, after the passes. May be repeated
     // `opt` has `--rules` for files of rules; people try it here, too.
     #[arg(long, alias = "rules", required = true, value_name = "FILE")]
     pub(crate) pattern: Vec<PathBuf>,
@@ -98,9 +98,22 @@ impl PatternArgs {
         Ok(SearchPasses { given: None, model })
     }
 
-    /// Reads the patterns, and reports all errors in them at once.
-    pub(crate) fn load_patterns(&self, toolkit: &Toolkit) -> Result<Vec<PatternGraph>, CliError> {
-        let patterns = toolkit.pattern_files(&read_argument).patterns(&self.pattern)?;
+    /// Reads the patterns, and reports all errors in them at once. The passes run on patterns that are programs, too.
+    pub(crate) fn load_patterns(
+        &self,
+        passes: &SearchPasses,
+        toolkit: &Toolkit,
+    ) -> Result<Vec<PatternGraph>, CliError> {
+        let read_program = |path: &Path| {
+            let format = FileFormat::of(path).filter(|format| *format != FileFormat::Ptir)?;
+            Some(toolkit.read(path).and_then(|file| {
+                let mut program = file.program;
+                passes.run(&mut program, format, path.display())?;
+                Ok((file.source, program))
+            }))
+        };
+        let files = toolkit.pattern_files(&read_argument).programs(&read_program);
+        let patterns = files.patterns(&self.pattern)?;
         for name in &self.only {
             if !patterns.iter().any(|p| p.name().as_str() == name) {
                 let names = patterns.iter().map(|p| p.name().as_str());
@@ -125,8 +138,8 @@ impl SearchPasses {
         &self,
         program: &mut Program,
         format: FileFormat,
-        input: &Input,
-    ) -> Result<(), CliError> {
+        input: impl std::fmt::Display,
+    ) -> Result<(), SourceErrors> {
         let passes = match (&self.given, format) {
             (Some(passes), _) => passes.clone(),
             (None, FileFormat::Mlir) => self.model.clone(),
@@ -139,7 +152,8 @@ impl SearchPasses {
             return Ok(());
         }
         let manager = PassManager::from(passes).assume_verified(true).in_place(true);
-        manager.run(program).map_err(|failure| CliError::new(format!("{input}: {failure}")))?;
+        let failed = |failure| SourceErrors::plain(format!("{input}: {failure}"));
+        manager.run(program).map_err(failed)?;
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use sapwood_ptir as ptir;
 
 use super::load::{FileFormat, Loaded, LoadedFile};
 use crate::command::cli_error::CliError;
+use crate::command::command_name;
 use crate::formats::{FormatExtras, PrintedProgram, print_program};
 
 /// Returns a loaded program in a format.
@@ -18,7 +19,8 @@ pub(crate) fn print_loaded(file: &LoadedFile, to: FileFormat) -> Result<PrintedP
                 .map_err(|error| CliError::new(format!("{name}: {error}")))
         }
         (Loaded::Ir(_), _) => Err(CliError::new(format!(
-            "{name}: front-end IR can only be written as .py; `sapwood lower` converts it to PTIR"
+            "{name}: front-end IR can only be written as .py; `{} lower` converts it to PTIR",
+            command_name()
         ))),
     }
 }

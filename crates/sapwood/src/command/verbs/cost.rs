@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sapwood_ptir::cost::{Amount, Cost, CostAnalysis, FunctionCost, InstCost};
+use sapwood_ptir::cost::{Cost, CostAnalysis, FunctionCost, InstCost};
 use sapwood_ptir::{Function, InstPrinter};
 use sapwood_types::counted;
 use serde_json::{Value, json};
@@ -90,9 +90,7 @@ fn most_expensive(analysis: &CostAnalysis<'_>, function: &Function, count: usize
         let is_control = function.op_def(found.inst).is_some_and(|def| def.family == "control");
         !is_control && found.cost != Cost::ZERO
     });
-    // Extents that are not known count as 64 here, so that instructions have an order.
-    let size = |amount: Amount| amount.evaluate(&|_| Some(64)).unwrap_or(0);
-    let key = |found: &InstCost| (size(found.cost.flops), size(found.cost.bytes));
+    let key = |found: &InstCost| (found.cost.flops.estimate(), found.cost.bytes.estimate());
     insts.sort_by_key(|found| std::cmp::Reverse(key(found)));
     insts.truncate(count);
     insts

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::command::cli_error::CliError;
 use crate::command::color::color_diff;
+use crate::command::command_name;
 use crate::command::console::Console;
 use crate::command::io::files::write_file;
 use crate::command::io::load::Loaded;
@@ -35,9 +36,10 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     }
     let (left, right) = args.pair.load(true, &console.toolkit)?;
     let (Loaded::Ptir(a), Loaded::Ptir(b)) = (&left.program, &right.program) else {
-        return Err(CliError::new(
-            "`diff` compares PTIR only; `sapwood eq` compares front-end IR, `sapwood lower` converts it to PTIR",
-        ));
+        return Err(CliError::new(format!(
+            "`diff` compares PTIR only; `{0} eq` compares front-end IR, `{0} lower` converts it to PTIR",
+            command_name()
+        )));
     };
     let mode = comparison_mode(args.pair.ordered);
     let differences = diff(a, b, mode);

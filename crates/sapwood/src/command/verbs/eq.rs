@@ -9,6 +9,7 @@ use sapwood_types::Span;
 use serde_json::json;
 
 use crate::command::cli_error::CliError;
+use crate::command::command_name;
 use crate::command::console::Console;
 use crate::command::diagnostics::{source_excerpt, span_json};
 use crate::command::io::load::{Loaded, LoadedFile};
@@ -92,9 +93,10 @@ fn first_difference(
             Ok(found.map(|m| ir_difference(&m, a, b)))
         }
         _ => Err(CliError::new(format!(
-            "cannot compare {} with {}: one is PTIR, the other front-end IR; `sapwood lower` converts front-end IR to PTIR",
+            "cannot compare {} with {}: one is PTIR, the other front-end IR; `{} lower` converts front-end IR to PTIR",
             left.source.name(),
-            right.source.name()
+            right.source.name(),
+            command_name()
         ))),
     }
 }

@@ -5,6 +5,7 @@ use sapwood_types::counted;
 use serde_json::json;
 
 use crate::command::cli_error::CliError;
+use crate::command::command_name;
 use crate::command::console::Console;
 use crate::command::diagnostics::{line_and_scope_suffix, span_json};
 use crate::command::io::batch::{self, BatchArgs, FileResult};
@@ -14,6 +15,7 @@ use crate::command::io::pattern_files::{PatternArgs, SearchPasses};
 use crate::command::io::print::print_ptir;
 use crate::command::io::target::Target;
 use crate::command::status::Status;
+use crate::command::verbs::opt::equivalence_check::{self, EquivalenceChecker};
 use crate::toolkit::Toolkit;
 
 /// Replace matches of patterns by calls of new functions
@@ -35,6 +37,10 @@ pub(crate) struct Args {
     /// Keep private functions that are no longer called
     #[arg(long)]
     keep_unused: bool,
+    /// Run the programs before and after on the same inputs and compare the results; exit code 1, and no output file, if they
+    /// differ or could not be compared
+    #[arg(long)]
+    check: bool,
     /// Format of the input; the default is that of its extension, or PTIR text for standard input
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
@@ -45,8 +51,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
-    let patterns = args.patterns.load_patterns(&console.toolkit)?;
     let passes = args.patterns.passes(&console.toolkit)?;
+    let patterns = args.patterns.load_patterns(&passes, &console.toolkit)?;
     let inputs = args.batch.inputs(console, |input| {
         Some(args.to.unwrap_or_else(|| default_output_format(input, args.from)).extension())
     })?;
@@ -67,6 +73,7 @@ fn extract_file(
     let file = load(input, args.from, options, toolkit)?;
     let (notes, format) = (file.notes.clone(), file.format);
     let (mut program, extras) = file.into_ptir_and_extras(toolkit)?;
+    let before = args.check.then(|| program.clone());
     passes.run(&mut program, format, input)?;
     let options = ExtractOptions {
         find: args.patterns.find_options(),
@@ -77,7 +84,7 @@ fn extract_file(
     };
     let report = extract(&mut program, patterns, &options)
         .map_err(|why| CliError::new(format!("{input}: {why}")))?;
-    let result = FileResult {
+    let mut result = FileResult {
         status: Status::Success,
         text: String::new(),
         line: format!("{input}: {} extracted", report.calls.len()),
@@ -86,6 +93,22 @@ fn extract_file(
     };
     let default = default_output_format(input, args.from);
     let (target, to) = Target::with_format(args.batch.output.as_deref(), input, args.to, default);
+    if let Some(before) = before {
+        let report = EquivalenceChecker::default().compare(&before, &program);
+        result.json["check"] = equivalence_check::report_json(&report);
+        result.message += &equivalence_check::report_text(&report);
+        if !report.passes() {
+            result.status = Status::Negative;
+            if let Target::File(path) = &target {
+                let path = path.display();
+                result.message += &format!(
+                    "{}: {path} is not written, because the check failed\n",
+                    command_name()
+                );
+                return Ok(result);
+            }
+        }
+    }
     let text = print_ptir(&program, &extras, to, &input.to_string())?;
     result.write(&target, text)
 }
@@ -112,7 +135,7 @@ fn messages(report: &ExtractReport) -> String {
         text += &format!("@{name} removed: it is not called\n");
     }
     for exhausted in &report.exhausted {
-        text += &format!("sapwood: {exhausted}\n");
+        text += &format!("{}: {exhausted}\n", command_name());
     }
     text
 }

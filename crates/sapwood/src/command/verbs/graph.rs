@@ -8,6 +8,7 @@ use sapwood_ptir::{BodyId, Function, InstId, Program, ValueDef, ValueId};
 use serde_json::json;
 
 use crate::command::cli_error::CliError;
+use crate::command::command_name;
 use crate::command::console::Console;
 use crate::command::io::batch::{self, BatchArgs, FileResult};
 use crate::command::io::files::Input;
@@ -72,7 +73,8 @@ fn draw_file(args: &Args, input: &Input, toolkit: &Toolkit) -> Result<FileResult
     let file = load(input, args.from, options, toolkit)?;
     let Loaded::Ptir(program) = &file.program else {
         return Err(CliError::new(format!(
-            "{input}: `graph` draws PTIR only; `sapwood lower` converts front-end IR to PTIR"
+            "{input}: `graph` draws PTIR only; `{} lower` converts front-end IR to PTIR",
+            command_name()
         )));
     };
     let functions: Vec<&Function> = match &args.function {

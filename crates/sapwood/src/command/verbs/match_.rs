@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::command::cli_error::CliError;
 use crate::command::color::color_matches;
+use crate::command::command_name;
 use crate::command::console::Console;
 use crate::command::diagnostics::{line_and_scope_suffix, line_suffix, scope_comment, span_json};
 use crate::command::io::batch::{self, BatchInputs, FileResult};
@@ -53,8 +54,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
-    let patterns = args.patterns.load_patterns(&console.toolkit)?;
     let passes = args.patterns.passes(&console.toolkit)?;
+    let patterns = args.patterns.load_patterns(&passes, &console.toolkit)?;
     let mut inputs = BatchInputs::new(&args.files)?;
     if let Some(path) = &args.report {
         inputs.prepare_output("--report", path, |_| Some("html"))?;
@@ -111,7 +112,8 @@ fn match_file(
     text += &format!("{count}\n");
     let explanations: String = misses.iter().map(|miss| near_miss_text(miss, patterns)).collect();
     text += &explanations;
-    let message: String = found.exhausted.iter().map(|e| format!("sapwood: {e}\n")).collect();
+    let exhausted = found.exhausted.iter();
+    let message: String = exhausted.map(|e| format!("{}: {e}\n", command_name())).collect();
     let mut json = json!({
         "matches": report.json,
         "exhausted": found.exhausted.iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -241,7 +243,7 @@ impl<'a> MatchReport<'a> {
         self.page.push(PageMatch {
             pattern: pattern.name().as_str().to_owned(),
             function: found.function.as_str().to_owned(),
-            insts: found.ops.iter().map(|inst| inst.index()).collect(),
+            insts: found.all_insts(f, pattern).iter().map(|inst| inst.index()).collect(),
             reason: reason.clone(),
         });
         let mut json = json!({

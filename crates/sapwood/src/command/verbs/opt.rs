@@ -1,6 +1,6 @@
 //! `sapwood opt`.
 
-mod equivalence_check;
+pub(super) mod equivalence_check;
 mod first_bad_rewrite;
 mod pipeline;
 mod report_page;
@@ -24,10 +24,13 @@ use report_page::ReportPage;
 use statistics::{CostChange, count_ops, report_json, report_text};
 
 use crate::command::cli_error::CliError;
+use crate::command::command_name;
 use crate::command::console::Console;
 use crate::command::io::batch::{self, BatchArgs, BatchInputs, FileResult};
 use crate::command::io::files::{Input, canonical_path};
-use crate::command::io::load::{FileFormat, ReadOptions, default_output_format, load};
+use crate::command::io::load::{
+    FileFormat, Loaded, LoadedFile, ReadOptions, default_output_format, load,
+};
 use crate::command::io::model_edits::ModelEditArgs;
 use crate::command::io::npy::read_arguments;
 use crate::command::io::print::print_ptir;
@@ -222,7 +225,12 @@ fn optimize_file(
     let with_lowering: Vec<Arc<dyn Pass>>;
     let passes = match (file.format, &args.pipeline) {
         (FileFormat::Onnx, None) => {
-            with_lowering = [onnx_to_core()].into_iter().chain(passes.iter().cloned()).collect();
+            let once = || [onnx_to_core()].into_iter().chain(passes.iter().cloned());
+            // Ops after a branch that was decided know more about their operands.
+            with_lowering = match has_branches(&file) {
+                true => once().chain(once()).collect(),
+                false => once().collect(),
+            };
             &with_lowering[..]
         }
         _ => passes,
@@ -321,7 +329,8 @@ fn optimize_file(
     {
         let path = path.display();
         result.message += &format!(
-            "sapwood: {path} is not written, because the check failed; --keep-failed writes it\n"
+            "{}: {path} is not written, because the check failed; --keep-failed writes it\n",
+            command_name()
         );
         return Ok(result);
     }
@@ -338,7 +347,7 @@ fn reproducer_message(failure: &PipelineFailure) -> String {
             let command = match &failure.reproducer {
                 Some(reproducer) => {
                     let pipeline = reproducer.pipeline.replace('\'', "'\\''");
-                    format!(": sapwood opt {path} -p '{pipeline}'")
+                    format!(": {} opt {path} -p '{pipeline}'", command_name())
                 }
                 None => String::new(),
             };
@@ -347,4 +356,10 @@ fn reproducer_message(failure: &PipelineFailure) -> String {
         Some(Err(error)) => format!("; the reproducer could not be written: {error}"),
         None => String::new(),
     }
+}
+
+// Returns whether an ONNX model contains `If`.
+fn has_branches(file: &LoadedFile) -> bool {
+    let Loaded::Ptir(program) = &file.program else { return false };
+    program.functions().iter().any(|f| f.walk().any(|inst| f.op_name(inst) == "onnx.If"))
 }

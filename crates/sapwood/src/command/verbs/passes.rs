@@ -20,8 +20,12 @@ pub(crate) fn run(_: &Args, console: &Console) -> Result<Status, CliError> {
     let mut text = String::new();
     for pass in console.toolkit.pass_infos() {
         text += &format!("{:<16} {}\n", pass.name, pass.doc);
-        for option in pass.options {
-            text += &format!("    {:<16} {}\n", option.name, option.doc);
+        for (option, default) in pass.options.iter().zip(pass.defaults()) {
+            text += &format!("    {:<16} {}", option.name, option.doc);
+            if !default.is_empty() {
+                text += &format!(" [default: {default}]");
+            }
+            text.push('\n');
         }
     }
     console.write(&text)?;
@@ -32,7 +36,11 @@ fn pass_json(pass: &PassInfo) -> Value {
     let options: Vec<Value> = pass
         .options
         .iter()
-        .map(|option| json!({ "name": option.name, "doc": option.doc }))
+        .zip(pass.defaults())
+        .map(|(option, default)| {
+            let default = Some(default).filter(|text| !text.is_empty());
+            json!({ "name": option.name, "doc": option.doc, "default": default })
+        })
         .collect();
     json!({ "name": pass.name, "doc": pass.doc, "options": options })
 }

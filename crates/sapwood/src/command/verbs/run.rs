@@ -1,7 +1,7 @@
 //! `sapwood run`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use sapwood_check::InputGenerator;
@@ -14,6 +14,7 @@ use sapwood_types::Progress;
 use serde_json::json;
 
 use crate::command::cli_error::CliError;
+use crate::command::command_name;
 use crate::command::console::Console;
 use crate::command::io::batch::ends_in_separator;
 use crate::command::io::created_folder::CreatedFolder;
@@ -22,6 +23,7 @@ use crate::command::io::load::{FileFormat, Loaded, ReadOptions, load};
 use crate::command::io::npy::{read_arguments, write_results};
 use crate::command::io::trace_folder::TraceFolder;
 use crate::command::progress_line::with_progress_line;
+use crate::command::run_report::RunReport;
 use crate::command::select_function::entry_function;
 use crate::command::status::Status;
 
@@ -47,7 +49,7 @@ pub(crate) struct Args {
     exact: bool,
     /// Run on this backend of the toolkit instead of the CPU
     #[arg(long, value_name = "NAME", hide = true,
-        conflicts_with_all = ["exact", "max_steps", "time_limit", "dump_dir"])]
+        conflicts_with_all = ["exact", "max_steps", "time_limit", "dump_dir", "profile"])]
     backend: Option<String>,
     /// Save results to this directory as result0.npy and so on; it is created if it is missing
     #[arg(short, long, value_name = "DIRECTORY")]
@@ -58,6 +60,9 @@ pub(crate) struct Args {
     /// Largest running time in seconds; the default is no limit
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     time_limit: Option<f64>,
+    /// Report the time and the bytes read and written of each instruction and of each group that runs as one
+    #[arg(long)]
+    profile: bool,
     /// Write a trace to this directory: the program, its run and how it ended
     #[arg(long, value_name = "DIRECTORY")]
     dump_dir: Option<PathBuf>,
@@ -83,10 +88,10 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     }
     let run = with_progress_line(console, || run_function(args, console, &input, time_limit))?;
     // Results are printed or saved even if the trace cannot be written.
-    let output = run
-        .results
-        .map_err(|why| CliError::new(format!("{input}: {why}")))
-        .and_then(|results| write_output(args, console, run.function.as_str(), &results));
+    let output =
+        run.results.map_err(|why| CliError::new(format!("{input}: {why}"))).and_then(|results| {
+            write_output(args, console, run.function.as_str(), &results, run.profile.as_ref())
+        });
     match (output, run.trace.as_ref().map_or(Ok(()), TraceFolder::finish)) {
         (Ok(()), Ok(())) => Ok(Status::Success),
         (Err(error), Ok(())) | (Ok(()), Err(error)) => Err(error),
@@ -102,6 +107,7 @@ struct FinishedRun {
     function: Name,
     results: Result<Vec<Value>, String>,
     trace: Option<TraceFolder>,
+    profile: Option<RunReport>,
 }
 
 // Loads the program and runs the function.
@@ -117,6 +123,9 @@ fn run_function(
         Loaded::Ptir(_) => None,
     };
     let is_onnx = file.format == FileFormat::Onnx;
+    if matches!(file.format, FileFormat::Ptir | FileFormat::Json) {
+        console.message(&file.notes);
+    }
     let mut program = file.into_ptir(&console.toolkit)?;
     if is_onnx && !args.exact {
         // The fast kernels are those of core ops.
@@ -138,7 +147,7 @@ fn run_function(
     if let Some(backend) = &args.backend {
         Progress::enter_phase("run");
         let results = run_on_backend(backend, &program, f, &inputs, console);
-        return Ok(FinishedRun { function, results, trace: None });
+        return Ok(FinishedRun { function, results, trace: None, profile: None });
     }
     let kernels = (!args.exact).then(|| Arc::new(FastKernels) as Arc<dyn Kernels>);
     let options = RunOptions {
@@ -147,15 +156,23 @@ fn run_function(
         threads: console.jobs,
         max_steps: args.max_steps,
         time_limit,
+        profile: args.profile.then(Arc::default),
         ..RunOptions::default()
     };
+    let profile = options.profile.clone();
     let backend = CpuBackend::new(if args.exact { "cpu-exact" } else { "cpu" }, options);
     let trace = TraceFolder::open(args.dump_dir.as_deref(), false)?;
     let guard = trace.as_ref().map(|trace| install_global_sink(trace.sink().clone()));
     Progress::enter_phase("run");
     let results = backend.run_program(&program, &RunRequest::new(function.as_str()), &inputs);
     drop(guard);
-    Ok(FinishedRun { function, results: results.map_err(|why| why.to_string()), trace })
+    let profile = profile.map(|profile| {
+        let found = backend.cache().find(&program, function);
+        let prepared = found.get_or_compile(|| Err(())).ok();
+        let profile = profile.lock().unwrap_or_else(PoisonError::into_inner);
+        RunReport::new(&profile, prepared.as_deref())
+    });
+    Ok(FinishedRun { function, results: results.map_err(|why| why.to_string()), trace, profile })
 }
 
 // Runs a function on a backend of the toolkit.
@@ -203,7 +220,13 @@ fn write_output(
     console: &Console,
     function: &str,
     results: &[Value],
+    profile: Option<&RunReport>,
 ) -> Result<(), CliError> {
+    if let Some(profile) = profile
+        && !console.json
+    {
+        console.message(&profile.text());
+    }
     let mut saved = Vec::new();
     if let Some(folder) = &args.output {
         let files = write_results(folder, results)?;
@@ -216,8 +239,11 @@ fn write_output(
                 json!({ "type": value.ty().to_string(), "value": to_json(value, MAX_JSON_ELEMENTS) })
             })
             .collect();
-        return console
-            .write_json(&json!({ "function": function, "results": list, "saved": saved }));
+        let mut output = json!({ "function": function, "results": list, "saved": saved });
+        if let Some(profile) = profile {
+            output["profile"] = profile.json();
+        }
+        return console.write_json(&output);
     }
     if args.output.is_some() {
         return Ok(());
@@ -225,7 +251,10 @@ fn write_output(
     let text: String = results.iter().map(|value| abridged(value) + "\n").collect();
     console.write(&text)?;
     if results.iter().any(is_abridged) {
-        console.message("sapwood: large results are shown in part; -o DIRECTORY saves them\n");
+        let name = command_name();
+        console.message(&format!(
+            "{name}: large results are shown in part; -o DIRECTORY saves them\n"
+        ));
     }
     Ok(())
 }

@@ -46,7 +46,9 @@ fn verify_file(args: &Args, input: &Input, console: &Console) -> Result<FileResu
     match load_source(input, source.clone(), format, ReadOptions::default(), &console.toolkit) {
         Ok(file) => {
             let problems = problems_after_reading(args, format, &file.program);
-            Ok(verify_result(input, &problems, &file.source, color))
+            let mut result = verify_result(input, &problems, &file.source, color);
+            result.message.insert_str(0, &file.notes);
+            Ok(result)
         }
         // The file was read, but its text is not well-formed.
         Err(CliError::Program { diagnostics, .. }) => {

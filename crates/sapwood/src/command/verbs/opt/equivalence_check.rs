@@ -12,8 +12,8 @@ use super::first_bad_rewrite::FirstBadRewrite;
 use crate::check_section;
 
 /// The options of the comparison.
-#[derive(Clone)]
-pub(super) struct EquivalenceChecker {
+#[derive(Clone, Default)]
+pub(in crate::command::verbs) struct EquivalenceChecker {
     pub(super) floats: FloatMode,
     pub(super) seed: u64,
     /// A function and its inputs, instead of random ones.
@@ -25,7 +25,11 @@ pub(super) struct EquivalenceChecker {
 impl EquivalenceChecker {
     /// Runs every function of both programs and compares the results. Custom calls that are checks of StableHLO's test
     /// programs are run too.
-    pub(super) fn compare(&self, before: &Program, after: &Program) -> CheckReport {
+    pub(in crate::command::verbs) fn compare(
+        &self,
+        before: &Program,
+        after: &Program,
+    ) -> CheckReport {
         sapwood_check::compare(before, after, &self.options())
     }
 
@@ -74,7 +78,7 @@ impl DifferenceFinder {
 }
 
 /// Returns the report as lines for standard error.
-pub(super) fn report_text(report: &CheckReport) -> String {
+pub(in crate::command::verbs) fn report_text(report: &CheckReport) -> String {
     let lines = report.messages().into_iter().chain([report.summary()]);
     let lines = lines.map(|line| match line.starts_with(' ') {
         true => format!("{line}\n"),
@@ -92,7 +96,7 @@ pub(super) fn page_section(
 }
 
 /// Returns the report as JSON.
-pub(super) fn report_json(report: &CheckReport) -> serde_json::Value {
+pub(in crate::command::verbs) fn report_json(report: &CheckReport) -> serde_json::Value {
     let functions: Vec<_> = report
         .functions
         .iter()

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::Args;
 use crate::command::amounts::{amount_json, amount_text};
 use crate::command::color::{color_counts, color_diff};
+use crate::command::command_name;
 
 /// The note below the table on ops that [`count_ops`] leaves out.
 const NOT_COUNTED_NOTE: &str = "not counted: constants, `return`, `yield`, and a region's only op, except in branches and loops";
@@ -84,7 +85,8 @@ pub(super) fn report_text(
     after: &BTreeMap<&str, usize>,
     cost: Option<&CostChange>,
 ) -> String {
-    let mut text: String = report.warnings().map(|w| format!("sapwood: {w}\n")).collect();
+    let name = command_name();
+    let mut text: String = report.warnings().map(|w| format!("{name}: {w}\n")).collect();
     if args.print_after_change {
         let changes = report.changes();
         text += &if color { color_diff(&changes) } else { changes };
@@ -151,8 +153,23 @@ pub(super) fn report_json(
                 "counters": counters,
                 "patterns": patterns,
             });
-            if let Some(greedy) = pass.greedy.as_ref().filter(|greedy| !greedy.disabled.is_empty()) {
-                report["switched_off"] = json!(greedy.disabled);
+            if let Some(greedy) = &pass.greedy {
+                let problems: Vec<Value> = greedy
+                    .problems
+                    .iter()
+                    .map(|p| json!({ "pattern": p.pattern, "op": p.op, "message": p.to_string() }))
+                    .collect();
+                let lists = [
+                    ("problems", json!(problems)),
+                    ("cycles", json!(greedy.cycles)),
+                    ("switched_off", json!(greedy.disabled)),
+                ];
+                for (name, list) in lists.into_iter().filter(|(_, list)| *list != json!([])) {
+                    report[name] = list;
+                }
+            }
+            if !pass.warnings.is_empty() {
+                report["warnings"] = json!(pass.warnings);
             }
             report
         })

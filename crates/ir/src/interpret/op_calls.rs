@@ -1,0 +1,64 @@
+//! Calls of registered ops.
+
+use sapwood_ptir::{TensorType, ValueType};
+use sapwood_types::Span;
+
+use super::scalar::Scalar;
+use super::{IdMap, Interpreter, RunError, RunValue};
+use crate::nodes::{Callee, ExprRef, Type, TypeRef};
+use crate::ops::{as_declared, evaluate_op};
+
+impl Interpreter<'_, '_> {
+    /// Evaluates a call of a registered op on its operands.
+    pub(super) fn run_op(
+        &mut self,
+        callee: &Callee,
+        args: &[ExprRef],
+        operands: Vec<RunValue>,
+        ty: &TypeRef,
+        vars: &IdMap<RunValue>,
+        span: Span,
+    ) -> Result<RunValue, RunError> {
+        let name = callee.name();
+        let unknown = || RunError::NoOperation { name: name.to_owned(), span };
+        if self.registry.by_name(name).is_none() {
+            return Err(unknown());
+        }
+        let declared = self.declared_type(ty, vars)?;
+        let operands: Vec<(RunValue, TypeRef)> =
+            operands.into_iter().zip(args).map(|(value, arg)| (value, arg.ty().clone())).collect();
+        let registry = self.registry.clone();
+        let value = evaluate_op(&registry, name, callee.attrs(), &operands, declared);
+        let value = value.ok_or_else(unknown)?;
+        let value = value.map_err(|message| RunError::Operands {
+            message: format!("{name}: {message}"),
+            span,
+        })?;
+        Ok(as_declared(value, ty))
+    }
+
+    /// Returns the stated type of a call with the extents of this run; none for types other than tensors, or with other dims.
+    fn declared_type(
+        &mut self,
+        ty: &TypeRef,
+        vars: &IdMap<RunValue>,
+    ) -> Result<Option<ValueType>, RunError> {
+        let (dtype, shape) = match &**ty {
+            Type::Scalar { dtype } => return Ok(Some(TensorType::scalar(*dtype).into())),
+            Type::Tensor { dtype, shape } => (*dtype, shape),
+            _ => return Ok(None),
+        };
+        let mut dims: Vec<u64> = Vec::with_capacity(shape.len());
+        for dim in shape {
+            match self.eval_expr(dim, vars) {
+                Ok(RunValue::Scalar(Scalar::Int(_, extent))) => match u64::try_from(extent) {
+                    Ok(extent) => dims.push(extent),
+                    Err(_) => return Ok(None),
+                },
+                Ok(_) | Err(RunError::NoValue { .. }) => return Ok(None),
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(Some(TensorType::new(dtype, dims).into()))
+    }
+}

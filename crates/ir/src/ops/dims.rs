@@ -1,0 +1,308 @@
+//! Conversion of types between the front-end IR and PTIR. A scalar is a tensor without dims; a variable in a dim is a symbol.
+
+use rustc_hash::FxBuildHasher;
+use sapwood_ptir::dims::{DimBuilder, DimExpr};
+use sapwood_ptir::{
+    Dim, Dims, MAX_EXTENT, MAX_TYPE_DEPTH, MAX_TYPE_SIZE, Name, TensorType, ValueType,
+};
+use sapwood_types::{DataType, Span};
+
+use crate::nodes::{BinaryOp, Expr, ExprRef, Type, TypeRef};
+
+type IdMap<V> = hashbrown::HashMap<usize, V, FxBuildHasher>;
+
+/// The largest number of operators and operands of a dim; larger ones are unknown.
+const MAX_DIM_NODES: usize = 256;
+
+/// The symbols of variables in dims.
+#[derive(Default)]
+pub struct DimSymbols {
+    names: IdMap<Name>,
+    /// The symbols that a dim must not contain: such a dim is unknown.
+    unbound: Vec<Name>,
+}
+
+impl DimSymbols {
+    /// Adds the symbol of a variable.
+    pub fn insert(&mut self, var: &ExprRef, name: Name) {
+        self.names.insert(var.node().id(), name);
+    }
+
+    /// Returns whether this variable has a symbol.
+    #[must_use]
+    pub fn contains(&self, var: &ExprRef) -> bool {
+        self.names.contains_key(&var.node().id())
+    }
+
+    /// Sets the symbols that no parameter binds: a dim that contains one is unknown.
+    pub fn set_unbound(&mut self, unbound: Vec<Name>) {
+        self.unbound = unbound;
+    }
+
+    /// Returns the expression of a dim over the symbols, or `None` if it has other parts or is too large.
+    fn expression(&self, dim: &ExprRef, left: &mut usize) -> Option<DimExpr> {
+        *left = left.checked_sub(1)?;
+        if let Some(&name) = self.names.get(&dim.node().id()) {
+            return DimExpr::symbol(name).filter(|_| !self.unbound.contains(&name));
+        }
+        if let Some(number) = dim.as_int() {
+            return DimExpr::constant(i64::try_from(number).ok()?);
+        }
+        let (op, lhs, rhs) = dim.as_binary()?;
+        let (lhs, rhs) = (self.expression(lhs, left)?, self.expression(rhs, left)?);
+        match op {
+            BinaryOp::Add => lhs.checked_add(rhs),
+            BinaryOp::Sub => lhs.checked_sub(rhs),
+            BinaryOp::Mul => lhs.checked_mul(rhs),
+            // Divisors are numbers of at least one.
+            BinaryOp::FloorDiv => lhs.floordiv(rhs.as_constant()?),
+            BinaryOp::FloorMod => lhs.modulo(rhs.as_constant()?),
+            BinaryOp::Min => lhs.min(rhs),
+            BinaryOp::Max => lhs.max(rhs),
+            _ => None,
+        }
+    }
+
+    fn convert_dim(&self, dim: &ExprRef) -> Dim {
+        let expr = self.expression(dim, &mut { MAX_DIM_NODES });
+        if let Some(expr) = expr
+            && expr.as_constant().is_none()
+        {
+            return Dim::from_expr(expr);
+        }
+        let number = dim.as_int().or_else(|| {
+            let folds = dim.operands().len() > 0;
+            folds.then(|| crate::passes::fold_expr(dim).ok()?.as_int()).flatten()
+        });
+        // Variables may cancel out: `i + 1 - i`.
+        let number = number.or_else(|| expr?.as_constant().map(i128::from));
+        match number.and_then(|n| u64::try_from(n).ok()).filter(|&n| n <= MAX_EXTENT) {
+            Some(n) => Dim::Known(n),
+            None => Dim::Unknown,
+        }
+    }
+
+    /// Converts a type to PTIR.
+    ///
+    /// # Errors
+    /// Returns the reason why the type cannot be converted.
+    pub fn convert(&self, ty: &TypeRef) -> Result<ValueType, String> {
+        check_type_size(ty)?;
+        self.convert_checked(ty)
+    }
+
+    /// Converts a type that nests at most `MAX_TYPE_DEPTH` deep.
+    fn convert_checked(&self, ty: &TypeRef) -> Result<ValueType, String> {
+        Ok(match &**ty {
+            Type::Scalar { dtype } => TensorType::scalar(*dtype).into(),
+            Type::Tensor { dtype, shape } => {
+                let dims: Dims = shape.iter().map(|dim| self.convert_dim(dim)).collect();
+                if let Some(big) = shape.iter().find_map(|dim| dim.as_int().filter(too_large)) {
+                    return Err(format!("a dim is {big}, expected at most {MAX_EXTENT}"));
+                }
+                TensorType { dtype: *dtype, dims }.into()
+            }
+            Type::Tuple { types } => ValueType::Tuple(
+                types.iter().map(|ty| self.convert_checked(ty)).collect::<Result<_, _>>()?,
+            ),
+            Type::Function { .. } => return Err("a function is not a value".to_owned()),
+            Type::Unknown {} => return Err("the type is not known".to_owned()),
+        })
+    }
+}
+
+fn too_large(dim: &i128) -> bool {
+    *dim > i128::from(MAX_EXTENT)
+}
+
+/// Rejects types that nest too deep or, through sharing, have too many parts.
+fn check_type_size(root: &TypeRef) -> Result<(), String> {
+    let mut sizes: IdMap<(u64, usize)> = IdMap::default();
+    let mut worklist = vec![(root, false)];
+    while let Some((ty, ready)) = worklist.pop() {
+        let Type::Tuple { types } = &**ty else { continue };
+        let id = ty.node().id();
+        if sizes.contains_key(&id) {
+            continue;
+        }
+        if !ready {
+            worklist.push((ty, true));
+            worklist.extend(types.iter().map(|ty| (ty, false)));
+            continue;
+        }
+        let (mut parts, mut depth) = (1u64, 0);
+        for ty in types {
+            let (inner, levels) = sizes.get(&ty.node().id()).copied().unwrap_or((1, 0));
+            parts = parts.saturating_add(inner);
+            depth = depth.max(levels);
+        }
+        sizes.insert(id, (parts, depth + 1));
+    }
+    let (parts, depth) = sizes.get(&root.node().id()).copied().unwrap_or((1, 0));
+    if depth > MAX_TYPE_DEPTH {
+        return Err(format!("a tuple type nests {depth} deep, expected at most {MAX_TYPE_DEPTH}"));
+    }
+    if parts > MAX_TYPE_SIZE as u64 {
+        return Err(format!("a tuple type has {parts} parts, expected at most {MAX_TYPE_SIZE}"));
+    }
+    Ok(())
+}
+
+/// Returns the variables that are dims in a type.
+#[must_use]
+pub fn dim_vars(ty: &TypeRef) -> Vec<&ExprRef> {
+    let mut vars = Vec::new();
+    let mut seen: hashbrown::HashSet<usize, FxBuildHasher> = hashbrown::HashSet::default();
+    let mut worklist = vec![ty];
+    while let Some(ty) = worklist.pop() {
+        match &**ty {
+            Type::Tensor { shape, .. } => {
+                let mut dims: Vec<&ExprRef> = shape.iter().rev().collect();
+                while let Some(dim) = dims.pop() {
+                    if dim.is_var() {
+                        vars.push(dim);
+                    } else if let Some((_, left, right)) = dim.as_binary()
+                        && seen.insert(dim.node().id())
+                    {
+                        dims.extend([right, left]);
+                    }
+                }
+            }
+            Type::Tuple { types } if seen.insert(ty.node().id()) => {
+                worklist.extend(types.iter().rev());
+            }
+            _ => {}
+        }
+    }
+    vars
+}
+
+/// The variables of some types, numbered in order of occurrence, each with a symbol.
+#[derive(Default)]
+pub(crate) struct NumberedSymbols {
+    pub(crate) symbols: DimSymbols,
+    vars: Vec<(Name, ExprRef)>,
+}
+
+impl NumberedSymbols {
+    /// Adds the variables of the dims of a type.
+    pub(crate) fn add(&mut self, ty: &TypeRef) {
+        for var in dim_vars(ty) {
+            if !self.symbols.contains(var) {
+                // The symbols have the same names in every call, so that few expressions are interned.
+                let name = Name::new(&format!("v{}", self.vars.len()));
+                self.symbols.insert(var, name);
+                self.vars.push((name, var.clone()));
+            }
+        }
+    }
+
+    /// Converts a type of PTIR back; returns none if a dim is unknown or a part has no type in the front end.
+    pub(crate) fn restore(&self, ty: &ValueType) -> Option<TypeRef> {
+        match ty {
+            ValueType::Tensor(ty) if ty.rank() == 0 => Some(Type::scalar(ty.dtype)),
+            ValueType::Tensor(ty) => {
+                let dims = ty.dims.iter().map(|&dim| self.restore_dim(dim));
+                Some(Type::tensor(ty.dtype, dims.collect::<Option<Vec<_>>>()?))
+            }
+            ValueType::Tuple(types) => {
+                let types = types.iter().map(|ty| self.restore(ty));
+                Some(Type::tuple(types.collect::<Option<Vec<_>>>()?))
+            }
+            _ => None,
+        }
+    }
+
+    fn restore_dim(&self, dim: Dim) -> Option<ExprRef> {
+        if let Some(known) = dim.known() {
+            return i64::try_from(known).ok().map(Expr::dim);
+        }
+        // All variables have one integer type, which is that of the whole expression.
+        let expr = dim.to_expr()?;
+        let used = expr.symbols();
+        let mut dtypes = self.vars.iter().filter(|(name, _)| used.contains(name));
+        let dtype = dtypes.next()?.1.ty().as_scalar().filter(|dtype| dtype.is_integer())?;
+        if dtypes.any(|(_, var)| var.ty().as_scalar() != Some(dtype)) {
+            return None;
+        }
+        let mut builder = DimRestorer { vars: &self.vars, dtype, exprs: Vec::new() };
+        let root = expr.build(&mut builder)?;
+        builder.exprs.get(root).cloned()
+    }
+}
+
+/// A builder of front-end expressions from dims.
+struct DimRestorer<'a> {
+    vars: &'a [(Name, ExprRef)],
+    dtype: DataType,
+    exprs: Vec<ExprRef>,
+}
+
+impl DimRestorer<'_> {
+    fn push(&mut self, expr: ExprRef) -> Option<usize> {
+        self.exprs.push(expr);
+        Some(self.exprs.len() - 1)
+    }
+
+    fn binary(&mut self, op: BinaryOp, a: usize, b: usize) -> Option<usize> {
+        let expr = Expr::binary(op, &self.exprs[a], &self.exprs[b], self.dtype, Span::unknown());
+        self.push(expr)
+    }
+}
+
+impl DimBuilder for DimRestorer<'_> {
+    type Value = usize;
+
+    fn known(&self, _expr: DimExpr) -> Option<usize> {
+        None
+    }
+
+    fn record(&mut self, _expr: DimExpr, _value: usize) {}
+
+    fn constant(&mut self, number: i64) -> Option<usize> {
+        let expr = Expr::const_int(number, self.dtype, Span::unknown()).ok()?;
+        self.push(expr)
+    }
+
+    fn symbol(&mut self, name: Name) -> Option<usize> {
+        let var = self.vars.iter().find(|(known, _)| *known == name)?.1.clone();
+        self.push(var)
+    }
+
+    fn add(&mut self, a: usize, b: usize) -> Option<usize> {
+        self.binary(BinaryOp::Add, a, b)
+    }
+
+    fn subtract(&mut self, a: usize, b: usize) -> Option<usize> {
+        self.binary(BinaryOp::Sub, a, b)
+    }
+
+    fn multiply(&mut self, a: usize, b: usize) -> Option<usize> {
+        self.binary(BinaryOp::Mul, a, b)
+    }
+
+    fn floordiv(&mut self, a: usize, _of: DimExpr, divisor: i64) -> Option<usize> {
+        let divisor = self.constant(divisor)?;
+        self.binary(BinaryOp::FloorDiv, a, divisor)
+    }
+
+    fn positive_part(&mut self, a: usize) -> Option<usize> {
+        let zero = self.constant(0)?;
+        self.binary(BinaryOp::Max, a, zero)
+    }
+}
+
+/// Returns a simpler form of an integer expression over variables, or the expression itself if it is something else.
+pub(crate) fn simplify_dim(expr: &ExprRef) -> ExprRef {
+    let ty = Type::tensor(DataType::I64, [expr.clone()]);
+    if !crate::nodes::has_few_nodes(&ty) {
+        return expr.clone();
+    }
+    let mut symbols = NumberedSymbols::default();
+    symbols.add(&ty);
+    let simple = symbols.symbols.convert(&ty).ok().and_then(|ty| symbols.restore(&ty));
+    match simple.as_deref() {
+        Some(Type::Tensor { shape, .. }) if shape.len() == 1 => shape[0].clone(),
+        _ => expr.clone(),
+    }
+}

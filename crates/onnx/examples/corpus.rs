@@ -1,0 +1,72 @@
+//! Reads every ONNX model below a folder, writes it back without a pass, and replaces its ops by core ops and back:
+//! `cargo xtask corpus DIR`.
+//!
+//! A model passes if the bytes of its file are written again, and if the second does not need more nodes.
+#![allow(clippy::print_stdout)] // a command talks to its user
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use sapwood_onnx::{LowerLevel, lower_function, read_file, registry, to_model, to_program, write};
+
+fn main() -> ExitCode {
+    let Some(root) = std::env::args().nth(1) else {
+        println!("usage: corpus DIR");
+        return ExitCode::from(2);
+    };
+    let mut files = Vec::new();
+    collect_models(Path::new(&root), &mut files);
+    files.sort();
+    let (mut failed, mut before, mut after) = (0, 0, 0);
+    for file in &files {
+        match check(file) {
+            Ok((old, new)) => {
+                before += old;
+                after += new;
+            }
+            Err(why) => {
+                failed += 1;
+                println!("{}: {why}", file.display());
+            }
+        }
+    }
+    let passed = files.len() - failed;
+    println!(
+        "{passed} of {} models are written as they were; {before} nodes, {after} lowered and raised",
+        files.len()
+    );
+    if failed == 0 && !files.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn collect_models(folder: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        if path.is_dir() {
+            collect_models(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "onnx") {
+            files.push(path);
+        }
+    }
+}
+
+// Returns the numbers of nodes of a model, and of the model lowered and raised.
+fn check(path: &Path) -> Result<(usize, usize), String> {
+    let (model, data) = read_file(path).map_err(|e| e.to_string())?;
+    let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
+    let before = model.count_nodes();
+    let mut module = to_program(model, data, &registry()).map_err(|e| e.to_string())?;
+    let same = to_model(&module.program, Some(&module.source), None).map_err(|e| e.to_string())?;
+    if write(&same).map_err(|e| e.to_string())? != bytes {
+        return Err("it is written with other bytes".into());
+    }
+    for f in module.program.functions_mut() {
+        lower_function(f, LowerLevel::Core);
+    }
+    let raised =
+        to_model(&module.program, Some(&module.source), None).map_err(|e| e.to_string())?;
+    let after = raised.count_nodes();
+    if after > before {
+        return Err(format!("it has {before} nodes, and {after} lowered and raised"));
+    }
+    Ok((before, after))
+}

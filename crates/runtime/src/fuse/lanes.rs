@@ -1,0 +1,634 @@
+//! The element types and the elementwise operations of fused groups, as loops over blocks that the compiler vectorizes.
+
+use sapwood_ptir::eval::{DataType, Native, Num, bf16, f16};
+
+use crate::kernels::math;
+
+/// The type in which the elements of a value are computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LaneType {
+    Bool,
+    I32,
+    U32,
+    I64,
+    F32,
+    F64,
+}
+
+/// A float type that is computed as `f32` and rounded after each operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum NarrowFloat {
+    F16,
+    Bf16,
+}
+
+impl LaneType {
+    /// Returns the lane type of an element type, and the narrow type to round to; `None` if it cannot be fused.
+    pub(super) fn of(dtype: DataType) -> Option<(Self, Option<NarrowFloat>)> {
+        Some(match dtype {
+            DataType::Bool => (Self::Bool, None),
+            DataType::I32 => (Self::I32, None),
+            DataType::U32 => (Self::U32, None),
+            DataType::I64 | DataType::Index => (Self::I64, None),
+            DataType::F32 => (Self::F32, None),
+            DataType::F64 => (Self::F64, None),
+            DataType::F16 => (Self::F32, Some(NarrowFloat::F16)),
+            DataType::Bf16 => (Self::F32, Some(NarrowFloat::Bf16)),
+            _ => return None,
+        })
+    }
+
+    pub(super) fn is_float(self) -> bool {
+        matches!(self, Self::F32 | Self::F64)
+    }
+}
+
+/// An operation of one operand.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum UnaryOp {
+    Copy,
+    Neg,
+    Abs,
+    Not,
+    Floor,
+    Ceil,
+    Exp,
+    Log,
+    Sqrt,
+    Rsqrt,
+    Tanh,
+    Logistic,
+    Erf,
+    Erfc,
+    /// A function without a vector form, computed as `f64`.
+    Scalar(fn(f64) -> f64),
+}
+
+/// An operation of two operands.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Max,
+    Min,
+    And,
+    Or,
+    Xor,
+    Shl,
+    ShrLogical,
+    ShrArithmetic,
+    /// A function without a vector form, computed as `f64`.
+    Scalar(fn(f64, f64) -> f64),
+}
+
+/// The relation of a comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Relation {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+/// The operation of a reduction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ReduceOp {
+    Sum,
+    Prod,
+    Max,
+    Min,
+}
+
+/// The elements of an operand within a block.
+#[derive(Clone, Copy)]
+pub(super) enum Source<'a, T> {
+    Splat(T),
+    Dense(&'a [T]),
+}
+
+/// The type of the elements of a register.
+pub(super) trait Lane: Native + Num + PartialOrd {
+    /// Applies an operation; one that the type does not have copies the operand, which the compiler of groups prevents.
+    fn unary(op: UnaryOp, to: &mut [Self], from: Source<'_, Self>);
+    /// Applies an operation.
+    fn binary(op: BinaryOp, to: &mut [Self], x: Source<'_, Self>, y: Source<'_, Self>);
+    /// Returns the larger operand, NaN if either is NaN. The order of zeros is not fixed.
+    fn max(self, other: Self) -> Self;
+    /// Returns the smaller operand, NaN if either is NaN. The order of zeros is not fixed.
+    fn min(self, other: Self) -> Self;
+    /// Returns the sum, without a canonical NaN.
+    fn plus(self, other: Self) -> Self;
+    /// Returns the product, without a canonical NaN.
+    fn times(self, other: Self) -> Self;
+}
+
+// The loops of this file have no closures around them: a closure that is not inlined is compiled without the vector instructions of its caller.
+#[inline(always)]
+fn map<T: Copy, U: Copy>(to: &mut [U], from: Source<'_, T>, f: impl Fn(T) -> U) {
+    match from {
+        Source::Splat(x) => to.fill(f(x)),
+        Source::Dense(all) => {
+            for (y, &x) in to.iter_mut().zip(all) {
+                *y = f(x);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn zip<T: Copy, U: Copy>(to: &mut [U], x: Source<'_, T>, y: Source<'_, T>, f: impl Fn(T, T) -> U) {
+    match (x, y) {
+        (Source::Dense(xs), Source::Dense(ys)) => {
+            for (z, (&x, &y)) in to.iter_mut().zip(xs.iter().zip(ys)) {
+                *z = f(x, y);
+            }
+        }
+        (Source::Dense(xs), Source::Splat(y)) => {
+            for (z, &x) in to.iter_mut().zip(xs) {
+                *z = f(x, y);
+            }
+        }
+        (Source::Splat(x), Source::Dense(ys)) => {
+            for (z, &y) in to.iter_mut().zip(ys) {
+                *z = f(x, y);
+            }
+        }
+        (Source::Splat(x), Source::Splat(y)) => to.fill(f(x, y)),
+    }
+}
+
+#[inline(never)]
+fn map_scalar<T: Copy, U: Copy>(to: &mut [U], from: Source<'_, T>, f: &dyn Fn(T) -> U) {
+    map(to, from, f);
+}
+
+#[inline(never)]
+fn zip_scalar<T: Copy, U: Copy>(
+    to: &mut [U],
+    x: Source<'_, T>,
+    y: Source<'_, T>,
+    f: &dyn Fn(T, T) -> U,
+) {
+    zip(to, x, y, f);
+}
+
+/// Compares elements.
+#[inline(always)]
+pub(super) fn compare<T: PartialOrd + Copy>(
+    relation: Relation,
+    to: &mut [bool],
+    x: Source<'_, T>,
+    y: Source<'_, T>,
+) {
+    match relation {
+        Relation::Eq => zip(to, x, y, |x, y| x == y),
+        Relation::Ne => zip(to, x, y, |x, y| x != y),
+        Relation::Lt => zip(to, x, y, |x, y| x < y),
+        Relation::Le => zip(to, x, y, |x, y| x <= y),
+        Relation::Gt => zip(to, x, y, |x, y| x > y),
+        Relation::Ge => zip(to, x, y, |x, y| x >= y),
+    }
+}
+
+/// Selects elements by a predicate.
+#[inline(always)]
+pub(super) fn select<T: Copy>(
+    to: &mut [T],
+    pred: Source<'_, bool>,
+    yes: Source<'_, T>,
+    no: Source<'_, T>,
+) {
+    let pred = match pred {
+        Source::Dense(pred) => pred,
+        Source::Splat(pred) => return map(to, if pred { yes } else { no }, |x| x),
+    };
+    let chosen = to.iter_mut().zip(pred);
+    match (yes, no) {
+        (Source::Dense(a), Source::Dense(b)) => {
+            for ((y, &p), (&a, &b)) in chosen.zip(a.iter().zip(b)) {
+                *y = if p { a } else { b };
+            }
+        }
+        (Source::Dense(a), Source::Splat(b)) => {
+            for ((y, &p), &a) in chosen.zip(a) {
+                *y = if p { a } else { b };
+            }
+        }
+        (Source::Splat(a), Source::Dense(b)) => {
+            for ((y, &p), &b) in chosen.zip(b) {
+                *y = if p { a } else { b };
+            }
+        }
+        (Source::Splat(a), Source::Splat(b)) => {
+            for (y, &p) in chosen {
+                *y = if p { a } else { b };
+            }
+        }
+    }
+}
+
+/// Repeats each element of a column along its row.
+#[inline(always)]
+pub(super) fn spread<T: Copy>(to: &mut [T], from: Source<'_, T>, columns: usize) {
+    match from {
+        Source::Splat(x) => to.fill(x),
+        Source::Dense(all) => {
+            for (row, &x) in to.chunks_exact_mut(columns).zip(all) {
+                row.fill(x);
+            }
+        }
+    }
+}
+
+/// The number of partial results of a row: two vectors of the widest kind.
+const PARTIALS: usize = 32;
+
+#[inline(always)]
+fn reduce_row<T: Copy>(row: &[T], start: T, f: impl Fn(T, T) -> T) -> T {
+    if row.len() < PARTIALS {
+        let mut y = start;
+        for &x in row {
+            y = f(y, x);
+        }
+        return y;
+    }
+    let mut partials = [start; PARTIALS];
+    let chunks = row.chunks_exact(PARTIALS);
+    let rest = chunks.remainder();
+    for chunk in chunks {
+        for (partial, &x) in partials.iter_mut().zip(chunk) {
+            *partial = f(*partial, x);
+        }
+    }
+    let mut width = PARTIALS / 2;
+    while width > 0 {
+        for i in 0..width {
+            partials[i] = f(partials[i], partials[i + width]);
+        }
+        width /= 2;
+    }
+    let mut y = partials[0];
+    for &x in rest {
+        y = f(y, x);
+    }
+    y
+}
+
+/// Reduces each row of a block to one element.
+#[inline(always)]
+pub(super) fn reduce<T: Lane>(op: ReduceOp, to: &mut [T], from: Source<'_, T>, columns: usize) {
+    let all = match from {
+        Source::Dense(all) => all,
+        Source::Splat(x) => {
+            let row = vec![x; columns];
+            let mut one = [T::ZERO];
+            reduce(op, &mut one, Source::Dense(&row), columns);
+            return to.fill(one[0]);
+        }
+    };
+    match op {
+        ReduceOp::Sum => reduce_rows(to, all, columns, T::ZERO, T::plus),
+        // In order: partial products may overflow where the product of all does not.
+        ReduceOp::Prod => {
+            for (y, row) in to.iter_mut().zip(all.chunks_exact(columns)) {
+                *y = row.iter().fold(T::ONE, |y, &x| y.times(x));
+            }
+        }
+        ReduceOp::Max => reduce_rows(to, all, columns, T::LOWEST, T::max),
+        ReduceOp::Min => reduce_rows(to, all, columns, T::HIGHEST, T::min),
+    }
+}
+
+#[inline(always)]
+fn reduce_rows<T: Copy>(to: &mut [T], all: &[T], columns: usize, start: T, f: impl Fn(T, T) -> T) {
+    for (y, row) in to.iter_mut().zip(all.chunks_exact(columns)) {
+        *y = reduce_row(row, start, &f);
+    }
+}
+
+macro_rules! float_lane {
+    ($ty:ident, $vector:expr) => {
+        impl Lane for $ty {
+            #[inline(always)]
+            fn unary(op: UnaryOp, to: &mut [Self], from: Source<'_, Self>) {
+                match op {
+                    UnaryOp::Copy | UnaryOp::Not => map(to, from, |x| x),
+                    UnaryOp::Neg => map(to, from, |x| -x),
+                    UnaryOp::Abs => map(to, from, |x: $ty| x.abs()),
+                    UnaryOp::Sqrt => map(to, from, |x: $ty| x.sqrt()),
+                    UnaryOp::Rsqrt => map(to, from, |x: $ty| 1.0 / x.sqrt()),
+                    UnaryOp::Floor => map(to, from, |x: $ty| x.floor()),
+                    UnaryOp::Ceil => map(to, from, |x: $ty| x.ceil()),
+                    UnaryOp::Scalar(f) => {
+                        map_scalar(to, from, &|x: $ty| f(f64::from(x)) as $ty);
+                    }
+                    other => $vector(other, to, from),
+                }
+            }
+            #[inline(always)]
+            fn binary(op: BinaryOp, to: &mut [Self], x: Source<'_, Self>, y: Source<'_, Self>) {
+                match op {
+                    BinaryOp::Add => zip(to, x, y, |x, y| x + y),
+                    BinaryOp::Sub => zip(to, x, y, |x, y| x - y),
+                    BinaryOp::Mul => zip(to, x, y, |x, y| x * y),
+                    BinaryOp::Div => zip(to, x, y, |x, y| x / y),
+                    BinaryOp::Max => zip(to, x, y, Lane::max),
+                    BinaryOp::Min => zip(to, x, y, Lane::min),
+                    BinaryOp::Scalar(f) => {
+                        zip_scalar(to, x, y, &|x: $ty, y: $ty| f(f64::from(x), f64::from(y)) as $ty)
+                    }
+                    _ => map(to, x, |x| x),
+                }
+            }
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                if other > self || other.is_nan() { other } else { self }
+            }
+            #[inline(always)]
+            fn min(self, other: Self) -> Self {
+                if other < self || other.is_nan() { other } else { self }
+            }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self * other
+            }
+        }
+    };
+}
+
+#[inline(always)]
+fn f32_functions(op: UnaryOp, to: &mut [f32], from: Source<'_, f32>) {
+    match op {
+        UnaryOp::Exp => map(to, from, math::exp),
+        UnaryOp::Log => map(to, from, math::log),
+        UnaryOp::Tanh => map(to, from, math::tanh),
+        UnaryOp::Logistic => map(to, from, math::logistic),
+        UnaryOp::Erf => map(to, from, math::erf),
+        UnaryOp::Erfc => map(to, from, math::erfc),
+        _ => map(to, from, |x| x),
+    }
+}
+
+// The functions of `f64` have no vector form; the compiler of groups uses `Scalar` for them.
+#[inline(always)]
+fn f64_functions(_: UnaryOp, to: &mut [f64], from: Source<'_, f64>) {
+    map(to, from, |x| x);
+}
+
+float_lane!(f32, f32_functions);
+float_lane!(f64, f64_functions);
+
+macro_rules! int_lane {
+    ($($ty:ident, $unsigned:ident, $signed:ident);*) => {$(
+        impl Lane for $ty {
+            #[inline(always)]
+            fn unary(op: UnaryOp, to: &mut [Self], from: Source<'_, Self>) {
+                match op {
+                    UnaryOp::Neg => map(to, from, |x: $ty| x.wrapping_neg()),
+                    UnaryOp::Abs => map(to, from, |x: $ty| if Num::smaller(x, 0) == x { x.wrapping_neg() } else { x }),
+                    UnaryOp::Not => map(to, from, |x: $ty| !x),
+                    _ => map(to, from, |x| x),
+                }
+            }
+            #[inline(always)]
+            fn binary(op: BinaryOp, to: &mut [Self], x: Source<'_, Self>, y: Source<'_, Self>) {
+                const BITS: $unsigned = <$ty>::BITS as $unsigned;
+                match op {
+                    BinaryOp::Add => zip(to, x, y, |x: $ty, y| x.wrapping_add(y)),
+                    BinaryOp::Sub => zip(to, x, y, |x: $ty, y| x.wrapping_sub(y)),
+                    BinaryOp::Mul => zip(to, x, y, |x: $ty, y| x.wrapping_mul(y)),
+                    BinaryOp::Div => zip(to, x, y, |x: $ty, y| Num::div(x, y)),
+                    BinaryOp::Max => zip(to, x, y, |x: $ty, y| Ord::max(x, y)),
+                    BinaryOp::Min => zip(to, x, y, |x: $ty, y| Ord::min(x, y)),
+                    BinaryOp::And => zip(to, x, y, |x: $ty, y| x & y),
+                    BinaryOp::Or => zip(to, x, y, |x: $ty, y| x | y),
+                    BinaryOp::Xor => zip(to, x, y, |x: $ty, y| x ^ y),
+                    // Amounts of the width or more give zero, or copies of the highest bit.
+                    BinaryOp::Shl => zip(to, x, y, |x: $ty, y| {
+                        let n = y as $unsigned;
+                        if n < BITS { x.wrapping_shl(n as u32) } else { 0 }
+                    }),
+                    BinaryOp::ShrLogical => zip(to, x, y, |x: $ty, y| {
+                        let n = y as $unsigned;
+                        if n < BITS { (x as $unsigned).wrapping_shr(n as u32) as $ty } else { 0 }
+                    }),
+                    BinaryOp::ShrArithmetic => zip(to, x, y, |x: $ty, y| {
+                        let n = Ord::min(y as $unsigned, BITS - 1);
+                        (x as $signed).wrapping_shr(n as u32) as $ty
+                    }),
+                    BinaryOp::Scalar(_) => map(to, x, |x| x),
+                }
+            }
+            #[inline(always)]
+            fn max(self, other: Self) -> Self { Ord::max(self, other) }
+            #[inline(always)]
+            fn min(self, other: Self) -> Self { Ord::min(self, other) }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self { self.wrapping_add(other) }
+            #[inline(always)]
+            fn times(self, other: Self) -> Self { self.wrapping_mul(other) }
+        }
+    )*};
+}
+int_lane!(i32, u32, i32; u32, u32, i32; i64, u64, i64);
+
+impl Lane for bool {
+    #[inline(always)]
+    fn unary(op: UnaryOp, to: &mut [Self], from: Source<'_, Self>) {
+        match op {
+            UnaryOp::Not => map(to, from, |x: bool| !x),
+            _ => map(to, from, |x| x),
+        }
+    }
+    #[inline(always)]
+    fn binary(op: BinaryOp, to: &mut [Self], x: Source<'_, Self>, y: Source<'_, Self>) {
+        match op {
+            BinaryOp::Add | BinaryOp::Or | BinaryOp::Max => zip(to, x, y, |x: bool, y| x | y),
+            BinaryOp::Mul | BinaryOp::And | BinaryOp::Min => zip(to, x, y, |x: bool, y| x & y),
+            BinaryOp::Xor => zip(to, x, y, |x: bool, y| x ^ y),
+            _ => map(to, x, |x| x),
+        }
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self | other
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self & other
+    }
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self | other
+    }
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        self & other
+    }
+}
+
+/// An element type that blocks are converted from and to.
+pub(super) trait Convert<T>: Copy {
+    fn convert(x: T) -> Self;
+}
+
+macro_rules! convert {
+    ($($from:ident => $($to:ident)*;)*) => {$($(
+        impl Convert<$from> for $to {
+            // Floats are rounded towards zero and saturate; NaN gives zero. Integers wrap.
+            #[inline(always)]
+            fn convert(x: $from) -> Self { x as $to }
+        }
+    )*)*};
+}
+convert! {
+    bool => i32 u32 i64;
+    i32 => i32 u32 i64 f32 f64;
+    u32 => i32 u32 i64 f32 f64;
+    i64 => i32 u32 i64 f32 f64;
+    f32 => i32 u32 i64 f32 f64;
+    f64 => i32 u32 i64 f32 f64;
+}
+
+macro_rules! convert_bool {
+    ($($from:ident $zero:literal;)*) => {$(
+        impl Convert<$from> for bool {
+            #[inline(always)]
+            fn convert(x: $from) -> Self { x != $zero }
+        }
+    )*};
+}
+convert_bool! { i32 0; u32 0; i64 0; f32 0.0; f64 0.0; }
+
+impl Convert<bool> for bool {
+    #[inline(always)]
+    fn convert(x: bool) -> Self {
+        x
+    }
+}
+
+impl Convert<bool> for f32 {
+    #[inline(always)]
+    fn convert(x: bool) -> Self {
+        f32::from(u8::from(x))
+    }
+}
+
+impl Convert<bool> for f64 {
+    #[inline(always)]
+    fn convert(x: bool) -> Self {
+        f64::from(u8::from(x))
+    }
+}
+
+/// Converts elements.
+#[inline(always)]
+pub(super) fn convert<T: Copy, U: Convert<T>>(to: &mut [U], from: Source<'_, T>) {
+    map(to, from, U::convert);
+}
+
+/// A storage type of narrow floats.
+pub(super) trait Narrow: Native {
+    fn widen(self) -> f32;
+    fn narrow(x: f32) -> Self;
+}
+
+impl Narrow for bf16 {
+    #[inline(always)]
+    fn widen(self) -> f32 {
+        f32::from_bits(u32::from(self.to_bits()) << 16)
+    }
+    #[inline(always)]
+    fn narrow(x: f32) -> Self {
+        Self::from_bits((round_bf16(x).to_bits() >> 16) as u16)
+    }
+}
+
+impl Narrow for f16 {
+    #[inline(always)]
+    fn widen(self) -> f32 {
+        // The exponent and fraction move to their places in an f32, and the bias is corrected by a product, which also normalizes denormals.
+        let bits = u32::from(self.to_bits());
+        let magnitude = f32::from_bits((bits & 0x7fff) << 13) * f32::from_bits(0x7780_0000);
+        let special = f32::from_bits((bits & 0x7fff) << 13 | 0x7f80_0000);
+        let wide = if bits & 0x7c00 == 0x7c00 { special } else { magnitude };
+        f32::from_bits(wide.to_bits() | (bits & 0x8000) << 16)
+    }
+    #[inline(always)]
+    fn narrow(x: f32) -> Self {
+        let rounded = round_f16(x);
+        let bits = rounded.to_bits();
+        let magnitude = f32::from_bits(bits & 0x7fff_ffff) * f32::from_bits(0x0780_0000);
+        let finite = magnitude.to_bits() >> 13;
+        let special = if rounded.is_nan() { 0x7e00 } else { 0x7c00 };
+        let half = if rounded.is_finite() { finite } else { special };
+        Self::from_bits((half | bits >> 16 & 0x8000) as u16)
+    }
+}
+
+/// Rounds to the nearest bf16, ties to even.
+#[inline(always)]
+pub(super) fn round_bf16(x: f32) -> f32 {
+    let bits = x.to_bits();
+    let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) & 0xffff_0000;
+    if x.is_nan() { f32::NAN } else { f32::from_bits(rounded) }
+}
+
+/// Rounds to the nearest f16, ties to even.
+#[inline(always)]
+pub(super) fn round_f16(x: f32) -> f32 {
+    let a = x.abs().min(131_072.0);
+    // Adding and subtracting 2^13 times the power of two of the number rounds it to 11 bits; below 2^-14 the spacing is fixed.
+    let power = f32::from_bits(a.to_bits() & 0x7f80_0000);
+    let shift = if power < 6.103_515_6e-5 { 6.103_515_6e-5 } else { power } * 12288.0;
+    let rounded = (a + shift) - shift;
+    let limited = if rounded > 65504.0 { f32::INFINITY } else { rounded };
+    if x.is_nan() { f32::NAN } else { limited.copysign(x) }
+}
+
+/// Rounds a block to a narrow type.
+#[inline(always)]
+pub(super) fn round(narrow: NarrowFloat, to: &mut [f32], from: Source<'_, f32>) {
+    match narrow {
+        NarrowFloat::F16 => map(to, from, round_f16),
+        NarrowFloat::Bf16 => map(to, from, round_bf16),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn narrow_floats_convert_both_ways() {
+        for bits in 0..=u16::MAX {
+            let (x, y) = (f16::from_bits(bits), bf16::from_bits(bits));
+            let (wide, other) = (Narrow::widen(x), Narrow::widen(y));
+            assert!(wide == x.to_f32() || wide.is_nan() && x.is_nan(), "{bits:x}");
+            assert!(other == y.to_f32() || other.is_nan() && y.is_nan(), "{bits:x}");
+            let back = <f16 as Narrow>::narrow(wide);
+            assert!(back.to_bits() == bits || x.is_nan() && back.is_nan(), "{bits:x}");
+            let back = <bf16 as Narrow>::narrow(other);
+            assert!(back.to_bits() == bits || y.is_nan() && back.is_nan(), "{bits:x}");
+        }
+    }
+
+    #[test]
+    fn narrow_floats_are_rounded_to_even() {
+        for i in 0..u32::MAX / 977 {
+            let x = f32::from_bits(i * 977);
+            let (a, b) = (<f16 as Narrow>::narrow(x), f16::from_f32(x));
+            assert!(a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(), "{x:e}: {a} {b}");
+            let (a, b) = (<bf16 as Narrow>::narrow(x), bf16::from_f32(x));
+            assert!(a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(), "{x:e}: {a} {b}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Views of tensors: elements at strides, without a copy.
+
+use smallvec::SmallVec;
+
+pub(super) type Extents = SmallVec<[usize; 4]>;
+
+/// The positions of the elements of a view in the elements of its base: `offset` plus the sum of each index times its stride.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Strided {
+    pub(super) shape: Extents,
+    pub(super) strides: Extents,
+    pub(super) offset: usize,
+}
+
+impl Strided {
+    /// Returns the view of all elements of a tensor, row-major.
+    pub(super) fn dense(shape: &[usize]) -> Self {
+        let mut strides = Extents::from_elem(0, shape.len());
+        let mut stride = 1usize;
+        for (axis, &extent) in shape.iter().enumerate().rev() {
+            strides[axis] = stride;
+            stride = stride.saturating_mul(extent.max(1));
+        }
+        Self { shape: Extents::from_slice(shape), strides, offset: 0 }
+    }
+
+    /// Returns the view whose axis `dims[i]` is axis `i` of this one; the other axes, and axes of extent one, repeat.
+    pub(super) fn broadcast(&self, dims: &[usize], shape: &[usize]) -> Option<Self> {
+        let mut strides = Extents::from_elem(0, shape.len());
+        for (axis, &to) in dims.iter().enumerate() {
+            if self.shape.get(axis)? == shape.get(to)? {
+                strides[to] = self.strides[axis];
+            } else if self.shape[axis] != 1 {
+                return None;
+            }
+        }
+        Some(Self { shape: Extents::from_slice(shape), strides, offset: self.offset })
+    }
+
+    /// Returns the view with other extents, if strides can express it.
+    pub(super) fn reshape(&self, shape: &[usize]) -> Option<Self> {
+        if let [(_, stride @ (0 | 1))] = self.collapsed()[..] {
+            let mut dense = Self::dense(shape);
+            dense.strides.iter_mut().for_each(|s| *s *= stride);
+            return Some(Self { offset: self.offset, ..dense });
+        }
+        // Otherwise only axes of extent one may come and go.
+        let mut kept = (0..self.shape.len()).filter(|&a| self.shape[a] != 1);
+        let mut strides = Extents::from_elem(0, shape.len());
+        for (axis, &extent) in shape.iter().enumerate().filter(|&(_, &n)| n != 1) {
+            let from = kept.next()?;
+            if self.shape[from] != extent {
+                return None;
+            }
+            strides[axis] = self.strides[from];
+        }
+        kept.next().is_none().then(|| Self {
+            shape: Extents::from_slice(shape),
+            strides,
+            offset: self.offset,
+        })
+    }
+
+    /// Returns the view of a part: from `starts` on, every `steps`-th element.
+    pub(super) fn slice(&self, starts: &[usize], steps: &[usize], shape: &[usize]) -> Self {
+        let offset = starts.iter().zip(&self.strides).map(|(&n, &s)| n * s).sum::<usize>();
+        let strides = self.strides.iter().zip(steps).map(|(&s, &n)| s * n).collect();
+        Self { shape: Extents::from_slice(shape), strides, offset: self.offset + offset }
+    }
+
+    /// Returns extents and strides with as few axes as possible; at least one.
+    pub(super) fn collapsed(&self) -> SmallVec<[(usize, usize); 4]> {
+        let mut axes: SmallVec<[(usize, usize); 4]> = SmallVec::new();
+        for (&extent, &stride) in self.shape.iter().zip(&self.strides) {
+            if extent == 1 {
+                continue;
+            }
+            match axes.last_mut() {
+                Some(last) if last.1 == stride * extent => *last = (last.0 * extent, stride),
+                _ => axes.push((extent, stride)),
+            }
+        }
+        if axes.is_empty() {
+            axes.push((1, 1));
+        }
+        axes
+    }
+}
+
+/// Returns the positions of the elements of a view, in order.
+pub(super) fn positions(axes: &[(usize, usize)]) -> Vec<usize> {
+    let mut all = vec![0];
+    for &(extent, stride) in axes {
+        all = all.iter().flat_map(|&at| (0..extent).map(move |i| at + i * stride)).collect();
+    }
+    all
+}
+
+/// Copies the elements of a view from its `start`-th on to `to`.
+#[inline(always)]
+pub(super) fn load<T: Copy, U>(
+    from: &[T],
+    offset: usize,
+    axes: &[(usize, usize)],
+    start: usize,
+    mut to: &mut [U],
+    convert: impl Fn(T) -> U,
+) {
+    let Some((&(extent, stride), outer)) = axes.split_last() else { return };
+    let mut column = start % extent;
+    let mut row = start / extent;
+    // The position of the row, and the index of each outer axis.
+    let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, outer.len());
+    let mut at = offset;
+    for (axis, &(n, s)) in outer.iter().enumerate().rev() {
+        index[axis] = row % n;
+        at += row % n * s;
+        row /= n;
+    }
+    while !to.is_empty() {
+        let now = (extent - column).min(to.len());
+        let (here, rest) = to.split_at_mut(now);
+        to = rest;
+        let first = at + column * stride;
+        match stride {
+            0 => {
+                let x = from[first];
+                for y in here {
+                    *y = convert(x);
+                }
+            }
+            1 => {
+                let all = &from[first..first + now];
+                for (y, &x) in here.iter_mut().zip(all) {
+                    *y = convert(x);
+                }
+            }
+            _ => {
+                let all = from[first..].iter().step_by(stride);
+                for (y, &x) in here.iter_mut().zip(all) {
+                    *y = convert(x);
+                }
+            }
+        }
+        column = 0;
+        for (axis, &(n, s)) in outer.iter().enumerate().rev() {
+            index[axis] += 1;
+            at += s;
+            if index[axis] < n {
+                break;
+            }
+            at -= n * s;
+            index[axis] = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn elements(view: &Strided, from: &[i32]) -> Vec<i32> {
+        let len = view.shape.iter().product();
+        let mut all = vec![0; len];
+        // In blocks of three, to start in the middle of rows.
+        for (number, block) in all.chunks_mut(3).enumerate() {
+            load(from, view.offset, &view.collapsed(), number * 3, block, |x| x);
+        }
+        all
+    }
+
+    #[test]
+    fn views_have_the_elements_of_their_definition() {
+        let from: Vec<i32> = (0..24).collect();
+        let dense = Strided::dense(&[2, 3, 4]);
+        assert_eq!(elements(&dense, &from), from);
+        assert_eq!(dense.collapsed()[..], [(24, 1)]);
+        let part = dense.slice(&[1, 0, 1], &[1, 2, 1], &[1, 2, 3]);
+        assert_eq!(elements(&part, &from), [13, 14, 15, 21, 22, 23]);
+        let repeated = part.broadcast(&[1, 0, 2], &[2, 2, 3]).unwrap();
+        assert_eq!(elements(&repeated, &from), [13, 14, 15, 13, 14, 15, 21, 22, 23, 21, 22, 23]);
+        let flat = part.reshape(&[2, 1, 3]).unwrap();
+        assert_eq!(elements(&flat, &from), [13, 14, 15, 21, 22, 23]);
+        assert_eq!(part.reshape(&[3, 2]), None);
+        let rows = Strided::dense(&[2]).broadcast(&[0], &[2, 3]).unwrap();
+        assert_eq!(elements(&rows, &[7, 8]), [7, 7, 7, 8, 8, 8]);
+        assert_eq!(rows.collapsed()[..], [(2, 1), (3, 0)]);
+        assert_eq!(positions(&repeated.collapsed()), [0, 1, 2, 0, 1, 2, 8, 9, 10, 8, 9, 10]);
+    }
+}

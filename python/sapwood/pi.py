@@ -1,0 +1,200 @@
+"""The names of front-end programs, and `function`, which turns a Python function into one.
+
+The body of a decorated function is never executed by Python: it is read from its source, as `sapwood.ir.parse` reads a text.
+
+>>> from sapwood import ir
+>>> ir.parse("def f(x: pi.INT64) -> pi.INT64:\\n    return x * x\\n").functions["f"].name
+'f'
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import linecache
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from sapwood import _native, ir
+from sapwood._native import DataType
+from sapwood.errors import ParseError
+from sapwood.ir import FunctionType, TensorType, TupleType, UnknownType
+
+__all__ = [
+    "Function",
+    "FunctionType",
+    "TensorType",
+    "TupleType",
+    "UnknownType",
+    "cast",
+    "cond",
+    "function",
+    "global_",
+    "name",
+    "neg",
+    "op",
+    "ops",
+    "program",
+    "range",
+    "result",
+    "seq",
+    "typed",
+    "while_",
+    "xor",
+    "yield_",
+]
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...
+
+else:
+    # The data types: `pi.INT64`.
+    for _dtype in DataType.ALL:
+        globals()[_dtype.name] = _dtype
+        __all__.append(_dtype.name)
+
+
+class Function:
+    """A function of the front-end IR that was written in Python.
+
+    A call interprets it. `function` is its IR, and `program` a program of it and the functions that it calls.
+    """
+
+    def __init__(self, python: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, python)
+        others = dict(_decorated_callees(python))
+        self._callees = others
+        self.function: ir.Function = _read(python, others)
+
+    @property
+    def program(self) -> ir.Program:
+        """A program of this function and of all that it calls."""
+        found: dict[str, Function] = {}
+        pending: list[Function] = [self]
+        while pending:
+            one = pending.pop()
+            known = found.setdefault(one.function.name, one)
+            if known is not one:
+                message = f"two functions are called {one.function.name}: at {known.function.span} and {one.function.span}"
+                raise ParseError(message)
+            pending.extend(other for other in one._callees.values() if found.get(other.function.name) is not other)
+        return ir.Program([one.function for one in found.values()])
+
+    def __call__(self, *args: Any) -> Any:
+        """Interprets the function and returns its result, or a tuple of several."""
+        results = ir.interpret(self.program, self.function.name, *args)
+        return results[0] if len(results) == 1 else results
+
+    def __str__(self) -> str:
+        return str(self.program)
+
+    def __repr__(self) -> str:
+        return f"<pi.Function {self.function.name}>"
+
+
+def function(python: Callable[..., Any]) -> Function:
+    """Turns a Python function into a function of the front-end IR, from its source.
+
+    It may call other decorated functions of its module or of the functions around it. Raises a `sapwood.errors.ParseError` that shows
+    your lines if the function uses Python that the IR does not have, or if its source cannot be found.
+    """
+    if not inspect.isfunction(python):
+        raise TypeError(f"@pi.function expects a function, found {type(python).__name__}")
+    return Function(python)
+
+
+def _source(python: Callable[..., Any]) -> tuple[str, list[str], int]:
+    """Returns the file name, the lines and the number of the first line of a function, decorators included."""
+    code = inspect.unwrap(python).__code__
+    try:
+        lines, first = inspect.getsourcelines(python)
+    except (OSError, TypeError, IndexError, SyntaxError) as error:
+        raise ParseError(
+            f"the source of {python.__qualname__} cannot be found: {error}; "
+            "@pi.function reads a function from its file, so it does not work in `exec` or in an interpreter that keeps no source"
+        ) from None
+    if not any(line.lstrip().startswith(("def ", "async def ")) for line in lines):
+        raise ParseError(f"{python.__qualname__} is not written with `def`: {code.co_filename}:{first}")
+    return code.co_filename, lines, first
+
+
+def _read(python: Callable[..., Any], others: dict[str, Function]) -> ir.Function:
+    filename, lines, first = _source(python)
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    # The lines before the function are empty, so that locations are those of the file.
+    text = "\n" * (first - 1) + "".join(lines)
+    if not linecache.getlines(filename):
+        linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    signatures = [_renamed(other.function, called) for called, other in others.items()]
+    program: ir.Program = _native.ir_parse_indented(text, filename, indent, signatures)
+    functions = list(program.functions.values())
+    if len(functions) != 1:
+        raise ParseError(f"expected one function at {filename}:{first}, found {len(functions)}")
+    return functions[0]
+
+
+def _renamed(node: ir.Function, name: str) -> ir.Function:
+    return node if node.name == name else ir.Function(name, node.params, node.return_types, node.body, node.span)
+
+
+def _decorated_callees(python: Callable[..., Any]) -> Iterator[tuple[str, Function]]:
+    """Finds the decorated functions that a function calls by name."""
+    _, lines, _ = _source(python)
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    try:
+        tree = ast.parse("".join(line[indent:] if line.strip() else line for line in lines))
+    except SyntaxError:
+        return  # The reader of the IR reports it with its place.
+    found = inspect.getclosurevars(python)
+    names = {**found.globals, **found.nonlocals}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            callee = names.get(node.func.id)
+            if isinstance(callee, Function):
+                if callee.function.name != node.func.id:
+                    raise ParseError(f"{python.__qualname__} calls {callee.function.name} by another name, {node.func.id}")
+                yield node.func.id, callee
+
+
+def _only_inside(name: str, doc: str = "") -> Callable[..., NoReturn]:
+    def outside(*_args: Any, **_kwargs: Any) -> NoReturn:
+        raise RuntimeError(f"pi.{name} has a meaning only inside a function that @pi.function decorates")
+
+    outside.__name__ = outside.__qualname__ = name
+    outside.__doc__ = doc
+    return outside
+
+
+class _Ops:
+    """``pi.op.name``: a call of an op."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *_args: Any, **_kwargs: Any) -> NoReturn:
+        _only_inside("op")()
+
+
+op: Any = _Ops()
+cast: Any = _only_inside("cast", '``pi.cast(x, pi.FP32)``: the value as another data type.')
+cond: Any = _only_inside("cond", '``pi.cond(condition)``: the condition of a loop of `while_`, its first statement.')
+global_: Any = _only_inside("global_", '``pi.global_("name")``: a function whose name is not a Python identifier.')
+neg: Any = _only_inside("neg", '``pi.neg(x)``: the negative of a constant, which ``-1`` would make a constant itself.')
+ops: Any = _only_inside("ops", '``with pi.ops():`` a block of assignments.')
+program: Any = _only_inside("program", '``pi.program("name")``: the name of a program, before its functions.')
+range: Any = _only_inside("range", '``for i, (s,) in pi.range(0, n, 1, init_values=[x]):`` a loop that carries values.')
+result: Any = _only_inside("result", '``pi.result(n)``: a value that the loop or conditional before it yields.')
+seq: Any = _only_inside("seq", '``with pi.seq():`` a block of statements.')
+typed: Any = _only_inside("typed", '``pi.typed(x, type)``: an expression whose type does not follow from its parts.')
+while_: Any = _only_inside("while_", '``for (s,) in pi.while_(init_values=[x]):`` a loop with a condition that carries values.')
+xor: Any = _only_inside("xor", '``pi.xor(a, b)``: true if exactly one of two truth values is.')
+yield_: Any = _only_inside("yield_", '``pi.yield_(x)``: the values that a body yields to its loop or conditional.')
+
+
+def name(_text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """States the name of a function that is not a Python identifier; `function` reads it from the source."""
+    return lambda python: python
