@@ -231,7 +231,9 @@ fn replace_several(
             && !rw.is_ordered(inst)
             && !insts[..n].contains(&inst)
     };
-    if !insts.iter().enumerate().all(fits) {
+    // The replacement of an output would read the other output, which is replaced too.
+    let reads_output = || inputs.iter().any(|v| outputs.contains(v));
+    if !insts.iter().enumerate().all(fits) || reads_output() {
         return None;
     }
     let first = insts.iter().copied().min_by_key(|&i| f.order_key(i))?;

@@ -50,18 +50,27 @@ fn without_transpose(
 ///
 /// Floats: exact.
 fn dot_of_transpose(mut op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let lhs = without_transpose(rw, op.lhs, &op.lhs_batch, &op.lhs_contract);
-    let rhs = without_transpose(rw, op.rhs, &op.rhs_batch, &op.rhs_contract);
-    if lhs.is_none() && rhs.is_none() {
-        return None;
-    }
+    replace_operands(&mut op, |operand, batch, contract| {
+        without_transpose(rw, operand, batch, contract)
+    })?;
+    rw.emit(op)
+}
+
+// Replaces an operand with its axes where the function gives another; returns None if it gives none for both.
+fn replace_operands(
+    op: &mut DotGeneral,
+    mut replacement: impl FnMut(Value, &Axes, &Axes) -> Option<(Value, Axes, Axes)>,
+) -> Option<()> {
+    let lhs = replacement(op.lhs, &op.lhs_batch, &op.lhs_contract);
+    let rhs = replacement(op.rhs, &op.rhs_batch, &op.rhs_contract);
+    let changes = lhs.is_some() || rhs.is_some();
     if let Some(lhs) = lhs {
         (op.lhs, op.lhs_batch, op.lhs_contract) = lhs;
     }
     if let Some(rhs) = rhs {
         (op.rhs, op.rhs_batch, op.rhs_contract) = rhs;
     }
-    rw.emit(op)
+    changes.then_some(())
 }
 
 /// `transpose(dot_general(x, y), p) = dot_general(y, x)` if `p` swaps their free axes.
@@ -147,17 +156,9 @@ fn without_free_units(
 fn dot_of_reshape(mut op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
     let ty = rw.result_tensor()?;
     ty.known_shape()?;
-    let lhs = without_free_units(rw, op.lhs, &op.lhs_batch, &op.lhs_contract);
-    let rhs = without_free_units(rw, op.rhs, &op.rhs_batch, &op.rhs_contract);
-    if lhs.is_none() && rhs.is_none() {
-        return None;
-    }
-    if let Some(lhs) = lhs {
-        (op.lhs, op.lhs_batch, op.lhs_contract) = lhs;
-    }
-    if let Some(rhs) = rhs {
-        (op.rhs, op.rhs_batch, op.rhs_contract) = rhs;
-    }
+    replace_operands(&mut op, |operand, batch, contract| {
+        without_free_units(rw, operand, batch, contract)
+    })?;
     let product = rw.emit(op)?;
     emit_reshape(rw, product, ty)
 }

@@ -5,7 +5,7 @@ use crate::pass_options;
 use crate::pipeline::{MakePass, OptionInfo, PassInfo};
 
 impl GreedyPass {
-    /// Returns `optimize`, which applies laws that lower the number of operations of a program.
+    /// Returns `optimize`, which applies laws that lower the cost of a program: operations, bytes or peak memory.
     #[must_use]
     pub fn optimize() -> Self {
         let mut pass = Self::new(&INFO, BasePatterns::Optimization);

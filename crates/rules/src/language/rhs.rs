@@ -84,8 +84,14 @@ pub(super) fn resolve_rhs(
     check_types(resolver, &right)?;
     check_effects(resolver, &right, root)?;
     let own = &resolver.graph.outputs;
-    if right.outputs.iter().any(|o| matches!(o, NewValue::Old(v) if own.contains(v))) {
-        return Err(resolver.report(side.roots[0].span(), "the right side is the left side itself"));
+    let kept =
+        right.outputs.iter().position(|o| matches!(o, NewValue::Old(v) if own.contains(v)));
+    if let Some(at) = kept {
+        let problem = match own.len() {
+            1 => "the right side is the left side itself",
+            _ => "this is an output of the left side; a rule computes each of its outputs anew",
+        };
+        return Err(resolver.report(side.roots[at].span(), problem));
     }
     Ok(right)
 }
