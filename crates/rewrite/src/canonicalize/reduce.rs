@@ -302,6 +302,9 @@ fn reduce_by_name(op: Reduce, rw: &mut Rewrite<'_>) -> Option<Value> {
     rw.emit_parts(&parts)
 }
 
+/// The number of operands of a reduction whose dependence on each other is examined.
+const MAX_REDUCED: usize = 64;
+
 /// `reduce(x, y, f) = reduce(x, f)` if the result for `y` is not used, and the others do not depend on the elements of `y`.
 ///
 /// Floats: exact.
@@ -315,7 +318,7 @@ fn reduce_unused(op: Reduce, rw: &mut Rewrite<'_>) -> Option<Values> {
         of_params.into_iter().all(|p| p.is_some_and(|&p| rw.ty(p) == rw.ty(op.inits[n])))
     };
     let mut leaves: Vec<bool> = (0..count).map(|n| rw.unused(results[n]) && fits(n)).collect();
-    if !leaves.contains(&true) || rw.is_ordered(rw.root()) {
+    if !leaves.contains(&true) || count > MAX_REDUCED || rw.is_ordered(rw.root()) {
         return None;
     }
     let mut reached: Vec<Vec<usize>> = vec![Vec::new(); count];

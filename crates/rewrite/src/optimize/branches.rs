@@ -41,6 +41,9 @@ const MAX_BRANCH_INSTS: usize = 256;
 /// The number of uses of a value among which an equal instruction, or a branch on the same condition, is looked for.
 const MAX_USES: usize = 16;
 
+/// The number of results of merged branches: each merge copies the list.
+const MAX_RESULTS: usize = 64;
+
 fn branch_roots() -> Roots {
     Roots::all([Roots::of::<Cond>(), Roots::of::<Case>()])
 }
@@ -153,6 +156,7 @@ fn merge_into_neighbour(root: InstId, rw: &mut ProgramRewriter<'_>) -> Option<()
             && f.operands(inst).first() == Some(&asked)
             && f.body_of(inst) == f.body_of(root)
             && f.regions(inst).len() == f.regions(root).len()
+            && f.inst_results(inst).len() + f.inst_results(root).len() <= MAX_RESULTS
             && f.is_before(inst, root)
     };
     let mut users = f.uses(asked).take(MAX_USES).map(|one| one.user);

@@ -9,7 +9,7 @@ use crate::canonicalize::tensor_views::{BroadcastView, emit_broadcast};
 use crate::pattern::{Rewrite, RootView, Roots, is_elementwise};
 
 crate::patterns! { "smaller_side":
-    part_of_elementwise hops 1,
+    part_of_elementwise hops 2,
     sum_of_scaled hops 2 when 0 in [Mul, Div, Neg] floats fast,
     dot_of_scaled hops 2 when any in [Mul, Div, Neg] floats fast,
 }
