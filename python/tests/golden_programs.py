@@ -154,6 +154,16 @@ def patterns(case: Case) -> str:
     return str(program)
 
 
+def laws(case: Case) -> str:
+    """Applies a law of `optimize`: it must change functions named `fires…`, and must not change those named `stays…`."""
+    before = ptir.parse(case.program)
+    pipeline = f"optimize{{only={case.value('fires')},float={case.value('floats', 'exact')}}}"
+    after, _ = rewrite.run(before, pipeline)
+    (function,) = before.functions
+    assert (str(before) != str(after)) == function.name.startswith("fires")
+    return str(after)
+
+
 def front_end(case: Case) -> str:
     """Parses and verifies a program, runs passes and prints it."""
     try:

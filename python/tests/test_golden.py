@@ -20,6 +20,7 @@ KINDS = {
     "diff": Kind(".ptir", programs.diff, keys=("mode",)),
     "extract": Kind(".txt", golden_command.run),
     "ir": Kind(".ir", programs.front_end, keys=("level", "pass"), lead="#", diagnostics=True),
+    "laws": Kind(".ptir", programs.laws, keys=("fires", "floats", "values"), prelude="ptir 1"),
     "lower": Kind(".py", programs.lower, lead="#"),
     "match": Kind(".txt", golden_command.run),
     "passes": Kind(".ptir", programs.passes, keys=("pipeline",), prelude="ptir 1"),

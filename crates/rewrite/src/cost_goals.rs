@@ -137,12 +137,15 @@ impl LocalCost {
 /// The number of operands of an instruction among which an operand is looked for that occurs several times.
 const MAX_REPEATED: usize = 8;
 
+/// The number of uses of a value that several replaced instructions share.
+const MAX_SHARED_USES: usize = 16;
+
 fn is_less(new: Amount, old: Amount) -> bool {
     new.plus(Amount::ONE).at_most(old) == Some(true)
 }
 
 /// Returns true if a patch, applied at a root, reaches the goals: see [`CostGoals`]. The instructions that count as removed are the root and those that nothing else
-/// uses, at most `hops` definitions away.
+/// uses, at most `hops` definitions away; other instructions that the patch replaces count like the root.
 pub(crate) fn lowers_cost(
     goals: CostGoals,
     f: &Function,
@@ -152,7 +155,11 @@ pub(crate) fn lowers_cost(
     values: &[ValueId],
 ) -> bool {
     let Some(after) = added_cost(f, patch) else { return false };
-    let before = removed_cost(f, effects, root, hops, &patch.uses(values));
+    let roots: SmallVec<[InstId; 8]> =
+        std::iter::once(root).chain(patch.also_replaced().iter().map(|&(inst, _)| inst)).collect();
+    let replacements: SmallVec<[ValueId; 8]> =
+        values.iter().copied().chain(patch.also_replaced().iter().map(|&(_, by)| by)).collect();
+    let before = removed_cost(f, effects, &roots, hops, &patch.uses(&replacements));
     let never_more = |goal| {
         let (new, old) = (after.amount(goal), before.amount(goal));
         new == old && new != Amount::Unknown || new.at_most(old) == Some(true)
@@ -174,7 +181,7 @@ pub(crate) fn lowers_cost(
 fn added_cost(f: &Function, patch: &Patch) -> Option<LocalCost> {
     let mut added = LocalCost::ZERO;
     let type_of = |value: ValueId| patch.type_of(f, value);
-    let is_complete = patch.has_no_regions();
+    let is_complete = patch.inserts_no_regions();
     for parts in patch.staged_ops() {
         let memory = match f.registry().get(parts.key) {
             Some(def) if def.traffic == Traffic::View => Amount::ZERO,
@@ -193,17 +200,19 @@ fn sum_of_bytes<'a>(types: impl Iterator<Item = &'a ValueType>) -> Amount {
     types.fold(Amount::ZERO, |sum, ty| sum.plus(Amount::bytes(ty)))
 }
 
-// Returns the cost of the root and of the instructions in its body that only serve it. An unknown cost counts as none.
+// Returns the cost of the roots, which are in one body, and of the instructions there that only serve them. An unknown cost counts as none.
 fn removed_cost(
     f: &Function,
     effects: &EffectIndex,
-    root: InstId,
+    roots: &[InstId],
     hops: u8,
     kept: &[ValueId],
 ) -> LocalCost {
     let mut removed = LocalCost::ZERO;
-    let body = f.body_of(root);
-    let mut pending: SmallVec<[(InstId, u8); 8]> = SmallVec::from_slice(&[(root, 0)]);
+    let body = roots.first().and_then(|&root| f.body_of(root));
+    let mut pending: SmallVec<[(InstId, u8); 8]> = roots.iter().map(|&root| (root, 0)).collect();
+    // The definitions that several roots share.
+    let mut shared: SmallVec<[InstId; 4]> = SmallVec::new();
     while let Some((inst, distance)) = pending.pop() {
         let cost = cost::of_inst(f, inst);
         let known = |amount: Amount| if amount == Amount::Unknown { Amount::ZERO } else { amount };
@@ -222,7 +231,15 @@ fn removed_cost(
             let Some(definition) = f.inst_of(operand) else { continue };
             // An operand that the instruction uses twice counts once.
             let is_first = || n < MAX_REPEATED && !operands[..n].contains(&operand);
-            let dies = (f.one_use(operand) || one_user(f, operand) && is_first())
+            let serves_roots = || {
+                distance == 0
+                    && roots.len() > 1
+                    && !shared.contains(&definition)
+                    && f.uses(operand).take(MAX_SHARED_USES + 1).count() <= MAX_SHARED_USES
+                    && f.uses(operand).all(|one| roots.contains(&one.user))
+            };
+            let is_shared = serves_roots();
+            let dies = (f.one_use(operand) || one_user(f, operand) && is_first() || is_shared)
                 && f.body_of(definition) == body
                 && f.inst_results(definition).len() == 1
                 && f.constant_of(operand).is_none()
@@ -230,6 +247,9 @@ fn removed_cost(
                 && !effects.is_ordered(f, definition)
                 && !effects.binds_dims(f, definition);
             if dies {
+                if is_shared {
+                    shared.push(definition);
+                }
                 pending.push((definition, distance + 1));
             }
         }

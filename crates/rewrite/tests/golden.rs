@@ -1,4 +1,4 @@
-//! Golden files of patterns and passes.
+//! Golden files of patterns, laws and passes.
 
 #[allow(dead_code, reason = "golden files are not compared up to NaN")]
 mod meaning;
@@ -11,7 +11,7 @@ use sapwood_ptir::cost::{self, Amount, FunctionCost};
 use sapwood_ptir::{Name, Program, parse};
 use sapwood_rewrite::{
     FloatMode, FrozenPatternSet, GreedyConfig, PASSES, PassManager, PatternSet,
-    apply_patterns_and_fold_greedily, canonicalize,
+    apply_patterns_and_fold_greedily, canonicalize, optimize,
 };
 use sapwood_testing::golden::{Case, Failure, Kind, Runner};
 use sapwood_testing::registry::check_files;
@@ -150,6 +150,74 @@ fn costs_no_more(case: &Case, output: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+// Returns the pipeline that applies the law that a file is about, and no others.
+fn law_pipeline(case: &Case) -> Result<PassManager, Failure> {
+    let law = case.header("fires").ok_or_else(|| Failure::new("no `//! fires:`"))?;
+    let floats = case.header("floats").unwrap_or("exact");
+    let pipeline = format!("optimize{{only={law},float={floats}}}");
+    Ok(PassManager::parse(&pipeline)?.verify_each(true))
+}
+
+// Applies a law to a function: it must change one named `fires…`, and must not change one named `stays…`.
+fn laws(case: &Case) -> Result<String, Failure> {
+    let problem = |p: sapwood_types::Diagnostics| Failure::new(p.to_string());
+    let before = parse(&case.program).map_err(problem)?;
+    let mut after = before.clone();
+    law_pipeline(case)?.run(&mut after)?;
+    let (old, new) = (before.to_string(), after.to_string());
+    for f in before.functions() {
+        let name = f.name();
+        let is_changed = function_text(&old, name) != function_text(&new, name);
+        if is_changed && name.as_str().starts_with("stays") {
+            return Err(Failure::new(format!("the law fires in @{name}")));
+        }
+        if !is_changed && name.as_str().starts_with("fires") {
+            return Err(Failure::new(format!("the law does not fire in @{name}")));
+        }
+    }
+    Ok(new)
+}
+
+// Returns the text of a function in the text of a program.
+fn function_text(program: &str, name: Name) -> Option<&str> {
+    let start = program.find(&format!("func @{name}("))?;
+    let rest = &program[start..];
+    Some(&rest[..rest.find("\n}")?])
+}
+
+fn stays_under_the_law(case: &Case, output: &str) -> Result<(), Failure> {
+    let mut program = parse(output).map_err(|p| Failure::new(p.to_string()))?;
+    law_pipeline(case)?.run(&mut program)?;
+    if program.to_string() == output {
+        return Ok(());
+    }
+    Err(Failure::new("a second run changes it"))
+}
+
+// Checks that a law raises no operations; if they stay the same, it must not raise the bytes either.
+fn becomes_cheaper(case: &Case, output: &str) -> Result<(), Failure> {
+    let costs = |text: &str| -> Result<Vec<FunctionCost>, Failure> {
+        Ok(cost::of_program(&parse(text).map_err(|p| Failure::new(p.to_string()))?))
+    };
+    let after = costs(output)?;
+    for (old, new) in costs(&case.program)?.iter().zip(&after) {
+        let holds = match new.flops == old.flops {
+            true => new.bytes.at_most(old.bytes) != Some(false),
+            false => new.flops.at_most(old.flops) == Some(true) || old.flops == Amount::Unknown,
+        };
+        if !holds {
+            let text = format!("@{} takes {new:?} after and {old:?} before", old.name);
+            return Err(Failure::new(text));
+        }
+    }
+    Ok(())
+}
+
+// Returns the laws that are not canonicalizations as well.
+fn names_of_laws() -> impl Iterator<Item = &'static str> {
+    optimize::LISTS.iter().flat_map(|list| list.entries).map(|entry| entry.name)
+}
+
 // Runs the pipeline of the header.
 fn passes(case: &Case) -> Result<String, Failure> {
     run_pipeline(case, &case.program)
@@ -179,6 +247,9 @@ fn main() -> ExitCode {
     if let Err(problems) = check_files("pattern", names, &root.join("patterns"), "ptir") {
         panic!("{problems}");
     }
+    if let Err(problems) = check_files("law", names_of_laws(), &root.join("laws"), "ptir") {
+        panic!("{problems}");
+    }
     let names = PASSES.iter().map(|p| p.name);
     if let Err(problems) = check_files("pass", names, &root.join("passes"), "ptir") {
         panic!("{problems}");
@@ -190,6 +261,17 @@ fn main() -> ExitCode {
                 .check("a second run changes nothing", stays)
                 .check("before and after agree on random inputs", means_the_same)
                 .check("no cost rises", costs_no_more),
+        )
+        .kind(
+            Kind::new("laws", "ptir", laws)
+                .by_function("ptir 1")
+                .key("fires")
+                .key("floats")
+                .key("values")
+                .check("the output prints back to itself", reads_back)
+                .check("a second run changes nothing", stays_under_the_law)
+                .check("before and after agree on random inputs", means_the_same)
+                .check("it becomes cheaper", becomes_cheaper),
         )
         .kind(
             Kind::new("passes", "ptir", passes)

@@ -12,6 +12,7 @@ const MAX_BRANCH_INSTS: usize = 16;
 
 crate::patterns! { "branch":
     branch_known on [Cond, Case] benefit 3,
+    branch_in_branch on [Cond, Case] benefit 3,
     branch_of_same on [Cond, Case],
     branch_unused on [Cond, Case] benefit 0,
     cond_as_select,
@@ -40,6 +41,32 @@ fn branch_known(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
         }
     };
     rw.inline(*regions.get(chosen)?, &[])
+}
+
+/// The number of enclosing instructions among which a branch on the same condition is looked for.
+const MAX_ENCLOSING: usize = 8;
+
+/// `cond(p, f, g) = f` inside a branch that is taken if `p` is true, and `g` inside one that is taken if it is false; also for `case`.
+///
+/// Floats: exact.
+fn branch_in_branch(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let f = rw.function();
+    let regions = f.regions(op.root);
+    let &asked = f.operands(op.root).first()?;
+    let last = regions.len().checked_sub(1)?;
+    let mut body = f.body_of(op.root)?;
+    for _ in 0..MAX_ENCLOSING {
+        let owner = f.body_owner(body)?;
+        if f.op_key(owner) == f.op_key(op.root) && f.operands(owner).first() == Some(&asked) {
+            let around = f.regions(owner);
+            let taken = around.iter().position(|&region| region == body)?;
+            // The last branch of a `case` is taken for all other indices, too.
+            let is_known = taken + 1 < around.len() || last < around.len();
+            return rw.inline(*regions.get(taken.min(last)).filter(|_| is_known)?, &[]);
+        }
+        body = f.body_of(owner)?;
+    }
+    None
 }
 
 /// `cond(p, yield x, yield x) = x` for `x` from outside; also for `case`, and for one of several results.

@@ -144,8 +144,12 @@ pub(super) fn live_carries(
     live
 }
 
-// Returns the yields of a body that depend on a value. `None` if something ordered depends on it, or too much.
-fn dependent_yields(rw: &Rewrite<'_>, body: BodyId, from: ValueId) -> Option<Vec<usize>> {
+/// Returns the yields of a body that depend on a value. `None` if something ordered depends on it, or too much.
+pub(super) fn dependent_yields(
+    rw: &Rewrite<'_>,
+    body: BodyId,
+    from: ValueId,
+) -> Option<Vec<usize>> {
     let f = rw.function();
     let end = f.terminator(body)?;
     let (mut yields, mut steps) = (Vec::new(), 0);

@@ -7,8 +7,9 @@ use sapwood_ptir::ops::{
 use sapwood_ptir::{Op, TensorType, Value};
 use sapwood_types::DataType;
 
+use super::cast::can_represent_all;
 use super::numeric_constants::{
-    bool_like_result, either_order, inverted_constant, is_any_zero, is_bool, is_complex,
+    bool_like_result, either_order, int_like, inverted_constant, is_any_zero, is_bool, is_complex,
     is_constant, is_float, is_highest, is_int, is_int_or_bool, is_lowest, negated_constant,
     splat_int,
 };
@@ -26,6 +27,7 @@ crate::patterns! { "compare":
     compare_beyond_limit when 1 in constants,
     compare_at_limit when 1 in constants,
     compare_of_negs when 0 in [Neg] and 1 in [Neg],
+    compare_of_casts when 0 in [Cast],
     compare_of_difference when 0 in [Sub, Xor] and 1 in constants floats fast,
     compare_of_sum_with_constant when 0 in [Add] and 1 in constants of [Int],
     compare_of_reversible_with_constant when 0 in [Neg, Not, Sub, Xor] and 1 in constants of [Int, Bool],
@@ -86,6 +88,37 @@ fn compare_with_itself(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     bool_like_result(rw, matches!(op.direction, Direction::Eq | Direction::Le | Direction::Ge))
+}
+
+/// `cast(x) < cast(y) = x < y` if `x` and `y` have one type, and the other type has all its values; also for a constant `y` that is an integer of
+/// the type of `x`.
+///
+/// Likewise for the other directions. Floats in the total order stay, because a cast may change the bits of a NaN.
+///
+/// Floats: exact.
+fn compare_of_casts(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let x = rw.def::<Cast>(op.lhs)?.input;
+    let (from, to) = (rw.dtype(x)?, rw.dtype(op.lhs)?);
+    let is_ordered = |dtype: DataType| !dtype.is_bool() && !dtype.is_complex();
+    let is_kept = is_ordered(from) && is_ordered(to) && can_represent_all(to, from);
+    if !is_kept || op.order != CompareOrder::Partial {
+        return None;
+    }
+    let y = match rw.def::<Cast>(op.rhs) {
+        Some(cast) => cast.input,
+        None => {
+            let number = splat_int(rw, op.rhs)?;
+            let (low, high) = from.integer_range()?;
+            if number < low || number > high {
+                return None;
+            }
+            int_like(rw, x, number)?
+        }
+    };
+    if rw.dtype(y) != Some(from) {
+        return None;
+    }
+    rw.emit(Compare { lhs: x, rhs: y, ..op })
 }
 
 /// `b == true = b`, `b == false = ~b`, and likewise for the other directions.

@@ -1,9 +1,9 @@
 //! Canonicalizations of `dynamic_slice` and `dynamic_update_slice`.
 
-use sapwood_ptir::ops::{DynamicSlice, DynamicUpdateSlice, Slice};
-use sapwood_ptir::{Axes, Dim, Value};
+use sapwood_ptir::ops::{DynamicSlice, DynamicUpdateSlice, Reshape, Slice, Transpose};
+use sapwood_ptir::{Axes, Dim, Value, Values};
 
-use super::tensor_views::{int_element_at, is_certainly_empty};
+use super::tensor_views::{axes_without_units, emit_reshape, int_element_at, is_certainly_empty};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "dynamic":
@@ -11,10 +11,13 @@ crate::patterns! { "dynamic":
     dynamic_slice_of_all when same,
     dynamic_slice_of_whole_axis,
     dynamic_slice_of_update when 0 in [DynamicUpdateSlice],
+    dynamic_slice_of_transpose when 0 in [Transpose],
+    dynamic_slice_of_reshape when 0 in [Reshape],
     dynamic_update_slice_of_all,
     dynamic_update_slice_by_own when 1 in [DynamicSlice],
     dynamic_update_slice_by_nothing,
     dynamic_update_slice_twice when 0 in [DynamicUpdateSlice],
+    dynamic_update_slice_over when 0 in [DynamicUpdateSlice],
 }
 
 /// `dynamic_slice(x, starts) = slice(x)` if the starts are known; they are clamped into `x`.
@@ -67,6 +70,65 @@ fn dynamic_slice_of_update(op: DynamicSlice, rw: &mut Rewrite<'_>) -> Option<Val
     same.then_some(inner.update)
 }
 
+/// `dynamic_slice(transpose(x, p), starts) = transpose(dynamic_slice(x), p)`.
+///
+/// Only if nothing else uses the transposed value, and not into a loop.
+///
+/// Floats: exact.
+fn dynamic_slice_of_transpose(op: DynamicSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Transpose>(op.input)?;
+    if !rw.one_use_here(op.input) {
+        return None;
+    }
+    let (mut starts, mut sizes) = (op.starts.clone(), op.sizes.to_vec());
+    for (to, &from) in inner.perm.iter().enumerate() {
+        starts[from as usize] = op.starts[to];
+        sizes[from as usize] = op.sizes[to];
+    }
+    let input = rw.emit(DynamicSlice { input: inner.input, starts, sizes: sizes.into() })?;
+    rw.emit(Transpose { input, perm: inner.perm })
+}
+
+/// `dynamic_slice(reshape(x), starts) = reshape(dynamic_slice(x))` if the reshape only adds or removes axes of extent one.
+///
+/// Only if nothing else uses the reshaped value, and not into a loop. All dims must be known.
+///
+/// Floats: exact.
+fn dynamic_slice_of_reshape(op: DynamicSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Reshape>(op.input)?;
+    let places = axes_without_units(&rw.shape(inner.input)?, &rw.shape(op.input)?)?;
+    if !rw.one_use_here(op.input) {
+        return None;
+    }
+    let ty = rw.tensor(*op.starts.first()?)?.clone();
+    let mut starts = Values::new();
+    let mut sizes = Vec::new();
+    for place in places {
+        starts.push(match place {
+            Some(axis) => op.starts[axis],
+            None => rw.filled(&ty, 0.0)?,
+        });
+        sizes.push(place.map_or(1, |axis| op.sizes[axis]));
+    }
+    let slice = rw.emit(DynamicSlice { input: inner.input, starts, sizes: sizes.into() })?;
+    emit_reshape(rw, slice, rw.result_tensor()?)
+}
+
+/// Returns the first element of a part of known size along an axis of known extent, if it follows from the start: starts are clamped into the axis.
+pub(super) fn known_start(
+    rw: &mut Rewrite<'_>,
+    start: Value,
+    extent: u64,
+    size: u64,
+) -> Option<i64> {
+    let most = i128::from(extent.checked_sub(size)?);
+    let start = match most {
+        0 => 0,
+        _ => int_element_at(&rw.constant_of(start)?, 0)?,
+    };
+    i64::try_from(start.clamp(0, most)).ok()
+}
+
 fn has_no_unknown_dims(rw: &Rewrite<'_>, value: Value) -> bool {
     rw.tensor(value).is_some_and(|t| !t.dims.contains(&Dim::Unknown))
 }
@@ -108,4 +170,28 @@ fn dynamic_update_slice_twice(op: DynamicUpdateSlice, rw: &mut Rewrite<'_>) -> O
         return None;
     }
     rw.emit(DynamicUpdateSlice { input: inner.input, update: op.update, starts: op.starts })
+}
+
+/// `dynamic_update_slice(dynamic_update_slice(x, u, a), v, b) = dynamic_update_slice(x, v, b)` if `v` covers `u`.
+///
+/// The starts are constants along the axes that `v` does not take whole, and all dims are known.
+///
+/// Floats: exact.
+fn dynamic_update_slice_over(op: DynamicUpdateSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<DynamicUpdateSlice>(op.input)?;
+    let shape = rw.shape(op.input)?;
+    let (below, above) = (rw.shape(inner.update)?, rw.shape(op.update)?);
+    for axis in 0..shape.len() {
+        let (small, large) = (below[axis], above[axis]);
+        if large == shape[axis] {
+            continue;
+        }
+        let first = known_start(rw, op.starts[axis], shape[axis], large)?;
+        let covered = known_start(rw, inner.starts[axis], shape[axis], small)?;
+        let end = |start: i64, size: u64| i128::from(start) + i128::from(size);
+        if covered < first || end(covered, small) > end(first, large) {
+            return None;
+        }
+    }
+    rw.emit(DynamicUpdateSlice { input: inner.input, ..op })
 }

@@ -4,9 +4,10 @@ use sapwood_ptir::ops::{
     ArgMax, ArgMin, Compare, CompareOrder, Direction, Mul, Or, Pad, Reduce, ReduceMax, ReduceMin,
     Reshape, Reverse, Select, Transpose,
 };
-use sapwood_ptir::{Dim, Function, Op, TensorType, Value};
+use sapwood_ptir::{Dim, Function, Op, TensorType, Value, Values};
 use smallvec::SmallVec;
 
+use super::carried_values::{dependent_yields, narrowed_region};
 use super::cast::can_represent_all;
 use super::numeric_constants::int_like;
 use super::reducer::{Reducer, neutral_of_reduction, single_op_reducer};
@@ -30,6 +31,7 @@ crate::patterns! { "reduce":
     reduce_of_pad hops 1 when 0 in [Pad],
     reshape_of_reduce benefit 0 hops 1 when 0 in [NamedReduction],
     reduce_by_name,
+    reduce_unused benefit 0,
     reduce_beside_arg_reduction on [ReduceMin, ReduceMax] hops 1 floats nsz,
     arg_of_one on [ArgMax, ArgMin] when unit or empty,
 }
@@ -298,6 +300,53 @@ fn reduce_by_name(op: Reduce, rw: &mut Rewrite<'_>) -> Option<Value> {
     let mut parts = sapwood_ptir::OpParts::new(combine);
     parts.operands = SmallVec::from_iter([named, init]);
     rw.emit_parts(&parts)
+}
+
+/// The number of operands of a reduction whose dependence on each other is examined.
+const MAX_REDUCED: usize = 64;
+
+/// `reduce(x, y, f) = reduce(x, f)` if the result for `y` is not used, and the others do not depend on the elements of `y`.
+///
+/// Floats: exact.
+fn reduce_unused(op: Reduce, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let count = op.inputs.len();
+    let params = rw.params(op.body);
+    let results: Values = (0..count).map(|n| rw.result(n)).collect::<Option<_>>()?;
+    // An accumulator and an element have the type of the initial value, which takes their place.
+    let fits = |n: usize| {
+        let of_params = [params.get(n), params.get(count + n)];
+        of_params.into_iter().all(|p| p.is_some_and(|&p| rw.ty(p) == rw.ty(op.inits[n])))
+    };
+    let mut leaves: Vec<bool> = (0..count).map(|n| rw.unused(results[n]) && fits(n)).collect();
+    if !leaves.contains(&true) || count > MAX_REDUCED || rw.is_ordered(rw.root()) {
+        return None;
+    }
+    let mut reached: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for n in (0..count).filter(|&n| rw.unused(results[n])) {
+        for param in [params[n], params[count + n]] {
+            match dependent_yields(rw, op.body, param) {
+                Some(yields) => reached[n].extend(yields),
+                None => leaves[n] = false,
+            }
+        }
+    }
+    // What a result that stays depends on stays, too.
+    while let Some(n) = (0..count).find(|&n| leaves[n] && reached[n].iter().any(|&m| !leaves[m])) {
+        leaves[n] = false;
+    }
+    if !leaves.contains(&true) || !leaves.contains(&false) {
+        return None;
+    }
+    let gone: Vec<usize> = (0..count).filter(|&n| leaves[n]).collect();
+    let replaced: Vec<(usize, Value)> =
+        gone.iter().flat_map(|&n| [n, count + n].map(|at| (at, op.inits[n]))).collect();
+    let region = narrowed_region(op.body, &replaced, &gone);
+    let stay =
+        |list: &Values| -> Values { (0..count).filter(|&n| !leaves[n]).map(|n| list[n]).collect() };
+    let (inputs, inits) = (stay(&op.inputs), stay(&op.inits));
+    let left = rw.emit_with_regions(Reduce { inputs, inits, ..op }, &[region])?;
+    let mut left = left.into_iter();
+    (0..count).map(|n| if leaves[n] { Some(results[n]) } else { left.next() }).collect()
 }
 
 /// `arg_max(x, axis) = 0`, `arg_min(x, axis) = 0` if the axis has extent one.

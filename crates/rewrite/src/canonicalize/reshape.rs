@@ -16,6 +16,7 @@ crate::patterns! { "reshape":
     reshape_of_reshape hops 1 when 0 in [Reshape],
     unary_of_reshape hops 1 when 0 in [Reshape],
     elementwise_of_reshapes hops 2 when any in [Reshape],
+    reshape_of_broadcast benefit 0 hops 1 when 0 in [BroadcastView],
     broadcast_beside_reshapes benefit 0 hops 1 when unit,
 }
 
@@ -41,6 +42,44 @@ fn reshape_of_reshape(outer: Reshape, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     emit_reshape(rw, inner.input, ty)
+}
+
+/// `reshape(broadcast(x)) = broadcast(x)` if the reshape only joins or splits axes that the broadcast adds.
+///
+/// All dims must be known. It is tried when nothing else is left to do, so that reshapes move past elementwise ops first. Reshapes that only add
+/// or remove axes of extent one stay.
+///
+/// Floats: exact.
+fn reshape_of_broadcast(op: Reshape, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<BroadcastView>(op.input).filter(BroadcastView::is_certain)?;
+    let (from, to) = (inner.ty.known_shape()?, rw.result_tensor()?.known_shape()?);
+    if axes_without_units(&from, &to).is_some() {
+        return None;
+    }
+    // The axis of the result for each axis of the broadcast that has one of its own.
+    let mut places: Vec<Option<usize>> = vec![None; from.len()];
+    let (mut a, mut b) = (0, 0);
+    while a < from.len() || b < to.len() {
+        let (first, second) = (a, b);
+        let (mut left, mut right) = (1_u64, 1_u64);
+        // The fewest axes of both sides with the same number of elements.
+        while a == first || b == second || left != right {
+            if a < from.len() && (a == first || left < right || b == to.len()) {
+                left = left.checked_mul(from[a]).filter(|&n| n > 0)?;
+                a += 1;
+            } else if b < to.len() {
+                right = right.checked_mul(to[b]).filter(|&n| n > 0)?;
+                b += 1;
+            } else {
+                break;
+            }
+        }
+        if a - first == 1 && b - second == 1 {
+            places[first] = Some(second);
+        }
+    }
+    let dims: AxisList = inner.dims.iter().map(|&axis| places[axis]).collect::<Option<_>>()?;
+    emit_broadcast(rw, inner.input, &dims, rw.result_tensor()?)
 }
 
 /// `f(reshape(x)) = reshape(f(x))` for elementwise `f` of one operand, if the reshape has no other use.

@@ -1,9 +1,12 @@
 //! Canonicalizations of `slice`.
 
-use sapwood_ptir::ops::{Concat, Iota, Pad, Reshape, Reverse, Slice, Transpose};
+use sapwood_ptir::ops::{
+    Concat, DynamicUpdateSlice, Iota, Pad, Reshape, Reverse, Slice, Transpose,
+};
 use sapwood_ptir::{Axes, Dim, Int, TensorLiteral, Value, Values};
 use smallvec::SmallVec;
 
+use super::dynamic::known_start;
 use super::tensor_views::{
     BroadcastView, UniformValue, axes_without_units, emit_broadcast, emit_reshape,
 };
@@ -18,6 +21,7 @@ crate::patterns! { "slice":
     slice_of_reverse when 0 in [Reverse],
     slice_of_transpose when 0 in [Transpose],
     slice_of_iota when 0 in [Iota],
+    slice_of_update when 0 in [DynamicUpdateSlice],
     slice_of_reshape when 0 in [Reshape],
     slice_of_unary hops 1 when 0 in [Unary],
     slice_of_binary_with_uniform when 0 in [Binary],
@@ -230,6 +234,34 @@ fn slice_of_iota(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     rw.emit(Iota { axis: inner.axis, ty: rw.result_tensor()?.clone().into() })
+}
+
+/// `slice(dynamic_update_slice(x, u, starts)) = slice(u)` if it takes only elements of `u`, `slice(x)` if it takes none of them.
+///
+/// The starts along the axes that decide are constants.
+///
+/// Floats: exact.
+fn slice_of_update(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<DynamicUpdateSlice>(op.input)?;
+    let (shape, sizes) = (rw.shape(inner.input)?, rw.shape(inner.update)?);
+    let ranges = nonempty_ranges(&op)?;
+    let mut inside = SliceRanges::new();
+    for (axis, &range) in ranges.iter().enumerate() {
+        let size = i64::try_from(sizes[axis]).ok()?;
+        let Some(start) = known_start(rw, inner.starts[axis], shape[axis], sizes[axis]) else {
+            continue;
+        };
+        if range.last() < start || range.start >= start + size {
+            return emit_slice(rw, inner.input, &ranges);
+        }
+        if range.start >= start && range.last() < start + size {
+            inside.push(range.shifted(-start));
+        }
+    }
+    if inside.len() < ranges.len() {
+        return None;
+    }
+    emit_slice(rw, inner.update, &inside)
 }
 
 // Returns the slice of `x` for a slice of `reshape(x)` that only adds or removes axes of extent one.

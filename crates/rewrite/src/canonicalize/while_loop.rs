@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
+use sapwood_ptir::cost::{Amount, trip_count};
 use sapwood_ptir::ops::While;
 use sapwood_ptir::{
     BodyId, Effects, Function, InstId, Value, ValueDef, ValueId, ValueType, Values,
@@ -13,6 +14,7 @@ use crate::rewriter::refines;
 
 crate::patterns! { "while_loop":
     while_never benefit 3,
+    while_once benefit 3,
     while_invariant benefit 2,
     while_twins,
     while_unused benefit 0,
@@ -56,6 +58,21 @@ fn init_fits_params(cond: BodyId, body: BodyId, n: usize, rw: &Rewrite<'_>) -> b
     let f = rw.function();
     let ty = f.type_id(f.operands(rw.root())[n]);
     f.type_id(rw.params(cond)[n]) == ty && f.type_id(rw.params(body)[n]) == ty
+}
+
+/// `while(x, cond, body) = body(x)` for one step, inlined.
+///
+/// The loop counts from one constant to another.
+///
+/// Floats: exact.
+fn while_once(op: WhileView, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let (f, root) = (rw.function(), rw.root());
+    if trip_count(f, root) != Amount::Known(1) || rw.is_ordered(root) {
+        return None;
+    }
+    let inits: Values = f.operands(root).iter().copied().collect();
+    let fits = (0..inits.len()).all(|n| init_fits_params(op.cond, op.body, n, rw));
+    if fits { rw.inline(op.body, &inits) } else { None }
 }
 
 /// `while(x, …)` with a body that yields the carried `x` itself uses `x` from outside and returns it.

@@ -20,8 +20,8 @@ pub static LIST: PatternList = PatternList {
     }],
 };
 
-/// The name of the pattern. It is not used if memory is a goal: a value that is computed before a loop is alive during the whole loop.
-pub(crate) const INVARIANT_OUT_OF_LOOP: &str = "invariant_out_of_loop";
+/// The name of the pattern.
+pub(super) const INVARIANT_OUT_OF_LOOP: &str = "invariant_out_of_loop";
 
 /// The largest number of bytes and operations of an instruction that leaves a loop which may run no step at all.
 const MAX_SPECULATED_COST: u128 = 4096;
@@ -108,8 +108,8 @@ fn invariants(f: &Function, body: BodyId, runs: Runs) -> Vec<InstId> {
     found
 }
 
-// Returns true if the types of the results have dims that are not known: a loop may introduce symbols of its own.
-fn binds_symbols(f: &Function, inst: InstId) -> bool {
+/// Returns true if the types of the results have dims that are not known: a loop may introduce symbols of its own.
+pub(super) fn binds_symbols(f: &Function, inst: InstId) -> bool {
     let is_open = |value: ValueId| {
         f.value_type(value).as_tensor().is_none_or(|ty| ty.known_shape().is_none())
     };

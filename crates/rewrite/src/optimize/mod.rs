@@ -12,6 +12,7 @@
 //! | `smaller_side` | Elementwise work on the smaller side of a slice, a sum or a product. |
 //! | `batch`, `unrolled`, `loops` | Isomorphic computations as one: unrolled loops, maps and reductions that are written as loops. |
 //! | `invariant` | Loop-invariant code. |
+//! | `branches` | Instructions that branches have in common, and neighbouring branches with one condition. |
 //!
 //! A law proposes a replacement; the driver compares its cost with that of the instructions that it replaces, and applies it only if it
 //! [reaches the goals](crate::CostGoals). So a law needs no cost model of its own, and the pass ends. Unlike canonicalizations, the laws may replace few instructions by many.
@@ -19,6 +20,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
 mod batch;
+pub mod branches;
 pub mod chain;
 pub mod common_factor;
 pub mod diagonal;
@@ -47,6 +49,14 @@ pub static LISTS: &[&PatternList] = &[
     &unrolled::LIST,
     &loops::LIST,
     &invariant::LIST,
+    &branches::LIST,
+];
+
+/// The patterns that are not used if memory is a goal: what they move out of a loop or a branch is alive during all of it.
+pub(crate) const NOT_FOR_MEMORY: [&str; 3] = [
+    invariant::INVARIANT_OUT_OF_LOOP,
+    branches::COMMON_OUT_OF_BRANCHES,
+    branches::NEIGHBOURING_BRANCHES,
 ];
 
 /// Canonicalizations that are laws, too: elementwise ops before a broadcast.

@@ -1,6 +1,6 @@
 //! Products with operands that repeat their elements.
 
-use sapwood_ptir::ops::{DotGeneral, ReduceSum};
+use sapwood_ptir::ops::{DotGeneral, ReduceSum, Transpose};
 use sapwood_ptir::{Axes, TensorType, Value};
 
 use super::product_axes::{ProductAxis, Side, free_axes, may_reorder, product_axes, without};
@@ -9,6 +9,7 @@ use crate::pattern::Rewrite;
 
 crate::patterns! { "repeated_operand":
     dot_of_repeated_rows hops 1 when any in [BroadcastView],
+    dot_of_repeated_batch hops 1 when any in [BroadcastView],
     dot_of_repeated_contraction hops 1 when any in [BroadcastView] floats fast,
 }
 
@@ -62,6 +63,71 @@ fn dot_of_repeated_rows(op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
         let product = rw.emit(new)?;
         emit_broadcast(rw, product, &kept, &result)
     })
+}
+
+/// `dot_general(broadcast(x), broadcast(y)) = broadcast(dot_general(x, y))` for a batch axis that both broadcasts add; if only one adds it, it becomes a
+/// free axis of the other operand.
+///
+/// Floats: exact.
+fn dot_of_repeated_batch(op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let mut views = Side::BOTH
+        .map(|side| rw.def::<BroadcastView>(side.value(&op)).filter(BroadcastView::is_certain));
+    let repeats = |view: &Option<BroadcastView>, axes: &[i64], at: usize| {
+        view.as_ref().is_some_and(|view| !view.dims.contains(&(axes[at] as usize)))
+    };
+    let at_batch =
+        |at: usize| [repeats(&views[0], &op.lhs_batch, at), repeats(&views[1], &op.rhs_batch, at)];
+    let count = op.lhs_batch.len();
+    let both = (0..count).find(|&at| at_batch(at) == [true, true]);
+    let at = both.or_else(|| (0..count).find(|&at| at_batch(at) != [false, false]))?;
+    let sides = at_batch(at);
+    let origins = product_axes(rw, &op)?;
+    let axes = Side::BOTH.map(|side| side.lists(&op).0[at] as usize);
+    // The operands without the axis, or with it as a free axis.
+    let mut new = op.clone();
+    for (n, side) in Side::BOTH.into_iter().enumerate() {
+        let (batch, contract) = side.lists(&op);
+        let (batch, contract) = (batch.clone(), contract.clone());
+        let removed = [axes[n]];
+        new = match views[n].take().filter(|_| sides[n]) {
+            Some(view) => {
+                let narrow = narrower_broadcast(rw, &view, &removed)?;
+                side.replaced(&new, narrow, without(&batch, &removed), without(&contract, &removed))
+            }
+            None => {
+                let left = batch.iter().copied().filter(|&axis| axis as usize != axes[n]).collect();
+                side.replaced(&new, side.value(&op), left, contract)
+            }
+        };
+    }
+    let result = rw.result_tensor()?.clone();
+    let product = rw.emit(new.clone())?;
+    if sides == [true, true] {
+        let kept: Vec<usize> = (0..origins.len()).filter(|&axis| axis != at).collect();
+        return emit_broadcast(rw, product, &kept, &result);
+    }
+    // The axes of the product, by the numbers of the old operands.
+    let found: Vec<ProductAxis> = product_axes(rw, &new)?
+        .into_iter()
+        .map(|axis| {
+            let old = |n: usize, own: usize| own + usize::from(sides[n] && own >= axes[n]);
+            match axis {
+                ProductAxis::Batch(n) => ProductAxis::Batch(n + usize::from(n >= at)),
+                ProductAxis::Left(own) => ProductAxis::Left(old(0, own)),
+                ProductAxis::Right(own) => ProductAxis::Right(old(1, own)),
+            }
+        })
+        .collect();
+    let freed = if sides[0] { ProductAxis::Right(axes[1]) } else { ProductAxis::Left(axes[0]) };
+    let perm: Vec<i64> = origins
+        .iter()
+        .map(|&origin| if origin == ProductAxis::Batch(at) { freed } else { origin })
+        .map(|wanted| found.iter().position(|&axis| axis == wanted).map(|n| n as i64))
+        .collect::<Option<_>>()?;
+    if perm.is_sorted() {
+        return Some(product);
+    }
+    rw.emit(Transpose { input: product, perm: perm.into() })
 }
 
 /// `dot_general(x, broadcast(y)) = dot_general(reduce_sum(x), y)` for contracted axes that the broadcast adds; for either operand.

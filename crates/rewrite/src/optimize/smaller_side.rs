@@ -9,7 +9,7 @@ use crate::canonicalize::tensor_views::{BroadcastView, emit_broadcast};
 use crate::pattern::{Rewrite, RootView, Roots, is_elementwise};
 
 crate::patterns! { "smaller_side":
-    part_of_elementwise hops 1,
+    part_of_elementwise hops 2,
     sum_of_scaled hops 2 when 0 in [Mul, Div, Neg] floats fast,
     dot_of_scaled hops 2 when any in [Mul, Div, Neg] floats fast,
 }
@@ -30,19 +30,57 @@ impl RootView for PartView {
     }
 }
 
+/// The number of slices of one value that are moved together.
+const MAX_SLICES: usize = 8;
+
 /// `slice(f(x, y)) = f(slice(x), slice(y))` for an elementwise `f`; also for dynamic slices and gathers.
+///
+/// If all uses of `f(x, y)` are slices, all are replaced together.
 ///
 /// Floats: exact.
 fn part_of_elementwise(op: PartView, rw: &mut Rewrite<'_>) -> Option<Value> {
     let f = rw.function();
-    let input = *f.operands(op.root).first()?;
+    let &input = f.operands(op.root).first()?;
+    let small = emit_elementwise_of_part(rw, op.root)?;
+    let others = other_slices(f, op.root, input);
+    if others.is_empty() {
+        return Some(small);
+    }
+    let mut also = Vec::new();
+    let mut first = op.root;
+    for other in others {
+        also.push((other, emit_elementwise_of_part(rw, other)?));
+        first = if f.is_before(other, first) { other } else { first };
+    }
+    rw.replace_also(first, also);
+    Some(small)
+}
+
+// Returns the slices of a value other than the root, if the root is a slice, all other uses are slices in the body of the root, and there are not too many.
+fn other_slices(f: &Function, root: InstId, input: Value) -> SmallVec<[InstId; 8]> {
+    let mut users: SmallVec<[InstId; 8]> = SmallVec::new();
+    let is_slice = |inst: InstId| f.is::<Slice>(inst) && f.body_of(inst) == f.body_of(root);
+    for one in f.uses(input) {
+        if users.len() == MAX_SLICES || !is_slice(one.user) {
+            return SmallVec::new();
+        }
+        users.push(one.user);
+    }
+    users.retain(|&mut user| user != root);
+    users
+}
+
+// Emits the elementwise op that a part takes elements of, on parts of its operands.
+fn emit_elementwise_of_part(rw: &mut Rewrite<'_>, part: InstId) -> Option<Value> {
+    let f = rw.function();
+    let input = *f.operands(part).first()?;
     let inner = rw.def_inst(input)?;
     let is_plain = is_elementwise(f, inner)
         && f.inst_results(inner).len() == 1
         && !f.may_stop(inner)
-        && f.body_of(inner) == f.body_of(op.root);
+        && f.body_of(inner) == f.body_of(part);
     let whole = rw.tensor(input)?.clone();
-    let result = rw.result_tensor()?;
+    let result = f.value_type(f.value_of(part)?).as_tensor()?;
     if !is_plain || whole.known_shape().is_none() {
         return None;
     }
@@ -60,7 +98,7 @@ fn part_of_elementwise(op: PartView, rw: &mut Rewrite<'_>) -> Option<Value> {
         let known = moved.iter().find(|(from, _)| from == operand);
         let part = match known {
             Some(&(_, to)) => to,
-            None => emit_part(rw, op.root, *operand, ty, result)?,
+            None => emit_part(rw, part, *operand, ty, result)?,
         };
         moved.push((*operand, part));
         *operand = part;
@@ -69,10 +107,10 @@ fn part_of_elementwise(op: PartView, rw: &mut Rewrite<'_>) -> Option<Value> {
     rw.emit_parts(&parts)
 }
 
-// Emits the root with another first operand.
+// Emits a part of another value.
 fn emit_part(
     rw: &mut Rewrite<'_>,
-    root: InstId,
+    part: InstId,
     input: Value,
     ty: TensorType,
     result: &TensorType,
@@ -82,7 +120,7 @@ fn emit_part(
         let small = sapwood_ptir::TensorLiteral::splat(ty.dtype, &shape, literal.as_splat()?);
         return Some(rw.constant(small.ok()?));
     }
-    let mut parts: OpParts = rw.function().parts_of(root);
+    let mut parts: OpParts = rw.function().parts_of(part);
     parts.operands[0] = input;
     parts.result_types =
         smallvec::smallvec![TensorType { dtype: ty.dtype, dims: result.dims.clone() }.into()];

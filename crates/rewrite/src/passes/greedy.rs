@@ -13,8 +13,7 @@ use crate::assumptions::expand_assumptions;
 use crate::canonicalize::populate_canonicalization;
 use crate::cost_goals::{CostGoal, CostGoals};
 use crate::greedy::{GreedyConfig, apply_without_names};
-use crate::optimize::invariant::INVARIANT_OUT_OF_LOOP;
-use crate::optimize::populate_optimization;
+use crate::optimize::{NOT_FOR_MEMORY, populate_optimization};
 use crate::pass_options;
 use crate::pass_trace::{PassListener, as_listener};
 use crate::pattern::{FrozenPatternSet, PatternSet};
@@ -136,8 +135,10 @@ impl GreedyPass {
         let disabled = expand_assumptions(&self.disable, exists);
         set.disable(&disabled).map_err(unknown("disable"))?;
         if for_memory {
-            // A value that leaves a loop is alive during the whole loop. If the set does not have the pattern, there is nothing to disable.
-            let _ = set.disable(&[INVARIANT_OUT_OF_LOOP.to_owned()]);
+            // A value that leaves a loop or a branch is alive during all of it. If the set does not have the pattern, there is nothing to disable.
+            for name in NOT_FOR_MEMORY {
+                let _ = set.disable(&[name.to_owned()]);
+            }
         }
         self.patterns = Arc::new(set.freeze());
         Ok(())

@@ -130,17 +130,24 @@ impl Patch {
         !self.narrowings.is_empty()
     }
 
-    /// Returns true if the patch only inserts instructions without regions: then it cannot fail once it is checked.
+    /// Returns the other instructions that the patch replaces.
+    pub(crate) fn also_replaced(&self) -> &[(InstId, ValueId)] {
+        &self.also
+    }
+
+    /// Returns true if the patch only inserts instructions without regions and replaces the root: then it cannot fail once it is checked.
     pub(crate) fn has_no_regions(&self) -> bool {
+        self.also.is_empty() && self.inserts_no_regions()
+    }
+
+    /// Returns true if the patch inserts instructions without regions, and does nothing else except replacing instructions.
+    pub(crate) fn inserts_no_regions(&self) -> bool {
         let simple = |staged: &StagedInst| match staged {
             StagedInst::Op(parts, _) => parts.regions.is_empty(),
             StagedInst::Constant(_) => true,
             StagedInst::Inline(..) | StagedInst::Built(_) => false,
         };
-        self.forwards.is_empty()
-            && self.narrowings.is_empty()
-            && self.also.is_empty()
-            && self.staged.iter().all(simple)
+        self.forwards.is_empty() && self.narrowings.is_empty() && self.staged.iter().all(simple)
     }
 
     /// Returns the type of a value, provisional or not.
