@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import ast
+import copy
+import importlib
 import inspect
+import linecache
+import pickle
 import sys
 import textwrap
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import sapwood
 from sapwood import ir, pi
 from sapwood.errors import ParseError, RunError, SapwoodError
 
@@ -305,6 +311,11 @@ def test_docs_and_names() -> None:
     assert inspect.getsourcelines(square.__wrapped__)[1] < span.begin_line < span.begin_line + 2
 
 
+def test_functions_are_pickled_by_name() -> None:
+    assert pickle.loads(pickle.dumps([square, absolute])) == [square, absolute]
+    assert copy.deepcopy(square) is square
+
+
 def test_functions_inside_functions() -> None:
     @pi.function
     def local(x: pi.INT64) -> pi.INT64:
@@ -471,6 +482,78 @@ def test_sources_that_cannot_be_found() -> None:
         pi.function(int)  # type: ignore[arg-type]
     with pytest.raises(ParseError, match="is not written with `def`"):
         pi.function(lambda x: x)
+
+
+LIMIT = 3
+
+
+def plain(x: Any) -> Any:
+    return x
+
+
+@sapwood.op("pi_tests.twice")
+def twice(x: np.ndarray) -> np.ndarray:
+    return x + x
+
+
+other_name = square
+
+
+def calls_plain(x: pi.INT64) -> pi.INT64:
+    return plain(x)
+
+
+def calls_op(x: pi.FP32) -> pi.FP32:
+    return twice(x)
+
+
+def calls_other_name(x: pi.INT64) -> pi.INT64:
+    größe = x; return größe + other_name(x)  # fmt: skip
+
+
+def uses_a_variable(x: pi.INT64) -> pi.INT64:
+    return x + LIMIT
+
+
+@pytest.mark.parametrize(
+    ("function", "word", "message"),
+    [
+        (calls_plain, "plain", "`plain` is a Python function; decorate it with `@pi.function`"),
+        (calls_op, "twice", "`twice` is an op; call it as `pi.op.pi_tests.twice`"),
+        (calls_other_name, "other_name", "`other_name` is another name of square"),
+        (uses_a_variable, "LIMIT", "`LIMIT` is a variable of Python"),
+    ],
+)
+def test_names_of_python_that_functions_cannot_use(function: Any, word: str, message: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        pi.function(function)
+    shown = str(caught.value).splitlines()
+    assert any(message in line for line in shown), shown
+    line, carets = next((line, shown[at + 1]) for at, line in enumerate(shown) if " | " in line and "^" in shown[at + 1])
+    assert line[carets.index("^") : carets.rindex("^") + 1] == word
+    span = caught.value.span
+    assert span is not None and span.filename == __file__
+    assert span.begin_line == inspect.getsourcelines(function)[1] + 1
+
+
+def test_a_file_that_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (one, two) = (f"def {name}(x: pi.INT64) -> pi.INT64:\n    return x + {n}\n" for n, name in enumerate("fg"))
+    head = "from sapwood import pi\n"
+    (tmp_path / "changed_functions.py").write_text(head + one + two)
+    module = importlib.import_module("changed_functions")
+    assert pi.function(module.g)(3) == 4
+    (tmp_path / "changed_functions.py").write_text(head + two + one)
+    linecache.checkcache()
+    with pytest.raises(ParseError, match=r"changed_functions.py:2 has the function g instead of f; the file has changed"):
+        pi.function(module.f)
+
+
+def test_arguments_by_name() -> None:
+    assert sum_to(n=10) == 45
+    assert swapped(t=(3, 4)) == (4, 3)
+    with pytest.raises(TypeError, match="argument"):
+        sum_to(m=10)
 
 
 def test_names_work_only_inside() -> None:
