@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sapwood import _native, ir
 from sapwood._native import DataType
 from sapwood._op import OpDefinition
+from sapwood._unsupported import unsupported
 from sapwood.errors import ParseError
 from sapwood.ir import FunctionType, TensorType, TupleType, UnknownType
 
@@ -140,6 +141,10 @@ def _read(python: Callable[..., Any], others: dict[str, Function]) -> ir.Functio
     try:
         program: ir.Program = _native.ir_parse_indented(text, filename, indent, signatures)
     except ParseError as error:
+        tree = _tree(lines, indent)
+        errors = [_error_at(node, filename, first, lines, indent, f"{what} cannot be written in a function of the IR", help_) for node, what, help_ in unsupported(tree)] if tree else []
+        if errors:
+            raise ParseError("\n\n".join(one.message for one in errors), tuple(one.diagnostics[0] for one in errors)) from None
         known = {**python.__globals__, **inspect.getclosurevars(python).nonlocals}
         missing = (re.fullmatch(r"unknown name `(\w+)`", one.message) for one in error.diagnostics)
         if name := next((found[1] for found in missing if found and found[1] in known), None):
@@ -160,16 +165,14 @@ def _decorated_callees(python: Callable[..., Any]) -> Iterator[tuple[str, Functi
     """Finds the decorated functions that a function calls by name."""
     filename, lines, first = _source(python)
     indent = len(lines[0]) - len(lines[0].lstrip())
-    try:
-        tree = ast.parse("".join(line[indent:] if line.strip() else line for line in lines))
-    except SyntaxError:
+    head = _tree(lines, indent)
+    if head is None:
         return  # The reader of the IR reports it with its place.
-    head = tree.body[0]
     if isinstance(head, ast.FunctionDef) and head.name != python.__name__:
         raise ParseError(f"{filename}:{first} has the function {head.name} instead of {python.__name__}; the file has changed since it was imported")
     found = inspect.getclosurevars(python)
     names = {**found.globals, **found.nonlocals}
-    for node in ast.walk(tree):
+    for node in ast.walk(head):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             callee = names.get(node.func.id)
             if isinstance(callee, Function):
@@ -183,16 +186,28 @@ def _decorated_callees(python: Callable[..., Any]) -> Iterator[tuple[str, Functi
                     raise _error_at(node.func, filename, first, lines, indent, f"`{node.func.id}` is a Python function; decorate it with `@pi.function`")
 
 
-def _error_at(node: ast.expr, filename: str, first: int, lines: list[str], indent: int, message: str) -> ParseError:
-    """Returns an error that shows the line of a node."""
+def _tree(lines: list[str], indent: int) -> ast.stmt | None:
+    """Returns the syntax tree of a function, or none if it has a syntax error."""
+    try:
+        return ast.parse("".join(line[indent:] if line.strip() else line for line in lines)).body[0]
+    except SyntaxError:
+        return None
+
+
+def _error_at(node: ast.expr | ast.stmt, filename: str, first: int, lines: list[str], indent: int, message: str, help_: str = "") -> ParseError:
+    """Returns an error that shows the first line of a node."""
     text = lines[node.lineno - 1].rstrip("\r\n")
+    bytes_ = text[indent:].encode()
+    last = node.end_col_offset if node.end_lineno == node.lineno else None
     # `ast` counts bytes.
-    begin, end = (indent + len(text[indent:].encode()[:at].decode(errors="ignore")) for at in (node.col_offset, node.end_col_offset or 0))
+    begin, end = (indent + len(bytes_[:at].decode(errors="ignore")) for at in (node.col_offset, last or len(bytes_)))
     line = first + node.lineno - 1
     width = len(str(line))
     shown = f"error: {message}\n{' ' * width}--> {filename}:{line}:{begin + 1}\n{' ' * width} |\n{line} | {text}\n{' ' * width} | {' ' * begin}{'^' * (end - begin)}"
+    if help_:
+        shown += f"\n{' ' * width} |\n{' ' * width} = help: {help_}"
     span = _native.Span(filename, line, begin + 1, line, end + 1)
-    return ParseError(shown, (_native.Diagnostic("error", message, span),))
+    return ParseError(shown, (_native.Diagnostic("error", message, span, [], help_ or None),))
 
 
 def _only_inside(name: str, doc: str = "") -> Callable[..., NoReturn]:

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import sapwood
 from sapwood import ir, pi
+from sapwood._unsupported import unsupported
 from sapwood.errors import ParseError, RunError, SapwoodError
 
 
@@ -424,6 +425,93 @@ def test_unsupported_python(body: str, message: str) -> None:
     assert message in shown, shown
     assert "example.py:" in shown, shown
     assert "^" in shown, shown
+
+
+#: What `@pi.function` calls these constructs; the others get the message of the reader, or are refused by Python.
+NAMED = {
+    "break": "a `break`",
+    "continue": "a `continue`",
+    "while-else": "the `else` of a loop",
+    "for-else": "the `else` of a loop",
+    "for-list": "a loop over anything but a range",
+    "if-expression": "a conditional expression",
+    "lambda": "a `lambda`",
+    "comparison chain": "a chain of comparisons",
+    "is": "`is`",
+    "is not": "`is not`",
+    "in": "`in`",
+    "not in": "`not in`",
+    "list": "a list",
+    "starred item": "a list",
+    "dict": "a dict",
+    "set": "a set",
+    "string": "a string",
+    "f-string": "an f-string",
+    "t-string": "a t-string",
+    "bytes": "a bytes literal",
+    "complex number": "a complex number",
+    "None": "`None`",
+    "ellipsis": "an ellipsis",
+    "list comprehension": "a list comprehension",
+    "set comprehension": "a set comprehension",
+    "dict comprehension": "a dict comprehension",
+    "generator": "a generator expression",
+    "starred argument": "an unpacking with `*`",
+    "starred assignment": "an unpacking with `*`",
+    "keyword argument": "an argument by name",
+    "double-starred argument": "an argument by name",
+    "chained assignment": "an assignment to several targets",
+    "subscript assignment": "an assignment to an element",
+    "attribute assignment": "an assignment to an attribute",
+    "annotation alone": "a declaration without a value",
+    "assert": "an `assert`",
+    "del": "a `del`",
+    "raise": "a `raise`",
+    "try": "a `try`",
+    "try star": "a `try`",
+    "with": "a `with`",
+    "class": "a class",
+    "inner function": "an inner function",
+    "inner async function": "an async function",
+    "import": "an `import`",
+    "from": "an `import`",
+    "yield": "a `yield`",
+    "yield from": "a `yield`",
+    "yield as a value": "a `yield`",
+    "unary plus": "a unary `+`",
+    "match": "a `match`",
+    "type alias": "a `type` statement",
+}
+
+
+@pytest.mark.filterwarnings("ignore:.is:SyntaxWarning")
+@pytest.mark.parametrize(("name", "body"), [case[:2] for case in UNSUPPORTED], ids=[c[0] for c in UNSUPPORTED])
+def test_decorated_functions_name_the_construct(name: str, body: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "unsupported_body", raising=False)
+    text = "from sapwood import pi\nclass A:\n    def f(x: pi.INT64) -> pi.INT64:\n" + textwrap.indent(body, " " * 8) + "\n"
+    (tmp_path / "unsupported_body.py").write_text(text)
+    importlib.invalidate_caches()
+    try:
+        module = importlib.import_module("unsupported_body")
+    except SyntaxError:
+        assert name not in NAMED
+        return
+    with pytest.raises(SapwoodError) as caught:
+        ir.verify(pi.function(module.A.f).program)
+    shown = str(caught.value)
+    if name in NAMED:
+        assert shown.startswith(f"error: {NAMED[name]} cannot be written in a function of the IR\n"), shown
+    span = caught.value.span
+    assert span is not None and span.begin_line >= 4 and span.filename.endswith("unsupported_body.py")
+    assert f" {span.begin_line} | {text.splitlines()[span.begin_line - 1]}"[1:] in shown
+    assert " " * (span.begin_column - 1) + "^" in shown
+
+
+def test_functions_that_are_read_have_no_unsupported_constructs() -> None:
+    bodies = ["def f(x: pi.INT64) -> pi.INT64:\n" + textwrap.indent(body, "    ") for body in SUPPORTED]
+    for text in [*bodies, *(text_of(function) for function, *_ in CASES)]:
+        assert list(unsupported(ast.parse(text).body[0])) == []
 
 
 #: Nodes of Python's grammar that functions never contain, or that are parts of others.
