@@ -7,13 +7,14 @@ import importlib
 import inspect
 import types
 import typing
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Union
 
 from sapwood import _native
 from sapwood._native import BuilderValue, DataType, Operand, Pattern, Program
 from sapwood._trace import Term
-from sapwood.errors import ArgumentError, InvalidValueError, RunError
+from sapwood.errors import ArgumentError, InvalidValueError, RewriteError, RunError
 
 __all__ = ["OpDefinition", "decompose", "import_op", "op"]
 
@@ -57,7 +58,13 @@ class OpDefinition:
             return None
 
         def replace(instruction: Any, rewriter: Any) -> Any:
-            return made(rewriter, *instruction.operands, **instruction.attributes)
+            try:
+                return made(rewriter, *instruction.operands, **instruction.attributes)
+            except Exception as error:
+                span = instruction.span
+                place = "" if span.is_unknown() else f" at {span}"
+                message = f"the decomposition of {self.name}{place} failed: {type(error).__name__}: {error}"
+                raise RewriteError(message, (_native.Diagnostic("error", message, span),)) from error
 
         return Pattern(replace, [self.name], name=f"decompose_{self.name.replace('.', '_')}")
 
@@ -160,6 +167,8 @@ def op(
 def decompose(program: Program, *ops: OpDefinition) -> Program:
     """Replaces ops that were defined with a decomposition by other ops: all of them, or only the given ones.
 
+    Raises a `sapwood.errors.RewriteError` if a decomposition fails or leads back to its op.
+
     >>> import numpy as np
     >>> import sapwood
     >>> from sapwood import ptir, rewrite
@@ -181,7 +190,13 @@ def decompose(program: Program, *ops: OpDefinition) -> Program:
             raise InvalidValueError(f"{definition.name} has no decomposition")
     if not patterns:
         return program
-    made, _ = _native.apply_patterns(program, patterns)
+    made, report = _native.apply_patterns(program, patterns)
+    for one in report.passes:
+        found = one["greedy"]
+        if not found["converged"]:
+            cycles = [" and ".join(names) + " undo each other" for names in found["cycles"]]
+            reasons = "; ".join([*found["problems"], *cycles]) or "a limit was reached"
+            raise RewriteError(f"the decompositions lead back to their ops: {reasons}")
     return made
 
 
@@ -196,6 +211,14 @@ def import_op(name: str, module: str) -> OpDefinition:
         if name not in _DEFINITIONS:
             raise RunError(f"{where} does not define it when it is imported; define the op at the top level of a module")
     return _DEFINITIONS[name]
+
+
+def import_op_or_warn(name: str, module: str) -> None:
+    """Imports the op of an unpickled program. If that fails, the program has an op that this process cannot run."""
+    try:
+        import_op(name, module)
+    except RunError as error:
+        warnings.warn(f"{error}; programs with it cannot run here", RuntimeWarning, stacklevel=2)
 
 
 def _without_warnings(evaluate: Callable[..., Any]) -> Callable[..., Any]:

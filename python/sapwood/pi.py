@@ -13,11 +13,14 @@ import ast
 import functools
 import inspect
 import linecache
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sapwood import _native, ir
 from sapwood._native import DataType
+from sapwood._op import OpDefinition
+from sapwood._unsupported import unsupported
 from sapwood.errors import ParseError
 from sapwood.ir import FunctionType, TensorType, TupleType, UnknownType
 
@@ -63,6 +66,7 @@ class Function:
     """
 
     def __init__(self, python: Callable[..., Any]) -> None:
+        self.__wrapped__ = python
         functools.update_wrapper(self, python)
         others = dict(_decorated_callees(python))
         self._callees = others
@@ -82,10 +86,16 @@ class Function:
             pending.extend(other for other in one._callees.values() if found.get(other.function.name) is not other)
         return ir.Program([one.function for one in found.values()])
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Interprets the function and returns its result, or a tuple of several."""
+        if keywords:
+            args = inspect.signature(self.__wrapped__).bind(*args, **keywords).args
         results = ir.interpret(self.program, self.function.name, *args)
         return results[0] if len(results) == 1 else results
+
+    def __reduce__(self) -> str:
+        # Like a Python function, it is pickled by name.
+        return self.__wrapped__.__qualname__
 
     def __str__(self) -> str:
         return str(self.program)
@@ -128,7 +138,19 @@ def _read(python: Callable[..., Any], others: dict[str, Function]) -> ir.Functio
     if not linecache.getlines(filename):
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     signatures = [_renamed(other.function, called) for called, other in others.items()]
-    program: ir.Program = _native.ir_parse_indented(text, filename, indent, signatures)
+    try:
+        program: ir.Program = _native.ir_parse_indented(text, filename, indent, signatures)
+    except ParseError as error:
+        tree = _tree(lines, indent)
+        errors = [_error_at(node, filename, first, lines, indent, f"{what} cannot be written in a function of the IR", help_) for node, what, help_ in unsupported(tree)] if tree else []
+        if errors:
+            raise ParseError("\n\n".join(one.message for one in errors), tuple(one.diagnostics[0] for one in errors)) from None
+        known = {**python.__globals__, **inspect.getclosurevars(python).nonlocals}
+        missing = (re.fullmatch(r"unknown name `(\w+)`", one.message) for one in error.diagnostics)
+        if name := next((found[1] for found in missing if found and found[1] in known), None):
+            message = f"{error.message}\n  = help: `{name}` is a variable of Python; a function knows only its own parameters and variables"
+            raise ParseError(message, error.diagnostics) from None
+        raise
     functions = list(program.functions.values())
     if len(functions) != 1:
         raise ParseError(f"expected one function at {filename}:{first}, found {len(functions)}")
@@ -141,21 +163,51 @@ def _renamed(node: ir.Function, name: str) -> ir.Function:
 
 def _decorated_callees(python: Callable[..., Any]) -> Iterator[tuple[str, Function]]:
     """Finds the decorated functions that a function calls by name."""
-    _, lines, _ = _source(python)
+    filename, lines, first = _source(python)
     indent = len(lines[0]) - len(lines[0].lstrip())
-    try:
-        tree = ast.parse("".join(line[indent:] if line.strip() else line for line in lines))
-    except SyntaxError:
+    head = _tree(lines, indent)
+    if head is None:
         return  # The reader of the IR reports it with its place.
+    if isinstance(head, ast.FunctionDef) and head.name != python.__name__:
+        raise ParseError(f"{filename}:{first} has the function {head.name} instead of {python.__name__}; the file has changed since it was imported")
     found = inspect.getclosurevars(python)
     names = {**found.globals, **found.nonlocals}
-    for node in ast.walk(tree):
+    for node in ast.walk(head):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             callee = names.get(node.func.id)
             if isinstance(callee, Function):
                 if callee.function.name != node.func.id:
-                    raise ParseError(f"{python.__qualname__} calls {callee.function.name} by another name, {node.func.id}")
+                    raise _error_at(node.func, filename, first, lines, indent, f"`{node.func.id}` is another name of {callee.function.name}; call it by its own")
                 yield node.func.id, callee
+            elif node.func.id not in inspect.signature(python).parameters:
+                if isinstance(callee, OpDefinition):
+                    raise _error_at(node.func, filename, first, lines, indent, f"`{node.func.id}` is an op; call it as `pi.op.{callee.name}`")
+                if inspect.isfunction(callee):
+                    raise _error_at(node.func, filename, first, lines, indent, f"`{node.func.id}` is a Python function; decorate it with `@pi.function`")
+
+
+def _tree(lines: list[str], indent: int) -> ast.stmt | None:
+    """Returns the syntax tree of a function, or none if it has a syntax error."""
+    try:
+        return ast.parse("".join(line[indent:] if line.strip() else line for line in lines)).body[0]
+    except SyntaxError:
+        return None
+
+
+def _error_at(node: ast.expr | ast.stmt, filename: str, first: int, lines: list[str], indent: int, message: str, help_: str = "") -> ParseError:
+    """Returns an error that shows the first line of a node."""
+    text = lines[node.lineno - 1].rstrip("\r\n")
+    bytes_ = text[indent:].encode()
+    last = node.end_col_offset if node.end_lineno == node.lineno else None
+    # `ast` counts bytes.
+    begin, end = (indent + len(bytes_[:at].decode(errors="ignore")) for at in (node.col_offset, last or len(bytes_)))
+    line = first + node.lineno - 1
+    width = len(str(line))
+    shown = f"error: {message}\n{' ' * width}--> {filename}:{line}:{begin + 1}\n{' ' * width} |\n{line} | {text}\n{' ' * width} | {' ' * begin}{'^' * (end - begin)}"
+    if help_:
+        shown += f"\n{' ' * width} |\n{' ' * width} = help: {help_}"
+    span = _native.Span(filename, line, begin + 1, line, end + 1)
+    return ParseError(shown, (_native.Diagnostic("error", message, span, [], help_ or None),))
 
 
 def _only_inside(name: str, doc: str = "") -> Callable[..., NoReturn]:
@@ -180,7 +232,7 @@ class _Ops:
 
 
 op: Any = _Ops()
-cast: Any = _only_inside("cast", '``pi.cast(x, pi.FP32)``: the value as another data type.')
+cast: Any = _only_inside("cast", '``pi.cast(x, pi.FP32)``: the value as another data type; a tensor keeps its shape.')
 cond: Any = _only_inside("cond", '``pi.cond(condition)``: the condition of a loop of `while_`, its first statement.')
 global_: Any = _only_inside("global_", '``pi.global_("name")``: a function whose name is not a Python identifier.')
 neg: Any = _only_inside("neg", '``pi.neg(x)``: the negative of a constant, which ``-1`` would make a constant itself.')

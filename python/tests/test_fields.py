@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sapwood import errors, structural
-from sapwood.structural import Object, field, py_class, structural_equal
+from sapwood.structural import Map, Object, Seq, Set, field, fields, py_class, structural_equal
 
 
 @py_class(structural_eq="var")
@@ -330,3 +330,19 @@ def test_families_of_exceptions() -> None:
 
     with pytest.raises(TypeError, match="not comparable"):
         structural_equal(Opaque(1), Opaque(1))
+
+
+@py_class
+class Containers(Object):
+    names: Seq[str] = field(default_factory=Seq)
+    sizes: Map[str, int] = field(default_factory=Map)
+    axes: Set[int] | None = None
+
+
+def test_containers_of_ours_are_annotations() -> None:
+    made = Containers(["a"], {"b": 1}, {2})
+    assert (made.names, made.sizes, made.axes) == (Seq(["a"]), Map({"b": 1}), Set([2]))
+    assert [one.type for one in fields(Containers)] == [Seq[str], Map[str, int], Set[int] | None]
+    for field_name, wrong in (("names", ([1],)), ("sizes", ([], {1: 1})), ("axes", ([], {}, {"a"}))):
+        with pytest.raises(errors.ArgumentError, match=f"Containers.{field_name}"):
+            Containers(*wrong)

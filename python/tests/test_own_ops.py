@@ -22,7 +22,7 @@ import pytest
 
 import sapwood
 from sapwood import DataType, ptir, rewrite
-from sapwood.errors import ArgumentError, InvalidValueError, ParseError, RunError, SapwoodError
+from sapwood.errors import ArgumentError, InvalidValueError, ParseError, RewriteError, RunError, SapwoodError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -305,6 +305,25 @@ def test_patterns_emit_the_op() -> None:
         rewrite.decompose(made, 3)  # type: ignore[arg-type]
 
 
+def test_decompositions_that_fail_or_do_not_end() -> None:
+    def divide(op: Any, x: Any) -> Any:
+        return 1 / 0
+
+    raises = sapwood.op("own.raises", decompose=divide)(lambda x: x)
+    program = ptir.parse("ptir 1\nfunc @f(%x: f32[1]) -> f32[1] {\n  %y = own.raises %x : f32[1]\n  return %y\n}", "my.ptir")
+    with pytest.raises(RewriteError, match="the decomposition of own.raises at my.ptir:3:3 failed: ZeroDivisionError") as caught:
+        rewrite.decompose(program, raises)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    assert caught.value.span is not None and caught.value.span.begin_line == 3
+    there = sapwood.op("own.there", decompose=lambda op, x: op.emit("own.back", x))(lambda x: x)
+    sapwood.op("own.back", decompose=lambda op, x: op.emit("own.there", x))(lambda x: x)
+    again = sapwood.op("own.itself", decompose=lambda op, x: op.emit("own.itself", x))(lambda x: x)
+    grows = sapwood.op("own.grows", decompose=lambda op, x: op.neg(op.emit("own.grows", x)))(lambda x: x)
+    for definition in (there, again, grows):
+        with pytest.raises(RewriteError, match="the decompositions lead back to their ops"):
+            rewrite.decompose(program_of(definition, "f32[1]"))
+
+
 def test_rules_with_ops_in_text() -> None:
     rules = rewrite.rules("rule r: own.silu(own.silu(x)) => own.silu(x)")
     program = program_of(lambda x: silu(silu(x)), "f32[2]")
@@ -342,7 +361,8 @@ def test_a_process_imports_the_module_of_an_op(tmp_path: Path) -> None:
     elsewhere.mkdir()
     failed = subprocess.run([sys.executable, "-c", load], cwd=elsewhere, input=made.stdout, capture_output=True, check=False)
     assert failed.returncode == 1
-    assert b"RunError: op worker.twice is not defined in this process, and its module my_ops cannot be imported" in failed.stderr
+    assert b"RuntimeWarning: op worker.twice is not defined in this process, and its module my_ops cannot be imported" in failed.stderr
+    assert b"RunError: " in failed.stderr and failed.stderr.count(b"worker.twice") > 1
     (elsewhere / "my_ops.py").write_text("")
     failed = subprocess.run([sys.executable, "-c", load], cwd=elsewhere, input=made.stdout, capture_output=True, check=False)
     assert b"does not define it when it is imported" in failed.stderr

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import ast
+import copy
+import importlib
 import inspect
+import linecache
+import pickle
 import sys
 import textwrap
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import sapwood
 from sapwood import ir, pi
+from sapwood._unsupported import unsupported
 from sapwood.errors import ParseError, RunError, SapwoodError
 
 
@@ -305,6 +312,11 @@ def test_docs_and_names() -> None:
     assert inspect.getsourcelines(square.__wrapped__)[1] < span.begin_line < span.begin_line + 2
 
 
+def test_functions_are_pickled_by_name() -> None:
+    assert pickle.loads(pickle.dumps([square, absolute])) == [square, absolute]
+    assert copy.deepcopy(square) is square
+
+
 def test_functions_inside_functions() -> None:
     @pi.function
     def local(x: pi.INT64) -> pi.INT64:
@@ -415,6 +427,93 @@ def test_unsupported_python(body: str, message: str) -> None:
     assert "^" in shown, shown
 
 
+#: What `@pi.function` calls these constructs; the others get the message of the reader, or are refused by Python.
+NAMED = {
+    "break": "a `break`",
+    "continue": "a `continue`",
+    "while-else": "the `else` of a loop",
+    "for-else": "the `else` of a loop",
+    "for-list": "a loop over anything but a range",
+    "if-expression": "a conditional expression",
+    "lambda": "a `lambda`",
+    "comparison chain": "a chain of comparisons",
+    "is": "`is`",
+    "is not": "`is not`",
+    "in": "`in`",
+    "not in": "`not in`",
+    "list": "a list",
+    "starred item": "a list",
+    "dict": "a dict",
+    "set": "a set",
+    "string": "a string",
+    "f-string": "an f-string",
+    "t-string": "a t-string",
+    "bytes": "a bytes literal",
+    "complex number": "a complex number",
+    "None": "`None`",
+    "ellipsis": "an ellipsis",
+    "list comprehension": "a list comprehension",
+    "set comprehension": "a set comprehension",
+    "dict comprehension": "a dict comprehension",
+    "generator": "a generator expression",
+    "starred argument": "an unpacking with `*`",
+    "starred assignment": "an unpacking with `*`",
+    "keyword argument": "an argument by name",
+    "double-starred argument": "an argument by name",
+    "chained assignment": "an assignment to several targets",
+    "subscript assignment": "an assignment to an element",
+    "attribute assignment": "an assignment to an attribute",
+    "annotation alone": "a declaration without a value",
+    "assert": "an `assert`",
+    "del": "a `del`",
+    "raise": "a `raise`",
+    "try": "a `try`",
+    "try star": "a `try`",
+    "with": "a `with`",
+    "class": "a class",
+    "inner function": "an inner function",
+    "inner async function": "an async function",
+    "import": "an `import`",
+    "from": "an `import`",
+    "yield": "a `yield`",
+    "yield from": "a `yield`",
+    "yield as a value": "a `yield`",
+    "unary plus": "a unary `+`",
+    "match": "a `match`",
+    "type alias": "a `type` statement",
+}
+
+
+@pytest.mark.filterwarnings("ignore:.is:SyntaxWarning")
+@pytest.mark.parametrize(("name", "body"), [case[:2] for case in UNSUPPORTED], ids=[c[0] for c in UNSUPPORTED])
+def test_decorated_functions_name_the_construct(name: str, body: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "unsupported_body", raising=False)
+    text = "from sapwood import pi\nclass A:\n    def f(x: pi.INT64) -> pi.INT64:\n" + textwrap.indent(body, " " * 8) + "\n"
+    (tmp_path / "unsupported_body.py").write_text(text)
+    importlib.invalidate_caches()
+    try:
+        module = importlib.import_module("unsupported_body")
+    except SyntaxError:
+        assert name not in NAMED
+        return
+    with pytest.raises(SapwoodError) as caught:
+        ir.verify(pi.function(module.A.f).program)
+    shown = str(caught.value)
+    if name in NAMED:
+        assert shown.startswith(f"error: {NAMED[name]} cannot be written in a function of the IR\n"), shown
+    span = caught.value.span
+    assert span is not None and span.begin_line >= 4 and span.filename.endswith("unsupported_body.py")
+    assert f" {span.begin_line} | {text.splitlines()[span.begin_line - 1]}"[1:] in shown
+    assert " " * (span.begin_column - 1) + "^" in shown
+
+
+def test_functions_that_are_read_have_no_unsupported_constructs() -> None:
+    bodies = ["def f(x: pi.INT64) -> pi.INT64:\n" + textwrap.indent(body, "    ") for body in SUPPORTED]
+    for text in [*bodies, *(text_of(function) for function, *_ in CASES)]:
+        assert list(unsupported(ast.parse(text).body[0])) == []
+
+
 #: Nodes of Python's grammar that functions never contain, or that are parts of others.
 NOT_WRITTEN = {"FunctionType", "Expression", "Interactive", "Module", "TypeIgnore", "Load", "Store", "Del", "Param", "AugLoad", "AugStore"}
 #: Nodes of older versions of Python, which remain as names.
@@ -471,6 +570,78 @@ def test_sources_that_cannot_be_found() -> None:
         pi.function(int)  # type: ignore[arg-type]
     with pytest.raises(ParseError, match="is not written with `def`"):
         pi.function(lambda x: x)
+
+
+LIMIT = 3
+
+
+def plain(x: Any) -> Any:
+    return x
+
+
+@sapwood.op("pi_tests.twice")
+def twice(x: np.ndarray) -> np.ndarray:
+    return x + x
+
+
+other_name = square
+
+
+def calls_plain(x: pi.INT64) -> pi.INT64:
+    return plain(x)
+
+
+def calls_op(x: pi.FP32) -> pi.FP32:
+    return twice(x)
+
+
+def calls_other_name(x: pi.INT64) -> pi.INT64:
+    größe = x; return größe + other_name(x)  # fmt: skip
+
+
+def uses_a_variable(x: pi.INT64) -> pi.INT64:
+    return x + LIMIT
+
+
+@pytest.mark.parametrize(
+    ("function", "word", "message"),
+    [
+        (calls_plain, "plain", "`plain` is a Python function; decorate it with `@pi.function`"),
+        (calls_op, "twice", "`twice` is an op; call it as `pi.op.pi_tests.twice`"),
+        (calls_other_name, "other_name", "`other_name` is another name of square"),
+        (uses_a_variable, "LIMIT", "`LIMIT` is a variable of Python"),
+    ],
+)
+def test_names_of_python_that_functions_cannot_use(function: Any, word: str, message: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        pi.function(function)
+    shown = str(caught.value).splitlines()
+    assert any(message in line for line in shown), shown
+    line, carets = next((line, shown[at + 1]) for at, line in enumerate(shown) if " | " in line and "^" in shown[at + 1])
+    assert line[carets.index("^") : carets.rindex("^") + 1] == word
+    span = caught.value.span
+    assert span is not None and span.filename == __file__
+    assert span.begin_line == inspect.getsourcelines(function)[1] + 1
+
+
+def test_a_file_that_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (one, two) = (f"def {name}(x: pi.INT64) -> pi.INT64:\n    return x + {n}\n" for n, name in enumerate("fg"))
+    head = "from sapwood import pi\n"
+    (tmp_path / "changed_functions.py").write_text(head + one + two)
+    module = importlib.import_module("changed_functions")
+    assert pi.function(module.g)(3) == 4
+    (tmp_path / "changed_functions.py").write_text(head + two + one)
+    linecache.checkcache()
+    with pytest.raises(ParseError, match=r"changed_functions.py:2 has the function g instead of f; the file has changed"):
+        pi.function(module.f)
+
+
+def test_arguments_by_name() -> None:
+    assert sum_to(n=10) == 45
+    assert swapped(t=(3, 4)) == (4, 3)
+    with pytest.raises(TypeError, match="argument"):
+        sum_to(m=10)
 
 
 def test_names_work_only_inside() -> None:

@@ -11,12 +11,12 @@ use sapwood_ir::interpret::{Interpreter, RunError, RunValue};
 use sapwood_ir::passes::{PASSES, to_ssa};
 use sapwood_ir::testing::{ChoiceSource, arguments, emit, program, program_from_choices};
 use sapwood_ir::{
-    Callee, Expr, Function, Program, ProgramRef, Stmt, Type, VerifyLevel, from_json, parse_program,
-    print_program, to_json, verify,
+    Callee, Expr, Function, Program, ProgramRef, Stmt, Type, Var, VerifyLevel, from_json,
+    parse_program, print_program, to_json, verify,
 };
 use sapwood_structural::{Node as _, NodeWalk, WalkAction, equal, hash};
 use sapwood_testing::cases;
-use sapwood_types::Source;
+use sapwood_types::{DataType, Source, Span};
 
 fn tape() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(any::<u8>(), 0..700)
@@ -195,4 +195,30 @@ fn cpython_parses_printed_programs() {
     python.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     let output = python.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn casts_of_tensors_keep_their_types_in_text() {
+    let nowhere = Span::unknown();
+    let tensor = |dtype, dims: &[i64]| Type::static_tensor(dtype, dims);
+    let x = Var::new("x", tensor(DataType::F32, &[2, 3]), nowhere);
+    for (ty, text) in [
+        (tensor(DataType::I8, &[2, 3]), "pi.cast(x, pi.INT8)"),
+        (tensor(DataType::I8, &[3, 2]), "pi.cast(x, pi.TensorType(pi.INT8, [3, 2]))"),
+        (Type::scalar(DataType::I8), "pi.typed(pi.cast(x, pi.INT8), pi.INT8)"),
+        (Type::unknown(), "pi.cast(x, pi.UnknownType())"),
+    ] {
+        let cast = Expr::cast(x.expr(), ty, nowhere);
+        let f = Function::new(
+            "f",
+            [x.clone()],
+            [cast.ty().clone()],
+            &Stmt::return_([cast], nowhere),
+            nowhere,
+        );
+        let program = Program::new([f], "", nowhere).unwrap();
+        let printed = print_program(&program).unwrap();
+        assert!(printed.contains(text), "{printed}");
+        assert!(equal(&read(&printed).unwrap(), &program).unwrap(), "{printed}");
+    }
 }

@@ -164,6 +164,14 @@ fn equals(this: &AnyRef, other: &Bound<'_, PyAny>) -> bool {
     }
 }
 
+/// Returns `Seq[int]` and the like, which annotations of fields use.
+fn generic_alias<'py>(
+    class: &Bound<'py, PyType>,
+    arguments: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    class.py().import("types")?.getattr("GenericAlias")?.call1((class, arguments))
+}
+
 #[pymethods]
 impl PySeq {
     #[new]
@@ -183,6 +191,14 @@ impl PySeq {
             }
         };
         Ok(PyClassInitializer::from(node).add_subclass(Self))
+    }
+
+    #[classmethod]
+    fn __class_getitem__<'py>(
+        class: &Bound<'py, PyType>,
+        arguments: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        generic_alias(class, arguments)
     }
 
     fn __len__(slf: &Bound<'_, Self>) -> usize {
@@ -291,6 +307,14 @@ impl PyMap {
         Ok(PyClassInitializer::from(node).add_subclass(Self))
     }
 
+    #[classmethod]
+    fn __class_getitem__<'py>(
+        class: &Bound<'py, PyType>,
+        arguments: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        generic_alias(class, arguments)
+    }
+
     fn __len__(slf: &Bound<'_, Self>) -> usize {
         slf.as_super().get().any.node().len() / 2
     }
@@ -392,6 +416,14 @@ impl PySet {
             }
         };
         Ok(PyClassInitializer::from(node).add_subclass(Self))
+    }
+
+    #[classmethod]
+    fn __class_getitem__<'py>(
+        class: &Bound<'py, PyType>,
+        arguments: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        generic_alias(class, arguments)
     }
 
     fn __len__(slf: &Bound<'_, Self>) -> usize {

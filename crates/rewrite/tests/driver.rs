@@ -348,6 +348,9 @@ fn ping_pong_patterns_end_and_are_named() {
     let (text, stats) = run(&body("%a = neg %x\n%b = neg %a\n%r = exp %b"), set);
     assert!(!stats.converged);
     assert_eq!(stats.cycles, [["exp_to_log", "log_to_exp"]]);
+    let warning = "patterns rewrite each other's results in a cycle: `exp_to_log`, `log_to_exp`";
+    assert_eq!(stats.warnings(), [warning]);
+    assert!(stats.to_string().ends_with(&format!("\n{warning}")), "{stats}");
     assert_eq!(ops(&text).len(), 1, "the rest is still done:\n{text}");
     assert!(stats.rewrites < 200, "{}", stats.rewrites);
 }

@@ -502,7 +502,7 @@ class Op(IRNode):
     if TYPE_CHECKING:
         span: Span
         name: str
-        attrs: Map | None
+        attrs: Map[str, Any] | None
 
         def __init__(
             self, name: str, attrs: Mapping[str, Any] | None = None, span: Span | None = None

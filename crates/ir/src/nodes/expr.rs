@@ -558,11 +558,35 @@ impl Expr {
             }
             _ => match self.as_unary() {
                 Some((UnaryOp::Not, operand)) => is_predicate_type(ty, &[operand]),
-                Some((UnaryOp::Cast, _)) | None => true,
+                // In text, a cast of a tensor to a data type keeps its shape.
+                Some((UnaryOp::Cast, operand)) => {
+                    !matches!((&**operand.ty(), &**ty), (Type::Tensor { .. }, Type::Scalar { .. }))
+                }
+                None => true,
                 Some((_, operand)) => small_types_equal(operand.ty(), ty),
             },
         }
     }
+}
+
+/// Returns the type of `pi.cast(operand, ty)`: a cast of a tensor to a data type keeps its shape.
+pub(crate) fn cast_type(operand: &ExprRef, ty: TypeRef) -> TypeRef {
+    match (&**operand.ty(), &*ty) {
+        (Type::Tensor { shape, .. }, Type::Scalar { dtype }) => {
+            Type::tensor(*dtype, shape.iter().cloned())
+        }
+        _ => ty,
+    }
+}
+
+/// Returns the data type of a cast that keeps the shape of its tensor; text states nothing else.
+pub(crate) fn cast_data_type(expr: &Expr) -> Option<DataType> {
+    let Some((UnaryOp::Cast, operand)) = expr.as_unary() else { return None };
+    let (Type::Tensor { dtype, .. }, Type::Tensor { .. }) = (&**expr.ty(), &**operand.ty()) else {
+        return None;
+    };
+    let kept = cast_type(operand, Type::scalar(*dtype));
+    small_types_equal(expr.ty(), &kept).then_some(*dtype)
 }
 
 /// Returns the type of a binary operator that can be inferred from its operands.

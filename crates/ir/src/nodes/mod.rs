@@ -12,7 +12,7 @@ mod vars;
 
 pub use compact::{ThinList, VarName};
 pub use expr::{Callee, CalleeRef, Expr, ExprRef};
-pub(crate) use expr::{inferred_binary_type, predicate_type};
+pub(crate) use expr::{cast_data_type, cast_type, inferred_binary_type, predicate_type};
 pub use function::{Function, FunctionRef};
 pub use int::PackedInt;
 pub use operators::{BinaryOp, UnaryOp};

@@ -6,7 +6,9 @@ use super::expr::{CallTarget, OpenConstruct};
 use super::name_scope::NamedEntity;
 use super::value::{ParsedNumber, ParsedValue, ParsedValueKind};
 use super::{ParseFailed, ParseResult, Parser};
-use crate::nodes::{BinaryOp, Expr, ExprRef, Type, TypeRef, UnaryOp, inferred_binary_type};
+use crate::nodes::{
+    BinaryOp, Expr, ExprRef, Type, TypeRef, UnaryOp, cast_type, inferred_binary_type,
+};
 
 /// The deepest nesting of lists, that of attributes.
 const MAX_LIST_DEPTH: usize = sapwood_ptir::MAX_ATTR_DEPTH;
@@ -247,7 +249,8 @@ impl<'s> Parser<'s> {
             CallTarget::Unary(UnaryOp::Cast) => {
                 let [operand, ty] = exact_args(values)?;
                 let (operand, ty) = (self.as_expr(operand)?, self.as_type(ty)?);
-                Ok(ParsedValue::new(ParsedValueKind::Expr(Expr::cast(&operand, ty, span)), span))
+                let ty = cast_type(&operand, ty);
+                Ok(ParsedValue::operation(Expr::cast(&operand, ty, span), span))
             }
             CallTarget::Unary(op) => {
                 let [operand] = exact_args(values)?;
@@ -263,8 +266,7 @@ impl<'s> Parser<'s> {
                         Ok(ParsedValue::new(ParsedValueKind::Expr(typed), span))
                     }
                     _ => {
-                        let help =
-                            "variables, constants, casts and named parts already have a type";
+                        let help = "variables, constants and named parts already have a type";
                         let message = "expected an operation, a call or a tuple in `pi.typed`";
                         Err(self.report_with_help(value.span, message, help))
                     }

@@ -11,7 +11,7 @@ use super::plan::PrintItem;
 use crate::call_types::SignatureTypes;
 use crate::names::{is_bare_function_name, is_dotted_name, python_string_literal};
 use crate::nodes::operators::{OperatorSyntax, precedence};
-use crate::nodes::{BinaryOp, Callee, Expr, ExprRef, Type, TypeRef, UnaryOp};
+use crate::nodes::{BinaryOp, Callee, Expr, ExprRef, Type, TypeRef, UnaryOp, cast_data_type};
 use crate::ops::{is_matmul, named_values, sequence};
 use crate::parse::bare_number_type;
 
@@ -327,7 +327,7 @@ impl<'a> Printer<'a> {
             return;
         }
         if let Some((op, operand)) = expr.as_unary() {
-            self.write_unary(op, operand, expr.ty(), min_precedence);
+            self.write_unary(op, operand, expr, min_precedence);
             return;
         }
         match &**expr {
@@ -405,7 +405,7 @@ impl<'a> Printer<'a> {
         &mut self,
         op: UnaryOp,
         operand: &'a ExprRef,
-        ty: &'a TypeRef,
+        expr: &'a ExprRef,
         min_precedence: u8,
     ) {
         let own = op.precedence();
@@ -429,7 +429,13 @@ impl<'a> Printer<'a> {
                 self.out.push('(');
                 self.tasks.push(PrintTask::Text(")"));
                 if op == UnaryOp::Cast {
-                    self.tasks.push(PrintTask::Type(ty));
+                    match cast_data_type(expr) {
+                        Some(dtype) => {
+                            self.tasks.push(PrintTask::Text(dtype.document_name()));
+                            self.tasks.push(PrintTask::Text("pi."));
+                        }
+                        None => self.tasks.push(PrintTask::Type(expr.ty())),
+                    }
                     self.tasks.push(PrintTask::Text(", "));
                 }
                 self.tasks.push(PrintTask::Expr(operand, precedence::LOWEST));

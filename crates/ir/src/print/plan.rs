@@ -7,7 +7,7 @@ use sapwood_structural::Facts;
 
 use crate::names::UniqueNames;
 use crate::nodes::{
-    Expr, ExprRef, FunctionRef, Program, Stmt, StmtRef, Type, TypeRef, UnaryOp, Var,
+    Expr, ExprRef, FunctionRef, Program, Stmt, StmtRef, Type, TypeRef, UnaryOp, Var, cast_data_type,
 };
 
 type IdMap<V> = hashbrown::HashMap<usize, V, rustc_hash::FxBuildHasher>;
@@ -107,11 +107,7 @@ impl<'a> PrintItem<'a> {
     /// Returns the type that must be written in addition to the operands.
     pub(super) fn written_type(self, program: Option<&Program>) -> Option<&'a TypeRef> {
         match self {
-            Self::Expr(expr) => {
-                let shown =
-                    matches!(&**expr, Expr::Cast { .. }) || !expr.has_inferred_type(program);
-                shown.then(|| expr.ty())
-            }
+            Self::Expr(expr) => is_type_written(expr, program).then(|| expr.ty()),
             Self::Type(_) => None,
         }
     }
@@ -288,10 +284,7 @@ impl<'a> PrintPlan<'a> {
             }
         }
         let type_pending = match item {
-            PrintItem::Expr(expr) => {
-                matches!(expr.as_unary(), Some((UnaryOp::Cast, _)))
-                    || !expr.has_inferred_type(self.program)
-            }
+            PrintItem::Expr(expr) => is_type_written(expr, self.program),
             PrintItem::Type(_) => false,
         };
         self.stack.push(PlanFrame {
@@ -316,5 +309,13 @@ impl<'a> PrintPlan<'a> {
             parts.insert(frame.item.id(), part);
         }
         (frame.nodes, if is_deep { 0 } else { height })
+    }
+}
+
+/// Returns whether text has the type of an expression, as a type of its own, in addition to the operands.
+fn is_type_written(expr: &Expr, program: Option<&Program>) -> bool {
+    match expr.as_unary() {
+        Some((UnaryOp::Cast, _)) => cast_data_type(expr).is_none(),
+        _ => !expr.has_inferred_type(program),
     }
 }

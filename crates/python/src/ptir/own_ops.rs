@@ -96,12 +96,13 @@ pub(crate) fn own_ops_in(program: &Program) -> Vec<(String, String)> {
     found.into_iter().map(|(name, module)| (name.to_owned(), module)).collect()
 }
 
-/// Imports the modules of ops that this process does not have.
+/// Imports the modules of ops that this process does not have. An op that cannot be imported is a warning: an exception while a worker
+/// receives its task would end the worker without an answer.
 pub(crate) fn import_ops(py: Python<'_>, ops: &[(String, String)]) -> PyResult<()> {
     if ops.iter().all(|(name, _)| ptir_has_op(name)) {
         return Ok(());
     }
-    let import = py.import("sapwood._op")?.getattr("import_op")?;
+    let import = py.import("sapwood._op")?.getattr("import_op_or_warn")?;
     for (name, module) in ops {
         import.call1((name, module))?;
     }

@@ -201,7 +201,8 @@ impl PyReport {
     }
 
     fn __str__(&self) -> String {
-        self.report.statistics()
+        let warnings = self.report.warnings().map(|warning| format!("warning: {warning}\n"));
+        self.report.statistics() + &warnings.collect::<String>()
     }
 
     fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

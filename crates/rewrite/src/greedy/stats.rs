@@ -1,6 +1,7 @@
 //! The statistics and problems of a run.
 
 use std::fmt;
+use std::fmt::Write as _;
 
 use sapwood_ptir::ValueType;
 use sapwood_types::counted;
@@ -45,6 +46,16 @@ pub struct GreedyStats {
     pub cycles: Vec<Vec<String>>,
     /// The patterns that fired last, latest first, if the limit on rewrites ended the run.
     pub last_fired: Vec<String>,
+}
+
+impl fmt::Display for GreedyStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [rewrites, folds] = [(self.rewrites, "rewrite"), (self.folds, "fold")]
+            .map(|(number, noun)| counted(number, noun));
+        let (erased, merged, rounds) = (self.erased, self.merged, counted(self.rounds, "round"));
+        write!(f, "{rewrites}, {folds}, {erased} erased, {merged} merged in {rounds}")?;
+        self.warnings().iter().try_for_each(|warning| write!(f, "\n{warning}"))
+    }
 }
 
 /// A limit of a run.
@@ -231,6 +242,30 @@ impl GreedyStats {
         if self.last_fired.is_empty() {
             self.last_fired = other.last_fired.clone();
         }
+    }
+
+    /// Returns what went wrong: the contract violations of patterns, cycles, disabled patterns, and the limit that ended the run.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let mut list: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
+        for cycle in &self.cycles {
+            let names = cycle.join("`, `");
+            list.push(format!("patterns rewrite each other's results in a cycle: `{names}`"));
+        }
+        if !self.disabled.is_empty() {
+            list.push(format!("disabled after a problem: `{}`", self.disabled.join("`, `")));
+        }
+        if let Some(limit) = &self.stopped_by {
+            let rounds = counted(self.rounds, "round");
+            let rewrites = counted(self.rewrites + self.folds, "rewrite");
+            let mut text = format!("not converged after {rounds} and {rewrites}: {limit}");
+            if !self.last_fired.is_empty() {
+                let names = self.last_fired.join("`, `");
+                let _ = write!(text, "; the last patterns that fired: `{names}`");
+            }
+            list.push(text);
+        }
+        list
     }
 }
 

@@ -1,12 +1,11 @@
 //! Passes that treat each function alone, one after the other or several at a time, with the same result.
 
-use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sapwood_ptir::{Function, Program};
-use sapwood_types::{Progress, counted};
+use sapwood_types::Progress;
 
 use super::{PassContext, PassError, add_count};
 use crate::greedy::GreedyStats;
@@ -161,28 +160,7 @@ pub(crate) fn each_function(
 
 fn warnings(function: &Function, stats: &GreedyStats) -> Vec<String> {
     let name = function.name();
-    let mut list: Vec<String> = stats.problems.iter().map(|p| format!("@{name}: {p}")).collect();
-    for cycle in &stats.cycles {
-        let names = cycle.join("`, `");
-        list.push(format!("@{name}: patterns rewrite each other's results in a cycle: `{names}`"));
-    }
-    if !stats.disabled.is_empty() {
-        let names = stats.disabled.join("`, `");
-        list.push(format!("@{name}: disabled after a problem: `{names}`"));
-    }
-    if let Some(limit) = &stats.stopped_by {
-        let mut text = format!(
-            "@{name}: not converged after {} and {}: {limit}",
-            counted(stats.rounds, "round"),
-            counted(stats.rewrites + stats.folds, "rewrite")
-        );
-        if !stats.last_fired.is_empty() {
-            let names = stats.last_fired.join("`, `");
-            let _ = write!(text, "; the last patterns that fired: `{names}`");
-        }
-        list.push(text);
-    }
-    list
+    stats.warnings().into_iter().map(|warning| format!("@{name}: {warning}")).collect()
 }
 
 fn run_on_functions(

@@ -121,7 +121,8 @@ impl RunReport {
 impl fmt::Display for RunReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.timing())?;
-        f.write_str(&self.statistics())
+        f.write_str(&self.statistics())?;
+        self.warnings().try_for_each(|warning| writeln!(f, "warning: {warning}"))
     }
 }
 
