@@ -229,7 +229,7 @@ fn check(
             }
             // If the sum of absolute values overflows, only the kind of the result is fixed.
             (Tolerance::Sum, Some(sizes)) if sizes[at].is_finite() => {
-                NumberTolerance { relative: 0.0, absolute: sizes[at] * unit * terms as f64 + 1e-40 }
+                NumberTolerance { relative: 0.0, absolute: sizes[at].abs() * unit * terms as f64 + 1e-40 }
             }
             (Tolerance::Sum, _) => continue,
         };
@@ -430,7 +430,7 @@ fn slices_are_gathered_and_scattered() {
                  (%v: f32[], %w: f32[]) {{ %z = add %v, %w : f32[] yield %z }} : f32[{n}, {inner}]
                %c = neg %x : f32[{n}, {inner}]
                %t = scatter %c, %i, %u {{update_window_dims = [1], inserted_window_dims = [0], scatter_dims = [0], index_vector_dim = 1}}
-                 (%v: f32[], %w: f32[]) {{ %z = add %v, %w : f32[] yield %z }} : f32[{n}, {inner}]
+                 (%v2: f32[], %w2: f32[]) {{ %z2 = add %v2, %w2 : f32[] yield %z2 }} : f32[{n}, {inner}]
                return %y, %s, %t }}"
         );
         for inside in [false, true] {
@@ -464,8 +464,8 @@ fn sorts_agree() {
                        %i = iota {{axis = {axis}}} : i32{shape:?}
                        %y, %j = sort %x, %i {{axis = {axis}}} (%a: {ty}[], %b: {ty}[], %c: i32[], %d: i32[]) {{
                          %p = compare %a, %b {{direction = {direction}, order = {order}}} : bool[] yield %p }} : {t}, i32{shape:?}
-                       %z = sort %x {{axis = {axis}}} (%a: {ty}[], %b: {ty}[]) {{
-                         %p = compare %b, %a {{direction = {direction}, order = {order}}} : bool[] yield %p }} : {t}
+                       %z = sort %x {{axis = {axis}}} (%e: {ty}[], %g: {ty}[]) {{
+                         %q = compare %g, %e {{direction = {direction}, order = {order}}} : bool[] yield %q }} : {t}
                        return %y, %j, %z }}"
                 );
                 for special in [false, true] {
@@ -543,7 +543,7 @@ fn reductions_with_a_region_of_one_op_agree() {
                    %f = constant false : bool[]
                    %g = constant true : bool[]
                    %y = reduce %p, %f {{axes = {axes:?}}} (%a: bool[], %b: bool[]) {{ %z = or %a, %b : bool[] yield %z }} : {r}
-                   %n = reduce %p, %g {{axes = {axes:?}}} (%a: bool[], %b: bool[]) {{ %z = and %b, %a : bool[] yield %z }} : {r}
+                   %n = reduce %p, %g {{axes = {axes:?}}} (%d: bool[], %e: bool[]) {{ %w = and %e, %d : bool[] yield %w }} : {r}
                    return %y, %n }}"
             );
             agree(&text, &[floats(&mut rng, &shape, true)], NumberTolerance::SAME);

@@ -32,7 +32,7 @@ impl OperandMemory {
     }
 }
 
-/// Where the elements of a result are.
+/// The place of the elements of a result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ResultMemory {
     /// In memory of its own.
@@ -491,8 +491,8 @@ pub fn fixed_order_memory(
         | "dynamic_slice" => Some(if splat { StepMemory::of(ResultMemory::Splat) } else { new }),
         "reduce_sum" | "reduce_prod" | "reduce_max" | "reduce_min" | "reduce_and" | "reduce_or"
         | "reduce_xor"
-            if !matches!(f.attr(inst, "accumulate"), Some(Attr::Type(_)))
-                && !(dtype.is_float() && dtype.bit_width() < 32) =>
+            if f.attr(inst, "accumulate").is_none_or(|a| !matches!(a, Attr::Type(_)))
+                && (dtype.bit_width() >= 32 || !dtype.is_float()) =>
         {
             Some(if splat { StepMemory::of(ResultMemory::Splat) } else { new })
         }

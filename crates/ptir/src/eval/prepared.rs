@@ -73,7 +73,7 @@ impl Prepared {
     }
 
     /// Returns the bytes that [`peak_bytes`](Self::peak_bytes) will be after a run, from the plan alone; `None` if the size of a value depends on
-    /// the inputs, or a kernel does not tell how much memory it uses. Inputs are taken to have an owner outside of the run.
+    /// the inputs, or a kernel does not tell how much memory it uses. Inputs are taken to have an owner outside of the run, and to have different elements.
     #[must_use]
     pub fn predicted_peak_bytes(&self) -> Option<u64> {
         let functions: Vec<&Function> = self.functions.iter().map(|f| &**f).collect();
