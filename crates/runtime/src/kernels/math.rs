@@ -169,12 +169,12 @@ pub(crate) fn erf(x: f32) -> f32 {
     let far = 1.0 - exp(-c * c) * p;
     let n = a.min(1.0);
     let z = n * n;
-    let mut q = 7.898_210_2e-5;
+    let mut q = 7.898_21e-5;
     q = q * z - 8.024_354e-4;
     q = q * z + 5.190_053_6e-3;
-    q = q * z - 2.685_480_9e-2;
+    q = q * z - 2.685_481e-2;
     q = q * z + 1.128_361_3e-1;
-    q = q * z - 3.761_262_9e-1;
+    q = q * z - 3.761_263e-1;
     let near = q * z * n + n * 1.283_791_7e-1 + n;
     // Both are computed: a branch would keep the loop from being vectorized.
     let mask = u32::from(a < 1.0).wrapping_neg();
