@@ -132,7 +132,9 @@ def model(text):
         return [[array.block_until_ready() for array in arrays] for arrays in results]
 
     first = best(run, 1)
-    return best(run, int(min(300, max(5, 1 / first))))
+    memory = program.get_compiled_memory_stats()
+    peak = memory.temp_size_in_bytes + memory.output_size_in_bytes
+    return best(run, int(min(300, max(5, 1 / first)))), peak
 
 
 def main():
@@ -146,9 +148,12 @@ def main():
     folder = pathlib.Path(os.environ.get("SAPWOOD_PROGRAMS", "."))
     for path in sorted(folder.glob("*/model.mlir")):
         try:
-            row(f"model/{path.parent.name}", model(path.read_text()), 1)
+            seconds, peak = model(path.read_text())
+            row(f"model/{path.parent.name}", seconds, 1)
+            print(json.dumps({"area": "eval", "row": f"memory/{path.parent.name}", "value": peak, "unit": "bytes", "n": 1}), flush=True)
         except Exception as error:  # a model that this version of XLA refuses
             failed(f"model/{path.parent.name}", error)
+            failed(f"memory/{path.parent.name}", error)
 
 
 if __name__ == "__main__":

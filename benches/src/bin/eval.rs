@@ -128,32 +128,20 @@ const WORKLOADS: [Workload; 15] = [
     (
         "gather",
         65_536 * 64,
-        "ptir 1 func @f(%x: f32[10000, 64]) -> f32[65536, 64] {
-           %n = constant 10000 : i32[65536, 1]
-           %p = constant 7919 : i32[65536, 1]
-           %i = iota {axis = 0} : i32[65536, 1]
-           %m = mul %i, %p : i32[65536, 1]
-           %r = rem %m, %n : i32[65536, 1]
-           %a = abs %r : i32[65536, 1]
+        "ptir 1 func @f(%x: f32[10000, 64], %a: i32[65536, 1]) -> f32[65536, 64] {
            %y = gather %x, %a {offset_dims = [1], collapsed_dims = [0], start_index_map = [0], index_vector_dim = 1,
              slice_sizes = [1, 64]} : f32[65536, 64]
            return %y }",
-        &[&[10_000, 64]],
+        &[&[10_000, 64], &[65_536, 1]],
     ),
     (
         "scatter",
         65_536 * 64,
-        "ptir 1 func @f(%x: f32[10000, 64], %u: f32[65536, 64]) -> f32[10000, 64] {
-           %n = constant 10000 : i32[65536, 1]
-           %p = constant 7919 : i32[65536, 1]
-           %i = iota {axis = 0} : i32[65536, 1]
-           %m = mul %i, %p : i32[65536, 1]
-           %r = rem %m, %n : i32[65536, 1]
-           %a = abs %r : i32[65536, 1]
+        "ptir 1 func @f(%x: f32[10000, 64], %u: f32[65536, 64], %a: i32[65536, 1]) -> f32[10000, 64] {
            %y = scatter %x, %a, %u {update_window_dims = [1], inserted_window_dims = [0], scatter_dims = [0],
              index_vector_dim = 1} (%v: f32[], %w: f32[]) { %z = add %v, %w : f32[] yield %z } : f32[10000, 64]
            return %y }",
-        &[&[10_000, 64], &[65_536, 64]],
+        &[&[10_000, 64], &[65_536, 64], &[65_536, 1]],
     ),
     (
         "sort",
@@ -196,9 +184,11 @@ const WORKLOADS: [Workload; 15] = [
 
 fn main() {
     let area = Area::new("eval");
+    // With an argument, only the models whose names contain it are run.
+    let only = std::env::args().nth(1);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    for (name, n, text, shapes) in WORKLOADS {
-        let inputs: Vec<Value> = shapes.iter().map(|shape| random(shape)).collect();
+    for (name, n, text, shapes) in WORKLOADS.into_iter().filter(|_| only.is_none()) {
+        let inputs: Vec<Value> = shapes.iter().map(|shape| operand(shape)).collect();
         let fast = time(text, &inputs, true, threads, 7);
         let exact = time(text, &inputs, false, threads, 2);
         match (fast, exact) {
@@ -216,7 +206,10 @@ fn main() {
             }
         }
     }
-    models(&area, threads);
+    models(&area, threads, only.as_deref().unwrap_or_default());
+    if only.is_some() {
+        return;
+    }
     let steps = 1_000_000u64;
     let text = format!(
         "ptir 1 func @f() -> i32[] {{
@@ -234,24 +227,45 @@ fn main() {
 }
 
 // Measures the models of `$SAPWOOD_PROGRAMS`, with the peak memory of each.
-fn models(area: &Area, threads: usize) {
+fn models(area: &Area, threads: usize, only: &str) {
     let Some(folder) = std::env::var_os("SAPWOOD_PROGRAMS").map(PathBuf::from) else { return };
     let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries
         .filter(|e| e.path().join("model.mlir").is_file())
         .map(|e| e.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.contains(only))
         .collect();
     names.sort();
     for name in names {
-        let row = format!("model/{name}");
+        let [row, memory, predicted] =
+            ["model", "memory", "predicted"].map(|kind| format!("{kind}/{name}"));
         match model(&folder.join(&name).join("model.mlir"), threads) {
-            Ok(time) => area.millis(&row, time, 1),
-            Err(why) => area.failed(&row, &why),
+            Ok(measured) => {
+                area.millis(&row, measured.time, 1);
+                area.row(&memory, measured.peak as f64, "bytes", 1);
+                match measured.predicted {
+                    Some(bytes) => {
+                        let share = bytes as f64 / measured.peak.max(1) as f64;
+                        area.row(&predicted, share, "times", 1);
+                    }
+                    None => area.failed(&predicted, "the memory of a kernel is not known"),
+                }
+            }
+            Err(why) => {
+                [row, memory, predicted].iter().for_each(|row| area.failed(row, &why));
+            }
         }
     }
 }
 
-fn model(path: &Path, threads: usize) -> Result<Duration, String> {
+/// The time of a run, and the most bytes that its values take at a time: measured, and known before.
+struct MeasuredModel {
+    time: Duration,
+    peak: u64,
+    predicted: Option<u64>,
+}
+
+fn model(path: &Path, threads: usize) -> Result<MeasuredModel, String> {
     let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
     let module = sapwood_stablehlo::read(&Source::new("model.mlir", text.as_str()));
     let program = module.map_err(|e| format!("{e:?}"))?.program;
@@ -268,7 +282,9 @@ fn model(path: &Path, threads: usize) -> Result<Duration, String> {
     let first = best(1, || prepared.run(&inputs, &options).is_ok());
     prepared.run(&inputs, &options).map_err(|e| e.to_string())?;
     let repeats = (1_000_000_000 / first.as_nanos().max(1)).clamp(5, 300) as usize;
-    Ok(best(repeats, || prepared.run(&inputs, &options)))
+    let time = best(repeats, || prepared.run(&inputs, &options));
+    let (peak, predicted) = (prepared.peak_bytes(), prepared.predicted_peak_bytes());
+    Ok(MeasuredModel { time, peak, predicted })
 }
 
 // Returns an input of a model, the same as the peer's.
@@ -304,6 +320,15 @@ fn time(
         .map_err(|e| e.to_string())?;
     prepared.run(inputs, &options).map_err(|e| e.to_string())?;
     Ok(best(repeats, || prepared.run(inputs, &options)))
+}
+
+// Returns an input of a workload: the row numbers of `gather` and `scatter`, or random numbers.
+fn operand(shape: &[usize]) -> Value {
+    if shape != [65_536, 1] {
+        return random(shape);
+    }
+    let row = |i: i32| (i.wrapping_mul(7919) % 10_000).abs();
+    Tensor::new(DataType::I32, shape, (0..65_536).map(row).collect::<Vec<i32>>()).into()
 }
 
 // Returns a tensor of random numbers between -2 and 2, the same in every run.

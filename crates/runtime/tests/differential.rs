@@ -228,9 +228,10 @@ fn check(
                 NumberTolerance { relative: f64::from(n) * unit, absolute: f64::from(n) * 1e-45 }
             }
             // If the sum of absolute values overflows, only the kind of the result is fixed.
-            (Tolerance::Sum, Some(sizes)) if sizes[at].is_finite() => {
-                NumberTolerance { relative: 0.0, absolute: sizes[at] * unit * terms as f64 + 1e-40 }
-            }
+            (Tolerance::Sum, Some(sizes)) if sizes[at].is_finite() => NumberTolerance {
+                relative: 0.0,
+                absolute: sizes[at].abs() * unit * terms as f64 + 1e-40,
+            },
             (Tolerance::Sum, _) => continue,
         };
         assert!(allowed.allows(x, y), "{op}: element {at} is {y}, in the fixed order {x}");
@@ -410,5 +411,143 @@ fn products_of_narrow_floats_agree() {
         );
         let inputs = [floats(&mut rng, &[20, 33], false), floats(&mut rng, &[33, 9], false)];
         agree(&text, &inputs, NumberTolerance { relative: 0.01, absolute: 0.01 });
+    }
+}
+
+fn indices(rng: &mut Rng, shape: &[usize], most: usize) -> Value {
+    // Some are out of range.
+    let all = (0..shape.iter().product()).map(|_| rng.below(most + 6) as i32 - 3).collect();
+    Tensor::new::<i32>(DataType::I32, shape, all).into()
+}
+
+#[test]
+fn slices_are_gathered_and_scattered() {
+    let mut rng = Rng::new(21);
+    for (n, inner, count) in [(5, 1, 3), (40, 8, 100), (3, 64, 1), (1000, 33, 700)] {
+        let text = format!(
+            "ptir 1 func @f(%x: f32[{n}, {inner}], %i: i32[{count}, 1], %u: f32[{count}, {inner}]) -> (f32[{count}, {inner}], f32[{n}, {inner}], f32[{n}, {inner}]) {{
+               %y = gather %x, %i {{offset_dims = [1], collapsed_dims = [0], start_index_map = [0], index_vector_dim = 1, slice_sizes = [1, {inner}]}} : f32[{count}, {inner}]
+               %s = scatter %x, %i, %u {{update_window_dims = [1], inserted_window_dims = [0], scatter_dims = [0], index_vector_dim = 1}}
+                 (%v: f32[], %w: f32[]) {{ %z = add %v, %w : f32[] yield %z }} : f32[{n}, {inner}]
+               %c = neg %x : f32[{n}, {inner}]
+               %t = scatter %c, %i, %u {{update_window_dims = [1], inserted_window_dims = [0], scatter_dims = [0], index_vector_dim = 1}}
+                 (%v2: f32[], %w2: f32[]) {{ %z2 = add %v2, %w2 : f32[] yield %z2 }} : f32[{n}, {inner}]
+               return %y, %s, %t }}"
+        );
+        for inside in [false, true] {
+            let at = match inside {
+                true => Tensor::splat(DataType::I32, [count, 1], n as i32 - 1).into(),
+                false => indices(&mut rng, &[count, 1], n),
+            };
+            let x = floats(&mut rng, &[n, inner], true);
+            let u = floats(&mut rng, &[count, inner], true);
+            agree(&text, &[x, at, u], NumberTolerance::SAME);
+        }
+    }
+    // Two starts, and slices of several rows.
+    let text = "ptir 1 func @f(%x: f32[6, 9, 8], %i: i32[10, 2]) -> f32[10, 2, 4, 8] {
+      %y = gather %x, %i {offset_dims = [1, 2, 3], collapsed_dims = [], start_index_map = [1, 0], index_vector_dim = 1, slice_sizes = [2, 4, 8]} : f32[10, 2, 4, 8]
+      return %y }";
+    let inputs = [floats(&mut rng, &[6, 9, 8], true), indices(&mut rng, &[10, 2], 9)];
+    agree(text, &inputs, NumberTolerance::SAME);
+}
+
+#[test]
+fn sorts_agree() {
+    let mut rng = Rng::new(22);
+    for (rows, columns, axis) in [(1, 2, 1), (3, 7, 0), (5, 1000, 1), (700, 3, 0), (40, 193, 1)] {
+        for direction in ["lt", "gt", "le"] {
+            for (ty, order) in [("f32", "total"), ("f32", "partial"), ("i32", "partial")] {
+                let shape = [rows, columns];
+                let t = format!("{ty}{shape:?}");
+                let text = format!(
+                    "ptir 1 func @f(%x: {t}) -> ({t}, i32{shape:?}, {t}) {{
+                       %i = iota {{axis = {axis}}} : i32{shape:?}
+                       %y, %j = sort %x, %i {{axis = {axis}}} (%a: {ty}[], %b: {ty}[], %c: i32[], %d: i32[]) {{
+                         %p = compare %a, %b {{direction = {direction}, order = {order}}} : bool[] yield %p }} : {t}, i32{shape:?}
+                       %z = sort %x {{axis = {axis}}} (%e: {ty}[], %g: {ty}[]) {{
+                         %q = compare %g, %e {{direction = {direction}, order = {order}}} : bool[] yield %q }} : {t}
+                       return %y, %j, %z }}"
+                );
+                for special in [false, true] {
+                    let x = match ty {
+                        "f32" => floats(&mut rng, &shape, special),
+                        _ => indices(&mut rng, &shape, 20),
+                    };
+                    agree(&text, &[x], NumberTolerance::SAME);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn cumulative_sums_agree() {
+    let mut rng = Rng::new(23);
+    for (shape, axis) in
+        [([1, 1, 5], 2), ([3, 4, 1], 1), ([9, 70, 6], 1), ([70, 1, 500], 2), ([400, 3, 5], 0)]
+    {
+        for (pad, start) in [(0, "0.0"), (0, "1.0"), (1, "0.0")] {
+            let mut window = [1; 3];
+            window[axis] = shape[axis] + pad;
+            let mut pads = [[0, 0]; 3];
+            pads[axis] = [window[axis] - 1, 0];
+            let t = format!("f32{shape:?}");
+            let text = format!(
+                "ptir 1 func @f(%x: {t}) -> {t} {{
+                   %zero = constant {start} : f32[]
+                   %y = reduce_window %x, %zero {{window = {window:?}, pads = {pads:?}}} (%a: f32[], %b: f32[]) {{
+                     %z = add %a, %b : f32[] yield %z }} : {t}
+                   return %y }}"
+            );
+            let allowed = NumberTolerance { relative: 1e-5, absolute: 1e-4 };
+            agree(&text, &[floats(&mut rng, &shape, false)], allowed);
+            agree(&text, &[floats(&mut rng, &shape, true)], allowed);
+        }
+    }
+}
+
+#[test]
+fn reductions_with_a_region_of_one_op_agree() {
+    let mut rng = Rng::new(24);
+    for shape in [[4, 1, 6], [3, 40, 50], [64, 5, 1]] {
+        for axes in [&[0][..], &[1], &[2], &[1, 2], &[0, 2], &[0, 1, 2]] {
+            let kept: Vec<usize> = (0..3).filter(|a| !axes.contains(a)).map(|a| shape[a]).collect();
+            for (op, start) in [
+                ("add", "0.0"),
+                ("add", "2.5"),
+                ("max", "-inf"),
+                ("max", "0.5"),
+                ("min", "inf"),
+                ("min", "0.0"),
+                ("mul", "1.0"),
+            ] {
+                let (t, r) = (format!("f32{shape:?}"), format!("f32{kept:?}"));
+                let text = format!(
+                    "ptir 1 func @f(%x: {t}) -> ({r}, {r}) {{
+                       %s = constant {start} : f32[]
+                       %y = reduce %x, %s {{axes = {axes:?}}} (%a: f32[], %b: f32[]) {{ %z = {op} %a, %b : f32[] yield %z }} : {r}
+                       %n = neg %y : {r}
+                       return %y, %n }}"
+                );
+                let allowed = NumberTolerance { relative: 2e-4, absolute: 1e-3 };
+                agree(&text, &[floats(&mut rng, &shape, false)], allowed);
+                if op == "max" || op == "min" {
+                    agree(&text, &[floats(&mut rng, &shape, true)], NumberTolerance::SAME);
+                }
+            }
+            let (t, r) = (format!("f32{shape:?}"), format!("bool{kept:?}"));
+            let text = format!(
+                "ptir 1 func @f(%x: {t}) -> ({r}, {r}) {{
+                   %c = constant 1.9 : {t}
+                   %p = compare %x, %c {{direction = lt}} : bool{shape:?}
+                   %f = constant false : bool[]
+                   %g = constant true : bool[]
+                   %y = reduce %p, %f {{axes = {axes:?}}} (%a: bool[], %b: bool[]) {{ %z = or %a, %b : bool[] yield %z }} : {r}
+                   %n = reduce %p, %g {{axes = {axes:?}}} (%d: bool[], %e: bool[]) {{ %w = and %e, %d : bool[] yield %w }} : {r}
+                   return %y, %n }}"
+            );
+            agree(&text, &[floats(&mut rng, &shape, true)], NumberTolerance::SAME);
+        }
     }
 }

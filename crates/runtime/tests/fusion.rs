@@ -499,3 +499,175 @@ fn splats_of_any_size_stay_splats() {
     assert_eq!(y[0].as_tensor().and_then(Tensor::as_splat::<f32>), Some(-1.0));
     assert_eq!(elements_as_f64(&Tensor::scalar(1.0f32)), [1.0]);
 }
+
+// Asserts that a prediction, if there is one, is the peak of a run within two percent.
+fn check_predicted_peak(program: &Program, inputs: &[Value]) -> bool {
+    let name = program.functions().last().map(|f| f.name()).unwrap();
+    let prepared = Prepared::new(program, name.as_str(), Some(&FastKernels)).unwrap();
+    let Some(predicted) = prepared.predicted_peak_bytes() else { return false };
+    if prepared.run(inputs, &options(true, 2)).is_err() {
+        return false;
+    }
+    let measured = prepared.peak_bytes();
+    // Scalars are not counted as they are allocated.
+    let allowed = (measured / 50).max(256);
+    // Inputs that repeat one number are stored as one, and what follows from them may be, too.
+    let repeats = |v: &Value| v.as_tensor().is_some_and(|t| t.is_splat() && t.len() > 1);
+    if inputs.iter().any(repeats) {
+        return true;
+    }
+    assert!(
+        predicted.abs_diff(measured) <= allowed,
+        "predicted {predicted}, measured {measured} in\n{}",
+        sapwood_ptir::print(program)
+    );
+    true
+}
+
+// Returns inputs of which none repeats one number.
+fn dense_inputs(program: &Program) -> Vec<Value> {
+    let f = program.functions().last().unwrap();
+    let dense = |ty: &ValueType| {
+        let repeats = |v: &Value| v.as_tensor().is_some_and(|t| t.is_splat() && t.len() > 1);
+        let mut drawn = (0..100).map(|seed| input(&mut Rng::new(seed), ty).unwrap());
+        drawn.find(|v| !repeats(v)).unwrap()
+    };
+    f.params().iter().map(|&p| dense(f.value_type(p))).collect()
+}
+
+#[test]
+fn the_peak_is_known_before_the_run() {
+    for text in PROGRAMS {
+        for (rows, columns) in [(300, 64), (64, 300), (2000, 17)] {
+            let text = text.replace('R', &rows.to_string()).replace('C', &columns.to_string());
+            let program = sapwood_ptir::parse(&format!("ptir 1 {text}")).unwrap();
+            let inputs = dense_inputs(&program);
+            assert!(check_predicted_peak(&program, &inputs), "no prediction for\n{text}");
+        }
+    }
+    // Loops, branches, calls, slices that are updated in place, and temporary copies of operands.
+    for text in [
+        "func @f(%x: f32[500, 40]) -> f32[500, 40] {
+           %zero = constant 0 : i32[]
+           %end = constant 4 : i32[]
+           %one = constant 1 : i32[]
+           %n, %r = while %zero, %x (%i: i32[], %y: f32[500, 40]) {
+             %go = compare %i, %end {direction = lt} : bool[] yield %go }
+             (%j: i32[], %z: f32[500, 40]) {
+               %next = add %j, %one : i32[]
+               %e = exp %z : f32[500, 40]
+               %s = slice %e {starts = [0, 0], limits = [1, 40]} : f32[1, 40]
+               %u = dynamic_update_slice %z, %s, %next, %zero : f32[500, 40]
+               %t = transpose %u {perm = [1, 0]} : f32[40, 500]
+               %v = transpose %t {perm = [1, 0]} : f32[500, 40]
+               yield %next, %v } : i32[], f32[500, 40]
+           return %r }",
+        "func @f(%x: f32[30, 20, 40], %k: f32[40, 30, 50]) -> f32[20, 50] {
+           %c = dot_general %x, %k {lhs_contract = [2, 0], rhs_contract = [0, 1]} : f32[20, 50]
+           %d = exp %c : f32[20, 50]
+           %e = neg %d : f32[20, 50]
+           return %e }",
+        "func @f(%c: f32[100], %xs: f32[50, 100]) -> (f32[100], f32[50, 100]) {
+           %r, %ys = scan %c, %xs {carried = 1} (%a: f32[100], %x: f32[100]) {
+             %b = add %a, %x : f32[100]
+             %d = exp %b : f32[100]
+             %e = neg %d : f32[100]
+             %g = add %e, %b : f32[100]
+             yield %g, %e } : f32[100], f32[50, 100]
+           return %r, %ys }",
+    ] {
+        let program = sapwood_ptir::parse(&format!("ptir 1 {text}"))
+            .unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let inputs = dense_inputs(&program);
+        assert!(check_predicted_peak(&program, &inputs), "no prediction for\n{text}");
+    }
+    let only = [
+        "add",
+        "sub",
+        "mul",
+        "exp",
+        "neg",
+        "max",
+        "compare",
+        "select",
+        "cast",
+        "reduce_sum",
+        "reduce_max",
+        "broadcast_to",
+        "broadcast_in_dim",
+        "reshape",
+        "slice",
+        "transpose",
+        "concat",
+        "pad",
+        "iota",
+    ];
+    let config = RandomProgramConfig { only: only.to_vec(), ..RandomProgramConfig::default() };
+    let mut predicted = 0;
+    for seed in 0..u64::from(cases(1000, 10_000)) {
+        let program = random_program(seed, &config);
+        let Some(inputs) = inputs(&program, &mut Rng::new(seed)) else { continue };
+        predicted += usize::from(check_predicted_peak(&program, &inputs));
+    }
+    assert!(predicted > 10, "{predicted}");
+}
+
+#[test]
+fn small_loops_agree() {
+    let condition = |end: u32| {
+        format!(
+            "%end = constant {end} : i32[] %lt = compare %i, %end {{direction = lt}} : bool[]
+             %inf = constant 1e30 : f32[8] %p = compare %a, %inf {{direction = lt}} : bool[8] %f = constant false : bool[]
+             %any = reduce %p, %f {{axes = [0]}} (%u: bool[], %v: bool[]) {{ %o = or %u, %v : bool[] yield %o }} : bool[]
+             %go = and %lt, %any : bool[] yield %go"
+        )
+    };
+    // The values after an iteration: new ones, swapped ones, one of them twice, and a value from outside.
+    for yields in
+        ["%next, %d, %y", "%next, %y, %x", "%next, %d, %d", "%next, %k, %d", "%next, %x, %y"]
+    {
+        for end in [0, 1, 2, 7, 50] {
+            let text = format!(
+                "ptir 1 func @f(%q: f32[8], %r: f32[8]) -> (i32[], f32[8], f32[8]) {{
+                   %zero = constant 0 : i32[]
+                   %one = constant 1 : i32[]
+                   %half = constant 0.5 : f32[8]
+                   %k = mul %q, %half : f32[8]
+                   %n, %s, %t = while %zero, %q, %r (%i: i32[], %a: f32[8], %b: f32[8]) {{ {} }}
+                     (%j: i32[], %x: f32[8], %y: f32[8]) {{
+                       %next = add %j, %one : i32[]
+                       %two = constant 2.0 : f32[]
+                       %twos = broadcast_to %two : f32[8]
+                       %c = div %x, %twos : f32[8]
+                       %m = max %c, %k : f32[8]
+                       %d = add %m, %y : f32[8]
+                       yield {yields} }} : i32[], f32[8], f32[8]
+                   return %n, %s, %t }}",
+                condition(end)
+            );
+            agree_on(&text, u64::from(end), NumberTolerance { relative: 1e-5, absolute: 1e-30 });
+            let program = sapwood_ptir::parse(&text).unwrap();
+            let inputs = inputs(&program, &mut Rng::new(9)).unwrap();
+            assert!(check_predicted_peak(&program, &inputs));
+        }
+    }
+}
+
+#[test]
+fn limits_hold_inside_small_loops() {
+    let text = "ptir 1 func @f(%x: f32[8]) -> f32[8] {
+      %y = while %x (%a: f32[8]) { %t = constant 1 : i32[] %u = constant 0 : i32[] %p = compare %t, %u {direction = ne} : bool[] yield %p }
+        (%b: f32[8]) { %c = add %b, %b : f32[8] %d = sub %c, %b : f32[8] yield %d } : f32[8]
+      return %y }";
+    let program = sapwood_ptir::parse(text).unwrap();
+    let x = inputs(&program, &mut Rng::new(1)).unwrap();
+    let fault = |options| eval::run(&program, "f", &x, &options).unwrap_err();
+    let steps = fault(RunOptions { max_steps: Some(1000), ..options(true, 1) });
+    assert_eq!(steps.fault, eval::Fault::Steps { limit: 1000 });
+    assert!(steps.to_string().contains("while"), "{steps}");
+    let stop = RunOptions { stop: Some(Arc::new(|| true)), max_steps: None, ..options(true, 1) };
+    assert_eq!(fault(stop).fault, eval::Fault::Stopped);
+    let limit = std::time::Duration::from_millis(20);
+    let late = RunOptions { time_limit: Some(limit), max_steps: None, ..options(true, 1) };
+    assert_eq!(fault(late).fault, eval::Fault::Time { limit });
+}

@@ -10,10 +10,14 @@ use smallvec::SmallVec;
 use super::budget::Budget;
 use super::error::Fault;
 use super::native::Native;
+use super::pool::BufferPool;
 use super::tensor::{Shape, Tensor, Value, View, count};
 use crate::attr::{Attr, Ints};
 use crate::op::{InferCx, OpDef, OpKey};
-use crate::types::{Dim, TensorType, ValueType};
+use crate::types::{TensorType, ValueType};
+
+/// The least size of an allocation that is tried before it is made, because it may fail.
+const MIN_CHECKED_BYTES: u64 = 1 << 20;
 
 /// The outcome of an evaluation: one value per result.
 pub type EvalResult = Result<Results, Fault>;
@@ -165,11 +169,7 @@ impl<'a> EvalCx<'a> {
     pub fn alloc<T>(&self, len: usize) -> Result<Vec<T>, Fault> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
         self.grant(len, bytes)?;
-        let mut room = Vec::new();
-        match room.try_reserve_exact(len) {
-            Ok(()) => Ok(room),
-            Err(_) => Err(Fault::OutOfMemory { needed: bytes }),
-        }
+        self.reserved(len)
     }
 
     /// Returns a vector of `len` elements with any values, for kernels that write all of them. It comes from an earlier tensor of the run, if
@@ -186,10 +186,38 @@ impl<'a> EvalCx<'a> {
             return Ok(vector);
         }
         // Checks whether the system has enough memory.
-        let mut room = Vec::<T>::new();
-        room.try_reserve_exact(len).map_err(|_| Fault::OutOfMemory { needed: bytes })?;
-        drop(room);
+        if bytes >= MIN_CHECKED_BYTES {
+            drop(self.reserved::<T>(len)?);
+        }
         Ok(vec![T::default(); len])
+    }
+
+    /// Allocates an empty vector for the `len` elements of a result like [`alloc`](Self::alloc). Its memory comes from an earlier tensor of the run,
+    /// if there is one of about this size.
+    ///
+    /// # Errors
+    /// If there is not enough memory.
+    pub(crate) fn alloc_result<T: Native>(&self, len: usize) -> Result<Vec<T>, Fault> {
+        if self.budget.pool().is_none() || !BufferPool::keeps::<T>(len) {
+            return self.alloc(len);
+        }
+        self.grant(len, (len as u64).saturating_mul(size_of::<T>() as u64))?;
+        match self.budget.take_pooled::<T>(self.granted.get(), len) {
+            Some(mut vector) => {
+                vector.clear();
+                Ok(vector)
+            }
+            None => self.reserved(len),
+        }
+    }
+
+    fn reserved<T>(&self, len: usize) -> Result<Vec<T>, Fault> {
+        let needed = (len as u64).saturating_mul(size_of::<T>() as u64);
+        let mut room = Vec::new();
+        match room.try_reserve_exact(len) {
+            Ok(()) => Ok(room),
+            Err(_) => Err(Fault::OutOfMemory { needed }),
+        }
     }
 
     // Counts memory and the work of filling it.
@@ -254,11 +282,18 @@ impl<'a> EvalCx<'a> {
     /// If an extent is unknown or the number of elements overflows.
     pub fn result_shape(&self, index: usize) -> Result<Shape, Fault> {
         let ty = self.result_tensor(index)?;
-        let extent = |(axis, dim): (usize, &Dim)| match dim.known() {
-            Some(n) => usize::try_from(n).map_err(|_| Fault::TooLarge { shape: vec![usize::MAX] }),
-            None => Err(Fault::UnknownDim { axis, ty: Box::new(ValueType::Tensor(ty.clone())) }),
-        };
-        let shape: Shape = ty.dims.iter().enumerate().map(extent).collect::<Result<_, _>>()?;
+        let mut shape = Shape::new();
+        for (axis, dim) in ty.dims.iter().enumerate() {
+            shape.push(match dim.known() {
+                Some(n) => {
+                    usize::try_from(n).map_err(|_| Fault::TooLarge { shape: vec![usize::MAX] })?
+                }
+                None => {
+                    let ty = Box::new(ValueType::Tensor(ty.clone()));
+                    return Err(Fault::UnknownDim { axis, ty });
+                }
+            });
+        }
         match count(&shape) {
             Some(_) => Ok(shape),
             None => Err(Fault::TooLarge { shape: shape.to_vec() }),

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::context::Evaluate;
+use super::memory::PredictMemory;
 use super::profile::RunProfile;
 use super::schedule::ScheduledStep;
 use crate::func::Function;
@@ -19,6 +20,13 @@ pub trait Kernels: Send + Sync {
     /// Returns the kernel of a custom call with this target.
     fn custom_call(&self, target: &str) -> Option<Arc<Evaluate>> {
         let _ = target;
+        None
+    }
+
+    /// Returns the function that predicts the memory of the op's kernel, if this set has a kernel for it. Without one, the memory of runs is not
+    /// predicted.
+    fn memory(&self, op: OpKey) -> Option<PredictMemory> {
+        let _ = op;
         None
     }
 

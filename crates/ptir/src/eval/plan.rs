@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use super::context::{Evaluate, SimpleRegion};
 use super::error::Fault;
+use super::memory::{PredictMemory, fixed_order_memory};
 use super::options::Kernels;
 use super::schedule::{FusedGroup, FusedKernel, ScheduledStep};
 use super::tensor::Value;
@@ -64,6 +65,8 @@ pub(crate) struct PlanStep {
     // True if the types of all operands and results are fully known.
     pub(crate) known: bool,
     pub(crate) types: SmallVec<[ValueType; 1]>,
+    // Predicts the memory of a kernel.
+    pub(crate) memory: Option<PredictMemory>,
 }
 
 pub(crate) enum Action {
@@ -459,6 +462,7 @@ impl<'a> Planner<'a> {
             regions: SmallVec::new(),
             known,
             types,
+            memory: self.memory(inst),
         };
         self.plan.bodies[body].steps.push(step);
         self.plan.bodies[body].steps.len() - 1
@@ -482,6 +486,7 @@ impl<'a> Planner<'a> {
             known: true,
             types: group.outputs.iter().map(|&v| self.f.value_type(v).clone()).collect(),
             action: Action::Group { kernel: group.kernel, insts: group.insts.into() },
+            memory: None,
         };
         self.plan.bodies[body].steps.push(step);
         let step = self.plan.bodies[body].steps.len() - 1;
@@ -520,6 +525,13 @@ impl<'a> Planner<'a> {
                 self.free.push(slot);
             }
         }
+    }
+
+    fn memory(&self, inst: InstId) -> Option<PredictMemory> {
+        let Some(kernels) = self.kernels else { return Some(fixed_order_memory) };
+        let key = self.f.op_key(inst);
+        let fixed = || kernels.kernel(key).is_none().then_some(fixed_order_memory as PredictMemory);
+        kernels.memory(key).or_else(fixed)
     }
 
     fn action(&self, inst: InstId, callee: &mut CalleeNumberFn<'_>) -> Action {

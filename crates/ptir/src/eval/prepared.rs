@@ -6,6 +6,7 @@ use super::budget::Budget;
 use super::context::EvalCx;
 use super::error::{EvalError, Fault};
 use super::machine::Machine;
+use super::memory::predict_peak;
 use super::options::{Kernels, RunOptions};
 use super::plan::{FunctionPlan, plan_program};
 use super::pool::BufferPool;
@@ -69,6 +70,14 @@ impl Prepared {
     #[must_use]
     pub fn peak_bytes(&self) -> u64 {
         self.pool.peak()
+    }
+
+    /// Returns the bytes that [`peak_bytes`](Self::peak_bytes) will be after a run, from the plan alone; `None` if the size of a value depends on
+    /// the inputs, or a kernel does not tell how much memory it uses. Inputs are taken to have an owner outside of the run, and to have different elements.
+    #[must_use]
+    pub fn predicted_peak_bytes(&self) -> Option<u64> {
+        let functions: Vec<&Function> = self.functions.iter().map(|f| &**f).collect();
+        predict_peak(&functions, &self.plans)
     }
 
     /// Returns the function.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::context::{EvalCx, EvalResult};
+use super::memory::{OperandMemory, StepMemory};
 use crate::ids::{InstId, ValueId};
 
 /// A kernel that computes several instructions at once.
@@ -12,6 +13,12 @@ pub trait FusedKernel: Send + Sync {
     /// # Errors
     /// If a limit is reached.
     fn evaluate(&self, cx: &mut EvalCx<'_>) -> EvalResult;
+
+    /// Returns the memory that [`evaluate`](Self::evaluate) will use on operands like these; `None` if that is not known.
+    fn memory(&self, operands: &[OperandMemory]) -> Option<StepMemory> {
+        let _ = operands;
+        None
+    }
 }
 
 /// Instructions of one body that run as one step.

@@ -87,11 +87,20 @@ pub enum Buffer {
 
 /// A tensor: element type, extents, and elements that clones share. A splat, which has one element or repeats one, stores only
 /// that element.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Tensor {
     dtype: DataType,
     shape: Shape,
     data: Data,
+}
+
+impl Clone for Tensor {
+    #[inline]
+    fn clone(&self) -> Self {
+        // A clone of the extents would copy them one by one.
+        let shape = Shape::from_slice(&self.shape);
+        Self { dtype: self.dtype, shape, data: self.data.clone() }
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 use sapwood_ptir::eval::{
-    DataType, EvalCx, EvalResult, Fault, FusedKernel, Native, Results, Shape, Tensor, View, bf16,
-    f16,
+    DataType, EvalCx, EvalResult, Fault, FusedKernel, Native, OperandMemory, ResultMemory, Results,
+    Shape, StepMemory, Tensor, View, bf16, f16,
 };
 use smallvec::SmallVec;
 
@@ -150,7 +150,8 @@ macro_rules! storages {
             }
         }
 
-        fn input_block(tensor: &Tensor) -> Option<InputBlock<'_>> {
+        /// Returns the elements of a tensor for reading.
+        pub(super) fn input_block(tensor: &Tensor) -> Option<InputBlock<'_>> {
             Some(match tensor.dtype() {
                 $($(DataType::$dtype)|+ => InputBlock::$variant(source(tensor.view()?)),)*
                 _ => return None,
@@ -247,6 +248,31 @@ impl FusedKernel for GroupKernel {
                 .push(tensor.ok_or_else(|| Fault::op("a fused result has a wrong type"))?.into());
         }
         Ok(results)
+    }
+
+    // The decisions of `evaluate`, without elements.
+    fn memory(&self, operands: &[OperandMemory]) -> Option<StepMemory> {
+        let outputs = self.program.outputs();
+        if self.pointwise && operands.iter().all(|operand| operand.is_splat) {
+            let results = outputs.iter().map(|_| ResultMemory::Splat).collect();
+            return Some(StepMemory { results, temporary: 0 });
+        }
+        let mut taken: SmallVec<[bool; 4]> = SmallVec::from_elem(false, operands.len());
+        let mut results = SmallVec::new();
+        for (number, output) in outputs.iter().enumerate() {
+            let len = self.output_len(number);
+            let reused = (0..operands.len()).find(|&index| {
+                let operand = &operands[index];
+                let fits = operand.len == len && operand.dtype == output.dtype;
+                let free = operand.is_unique && !taken[index];
+                fits && free && self.program.reads_only_in_order(index)
+            });
+            results.push(reused.map_or(ResultMemory::New, |index| {
+                taken[index] = true;
+                ResultMemory::Operand(index)
+            }));
+        }
+        Some(StepMemory { results, temporary: 0 })
     }
 }
 

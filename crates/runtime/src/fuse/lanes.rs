@@ -103,6 +103,39 @@ pub(super) enum ReduceOp {
     Min,
 }
 
+impl ReduceOp {
+    /// Returns the operation that combines two results.
+    pub(super) fn binary(self) -> BinaryOp {
+        match self {
+            Self::Sum => BinaryOp::Add,
+            Self::Prod => BinaryOp::Mul,
+            Self::Max => BinaryOp::Max,
+            Self::Min => BinaryOp::Min,
+        }
+    }
+
+    /// Returns whether these bits of an element change nothing when they are combined with others.
+    pub(super) fn is_identity(self, lane: LaneType, bits: u64) -> bool {
+        fn identity<T: Lane>(op: ReduceOp) -> u64 {
+            let element = match op {
+                ReduceOp::Sum => T::ZERO,
+                ReduceOp::Prod => T::ONE,
+                ReduceOp::Max => T::LOWEST,
+                ReduceOp::Min => T::HIGHEST,
+            };
+            element.pack() as u64
+        }
+        bits == match lane {
+            LaneType::Bool => identity::<bool>(self),
+            LaneType::I32 => identity::<i32>(self),
+            LaneType::U32 => identity::<u32>(self),
+            LaneType::I64 => identity::<i64>(self),
+            LaneType::F32 => identity::<f32>(self),
+            LaneType::F64 => identity::<f64>(self),
+        }
+    }
+}
+
 /// The elements of an operand within a block.
 #[derive(Clone, Copy)]
 pub(super) enum Source<'a, T> {
@@ -281,15 +314,20 @@ fn reduce_row<T: Copy>(row: &[T], start: T, f: impl Fn(T, T) -> T) -> T {
 /// Reduces each row of a block to one element.
 #[inline(always)]
 pub(super) fn reduce<T: Lane>(op: ReduceOp, to: &mut [T], from: Source<'_, T>, columns: usize) {
-    let all = match from {
-        Source::Dense(all) => all,
+    match from {
+        Source::Dense(all) => reduce_dense(op, to, all, columns),
         Source::Splat(x) => {
             let row = vec![x; columns];
             let mut one = [T::ZERO];
-            reduce(op, &mut one, Source::Dense(&row), columns);
-            return to.fill(one[0]);
+            reduce_dense(op, &mut one, &row, columns);
+            to.fill(one[0]);
         }
-    };
+    }
+}
+
+// A function that calls itself would not be inlined, and so be compiled without vector instructions.
+#[inline(always)]
+fn reduce_dense<T: Lane>(op: ReduceOp, to: &mut [T], all: &[T], columns: usize) {
     match op {
         ReduceOp::Sum => reduce_rows(to, all, columns, T::ZERO, T::plus),
         // In order: partial products may overflow where the product of all does not.
@@ -536,7 +574,7 @@ pub(super) fn convert<T: Copy, U: Convert<T>>(to: &mut [U], from: Source<'_, T>)
 }
 
 /// A storage type of narrow floats.
-pub(super) trait Narrow: Native {
+pub(crate) trait Narrow: Native {
     fn widen(self) -> f32;
     fn narrow(x: f32) -> Self;
 }

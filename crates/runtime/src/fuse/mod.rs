@@ -12,6 +12,7 @@
 //! | `program` | Programs over blocks: instructions, registers, and how they run. |
 //! | `kernel` | The kernel of a group: threads and memory. |
 //! | `region` | Reductions with a region, run as a program over blocks. |
+//! | `small_loop` | Loops over few elements, run by one kernel. |
 //! | `strided` | Views at strides. |
 
 mod classify;
@@ -20,19 +21,23 @@ mod kernel;
 mod lanes;
 mod program;
 mod region;
+mod small_loop;
 mod strided;
 
 use std::sync::{Arc, Mutex};
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::eval::{DataType, FusedGroup, Native, ScheduledStep, Shape, Tensor, count};
+use sapwood_ptir::eval::{
+    DataType, FusedGroup, FusedKernel, Native, ScheduledStep, Shape, Tensor, count,
+};
 use sapwood_ptir::{BodyId, Function, InstId, OpKey, ValueId, ops, with_native};
 
 use classify::{FusibleOp, classify};
 use group::{GroupBuilder, Member, lane_bits};
 use kernel::GroupKernel;
-use lanes::LaneType;
+pub(crate) use lanes::Narrow;
+use lanes::{LaneType, ReduceOp};
 use program::{BlockProgram, Operand, Operation, Output};
 use strided::Strided;
 
@@ -60,24 +65,18 @@ pub(crate) fn schedule(
     if body != f.body() && f.body_insts(body).take(3).count() < 3 {
         return None;
     }
-    let mut fuser = Fuser {
-        f,
-        body,
-        has_kernel,
-        states: HashMap::default(),
-        groups: Vec::new(),
-        captured: Vec::new(),
-        steps: Vec::new(),
-        fused: false,
-    };
-    for inst in f.body_insts(body) {
-        if f.op_def(inst).is_some_and(|def| def.terminator) {
-            fuser.require_all(f.operands(inst));
-        } else {
-            fuser.visit(inst);
-        }
-    }
+    let mut fuser = Fuser::new(f, body, has_kernel);
+    fuser.visit_all();
     fuser.fused.then_some(fuser.steps)
+}
+
+// Returns the element type and the known extents of a tensor that is not too large and not empty.
+fn extents(f: &Function, value: ValueId) -> Option<(DataType, Shape)> {
+    let ty = f.value_type(value).as_tensor()?;
+    let extent = |d: &sapwood_ptir::Dim| d.known().and_then(|n| usize::try_from(n).ok());
+    let shape: Shape = ty.dims.iter().map(extent).collect::<Option<_>>()?;
+    let len = count(&shape)?;
+    (len > 0 && len <= MAX_ELEMENTS).then_some((ty.dtype, shape))
 }
 
 /// The state of a value; values without one are computed.
@@ -103,19 +102,64 @@ struct Fuser<'f> {
     captured: Vec<ValueId>,
     steps: Vec<ScheduledStep>,
     fused: bool,
+    // True if every instruction must be in a group, of whatever size. The kernels of the groups are kept.
+    only_groups: bool,
+    kernels: Vec<Arc<GroupKernel>>,
 }
 
-impl Fuser<'_> {
+impl<'f> Fuser<'f> {
+    fn new(f: &'f Function, body: BodyId, has_kernel: &'f dyn Fn(OpKey, DataType) -> bool) -> Self {
+        Self {
+            f,
+            body,
+            has_kernel,
+            states: HashMap::default(),
+            groups: Vec::new(),
+            captured: Vec::new(),
+            steps: Vec::new(),
+            fused: false,
+            only_groups: false,
+            kernels: Vec::new(),
+        }
+    }
+
+    /// Returns the groups of a body, of whatever size, in order; `None` if an instruction is in none of them.
+    fn groups_of(f: &'f Function, body: BodyId) -> Option<Vec<(FusedGroup, Arc<GroupKernel>)>> {
+        let mut fuser = Self { only_groups: true, ..Self::new(f, body, &|_, _| false) };
+        fuser.visit_all();
+        let mut kernels = fuser.kernels.into_iter();
+        let group = |step| match step {
+            ScheduledStep::Group(group) => Some((group, kernels.next()?)),
+            ScheduledStep::Single(_) => None,
+        };
+        fuser.steps.into_iter().map(group).collect()
+    }
+
+    fn visit_all(&mut self) {
+        for inst in self.f.body_insts(self.body) {
+            if self.f.op_def(inst).is_some_and(|def| def.terminator) {
+                self.require_all(self.f.operands(inst));
+            } else {
+                self.visit(inst);
+            }
+        }
+    }
+
     fn shape(&self, value: ValueId) -> Option<(DataType, Shape)> {
-        let ty = self.f.value_type(value).as_tensor()?;
-        let extent = |d: &sapwood_ptir::Dim| d.known().and_then(|n| usize::try_from(n).ok());
-        let shape: Shape = ty.dims.iter().map(extent).collect::<Option<_>>()?;
-        let len = count(&shape)?;
-        (len > 0 && len <= MAX_ELEMENTS).then_some((ty.dtype, shape))
+        extents(self.f, value)
     }
 
     fn visit(&mut self, inst: InstId) {
         if self.defer(inst).is_some() || self.join(inst).is_some() {
+            return;
+        }
+        if self.only_groups {
+            self.emit_single(inst);
+            return;
+        }
+        if let Some((kernel, inputs)) = small_loop::loop_kernel(self.f, inst) {
+            self.require_all(&inputs);
+            self.push_kernel(inst, inputs, Arc::new(kernel));
             return;
         }
         let values = || self.f.operands(inst).iter().copied().chain(self.f.inst_results(inst));
@@ -124,20 +168,27 @@ impl Fuser<'_> {
                 count(&shape).is_some_and(|len| len <= MAX_REGION_ELEMENTS)
             })
         };
-        if let Some(kernel) = region::reduce_kernel(self.f, inst)
+        // Reductions by one op have kernels of their own.
+        if self.region_op(inst).is_none()
+            && let Some(kernel) = region::reduce_kernel(self.f, inst)
             && values().all(known)
         {
             self.require_all(self.f.operands(inst));
-            self.fused = true;
-            self.steps.push(ScheduledStep::Group(FusedGroup {
-                insts: vec![inst],
-                inputs: self.f.operands(inst).to_vec(),
-                outputs: self.f.inst_results(inst).collect(),
-                kernel: Arc::new(kernel),
-            }));
+            self.push_kernel(inst, self.f.operands(inst).to_vec(), Arc::new(kernel));
             return;
         }
         self.emit_single(inst);
+    }
+
+    // Emits an instruction with a kernel of its own.
+    fn push_kernel(&mut self, inst: InstId, inputs: Vec<ValueId>, kernel: Arc<dyn FusedKernel>) {
+        self.fused = true;
+        self.steps.push(ScheduledStep::Group(FusedGroup {
+            insts: vec![inst],
+            inputs,
+            outputs: self.f.inst_results(inst).collect(),
+            kernel,
+        }));
     }
 
     // Emits an instruction on its own, after what it needs.
@@ -320,18 +371,24 @@ impl Fuser<'_> {
         // `select` and `clamp` work on the type of their second operand.
         let main = *operands.get(usize::from(operands.len() == 3))?;
         let (dtype, main_shape) = self.shape(main)?;
-        let op = classify(f, inst, dtype)?;
+        let region = self.region_reduction(inst, dtype);
+        let op = match region {
+            Some((op, _)) => FusibleOp::Reduce(op),
+            None => classify(f, inst, dtype)?,
+        };
+        // The start of a reduction is a constant of its region.
+        let operands = if region.is_some() { &operands[..1] } else { &operands[..] };
         let len = count(&main_shape)?;
-        for &operand in &operands {
+        for &operand in operands {
             LaneType::of(self.shape(operand)?.0)?;
         }
         let columns = match op {
             FusibleOp::Reduce(_) => Some(self.trailing_columns(inst, &main_shape)?),
             _ => None,
         };
-        let group = self.group_for(&operands, len, columns)?;
+        let group = self.group_for(operands, len, columns)?;
         let mut sources = Vec::with_capacity(operands.len());
-        for &operand in &operands {
+        for &operand in operands {
             sources.push(self.operand(group, operand, len)?);
         }
         let builder = self.groups[group].as_mut()?;
@@ -343,12 +400,55 @@ impl Fuser<'_> {
         debug_assert_eq!(count, sapwood_ptir::eval::count(&result_shape).unwrap_or(0));
         let (from, _) = LaneType::of(dtype)?;
         let inner = inner && columns.is_none();
-        let computed = builder.push_op(op, &sources, from, (ty, narrow), inner);
+        let mut computed = builder.push_op(op, &sources, from, (ty, narrow), inner);
+        if let Some((op, Some(start))) = region {
+            let start = Operand::Constant(start);
+            computed = builder.push(Operation::Binary(op.binary(), start, computed), ty, inner);
+        }
         builder.add_member(result, computed, inner);
         builder.add_inst(inst);
         builder.computing += 1;
         self.set_state(result, ValueState::Member(group));
         Some(())
+    }
+
+    // Returns the operation of a reduction whose region is one op, and its start, unless the start changes nothing.
+    fn region_reduction(&self, inst: InstId, dtype: DataType) -> Option<(ReduceOp, Option<u64>)> {
+        let op = self.region_op(inst)?;
+        let (lane, _) = LaneType::of(dtype)?;
+        let start = self.f.operands(inst).get(1)?;
+        let Some(&ValueState::Splat(_, bits)) = self.states.get(start) else { return None };
+        let start = lane_bits(dtype, bits);
+        Some((op, (!op.is_identity(lane, start)).then_some(start)))
+    }
+
+    // Returns the operation of a reduction of one tensor whose region is one op.
+    fn region_op(&self, inst: InstId) -> Option<ReduceOp> {
+        let f = self.f;
+        if !f.is::<ops::Reduce>(inst) {
+            return None;
+        }
+        let (&[input, _], &[body]) = (f.operands(inst), f.regions(inst)) else { return None };
+        let (lane, narrow) = LaneType::of(f.value_type(input).as_tensor()?.dtype)?;
+        if narrow.is_some() {
+            return None;
+        }
+        let (&[x, y], first) = (f.body_params(body), f.first_inst(body)?) else { return None };
+        let combined = f.operands(first);
+        let direct = combined == [x, y] || combined == [y, x];
+        if !direct || f.body_results(body) != [f.value_of(first)?] {
+            return None;
+        }
+        let is_bool = lane == LaneType::Bool;
+        Some(match f.op_name(first) {
+            "add" | "or" if is_bool => ReduceOp::Max,
+            "mul" | "and" if is_bool => ReduceOp::Min,
+            "add" => ReduceOp::Sum,
+            "mul" => ReduceOp::Prod,
+            "max" => ReduceOp::Max,
+            "min" => ReduceOp::Min,
+            _ => return None,
+        })
     }
 
     // Returns the number of elements that a reduction combines, if it reduces trailing axes.
@@ -480,7 +580,7 @@ impl Fuser<'_> {
         let tiny = builder.columns.is_none()
             && builder.rows <= MAX_TINY_ELEMENTS
             && builder.instructions.len() <= MAX_TINY_INSTRUCTIONS;
-        if single || tiny {
+        if (single || tiny) && !self.only_groups {
             for inst in builder.insts {
                 self.emit_single(inst);
             }
@@ -510,11 +610,15 @@ impl Fuser<'_> {
             registers: Mutex::default(),
         };
         self.fused = true;
+        let kernel = Arc::new(kernel);
+        if self.only_groups {
+            self.kernels.push(kernel.clone());
+        }
         self.steps.push(ScheduledStep::Group(FusedGroup {
             insts: builder.insts,
             inputs: builder.inputs,
             outputs: outputs.into_iter().map(|(value, _)| value).collect(),
-            kernel: Arc::new(kernel),
+            kernel,
         }));
     }
 }

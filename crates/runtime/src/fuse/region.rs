@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::eval::{
-    DataType, EvalCx, EvalResult, Fault, FusedKernel, Native, Results, Tensor, count,
+    DataType, EvalCx, EvalResult, Fault, FusedKernel, Native, OperandMemory, ResultMemory, Results,
+    StepMemory, Tensor, count,
 };
 use sapwood_ptir::{BodyId, Function, InstId, ValueId, ops, with_native};
 use smallvec::SmallVec;
@@ -24,6 +25,8 @@ use super::strided;
 pub(super) struct RegionReduce {
     program: BlockProgram,
     types: Vec<DataType>,
+    // The number of elements of a result, if it is known.
+    len: Option<usize>,
     registers: Mutex<Vec<Registers>>,
 }
 
@@ -34,7 +37,8 @@ pub(super) fn reduce_kernel(f: &Function, inst: InstId) -> Option<RegionReduce> 
     }
     let &body = f.regions(inst).first()?;
     let (program, types) = compile(f, body)?;
-    Some(RegionReduce { program, types, registers: Mutex::default() })
+    let len = f.inst_results(inst).next().and_then(|v| count(&super::extents(f, v)?.1));
+    Some(RegionReduce { program, types, len, registers: Mutex::default() })
 }
 
 // Compiles a region: its parameters are the inputs of the program, its results the outputs.
@@ -162,5 +166,13 @@ impl FusedKernel for RegionReduce {
             values.push(tensor.ok_or_else(|| Fault::op("a result has a wrong type"))?.into());
         }
         Ok(values)
+    }
+
+    fn memory(&self, operands: &[OperandMemory]) -> Option<StepMemory> {
+        let results = self.types.iter().map(|_| ResultMemory::New).collect();
+        // The blocks of the accumulators, the next ones and the terms, at most.
+        let rows = 3 * BLOCK_ELEMENTS.min(self.len?).max(1);
+        let temporary = self.types.iter().map(|dtype| rows * dtype.byte_size()).sum::<usize>();
+        (!operands.is_empty()).then_some(StepMemory { results, temporary: temporary as u64 })
     }
 }

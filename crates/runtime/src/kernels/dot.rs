@@ -3,17 +3,22 @@
 use std::borrow::Cow;
 
 use sapwood_ptir::eval::{
-    DataType, EvalCx, EvalResult, Fault, Native, Tensor, Value, cast, count, one,
+    DataType, EvalCx, EvalResult, Fault, Native, Tensor, Value, View, bf16, cast, count, f16, one,
 };
 use smallvec::SmallVec;
 
 use super::evaluate_in_fixed_order;
 use super::gemm::{GemmElement, MatrixStrides, multiply_matrices};
+use super::parallel::{CHUNK_ELEMENTS, for_each_chunk, for_each_chunk_of_work};
+use crate::fuse::Narrow;
 
 /// The number of multiplications between two checks of the limits: large enough that packing the right side again for each panel costs little.
 const MAX_PANEL_PRODUCTS: usize = 1 << 30;
 
-type Axes = SmallVec<[usize; 4]>;
+/// The most multiplications of one product of a batch that a thread computes alone.
+const MAX_BATCH_PRODUCTS: usize = 1 << 24;
+
+pub(super) type Axes = SmallVec<[usize; 4]>;
 
 pub(super) fn dot_general(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = cx.tensor(0)?.dtype();
@@ -24,18 +29,59 @@ pub(super) fn dot_general(cx: &mut EvalCx<'_>) -> EvalResult {
     if narrow && accumulate == DataType::F32 && cx.tensor(1)?.dtype() == dtype {
         // Products of narrow floats are exact in f32.
         let (a, b) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
-        let widened = [cast(cx, a, DataType::F32)?, cast(cx, b, DataType::F32)?];
+        let widened = [widened(cx, a)?, widened(cx, b)?];
         cx.put_args(widened.map(Value::Tensor));
         let sums = dot_general_of::<f32>(cx)?;
         let sums = sums.into_iter().next();
         let Some(Value::Tensor(sums)) = sums else { return Err(Fault::op("has no result")) };
-        return one(cast(cx, sums, result)?);
+        return one(narrowed(cx, sums, result)?);
     }
     match (dtype, accumulate, result) {
         (DataType::F32, DataType::F32, DataType::F32) => dot_general_of::<f32>(cx),
         (DataType::F64, DataType::F64, DataType::F64) => dot_general_of::<f64>(cx),
         _ => evaluate_in_fixed_order(cx),
     }
+}
+
+// Casts narrow floats to f32.
+fn widened(cx: &EvalCx<'_>, tensor: Tensor) -> Result<Tensor, Fault> {
+    fn of<T: Narrow>(cx: &EvalCx<'_>, tensor: &Tensor) -> Result<Option<Tensor>, Fault> {
+        let Some(View::Dense(all)) = tensor.view::<T>() else { return Ok(None) };
+        let mut out = cx.buffer::<f32>(all.len())?;
+        for_each_chunk(cx.threads(), &mut out, CHUNK_ELEMENTS, |at, chunk| {
+            pulp::Arch::new().dispatch(
+                #[inline(always)]
+                || chunk.iter_mut().zip(&all[at..]).for_each(|(y, &x)| *y = x.widen()),
+            );
+        });
+        Ok(Some(Tensor::new(DataType::F32, tensor.shape(), out)))
+    }
+    let wide = match tensor.dtype() {
+        DataType::F16 => of::<f16>(cx, &tensor)?,
+        _ => of::<bf16>(cx, &tensor)?,
+    };
+    wide.map_or_else(|| cast(cx, tensor, DataType::F32), Ok)
+}
+
+// Casts f32 to a float type.
+fn narrowed(cx: &EvalCx<'_>, tensor: Tensor, dtype: DataType) -> Result<Tensor, Fault> {
+    fn of<T: Narrow>(cx: &EvalCx<'_>, tensor: &Tensor) -> Result<Option<Tensor>, Fault> {
+        let Some(View::Dense(all)) = tensor.view::<f32>() else { return Ok(None) };
+        let mut out = cx.buffer::<T>(all.len())?;
+        for_each_chunk(cx.threads(), &mut out, CHUNK_ELEMENTS, |at, chunk| {
+            pulp::Arch::new().dispatch(
+                #[inline(always)]
+                || chunk.iter_mut().zip(&all[at..]).for_each(|(y, &x)| *y = T::narrow(x)),
+            );
+        });
+        Ok(Some(Tensor::new(T::DTYPE, tensor.shape(), out)))
+    }
+    let narrow = match dtype {
+        DataType::F16 => of::<f16>(cx, &tensor)?,
+        DataType::Bf16 => of::<bf16>(cx, &tensor)?,
+        _ => None,
+    };
+    narrow.map_or_else(|| cast(cx, tensor, dtype), Ok)
 }
 
 fn dot_general_of<T: Native + GemmElement>(cx: &mut EvalCx<'_>) -> EvalResult {
@@ -62,6 +108,18 @@ fn dot_general_of<T: Native + GemmElement>(cx: &mut EvalCx<'_>) -> EvalResult {
     let a = MatrixOperand::new(cx, &a, left, [&lb, &lf, &lc])?;
     let b = MatrixOperand::new(cx, &b, right, [&rb, &rc, &rf])?;
     let mut out = cx.buffer::<T>(total)?;
+    // Each thread computes whole products, if there are enough of them.
+    let products = m.saturating_mul(n).saturating_mul(k);
+    if batches > 1 && products <= MAX_BATCH_PRODUCTS && m > 0 && n > 0 {
+        cx.work((products as u64).saturating_mul(batches as u64))?;
+        // A product costs less than other operations.
+        let operations = products.saturating_mul(batches) / 8;
+        for_each_chunk_of_work(cx.threads(), operations, &mut out, m * n, |at, result| {
+            let ((left, strides), right) = (a.matrix(at / (m * n)), b.matrix(at / (m * n)));
+            multiply_matrices([m, k, n], (left, strides), right, result, 1);
+        });
+        return one(Tensor::new(lhs.dtype(), shape, out));
+    }
     // The number of rows in a panel.
     let rows = (MAX_PANEL_PRODUCTS / n.saturating_mul(k).max(1)).max(1);
     for (batch, result) in (0..batches).zip(out.chunks_exact_mut(m * n)) {
@@ -115,7 +173,7 @@ impl<'a, T: Native> MatrixOperand<'a, T> {
     }
 }
 
-fn row_major(shape: &[usize]) -> Axes {
+pub(super) fn row_major(shape: &[usize]) -> Axes {
     let mut strides: Axes = SmallVec::from_elem(1, shape.len());
     for axis in (0..shape.len().saturating_sub(1)).rev() {
         strides[axis] = strides[axis + 1] * shape[axis + 1];
@@ -123,8 +181,8 @@ fn row_major(shape: &[usize]) -> Axes {
     strides
 }
 
-// Returns the stride between neighbours when iterating over axes, the last fastest, if it is uniform.
-fn uniform_stride(shape: &[usize], strides: &[usize], axes: &[usize]) -> Option<usize> {
+/// Returns the stride between neighbours when iterating over axes, the last fastest, if it is uniform.
+pub(super) fn uniform_stride(shape: &[usize], strides: &[usize], axes: &[usize]) -> Option<usize> {
     let mut distance = None;
     let mut expected = 0;
     for &axis in axes.iter().rev().filter(|&&a| shape[a] != 1) {

@@ -4,15 +4,21 @@ mod broadcast;
 mod convolution;
 mod dot;
 mod elementwise;
+mod gather;
 mod gemm;
 pub(crate) mod math;
+mod memory;
 pub(crate) mod parallel;
 mod reduce;
+mod sort;
 mod transpose;
+mod window;
 
 use std::sync::Arc;
 
-use sapwood_ptir::eval::{DataType, EvalCx, EvalResult, Evaluate, Fault, Kernels, ScheduledStep};
+use sapwood_ptir::eval::{
+    DataType, EvalCx, EvalResult, Evaluate, Fault, Kernels, PredictMemory, ScheduledStep,
+};
 use sapwood_ptir::{BodyId, Function, Op as _, OpKey, ops};
 
 use crate::{Tolerance, fuse};
@@ -24,11 +30,15 @@ pub struct FastKernels;
 type Kernel = fn(&mut EvalCx<'_>) -> EvalResult;
 
 /// Returns every op that has a fast kernel, with the kernel and its tolerance.
-fn kernel_table() -> [(OpKey, Kernel, Tolerance); 18] {
+fn kernel_table() -> [(OpKey, Kernel, Tolerance); 23] {
     let ulps = Tolerance::Ulps(4);
     [
         (ops::Convolution::key(), convolution::convolution, Tolerance::Sum),
         (ops::DotGeneral::key(), dot::dot_general, Tolerance::Sum),
+        (ops::Gather::key(), gather::gather, Tolerance::SameNumbers),
+        (ops::ReduceWindow::key(), window::reduce_window, Tolerance::SameNumbers),
+        (ops::Scatter::key(), gather::scatter, Tolerance::SameNumbers),
+        (ops::Sort::key(), sort::sort, Tolerance::SameNumbers),
         (ops::Transpose::key(), transpose::transpose, Tolerance::SameNumbers),
         (ops::Exp::key(), elementwise::exp, ulps),
         (ops::Log::key(), elementwise::log, ulps),
@@ -40,6 +50,7 @@ fn kernel_table() -> [(OpKey, Kernel, Tolerance); 18] {
         (ops::Sub::key(), elementwise::sub, Tolerance::SameNumbers),
         (ops::Mul::key(), elementwise::mul, Tolerance::SameNumbers),
         (ops::Div::key(), elementwise::div, Tolerance::SameNumbers),
+        (ops::Reduce::key(), reduce::by_region, Tolerance::Sum),
         (ops::ReduceSum::key(), reduce::sum, Tolerance::Sum),
         (ops::ReduceMax::key(), reduce::max, Tolerance::SameNumbers),
         (ops::ReduceMin::key(), reduce::min, Tolerance::SameNumbers),
@@ -60,6 +71,10 @@ impl Kernels for FastKernels {
     fn kernel(&self, op: OpKey) -> Option<Arc<Evaluate>> {
         let (_, kernel, _) = kernel_table().into_iter().find(|(key, ..)| *key == op)?;
         Some(Arc::new(kernel))
+    }
+
+    fn memory(&self, op: OpKey) -> Option<PredictMemory> {
+        kernel_table().iter().any(|(key, ..)| *key == op).then(|| memory::prediction(op)).flatten()
     }
 
     fn schedule(&self, function: &Function, body: BodyId) -> Option<Vec<ScheduledStep>> {

@@ -1,6 +1,7 @@
 //! Reductions over adjacent axes of `f32` tensors, with several partial results at a time.
 
 use sapwood_ptir::eval::{DataType, EvalCx, EvalResult, Tensor, View, one};
+use sapwood_ptir::{Op as _, ops};
 
 use super::evaluate_in_fixed_order;
 use super::parallel::{CHUNK_ELEMENTS, for_each_chunk_of_work, whole_row_chunk};
@@ -11,7 +12,8 @@ const LANES: usize = 32;
 const MIN_COLUMNS: usize = 1 << 10;
 
 pub(super) fn sum(cx: &mut EvalCx<'_>) -> EvalResult {
-    if !matches!(cx.dtype("accumulate")?, None | Some(DataType::F32)) {
+    let is_named = cx.args().len() == 1;
+    if is_named && !matches!(cx.dtype("accumulate")?, None | Some(DataType::F32)) {
         return evaluate_in_fixed_order(cx);
     }
     reduce(cx, 0.0, |x, y| x + y)
@@ -23,6 +25,22 @@ pub(super) fn max(cx: &mut EvalCx<'_>) -> EvalResult {
 
 pub(super) fn min(cx: &mut EvalCx<'_>) -> EvalResult {
     reduce(cx, f32::INFINITY, |x, y| if y < x || y.is_nan() { y } else { x })
+}
+
+/// Reduces with a region of one op, starting from the number that changes nothing.
+pub(super) fn by_region(cx: &mut EvalCx<'_>) -> EvalResult {
+    let region = cx.simple_region(0).filter(|r| matches!(r.operands, [0, 1] | [1, 0]));
+    let op = region.map(|region| region.op);
+    let start = match cx.args() {
+        [_, start] => start.as_tensor().and_then(Tensor::as_splat::<f32>),
+        _ => None,
+    };
+    match start {
+        Some(0.0) if op == Some(ops::Add::key()) => sum(cx),
+        Some(f32::NEG_INFINITY) if op == Some(ops::Max::key()) => max(cx),
+        Some(f32::INFINITY) if op == Some(ops::Min::key()) => min(cx),
+        _ => evaluate_in_fixed_order(cx),
+    }
 }
 
 // Reduces adjacent axes. Only the fixed order distinguishes the signs of zeros; either zero as the maximum or minimum is within tolerance.

@@ -14,6 +14,7 @@ const MAX_TEXT_OPS: usize = 8;
 pub(crate) struct RunReport {
     steps: Vec<ProfileEntry>,
     peak: Option<u64>,
+    predicted_peak: Option<u64>,
 }
 
 impl RunReport {
@@ -22,6 +23,7 @@ impl RunReport {
         Self {
             steps: profile.by_time().into_iter().cloned().collect(),
             peak: prepared.map(Prepared::peak_bytes),
+            predicted_peak: prepared.and_then(Prepared::predicted_peak_bytes),
         }
     }
 
@@ -58,6 +60,9 @@ impl RunReport {
         if let Some(peak) = self.peak {
             let _ = write!(text, ", {:.3} MB at most at a time, without inputs", peak as f64 / 1e6);
         }
+        if let Some(predicted) = self.predicted_peak {
+            let _ = write!(text, " ({:.3} MB predicted)", predicted as f64 / 1e6);
+        }
         text.push('\n');
         text
     }
@@ -77,6 +82,11 @@ impl RunReport {
                 })
             })
             .collect();
-        json!({ "seconds": self.seconds(), "peak_bytes": self.peak, "steps": steps })
+        json!({
+            "seconds": self.seconds(),
+            "peak_bytes": self.peak,
+            "predicted_peak_bytes": self.predicted_peak,
+            "steps": steps,
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! Running programs; the peers are NumPy and XLA on the CPU.
 
 use super::BenchRow;
-use super::PerformanceTarget::{AtMost, TimesPeer};
+use super::PerformanceTarget::{AtLeast, AtMost, TimesPeer};
 
 /// The measured programs: name, description, the largest multiple of NumPy's time, and how much slower the fixed order may be.
 const WORKLOADS: [(&str, &str, f64, f64); 15] = [
@@ -44,6 +44,12 @@ pub(super) fn rows() -> Vec<BenchRow> {
     for name in super::stablehlo::models() {
         let what = format!("run {name}: compared with XLA");
         rows.push(BenchRow::new("eval", format!("model/{name}"), what, "ms", &[TimesPeer(4.0)]));
+        let what = format!("run {name}: memory of values, without inputs, compared with XLA");
+        let row = format!("memory/{name}");
+        rows.push(BenchRow::new("eval", row, what, "bytes", &[TimesPeer(1.3)]));
+        let what = format!("run {name}: memory that the plan predicts, relative to the measured");
+        let row = format!("predicted/{name}");
+        rows.push(BenchRow::new("eval", row, what, "times", &[AtLeast(0.98), AtMost(1.02)]));
     }
     rows.push(BenchRow::new(
         "eval",

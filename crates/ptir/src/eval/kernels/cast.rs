@@ -50,7 +50,7 @@ fn converted<U: Native>(
     from_wide: impl Fn(Wide) -> U,
 ) -> Result<Tensor, Fault> {
     let mut wide = [Wide::Signed(0); CHUNK];
-    let mut out: Vec<U> = cx.alloc(len)?;
+    let mut out: Vec<U> = cx.alloc_result(len)?;
     while out.len() < len {
         let now = (len - out.len()).min(CHUNK);
         widen(input, out.len(), &mut wide[..now])?;

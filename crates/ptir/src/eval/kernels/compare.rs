@@ -79,7 +79,7 @@ fn by_keys(cx: &mut EvalCx<'_>, direction: &str) -> EvalResult {
     let (a, b) = take_pair(cx)?;
     let splat = a.is_splat() && b.is_splat();
     let len = if splat { 1 } else { a.len() };
-    let mut out: Vec<bool> = cx.alloc(len)?;
+    let mut out: Vec<bool> = cx.alloc_result(len)?;
     let mut keys = [[Wide::Signed(0); CHUNK]; 2];
     while out.len() < len {
         let now = (len - out.len()).min(CHUNK);
@@ -114,7 +114,7 @@ pub(crate) fn select(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = yes.dtype();
     with_native!(dtype, T => {
         let (yes_all, no_all) = (view::<T>(&yes)?, view::<T>(&no)?);
-        let mut out = cx.alloc(chosen.len())?;
+        let mut out = cx.alloc_result(chosen.len())?;
         match (yes_all, no_all) {
             (View::Dense(a), View::Dense(b)) => {
                 let pairs = a.iter().zip(b);
@@ -143,7 +143,7 @@ pub(crate) fn clamp(cx: &mut EvalCx<'_>) -> EvalResult {
         if let (View::Splat(low), View::Splat(x), View::Splat(high)) = (lows, all, highs) {
             return one(Tensor::splat(dtype, input.shape(), clamp(low, x, high)));
         }
-        let mut out = cx.alloc(input.len())?;
+        let mut out = cx.alloc_result(input.len())?;
         match (lows, all, highs) {
             (View::Splat(low), View::Dense(all), View::Splat(high)) => {
                 out.extend(all.iter().map(|&x| clamp(low, x, high)));

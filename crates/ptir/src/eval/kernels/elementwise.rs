@@ -47,7 +47,7 @@ pub(crate) fn map_tensor<T: Native, U: Native>(
     Ok(match view(input)? {
         View::Splat(x) => Tensor::splat(dtype, input.shape(), f(x)),
         View::Dense(all) => {
-            let mut out = cx.alloc(all.len())?;
+            let mut out = cx.alloc_result(all.len())?;
             out.extend(all.iter().map(|&x| f(x)));
             Tensor::new(dtype, input.shape(), out)
         }
@@ -88,7 +88,7 @@ pub(crate) fn take_pair(cx: &mut EvalCx<'_>) -> Result<(Tensor, Tensor), Fault> 
 /// Returns a copy of a tensor with its own storage.
 pub(crate) fn copied<T: Native>(cx: &EvalCx<'_>, tensor: &Tensor) -> Result<Tensor, Fault> {
     let len = tensor.len();
-    let mut copy: Vec<T> = cx.alloc(len)?;
+    let mut copy: Vec<T> = cx.alloc_result(len)?;
     match view::<T>(tensor)? {
         View::Splat(x) => copy.resize(len, x),
         View::Dense(all) => copy.extend_from_slice(all),
@@ -107,7 +107,7 @@ pub(crate) fn zip_to<T: Native, U: Native>(
     if let (View::Splat(x), View::Splat(y)) = (left, right) {
         return one(Tensor::splat(dtype, a.shape(), f(x, y)));
     }
-    let mut out = cx.alloc(a.len())?;
+    let mut out = cx.alloc_result(a.len())?;
     match (left, right) {
         (View::Dense(xs), View::Dense(ys)) => {
             out.extend(xs.iter().zip(ys).map(|(&x, &y)| f(x, y)));

@@ -106,7 +106,7 @@ pub(crate) fn gather(cx: &mut EvalCx<'_>) -> EvalResult {
     });
     one(with_native!(dtype, T => {
         let elements = cx.elements::<T>(0)?;
-        let mut out: Vec<T> = cx.alloc(total)?;
+        let mut out: Vec<T> = cx.alloc_result(total)?;
         out.resize(total, T::default());
         for &(from, to) in &places {
             for (&r, &w) in reads.iter().zip(&writes) {
@@ -185,7 +185,7 @@ fn scatter_typed<T: Num>(
     f: impl Fn(T, T) -> T,
 ) -> Result<Tensor, Fault> {
     let (input, updates) = (cx.tensor(0)?, cx.elements::<T>(2)?);
-    let mut out = cx.alloc(input.len())?;
+    let mut out = cx.alloc_result(input.len())?;
     out.extend_from_slice(&cx.elements::<T>(0)?);
     for (&place, &update) in places.iter().zip(updates.iter()) {
         if let Some(place) = place {

@@ -148,7 +148,7 @@ pub(crate) fn strided(
     with_native!(dtype, T => match input.view::<T>() {
         Some(View::Splat(x)) => Ok(Tensor::splat(dtype, shape, x)),
         Some(View::Dense(all)) => {
-            let mut out: Vec<T> = cx.alloc(len)?;
+            let mut out: Vec<T> = cx.alloc_result(len)?;
             let (length, step) = innermost(shape, steps);
             for_each_row(shape, start, steps, |row| match step {
                 1 => out.extend_from_slice(&all[row..row + length]),

@@ -80,7 +80,7 @@ fn fold<T: Native>(
         View::Dense(all) => all,
     };
     cx.work(all.len() as u64)?;
-    let mut out: Vec<T> = cx.alloc(layout.results())?;
+    let mut out: Vec<T> = cx.alloc_result(layout.results())?;
     out.resize(layout.results(), start);
     let (length, step) = innermost(&layout.shape, &layout.steps);
     let from = strides(&layout.shape);
@@ -346,7 +346,14 @@ pub(crate) fn recognized_op(cx: &EvalCx<'_>, region: usize) -> Option<CombiningO
         (crate::ops::Max::key(), CombiningOp::Max),
         (crate::ops::Min::key(), CombiningOp::Min),
     ];
-    table.into_iter().find(|(key, _)| *key == simple.op).map(|(_, known)| known)
+    let known = table.into_iter().find(|(key, _)| *key == simple.op).map(|(_, known)| known);
+    // On bools, `or` is the maximum and `and` the minimum.
+    let is_bool = || cx.tensor(0).is_ok_and(|tensor| tensor.dtype() == DataType::Bool);
+    known.or_else(|| match simple.op {
+        op if op == crate::ops::Or::key() && is_bool() => Some(CombiningOp::Max),
+        op if op == crate::ops::And::key() && is_bool() => Some(CombiningOp::Min),
+        _ => None,
+    })
 }
 
 /// Reduces with a recognized op, for named reductions and for regions. All types share one loop each for the four

@@ -84,7 +84,7 @@ fn draw<T: Native>(
     let shape: Shape = cx.result_shape(1)?;
     let len = count(&shape).unwrap_or(0);
     let mut stream = Stream::new(cx)?;
-    let mut out = cx.alloc(len)?;
+    let mut out = cx.alloc_result(len)?;
     out.extend((0..len).map(|_| next(&mut stream)));
     let values = Tensor::new(dtype, shape, out);
     Ok(Results::from_iter([stream.state().into(), values.into()]))

@@ -168,7 +168,7 @@ pub(crate) fn concat(cx: &mut EvalCx<'_>) -> EvalResult {
     let len = count(&shape).ok_or_else(|| Fault::TooLarge { shape: shape.to_vec() })?;
     let dtype = cx.tensor(0)?.dtype();
     with_native!(dtype, T => {
-        let mut out: Vec<T> = cx.alloc(len)?;
+        let mut out: Vec<T> = cx.alloc_result(len)?;
         if len > 0 {
             let outer: usize = shape[..axis].iter().product();
             let inner: usize = shape[axis + 1..].iter().product();
@@ -222,7 +222,7 @@ pub(crate) fn pad(cx: &mut EvalCx<'_>) -> EvalResult {
         if input.as_splat::<T>().is_some_and(same) || count(&kept) == Some(0) || len == 0 {
             return one(Tensor::splat(dtype, shape, value));
         }
-        let mut out: Vec<T> = cx.alloc(len)?;
+        let mut out: Vec<T> = cx.alloc_result(len)?;
         out.resize(len, value);
         let elements = view::<T>(&input)?;
         let (length, step) = super::index::innermost(&kept, &steps);

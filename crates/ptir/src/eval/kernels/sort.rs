@@ -72,7 +72,7 @@ fn taken(
 ) -> Result<Value, Fault> {
     with_native!(tensor.dtype(), T => match tensor.view::<T>() {
         Some(view) => {
-            let mut out = cx.alloc(from.len())?;
+            let mut out = cx.alloc_result(from.len())?;
             out.extend(from.iter().map(|&at| view.get(at)));
             Ok(Value::Tensor(Tensor::new::<T>(tensor.dtype(), shape, out)))
         }

@@ -109,7 +109,7 @@ fn reduce_typed<T: Num>(
 ) -> Result<Tensor, Fault> {
     let (input, init) = (cx.elements::<T>(0)?, cx.scalar::<T>(1)?);
     let total = count(&window.out).ok_or_else(|| Fault::TooLarge { shape: window.out.to_vec() })?;
-    let mut out = cx.alloc(total)?;
+    let mut out = cx.alloc_result(total)?;
     out.resize(total, init);
     let dtype = cx.tensor(0)?.dtype();
     let rank = window.out.len();
@@ -225,7 +225,7 @@ fn scatter_typed<T: Num + Compare>(
 ) -> Result<Tensor, Fault> {
     let (input, source, init) = (cx.elements::<T>(0)?, cx.elements::<T>(1)?, cx.scalar::<T>(2)?);
     let tensor = cx.tensor(0)?;
-    let mut out = cx.alloc(tensor.len())?;
+    let mut out = cx.alloc_result(tensor.len())?;
     out.resize(tensor.len(), init);
     let mut sources = source.iter();
     try_each_index(&window.out, &mut |place| {
