@@ -181,13 +181,13 @@ fn dynamic_update_slice_over(op: DynamicUpdateSlice, rw: &mut Rewrite<'_>) -> Op
     let inner = rw.def::<DynamicUpdateSlice>(op.input)?;
     let shape = rw.shape(op.input)?;
     let (below, above) = (rw.shape(inner.update)?, rw.shape(op.update)?);
-    for axis in 0..shape.len() {
+    for (axis, &extent) in shape.iter().enumerate() {
         let (small, large) = (below[axis], above[axis]);
-        if large == shape[axis] {
+        if large == extent {
             continue;
         }
-        let first = known_start(rw, op.starts[axis], shape[axis], large)?;
-        let covered = known_start(rw, inner.starts[axis], shape[axis], small)?;
+        let first = known_start(rw, op.starts[axis], extent, large)?;
+        let covered = known_start(rw, inner.starts[axis], extent, small)?;
         let end = |start: i64, size: u64| i128::from(start) + i128::from(size);
         if covered < first || end(covered, small) > end(first, large) {
             return None;

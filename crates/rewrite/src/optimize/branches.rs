@@ -116,8 +116,8 @@ fn equal_insts(
                 .eq(f.inst_results(inst).map(|v| f.type_id(v)))
     };
     let find = |&body: &BodyId| {
-        let users = f.uses(operand).take(MAX_USES).map(|one| one.user);
-        users.into_iter().find(|&user| f.body_of(user) == Some(body) && is_equal(user))
+        let mut users = f.uses(operand).take(MAX_USES).map(|one| one.user);
+        users.find(|&user| f.body_of(user) == Some(body) && is_equal(user))
     };
     others.iter().map(find).collect()
 }
