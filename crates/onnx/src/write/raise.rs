@@ -129,9 +129,7 @@ impl GraphWriter<'_> {
             return self.dot_general(inst, &op, out);
         }
         if let Some(op) = f.view::<Convolution>(inst) {
-            let (input, kernel) = (self.name_of(op.input), self.name_of(op.kernel));
-            let attrs = self.conv_attributes(inst, &op)?;
-            return Ok(vec![self.node("Conv", vec![input, kernel], out, attrs)]);
+            return self.convolution(inst, &op, out);
         }
         if let Some(op) = f.view::<Transpose>(inst) {
             let input = vec![self.name_of(op.input)];
