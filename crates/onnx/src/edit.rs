@@ -3,15 +3,16 @@
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::ValueType;
-use sapwood_types::{Diagnostics, did_you_mean};
+use sapwood_types::{Diagnostics, Severity, did_you_mean};
 use thiserror::Error;
 
+use crate::inline::inline_functions;
 use crate::model::with_stack;
 use crate::read::main_value_types;
 use crate::values::type_of;
 use crate::{
     Dimension, DimensionValue, ExternalData, Graph, Model, Nested, Node, Shape, TensorType, Text,
-    Type, TypeValue, ValueInfo,
+    Type, TypeValue, ValueInfo, verify,
 };
 
 /// Edits of a model.
@@ -25,6 +26,13 @@ pub struct ModelEdits {
     pub outputs: Vec<String>,
     /// The ops whose nodes passes leave as they are.
     pub keep_ops: Vec<String>,
+    /// Replace the calls of the model's functions by their nodes. A function stays if it needs another version of an operator set.
+    pub inline_functions: bool,
+}
+
+// Invalid models stay as they are, so that messages are about what the file has.
+fn has_errors(model: &Model) -> bool {
+    verify(model).iter().any(|problem| problem.severity == Severity::Error)
 }
 
 /// An extent in the shape of an input.
@@ -76,7 +84,7 @@ pub enum EditError {
 }
 
 impl ModelEdits {
-    /// Returns whether there is nothing to do.
+    /// Returns whether no edit was asked for; functions may be inlined in any model.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.input_shapes.is_empty()
@@ -91,6 +99,12 @@ impl ModelEdits {
     /// If a name is unknown, a shape contradicts the declared one, or the outputs depend on other inputs than those named. Then the model
     /// is unchanged.
     pub fn apply(&self, model: &mut Model, data: &ExternalData) -> Result<(), EditError> {
+        if self.inline_functions && !model.functions.is_empty() && !has_errors(model) {
+            inline_functions(model);
+        }
+        if self.is_empty() {
+            return Ok(());
+        }
         let mut edited = model.clone();
         if let Some(graph) = edited.graph.as_mut() {
             for (name, dims) in &self.input_shapes {

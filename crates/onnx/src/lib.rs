@@ -21,12 +21,12 @@
 //! | `wire/` | Protobuf's wire format: `reader`, `encoder`, `message`, `field`, `bytes` (shared memory), `map` (memory maps; **contains the unsafe code of this crate**), `error`. |
 //! | `model/` | The messages of ONNX as structs: `attribute`, `tensor`, `element_type`, `types`, `configuration` (devices and sharding); `nested` (boxes of any depth), `visit` (all tensors of a model). |
 //! | `file`, `external` | Reading and writing files; weights in other files. |
-//! | `edit` | Edits of models: shapes of inputs, and cutting a part out. |
+//! | `edit`, `inline` | Edits of models: shapes of inputs, cutting a part out, and functions replaced by their nodes. |
 //! | `verify/` | The verifier: `node`, `scope` (names), `cycle`. |
 //! | `reshape_form` | The ways to write a reshape without computing a shape. |
 //! | `dialect`, `values` | The ops of ONNX as ops of PTIR; tensors, types and attributes as those of PTIR, and back. |
 //! | `own_ops` | Ops of a user as nodes of an operator set of their own. |
-//! | `read/`, `write/` | Models as programs: `graph` (bodies), `names`; and back: `graph`, `node`, `scope` (names), `raise` and `raise_products` (core ops as nodes), `convert` (forms of other opsets). |
+//! | `read/`, `write/` | Models as programs: `graph` (bodies), `names`; and back: `graph`, `node`, `scope` (names), `raise`, `raise_pads`, `raise_products` and `raise_ranges` (core ops as nodes), `convert` (forms of other opsets). |
 //! | `lower/` | The meaning of each op: `table` (one row per op), `builder` and `context` (the language of the definitions), `shape_values` (contents of shapes), `pass` (`onnx-to-core`), `control` and `kernels`, and one file per family. |
 //! | `ops/` | The schemas of ONNX's ops by version: generated tables (`table_a_l`, `table_m_z`, `table_ml`, `newest`) and their parser (`table_parser`). |
 
@@ -34,6 +34,7 @@ mod dialect;
 mod edit;
 mod external;
 mod file;
+mod inline;
 mod lower;
 mod model;
 pub mod ops;

@@ -2,6 +2,7 @@
 
 mod common;
 mod external;
+mod functions;
 mod hostile;
 mod lossless;
 mod own_ops;

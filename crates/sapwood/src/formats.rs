@@ -170,7 +170,7 @@ pub(crate) fn read_onnx(
         })?,
         Err(bytes) => (onnx::read(bytes).map_err(invalid)?, onnx::ExternalData::default()),
     };
-    if !edits.is_empty() {
+    if !edits.is_empty() || edits.inline_functions {
         edits.apply(&mut model, &data).map_err(|error| match error {
             onnx::EditError::Model(problems) => OnnxReadError::Model(problems),
             other => OnnxReadError::File(match input_name {

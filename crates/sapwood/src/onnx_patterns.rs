@@ -4,6 +4,9 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
+mod slices;
+mod transposes;
+
 use sapwood_ptir::ops::{Add, BroadcastInDim, BroadcastTo, Concat, Mul, Refine, Reshape};
 use sapwood_ptir::{
     Attr, Dim, Function, InstId, OpKey, OpParts, ResultType, TensorLiteral, TensorType, Value,
@@ -14,15 +17,22 @@ use sapwood_rewrite::{
 };
 use sapwood_types::DataType;
 
-/// Registers patterns: the name, the ops at which they are tried, how many definitions away from these they read, the ops of which one must
+use slices::{slice_node_of_all, slice_node_of_slice_node};
+use transposes::{
+    binary_of_transpose_and_weights, node_of_transpose, reshape_of_unit_transpose,
+    transpose_of_reshape_of_transpose, unit_transpose_of_reshape,
+};
+
+/// Registers patterns: the name, the ops at which they are tried (by default those that the type of the root has), how many definitions away from these they read, the ops of which one must
 /// compute an operand, and the float mode that they need.
 macro_rules! entries {
-    ($($name:ident on [$($op:literal),*] hops $hops:literal $(when any in [$($operand:literal),*])? $(floats $mode:ident)?),* $(,)?) => {
+    ($($name:ident $(on [$($op:literal),*])? hops $hops:literal $(when any in [$($operand:literal),*])? $(floats $mode:ident)?),* $(,)?) => {
         &[$(PatternEntry {
             name: stringify!($name),
             add: |set| {
-                let ops = [$(OpKey::of($op)),*];
-                set.add($name.named(stringify!($name)).on(ops).hops($hops)
+                set.add($name.named(stringify!($name))
+                    $(.on([$(OpKey::of($op)),*]))?
+                    .hops($hops)
                     $(.when([GateCondition::Operand(None, Roots::Keys([$(OpKey::of($operand)),*].into_iter().collect()))]))?
                     $(.floats(FloatMode::$mode))?);
             },
@@ -44,6 +54,16 @@ pub(crate) static LIST: PatternList = PatternList {
         concat_of_gathers on ["concat"] hops 1 when any in ["onnx.Gather"],
         gather_of_all on ["onnx.Gather"] hops 1,
         zero_state on ["onnx.LSTM", "onnx.GRU", "onnx.RNN"] hops 6,
+        slice_node_of_all on ["onnx.Slice"] hops 1,
+        slice_node_of_slice_node on ["onnx.Slice"] hops 2,
+        node_of_transpose on [
+            "onnx.Celu", "onnx.Elu", "onnx.Gelu", "onnx.HardSigmoid", "onnx.HardSwish", "onnx.LeakyRelu", "onnx.Mish", "onnx.Reciprocal",
+            "onnx.Relu", "onnx.Selu", "onnx.Shrink", "onnx.Softplus", "onnx.Softsign", "onnx.Swish", "onnx.ThresholdedRelu"
+        ] hops 1 when any in ["transpose"],
+        binary_of_transpose_and_weights hops 2 when any in ["transpose"],
+        transpose_of_reshape_of_transpose hops 2 when any in ["reshape"],
+        reshape_of_unit_transpose hops 1 when any in ["transpose"],
+        unit_transpose_of_reshape hops 1 when any in ["reshape"],
     },
 };
 
@@ -371,10 +391,15 @@ fn if_known(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     }
     let chosen = usize::from(is_true);
     let results: Vec<Value> = f.inst_results(op.root).collect();
-    if results.iter().any(|&v| rw.tensor(v).is_none()) {
+    let &branch = f.regions(op.root).get(chosen)?;
+    // A value of unknown rank can only be replaced by another.
+    let fits = |(&value, &result): (&Value, &Value)| {
+        rw.tensor(result).is_some() || rw.ty(value) == rw.ty(result)
+    };
+    if !rw.yields(branch).iter().zip(&results).all(fits) {
         return None;
     }
-    let values = rw.inline(*f.regions(op.root).get(chosen)?, &[])?;
+    let values = rw.inline(branch, &[])?;
     // The type of the result may know less than that of the branch, or name other symbols.
     let refined = values.iter().zip(&results).map(|(&value, &result)| {
         let ty = f.value_type(result).clone();

@@ -5,6 +5,7 @@ mod builder;
 mod context;
 mod control;
 mod elementwise;
+mod foreign;
 mod indexing;
 mod kernels;
 mod learning;
@@ -38,7 +39,7 @@ use sapwood_ptir::{
 };
 use sapwood_types::Span;
 
-use crate::dialect::{ABSENT, PREFIX};
+use crate::dialect::{ABSENT, PREFIX, UNKNOWN_NODE};
 use builder::{Builder, V};
 use context::Cx;
 use table::Meaning;
@@ -122,7 +123,13 @@ pub(crate) fn infer(
     known: &[Known],
     _: &Arc<Registry>,
 ) -> Inferred {
-    let Some(row) = table::row(view.def.name) else { return Inferred::default() };
+    let Some(row) = table::row(view.def.name) else {
+        let types = match view.def.name == UNKNOWN_NODE {
+            true => foreign::infer(view, types).unwrap_or_default(),
+            false => Vec::new(),
+        };
+        return Inferred { types, known: Vec::new() };
+    };
     let mut inferred = Inferred::default();
     if let Some(types) = row.infer.and_then(|infer| infer(view, types)) {
         inferred.types = types.into_iter().map(Some).collect();

@@ -4,6 +4,7 @@ mod convert;
 mod graph;
 mod node;
 mod raise;
+mod raise_pads;
 mod raise_products;
 mod raise_ranges;
 mod scope;

@@ -129,9 +129,7 @@ impl GraphWriter<'_> {
             return self.dot_general(inst, &op, out);
         }
         if let Some(op) = f.view::<Convolution>(inst) {
-            let (input, kernel) = (self.name_of(op.input), self.name_of(op.kernel));
-            let attrs = self.conv_attributes(inst, &op)?;
-            return Ok(vec![self.node("Conv", vec![input, kernel], out, attrs)]);
+            return self.convolution(inst, &op, out);
         }
         if let Some(op) = f.view::<Transpose>(inst) {
             let input = vec![self.name_of(op.input)];
@@ -175,7 +173,7 @@ impl GraphWriter<'_> {
             if op.interior.as_ref().is_some_and(|list| list.iter().any(|&n| n != 0)) {
                 return Err(fail("ONNX has no padding between elements"));
             }
-            return self.pad(&op, out);
+            return self.pad(&op, result, out);
         }
         if let Some(op) = f.view::<Refine>(inst) {
             let name = self.name_of(op.input);
@@ -247,7 +245,7 @@ impl GraphWriter<'_> {
         name
     }
 
-    fn int_constant(&mut self, base: &str, numbers: &[i64]) -> Text {
+    pub(super) fn int_constant(&mut self, base: &str, numbers: &[i64]) -> Text {
         match TensorLiteral::from_slice(&[numbers.len() as u64], numbers) {
             Ok(literal) => self.constant(base, &literal),
             Err(_) => Text::default(),
@@ -255,7 +253,7 @@ impl GraphWriter<'_> {
     }
 
     /// Gives a node axes, or another list, as an attribute or as an input, as its version of the operator set has it.
-    fn list_argument(&mut self, op: &str, name: &str, list: &[i64], node: &mut Node) {
+    pub(super) fn list_argument(&mut self, op: &str, name: &str, list: &[i64], node: &mut Node) {
         let has = ops::schema("", op, self.opset()).is_some_and(|s| s.attribute(name).is_some());
         match has {
             true => node.attribute.push(ints(name, list.to_vec())),
@@ -612,21 +610,6 @@ impl GraphWriter<'_> {
         let n = axes.len();
         let (last, first) = (vec![-1; n], vec![i64::MIN + 1; n]);
         self.slice_node(input, [&last, &first, axes, &last], out)
-    }
-
-    fn pad(&mut self, op: &Pad, out: Text) -> WriteResult<Vec<Node>> {
-        let pads: Vec<i64> = op.low.iter().chain(op.high.iter()).copied().collect();
-        let mut node = self.node("Pad", vec![self.name_of(op.input)], out, Vec::new());
-        let number = self.f.constant_of(op.value).is_some_and(TensorLiteral::is_zero);
-        if self.opset() < 11 && !number {
-            let why = format!("opset {} pads with numbers of attributes only", self.opset());
-            return Err(WriteError::Op { op: "pad".into(), why });
-        }
-        self.list_argument("Pad", "pads", &pads, &mut node);
-        if self.opset() >= 11 && !number {
-            node.input.push(self.name_of(op.value));
-        }
-        Ok(vec![node])
     }
 
     fn iota(&mut self, op: &Iota, result: ValueId, out: Text) -> WriteResult<Vec<Node>> {

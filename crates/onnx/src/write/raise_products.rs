@@ -137,24 +137,30 @@ impl GraphWriter<'_> {
         let fail = |why: &str| WriteError::Op { op: self.f.op_name(inst).into(), why: why.into() };
         let plain: Vec<i64> = (0..rank as i64).collect();
         let kernel: Vec<i64> = [1, 0].into_iter().chain(2..rank as i64).collect();
-        let ones = |list: &Option<Axes>| list.as_ref().is_none_or(|l| l.iter().all(|&n| n == 1));
-        let zeros = op.reversal.as_ref().is_none_or(|l| l.iter().all(|&n| n == 0));
         if op.input_dims[..] != plain[..]
             || op.output_dims[..] != plain[..]
             || op.kernel_dims[..] != kernel[..]
         {
             return Err(fail("its axes are not in the order of ONNX"));
         }
+        self.window_attributes(inst, op)
+    }
+
+    // Returns the attributes of a convolution after its axes are in the order of ONNX.
+    fn window_attributes(&self, inst: InstId, op: &Convolution) -> WriteResult<Vec<Attribute>> {
+        let fail = |why: &str| WriteError::Op { op: self.f.op_name(inst).into(), why: why.into() };
+        let ones = |list: &Option<Axes>| list.as_ref().is_none_or(|l| l.iter().all(|&n| n == 1));
+        let zeros = op.reversal.as_ref().is_none_or(|l| l.iter().all(|&n| n == 0));
         if !ones(&op.input_dilation) || !zeros || op.batch_groups.0 != 1 {
             return Err(fail("ONNX has no such convolution"));
         }
-        let extents = self
-            .dims(op.kernel)
-            .iter()
-            .skip(2)
-            .map(|d| d.known().map(|n| n as i64))
-            .collect::<Option<Vec<_>>>();
-        let n = rank.saturating_sub(2);
+        let kernel = self.dims(op.kernel);
+        let extent = |&axis: &i64| {
+            let dim = usize::try_from(axis).ok().and_then(|axis| kernel.get(axis))?;
+            dim.known().map(|n| n as i64)
+        };
+        let extents = op.kernel_dims.iter().skip(2).map(extent).collect::<Option<Vec<_>>>();
+        let n = self.dims(op.input).len().saturating_sub(2);
         let list = |l: &Option<Axes>| l.as_ref().map_or_else(|| vec![1; n], |l| l.to_vec());
         let pads = op.pads.as_ref().map_or_else(|| vec![[0, 0]; n], |p| p.to_vec());
         if pads.iter().flatten().any(|&p| p < 0) {
@@ -166,6 +172,56 @@ impl GraphWriter<'_> {
         attrs.push(ints("pads", pads.iter().map(|p| p[0]).chain(pads.iter().map(|p| p[1]))));
         attrs.push(ints("strides", list(&op.strides)));
         Ok(attrs)
+    }
+
+    /// Writes a convolution, with transposes around it if its axes are in another order than ONNX has.
+    pub(super) fn convolution(
+        &mut self,
+        inst: InstId,
+        op: &Convolution,
+        out: Text,
+    ) -> WriteResult<Vec<Node>> {
+        let attrs = self.window_attributes(inst, op)?;
+        let mut nodes = Vec::new();
+        let order: Vec<i64> = op.input_dims.to_vec();
+        let input = self.moved(op.input, &order, &mut nodes);
+        let order: Vec<i64> = match &op.kernel_dims[..] {
+            [features, outputs, window @ ..] => {
+                [*outputs, *features].into_iter().chain(window.iter().copied()).collect()
+            }
+            _ => op.kernel_dims.to_vec(),
+        };
+        let kernel = self.moved(op.kernel, &order, &mut nodes);
+        // Axis `output_dims[i]` of the result is axis `i` of the node.
+        let mut back: Vec<(i64, i64)> = op.output_dims.iter().copied().zip(0..).collect();
+        back.sort_unstable();
+        let back: Vec<i64> = back.into_iter().map(|(_, axis)| axis).collect();
+        if back.is_sorted() {
+            nodes.push(self.node("Conv", vec![input, kernel], out, attrs));
+            return Ok(nodes);
+        }
+        let middle = self.names.fresh_like("conv");
+        nodes.push(self.node("Conv", vec![input, kernel], middle.clone(), attrs));
+        nodes.push(self.node("Transpose", vec![middle], out, vec![ints("perm", back)]));
+        Ok(nodes)
+    }
+
+    // Returns the name of a value with its axes in another order; a constant is moved here.
+    fn moved(&mut self, value: ValueId, perm: &[i64], nodes: &mut Vec<Node>) -> Text {
+        let name = self.name_of(value);
+        if perm.is_sorted() {
+            return name;
+        }
+        let order: Option<Vec<usize>> = perm.iter().map(|&p| usize::try_from(p).ok()).collect();
+        if let (Some(literal), Some(order)) = (self.f.constant_of(value), order)
+            && let Some(literal) = literal.transposed(&order)
+        {
+            return self.constant("weights", &literal);
+        }
+        let moved = self.names.fresh_like("transposed");
+        let attrs = vec![ints("perm", perm.to_vec())];
+        nodes.push(self.node("Transpose", vec![name], moved.clone(), attrs));
+        moved
     }
 
     // Returns the product that a sum takes in, if `value` is one that nothing else uses.

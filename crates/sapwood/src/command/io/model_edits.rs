@@ -29,13 +29,14 @@ pub(crate) struct ModelEditArgs {
 }
 
 impl ModelEditArgs {
-    /// Returns a console whose toolkit edits the models that it reads.
-    pub(crate) fn console(&self, console: &Console) -> Console {
+    /// Returns a console whose toolkit edits the models that it reads, and inlines their functions if `inline_functions`.
+    pub(crate) fn console(&self, console: &Console, inline_functions: bool) -> Console {
         let edits = ModelEdits {
             input_shapes: self.input_shape.clone(),
             inputs: self.cut_inputs.clone(),
             outputs: self.cut_outputs.clone(),
             keep_ops: self.keep_op.clone(),
+            inline_functions,
         };
         let toolkit = Toolkit::clone(&console.toolkit).edit_models(edits);
         let toolkit = toolkit.write_opset(self.opset);

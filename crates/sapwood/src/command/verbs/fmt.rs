@@ -44,7 +44,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
-    let console = &args.edits.console(console);
+    let console = &args.edits.console(console, false);
     let inputs = match args.check || args.in_place {
         true => BatchInputs::new(&args.files)?,
         false => {

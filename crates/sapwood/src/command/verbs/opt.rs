@@ -130,7 +130,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
-    let console = &args.edits.console(console);
+    let console = &args.edits.console(console, true);
     let passes = create_passes(args, &console.toolkit)?;
     let mut inputs = args.batch.inputs(console, |input| {
         Some(args.to.unwrap_or_else(|| default_output_format(input, args.from)).extension())

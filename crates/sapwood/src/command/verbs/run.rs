@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use sapwood_check::InputGenerator;
 use sapwood_check::show::{abridged, is_abridged, to_json};
+use sapwood_onnx::ModelEdits;
 use sapwood_ptir::eval::{Kernels, RunOptions, Value};
 use sapwood_ptir::{Function, Name, Program};
 use sapwood_runtime::{Backend as _, CpuBackend, FastKernels, RunRequest};
@@ -13,6 +14,7 @@ use sapwood_trace::install_global_sink;
 use sapwood_types::Progress;
 use serde_json::json;
 
+use crate::Toolkit;
 use crate::command::cli_error::CliError;
 use crate::command::command_name;
 use crate::command::console::Console;
@@ -117,7 +119,9 @@ fn run_function(
     input: &Input,
     time_limit: Option<Duration>,
 ) -> Result<FinishedRun, CliError> {
-    let file = load(input, args.from, ReadOptions::default(), &console.toolkit)?;
+    let edits = ModelEdits { inline_functions: true, ..ModelEdits::default() };
+    let toolkit = Toolkit::clone(&console.toolkit).edit_models(edits);
+    let file = load(input, args.from, ReadOptions::default(), &toolkit)?;
     let front_end = match &file.program {
         Loaded::Ir(program) => Some(program.clone()),
         Loaded::Ptir(_) => None,
