@@ -368,6 +368,28 @@ def test_a_process_imports_the_module_of_an_op(tmp_path: Path) -> None:
     assert b"does not define it when it is imported" in failed.stderr
 
 
+def test_a_pool_answers_for_an_op_that_workers_cannot_import(tmp_path: Path) -> None:
+    script = """
+        import multiprocessing, sapwood
+        from sapwood import ptir
+        def work(program): return program.run([3.0])
+        if __name__ == "__main__":
+            @sapwood.op("worker.hidden")
+            def hidden(x): return x + x
+            b = ptir.Builder()
+            program = ptir.Program([b.finish(hidden(b.parameter("x", "f32[1]")))])
+            with multiprocessing.get_context("spawn").Pool(1) as pool:
+                try:
+                    pool.apply_async(work, (program,)).get(timeout=60)
+                except sapwood.SapwoodError as error:
+                    print(error)
+        """
+    (tmp_path / "pool.py").write_text(textwrap.dedent(script))
+    done = subprocess.run([sys.executable, "pool.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "op `worker.hidden` has no evaluation" in done.stdout, done.stdout + done.stderr
+    assert "RuntimeWarning: op worker.hidden is not defined in this process" in done.stderr
+
+
 def test_many_threads_evaluate_ops() -> None:
     b = ptir.Builder("main")
     x = b.parameter("x", "f32[100]")

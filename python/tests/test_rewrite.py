@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -327,3 +328,21 @@ def test_an_exception_of_a_listener_ends_the_run() -> None:
         with pytest.raises(KeyError, match="mine"):
             run()
         assert len(events) == 1
+
+
+def test_a_cycle_of_patterns_ends_and_is_named() -> None:
+    @rewrite.pattern("add")
+    def to_sub(op: Any, rw: Any) -> Any:
+        return rw.sub(op.operands[0], rw.neg(op.operands[1]))
+
+    @rewrite.pattern("sub")
+    def to_add(op: Any, rw: Any) -> Any:
+        negated = op.operands[1].definition
+        return rw.add(op.operands[0], negated.operands[0]) if negated and negated.name == "neg" else None
+
+    program = ptir.parse("ptir 1 func @f(%x: f32[4], %y: f32[4]) -> f32[4] { %a = add %x, %y : f32[4] return %a }")
+    report = rewrite.apply(program, [to_sub, to_add]).report
+    warning = "canonicalize: @f: patterns rewrite each other's results in a cycle: `to_add`, `to_sub`"
+    assert [sorted(names) for names in report.passes[0]["greedy"]["cycles"]] == [["to_add", "to_sub"]]
+    assert warning in [one.replace("`to_sub`, `to_add`", "`to_add`, `to_sub`") for one in report.warnings]
+    assert str(report).splitlines()[-1].startswith("warning: canonicalize: @f: patterns rewrite each other's results")
