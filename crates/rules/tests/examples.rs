@@ -124,6 +124,34 @@ fn a_reduction_over_other_axes_is_not_a_softmax() {
     }
 }
 
+// The first program has a batch norm. In the others the mean or the scale varies along another axis.
+#[test]
+fn statistics_along_another_axis_are_no_batch_norm() {
+    let patterns: Vec<PatternGraph> =
+        rules(&folder().join("conv_bn.rules")).into_iter().map(Rule::into_pattern).collect();
+    for (mean, scale, found) in [("[3]", "[3]", 1), ("[1]", "[3]", 0), ("[3]", "[2]", 0)] {
+        let text = format!(
+            "ptir 1
+            func @f(%x: f32[2, 5, 5, 3], %w: f32[3, 3, 3, 3], %m: f32[3], %s: f32[3], %t: f32[3]) -> f32[2, 3, 3, 3] {{
+              %root = constant [0.5, 1.5, 2.0] : f32[3]
+              %conv = convolution %x, %w {{input_dims = [0, 3, 1, 2], kernel_dims = [2, 3, 0, 1], output_dims = [0, 3, 1, 2]}} : f32[2, 3, 3, 3]
+              %mean = broadcast_in_dim %m {{dims = {mean}}} : f32[2, 3, 3, 3]
+              %c = sub %conv, %mean : f32[2, 3, 3, 3]
+              %r = broadcast_in_dim %root {{dims = [3]}} : f32[2, 3, 3, 3]
+              %n = div %c, %r : f32[2, 3, 3, 3]
+              %scale = broadcast_in_dim %s {{dims = {scale}}} : f32[2, 3, 3, 3]
+              %p = mul %n, %scale : f32[2, 3, 3, 3]
+              %shift = broadcast_in_dim %t {{dims = [3]}} : f32[2, 3, 3, 3]
+              %y = add %p, %shift : f32[2, 3, 3, 3]
+              return %y
+            }}"
+        );
+        let program = parse(&text).unwrap_or_else(|p| panic!("{p}"));
+        let matches = find_matches(&program, &patterns, &FindOptions::default()).matches;
+        assert_eq!(matches.len(), found, "{text}");
+    }
+}
+
 #[test]
 fn no_rule_has_the_name_of_a_shipped_pattern() {
     let mut shipped = PatternSet::new();

@@ -12,7 +12,7 @@ pub struct Module {
     pub program: Program,
     /// The parts of the text that a program cannot hold, kept for writing.
     pub extras: Extras,
-    /// Notes about parts of the text that were dropped.
+    /// Notes about parts of the text that were dropped, and warnings about declared types that cannot be true.
     pub notes: Vec<Diagnostic>,
 }
 

@@ -24,7 +24,7 @@ pub(crate) use literal::{
 };
 pub(crate) use look_through::{LookThrough, constant_insts};
 pub(crate) use match_plan::{Connection, MatchPlan, MatchStep};
-pub(crate) use shape::{DimTest, ShapeTest, from_the_end};
+pub(crate) use shape::{AxesOf, DimTest, ShapeTest, from_the_end};
 
 use crate::language::{Condition, Term};
 
@@ -161,8 +161,8 @@ pub(crate) enum AttrSlot {
 #[derive(Clone, Debug)]
 pub(crate) enum AttrCondition {
     Is(Attr),
-    /// These axes; negative ones count from the rank of the first operand.
-    Axes(Attr),
+    /// These axes; negative ones count from the rank of this value.
+    Axes(AxesOf, Attr),
     Capture(usize),
 }
 

@@ -1,6 +1,6 @@
 //! Types that rules require of values, `x: f32[n, d]` and `x: [.., d]`, and axes that count from the end.
 
-use sapwood_ptir::{Attr, Name};
+use sapwood_ptir::{Attr, Function, InstId, Name, OpDef, TensorType};
 use sapwood_types::DataType;
 
 /// A test of the type of a value.
@@ -33,6 +33,40 @@ impl std::fmt::Display for ShapeTest {
             DimTest::Name(name) => name.to_string(),
         });
         write!(f, "[{}]", dots.into_iter().chain(dims).collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// The value of an instruction whose axes an attribute names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AxesOf {
+    /// The operand with this index.
+    Operand(usize),
+    /// The first result.
+    Result,
+}
+
+impl AxesOf {
+    /// Returns the value whose axes an attribute of this name has; `None` if it names no axes.
+    pub(crate) fn attr(name: &str, def: Option<&OpDef>) -> Option<Self> {
+        Some(match name {
+            // `iota` has no operands.
+            "axis" | "axes" if def.is_some_and(|def| def.operands.is_empty()) => Self::Result,
+            "axis" | "axes" => Self::Operand(0),
+            _ if def.is_none() => return None,
+            "perm" | "lhs_contract" | "lhs_batch" | "input_dims" => Self::Operand(0),
+            "rhs_contract" | "rhs_batch" | "kernel_dims" => Self::Operand(1),
+            "dims" | "output_dims" => Self::Result,
+            _ => return None,
+        })
+    }
+
+    /// Returns the rank of the value; `None` if it is no tensor.
+    pub(crate) fn rank(self, f: &Function, inst: InstId) -> Option<usize> {
+        let value = match self {
+            Self::Operand(n) => *f.operands(inst).get(n)?,
+            Self::Result => f.value_of(inst)?,
+        };
+        f.value_type(value).as_tensor().map(TensorType::rank)
     }
 }
 

@@ -552,11 +552,10 @@ pub(super) fn is_wildcard(name: &str) -> bool {
 }
 
 /// Returns whether an attribute has axes that count from the end.
-pub(super) fn is_from_the_end(name: &str, attr: &Attr) -> bool {
-    matches!(name, "axis" | "axes" | "lhs_contract" | "lhs_batch")
-        && match attr {
-            Attr::Int(n) => *n < 0,
-            Attr::Ints(list) => list.iter().any(|&n| n < 0),
-            _ => false,
-        }
+pub(super) fn has_negative(attr: &Attr) -> bool {
+    match attr {
+        Attr::Int(n) => *n < 0,
+        Attr::Ints(list) => list.iter().any(|&n| n < 0),
+        _ => false,
+    }
 }

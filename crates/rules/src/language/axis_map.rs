@@ -31,7 +31,7 @@ pub(super) fn restores(f: &Function, value: ValueId, reduced: ValueId, axes: &[i
         })
 }
 
-/// Returns whether a value does not vary along these axes, because a broadcast repeats its elements there.
+/// Returns whether a value does not vary along these axes, because a broadcast repeats its elements there or there is only one.
 pub(super) fn is_repeated(f: &Function, value: ValueId, axes: &[i64]) -> bool {
     let is_start = |v: ValueId| {
         f.inst_of(v).is_none_or(|inst| {
@@ -43,7 +43,7 @@ pub(super) fn is_repeated(f: &Function, value: ValueId, axes: &[i64]) -> bool {
             !follows
         })
     };
-    let Some(map) = map_along(f, value, is_start, |v| own_axes(f, v)) else { return false };
+    let Some(map) = map_along(f, value, is_start, |v| varying_axes(f, v)) else { return false };
     axes.iter().all(|&n| usize::try_from(n).is_ok_and(|n| map.get(n) == Some(&None)))
 }
 
@@ -56,6 +56,14 @@ pub(super) fn rearranges(f: &Function, value: ValueId, source: ValueId) -> bool 
     let map = map_along(f, value, |v| v == source, |v| own_axes(f, v));
     // A broadcast would add an axis that varies along no axis of the source.
     map.is_some() && count(value) == count(source)
+}
+
+// Returns the axes of a value, without those of one element and those of a constant whose elements are equal.
+fn varying_axes(f: &Function, value: ValueId) -> AxisMap {
+    let dims = f.value_type(value).as_tensor().map_or(&[][..], |t| &t.dims[..]);
+    let splat = f.constant_of(value).is_some_and(|literal| literal.as_splat().is_some());
+    let varies = |n: usize| !splat && dims[n] != Dim::Known(1);
+    (0..dims.len()).map(|n| Some(n).filter(|&n| varies(n))).collect()
 }
 
 fn own_axes(f: &Function, value: ValueId) -> AxisMap {

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use sapwood_ptir::{Attr, AttrKind, Name, OpDef, OpKey, OperandKind, Registry, ResultCount};
 use sapwood_types::{DataType, Diagnostic, Diagnostics, Span, counted, did_you_mean};
 
-use super::alternatives::{BranchPath, OpSet, is_from_the_end};
+use super::alternatives::{BranchPath, OpSet, has_negative};
 use super::ast::{AttrExpr, Expr, OpText, RuleText, Word};
 use super::terms::closest_word;
 use super::vocabulary::{ArgumentKind, Vocabulary};
 use super::{Rule, rhs};
 use crate::graph::{
-    AttrCondition, AttrSlot, AttrTest, Connection, Literal, MatchPlan, OpIx, PatternGraph,
+    AttrCondition, AttrSlot, AttrTest, AxesOf, Connection, Literal, MatchPlan, OpIx, PatternGraph,
     PatternOp, PatternOperand, PatternRoot, PatternValue, ValueIx, ValueSource, check_graph,
 };
 
@@ -506,9 +506,9 @@ impl RuleResolver<'_> {
             }
             AttrExpr::Literal(literal) => {
                 let attr = self.accept_literal(name, kind, literal.of.clone(), literal.span)?;
-                match is_from_the_end(&name.of, &attr) {
-                    true => AttrCondition::Axes(attr),
-                    false => AttrCondition::Is(attr),
+                match AxesOf::attr(&name.of, def).filter(|_| has_negative(&attr)) {
+                    Some(of) => AttrCondition::Axes(of, attr),
+                    None => AttrCondition::Is(attr),
                 }
             }
             AttrExpr::Name(word) if word.of == "none" && may_be_absent(def, &slot) => {

@@ -430,6 +430,11 @@ fn add_functions(words: &mut Vocabulary) {
         let list = a.ints(0)?.iter().enumerate();
         Some(Attr::Ints(list.map(|(n, &i)| if n == kept { i } else { 0 }).collect()))
     });
+    add("without", &[Ints, Int], Ints, "the list without the element at this place", |a| {
+        let left_out = usize::try_from(a.int(1)?).ok()?;
+        let list = a.ints(0)?.iter().enumerate();
+        Some(Attr::Ints(list.filter(|(n, _)| *n != left_out).map(|(_, &i)| i).collect()))
+    });
     add("size", &[Value, Ints], Int, "the number of elements along these axes", |a| {
         let (shape, axes) = (a.tensor(0)?.known_shape()?, a.ints(1)?);
         let dim = |&axis: &i64| shape.get(usize::try_from(axis).ok()?).copied();

@@ -517,7 +517,7 @@ impl FailureExplainer<'_, '_> {
         let found =
             attr_at(self.f, inst, &test.slot).map_or_else(|| "not known".into(), |a| show_attr(&a));
         match &test.test {
-            AttrCondition::Is(wanted) | AttrCondition::Axes(wanted) => {
+            AttrCondition::Is(wanted) | AttrCondition::Axes(_, wanted) => {
                 let wanted = show_attr(wanted);
                 format!("`{name}` of {shown} is {found}, the pattern wants {wanted}")
             }

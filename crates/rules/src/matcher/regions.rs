@@ -79,6 +79,6 @@ pub(super) fn written_attrs_match(
 ) -> bool {
     written_attrs(source, p).iter().all(|t| match &t.test {
         AttrCondition::Is(attr) => attr_at(f, q, &t.slot).as_ref() == Some(attr),
-        AttrCondition::Axes(_) | AttrCondition::Capture(_) => true,
+        AttrCondition::Axes(..) | AttrCondition::Capture(_) => true,
     })
 }

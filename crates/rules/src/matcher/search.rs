@@ -392,12 +392,9 @@ impl<'a> Search<'a> {
                 (slot, test) => match (attr_at(f, inst, slot), test) {
                     (Some(found), AttrCondition::Is(attr)) => found == *attr,
                     (Some(found), AttrCondition::Capture(capture)) => self.capture(*capture, found),
-                    (Some(found), AttrCondition::Axes(axes)) => {
-                        let first = f.operands(inst).first();
-                        let first = first.and_then(|&v| f.value_type(v).as_tensor());
-                        first.is_some_and(|t| {
-                            from_the_end(axes, t.rank()) == from_the_end(&found, t.rank())
-                        })
+                    (Some(found), AttrCondition::Axes(of, axes)) => {
+                        let rank = of.rank(f, inst);
+                        rank.is_some_and(|n| from_the_end(axes, n) == from_the_end(&found, n))
                     }
                     (None, _) => false,
                 },

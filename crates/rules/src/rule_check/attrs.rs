@@ -3,6 +3,7 @@
 use sapwood_ptir::{Attr, AttrDef, AttrKind, Dim, OpDef, TensorType};
 use sapwood_types::DataType;
 
+use super::convolution::random_convolution_attr;
 use super::instance::InstanceRng;
 
 /// Draws an attribute of an op on operands of these types. `earlier` are the attributes before it in the op table.
@@ -13,6 +14,11 @@ pub(super) fn random_attr(
     types: &[TensorType],
     earlier: &[Attr],
 ) -> Option<Attr> {
+    if def.name == "convolution"
+        && let Some(attr) = random_convolution_attr(random, def, row.name, types, earlier)
+    {
+        return Some(attr);
+    }
     let first = types.first();
     let rank = first.map_or(0, TensorType::rank) as u64;
     let ints = |list: Vec<i64>| Some(Attr::Ints(list.into_iter().collect()));
@@ -73,6 +79,7 @@ pub(super) fn random_attr(
             ints(if may && random.below(2) == 0 { vec![0] } else { Vec::new() })
         }
         ("rhs_batch", _) => named(def, earlier, "lhs_batch").cloned(),
+        ("feature_groups" | "batch_groups", _) => row.default.clone(),
         (_, AttrKind::Int) => Some(Attr::Int(random.below(rank.max(1)) as i64)),
         (_, AttrKind::Bool) => Some(Attr::Bool(random.below(2) == 0)),
         (_, AttrKind::Type) => Some(Attr::Type(match random.below(3) {
@@ -92,7 +99,8 @@ fn named<'a>(def: &OpDef, earlier: &'a [Attr], name: &str) -> Option<&'a Attr> {
     earlier.get(def.attrs.iter().position(|a| a.name == name)?)
 }
 
-fn permutation(random: &mut InstanceRng, rank: u64) -> Vec<i64> {
+/// Draws a permutation of the axes of this rank.
+pub(super) fn permutation(random: &mut InstanceRng, rank: u64) -> Vec<i64> {
     let mut list: Vec<i64> = (0..rank as i64).collect();
     for n in (1..list.len()).rev() {
         list.swap(n, random.below(n as u64 + 1) as usize);

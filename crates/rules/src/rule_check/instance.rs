@@ -11,9 +11,10 @@ use sapwood_ptir::{
 use sapwood_types::{DataType, Rng, Span};
 
 use super::attrs::{random_attr, random_result_type};
+use super::convolution::ConvolutionLayout;
 use crate::graph::{
-    AttrCondition, AttrSlot, Literal, Number, OtherOps, PatternGraph, PatternOp, PatternOperand,
-    ValueSource, from_the_end,
+    AttrCondition, AttrSlot, AxesOf, Literal, Number, OtherOps, PatternGraph, PatternOp,
+    PatternOperand, ValueSource, from_the_end,
 };
 use crate::language::{Condition, Rule};
 
@@ -250,7 +251,8 @@ impl InstanceBuilder<'_> {
             }
             let named = AttrSlot::Entry(Name::new(row.name));
             let written = self.required_attr(op, &AttrSlot::Row(n), &types);
-            let attr = match written.or_else(|| self.required_attr(op, &named, &types)) {
+            let written = written.or_else(|| self.required_attr(op, &named, &types));
+            let attr = match written.or_else(|| self.carried_attr(op, row.name)) {
                 Some(attr) => attr,
                 None if row.default.is_some()
                     && !is_axis_of_dot(row.name)
@@ -343,9 +345,58 @@ impl InstanceBuilder<'_> {
         let test = self.pattern.ops[op].attrs.iter().find(|t| t.slot == *slot)?;
         match &test.test {
             AttrCondition::Is(attr) => Some(attr.clone()),
-            AttrCondition::Axes(axes) => Some(from_the_end(axes, operands.first()?.rank())),
+            AttrCondition::Axes(of, axes) => {
+                let operand = match of {
+                    AxesOf::Operand(n) => operands.get(*n)?,
+                    // Of the same rank in convolutions; a broadcast is rejected unless its result has this rank, too.
+                    AxesOf::Result => operands.first()?,
+                };
+                Some(from_the_end(axes, operand.rank()))
+            }
             AttrCondition::Capture(capture) => self.captures[*capture].clone(),
         }
+    }
+
+    // Returns an attribute that the pattern does not name, if all such attributes are those of an op before.
+    fn carried_attr(&self, op: usize, name: &str) -> Option<Attr> {
+        let name = Name::new(name);
+        let mut tests = self.pattern.ops[op].attrs.iter();
+        let captured = tests.find_map(|test| match (&test.slot, &test.test) {
+            (AttrSlot::Others(named), AttrCondition::Capture(capture))
+                if !named.contains(&name) =>
+            {
+                self.captures[*capture].as_ref()
+            }
+            _ => None,
+        });
+        let Attr::Dict(entries) = captured? else { return None };
+        entries.iter().find(|(own, _)| *own == name).map(|(_, attr)| attr.clone())
+    }
+
+    // Returns a type for an operand of a convolution that fits the other operand.
+    fn convolution_operand_type(&mut self, op: usize, def: &OpDef, n: usize) -> Option<TensorType> {
+        if def.name != "convolution" {
+            return None;
+        }
+        let other = self.neighbour_type(op, def, n)?;
+        let layout = ConvolutionLayout::new(other.rank(), |name| {
+            let row = def.attrs.iter().position(|a| a.name == name)?;
+            let types = [other.clone(), other.clone()];
+            self.required_attr(op, &AttrSlot::Row(row), &types)
+                .or_else(|| self.carried_attr(op, name))
+        });
+        if n == 0 {
+            return layout.input(self.random, &other, &self.base, self.size);
+        }
+        let key = self.pattern.ops[op].key;
+        let mut kernels =
+            self.pattern.ops.iter().filter(|data| data.key == key).filter_map(|data| {
+                let &PatternOperand::One(kernel) = data.operands.get(1)? else { return None };
+                self.f.value_type(self.values[self.drawn(kernel)]?).as_tensor().cloned()
+            });
+        let similar = kernels.next();
+        drop(kernels);
+        layout.kernel(self.random, &other, similar.as_ref(), self.size)
     }
 
     fn bind_captures(&mut self, op: usize, slot: &AttrSlot, attr: &Attr) {
@@ -371,6 +422,7 @@ impl InstanceBuilder<'_> {
                     if self.values[value].is_none() && !pattern.is_literal(value) {
                         let neighbour_type = self.neighbour_type(op, def, n);
                         let ty = self.broadcast_operand_type(op, def).filter(|_| n == 0);
+                        let ty = ty.or_else(|| self.convolution_operand_type(op, def, n));
                         let ty = ty.unwrap_or_else(|| {
                             let rank = self.required_rank(value);
                             self.param_type(def, n, neighbour_type.as_ref(), rank)

@@ -1,6 +1,7 @@
 //! A check of rewrite rules: runs both sides on random shapes, element types and values.
 
 mod attrs;
+mod convolution;
 mod instance;
 mod simpler_elements;
 

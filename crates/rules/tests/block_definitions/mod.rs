@@ -39,7 +39,7 @@ impl Block<'_> {
                 });
                 vec![self.affine(&normal)]
             }
-            "group_norm" => {
+            "group_norm" | "group_norm_of_channels" => {
                 let x = self.input("x");
                 let groups = self.shape_of_first("reshape");
                 let normal = Array::new(groups, x.data.clone())
@@ -68,6 +68,18 @@ impl Block<'_> {
                 let blend = |n: usize| (1.0 - sigmoid(z[n])) * new(n) + sigmoid(z[n]) * h[n];
                 vec![Array::new(self.input("h").shape, (0..h.len()).map(blend).collect())]
             }
+            "gru_cell_reset_first" => {
+                let (gates, h) = (self.input("g").map(sigmoid), self.input("h"));
+                let gate = |starts: &str| gates.slice(&self.axes(starts), &h.shape);
+                let kept = gate("rs").zip(&h, mul);
+                let product = self.dot(self.insts("dot_general")[0], &kept, &self.input("w"));
+                let sum = self.input("u").zip(&product, |x, y| x + y);
+                let new = sum.zip_last(&self.spread("b"), |x, b| (x + b).tanh());
+                let z = gate("zs");
+                let out = (0..h.data.len())
+                    .map(|n| z.data[n] * new.data[n] + (1.0 - z.data[n]) * h.data[n]);
+                vec![Array::new(h.shape.clone(), out.collect())]
+            }
             "dense" => vec![self.dense(&self.input("x"), "w", "b")],
             "dense_activation" => {
                 let y = self.dense(&self.input("x"), "w", "b");
@@ -80,21 +92,28 @@ impl Block<'_> {
                 }]
             }
             "conv_bn" => {
-                let mut conv = self.convolution();
-                if self.inputs.contains_key("bias") {
-                    conv = conv.zip_last(&self.input("bias"), |x, bias| x + bias);
-                }
+                let conv = self.convolution();
                 let of = |name: &str| self.input(name).data;
-                let (mean, variance, eps) = (of("mean"), of("variance"), self.constant("eps"));
-                let channels = mean.len();
-                let centred =
-                    conv.data.iter().enumerate().map(|(n, x)| {
-                        (x - mean[n % channels]) / (variance[n % channels] + eps).sqrt()
-                    });
-                let (scale, shift) = (of("scale"), of("shift"));
-                let out =
-                    centred.enumerate().map(|(n, x)| x * scale[n % channels] + shift[n % channels]);
-                vec![Array::new(conv.shape, out.collect())]
+                let deviation: Vec<f64> = match self.inputs.contains_key("root") {
+                    true => of("root"),
+                    false => {
+                        let eps = self.constant("eps");
+                        of("variance").iter().map(|variance| (variance + eps).sqrt()).collect()
+                    }
+                };
+                let (mean, scale, shift) = (of("mean"), of("scale"), of("shift"));
+                let bias = match self.inputs.contains_key("bias") {
+                    true => of("bias"),
+                    false => vec![0.0; mean.len()],
+                };
+                // The elements of a channel that are next to each other.
+                let axis = self.ints(self.insts("convolution")[0], "output_dims")[1];
+                let inner: usize = conv.shape[axis + 1..].iter().product();
+                let out = conv.data.iter().enumerate().map(|(n, x)| {
+                    let at = n / inner % mean.len();
+                    (x + bias[at] - mean[at]) / deviation[at] * scale[at] + shift[at]
+                });
+                vec![Array::new(conv.shape.clone(), out.collect())]
             }
             "attention" => {
                 vec![self.attention(&self.input("q"), &self.input("k"), &self.input("v"))]
@@ -194,7 +213,10 @@ impl Block<'_> {
 
     // Multiplies by the scale and adds the shift.
     fn affine(&self, x: &Array) -> Array {
-        let scaled = x.zip_last(&self.spread("scale"), |x, scale| x * scale);
+        let scaled = match self.inputs.contains_key("scale") {
+            true => x.zip_last(&self.spread("scale"), |x, scale| x * scale),
+            false => x.clone(),
+        };
         match self.inputs.contains_key("shift") {
             true => scaled.zip_last(&self.spread("shift"), |x, shift| x + shift),
             false => scaled,
@@ -309,7 +331,7 @@ impl Block<'_> {
         // The second product sums over the axis of the softmax.
         let probabilities_first = {
             let inst = self.f.inst_of(self.operand_of(second, 0));
-            inst.is_some_and(|inst| self.f.op_name(inst) == "div")
+            inst.is_some_and(|inst| ["div", "select"].contains(&self.f.op_name(inst)))
         };
         let axes =
             self.ints(second, if probabilities_first { "lhs_contract" } else { "rhs_contract" });

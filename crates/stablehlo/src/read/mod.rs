@@ -612,7 +612,13 @@ impl<'a> ModuleReader<'a> {
         if self.problems.error_count() > 0 {
             return None;
         }
-        open_dims::name_open_dims(&mut program, &self.extras);
+        match open_dims::name_open_dims(&mut program, &self.extras) {
+            Ok(warnings) => self.notes.extend(warnings),
+            Err(problems) => {
+                self.problems.append(problems);
+                return None;
+            }
+        }
         let (extras, notes) = (std::mem::take(&mut self.extras), std::mem::take(&mut self.notes));
         Some(Module { program, extras, notes })
     }

@@ -8,8 +8,9 @@ use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::dims::{DimExpr, Facts, Relation};
 use sapwood_ptir::eval::{ShapeValue, evaluate_shape_value, shape_value_len};
-use sapwood_ptir::ops::{And, Call, Compare, CustomCall, Direction, GetDimensionSize};
+use sapwood_ptir::ops::{And, Call, Compare, CustomCall, Direction, GetDimensionSize, Refine};
 use sapwood_ptir::{Dim, Function, InstId, Name, Program, ValueId, ValueType};
+use sapwood_types::{Diagnostic, Diagnostics, Severity};
 
 use crate::module::Extras;
 
@@ -23,16 +24,24 @@ const MAX_CALLEE_INSTS: usize = 1000;
 // The largest divisor that is found in an assertion on a remainder.
 const MAX_DIVISOR: i64 = 64;
 
-/// Gives the open extents of parameters symbols, and reads the assertions about them.
-pub(super) fn name_open_dims(program: &mut Program, extras: &Extras) {
+/// Gives the open extents of parameters symbols, and reads the assertions about them. Declared types that cannot be true then are dropped;
+/// returns a warning for each.
+///
+/// # Errors
+/// If instructions do not fit together any more: their extents differ for all values of the symbols.
+pub(super) fn name_open_dims(
+    program: &mut Program,
+    extras: &Extras,
+) -> Result<Vec<Diagnostic>, Diagnostics> {
     let is_open = |f: &Function| {
         let types = f.params().iter().filter_map(|&param| f.value_type(param).as_tensor());
         types.into_iter().any(|ty| ty.dims.contains(&Dim::Unknown))
     };
     let open = program.functions().iter().filter(|f| !f.is_private() && is_open(f));
     let open: Vec<Name> = open.map(|f| f.name()).collect();
+    let mut warnings = Vec::new();
     if open.is_empty() {
-        return;
+        return Ok(warnings);
     }
     let mut called: HashSet<Name, FxBuildHasher> = HashSet::default();
     for f in program.functions() {
@@ -51,19 +60,36 @@ pub(super) fn name_open_dims(program: &mut Program, extras: &Extras) {
             });
             let _ = f.set_type(param, &ty);
         }
-        infer_types_again(f);
+        infer_types_again(f, &mut warnings);
         AssertionReader { program, extras, function: name, next }.read();
+    }
+    sapwood_ptir::verify(program)?;
+    Ok(warnings)
+}
+
+// Drops a declared type that the operand cannot have.
+fn drop_false_claim(f: &mut Function, inst: InstId, warnings: &mut Vec<Diagnostic>) {
+    let (Some(refine), Some(result)) = (f.view::<Refine>(inst), f.value_of(inst)) else { return };
+    let ty = f.value_type(refine.input).clone();
+    let message = format!("the value is {ty}, which cannot be {}", f.value_type(result));
+    let warning = Diagnostic::new(Severity::Warning, f.inst_span(inst), message);
+    warnings.push(warning.with_help("the declared type is ignored"));
+    if f.set_type(result, &ty).is_ok() && f.replace_all_uses(result, refine.input).is_ok() {
+        let _ = f.erase(inst);
     }
 }
 
 // Infers the types of all instructions again, in the order of the program, with what is known about their operands now.
-fn infer_types_again(f: &mut Function) {
+fn infer_types_again(f: &mut Function, warnings: &mut Vec<Diagnostic>) {
     let insts: Vec<InstId> = f.walk_post_order().collect();
     for inst in insts {
         if f.op_def(inst).is_none_or(|def| def.terminator) {
             continue;
         }
-        let Ok(types) = f.infer(inst) else { continue };
+        let Ok(types) = f.infer(inst) else {
+            drop_false_claim(f, inst, warnings);
+            continue;
+        };
         let results: Vec<ValueId> = f.inst_results(inst).collect();
         for (result, found) in results.into_iter().zip(types) {
             let known = f.value_type(result);
@@ -71,7 +97,8 @@ fn infer_types_again(f: &mut Function) {
                 (ValueType::Tensor(a), ValueType::Tensor(b)) if a.rank() == b.rank() => {
                     let mut ty = a.clone();
                     for (dim, found) in ty.dims.iter_mut().zip(&b.dims) {
-                        *dim = dim.unify(*found).unwrap_or(*dim);
+                        // They differ behind a declared type that was dropped.
+                        *dim = dim.unify(*found).unwrap_or(*found);
                     }
                     ValueType::Tensor(ty)
                 }
