@@ -427,43 +427,43 @@ impl Blocks<'_, '_, '_> {
         let Instruction { operation, ty, inner } = &program.instructions[at];
         let inner = *inner;
         match operation {
-            Operation::Unary(op, a) => with_lane!(ty, T => self.write::<T>(at, #[inline(always)] |blocks, to| {
+            Operation::Unary(op, a) => with_lane!(ty, T => self.write::<T>(at, |blocks, to| {
                 T::unary(*op, to, blocks.source(*a, inner));
             })),
-            Operation::Binary(op, a, b) => with_lane!(ty, T => self.write::<T>(at, #[inline(always)] |blocks, to| {
+            Operation::Binary(op, a, b) => with_lane!(ty, T => self.write::<T>(at, |blocks, to| {
                 T::binary(*op, to, blocks.source(*a, inner), blocks.source(*b, inner));
             })),
-            Operation::Compare(relation, ty, a, b) => self.write::<bool>(at, #[inline(always)] |blocks, to| {
+            Operation::Compare(relation, ty, a, b) => self.write::<bool>(at, |blocks, to| {
                 with_lane!(ty, T => {
                     lanes::compare::<T>(*relation, to, blocks.source(*a, inner), blocks.source(*b, inner));
                 });
             }),
-            Operation::Select(p, a, b) => with_lane!(ty, T => self.write::<T>(at, #[inline(always)] |blocks, to| {
+            Operation::Select(p, a, b) => with_lane!(ty, T => self.write::<T>(at, |blocks, to| {
                 let (yes, no) = (blocks.source(*a, inner), blocks.source(*b, inner));
                 lanes::select::<T>(to, blocks.source(*p, inner), yes, no);
             })),
-            Operation::Cast(from, a) => with_lane!(ty, U => self.write::<U>(at, #[inline(always)] |blocks, to| {
+            Operation::Cast(from, a) => with_lane!(ty, U => self.write::<U>(at, |blocks, to| {
                 with_lane!(from, T => lanes::convert::<T, U>(to, blocks.source(*a, inner)));
             })),
-            Operation::Round(narrow, a) => self.write::<f32>(at, #[inline(always)] |blocks, to| {
+            Operation::Round(narrow, a) => self.write::<f32>(at, |blocks, to| {
                 lanes::round(*narrow, to, blocks.source(*a, inner));
             }),
-            Operation::Reduce(op, a) => with_lane!(ty, T => self.write::<T>(at, #[inline(always)] |blocks, to| {
+            Operation::Reduce(op, a) => with_lane!(ty, T => self.write::<T>(at, |blocks, to| {
                 lanes::reduce::<T>(*op, to, blocks.source(*a, true), blocks.range.columns);
             })),
-            Operation::Spread(a) => with_lane!(ty, T => self.write::<T>(at, #[inline(always)] |blocks, to| {
+            Operation::Spread(a) => with_lane!(ty, T => self.write::<T>(at, |blocks, to| {
                 lanes::spread::<T>(to, blocks.source(*a, false), blocks.range.columns);
             })),
             Operation::Load { input, offset, axes } => {
                 let (input, start) = (self.inputs[*input as usize], self.range.elements(inner).start);
                 match input {
-                    InputBlock::F16(source) => self.write::<f32>(at, #[inline(always)] |_, to| {
+                    InputBlock::F16(source) => self.write::<f32>(at, |_, to| {
                         load(source, *offset, axes, start, to, Narrow::widen);
                     }),
-                    InputBlock::Bf16(source) => self.write::<f32>(at, #[inline(always)] |_, to| {
+                    InputBlock::Bf16(source) => self.write::<f32>(at, |_, to| {
                         load(source, *offset, axes, start, to, Narrow::widen);
                     }),
-                    _ => with_lane!(ty, T => self.write::<T>(at, #[inline(always)] |_, to| {
+                    _ => with_lane!(ty, T => self.write::<T>(at, |_, to| {
                         if let Some(source) = T::of_input(&input) {
                             load(source, *offset, axes, start, to, |x: T| x);
                         }
@@ -472,7 +472,7 @@ impl Blocks<'_, '_, '_> {
             }
             Operation::Count { stride, extent } => {
                 let start = self.range.elements(inner).start;
-                with_lane!(ty, T => self.write::<T>(at, #[inline(always)] |_, to| count::<T>(start, *stride, *extent, to)));
+                with_lane!(ty, T => self.write::<T>(at, |_, to| count::<T>(start, *stride, *extent, to)));
             }
         }
     }
