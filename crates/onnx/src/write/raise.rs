@@ -93,7 +93,7 @@ impl GraphWriter<'_> {
         if let Some(product) = f.operands(inst).iter().find_map(|&v| self.fused_product(inst, v)) {
             return self.with_bias(inst, &product);
         }
-        if self.is_fused(result) || f.unused(result) {
+        if self.is_fused(result) || f.inst_results(inst).all(|v| f.unused(v)) {
             return Ok(Vec::new());
         }
         let out = self.names.name(result);
