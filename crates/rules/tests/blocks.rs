@@ -16,8 +16,8 @@ use sapwood_ptir::{
 };
 use sapwood_rewrite::PassManager;
 use sapwood_rules::{
-    ExtractOptions, FindOptions, Match, PatternGraph, Rule, Vocabulary, extract, find_matches,
-    legality, rules_from,
+    ExtractOptions, ExtractReport, FindOptions, Match, PatternGraph, Rule, Vocabulary, extract,
+    find_matches, legality, rules_from,
 };
 use sapwood_testing::repository;
 use sapwood_types::{DataType, Rng, Source, Span};
@@ -163,18 +163,23 @@ fn every_match_computes_its_block() {
     assert!(verified >= 55, "{verified}");
 }
 
-// Extracts each match, runs the function on random inputs, and compares with the definition of the block.
-fn verify_matches(name: &str, program: &Program, pattern: &PatternGraph) -> usize {
+// Extracts every match that can be replaced. Returns these matches, the program in which they are calls, and the report.
+fn extract_all(program: &Program, pattern: &PatternGraph) -> (Vec<Match>, Program, ExtractReport) {
     let patterns = std::slice::from_ref(pattern);
-    let found = find_matches(program, patterns, &FindOptions::default());
-    let legal: Vec<&Match> =
-        found.matches.iter().filter(|m| legality(program, patterns, m).is_ok()).collect();
+    let mut matches = find_matches(program, patterns, &FindOptions::default()).matches;
+    matches.retain(|m| legality(program, patterns, m).is_ok());
     let mut after = program.clone();
     let options = ExtractOptions { keep_unused: true, ..ExtractOptions::default() };
     let report = extract(&mut after, patterns, &options).unwrap();
+    (matches, after, report)
+}
+
+// Extracts each match, runs the function on random inputs, and compares with the definition of the block.
+fn verify_matches(name: &str, program: &Program, pattern: &PatternGraph) -> usize {
+    let (legal, mut after, report) = extract_all(program, pattern);
     assert_eq!(report.calls.len(), legal.len(), "{name}: {}", pattern.name());
     let mut verified = 0;
-    for (call, m) in report.calls.iter().zip(legal) {
+    for (call, m) in report.calls.iter().zip(&legal) {
         let f = after.function(call.name).unwrap();
         let before = program.function(m.function).unwrap();
         let mut inputs = BTreeMap::new();
@@ -258,13 +263,7 @@ fn verify_on_model_values(
     pattern: &PatternGraph,
     inputs: &[Value],
 ) -> usize {
-    let patterns = std::slice::from_ref(pattern);
-    let found = find_matches(program, patterns, &FindOptions::default());
-    let legal: Vec<&Match> =
-        found.matches.iter().filter(|m| legality(program, patterns, m).is_ok()).collect();
-    let mut after = program.clone();
-    let options = ExtractOptions { keep_unused: true, ..ExtractOptions::default() };
-    let report = extract(&mut after, patterns, &options).unwrap();
+    let (legal, mut after, report) = extract_all(program, pattern);
     let extracted = after.clone();
     for f in program.functions() {
         insert_probes(after.function_mut(f.name()).unwrap());
@@ -275,7 +274,7 @@ fn verify_on_model_values(
     eval::run(&after, main.as_str(), inputs, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
     let recorded = recorder.0.lock().unwrap();
     let mut checked = 0;
-    for (call, m) in report.calls.iter().zip(legal) {
+    for (call, m) in report.calls.iter().zip(&legal) {
         let f = extracted.function(call.name).unwrap();
         let before = program.function(m.function).unwrap();
         let values = recorded.get(call.name.as_str());

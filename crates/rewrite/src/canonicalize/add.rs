@@ -7,7 +7,7 @@ use super::numeric_constants::{
     either_order, is_any_zero, is_complex, is_constant, is_float, is_int, negated_constant,
     splat_float,
 };
-use super::tensor_views::{BroadcastView, emit_broadcast};
+use super::tensor_views::{BroadcastView, emit_broadcast, shared_operand};
 use crate::FloatMode;
 use crate::pattern::{Binary, Rewrite};
 
@@ -164,14 +164,7 @@ fn sum_of_products(op: Add, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     let (a, b) = (rw.def::<Mul>(op.lhs)?, rw.def::<Mul>(op.rhs)?);
-    let (x, y, z) = [
-        (a.lhs, b.lhs, a.rhs, b.rhs),
-        (a.lhs, b.rhs, a.rhs, b.lhs),
-        (a.rhs, b.lhs, a.lhs, b.rhs),
-        (a.rhs, b.rhs, a.lhs, b.lhs),
-    ]
-    .into_iter()
-    .find_map(|(x, same, y, z)| (x == same).then_some((x, y, z)))?;
+    let (x, y, z) = shared_operand((a.lhs, a.rhs), (b.lhs, b.rhs))?;
     let factor = rw.emit(Add { lhs: y, rhs: z })?;
     rw.emit(Mul { lhs: x, rhs: factor })
 }

@@ -4,7 +4,7 @@ use sapwood_ptir::ops::{DynamicUpdateSlice, Gather, Iota, Scatter, Slice};
 use sapwood_ptir::{Axes, Dim, TensorLiteral, TensorType, Value, Values};
 
 use super::tensor_views::{
-    axis_list, emit_reshape, int_element_at, is_certainly_empty, remaining_axes,
+    axis_list, emit_reshape, int_element_at, is_certainly_empty, remaining_axes, slice_rows,
 };
 use crate::pattern::Rewrite;
 
@@ -129,18 +129,7 @@ fn gather_by_iota(op: Gather, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !order.is_sorted() {
         return None;
     }
-    let starts = vec![0; shape.len()];
-    let mut limits = shape.iter().map(|&n| i64::try_from(n).ok()).collect::<Option<Vec<i64>>>()?;
-    limits[axis] = i64::try_from(count).ok()?;
-    let input = match count == shape[axis] {
-        true => op.input,
-        false => rw.emit(Slice {
-            input: op.input,
-            starts: starts.into(),
-            limits: limits.into(),
-            strides: None,
-        })?,
-    };
+    let input = slice_rows(rw, op.input, axis, 0..count)?;
     emit_reshape(rw, input, ty)
 }
 

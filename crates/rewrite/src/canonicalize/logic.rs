@@ -6,6 +6,7 @@ use sapwood_ptir::{Op, Value};
 use super::numeric_constants::{
     all_ones_like_result, either_order, int_like, inverted_constant, is_all_ones, is_constant,
 };
+use super::tensor_views::shared_operand;
 use crate::pattern::{Binary, Rewrite};
 
 crate::patterns! { "logic":
@@ -163,14 +164,7 @@ fn common_factor(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
     }
     let a = rw.def::<Binary>(op.lhs).filter(|a| a.key == dual)?;
     let b = rw.def::<Binary>(op.rhs).filter(|b| b.key == dual)?;
-    let (x, y, z) = [
-        (a.lhs, b.lhs, a.rhs, b.rhs),
-        (a.lhs, b.rhs, a.rhs, b.lhs),
-        (a.rhs, b.lhs, a.lhs, b.rhs),
-        (a.rhs, b.rhs, a.lhs, b.lhs),
-    ]
-    .into_iter()
-    .find_map(|(x, same, y, z)| (x == same).then_some((x, y, z)))?;
+    let (x, y, z) = shared_operand((a.lhs, a.rhs), (b.lhs, b.rhs))?;
     let inner = rw.emit_parts(&op.with(y, z))?;
     rw.emit_parts(&a.with(x, inner))
 }

@@ -1,8 +1,10 @@
 //! Views and helpers shared by several files: broadcasts of both kinds, named reductions, uniform values, extents.
 
+use std::ops::Range;
+
 use sapwood_ptir::ops::{
     BroadcastInDim, BroadcastTo, Cast, Clamp, Compare, ReduceAnd, ReduceMax, ReduceMin, ReduceOr,
-    ReduceProd, ReduceSum, ReduceXor, Reshape, Select,
+    ReduceProd, ReduceSum, ReduceXor, Reshape, Select, Slice,
 };
 use sapwood_ptir::{
     Axes, Dim, Function, InstId, Op, OpKey, OpParts, TensorLiteral, TensorType, Value,
@@ -225,6 +227,35 @@ pub(crate) fn axis_list(list: &[i64]) -> AxisList {
 /// Returns the axes of a tensor of this rank that are not in a list.
 pub(crate) fn remaining_axes(rank: usize, list: &[usize]) -> AxisList {
     (0..rank).filter(|a| !list.contains(a)).collect()
+}
+
+/// Returns an operand that two commutative ops share, then the other operand of each.
+pub(crate) fn shared_operand<V: PartialEq + Copy>(
+    first: (V, V),
+    second: (V, V),
+) -> Option<(V, V, V)> {
+    let ((a, b), (c, d)) = (first, second);
+    let pairs = [(a, c, b, d), (a, d, b, c), (b, c, a, d), (b, d, a, c)];
+    pairs.into_iter().find_map(|(x, same, y, z)| (x == same).then_some((x, y, z)))
+}
+
+/// Emits the part of a tensor with these positions along an axis, or returns the tensor if that is all of it. All dims must be
+/// known.
+pub(crate) fn slice_rows(
+    rw: &mut Rewrite<'_>,
+    input: Value,
+    axis: usize,
+    positions: Range<u64>,
+) -> Option<Value> {
+    let shape = rw.shape(input)?;
+    if positions == (0..shape[axis]) {
+        return Some(input);
+    }
+    let mut starts = vec![0; shape.len()];
+    let mut limits = shape.iter().map(|&n| i64::try_from(n).ok()).collect::<Option<Vec<i64>>>()?;
+    (starts[axis], limits[axis]) =
+        (i64::try_from(positions.start).ok()?, i64::try_from(positions.end).ok()?);
+    rw.emit(Slice { input, starts: starts.into(), limits: limits.into(), strides: None })
 }
 
 /// Emits a reshape, unless the dims of its result would not be determined.

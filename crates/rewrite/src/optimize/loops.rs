@@ -5,7 +5,7 @@ use rustc_hash::FxBuildHasher;
 use sapwood_ptir::cost::{Amount, trip_count};
 use sapwood_ptir::ops::{
     Add, Compare, Direction, DynamicSlice, DynamicUpdateSlice, Iota, Mul, Reshape, Scan, Select,
-    Slice, While,
+    While,
 };
 use sapwood_ptir::{
     BodyId, Dim, Function, InstId, Int, OpKey, TensorLiteral, TensorType, Value, ValueDef,
@@ -16,7 +16,7 @@ use sapwood_types::DataType;
 use super::batch::{Batch, Lane};
 use super::product_axes::{may_reorder, move_axis};
 use crate::canonicalize::reducer::{named_reduction_of, neutral_element};
-use crate::canonicalize::tensor_views::{NamedReduction, int_element_at};
+use crate::canonicalize::tensor_views::{NamedReduction, int_element_at, slice_rows};
 use crate::pattern::{Binary, Rewrite, RootView, Roots};
 
 crate::patterns! { "loops":
@@ -394,21 +394,9 @@ impl Steps<'_> {
         axis: usize,
         counter: Counter,
     ) -> Option<Value> {
-        let shape = rw.shape(op.input)?;
-        let start = i64::try_from(counter.start).ok()?;
-        let count = i64::try_from(self.batch.count).ok()?;
-        let mut starts = vec![0; shape.len()];
-        let mut limits: Vec<i64> = shape.iter().map(|&extent| extent as i64).collect();
-        (starts[axis], limits[axis]) = (start, start.checked_add(count)?);
-        let rows = match self.batch.count == shape[axis] {
-            true => op.input,
-            false => rw.emit(Slice {
-                input: op.input,
-                starts: starts.into(),
-                limits: limits.into(),
-                strides: None,
-            })?,
-        };
+        let start = u64::try_from(counter.start).ok()?;
+        let positions = start..start.checked_add(self.batch.count)?;
+        let rows = slice_rows(rw, op.input, axis, positions)?;
         let rows = move_axis(rw, rows, axis, 0)?;
         let sizes = op.sizes.iter().map(|&size| Dim::Known(size as u64)).collect();
         let ty = self.batch.batched_type(&TensorType { dtype: rw.dtype(rows)?, dims: sizes });

@@ -190,8 +190,8 @@ impl AxisGather {
         let (shape, rank) = (rw.shape(op.input)?, rw.rank(op.indices)?);
         let vector = op.index_vector_dim.0 as usize;
         // One axis of the indices lists them; the other, if there is one, has extent one.
-        let is_list = rank == 1 && vector == 1
-            || rank == 2 && rw.shape(op.indices)?.get(vector) == Some(&1);
+        let is_list =
+            rank == 1 && vector == 1 || rank == 2 && rw.shape(op.indices)?.get(vector) == Some(&1);
         let is_whole = |(at, (&size, &extent)): (usize, (&i64, &u64))| {
             size == if at == axis as usize { 1 } else { extent as i64 }
         };

@@ -84,8 +84,7 @@ pub(super) fn resolve_rhs(
     check_types(resolver, &right)?;
     check_effects(resolver, &right, root)?;
     let own = &resolver.graph.outputs;
-    let kept =
-        right.outputs.iter().position(|o| matches!(o, NewValue::Old(v) if own.contains(v)));
+    let kept = right.outputs.iter().position(|o| matches!(o, NewValue::Old(v) if own.contains(v)));
     if let Some(at) = kept {
         let problem = match own.len() {
             1 => "the right side is the left side itself",
