@@ -124,6 +124,7 @@ def test_several_results_and_variadic_operands() -> None:
         ("(x, *, a: complex)", "found <class 'complex'>"),
         ("(x, *, a: int = 'no')", "the default of a must be an integer, found str"),
         ("(x, *, a: int = None)", "needs `| None`"),
+        ("(x, *, a: float | None = 2.0)", "attribute a may be None, so its default is None; found 2.0"),
         ("(x) -> tuple", "needs `infer`"),
     ],
 )
@@ -396,3 +397,26 @@ def test_failures_release_their_frames() -> None:
         frames(np.float32([1]))
     gc.collect()
     assert not any(isinstance(one, Marker) for one in gc.get_objects())
+
+
+def test_positional_only_operands() -> None:
+    @sapwood.op("own.positional")
+    def positional(a: np.ndarray, /, b: np.ndarray) -> np.ndarray:
+        return a - b
+
+    x, y = np.float32([3]), np.float32([1])
+    assert positional(x, b=y).tolist() == positional(x, y).tolist() == [2]
+    with pytest.raises(ArgumentError, match="has no attribute a"):
+        positional(a=x, b=y)
+
+
+def test_a_tuple_of_one_result() -> None:
+    @sapwood.op("own.single", infer=lambda x: (x,))
+    def single(x: np.ndarray) -> tuple[np.ndarray]:
+        return (x + 1,)
+
+    (result,) = single(np.float32([1]))
+    assert result.tolist() == [2]
+    b = ptir.Builder("main")
+    (value,) = single(b.parameter("x", "f32[1]"))
+    assert ptir.Program([b.finish(value)]).run([1.0])[0].tolist() == [2]

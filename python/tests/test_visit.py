@@ -318,6 +318,32 @@ def test_visitors_of_the_front_end_ir() -> None:
 # Fields.
 
 
+def test_a_repr_of_the_user_is_inherited() -> None:
+    @py_class("visit.OwnRepr")
+    class OwnRepr(Object):
+        a: int
+        h: int = field(default=1, repr=False)
+
+        def __repr__(self) -> str:
+            return f"<{self.a}>"
+
+    @py_class("visit.OwnReprBelow")
+    class Below(OwnRepr):
+        c: int = 3
+
+    @py_class("visit.GeneratedRepr")
+    class Generated(Object):
+        a: int
+        h: int = field(default=1, repr=False)
+
+    @py_class("visit.GeneratedReprBelow")
+    class GeneratedBelow(Generated):
+        c: int = 3
+
+    assert (repr(OwnRepr(1)), repr(Below(2))) == ("<1>", "<2>")
+    assert (repr(Generated(1)), repr(GeneratedBelow(2))) == ("Generated(a=1)", "GeneratedBelow(a=2, c=3)")
+
+
 def test_fields_are_objects() -> None:
     @py_class("visit.Options")
     class Options(Object):
