@@ -18,7 +18,7 @@ import pytest
 import sapwood
 from sapwood import ir, pi
 from sapwood._unsupported import unsupported
-from sapwood.errors import ParseError, RunError, SapwoodError, VerifyError
+from sapwood.errors import InvalidValueError, ParseError, RunError, SapwoodError, VerifyError
 
 
 @pi.function
@@ -653,6 +653,24 @@ def test_a_callee_with_a_built_in_name() -> None:
         @pi.function
         def calls_max(a: pi.INT64) -> pi.INT64:
             return max(a, 3)
+
+
+def test_unpacked_numbers_take_the_types_of_their_variables() -> None:
+    text = "def f(a: pi.INT32, b: pi.FP32) -> (pi.INT32, pi.FP32):\n    a, b = 1, 2\n    return a, b\n"
+    program = ir.parse(text)
+    ir.verify(program)
+    assert ir.interpret(program, "f", 5, 6.0) == (1, 2.0)
+
+
+def test_a_line_is_continued_before_any_line_end() -> None:
+    text = "def f(x: pi.INT64) -> pi.INT64:\n    return x + \\\n        1\n"
+    assert ir.structural_equal(ir.parse(text.replace("\n", "\r\n")), ir.parse(text))
+
+
+def test_names_of_attributes() -> None:
+    for name in ("not id", "if", ""):
+        with pytest.raises(InvalidValueError, match="is not the name of an attribute"):
+            ir.Op("my.f", {name: 1})
 
 
 LIMIT = 3

@@ -265,6 +265,12 @@ def test_mutator_enters_skips_and_stops() -> None:
     with pytest.raises(ArgumentError, match="return skip from an enter method"):
         Wrong().visit(Leaf(1))
 
+    class Words(Mutator):
+        def visit_Leaf(self, node: Leaf) -> Any:
+            return "stop"
+
+    assert Words().visit(Leaf(1)) == "stop"
+
 
 def test_mutator_keeps_sharing_and_calls_once() -> None:
     class Count(Mutator):
@@ -529,6 +535,7 @@ def test_sets_are_complete() -> None:
     assert left | {9} == Set([1, 2, 3, 9]) and {9} | left == {1, 2, 3, 9}
     assert left - right == Set([1]) and left ^ right == Set([1, 4])
     assert Set([1]) <= left and Set([1]) < left and left >= Set([1]) and left > Set([1]) and not left < left
+    assert object() not in left and left & {object(), 1} == {1}
     assert left.isdisjoint([7]) and not left.isdisjoint(right) and left != right
     assert len(Set([1, 1, 2])) == 2
     nodes = Set([Leaf(1), Leaf(1), Leaf(2)])
