@@ -41,14 +41,19 @@ class OpDefinition:
         evaluate: Callable[..., Any],
         infer: Callable[..., Any] | None,
         decompose: Callable[..., Any] | None,
+        *,
+        returns_tuple: bool = False,
     ) -> None:
         functools.update_wrapper(self, evaluate)
         self.name = name
         self.evaluate = evaluate
         self.infer = infer
         self._decompose = decompose
-        kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD,)
-        self._names = [one.name for one in inspect.signature(evaluate).parameters.values() if one.kind in kinds]
+        parameters = inspect.signature(evaluate).parameters.values()
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        # The operands in order, and whether each may be a keyword.
+        self._operands = [(one.name, one.kind is not one.POSITIONAL_ONLY) for one in parameters if one.kind in kinds]
+        self._returns_tuple = returns_tuple
 
     @property
     def decomposition(self) -> Pattern | None:
@@ -70,19 +75,23 @@ class OpDefinition:
 
     def __call__(self, *operands: Any, **attributes: Any) -> Any:
         """Emits an instruction of the op, or computes it on arrays."""
-        for name in self._names[len(operands) :]:
+        for name, may_be_keyword in self._operands[len(operands) :]:
             # Operands may be keywords, as parameters of a function are.
-            if name not in attributes:
+            if not may_be_keyword or name not in attributes:
                 break
             operands = (*operands, attributes.pop(name))
         for operand in operands:
             if isinstance(operand, BuilderValue):
-                return operand.builder.emit(self.name, *operands, **attributes)
+                return self._results(operand.builder.emit(self.name, *operands, **attributes))
             if isinstance(operand, Operand):
-                return operand.rewriter.emit(self.name, *operands, **attributes)
+                return self._results(operand.rewriter.emit(self.name, *operands, **attributes))
             if isinstance(operand, Term):
                 return operand.emit(self.name, *operands, **attributes)
         return self._run(operands, attributes)
+
+    def _results(self, emitted: Any) -> Any:
+        # An op that returns a tuple of one has one result.
+        return (emitted,) if self._returns_tuple and not isinstance(emitted, tuple) else emitted
 
     def _run(self, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
         import numpy
@@ -96,7 +105,7 @@ class OpDefinition:
         results = builder.emit(self.name, *parameters, **attributes)
         program = Program([builder.finish(results)])
         computed = program.run(*arrays)
-        return computed if isinstance(results, tuple) else computed[0]
+        return computed if self._returns_tuple or isinstance(results, tuple) else computed[0]
 
     def __reduce__(self) -> tuple[Callable[..., OpDefinition], tuple[str, str]]:
         return import_op, (self.name, self.evaluate.__module__)
@@ -117,7 +126,7 @@ def op(
 
     Positional parameters are operands: ``x``, ``bias=None`` for one that may be left out, ``*rest`` for any number. Keyword-only parameters
     are attributes, annotated as ``bool``, ``int``, ``float``, ``str``, ``DataType``, ``Sequence[int]``, a ``Literal`` of words, or one of
-    these ``| None``. The docstring describes the op. A function that is annotated to return a tuple has several results.
+    these ``| None`` with the default ``None``. The docstring describes the op. A function that is annotated to return a tuple has several results.
 
     ``infer`` has the same parameters, but receives types, and returns the type of the result, or a tuple of them; it raises an exception if
     the operands do not fit. Without it, the result has the type of the first operand. ``decompose`` receives a rewriter, on which every op
@@ -157,7 +166,7 @@ def op(
             evaluate=_without_warnings(evaluate),
             module=getattr(evaluate, "__module__", None) or "__main__",
         )
-        made = OpDefinition(name, evaluate, infer, decompose)
+        made = OpDefinition(name, evaluate, infer, decompose, returns_tuple=many)
         _DEFINITIONS[name] = made
         return made
 
@@ -256,6 +265,11 @@ def _signature(name: str, function: Callable[..., Any]) -> tuple[list[tuple[str,
             kind, may_be_none = _attribute_kind(name, one.name, hints.get(one.name, one.annotation))
             if one.default is None and not may_be_none:
                 raise ArgumentError(f"{name}: attribute {one.name} is None by default, so its annotation needs `| None`")
+            if may_be_none and not required and one.default is not None:
+                raise ArgumentError(
+                    f"{name}: attribute {one.name} may be None, so its default is None; found {one.default!r} "
+                    "(None means that the attribute is absent, and an absent attribute has its default)"
+                )
             attributes.append((one.name, kind, None if required else one.default, required))
         elif one.kind is one.VAR_KEYWORD:
             raise ArgumentError(f"{name}: each attribute is a parameter of its own, found {one}")

@@ -59,22 +59,29 @@ else:
         __all__.append(_dtype.name)
 
 
+#: The functions of the IR that have no `pi.` before their names.
+_BUILT_IN = ("abs", "max", "min", "range")
+
+
 class Function:
     """A function of the front-end IR that was written in Python.
 
-    A call interprets it. `function` is its IR, and `program` a program of it and the functions that it calls.
+    A call interprets it. `function` is its IR, and `program` a program of it and the functions that it calls, which are looked up by name
+    at that moment, as Python does.
     """
 
     def __init__(self, python: Callable[..., Any]) -> None:
         self.__wrapped__ = python
         functools.update_wrapper(self, python)
-        others = dict(_decorated_callees(python))
-        self._callees = others
-        self.function: ir.Function = _read(python, others)
+        calls = list(_calls(python))
+        self._called = [(name, exact) for name, exact, _ in calls]
+        self._callees = dict(_decorated_callees(python, calls))
+        self.function: ir.Function = _read(python, self._callees)
+        self._program: tuple[list[ir.Function], ir.Program] | None = None
 
     @property
     def program(self) -> ir.Program:
-        """A program of this function and of all that it calls."""
+        """A program of this function and of all that it calls. Raises a `sapwood.errors.VerifyError` if it is not well-formed."""
         found: dict[str, Function] = {}
         pending: list[Function] = [self]
         while pending:
@@ -83,8 +90,26 @@ class Function:
             if known is not one:
                 message = f"two functions are called {one.function.name}: at {known.function.span} and {one.function.span}"
                 raise ParseError(message)
-            pending.extend(other for other in one._callees.values() if found.get(other.function.name) is not other)
-        return ir.Program([one.function for one in found.values()])
+            pending.extend(other for other in one._resolve() if found.get(other.function.name) is not other)
+        functions = [one.function for one in found.values()]
+        if self._program is None or not _are_same(self._program[0], functions):
+            program = ir.Program(functions)
+            ir.verify(program)
+            self._program = functions, program
+        return self._program[1]
+
+    def _resolve(self) -> list[Function]:
+        """Returns the functions that it calls as they are defined now; reads it again if they are others than before."""
+        callees = {}
+        for name, exact in self._called:
+            callee = _find(self.__wrapped__, name, exact)
+            # The name of the function itself is bound after it is decorated.
+            if isinstance(callee, Function) and callee.function.name == name and name != self.function.name:
+                callees[name] = callee
+        if callees.keys() != self._callees.keys() or any(self._callees[name] is not one for name, one in callees.items()):
+            self.function = _read(self.__wrapped__, callees)
+            self._callees = callees
+        return list(callees.values())
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Interprets the function and returns its result, or a tuple of several."""
@@ -107,7 +132,8 @@ class Function:
 def function(python: Callable[..., Any]) -> Function:
     """Turns a Python function into a function of the front-end IR, from its source.
 
-    It may call other decorated functions of its module or of the functions around it. Raises a `sapwood.errors.ParseError` that shows
+    It may call other decorated functions of its module or of the functions around it. Their names are looked up when it is called, as
+    Python does, so functions may call each other; a call of a function that is decorated later has no known type here. Raises a `sapwood.errors.ParseError` that shows
     your lines if the function uses Python that the IR does not have, or if its source cannot be found.
     """
     if not inspect.isfunction(python):
@@ -161,8 +187,12 @@ def _renamed(node: ir.Function, name: str) -> ir.Function:
     return node if node.name == name else ir.Function(name, node.params, node.return_types, node.body, node.span)
 
 
-def _decorated_callees(python: Callable[..., Any]) -> Iterator[tuple[str, Function]]:
-    """Finds the decorated functions that a function calls by name."""
+def _are_same(a: list[ir.Function], b: list[ir.Function]) -> bool:
+    return len(a) == len(b) and all(one is other for one, other in zip(a, b, strict=True))
+
+
+def _calls(python: Callable[..., Any]) -> Iterator[tuple[str, bool, ast.expr]]:
+    """Finds the names that a function calls, and where; true for the names in ``pi.global_``."""
     filename, lines, first = _source(python)
     indent = len(lines[0]) - len(lines[0].lstrip())
     head = _tree(lines, indent)
@@ -170,20 +200,55 @@ def _decorated_callees(python: Callable[..., Any]) -> Iterator[tuple[str, Functi
         return  # The reader of the IR reports it with its place.
     if isinstance(head, ast.FunctionDef) and head.name != python.__name__:
         raise ParseError(f"{filename}:{first} has the function {head.name} instead of {python.__name__}; the file has changed since it was imported")
-    found = inspect.getclosurevars(python)
-    names = {**found.globals, **found.nonlocals}
     for node in ast.walk(head):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            callee = names.get(node.func.id)
-            if isinstance(callee, Function):
-                if callee.function.name != node.func.id:
-                    raise _error_at(node.func, filename, first, lines, indent, f"`{node.func.id}` is another name of {callee.function.name}; call it by its own")
-                yield node.func.id, callee
-            elif node.func.id not in inspect.signature(python).parameters:
-                if isinstance(callee, OpDefinition):
-                    raise _error_at(node.func, filename, first, lines, indent, f"`{node.func.id}` is an op; call it as `pi.op.{callee.name}`")
-                if inspect.isfunction(callee):
-                    raise _error_at(node.func, filename, first, lines, indent, f"`{node.func.id}` is a Python function; decorate it with `@pi.function`")
+        match node:
+            case ast.Call(func=ast.Name(id=name)):
+                yield name, False, node.func
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="pi"), attr="global_"), args=[ast.Constant(value=str(name))]):
+                yield name, True, node.func
+
+
+def _find(python: Callable[..., Any], name: str, exact: bool) -> Any:
+    """Returns the value that a function finds under a name now; with ``exact``, a decorated function of this name in the IR."""
+    free = python.__code__.co_freevars
+    if exact:
+        cells = zip(free, python.__closure__ or (), strict=True)
+        around = [_content(cell) for _, cell in cells]
+        known = [*around, *list(python.__globals__.values())]
+        return next((one for one in known if isinstance(one, Function) and one.function.name == name), None)
+    if name in free:
+        return _content((python.__closure__ or ())[free.index(name)])
+    return python.__globals__.get(name)
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None  # The variable has no value yet.
+
+
+def _decorated_callees(python: Callable[..., Any], calls: list[tuple[str, bool, ast.expr]]) -> Iterator[tuple[str, Function]]:
+    """Returns the decorated functions that a function calls; raises for callees that it cannot call."""
+    filename, lines, first = _source(python)
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    for name, exact, node in calls:
+        callee = _find(python, name, exact)
+        refused = None
+        if isinstance(callee, Function):
+            if name in _BUILT_IN and not exact:
+                refused = f"`{name}` is built in; give your function another name"
+            elif callee.function.name != name:
+                refused = f"`{name}` is another name of {callee.function.name}; call it by its own"
+            elif name != python.__name__:
+                yield name, callee
+        elif name not in inspect.signature(python).parameters:
+            if isinstance(callee, OpDefinition):
+                refused = f"`{name}` is an op; call it as `pi.op.{callee.name}`"
+            elif inspect.isfunction(callee):
+                refused = f"`{name}` is a Python function; decorate it with `@pi.function`"
+        if refused is not None:
+            raise _error_at(node, filename, first, lines, indent, refused)
 
 
 def _tree(lines: list[str], indent: int) -> ast.stmt | None:

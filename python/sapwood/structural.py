@@ -276,12 +276,15 @@ def _hide_fields(cls: type) -> None:
 
         type.__setattr__(cls, "__new__", staticmethod(new))
     shown = [name for name, spec in specs.items() if spec.repr]
-    if len(shown) < len(specs) and "__repr__" not in vars(cls):
+    # A `repr` that the user wrote, here or in a base class, stays.
+    is_generated = cls.__repr__ is Node.__repr__ or getattr(cls.__repr__, "_is_generated", False)
+    if len(shown) < len(specs) and is_generated:
 
         def show(self: Any) -> str:
             parts = (f"{name}={_native.abridged(getattr(self, name))}" for name in shown)
             return f"{type(self).__name__}({', '.join(parts)})"
 
+        show._is_generated = True  # type: ignore[attr-defined]
         type.__setattr__(cls, "__repr__", show)
 
 

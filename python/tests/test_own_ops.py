@@ -124,6 +124,7 @@ def test_several_results_and_variadic_operands() -> None:
         ("(x, *, a: complex)", "found <class 'complex'>"),
         ("(x, *, a: int = 'no')", "the default of a must be an integer, found str"),
         ("(x, *, a: int = None)", "needs `| None`"),
+        ("(x, *, a: float | None = 2.0)", "attribute a may be None, so its default is None; found 2.0"),
         ("(x) -> tuple", "needs `infer`"),
     ],
 )
@@ -182,6 +183,51 @@ def test_keyboard_interrupts_pass_through() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         interrupt(np.float32([1]))
+
+
+def test_checks_do_not_report_keyboard_interrupts() -> None:
+    stops = True
+
+    @sapwood.op("own.exits")
+    def exits(x: np.ndarray) -> np.ndarray:
+        if stops:
+            raise KeyboardInterrupt
+        return x
+
+    program = program_of(exits, "f32[1]")
+    with pytest.raises(KeyboardInterrupt):
+        program.check(program)
+    rule = rewrite.rules("rule r: own.exits(own.exits(x)) => own.exits(x)")[0]
+    with pytest.raises(KeyboardInterrupt):
+        rewrite.check_rule(rule)
+    # No later error has this exception as its cause.
+    with pytest.raises(ParseError) as caught:
+        ptir.parse("KeyboardInterrupt")
+    assert caught.value.__cause__ is None
+
+
+def test_threads_have_their_own_causes() -> None:
+    @sapwood.op("own.by_thread")
+    def by_thread(x: np.ndarray) -> np.ndarray:
+        raise (KeyboardInterrupt if x[0] == 0 else ValueError)("failed")
+
+    program = program_of(by_thread, "f32[1]")
+    found: list[tuple[int, type, Any]] = []
+
+    def work(which: int) -> None:
+        for _ in range(100):
+            try:
+                program.run([float(which)])
+            except BaseException as error:  # noqa: BLE001
+                found.append((which, type(error), type(error.__cause__)))
+
+    threads = [threading.Thread(target=work, args=(n % 2,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(found) == {(0, KeyboardInterrupt, type(None)), (1, RunError, ValueError)}
+    assert len(found) == 400
 
 
 def test_ctrl_c_ends_a_function_that_does_not_return() -> None:
@@ -418,3 +464,41 @@ def test_failures_release_their_frames() -> None:
         frames(np.float32([1]))
     gc.collect()
     assert not any(isinstance(one, Marker) for one in gc.get_objects())
+
+
+def test_exceptions_that_a_check_reports_are_released() -> None:
+    class Marker:
+        pass
+
+    @sapwood.op("own.swallowed")
+    def swallowed(x: np.ndarray) -> np.ndarray:
+        marker = Marker()
+        raise ValueError(str(type(marker)))
+
+    program = program_of(swallowed, "f32[1]")
+    assert not program.check(program)
+    gc.collect()
+    assert not any(isinstance(one, Marker) for one in gc.get_objects())
+
+
+def test_positional_only_operands() -> None:
+    @sapwood.op("own.positional")
+    def positional(a: np.ndarray, /, b: np.ndarray) -> np.ndarray:
+        return a - b
+
+    x, y = np.float32([3]), np.float32([1])
+    assert positional(x, b=y).tolist() == positional(x, y).tolist() == [2]
+    with pytest.raises(ArgumentError, match="has no attribute a"):
+        positional(a=x, b=y)
+
+
+def test_a_tuple_of_one_result() -> None:
+    @sapwood.op("own.single", infer=lambda x: (x,))
+    def single(x: np.ndarray) -> tuple[np.ndarray]:
+        return (x + 1,)
+
+    (result,) = single(np.float32([1]))
+    assert result.tolist() == [2]
+    b = ptir.Builder("main")
+    (value,) = single(b.parameter("x", "f32[1]"))
+    assert ptir.Program([b.finish(value)]).run([1.0])[0].tolist() == [2]

@@ -265,6 +265,12 @@ def test_mutator_enters_skips_and_stops() -> None:
     with pytest.raises(ArgumentError, match="return skip from an enter method"):
         Wrong().visit(Leaf(1))
 
+    class Words(Mutator):
+        def visit_Leaf(self, node: Leaf) -> Any:
+            return "stop"
+
+    assert Words().visit(Leaf(1)) == "stop"
+
 
 def test_mutator_keeps_sharing_and_calls_once() -> None:
     class Count(Mutator):
@@ -316,6 +322,32 @@ def test_visitors_of_the_front_end_ir() -> None:
 
 
 # Fields.
+
+
+def test_a_repr_of_the_user_is_inherited() -> None:
+    @py_class("visit.OwnRepr")
+    class OwnRepr(Object):
+        a: int
+        h: int = field(default=1, repr=False)
+
+        def __repr__(self) -> str:
+            return f"<{self.a}>"
+
+    @py_class("visit.OwnReprBelow")
+    class Below(OwnRepr):
+        c: int = 3
+
+    @py_class("visit.GeneratedRepr")
+    class Generated(Object):
+        a: int
+        h: int = field(default=1, repr=False)
+
+    @py_class("visit.GeneratedReprBelow")
+    class GeneratedBelow(Generated):
+        c: int = 3
+
+    assert (repr(OwnRepr(1)), repr(Below(2))) == ("<1>", "<2>")
+    assert (repr(Generated(1)), repr(GeneratedBelow(2))) == ("Generated(a=1)", "GeneratedBelow(a=2, c=3)")
 
 
 def test_fields_are_objects() -> None:
@@ -503,6 +535,7 @@ def test_sets_are_complete() -> None:
     assert left | {9} == Set([1, 2, 3, 9]) and {9} | left == {1, 2, 3, 9}
     assert left - right == Set([1]) and left ^ right == Set([1, 4])
     assert Set([1]) <= left and Set([1]) < left and left >= Set([1]) and left > Set([1]) and not left < left
+    assert object() not in left and left & {object(), 1} == {1}
     assert left.isdisjoint([7]) and not left.isdisjoint(right) and left != right
     assert len(Set([1, 1, 2])) == 2
     nodes = Set([Leaf(1), Leaf(1), Leaf(2)])

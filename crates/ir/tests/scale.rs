@@ -274,3 +274,35 @@ fn a_shared_sequence_is_verified_by_its_position() {
     let found = verify(&program(vec![x], vec![fine, odd], &[]), VerifyLevel::WellFormed);
     assert_eq!(found.len(), 1, "{found:?}");
 }
+
+/// Parses a text and prints the program, which must take linear time.
+#[track_caller]
+fn parse_and_print(text: &str) -> String {
+    let program = parse_program(&Source::new("large.ir", text)).unwrap();
+    print_program(&program).to_string()
+}
+
+#[test]
+fn many_numbers_in_a_call() {
+    let numbers: Vec<String> = (0..32_000).map(|n| n.to_string()).collect();
+    let call = format!("pi.op.my.f({})", numbers.join(", "));
+    let text = format!("def f() -> pi.INT64:\n    return pi.typed({call}, pi.INT64)\n");
+    assert!(parse_and_print(&text).contains(&call));
+}
+
+#[test]
+fn many_variables_that_are_unpacked_at_once() {
+    let names: Vec<String> = (0..8000).map(|n| format!("v{n}")).collect();
+    let numbers = vec!["1"; names.len()].join(", ");
+    let text = format!("def f():\n    {} = {numbers}\n", names.join(", "));
+    let printed = parse_and_print(&text);
+    assert!(printed.len() < 1_000_000, "{}", printed.len());
+}
+
+#[test]
+fn many_calls_of_a_function_with_many_parameters() {
+    let params: Vec<String> = (0..2000).map(|n| format!("p{n}: pi.INT64")).collect();
+    let calls = "    g()\n".repeat(4000);
+    let text = format!("def g({}):\n    return\ndef f():\n{calls}", params.join(", "));
+    parse_and_print(&text);
+}

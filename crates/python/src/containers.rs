@@ -10,7 +10,7 @@ use sapwood_structural::{AnyRef, ChildLayout, Map, Seq, Set, Value, View, abridg
 
 use crate::compare;
 use crate::convert::{to_python, to_value};
-use crate::errors;
+use crate::errors::{self, ErrorKind};
 use crate::items;
 use crate::node::Node;
 
@@ -431,7 +431,14 @@ impl PySet {
     }
 
     fn __contains__(slf: &Bound<'_, Self>, member: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let member = to_value(member)?;
+        let member = match to_value(member) {
+            Ok(member) => member,
+            // An object that a set cannot hold is no member.
+            Err(error) if error.is_instance(slf.py(), ErrorKind::Argument.class(slf.py())?) => {
+                return Ok(false);
+            }
+            Err(error) => return Err(error),
+        };
         match Set::try_from(slf.as_super().get().any.clone()) {
             Ok(set) => {
                 set.contains(&member).map_err(|error| compare::compare_error(slf.py(), error))

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use pyo3::intern;
 use pyo3::prelude::*;
 
+use crate::callback_cause;
+
 /// The longest time between two checks for signals.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -60,7 +62,9 @@ pub(crate) fn interruptible<R: Send + 'static>(
         return Ok(py.detach(work));
     }
     let (send, mut receive) = mpsc::sync_channel(1);
+    let call = callback_cause::current_call();
     let working = std::thread::Builder::new().stack_size(WORKER_STACK_BYTES).spawn(move || {
+        callback_cause::join_call(call);
         // The receiver may be gone.
         let _ = send.send(work());
     })?;

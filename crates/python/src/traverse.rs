@@ -86,12 +86,9 @@ impl<'py> WalkWords<'py> {
         if answer.is_none() {
             return Ok(Answer::Continue);
         }
-        if let Ok(word) = answer.cast::<PyString>() {
-            return Ok(match word.to_str() {
-                Ok("skip") => Answer::Skip,
-                Ok("stop") => Answer::Stop(py.None().into_bound(py)),
-                _ => Answer::Other(answer),
-            });
+        // Any other text is a value, such as the replacement of a node.
+        if is_word(&answer, "skip") {
+            return Ok(Answer::Skip);
         }
         if answer.is(self.delete) {
             return Ok(Answer::Delete);
@@ -101,6 +98,10 @@ impl<'py> WalkWords<'py> {
         }
         Ok(Answer::Other(answer))
     }
+}
+
+fn is_word(answer: &Bound<'_, PyAny>, word: &str) -> bool {
+    answer.cast::<PyString>().is_ok_and(|text| text.to_str().is_ok_and(|text| text == word))
 }
 
 /// The next step of a walk, or the end of it with its result.
@@ -140,6 +141,9 @@ fn walk<'py>(
                 true => callback.call1((object, at.in_def_region()))?,
                 false => callback.call1((object,))?,
             };
+            if is_word(&answer, "stop") {
+                return Ok(ControlFlow::Break(Ok(py.None().into_bound(py))));
+            }
             match words.read(answer)? {
                 Answer::Continue => Ok(ControlFlow::Continue(WalkAction::Into)),
                 Answer::Skip => Ok(ControlFlow::Continue(WalkAction::Skip)),

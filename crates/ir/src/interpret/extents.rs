@@ -141,7 +141,7 @@ fn collect_symbolic_dims<'a>(
 }
 
 /// Returns whether an expression contains a call.
-fn contains_call(root: &ExprRef) -> bool {
+pub(crate) fn contains_call(root: &ExprRef) -> bool {
     let mut seen: hashbrown::HashSet<usize, rustc_hash::FxBuildHasher> =
         hashbrown::HashSet::default();
     let mut worklist = vec![root];

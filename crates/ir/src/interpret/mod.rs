@@ -18,6 +18,7 @@ use sapwood_types::{DataType, Span, counted};
 use crate::nodes::{
     BinaryOp, Expr, ExprRef, FunctionRef, Program, Stmt, StmtRef, TypeRef, UnaryOp, Var,
 };
+pub(crate) use extents::contains_call;
 use scalar::Scalar;
 pub use tuple::TupleElements;
 

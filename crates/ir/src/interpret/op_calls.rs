@@ -7,6 +7,7 @@ use super::scalar::Scalar;
 use super::{IdMap, Interpreter, RunError, RunValue};
 use crate::nodes::{Callee, ExprRef, Type, TypeRef};
 use crate::ops::{as_declared, evaluate_op};
+use crate::print::expr_prefix;
 
 impl Interpreter<'_, '_> {
     /// Evaluates a call of a registered op on its operands.
@@ -24,7 +25,7 @@ impl Interpreter<'_, '_> {
         if self.registry.by_name(name).is_none() {
             return Err(unknown());
         }
-        let declared = self.declared_type(ty, vars)?;
+        let declared = self.declared_type(name, ty, vars, span)?;
         let operands: Vec<(RunValue, TypeRef)> =
             operands.into_iter().zip(args).map(|(value, arg)| (value, arg.ty().clone())).collect();
         let registry = self.registry.clone();
@@ -40,8 +41,10 @@ impl Interpreter<'_, '_> {
     /// Returns the stated type of a call with the extents of this run; none for types other than tensors, or with other dims.
     fn declared_type(
         &mut self,
+        name: &str,
         ty: &TypeRef,
         vars: &IdMap<RunValue>,
+        span: Span,
     ) -> Result<Option<ValueType>, RunError> {
         let (dtype, shape) = match &**ty {
             Type::Scalar { dtype } => return Ok(Some(TensorType::scalar(*dtype).into())),
@@ -53,7 +56,11 @@ impl Interpreter<'_, '_> {
             match self.eval_expr(dim, vars) {
                 Ok(RunValue::Scalar(Scalar::Int(_, extent))) => match u64::try_from(extent) {
                     Ok(extent) => dims.push(extent),
-                    Err(_) => return Ok(None),
+                    Err(_) => {
+                        let dim = expr_prefix(dim, 80);
+                        let message = format!("{name}: the dim {dim} of its result is {extent}");
+                        return Err(RunError::Operands { message, span });
+                    }
                 },
                 Ok(_) | Err(RunError::NoValue { .. }) => return Ok(None),
                 Err(other) => return Err(other),

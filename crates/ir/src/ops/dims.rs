@@ -7,7 +7,7 @@ use sapwood_ptir::{
 };
 use sapwood_types::{DataType, Span};
 
-use crate::nodes::{BinaryOp, Expr, ExprRef, Type, TypeRef};
+use crate::nodes::{BinaryOp, Expr, ExprRef, Type, TypeRef, UnaryOp};
 
 type IdMap<V> = hashbrown::HashMap<usize, V, FxBuildHasher>;
 
@@ -47,6 +47,13 @@ impl DimSymbols {
         }
         if let Some(number) = dim.as_int() {
             return DimExpr::constant(i64::try_from(number).ok()?);
+        }
+        if let Some((UnaryOp::Cast, operand)) = dim.as_unary() {
+            // A dim of a smaller type; its value stays the same.
+            let widens = operand.ty().as_scalar().and_then(DataType::integer_range);
+            let widens = widens.is_some_and(|(_, max)| max <= i128::from(i64::MAX));
+            let is_wide = dim.ty().as_scalar() == Some(DataType::I64);
+            return if widens && is_wide { self.expression(operand, left) } else { None };
         }
         let (op, lhs, rhs) = dim.as_binary()?;
         let (lhs, rhs) = (self.expression(lhs, left)?, self.expression(rhs, left)?);
@@ -289,20 +296,5 @@ impl DimBuilder for DimRestorer<'_> {
     fn positive_part(&mut self, a: usize) -> Option<usize> {
         let zero = self.constant(0)?;
         self.binary(BinaryOp::Max, a, zero)
-    }
-}
-
-/// Returns a simpler form of an integer expression over variables, or the expression itself if it is something else.
-pub(crate) fn simplify_dim(expr: &ExprRef) -> ExprRef {
-    let ty = Type::tensor(DataType::I64, [expr.clone()]);
-    if !crate::nodes::has_few_nodes(&ty) {
-        return expr.clone();
-    }
-    let mut symbols = NumberedSymbols::default();
-    symbols.add(&ty);
-    let simple = symbols.symbols.convert(&ty).ok().and_then(|ty| symbols.restore(&ty));
-    match simple.as_deref() {
-        Some(Type::Tensor { shape, .. }) if shape.len() == 1 => shape[0].clone(),
-        _ => expr.clone(),
     }
 }

@@ -9,6 +9,9 @@ use super::value::{ParsedValue, ParsedValueKind};
 use super::{ParseFailed, ParseResult, Parser, Token};
 use crate::nodes::{BinaryOp, Expr, ExprRef, Stmt, Type, TypeRef, Var};
 
+/// The most names of variables in the name of the tuple that they are unpacked from.
+const MAX_JOINED_NAMES: usize = 3;
+
 impl<'s> Parser<'s> {
     /// Converts the value of an assignment; a number takes the annotated type, or that of the existing variable.
     pub(super) fn as_assigned(
@@ -23,6 +26,27 @@ impl<'s> Parser<'s> {
         };
         let dtype = annotation.or(known).and_then(|ty| ty.as_scalar());
         self.as_expr_like(value, dtype)
+    }
+
+    /// Notes the assignment of an existing variable whose new value changes the meaning of dims.
+    pub(super) fn note_assignment(&mut self, name: &str, natural: &TypeRef, span: Span) {
+        let Some(NamedEntity::Var(var)) = self.scope.get(name) else { return };
+        let var = var.clone();
+        let changes = match &**var.ty() {
+            Type::Scalar { .. } => true,
+            Type::Tensor { shape, .. } => {
+                matches!(**natural, Type::Tensor { .. })
+                    && shape.iter().any(|dim| dim.as_int().is_none())
+                    && !sapwood_structural::equal(var.ty(), natural).unwrap_or(false)
+            }
+            _ => false,
+        };
+        if changes && !self.scope.note_reassigned(&var) {
+            let message =
+                format!("`{name}` is a dim of a tensor with a subscript, so it keeps its value");
+            let help = "assign the new value to another variable, such as `m = n - 1`";
+            self.report_with_help(span, message, help);
+        }
     }
 
     /// Returns the operator of `+=` and its kin, if that is the next token.
@@ -94,7 +118,8 @@ impl<'s> Parser<'s> {
         let tuple = if value.is_var() && !is_target(&value) {
             value
         } else {
-            let name = targets.iter().map(|(name, _)| *name).collect::<Vec<_>>().join("_");
+            let names = targets.iter().take(MAX_JOINED_NAMES).map(|(name, _)| *name);
+            let name = names.collect::<Vec<_>>().join("_");
             let var = Var::new(&name, value.ty(), span);
             block.stmts.push(Stmt::assign(&var, &value, span));
             var.expr().clone()
@@ -132,12 +157,17 @@ impl<'s> Parser<'s> {
         if !self.at(",") {
             return self.as_expr(first);
         }
-        let mut values = vec![self.as_expr(first)?];
+        // A number takes the type of its variable.
+        let mut values = vec![self.as_assigned(first, targets[0].0, None)?];
         while self.eat(",") {
             if matches!(self.token.kind, TokenKind::Newline | TokenKind::End) {
                 break;
             }
-            values.push(self.read_expr()?);
+            let value = self.read_value()?;
+            values.push(match targets.get(values.len()) {
+                Some((name, _)) => self.as_assigned(value, name, None)?,
+                None => self.as_expr(value)?,
+            });
         }
         Ok(Expr::make_tuple(values, begin.to(self.last_span)))
     }

@@ -1,5 +1,7 @@
 //! Calls of functions and ops, with the types that follow from signatures and op tables; `a @ b` and `x.T`.
 
+use std::rc::Rc;
+
 use sapwood_ptir::{AttrKind, Registry};
 use sapwood_structural::Value;
 use sapwood_types::{DataType, Span};
@@ -11,17 +13,21 @@ use crate::call_types::{SignatureTypes, natural_call_type};
 use crate::nodes::{Callee, CalleeRef, Expr, ExprRef, Type, TypeRef, Var};
 use crate::ops::matmul_attrs;
 
+/// The parameters and the result types of a function.
+type KnownSignature = (Vec<Var>, Vec<TypeRef>);
+
 /// The signatures of functions by name.
 #[derive(Default)]
 pub(super) struct Signatures {
-    known: hashbrown::HashMap<String, (Vec<Var>, Vec<TypeRef>), rustc_hash::FxBuildHasher>,
+    known: hashbrown::HashMap<String, Rc<KnownSignature>, rustc_hash::FxBuildHasher>,
     /// True if the signatures of the whole text are known.
     is_complete: bool,
 }
 
 impl Signatures {
     pub(super) fn insert(&mut self, name: &str, params: &[Var], return_types: &[TypeRef]) {
-        self.known.insert(name.to_owned(), (params.to_vec(), return_types.to_vec()));
+        let signature = Rc::new((params.to_vec(), return_types.to_vec()));
+        self.known.insert(name.to_owned(), signature);
     }
 }
 
@@ -30,7 +36,7 @@ pub(super) type Keyword<'s> = (&'s str, Span, usize);
 
 impl<'s> Parser<'s> {
     /// Returns the signature of a function of the text, which may be defined later.
-    fn signature(&mut self, name: &str) -> Option<(Vec<Var>, Vec<TypeRef>)> {
+    fn signature(&mut self, name: &str) -> Option<Rc<KnownSignature>> {
         if !self.signatures.known.contains_key(name) && !self.signatures.is_complete {
             let scanned = self.scan_signatures();
             let known = std::mem::replace(&mut self.signatures, scanned).known;
@@ -92,7 +98,7 @@ impl<'s> Parser<'s> {
     ) -> ParseResult<ParsedValue> {
         let signature = self.signature(callee.name());
         let signature = signature
-            .as_ref()
+            .as_deref()
             .and_then(|(params, return_types)| SignatureTypes::new(params, return_types));
         let params = signature.map_or(&[][..], |signature| signature.params);
         let mut args = Vec::with_capacity(values.len());

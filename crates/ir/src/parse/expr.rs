@@ -26,6 +26,8 @@ pub(super) enum OpenConstruct<'s> {
         start: Span,
         base: usize,
     },
+    /// `x[`, while its items are read.
+    Subscript,
     /// `target(`
     Call {
         target: CallTarget,

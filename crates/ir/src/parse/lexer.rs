@@ -174,8 +174,13 @@ impl<'s> Lexer<'s> {
                 Some(b'\t' | b'\r' | b'\x0c') => self.pos += 1,
                 Some(b'#') => self.skip_comment(),
                 // A backslash at the end of a line continues it.
-                Some(b'\\') if self.bytes.get(self.pos + 1) == Some(&b'\n') => {
+                Some(b'\\') if self.bytes[self.pos + 1..].starts_with(b"\n") => {
                     self.pos += 2;
+                    self.new_line();
+                    self.at_line_start = false;
+                }
+                Some(b'\\') if self.bytes[self.pos + 1..].starts_with(b"\r\n") => {
+                    self.pos += 3;
                     self.new_line();
                     self.at_line_start = false;
                 }

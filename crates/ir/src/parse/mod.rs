@@ -11,6 +11,7 @@ mod lexer;
 mod loops;
 mod name_scope;
 mod operand;
+mod part_size;
 mod reduce;
 mod stmt;
 mod subscript;

@@ -196,6 +196,9 @@ impl<'s> Parser<'s> {
     }
 
     fn push_int(&mut self, token: Token, span: Span) -> ParseResult<()> {
+        if has_leading_zero(self.text(token)) {
+            return Err(self.report_leading_zero(span));
+        }
         match parse_integer(self.text(token)) {
             Some(magnitude) if magnitude <= 1 << 127 => {
                 let magnitude = Magnitude::Int(magnitude);
@@ -205,6 +208,12 @@ impl<'s> Parser<'s> {
             }
             _ => Err(self.report_int_too_large(span)),
         }
+    }
+
+    fn report_leading_zero(&mut self, span: Span) -> ParseFailed {
+        let help =
+            "Python has no such numbers; write it without the zero, or with `0o` if it is octal";
+        self.report_with_help(span, "an integer with a zero before it", help)
     }
 
     fn open_call(&mut self, target: CallTarget, start: Span) {
@@ -409,6 +418,9 @@ impl<'s> Parser<'s> {
         let token = self.token;
         let span = self.lexer.span(token);
         let text = self.text(token);
+        if token.kind == TokenKind::Int && has_leading_zero(text) {
+            return Err(self.report_leading_zero(span));
+        }
         let number = match token.kind {
             TokenKind::Int if dtype.is_integer() => {
                 self.advance();
@@ -509,6 +521,12 @@ pub(super) fn parse_integer(text: &str) -> Option<u128> {
         _ => (10, &*digits),
     };
     u128::from_str_radix(digits, radix).ok()
+}
+
+/// Returns whether a decimal integer other than zero starts with a zero.
+fn has_leading_zero(text: &str) -> bool {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+    text.starts_with('0') && digits(text) && text.bytes().any(|byte| (b'1'..=b'9').contains(&byte))
 }
 
 fn without_underscores(text: &str) -> std::borrow::Cow<'_, str> {

@@ -7,7 +7,7 @@ use super::loops::{LoopHeader, LoopNames};
 use super::name_scope::NamedEntity;
 use super::value::{ParsedValue, ParsedValueKind};
 use super::{ParseFailed, ParseResult, Parser, Token, empty_body};
-use crate::nodes::{Expr, ExprRef, IterArg, Stmt, StmtRef, TypeRef, Var};
+use crate::nodes::{Expr, ExprRef, IterArg, Stmt, StmtRef, Type, TypeRef, Var};
 use crate::print::MAX_NESTED_BLOCKS;
 
 /// An `if` or a loop after which `pi.result` lines may follow.
@@ -391,6 +391,7 @@ impl<'s> Parser<'s> {
         span: Span,
     ) -> ParseResult<Var> {
         let ty = annotation.unwrap_or(natural);
+        self.note_assignment(name, natural, span);
         let var = self.bind_var(name, span, || Var::new(name, ty, span))?;
         if let Some(ty) = annotation
             && !sapwood_structural::equal(ty, var.ty()).unwrap_or(false)
@@ -409,7 +410,7 @@ impl<'s> Parser<'s> {
             let help = format!("write `{name}: pi.INT64 = pi.result(…)`");
             return Err(self.report_with_help(span, message, help));
         }
-        let unknown = crate::nodes::Type::unknown();
+        let unknown = Type::unknown();
         self.target_var(name, ty, &unknown, span)
     }
 

@@ -1,12 +1,13 @@
 //! Subscripts: elements of tuples, and parts of tensors such as `x[1:, :k]`.
 
-use sapwood_structural::{Seq, Value};
+use sapwood_structural::{Facts, Seq, Value};
 use sapwood_types::{DataType, Span};
 
+use super::expr::OpenConstruct;
+use super::part_size::{LinearSum, vars_of_dims};
 use super::value::{ParsedValue, ParsedValueKind};
 use super::{ParseFailed, ParseResult, Parser};
-use crate::nodes::{BinaryOp, Callee, Expr, ExprRef, Type, TypeRef};
-use crate::ops::simplify_dim;
+use crate::nodes::{Callee, Expr, ExprRef, Type, TypeRef};
 
 /// An item between the brackets of a subscript.
 enum SubscriptItem {
@@ -23,6 +24,7 @@ enum SubscriptItem {
 /// The part of one axis that a subscript selects.
 struct AxisPart {
     start: ExprRef,
+    /// The end of a slice; of an index, the next number if it is a constant, otherwise unused.
     stop: ExprRef,
     step: i64,
     /// True if the axis is dropped, because an index selects one element.
@@ -33,6 +35,8 @@ impl Parser<'_> {
     /// Reads the rest of `x[…]` after the bracket.
     pub(super) fn read_subscript(&mut self) -> ParseResult<()> {
         let mut items = Vec::new();
+        // `name=` in it is no attribute of a call around it.
+        self.open_constructs.push(OpenConstruct::Subscript);
         loop {
             items.push(self.read_subscript_item()?);
             if !self.eat(",") || self.at("]") {
@@ -40,6 +44,7 @@ impl Parser<'_> {
             }
         }
         self.expect("]", "after the index")?;
+        self.open_constructs.pop();
         let close = self.last_span;
         let Some(value) = self.value_stack.pop() else { return Err(ParseFailed) };
         let span = value.span.to(close);
@@ -118,6 +123,7 @@ impl Parser<'_> {
             };
             return Err(self.report(span, message));
         }
+        self.check_dims_of_part(tensor, span)?;
         let full = || SubscriptItem::Slice { start: None, stop: None, step: None };
         let mut expanded: Vec<SubscriptItem> = Vec::with_capacity(shape.len());
         for item in items {
@@ -174,8 +180,8 @@ impl Parser<'_> {
                     let message = format!("index {number} is out of range for a dim of {extent}");
                     return Err(self.report(place, message));
                 }
-                let start = from_end(&index, dim);
-                let stop = add(&start, 1);
+                let start = self.from_end(&index, dim, place)?;
+                let stop = start.as_int().map_or_else(|| start.clone(), |n| number_dim(n + 1));
                 Ok(AxisPart { start, stop, step: 1, is_index: true })
             }
             SubscriptItem::Slice { start, stop, step } => {
@@ -196,7 +202,9 @@ impl Parser<'_> {
                 let mut bound = |value: Option<ParsedValue>, default: ExprRef| match value {
                     None => Ok(default),
                     Some(value) => {
-                        let bound = from_end(&self.subscript_bound(value)?, dim);
+                        let place = value.span;
+                        let bound = self.subscript_bound(value)?;
+                        let bound = self.from_end(&bound, dim, place)?;
                         Ok(match (bound.as_int(), extent) {
                             (Some(number), Some(extent)) => number_dim(number.clamp(0, extent)),
                             _ => bound,
@@ -219,7 +227,80 @@ impl Parser<'_> {
             let found = crate::verify::display_type(expr.ty());
             return Err(self.report(place, format!("an index is {found}, expected an integer")));
         }
-        Ok(if expr.is_var() { expr } else { simplify_dim(&expr) })
+        // A bound is computed as it is written: it may be negative, and its operators wrap around.
+        let is_constant = !expr.node().facts().any(Facts::VAR);
+        let folded = is_constant.then(|| crate::passes::fold_expr(&expr).ok()?.as_int());
+        match folded.flatten() {
+            Some(number) => self.const_int(number, DataType::I64, place),
+            None => Ok(expr),
+        }
+    }
+
+    /// Returns a bound counted from the start; a negative constant counts from the end.
+    fn from_end(&mut self, bound: &ExprRef, dim: &ExprRef, place: Span) -> ParseResult<ExprRef> {
+        match (bound.as_int(), dim.as_int()) {
+            (Some(number), Some(extent)) if number < 0 => {
+                Ok(number_dim(number.saturating_add(extent)))
+            }
+            (Some(number), None) if number < 0 => {
+                let mut sum = LinearSum::default();
+                let added = sum.add(dim, 1).and_then(|()| sum.add_number(number));
+                match added.and_then(|()| sum.to_expr()) {
+                    Some(start) => Ok(start),
+                    None => Err(self.report(place, format!("the index {number} is out of range"))),
+                }
+            }
+            _ => Ok(bound.clone()),
+        }
+    }
+
+    /// Returns the size of a part of an axis.
+    fn part_size(&mut self, part: &AxisPart, span: Span) -> ParseResult<ExprRef> {
+        if part.is_index {
+            return Ok(number_dim(1));
+        }
+        let mut sum = LinearSum::default();
+        let added = sum.add(&part.stop, 1).and_then(|()| sum.add(&part.start, -1));
+        let Some(size) = added.and_then(|()| sum.to_expr()) else {
+            return Err(self.report(span, "the bounds are out of range"));
+        };
+        if crate::interpret::contains_call(&size) {
+            let message = "the size of the part depends on a call";
+            let help = "assign the value of the call to a variable first: `k = f(x)`, `y[:k]`";
+            return Err(self.report_with_help(span, message, help));
+        }
+        Ok(match size.as_int() {
+            Some(number) => number_dim(number.max(0)),
+            None => size,
+        })
+    }
+
+    /// Reports an error if the dims of a tensor name variables that have other values by now, and keeps them from changing later.
+    fn check_dims_of_part(&mut self, tensor: &ExprRef, span: Span) -> ParseResult<()> {
+        let vars = vars_of_dims(tensor.ty());
+        if vars.is_empty() {
+            return Ok(());
+        }
+        if tensor.is_var() && self.scope.is_reassigned(tensor) {
+            let message = format!(
+                "`{}` was assigned a value of other dims than its type has",
+                tensor.name().unwrap_or_default()
+            );
+            let help = "assign the value with the other dims to another variable";
+            return Err(self.report_with_help(span, message, help));
+        }
+        for var in vars {
+            if self.scope.is_reassigned(&var) {
+                let name = var.name().unwrap_or_default();
+                let message = format!(
+                    "`{name}` is a dim of this tensor, but it is also assigned another value"
+                );
+                let help = "assign the other value to another variable, such as `m = n - 1`";
+                return Err(self.report_with_help(span, message, help));
+            }
+            self.scope.keep_dim(&var);
+        }
+        Ok(())
     }
 
     /// Builds the op that selects the parts: `slice` if all bounds are constants, `dynamic_slice` otherwise.
@@ -259,13 +340,18 @@ impl Parser<'_> {
             let message = "a step other than 1 needs constant dims and bounds";
             return Err(self.report(span, message));
         }
-        let sizes: Vec<ExprRef> =
-            parts.iter().map(|part| subtract(&part.stop, &part.start)).collect();
-        // All starts have one type.
-        let start_dtype = parts.iter().find_map(|part| {
-            part.start.as_int().is_none().then(|| part.start.ty().as_scalar()).flatten()
-        });
-        let start_dtype = start_dtype.unwrap_or(DataType::I64);
+        let mut sizes = Vec::with_capacity(parts.len());
+        for part in parts {
+            sizes.push(self.part_size(part, span)?);
+        }
+        // All starts have one type: that of the indices if it holds all of them, otherwise INT64.
+        let computed = parts.iter().filter(|part| part.start.as_int().is_none());
+        let mut dtypes = computed.map(|part| part.start.ty().as_scalar());
+        let first = dtypes.next().flatten().unwrap_or(DataType::I64);
+        let holds = |number| first.integer_range().is_some_and(|(_, max)| number <= max);
+        let is_common = dtypes.all(|dtype| dtype == Some(first))
+            && parts.iter().filter_map(|part| part.start.as_int()).all(holds);
+        let start_dtype = if is_common { first } else { DataType::I64 };
         let mut args = vec![tensor.clone()];
         for part in parts {
             args.push(match part.start.as_int() {
@@ -286,41 +372,4 @@ fn tensor_or_scalar(dtype: DataType, shape: Vec<ExprRef>) -> TypeRef {
 
 fn number_dim(number: i128) -> ExprRef {
     Expr::dim(i64::try_from(number).unwrap_or(i64::MAX))
-}
-
-/// Returns a bound counted from the start; a negative constant counts from the end.
-fn from_end(bound: &ExprRef, dim: &ExprRef) -> ExprRef {
-    match (bound.as_int(), dim.as_int()) {
-        (Some(number), Some(extent)) if number < 0 => number_dim(number.saturating_add(extent)),
-        (Some(number), None) if number < 0 => add(dim, number),
-        _ => bound.clone(),
-    }
-}
-
-fn add(expr: &ExprRef, number: i128) -> ExprRef {
-    let dtype = expr.ty().as_scalar().unwrap_or(DataType::I64);
-    match Expr::const_int(number, dtype, Span::unknown()) {
-        Ok(number) => {
-            simplify_dim(&Expr::binary(BinaryOp::Add, expr, &number, dtype, Span::unknown()))
-        }
-        Err(_) => expr.clone(),
-    }
-}
-
-fn subtract(left: &ExprRef, right: &ExprRef) -> ExprRef {
-    if right.as_int() == Some(0) {
-        return left.clone();
-    }
-    let dtype = match left.as_int() {
-        Some(_) => right.ty().as_scalar(),
-        None => left.ty().as_scalar(),
-    };
-    let dtype = dtype.unwrap_or(DataType::I64);
-    let with_dtype = |expr: &ExprRef| match expr.as_int() {
-        Some(number) => Expr::const_int(number, dtype, Span::unknown()).ok(),
-        None => None,
-    };
-    let (left, right) =
-        (with_dtype(left).unwrap_or(left.clone()), with_dtype(right).unwrap_or(right.clone()));
-    simplify_dim(&Expr::binary(BinaryOp::Sub, &left, &right, dtype, Span::unknown()))
 }

@@ -173,6 +173,10 @@ impl Parser<'_> {
         let span = value.span;
         match value.kind {
             ParsedValueKind::Number(number) => match number.magnitude {
+                Magnitude::Float(wide, _) if wide.is_infinite() => {
+                    let help = "write `pi.FP64(\"inf\")` for infinity";
+                    Err(self.report_with_help(span, "the number is out of the range of FP64", help))
+                }
                 Magnitude::Float(..) => Ok(Value::Float(number.float(DataType::F64))),
                 Magnitude::Int(_) => match number.integer().and_then(|n| i64::try_from(n).ok()) {
                     Some(integer) => Ok(Value::Int(integer)),

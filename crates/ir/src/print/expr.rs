@@ -470,26 +470,26 @@ impl<'a> Printer<'a> {
             }
             _ => None,
         };
-        let context_of = |index: usize| {
-            if callee.is_global() {
-                let param = params.and_then(|params| params.get(index));
-                return NumberContext::NextTo(param.and_then(|param| param.ty().as_scalar()));
-            }
-            // A number takes the type of the first argument that has one; a number with its type is such an argument.
+        // In an op, a number takes the type of the first argument that has one; a number with its type is such an argument.
+        let in_op = if callee.is_global() || !shown.iter().any(|arg| is_number(arg)) {
+            NumberContext::NextTo(None)
+        } else {
             let first_dtype =
                 args.iter().find_map(|arg| (!is_number(arg)).then(|| arg.ty().dtype()).flatten());
             let context = NumberContext::NextTo(first_dtype);
             let all_bare = args.iter().filter(|arg| is_number(arg)).all(|arg| context.is_bare(arg));
             if first_dtype.is_some() || all_bare { context } else { NumberContext::Explicit }
         };
-        let contexts: Vec<NumberContext> = (0..shown.len())
-            .map(|index| match is_number(&shown[index]) {
-                true => context_of(index),
-                false => NumberContext::NextTo(None),
-            })
-            .collect();
+        let context_of = |index: usize| match (is_number(&shown[index]), callee.is_global()) {
+            (false, _) => NumberContext::NextTo(None),
+            (true, false) => in_op,
+            (true, true) => {
+                let param = params.and_then(|params| params.get(index));
+                NumberContext::NextTo(param.and_then(|param| param.ty().as_scalar()))
+            }
+        };
         for (index, expr) in shown.iter().enumerate().rev() {
-            self.tasks.push(PrintTask::ExprNextTo(expr, precedence::LOWEST, contexts[index]));
+            self.tasks.push(PrintTask::ExprNextTo(expr, precedence::LOWEST, context_of(index)));
             if index > 0 {
                 self.tasks.push(PrintTask::Text(", "));
             }
@@ -519,8 +519,16 @@ impl<'a> Printer<'a> {
         match value {
             Value::Bool(truth) => self.out.push_str(if *truth { "True" } else { "False" }),
             Value::Int(number) => self.write_integer(*number),
-            Value::Float(number) => {
+            Value::Float(number) if number.is_finite() => {
                 let _ = write!(self.out, "{number:?}");
+            }
+            Value::Float(number) => {
+                let name = match (number.is_nan(), *number > 0.0) {
+                    (true, _) => "nan",
+                    (false, true) => "inf",
+                    (false, false) => "-inf",
+                };
+                let _ = write!(self.out, "pi.FP64(\"{name}\")");
             }
             Value::Str(text) => match text.as_str().parse::<DataType>() {
                 Ok(dtype) if is_dtype && dtype.document_name() == text.as_str() => {

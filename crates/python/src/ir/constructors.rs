@@ -1,7 +1,7 @@
 //! Constructors of IR nodes, with the signatures of the documents.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use sapwood_ir::{
     BinaryOp, Callee, Expr, ExprRef, Function, IntoType as _, IterArg, Program, Stmt, Type,
     TypeRef, UnaryOp, Var,
@@ -223,10 +223,24 @@ fn op<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
         for item in items.try_iter()? {
             let (key, value): (Bound<'py, PyAny>, Bound<'py, PyAny>) = item?.extract()?;
             let key = Argument { class: "Op", name: "attrs", object: &key }.text()?.to_owned();
+            check_attr_name(py, &key)?;
             attrs.push((key.clone(), attr_value(&key, &value, 0)?));
         }
     }
     Ok(Callee::op_with_attrs(&name, attrs, span("Op", spanned.as_ref())?).into_any())
+}
+
+/// Rejects names of attributes that cannot be written as keywords of a call.
+fn check_attr_name(py: Python<'_>, name: &str) -> PyResult<()> {
+    let text = PyString::new(py, name);
+    let is_keyword = py.import("keyword")?.call_method1("iskeyword", (&text,))?.is_truthy()?;
+    if is_keyword || !text.call_method0("isidentifier")?.is_truthy()? {
+        let message = format!(
+            "Op: {name:?} is not the name of an attribute, which is an identifier of Python"
+        );
+        return Err(errors::value_error(py, message));
+    }
+    Ok(())
 }
 
 /// Converts the value of an attribute: a number, a text, a data type, or a list of these.

@@ -10,6 +10,7 @@ use sapwood_ir::{Program, Type, TypeRef};
 use sapwood_types::{DataType, counted};
 
 use super::text::program;
+use crate::callback_cause::NativeCall;
 use crate::errors::{self, ErrorKind};
 use crate::items::Items;
 use crate::numbers;
@@ -136,6 +137,7 @@ fn ir_interpret<'py>(
     let given = given.collect::<PyResult<Vec<SendValue>>>()?;
     let quick_steps =
         if given.iter().any(SendValue::is_large) { 0 } else { steps.min(MAX_QUICK_STEPS) };
+    let _call = NativeCall::enter();
     let mut results = py.detach(|| interpret(&program, name, &given, quick_steps));
     if quick_steps < steps && results.as_ref().is_err_and(|stopped| stopped.out_of_steps) {
         // The quick run was not enough: start again on a thread that can be interrupted.

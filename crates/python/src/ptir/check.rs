@@ -7,6 +7,7 @@ use sapwood::stablehlo;
 
 use super::program::PyProgram;
 use super::run::read_input;
+use crate::callback_cause::NativeCall;
 use crate::errors;
 use crate::items::Items;
 use crate::rewrite::float_mode;
@@ -53,7 +54,10 @@ pub(super) fn check_programs(
     let (before, after) = (before.get().present(), after.get().present());
     // Runs take a time that does not follow from the number of instructions, so Ctrl-C always works.
     let run = move || check::compare(&before, &after, &options);
-    signals::interruptible(py, run).map(PyCheckReport)
+    let call = NativeCall::enter();
+    let report = signals::interruptible(py, run)?;
+    call.check_exits(py)?;
+    Ok(PyCheckReport(report))
 }
 
 fn function<'py>(py: Python<'py>, report: &FunctionReport) -> PyResult<Bound<'py, PyDict>> {

@@ -14,6 +14,7 @@ use super::attrs;
 use super::program::PyProgram;
 use super::types::PyType;
 use crate::arrays::{self, ArrayContent};
+use crate::callback_cause::NativeCall;
 use crate::errors::{self, ErrorKind};
 use crate::numbers;
 use crate::signals::Signals;
@@ -169,6 +170,7 @@ impl PyExecutable {
         let values = f.params().iter().zip(inputs).enumerate();
         let values = values.map(|(n, (&p, object))| read_input(n, f.value_type(p), &object));
         let values = values.collect::<PyResult<Vec<_>>>()?;
+        let _call = NativeCall::enter();
         let signals = Signals::new();
         let polled = signals.clone();
         let stop: StopCheck = Arc::new(move || polled.poll());

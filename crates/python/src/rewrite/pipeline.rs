@@ -18,6 +18,7 @@ use super::pattern::{FirstException, PyPattern};
 use super::report::{PyReport, RepeatableRun};
 use super::rules::PyRule;
 use super::verify::RewriteVerifier;
+use crate::callback_cause::NativeCall;
 use crate::errors::{self, ErrorKind};
 use crate::items::Items;
 use crate::ptir::own_ops;
@@ -79,6 +80,8 @@ fn run_pipeline(
     seconds: f64,
 ) -> PyResult<(PyProgram, PyReport)> {
     let py = program.py();
+    // Folding evaluates ops of the user, and drops their exceptions.
+    let _call = NativeCall::enter();
     let manager = manager(py, pipeline, conditions, seconds)?;
     let raised = FirstException::default();
     let run = RepeatableRun {
@@ -155,6 +158,7 @@ fn apply_patterns(
     record: bool,
 ) -> PyResult<(PyProgram, PyReport)> {
     let py = program.py();
+    let _call = NativeCall::enter();
     let mut set = PatternSet::new();
     let raised = FirstException::default();
     let mut python_patterns = false;

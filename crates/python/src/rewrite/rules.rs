@@ -15,6 +15,7 @@ use sapwood::rules::{
 use sapwood_types::counted;
 
 use super::condition;
+use crate::callback_cause::NativeCall;
 use crate::errors::{self, ErrorKind};
 use crate::items::Items;
 use crate::ptir::attrs;
@@ -350,10 +351,12 @@ fn rewrite_check_rule(
     let rule: Arc<Rule> = Arc::new(rule.clone());
     let options = RuleCheckOptions { seed, ..RuleCheckOptions::default() };
     let check = move || check_rule(&rule, &own_ops::registry(), &options);
+    let call = NativeCall::enter();
     let verdict = match calls_python {
         true => Graphs::run(true, py, 0, check)?,
         false => signals::interruptible(py, check)?,
     };
+    call.check_exits(py)?;
     Ok(match verdict {
         RuleVerdict::Holds(_) => None,
         RuleVerdict::Wrong(counterexample) => Some(counterexample.to_string()),
