@@ -228,9 +228,10 @@ fn check(
                 NumberTolerance { relative: f64::from(n) * unit, absolute: f64::from(n) * 1e-45 }
             }
             // If the sum of absolute values overflows, only the kind of the result is fixed.
-            (Tolerance::Sum, Some(sizes)) if sizes[at].is_finite() => {
-                NumberTolerance { relative: 0.0, absolute: sizes[at].abs() * unit * terms as f64 + 1e-40 }
-            }
+            (Tolerance::Sum, Some(sizes)) if sizes[at].is_finite() => NumberTolerance {
+                relative: 0.0,
+                absolute: sizes[at].abs() * unit * terms as f64 + 1e-40,
+            },
             (Tolerance::Sum, _) => continue,
         };
         assert!(allowed.allows(x, y), "{op}: element {at} is {y}, in the fixed order {x}");
