@@ -99,6 +99,52 @@ def table(domain, letters):
             f'pub(super) const ROWS: &str = r#"\n{body}\n"#;\n')
 
 
+# Element types that are named differently here, in the order of a row.
+TYPES = {"float": "f32", "double": "f64", "float16": "f16", "bfloat16": "bf16", "bool": "bool"}
+TYPES |= {f"{kind}{bits}": f"{kind[0]}{bits}" for bits in (2, 4, 8, 16, 32, 64) for kind in ("int", "uint")}
+TYPES |= {"complex64": "c64", "complex128": "c128", "float8e4m3fn": "f8e4m3fn", "float8e4m3fnuz": "f8e4m3fnuz",
+          "float8e5m2": "f8e5m2", "float8e5m2fnuz": "f8e5m2fnuz", "float8e8m0": "f8e8m0fnu", "float4e2m1": "f4e2m1fn"}
+
+
+def input_types(schema):
+    """Returns the type variable and the element types of each input."""
+    allowed = {c.type_param_str: c.allowed_type_strs for c in schema.type_constraints}
+    names = [(p.type_str, allowed.get(p.type_str, [p.type_str])) for p in schema.inputs]
+    return [(var, {TYPES.get(n[7:-1]) for n in all if n.startswith("tensor(")} - {None}) for var, all in names]
+
+
+def type_rows():
+    """Returns the inputs that later versions of an op take in more element types: op, first and last opset, position, types."""
+    schemas = {}
+    for schema in defs.get_all_schemas_with_history():
+        if schema.domain == "" and not schema.deprecated:
+            schemas.setdefault(schema.name, {})[schema.since_version] = input_types(schema)
+    rows = []
+    for name, versions in sorted(schemas.items()):
+        numbers = sorted(versions)
+        for at, version in enumerate(numbers[:-1]):
+            variables = set()
+            for position, (variable, types) in enumerate(versions[version]):
+                later = [versions[v][position][1] for v in numbers[at + 1:] if position < len(versions[v])]
+                if variable in variables or not types or not set().union(*later) - types:
+                    continue
+                variables.add(variable)
+                text = " ".join(t for t in TYPES.values() if t in types)
+                row = [name, version, numbers[at + 1] - 1, position, text]
+                if rows and rows[-1][0] == name and rows[-1][2] == version - 1 and rows[-1][3:] == row[3:]:
+                    rows[-1][2] = row[2]
+                else:
+                    rows.append(row)
+    return rows
+
+
+def types_table():
+    body = "\n".join(f"{name} {first} {last} {position} | {types}" for name, first, last, position, types in type_rows())
+    return (f"//! The element types of inputs that later versions of ai.onnx extended, written by `tests/oracle/onnx_ops.py` from the schemas of onnx\n"
+            f"//! {onnx.__version__}: op, first and last version of the operator set, position of the input, types.\n\n"
+            f'pub(super) const ROWS: &str = "\n{body}\n";\n')
+
+
 def newest_opsets():
     def version(domain):
         versions = [s.since_version for s in defs.get_all_schemas_with_history() if s.domain == domain]
@@ -109,7 +155,7 @@ def newest_opsets():
 
 
 def main():
-    files = {name: table(domain, letters) for name, domain, letters in FILES} | {"newest": newest_opsets()}
+    files = {name: table(domain, letters) for name, domain, letters in FILES} | {"newest": newest_opsets(), "table_types": types_table()}
     if sys.argv[1:] == ["write"]:
         for name, text in files.items():
             (OPS / f"{name}.rs").write_text(text)

@@ -1,6 +1,7 @@
 //! The tests of the reader and writer of ONNX, in one program: each program takes seconds to link.
 
 mod common;
+mod definitions;
 mod external;
 mod functions;
 mod hostile;

@@ -12,7 +12,7 @@ const DEFAULT_PROGRAM_CAPACITY: usize = 256;
 /// A cache of compiled programs, keyed by structure: up to renaming and the order of independent instructions, with the same op
 /// registry. Lookups use a 128-bit hash and are confirmed by comparison, so two different programs are never confused. When the
 /// cache is full, the least recently used program is evicted. The capacity counts programs, not bytes: cached programs keep
-/// their literals until the cache is [cleared](Self::clear).
+/// their literals, and compiled ones the memory of their tensors, up to the peak of a run, until the cache is [cleared](Self::clear).
 pub struct ProgramCache<C> {
     capacity: usize,
     entries: Arc<Mutex<CacheEntries<C>>>,

@@ -30,7 +30,7 @@
 //! | `backend`, `cpu` | The trait [`Backend`]; the CPU backend. |
 //! | `cache` | The cache of compiled programs. |
 //! | `lazy/` | Lazy graphs: `capture`, `compose` (fragments into one function), `tensor`. |
-//! | `kernels/` | The fast kernels: `elementwise`, `broadcast`, `reduce`, `dot`; `math` (vectorized functions), `parallel` (threads), `gemm` (matrix products; **contains the unsafe code of this crate**). |
+//! | `kernels/` | The fast kernels: `elementwise`, `broadcast`, `reduce`, `dot`, `convolution`, `transpose`, `gather`, `sort`, `window`; `math` (vectorized functions), `parallel` (threads), `gemm` (matrix products; **contains the unsafe code of this crate**). |
 //! | `fuse/` | Fusion: groups of instructions that run block by block, in one pass over memory. |
 //! | `tolerance` | The tolerances of the fast kernels. |
 

@@ -2,6 +2,7 @@
 
 mod differential;
 mod fusion;
+mod large_groups;
 mod lazy;
 mod registries;
 mod trace;

@@ -1,6 +1,6 @@
 //! Control flow: If, Loop and Scan run their regions.
 
-use sapwood_ptir::eval::{DataType, EvalCx, EvalResult, Fault, Results, Tensor, Value};
+use sapwood_ptir::eval::{DataType, EvalCx, EvalResult, Fault, Native, Results, Tensor, Value};
 use sapwood_ptir::{Attr, Dim, Function, OpParts, TensorType, ValueType, with_native};
 
 use super::{Inferred, NodeView, attention, evaluate_expression};
@@ -207,6 +207,9 @@ fn scan_each_batch(cx: &mut EvalCx<'_>, args: &[Value], plan: &ScanPlan) -> Eval
         Some(first) if !first.shape().is_empty() => first.shape()[0],
         _ => return Err(Fault::op("an operand has no batch axis")),
     };
+    if batches == 0 {
+        return scan_no_batch(cx, args, plan);
+    }
     let mut results: Vec<Vec<Value>> = vec![Vec::new(); cx.num_results()];
     for batch in 0..batches {
         let mut parts = Vec::with_capacity(args.len());
@@ -221,6 +224,28 @@ fn scan_each_batch(cx: &mut EvalCx<'_>, args: &[Value], plan: &ScanPlan) -> Eval
         }
     }
     results.iter().enumerate().map(|(i, list)| stack(cx, list, 0, i)).collect()
+}
+
+// Without a batch, one of zeros gives the extents of the results.
+fn scan_no_batch(cx: &mut EvalCx<'_>, args: &[Value], plan: &ScanPlan) -> EvalResult {
+    let mut parts = Vec::with_capacity(args.len());
+    for value in args {
+        let tensor = value.as_tensor().filter(|t| t.shape().first() == Some(&0));
+        let tensor = tensor.ok_or_else(|| Fault::op("operands have different batches"))?;
+        let shape = &tensor.shape()[1..];
+        let zeros =
+            with_native!(tensor.dtype(), T => Tensor::splat(tensor.dtype(), shape, T::unpack(0)));
+        parts.push(Value::from(zeros));
+    }
+    let inputs = parts.split_off(parts.len().saturating_sub(plan.axes.len()));
+    let empty = |value: Value| -> Result<Value, Fault> {
+        let tensor = value.as_tensor();
+        let tensor = tensor.ok_or_else(|| Fault::op("a stacked value is not a tensor"))?;
+        let shape: Vec<usize> = [0].into_iter().chain(tensor.shape().iter().copied()).collect();
+        let dtype = tensor.dtype();
+        Ok(with_native!(dtype, T => Tensor::new::<T>(dtype, shape, Vec::new())).into())
+    };
+    scan(cx, plan, parts, &inputs)?.into_iter().map(empty).collect()
 }
 
 fn scan(

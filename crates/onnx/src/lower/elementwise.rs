@@ -91,7 +91,11 @@ pub(super) fn cast_to<'b>(cx: &Cx<'b>, x: V<'b>, dtype: DataType) -> V<'b> {
         DataType::F8E8M0Fnu => return power_of_two(cx, x),
         _ => return x.cast(dtype),
     };
-    if !cx.flag("saturate", true) || !has_fractions {
+    let fits = match x.dtype().integer_range() {
+        Some((low, high)) => -low <= largest as i128 && high <= largest as i128,
+        None => x.dtype().is_bool(),
+    };
+    if !cx.flag("saturate", true) || fits {
         return x.cast(dtype);
     }
     if cx.view.is_written_back {

@@ -47,6 +47,9 @@ pub(super) fn scaler<'b>(cx: &Cx<'b>) -> V<'b> {
 
 pub(super) fn linear_regressor<'b>(cx: &Cx<'b>) -> V<'b> {
     let x = cx.x(0).cast(DataType::F32);
+    if x.rank() != 2 {
+        return cx.fail(format!("the input is {}, expected a matrix", x.ty()));
+    }
     let targets = cx.int("targets", 1).max(1);
     let Some(coefficients) = vector(cx, "coefficients") else {
         return cx.fail("the coefficients are missing");

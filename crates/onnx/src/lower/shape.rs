@@ -230,7 +230,12 @@ pub(super) fn split<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
     let sizes: Vec<i64> = match cx.ints_of("split", 1) {
         Some(sizes) => sizes,
         None => {
-            let count = cx.int("num_outputs", cx.outputs() as i64).max(1);
+            let outputs = cx.outputs();
+            let count = cx.int("num_outputs", outputs as i64).max(1);
+            if count != outputs as i64 {
+                let why = format!("`num_outputs` is {count}, but there are {outputs} outputs");
+                return vec![cx.fail(why)];
+            }
             if cx.b.is_inference && x.dim(axis).known().is_none() {
                 // Only from opset 18 on the parts may differ.
                 let is_even = cx.attr("num_outputs").is_none();
@@ -243,6 +248,10 @@ pub(super) fn split<'b>(cx: &Cx<'b>) -> Vec<V<'b>> {
                 return (0..cx.outputs()).map(part).collect();
             }
             let extent = x.extent(axis);
+            if cx.attr("num_outputs").is_none() && extent % count != 0 {
+                let why = format!("{extent} elements cannot be split into {count} equal parts");
+                return vec![cx.fail(why)];
+            }
             let size = (extent + count - 1) / count;
             (0..count).map(|i| size.min(extent - i * size).max(0)).collect()
         }
@@ -612,6 +621,10 @@ pub(super) fn center_crop_pad<'b>(cx: &Cx<'b>) -> V<'b> {
     let rank = x.rank();
     let wanted = cx.const_ints(1);
     let axes = cx.ints("axes").unwrap_or_else(|| (0..rank as i64).collect());
+    if axes.len() != wanted.len() {
+        let (axes, wanted) = (axes.len(), wanted.len());
+        return cx.fail(format!("the shape has {wanted} extents, expected {axes}"));
+    }
     let (mut low, mut high) = (vec![0; rank], vec![0; rank]);
     for (&axis, &size) in axes.iter().zip(&wanted) {
         let axis = cx.wrap_axis(axis, rank);

@@ -3,7 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::eval::{DataType, EvalCx, EvalResult, Fault, Tensor, one};
-use sapwood_ptir::{Attr, Dim, TensorType, ValueType};
+use sapwood_ptir::{Attr, Dim, TensorLiteral, TensorType, ValueType};
 
 use super::NodeView;
 use super::context::{floats_of, ints_of};
@@ -129,6 +129,9 @@ pub(super) fn tf_idf(cx: &mut EvalCx<'_>) -> EvalResult {
         }
     }
     let mode = cx.attr("mode")?.as_str().unwrap_or("TF");
+    if !matches!(mode, "TF" | "IDF" | "TFIDF") {
+        return Err(Fault::op(format!("`mode` is {mode}, expected TF, IDF or TFIDF")));
+    }
     for row in counts.chunks_mut(features) {
         for (count, &weight) in row.iter_mut().zip(&by_feature) {
             *count = match mode {
@@ -148,22 +151,27 @@ pub(super) fn tf_idf(cx: &mut EvalCx<'_>) -> EvalResult {
 /// A list of keys or values of a label encoder.
 enum Labels {
     Ints(Vec<i64>),
-    Floats(Vec<f32>),
+    Floats(Vec<f64>),
 }
 
 // Returns the keys or values that are numbers; `None` if they are strings.
 fn labels(cx: &EvalCx<'_>, kind: &str) -> Result<Option<Labels>, Fault> {
-    let floats = |list: Vec<f64>| Labels::Floats(list.into_iter().map(|x| x as f32).collect());
     if let Attr::List(items) = cx.attr(&format!("{kind}_floats"))? {
-        return Ok(items.iter().map(Attr::as_float).collect::<Option<_>>().map(floats));
+        return Ok(items.iter().map(Attr::as_float).collect::<Option<_>>().map(Labels::Floats));
     }
     if let Attr::Ints(list) = cx.attr(&format!("{kind}_int64s"))? {
         return Ok(Some(Labels::Ints(list.to_vec())));
     }
     match cx.attr(&format!("{kind}_tensor"))? {
-        Attr::Literal(literal) if literal.dtype().is_float() => Ok(floats_of(literal).map(floats)),
-        Attr::Literal(literal) => Ok(ints_of(literal).map(Labels::Ints)),
+        Attr::Literal(literal) => Ok(labels_of(literal)),
         _ => Ok(None),
+    }
+}
+
+fn labels_of(literal: &TensorLiteral) -> Option<Labels> {
+    match literal.dtype().is_float() {
+        true => floats_of(literal).map(Labels::Floats),
+        false => ints_of(literal).map(Labels::Ints),
     }
 }
 
@@ -193,17 +201,25 @@ pub(super) fn label_encoder(cx: &mut EvalCx<'_>) -> EvalResult {
     let values = labels(cx, "values")?.ok_or_else(strings)?;
     let x = cx.tensor(0)?;
     let literal = x.to_literal().map_err(|e| Fault::op(e.to_string()))?;
-    // Keys are compared as bits of numbers; all NaNs are one key, and so are both zeros.
-    let bits = |x: f32| match x {
+    // Keys are compared as bits of numbers; all NaNs are one key, and so are both zeros. No other number has the bits of a negative zero.
+    let bits = |x: f64| match x {
         _ if x.is_nan() => i64::MIN,
         _ if x == 0.0 => 0,
-        x => i64::from(x.to_bits()),
+        x => x.to_bits().cast_signed(),
     };
+    let count = |labels: &Labels| match labels {
+        Labels::Ints(list) => list.len(),
+        Labels::Floats(list) => list.len(),
+    };
+    if count(&keys) != count(&values) {
+        let (keys, values) = (count(&keys), count(&values));
+        return Err(Fault::op(format!("there are {keys} keys and {values} values")));
+    }
     let (keys, words): (Vec<i64>, Option<Vec<i64>>) = match keys {
         Labels::Ints(keys) => (keys, ints_of(&literal)),
         Labels::Floats(keys) => {
             let all = floats_of(&literal).filter(|_| x.dtype().is_float());
-            let words = all.map(|all| all.into_iter().map(|x| bits(x as f32)).collect());
+            let words = all.map(|all| all.into_iter().map(bits).collect());
             (keys.into_iter().map(bits).collect(), words)
         }
     };
@@ -213,13 +229,18 @@ pub(super) fn label_encoder(cx: &mut EvalCx<'_>) -> EvalResult {
     let found = words.iter().map(|word| places.get(word).copied());
     let dtype = cx.result_dtype(0)?;
     let default = match cx.attr("default_tensor") {
-        Ok(Attr::Literal(literal)) => floats_of(literal).and_then(|all| all.first().copied()),
+        Ok(Attr::Literal(literal)) => labels_of(literal),
         _ => None,
     };
+    let another = || Fault::op("the default has another type than the values");
     match values {
         Labels::Ints(values) => {
-            let given = cx.attr("default_int64")?.as_int().unwrap_or(-1);
-            let default = default.map_or(given, |x| x as i64);
+            let default = match default {
+                Some(Labels::Ints(list)) => list.first().copied(),
+                Some(Labels::Floats(_)) => return Err(another()),
+                None => cx.attr("default_int64")?.as_int(),
+            };
+            let default = default.unwrap_or(-1);
             let value =
                 |place: Option<usize>| place.and_then(|i| values.get(i)).unwrap_or(&default);
             let all: Vec<i64> = found.map(|place| *value(place)).collect();
@@ -239,11 +260,25 @@ pub(super) fn label_encoder(cx: &mut EvalCx<'_>) -> EvalResult {
             }
         }
         Labels::Floats(values) => {
-            let given = cx.attr("default_float")?.as_float().unwrap_or(-0.0);
-            let default = default.unwrap_or(given) as f32;
+            let default = match default {
+                Some(Labels::Floats(list)) => list.first().copied(),
+                Some(Labels::Ints(_)) => return Err(another()),
+                None => cx.attr("default_float")?.as_float(),
+            };
+            let default = default.unwrap_or(-0.0);
             let value =
                 |place: Option<usize>| place.and_then(|i| values.get(i)).unwrap_or(&default);
-            one(Tensor::new(DataType::F32, x.shape(), found.map(|p| *value(p)).collect::<Vec<_>>()))
+            let all: Vec<f64> = found.map(|place| *value(place)).collect();
+            match dtype {
+                DataType::F64 => one(Tensor::new(dtype, x.shape(), all)),
+                DataType::F32 => {
+                    let all: Vec<f32> = all.into_iter().map(|x| x as f32).collect();
+                    one(Tensor::new(dtype, x.shape(), all))
+                }
+                other => {
+                    Err(Fault::op(format!("labels of element type {other} are not supported")))
+                }
+            }
         }
     }
 }

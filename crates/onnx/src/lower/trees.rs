@@ -120,20 +120,19 @@ impl Forest {
             return Err(Fault::op(format!("the input is {}, expected a matrix", x.ty())));
         };
         let mut sums: Vec<f64> = cx.alloc(rows.saturating_mul(self.targets))?;
-        sums.resize(
-            rows * self.targets,
-            match aggregate {
-                Aggregate::Average | Aggregate::Sum => 0.0,
-                Aggregate::Min => f64::MAX,
-                Aggregate::Max => f64::MIN,
-            },
-        );
+        sums.resize(rows * self.targets, 0.0);
+        // A target that no leaf of a row has keeps the score 0.
+        let mut has_score: Vec<bool> = cx.alloc(self.targets)?;
         for row in 0..rows {
+            has_score.clear();
+            has_score.resize(self.targets, false);
             let place = &mut sums[row * self.targets..(row + 1) * self.targets];
             self.visit(cx, &all[row * features..(row + 1) * features], |weights| {
                 for &(target, weight) in weights {
                     let sum = place.get_mut(target).ok_or_else(|| wrong("a target is missing"))?;
+                    let is_first = !std::mem::replace(&mut has_score[target], true);
                     *sum = match aggregate {
+                        Aggregate::Min | Aggregate::Max if is_first => weight,
                         Aggregate::Average => *sum + weight / self.roots.len() as f64,
                         Aggregate::Sum => *sum + weight,
                         Aggregate::Min => sum.min(weight),
@@ -154,12 +153,16 @@ struct Scores {
 }
 
 impl Scores {
-    fn add(&mut self, base: &[f64]) {
-        if base.len() == self.targets {
-            self.sums.chunks_mut(self.targets.max(1)).for_each(|row| {
-                row.iter_mut().zip(base).for_each(|(sum, x)| *sum += x);
-            });
+    // Adds a number per target; none are zeros.
+    fn add(&mut self, base: &[f64]) -> Result<(), Fault> {
+        if !base.is_empty() && base.len() != self.targets {
+            let (found, expected) = (base.len(), self.targets);
+            return Err(wrong(&format!("`base_values` has {found} entries, expected {expected}")));
         }
+        self.sums.chunks_mut(self.targets.max(1)).for_each(|row| {
+            row.iter_mut().zip(base).for_each(|(sum, x)| *sum += x);
+        });
+        Ok(())
     }
 
     fn transform(&mut self, name: &str) -> Result<(), Fault> {
@@ -353,7 +356,7 @@ pub(super) fn tree_ensemble_regressor(cx: &mut EvalCx<'_>) -> EvalResult {
         _ => return Err(wrong("`aggregate_function` is not known")),
     };
     let mut scores = forest.scores(cx, aggregate)?;
-    scores.add(&either("base_values", "base_values_as_tensor")?);
+    scores.add(&either("base_values", "base_values_as_tensor")?)?;
     scores.transform(&text("post_transform", "NONE")?)?;
     scores.into_tensor(score_type(cx)?)
 }

@@ -9,11 +9,13 @@ mod table_ml;
 mod table_parser;
 mod table_preview;
 mod table_training;
+mod table_types;
 
 use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
+use sapwood_ptir::eval::DataType;
 
 use crate::{AttributeType, AttributeValue};
 
@@ -165,6 +167,38 @@ pub fn schemas(domain: &str, name: &str) -> &'static [OpSchema] {
 #[must_use]
 pub fn schema(domain: &str, name: &str, opset: i64) -> Option<&'static OpSchema> {
     schemas(domain, name).iter().rev().find(|schema| schema.versions[0] <= opset)
+}
+
+/// The element types that an input has in some versions of the operator set.
+struct InputTypes {
+    opsets: std::ops::RangeInclusive<i64>,
+    input: usize,
+    types: Vec<DataType>,
+}
+
+type TypeTable = HashMap<&'static str, Vec<InputTypes>, FxBuildHasher>;
+
+static INPUT_TYPES: LazyLock<TypeTable> = LazyLock::new(|| {
+    let mut table = TypeTable::default();
+    for line in table_types::ROWS.lines() {
+        let Some((place, types)) = line.split_once(" | ") else { continue };
+        let words: Vec<&str> = place.split(' ').collect();
+        let [name, first, last, input] = words[..] else { continue };
+        let (Ok(first), Ok(last), Ok(input)) = (first.parse(), last.parse(), input.parse()) else {
+            continue;
+        };
+        let types = types.split(' ').filter_map(|name| name.parse().ok()).collect();
+        let row = InputTypes { opsets: first..=last, input, types };
+        table.entry(name).or_default().push(row);
+    }
+    table
+});
+
+/// Returns the element types of an input of an op of ai.onnx in a version of the operator set; `None` if later versions have no others.
+pub(crate) fn input_types(name: &str, opset: i64, input: usize) -> Option<&'static [DataType]> {
+    let rows = INPUT_TYPES.get(name)?;
+    let row = rows.iter().find(|row| row.input == input && row.opsets.contains(&opset))?;
+    Some(&row.types)
 }
 
 /// Returns every form of every op, by domain and name, oldest first.

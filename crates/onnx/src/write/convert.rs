@@ -3,7 +3,6 @@
 //! Most versions of an op add attributes, whose defaults mean what the op did before. Others turned attributes into inputs. Where a
 //! version changed the meaning, a node is converted only if it means the same in both.
 
-use sapwood_ptir::eval::DataType;
 use sapwood_ptir::{InstId, TensorLiteral};
 
 use super::graph::GraphWriter;
@@ -238,14 +237,21 @@ impl GraphWriter<'_> {
                 let list = ints_of(literal)?;
                 (list.len() == 1).then(|| AttributeValue::Int(list[0]))
             }
-            InputForm::Number | InputForm::Float => {
-                let is_single = matches!(literal.dtype(), DataType::F32 | DataType::F16);
-                let list = floats_of(literal).filter(|_| is_single)?;
-                (list.len() == 1).then(|| AttributeValue::Float(list[0] as f32))
+            // The attribute has single precision.
+            InputForm::Number | InputForm::Float if literal.dtype().is_float() => {
+                let list = floats_of(literal).filter(|list| list.len() == 1)?;
+                let single = list[0] as f32;
+                let is_same = f64::from(single) == list[0] || list[0].is_nan();
+                is_same.then_some(AttributeValue::Float(single))
             }
+            InputForm::Number | InputForm::Float => None,
         });
         let Some(value) = value else {
-            return Err(format!("its input `{}` is not a constant", row.attribute));
+            let what = match (literal, row.form) {
+                (Some(_), InputForm::Number | InputForm::Float) => "a number of single precision",
+                _ => "a constant",
+            };
+            return Err(format!("its input `{}` is not {what}", row.attribute));
         };
         node.input[row.position] = Text::default();
         node.attribute.push(Attribute::new(row.attribute, value));

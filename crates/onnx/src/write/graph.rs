@@ -21,6 +21,8 @@ pub(super) struct GraphWriter<'a> {
     /// The nodes of the source, in the order of `all_nodes`.
     pub(super) nodes: Vec<&'a Node>,
     pub(super) opsets: HashMap<String, i64, FxBuildHasher>,
+    /// True if another version of ai.onnx was asked for than the source has.
+    pub(super) changes_version: bool,
     pub(super) names: NameScope<'a>,
     /// The initializers that nodes of the open graph need besides the constants of the program.
     pub(super) extra: Vec<Tensor>,
@@ -60,6 +62,7 @@ impl<'a> GraphWriter<'a> {
             source,
             nodes,
             opsets,
+            changes_version: false,
             names,
             extra: Vec::new(),
             aliases: HashMap::default(),

@@ -8,6 +8,7 @@ mod raise_pads;
 mod raise_products;
 mod raise_ranges;
 mod scope;
+mod versions;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -94,6 +95,13 @@ pub fn to_model(
         Some(model) => model.opset_import.clone(),
         None => vec![OperatorSet { version: Some(NEW_OPSET), ..OperatorSet::default() }],
     };
+    let old_opset = original.and_then(|model| {
+        let is_default = |set: &&OperatorSet| {
+            let domain = set.domain.as_ref().and_then(Text::as_str).unwrap_or_default();
+            ops::normal_domain(domain).is_empty()
+        };
+        model.opset_import.iter().find(is_default)?.version
+    });
     if let Some(opset) = opset {
         let is_default = |set: &&mut OperatorSet| {
             let domain = set.domain.as_ref().and_then(Text::as_str).unwrap_or_default();
@@ -119,13 +127,14 @@ pub fn to_model(
         let needed = IR_VERSIONS.iter().rev().find(|(first, _)| *first <= opset);
         ir_version = ir_version.max(needed.map(|(_, version)| *version));
     }
-    let writer = graph::GraphWriter::new(
+    let mut writer = graph::GraphWriter::new(
         function,
         source,
         main.map(all_nodes).unwrap_or_default(),
         opsets,
         ir_version.unwrap_or(NEW_IR_VERSION),
     );
+    writer.changes_version = opset.is_some() && opset != old_opset;
     let graph = writer.write_main(main)?;
     let is_own = |domain: &Option<Text>| text(domain) == own_ops::DOMAIN;
     if all_nodes(&graph).iter().any(|node| is_own(&node.domain))

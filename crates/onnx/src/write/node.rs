@@ -29,6 +29,10 @@ impl<'a> GraphWriter<'a> {
         }
         let Some((domain, op_type)) = domain_and_type(op) else {
             let mut nodes = self.raise(inst)?;
+            for node in &mut nodes {
+                let failed = |why| WriteError::Op { op: op.into(), why };
+                self.fit_version(inst, node).map_err(failed)?;
+            }
             // One node keeps the name of the one that the op comes from; runtimes require that names are unique.
             if let (Some(last), LocKind::Name { name, .. }) =
                 (nodes.last_mut(), self.f.inst_span(inst).loc().kind())
@@ -44,6 +48,10 @@ impl<'a> GraphWriter<'a> {
         if let (Some((from, to)), Some(node)) = (forms, nodes.first_mut()) {
             self.convert_form(inst, node, from, to)
                 .map_err(|why| WriteError::Op { op: op.into(), why })?;
+        }
+        if let Some(node) = nodes.first_mut() {
+            let failed = |why| WriteError::Op { op: op.into(), why };
+            self.fit_version(inst, node).map_err(failed)?;
         }
         Ok(nodes)
     }

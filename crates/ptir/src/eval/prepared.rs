@@ -100,3 +100,25 @@ pub fn run(
 ) -> Result<Vec<Value>, EvalError> {
     Prepared::new(program, function, options.kernels.as_deref())?.run(inputs, options)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::{DataType, Tensor};
+
+    #[test]
+    fn results_do_not_keep_the_memory_of_the_pool() {
+        let text = "ptir 1 func @f(%x: f32[20000]) -> f32[20000] {
+          %y = exp %x : f32[20000] %z = neg %y : f32[20000] %w = tanh %z : f32[20000] return %w }";
+        let program = crate::parse(text).unwrap();
+        let prepared = Prepared::new(&program, "f", None).unwrap();
+        let pool = Arc::downgrade(&prepared.pool);
+        let x: Vec<f32> = (0u16..20_000).map(f32::from).collect();
+        let x = Tensor::new(DataType::F32, [20_000], x);
+        let results = prepared.run(&[x.into()], &RunOptions::default()).unwrap();
+        assert!(pool.upgrade().is_some_and(|pool| pool.spare_bytes() > 0));
+        drop(prepared);
+        assert!(pool.upgrade().is_none());
+        drop(results);
+    }
+}

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -25,13 +25,13 @@ pub type Shape = SmallVec<[usize; 4]>;
 pub struct Block<T: Native> {
     data: Vec<T>,
     charge: Option<Charge>,
-    // The pool that gets the memory back.
-    pool: Option<Arc<BufferPool>>,
+    // The pool that gets the memory back. A result that outlives the prepared function does not keep the memory of the pool.
+    pool: Option<Weak<BufferPool>>,
 }
 
 impl<T: Native> Drop for Block<T> {
     fn drop(&mut self) {
-        if let Some(pool) = &self.pool {
+        if let Some(pool) = self.pool.as_ref().and_then(Weak::upgrade) {
             pool.put(std::mem::take(&mut self.data));
         }
     }
@@ -382,7 +382,9 @@ impl Tensor {
                 {
                     meter.fetch_add(bytes, Ordering::Relaxed);
                     block.charge = Some(Charge { meter: meter.clone(), bytes });
-                    block.pool = pool.filter(|_| BufferPool::keeps::<T>(block.data.len())).cloned();
+                    block.pool = pool
+                        .filter(|_| BufferPool::keeps::<T>(block.data.len()))
+                        .map(Arc::downgrade);
                 }
             });
         }

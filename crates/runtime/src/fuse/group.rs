@@ -44,6 +44,12 @@ impl GroupBuilder {
         if inner { self.rows.saturating_mul(self.columns.unwrap_or(1)) } else { self.rows }
     }
 
+    /// Returns whether nothing may be added. Operands and starts of the last instruction may still exceed the limit.
+    pub(super) fn is_full(&self) -> bool {
+        self.instructions.len() >= super::MAX_GROUP_INSTRUCTIONS
+            || self.members.len() >= super::MAX_GROUP_MEMBERS
+    }
+
     /// Adds an instruction of the program.
     pub(super) fn push(&mut self, operation: Operation, ty: LaneType, inner: bool) -> Operand {
         self.instructions.push(Instruction { operation, ty, inner });
@@ -156,6 +162,7 @@ impl GroupBuilder {
     /// Returns whether a group can be added to this one.
     pub(super) fn can_absorb(&self, other: &Self) -> bool {
         self.instructions.len() + other.instructions.len() <= super::MAX_GROUP_INSTRUCTIONS
+            && self.members.len() + other.members.len() <= super::MAX_GROUP_MEMBERS
             && match (self.columns, other.columns) {
                 (Some(a), Some(b)) => a == b && self.rows == other.rows,
                 (Some(_), None) => self.count(true) == other.rows || self.rows == other.rows,

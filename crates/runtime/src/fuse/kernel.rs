@@ -10,7 +10,9 @@ use sapwood_ptir::eval::{
 use smallvec::SmallVec;
 
 use super::lanes::Source;
-use super::program::{BlockProgram, BlockRange, InputBlock, OutputBlock, Registers, run_blocks};
+use super::program::{
+    BlockProgram, BlockRange, InputBlock, Output, OutputBlock, Registers, run_blocks,
+};
 use super::strided;
 use crate::kernels::parallel::usable_threads;
 
@@ -26,8 +28,8 @@ pub(super) struct GroupKernel {
     pub(super) program: BlockProgram,
     pub(super) rows: usize,
     pub(super) columns: usize,
-    /// True if no instruction reads at strides, counts or reduces, so that splats give splats.
-    pub(super) pointwise: bool,
+    /// True if an instruction counts. Otherwise all rows are equal if all inputs are splats, and so are all columns: splats give splats.
+    pub(super) counts: bool,
     pub(super) registers: Mutex<Vec<Registers>>,
 }
 
@@ -41,9 +43,10 @@ impl GroupKernel {
         self.registers.lock().unwrap_or_else(PoisonError::into_inner).push(registers);
     }
 
-    fn output_len(&self, output: usize) -> usize {
+    // Returns the number of elements that an output has in some rows.
+    fn output_len(&self, output: usize, rows: usize) -> usize {
         let inner = self.program.is_inner(&self.program.outputs()[output]);
-        if inner { self.rows * self.columns } else { self.rows }
+        if inner { rows * self.columns } else { rows }
     }
 }
 
@@ -121,6 +124,15 @@ macro_rules! storages {
                     Self::Tensor(_) => return Err(Fault::op("an operand has a wrong type")),
                 }
                 Ok(())
+            }
+
+            /// Keeps the first element.
+            fn truncate_to_one(&mut self) {
+                match self {
+                    $(Self::$variant(all) => all.truncate(1),)*
+                    // Only tensors of one element are taken over where one is kept.
+                    Self::Tensor(_) => {}
+                }
             }
 
             /// Copies the first elements of a block to a place.
@@ -202,17 +214,18 @@ impl FusedKernel for GroupKernel {
         for index in 0..cx.args().len() {
             inputs.push(Some(cx.take_tensor(index)?));
         }
-        // Splats of any size are computed as one element.
-        let splat = self.pointwise && inputs.iter().flatten().all(Tensor::is_splat);
+        // Of splats of any size, one row is computed.
+        let splat = !self.counts && inputs.iter().flatten().all(Tensor::is_splat);
         let rows = if splat { self.rows.min(1) } else { self.rows };
-        let total = if splat { 1 } else { rows.saturating_mul(self.columns) };
+        let total = rows.saturating_mul(self.columns);
         let mut storages: SmallVec<[Storage; 2]> = SmallVec::new();
         let mut taken: SmallVec<[Option<usize>; 4]> = SmallVec::from_elem(None, inputs.len());
         for (number, output) in self.program.outputs().iter().enumerate() {
-            let len = if splat { 1 } else { self.output_len(number) };
+            let len = self.output_len(number, rows);
             let reusable = |(index, tensor): (usize, &mut Option<Tensor>)| {
                 let tensor = tensor.as_mut()?;
                 let fits = tensor.len() == len && tensor.dtype() == output.dtype;
+                let fits = fits && (!splat || len == 1);
                 (fits && self.program.reads_only_in_order(index) && is_unique(tensor))
                     .then_some(index)
             };
@@ -235,10 +248,11 @@ impl FusedKernel for GroupKernel {
         }
         self.run(cx, &blocks, &mut storages, rows, total)?;
         let mut results = Results::new();
-        for ((storage, output), shape) in
+        for ((mut storage, output), shape) in
             storages.into_iter().zip(self.program.outputs()).zip(shapes)
         {
             let tensor = if splat {
+                storage.truncate_to_one();
                 let one = storage.into_tensor(output.dtype, &Shape::new());
                 one.and_then(|one| one.splat_to(&shape))
             } else {
@@ -253,14 +267,20 @@ impl FusedKernel for GroupKernel {
     // The decisions of `evaluate`, without elements.
     fn memory(&self, operands: &[OperandMemory]) -> Option<StepMemory> {
         let outputs = self.program.outputs();
-        if self.pointwise && operands.iter().all(|operand| operand.is_splat) {
+        if !self.counts && operands.iter().all(|operand| operand.is_splat) {
             let results = outputs.iter().map(|_| ResultMemory::Splat).collect();
-            return Some(StepMemory { results, temporary: 0 });
+            // One element takes no block of its own.
+            let row = |(number, output): (usize, &Output)| match self.output_len(number, 1) {
+                1 => 0,
+                len => len * output.dtype.byte_size(),
+            };
+            let temporary = outputs.iter().enumerate().map(row).sum::<usize>() as u64;
+            return Some(StepMemory { results, temporary });
         }
         let mut taken: SmallVec<[bool; 4]> = SmallVec::from_elem(false, operands.len());
         let mut results = SmallVec::new();
         for (number, output) in outputs.iter().enumerate() {
-            let len = self.output_len(number);
+            let len = self.output_len(number, self.rows);
             let reused = (0..operands.len()).find(|&index| {
                 let operand = &operands[index];
                 let fits = operand.len == len && operand.dtype == output.dtype;

@@ -43,10 +43,10 @@ use strided::Strided;
 
 /// The most instructions of a group's program.
 const MAX_GROUP_INSTRUCTIONS: usize = 512;
+/// The most values of a group; without renames and spreads, a group has as many instructions.
+const MAX_GROUP_MEMBERS: usize = 512;
 /// The most elements of a fused value; a group computes all elements, also of splats.
 const MAX_ELEMENTS: usize = 1 << 31;
-/// The most elements of an operand of a reduction with a region: the positions of the elements of a result are computed in advance.
-const MAX_REGION_ELEMENTS: usize = 1 << 26;
 /// The most columns of a group with rows and columns, because a block has at least one row.
 const MAX_COLUMNS: usize = 1 << 14;
 /// A group of few instructions on few elements is not formed: starting it takes as long as three kernels of single instructions.
@@ -163,11 +163,7 @@ impl<'f> Fuser<'f> {
             return;
         }
         let values = || self.f.operands(inst).iter().copied().chain(self.f.inst_results(inst));
-        let known = |value| {
-            self.shape(value).is_some_and(|(_, shape)| {
-                count(&shape).is_some_and(|len| len <= MAX_REGION_ELEMENTS)
-            })
-        };
+        let known = |value| self.shape(value).is_some();
         // Reductions by one op have kernels of their own.
         if self.region_op(inst).is_none()
             && let Some(kernel) = region::reduce_kernel(self.f, inst)
@@ -333,6 +329,9 @@ impl<'f> Fuser<'f> {
         let (dtype, _) = self.shape(result)?;
         let (ty, _) = LaneType::of(dtype)?;
         let builder = self.groups[group].as_mut()?;
+        if builder.is_full() {
+            return None;
+        }
         let Member { result: source, inner } = *builder.members.get(&operand)?;
         let view = change.apply(&Strided::dense(from), to)?;
         let len = count(to)?;
@@ -482,7 +481,7 @@ impl<'f> Fuser<'f> {
                 continue;
             }
             let fits = builder.count(member.inner) == len
-                && builder.instructions.len() < MAX_GROUP_INSTRUCTIONS
+                && !builder.is_full()
                 && columns.is_none_or(|columns| match builder.columns {
                     Some(known) => known == columns && member.inner,
                     None => true,
@@ -600,13 +599,13 @@ impl<'f> Fuser<'f> {
                 LaneType::of(dtype).and_then(|(ty, narrow)| narrow.is_none().then_some(ty))
             })
             .collect();
-        let pointwise = builder.columns.is_none()
-            && !builder.instructions.iter().any(|i| matches!(i.operation, Operation::Count { .. }));
+        let counts =
+            builder.instructions.iter().any(|i| matches!(i.operation, Operation::Count { .. }));
         let kernel = GroupKernel {
             program: BlockProgram::new(builder.instructions, program_outputs, &direct),
             rows: builder.rows,
             columns: builder.columns.unwrap_or(1),
-            pointwise,
+            counts,
             registers: Mutex::default(),
         };
         self.fused = true;

@@ -87,8 +87,8 @@ pub(super) struct Output {
 /// The place of the result of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
-    Register(u16),
-    Output(u16),
+    Register(u32),
+    Output(u32),
 }
 
 /// A program with its registers assigned.
@@ -98,9 +98,9 @@ pub(super) struct BlockProgram {
     places: Vec<Place>,
     outputs: Vec<Output>,
     // The number of registers of each type; the order is that of `LaneType`.
-    registers: [u16; 6],
+    registers: [u32; 6],
     // For each input that is read in order, a register for its block, used if an output takes over the storage of the input.
-    input_registers: Vec<Option<(LaneType, u16)>>,
+    input_registers: Vec<Option<(LaneType, u32)>>,
 }
 
 impl BlockProgram {
@@ -122,8 +122,8 @@ impl BlockProgram {
         for output in &outputs {
             last_use[output.result as usize] = instructions.len() - 1;
         }
-        let mut free: [Vec<u16>; 6] = Default::default();
-        let mut registers = [0u16; 6];
+        let mut free: [Vec<u32>; 6] = Default::default();
+        let mut registers = [0u32; 6];
         let loaded = |input: usize| {
             let loads = |i: &Instruction| matches!(i.operation, Operation::Load { input: n, .. } if n as usize == input);
             instructions.iter().any(loads)
@@ -142,7 +142,7 @@ impl BlockProgram {
                 o.result as usize == at && LaneType::of(o.dtype) == Some((instruction.ty, None))
             });
             places.push(match direct {
-                Some(output) => Place::Output(output as u16),
+                Some(output) => Place::Output(output as u32),
                 None => {
                     let register = free[ty].pop().unwrap_or_else(|| {
                         registers[ty] += 1;
@@ -225,9 +225,9 @@ pub(super) struct Registers {
 impl Registers {
     /// Provides the registers of a program for blocks of this number of elements.
     pub(super) fn prepare(&mut self, program: &BlockProgram, len: usize) {
-        fn grow<T: Lane>(bank: &mut Bank<T>, number: u16, len: usize) {
-            if bank.len() < number.into() {
-                bank.resize(number.into(), Vec::new());
+        fn grow<T: Lane>(bank: &mut Bank<T>, number: u32, len: usize) {
+            if bank.len() < number as usize {
+                bank.resize(number as usize, Vec::new());
             }
             for register in bank.iter_mut().filter(|r| r.len() < len) {
                 register.resize(len, T::ZERO);
@@ -364,7 +364,7 @@ impl<'r> BlockData<'r, '_, '_> {
                     let register = self.program.input_registers[input as usize];
                     let (_, register) = register.unwrap_or((LaneType::Bool, 0));
                     let len = range.elements(inner).len();
-                    Source::Dense(&T::bank(self.registers)[usize::from(register)][..len])
+                    Source::Dense(&T::bank(self.registers)[register as usize][..len])
                 }
             },
             Operand::Result(result) => {
@@ -372,10 +372,10 @@ impl<'r> BlockData<'r, '_, '_> {
                 match self.program.places[result as usize] {
                     Place::Register(register) => {
                         let len = range.elements(inner).len();
-                        Source::Dense(&T::bank(self.registers)[usize::from(register)][..len])
+                        Source::Dense(&T::bank(self.registers)[register as usize][..len])
                     }
                     Place::Output(output) => {
-                        let all = T::of_output(&self.outputs[usize::from(output)]);
+                        let all = T::of_output(&self.outputs[output as usize]);
                         Source::Dense(&all.unwrap_or_default()[range.output_elements(inner)])
                     }
                 }
@@ -402,15 +402,15 @@ impl Blocks<'_, '_, '_> {
         let inner = self.program.instructions[at].inner;
         match self.program.places[at] {
             Place::Register(register) => {
-                let place = &mut T::bank_mut(self.registers)[usize::from(register)];
+                let place = &mut T::bank_mut(self.registers)[register as usize];
                 let mut taken = std::mem::take(place);
                 let len = self.range.elements(inner).len();
                 f(self, &mut taken[..len]);
-                T::bank_mut(self.registers)[usize::from(register)] = taken;
+                T::bank_mut(self.registers)[register as usize] = taken;
             }
             Place::Output(output) => {
                 let range = self.range.output_elements(inner);
-                let output = usize::from(output);
+                let output = output as usize;
                 let Some(place) = T::of_output_mut(&mut self.outputs[output]) else { return };
                 let taken = std::mem::take(place);
                 f(self, &mut taken[range]);
@@ -487,7 +487,7 @@ impl Blocks<'_, '_, '_> {
             let range = self.range.output_elements(inner);
             with_lane!(ty, T => {
                 let Some(all) = T::of_output(&self.outputs[output]) else { continue };
-                let to = &mut T::bank_mut(self.registers)[usize::from(register)];
+                let to = &mut T::bank_mut(self.registers)[register as usize];
                 to[..range.len()].copy_from_slice(&all[range]);
             });
         }
@@ -498,7 +498,7 @@ impl Blocks<'_, '_, '_> {
     fn store_outputs(&mut self) {
         for number in 0..self.program.outputs.len() {
             let Output { result, .. } = self.program.outputs[number];
-            if self.program.places[result as usize] == Place::Output(number as u16) {
+            if self.program.places[result as usize] == Place::Output(number as u32) {
                 continue;
             }
             let Instruction { ty, inner, .. } = self.program.instructions[result as usize];

@@ -141,13 +141,12 @@ impl FusedKernel for RegionReduce {
             self.types.iter().map(|&dtype| Storage::new(cx, dtype, rows)).collect()
         };
         let (mut sums, mut next, mut terms) = (block()?, block()?, block()?);
-        let offsets = if depth == 0 { Vec::new() } else { strided::positions(&elements) };
         for first in (0..len).step_by(rows) {
             let rows = rows.min(len - first);
             for (sum, index) in sums.iter_mut().zip(number..) {
                 sum.fill(cx.tensor(index)?, 0, &[(rows, 0)], 0, rows)?;
             }
-            for &offset in &offsets {
+            for offset in strided::positions(&elements).take(depth) {
                 cx.work((rows * self.program.len()) as u64)?;
                 for (term, index) in terms.iter_mut().zip(0..number) {
                     term.fill(cx.tensor(index)?, offset, &results, first, rows)?;

@@ -88,12 +88,23 @@ impl Strided {
 }
 
 /// Returns the positions of the elements of a view, in order.
-pub(super) fn positions(axes: &[(usize, usize)]) -> Vec<usize> {
-    let mut all = vec![0];
-    for &(extent, stride) in axes {
-        all = all.iter().flat_map(|&at| (0..extent).map(move |i| at + i * stride)).collect();
-    }
-    all
+pub(super) fn positions(axes: &[(usize, usize)]) -> impl Iterator<Item = usize> {
+    let len = axes.iter().map(|&(extent, _)| extent).product();
+    let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, axes.len());
+    let mut next = 0;
+    (0..len).map(move |_| {
+        let at = next;
+        for (i, &(extent, stride)) in index.iter_mut().zip(axes).rev() {
+            *i += 1;
+            next += stride;
+            if *i < extent {
+                break;
+            }
+            next -= extent * stride;
+            *i = 0;
+        }
+        at
+    })
 }
 
 /// Copies the elements of a view from its `start`-th on to `to`.
@@ -185,6 +196,10 @@ mod tests {
         let rows = Strided::dense(&[2]).broadcast(&[0], &[2, 3]).unwrap();
         assert_eq!(elements(&rows, &[7, 8]), [7, 7, 7, 8, 8, 8]);
         assert_eq!(rows.collapsed()[..], [(2, 1), (3, 0)]);
-        assert_eq!(positions(&repeated.collapsed()), [0, 1, 2, 0, 1, 2, 8, 9, 10, 8, 9, 10]);
+        let all: Vec<usize> = positions(&repeated.collapsed()).collect();
+        assert_eq!(all, [0, 1, 2, 0, 1, 2, 8, 9, 10, 8, 9, 10]);
+        assert_eq!(positions(&[(0, 1)]).count(), 0);
+        // They are counted one by one: a list of these would not fit the memory.
+        assert_eq!(positions(&[(1 << 20, 1 << 20), (1 << 20, 1)]).take(2).last(), Some(1));
     }
 }

@@ -1,0 +1,110 @@
+//! Checks that a version of the operator set has the element types, the broadcasts and the negative axes of a node.
+
+use sapwood_ptir::{InstId, ValueId};
+
+use super::graph::GraphWriter;
+use crate::lower::ints_of;
+use crate::ops::{self, input_types};
+use crate::{AttributeValue, Node, Text};
+
+/// Ops whose operands had the same shape before a version.
+const BROADCAST_SINCE: &[(&str, i64)] = &[("Max", 8), ("Mean", 8), ("Min", 8), ("Sum", 8)];
+
+/// Ops whose operands had the same element type before a version.
+const MIXED_TYPES_SINCE: &[(&str, i64)] = &[("Pow", 12)];
+
+/// The version from which axes and indices may count from the end, for most ops.
+const NEGATIVE_SINCE: i64 = 11;
+
+/// Ops whose axes could count from the end before.
+const NEGATIVE_BEFORE: &[&str] = &["LpNormalization", "OneHot", "Scan", "Scatter", "TopK"];
+
+fn crosses(table: &[(&str, i64)], op: &str, opset: i64) -> Option<i64> {
+    table.iter().find(|(name, since)| *name == op && opset < *since).map(|(_, since)| *since)
+}
+
+impl GraphWriter<'_> {
+    /// Adapts a node of an instruction to the version of ai.onnx that is written, or returns the reason why that version does not have it.
+    /// Nodes of a model that keeps its version stay as they are.
+    pub(super) fn fit_version(&self, inst: InstId, node: &mut Node) -> Result<(), String> {
+        if !self.changes_version {
+            return Ok(());
+        }
+        let domain = node.domain.as_ref().and_then(Text::as_str).unwrap_or_default();
+        if !ops::normal_domain(domain).is_empty() {
+            return Ok(());
+        }
+        let (opset, name) = (self.opset(), node.op_type.clone().unwrap_or_default());
+        let Some(op) = name.as_str() else { return Ok(()) };
+        let values: Vec<Option<ValueId>> =
+            node.input.iter().map(|name| self.value_named(inst, name)).collect();
+        for (position, value) in values.iter().enumerate() {
+            let Some(dtype) = value.and_then(|v| self.dtype(v)) else { continue };
+            if let Some(types) = input_types(op, opset, position)
+                && !types.contains(&dtype)
+            {
+                return Err(format!("opset {opset} does not have it on {dtype}"));
+            }
+        }
+        let given: Vec<ValueId> = values.into_iter().flatten().collect();
+        if let Some(since) = crosses(MIXED_TYPES_SINCE, op, opset)
+            && given.windows(2).any(|pair| self.dtype(pair[0]) != self.dtype(pair[1]))
+        {
+            return Err(format!("before opset {since}, its operands have one element type"));
+        }
+        if let Some(since) = crosses(BROADCAST_SINCE, op, opset)
+            && given.windows(2).any(|pair| self.dims(pair[0]) != self.dims(pair[1]))
+        {
+            return Err(format!("before opset {since}, its operands have one shape"));
+        }
+        if opset < NEGATIVE_SINCE && !NEGATIVE_BEFORE.contains(&op) {
+            self.count_axes_from_start(inst, op, node)?;
+            let indices = match op {
+                "Gather" => node.input.get(1),
+                "Slice" => node.input.get(3),
+                _ => None,
+            };
+            let indices = indices.and_then(|name| self.value_named(inst, name));
+            let known = indices.and_then(|v| ints_of(self.f.constant_of(v)?));
+            if known.is_some_and(|list| list.iter().any(|&n| n < 0)) {
+                return Err("before opset 11, its indices and axes are not negative".into());
+            }
+        }
+        Ok(())
+    }
+
+    // Writes axes that count from the end as axes that count from the start.
+    fn count_axes_from_start(&self, inst: InstId, op: &str, node: &mut Node) -> Result<(), String> {
+        let f = self.f;
+        let of_result = op == "Unsqueeze";
+        let value = if of_result { f.value_of(inst) } else { f.operands(inst).first().copied() };
+        let rank = value.and_then(|v| f.value_type(v).as_tensor()).map(|ty| ty.rank() as i64);
+        let from_start = |axis: &mut i64| -> Result<(), String> {
+            if *axis < 0 {
+                let rank = rank.ok_or("the rank of its operand is not known")?;
+                *axis += rank;
+            }
+            Ok(())
+        };
+        for attribute in &mut node.attribute {
+            let name = attribute.name.as_ref().and_then(Text::as_str).unwrap_or_default();
+            match (name, &mut attribute.value) {
+                ("axis", Some(AttributeValue::Int(axis))) => from_start(axis)?,
+                ("axes", Some(AttributeValue::Ints(axes))) => {
+                    axes.iter_mut().try_for_each(from_start)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    // Returns the operand of an instruction that a name stands for, or the operand of an operand.
+    fn value_named(&self, inst: InstId, name: &Text) -> Option<ValueId> {
+        let f = self.f;
+        let operands = f.operands(inst);
+        let is_named = |v: &ValueId| self.name_of(*v) == *name;
+        let before = operands.iter().filter_map(|&v| f.inst_of(v)).flat_map(|i| f.operands(i));
+        operands.iter().chain(before).copied().find(is_named)
+    }
+}
