@@ -16,14 +16,13 @@ T10 = "pi.TensorType(pi.FP32, [10])"
 
 
 def run(text: str, *args: Any, lowered: bool = True) -> list[np.ndarray]:
-    """Returns the result of the last function: interpreted, and of the lowered program."""
+    """Returns the result of `f`: interpreted, and of the lowered program."""
     program = ir.parse(text)
     ir.verify(program)
-    name = list(program.functions)[-1].name
-    results = [ir.interpret(program, name, *args)[0]]
+    results = [ir.interpret(program, "f", *args)[0]]
     if lowered:
         before = ir.lower(program)
-        results += [one.run(*args, function=name)[0] for one in (before, before.simplify())]
+        results += [one.run(*args, function="f")[0] for one in (before, before.simplify())]
     return [np.asarray(result) for result in results]
 
 
