@@ -279,7 +279,7 @@ fn a_shared_sequence_is_verified_by_its_position() {
 #[track_caller]
 fn parse_and_print(text: &str) -> String {
     let program = parse_program(&Source::new("large.ir", text)).unwrap();
-    print_program(&program).to_string()
+    print_program(&program).unwrap()
 }
 
 #[test]
