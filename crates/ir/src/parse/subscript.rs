@@ -180,7 +180,7 @@ impl Parser<'_> {
                     let message = format!("index {number} is out of range for a dim of {extent}");
                     return Err(self.report(place, message));
                 }
-                let start = self.from_end(&index, dim, place)?;
+                let start = self.count_from_end(&index, dim, place)?;
                 let stop = start.as_int().map_or_else(|| start.clone(), |n| number_dim(n + 1));
                 Ok(AxisPart { start, stop, step: 1, is_index: true })
             }
@@ -204,7 +204,7 @@ impl Parser<'_> {
                     Some(value) => {
                         let place = value.span;
                         let bound = self.subscript_bound(value)?;
-                        let bound = self.from_end(&bound, dim, place)?;
+                        let bound = self.count_from_end(&bound, dim, place)?;
                         Ok(match (bound.as_int(), extent) {
                             (Some(number), Some(extent)) => number_dim(number.clamp(0, extent)),
                             _ => bound,
@@ -237,7 +237,12 @@ impl Parser<'_> {
     }
 
     /// Returns a bound counted from the start; a negative constant counts from the end.
-    fn from_end(&mut self, bound: &ExprRef, dim: &ExprRef, place: Span) -> ParseResult<ExprRef> {
+    fn count_from_end(
+        &mut self,
+        bound: &ExprRef,
+        dim: &ExprRef,
+        place: Span,
+    ) -> ParseResult<ExprRef> {
         match (bound.as_int(), dim.as_int()) {
             (Some(number), Some(extent)) if number < 0 => {
                 Ok(number_dim(number.saturating_add(extent)))

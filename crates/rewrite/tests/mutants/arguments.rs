@@ -4,7 +4,12 @@
 pub(crate) const ARGUMENTS: &[(&str, &str, &str)] = &[
     ("compare_of_negs", "op.order == CompareOrder::Total", NAN_SIGN),
     ("compare_of_negs", "CompareOrder::Total", NAN_SIGN),
+    ("compare_of_casts", "op.order != CompareOrder::Partial", NAN_OF_CAST),
+    ("compare_of_casts", "CompareOrder::Partial", NAN_OF_CAST),
 ];
+
+const NAN_OF_CAST: &str = "Only NaN of both signs separate it: a cast may give the same NaN for both. Which NaN an op gives is open, so that the check \
+    draws only one.";
 
 const NAN_SIGN: &str = "Only NaN of both signs separate it: `-x` and `-y` are the same NaN, `x` and `y` are not. Which NaN an op gives \
     is open, so that the check draws only one.";
