@@ -176,7 +176,7 @@ fn extract_all(program: &Program, pattern: &PatternGraph) -> (Vec<Match>, Progra
 
 // Extracts each match, runs the function on random inputs, and compares with the definition of the block.
 fn verify_matches(name: &str, program: &Program, pattern: &PatternGraph) -> usize {
-    let (legal, mut after, report) = extract_all(program, pattern);
+    let (legal, after, report) = extract_all(program, pattern);
     assert_eq!(report.calls.len(), legal.len(), "{name}: {}", pattern.name());
     let mut verified = 0;
     for (call, m) in report.calls.iter().zip(&legal) {
