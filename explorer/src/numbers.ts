@@ -202,7 +202,8 @@ function tableSection(table: Table, change: number): HTMLElement {
     h("h2", {}, table.title),
     h(
       "div",
-      { class: "table-wrap" },
+      // A table that scrolls is reached by the keyboard.
+      { class: "table-wrap", role: "region", "aria-label": table.title, tabindex: 0 },
       h(
         "table",
         {},

@@ -277,7 +277,8 @@ def _hide_fields(cls: type) -> None:
         type.__setattr__(cls, "__new__", staticmethod(new))
     shown = [name for name, spec in specs.items() if spec.repr]
     # A `repr` that the user wrote, here or in a base class, stays.
-    is_generated = cls.__repr__ is Node.__repr__ or getattr(cls.__repr__, "_is_generated", False)
+    inherited: Any = cls.__repr__
+    is_generated = inherited is Node.__repr__ or getattr(inherited, "_is_generated", False)
     if len(shown) < len(specs) and is_generated:
 
         def show(self: Any) -> str:
