@@ -45,6 +45,8 @@ struct Inliner<'a> {
     added_imports: Vec<OperatorSet>,
     /// All names of values of the model.
     taken: HashSet<Text, FxBuildHasher>,
+    /// The number to try next for each name that was taken: many calls may have one label.
+    next_numbers: HashMap<String, usize, FxBuildHasher>,
     nodes: usize,
     max_nodes: usize,
     /// The calls that were replaced, and those that stay.
@@ -77,6 +79,7 @@ impl<'a> Inliner<'a> {
                 .collect(),
             added_imports: Vec::new(),
             taken,
+            next_numbers: HashMap::default(),
             nodes: 0,
             max_nodes: nodes.saturating_mul(MAX_GROWTH).max(MIN_LIMIT),
             calls: 0,
@@ -217,10 +220,15 @@ impl<'a> Inliner<'a> {
         if !names.contains_key(name) {
             let base = format!("{}_{name}", scope.label);
             let mut fresh = Text::from(base.as_str());
-            let mut number = 1;
-            while !self.taken.insert(fresh.clone()) {
-                fresh = format!("{base}_{number}").into();
-                number += 1;
+            if !self.taken.insert(fresh.clone()) {
+                let number = self.next_numbers.entry(base.clone()).or_insert(1);
+                loop {
+                    fresh = format!("{base}_{number}").into();
+                    *number += 1;
+                    if self.taken.insert(fresh.clone()) {
+                        break;
+                    }
+                }
             }
             names.insert(name.clone(), fresh);
         }

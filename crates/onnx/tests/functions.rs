@@ -2,7 +2,7 @@
 
 use sapwood_onnx::{
     Attribute, AttributeValue, ElementType, ExternalData, Function, Graph, Model, ModelEdits, Node,
-    OperatorSet, Text, Type, ValueInfo, read, registry, to_model, to_program, write,
+    OperatorSet, Text, Type, ValueInfo, read, registry, to_model, to_program, verify, write,
 };
 use sapwood_ptir::eval::{self, DataType, RunOptions, Tensor, Value};
 
@@ -174,4 +174,30 @@ fn functions_that_would_be_too_large_stay() {
     }
     let kept = inlined(&model);
     assert_eq!(kept.functions.len(), 42);
+}
+
+#[test]
+fn many_calls_may_have_one_name() {
+    // A search for a free name that starts anew for each call would not finish.
+    const CALLS: usize = 60_000;
+    let mut model = with_functions(17);
+    let body = vec![node("Add", &["x", "x"], &["t"], vec![]), node("Neg", &["t"], &["y"], vec![])];
+    model.functions = vec![function("negated", &["x"], &["y"], 17, body)];
+    let name = |i: usize| if i == 0 { "a".to_owned() } else { format!("v{i}") };
+    let calls = (0..CALLS).map(|i| Node {
+        name: Some("same".into()),
+        ..call("negated", &[&name(i)], &[&name(i + 1)], vec![])
+    });
+    let graph = Graph {
+        name: Some("main".into()),
+        node: calls.collect(),
+        input: vec![info("a", &[2])],
+        output: vec![info(&name(CALLS), &[2])],
+        ..Graph::default()
+    };
+    model.graph = Some(graph.into());
+    let model = inlined(&model);
+    assert!(model.functions.is_empty());
+    assert!(verify(&model).is_empty(), "{}", verify(&model));
+    assert_eq!(model.graph.unwrap().node.len(), 2 * CALLS);
 }
