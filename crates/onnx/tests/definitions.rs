@@ -389,3 +389,77 @@ fn older_opsets_get_axes_that_count_from_the_start() {
     assert!(message.contains("before opset 11"), "{message}");
     assert!(gather.write(11).is_ok());
 }
+
+#[test]
+fn other_opsets_get_the_meaning_of_defaults_and_only_words_that_they_have() {
+    let mode = "coordinate_transformation_mode";
+    let word = |node: &Node| -> Option<String> {
+        let is_it = |a: &&Attribute| a.name.as_ref().and_then(|n| n.as_str()) == Some(mode);
+        match node.attribute.iter().find(is_it)?.value.as_ref()? {
+            AttributeValue::String(text) => String::from_utf8(text.to_vec()).ok(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let align = |opset, attributes| {
+        let inputs = vec![singles(&[1, 1, 4, 4], &[1.0; 16])];
+        let constants = vec![singles(&[1, 4], &[0.0, 0.0, 2.0, 2.0]), longs(&[1], &[0])];
+        One { attributes, constants, ..One::new("RoiAlign", opset, inputs) }
+    };
+    // The default since opset 16 is not what older ones do.
+    assert_eq!(word(&align(10, vec![]).write(16).unwrap()).as_deref(), Some("output_half_pixel"));
+    assert_eq!(word(&align(16, vec![text(mode, "output_half_pixel")]).write(10).unwrap()), None);
+    for attributes in [vec![], vec![text(mode, "half_pixel")]] {
+        let message = align(16, attributes).write(10).unwrap_err();
+        assert!(message.contains("always `output_half_pixel`"), "{message}");
+    }
+
+    let refused = |one: One, opset, with: &str| {
+        let message = one.write(opset).unwrap_err();
+        assert!(message.contains(with), "{message}");
+    };
+    let pad = || One {
+        attributes: vec![text("mode", "wrap")],
+        constants: vec![longs(&[2], &[1, 1])],
+        ..One::new("Pad", 21, vec![singles(&[3], &[1.0; 3])])
+    };
+    assert!(pad().write(19).is_ok());
+    refused(pad(), 18, "opset 18 does not have its `mode` `wrap`");
+    let scatter = || One {
+        attributes: vec![text("reduction", "max")],
+        constants: vec![longs(&[1, 1], &[1]), singles(&[1], &[5.0])],
+        ..One::new("ScatterND", 21, vec![singles(&[3], &[1.0; 3])])
+    };
+    assert!(scatter().write(18).is_ok());
+    refused(scatter(), 16, "opset 16 does not have its `reduction` `max`");
+    let words = || Tensor {
+        data_type: Some(ElementType::String.code()),
+        dims: vec![1],
+        ..Tensor::default()
+    };
+    assert!(One::new("Equal", 21, vec![words(), words()]).write(19).is_ok());
+    refused(
+        One::new("Equal", 21, vec![words(), words()]),
+        18,
+        "it works on tensors of numbers only",
+    );
+    // Version 11 of `Resize` has empty tensors for inputs that later ones leave out.
+    let resize = One {
+        constants: vec![tensor(ElementType::Float, &[0], &[0.0f32; 0]), singles(&[1], &[2.0])],
+        ..One::new("Resize", 19, vec![singles(&[2], &[1.0, 2.0])])
+    };
+    let mut model = resize.model();
+    model.graph.as_mut().unwrap().node[0].input[1] = "".into();
+    let module = to_program(model, ExternalData::default(), &registry()).unwrap();
+    let model = to_model(&module.program, Some(&module.source), Some(11)).unwrap();
+    assert!(model.graph.unwrap().node[0].input.iter().all(|name| !name.is_empty()));
+    let leaky = |slope: &[f32]| {
+        let slope = singles(&[slope.len() as i64], slope);
+        One {
+            constants: vec![slope],
+            ..One::new("PRelu", 6, vec![singles(&[1, 2, 2], &[-1.0; 4])])
+        }
+    };
+    refused(leaky(&[2.0, 3.0]), 9, "version 7 of it changed its meaning");
+    // One slope per channel.
+    assert_eq!(leaky(&[2.0, 3.0]).run::<f32>().unwrap(), [-2.0, -2.0, -3.0, -3.0]);
+}

@@ -207,7 +207,11 @@ pub(super) fn leaky_relu<'b>(cx: &Cx<'b>) -> V<'b> {
 }
 
 pub(super) fn prelu<'b>(cx: &Cx<'b>) -> V<'b> {
-    let (x, slope) = (cx.x(0), cx.x(1));
+    let (x, mut slope) = (cx.x(0), cx.x(1));
+    // In the first versions, a vector has one slope per channel.
+    if cx.since() < 7 && slope.rank() == 1 && x.rank() > 2 {
+        slope = slope.unsqueeze(&(1..x.rank() - 1).collect::<Vec<_>>());
+    }
     is_negative(x).select(slope * x, x)
 }
 

@@ -7,7 +7,7 @@ use sapwood_ptir::{InstId, TensorLiteral};
 
 use super::graph::GraphWriter;
 use crate::lower::{floats_of, ints_of};
-use crate::ops::OpSchema;
+use crate::ops::{OpSchema, Presence};
 use crate::{Attribute, AttributeValue, Node, Text};
 
 /// An attribute that became an input.
@@ -74,14 +74,35 @@ const CHANGED: &[(&str, i64)] = &[
     ("DFT", 20),
     ("GridSample", 20),
     ("GroupNormalization", 21),
+    ("PRelu", 7),
     ("Resize", 11),
     ("Scan", 9),
     ("Upsample", 9),
 ];
 
+/// An attribute whose default is not what the op did before it had the attribute.
+struct Implied {
+    op: &'static str,
+    /// The first version that has the attribute.
+    since: i64,
+    attribute: &'static str,
+    /// The word that means what the op did before.
+    before: &'static str,
+}
+
+const IMPLIED: &[Implied] = &[Implied {
+    op: "RoiAlign",
+    since: 16,
+    attribute: "coordinate_transformation_mode",
+    before: "output_half_pixel",
+}];
+
 /// Ops that worked on a matrix until this version, and on an axis since.
 const ON_MATRICES: &[&str] = &["Softmax", "LogSoftmax", "Hardmax"];
 const ON_AN_AXIS_SINCE: i64 = 13;
+
+/// The version whose `Resize` needs the regions and the scales.
+const RESIZE_NEEDS_ALL: i64 = 11;
 
 /// The first version whose `Split` needs the number of its results.
 const SPLIT_COUNTS_SINCE: i64 = 18;
@@ -121,8 +142,20 @@ impl GraphWriter<'_> {
         if from.name == "Split" && is_crossed(SPLIT_COUNTS_SINCE) {
             self.convert_split(inst, node, new)?;
         }
+        for row in IMPLIED.iter().filter(|row| row.op == from.name && is_crossed(row.since)) {
+            match old < row.since {
+                true => {
+                    let before = AttributeValue::String(row.before.as_bytes().into());
+                    node.attribute.push(Attribute::new(row.attribute, before));
+                }
+                false => remove_implied(node, row)?,
+            }
+        }
         while node.input.last().is_some_and(Text::is_empty) {
             node.input.pop();
+        }
+        if from.name == "Resize" && new == RESIZE_NEEDS_ALL {
+            self.fill_resize(node);
         }
         check_fits(node, from, to)?;
         // Defaults that differ are written out.
@@ -137,6 +170,20 @@ impl GraphWriter<'_> {
             }
         }
         Ok(())
+    }
+
+    // Where other versions leave inputs out, this one has empty tensors.
+    fn fill_resize(&mut self, node: &mut Node) {
+        for (position, name) in [(1, "roi"), (2, "scales")] {
+            if node.input.len() <= position {
+                node.input.push(Text::default());
+            }
+            if node.input[position].is_empty()
+                && let Ok(literal) = TensorLiteral::from_slice::<f32>(&[0], &[])
+            {
+                node.input[position] = self.constant(name, &literal);
+            }
+        }
     }
 
     // Without sizes, results have equal sizes. Newer versions need their number for that, and the last result may be smaller.
@@ -259,6 +306,22 @@ impl GraphWriter<'_> {
     }
 }
 
+/// Returns whether an attribute has a name and, as its value, a word.
+pub(super) fn has_word(attribute: &Attribute, name: &str, word: &str) -> bool {
+    name_of(attribute) == name
+        && matches!(&attribute.value, Some(AttributeValue::String(text)) if **text == *word.as_bytes())
+}
+
+// Removes an attribute that the older form of an op does not have.
+fn remove_implied(node: &mut Node, row: &Implied) -> Result<(), String> {
+    let Implied { attribute: name, before, since, .. } = row;
+    if !node.attribute.iter().any(|a| has_word(a, name, before)) {
+        return Err(format!("before version {since}, its `{name}` is always `{before}`"));
+    }
+    node.attribute.retain(|a| name_of(a) != *name);
+    Ok(())
+}
+
 // Checks that the other form has all inputs, outputs and attributes that a node uses.
 fn check_fits(node: &mut Node, from: &OpSchema, to: &OpSchema) -> Result<(), String> {
     let version = to.versions[0];
@@ -267,6 +330,14 @@ fn check_fits(node: &mut Node, from: &OpSchema, to: &OpSchema) -> Result<(), Str
     if found < least || found > most {
         let count = sapwood_types::counted(found, "input");
         return Err(format!("it has {count}, which version {version} does not take"));
+    }
+    let missing = to
+        .inputs
+        .iter()
+        .zip(&node.input)
+        .find(|(row, name)| row.presence == Presence::Required && name.is_empty());
+    if let Some((row, _)) = missing {
+        return Err(format!("version {version} needs its input `{}`", row.name));
     }
     let (_, most) = to.output_count();
     if node.output.len() > most {

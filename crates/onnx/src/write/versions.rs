@@ -1,7 +1,10 @@
-//! Checks that a version of the operator set has the element types, the broadcasts and the negative axes of a node.
+//! Checks that a version of the operator set has the element types, the broadcasts, the words and the negative axes of a node.
+
+use std::ops::Range;
 
 use sapwood_ptir::{InstId, ValueId};
 
+use super::convert::has_word;
 use super::graph::GraphWriter;
 use crate::lower::ints_of;
 use crate::ops::{self, input_types};
@@ -12,6 +15,20 @@ const BROADCAST_SINCE: &[(&str, i64)] = &[("Max", 8), ("Mean", 8), ("Min", 8), (
 
 /// Ops whose operands had the same element type before a version.
 const MIXED_TYPES_SINCE: &[(&str, i64)] = &[("Pow", 12)];
+
+/// Ops that work on other values than tensors of numbers, such as strings and sequences, since a version.
+const OTHER_VALUES_SINCE: &[(&str, i64)] = &[("Equal", 19), ("Identity", 14)];
+
+/// Words that an attribute has only in some operator sets: op, attribute, word, and these sets.
+const WORDS: &[(&str, &str, &str, Range<i64>)] = &[
+    ("Pad", "mode", "wrap", 19..i64::MAX),
+    ("Resize", "coordinate_transformation_mode", "half_pixel_symmetric", 19..i64::MAX),
+    ("Resize", "coordinate_transformation_mode", "tf_half_pixel_for_nn", 11..13),
+    ("ScatterElements", "reduction", "max", 18..i64::MAX),
+    ("ScatterElements", "reduction", "min", 18..i64::MAX),
+    ("ScatterND", "reduction", "max", 18..i64::MAX),
+    ("ScatterND", "reduction", "min", 18..i64::MAX),
+];
 
 /// The version from which axes and indices may count from the end, for most ops.
 const NEGATIVE_SINCE: i64 = 11;
@@ -46,7 +63,18 @@ impl GraphWriter<'_> {
                 return Err(format!("opset {opset} does not have it on {dtype}"));
             }
         }
+        for (_, name, word, opsets) in WORDS.iter().filter(|row| row.0 == op) {
+            let is_used = node.attribute.iter().any(|a| has_word(a, name, word));
+            if is_used && !opsets.contains(&opset) {
+                return Err(format!("opset {opset} does not have its `{name}` `{word}`"));
+            }
+        }
         let given: Vec<ValueId> = values.into_iter().flatten().collect();
+        if let Some(since) = crosses(OTHER_VALUES_SINCE, op, opset)
+            && given.iter().any(|&v| self.dtype(v).is_none())
+        {
+            return Err(format!("before opset {since}, it works on tensors of numbers only"));
+        }
         if let Some(since) = crosses(MIXED_TYPES_SINCE, op, opset)
             && given.windows(2).any(|pair| self.dtype(pair[0]) != self.dtype(pair[1]))
         {
