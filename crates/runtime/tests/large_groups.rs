@@ -45,6 +45,26 @@ fn splats_of_any_size_stay_splats() {
 }
 
 #[test]
+fn the_memory_of_many_branches_is_predicted_in_linear_time() {
+    // Each branch copies the predicted state. If that grew with the steps before, this would not finish.
+    const BRANCHES: usize = 60_000;
+    let mut text = String::from("ptir 1 func @f(%p: bool[], %x0: f32[100]) -> f32[100] {\n");
+    for i in 0..BRANCHES {
+        text += &format!(
+            "%r{i} = reverse %x{i} {{axes = [0]}} : f32[100]\n\
+             %x{} = cond %p () {{ %a{i} = reverse %r{i} {{axes = [0]}} : f32[100] yield %a{i} }} () {{ \
+             %b{i} = concat %r{i} {{axis = 0}} : f32[100] yield %b{i} }} : f32[100]\n",
+            i + 1
+        );
+    }
+    text += &format!("return %x{BRANCHES} }}");
+    let program = sapwood_ptir::parse(&text).unwrap_or_else(|problems| panic!("{problems}"));
+    let elements: Vec<f32> = (0..100).map(|i| i as f32).collect();
+    let x = Tensor::new(eval::DataType::F32, [100], elements).into();
+    assert!(check_predicted_peak(&program, &[Tensor::scalar(true).into(), x]));
+}
+
+#[test]
 fn values_with_any_number_of_names_and_copies_agree() {
     let rest = |n: usize, ty: &str, define: &str| -> String {
         let views: String = (0..n).map(|i| format!("%r{i} = {define} : {ty}[8, 4]\n")).collect();

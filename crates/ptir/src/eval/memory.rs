@@ -118,6 +118,8 @@ struct HeldBuffer {
 #[derive(Clone, Default)]
 struct MemoryState {
     buffers: Vec<HeldBuffer>,
+    // The buffers without owners, which are used again: a branch copies the state, whose size must not grow with the steps before.
+    free: Vec<usize>,
     frames: Vec<Vec<Option<Held>>>,
     live: u64,
 }
@@ -129,8 +131,17 @@ impl MemoryState {
             return Held::Splat(dtype, len);
         }
         let buffer = HeldBuffer { owners, bytes: bytes(dtype, len), counted: false };
-        self.buffers.push(buffer);
-        Held::Dense(self.buffers.len() - 1, dtype, len)
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.buffers[place] = buffer;
+                place
+            }
+            None => {
+                self.buffers.push(buffer);
+                self.buffers.len() - 1
+            }
+        };
+        Held::Dense(place, dtype, len)
     }
 
     // Returns a value that also has an owner outside of the run.
@@ -163,11 +174,14 @@ impl MemoryState {
 
     fn release(&mut self, held: &Held) {
         match held {
-            Held::Dense(buffer, ..) => {
-                let buffer = &mut self.buffers[*buffer];
+            &Held::Dense(place, ..) => {
+                let buffer = &mut self.buffers[place];
                 buffer.owners -= 1;
-                if buffer.owners == 0 && buffer.counted {
-                    self.live -= buffer.bytes;
+                if buffer.owners == 0 {
+                    if buffer.counted {
+                        self.live -= buffer.bytes;
+                    }
+                    self.free.push(place);
                 }
             }
             Held::Tuple(all) => all.iter().for_each(|held| self.release(held)),
