@@ -521,7 +521,7 @@ fn gather_of_all(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
     let result = rw.function().inst_results(op.root).next()?;
     let gather = VectorGather::of(rw, result)?;
     let is_all = gather.indices.iter().zip(0..).all(|(&index, i)| index == i);
-    (is_all && rw.ty(gather.vector) == rw.result_type()).then_some(gather.vector)
+    (is_all && rw.same_type(gather.vector, result)).then_some(gather.vector)
 }
 
 /// `LSTM(x, …, h, c) = LSTM(x, …)` if the initial states `h` and `c` are zero. `GRU` and `RNN` likewise.

@@ -58,7 +58,7 @@ fn dynamic_slice_of_whole_axis(mut op: DynamicSlice, rw: &mut Rewrite<'_>) -> Op
 ///
 /// Floats: exact.
 fn dynamic_slice_of_all(op: DynamicSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
-    (rw.ty(op.input) == rw.result_type()).then_some(op.input)
+    rw.same_type(op.input, rw.result(0)?).then_some(op.input)
 }
 
 /// `dynamic_slice(dynamic_update_slice(x, u, starts), starts) = u` if the slice is as large as `u`.
@@ -66,7 +66,7 @@ fn dynamic_slice_of_all(op: DynamicSlice, rw: &mut Rewrite<'_>) -> Option<Value>
 /// Floats: exact.
 fn dynamic_slice_of_update(op: DynamicSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
     let inner = rw.def::<DynamicUpdateSlice>(op.input)?;
-    let same = inner.starts == op.starts && rw.ty(inner.update) == rw.result_type();
+    let same = inner.starts == op.starts && rw.same_type(inner.update, rw.result(0)?);
     same.then_some(inner.update)
 }
 

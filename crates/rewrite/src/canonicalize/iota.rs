@@ -50,7 +50,9 @@ fn cast_of_iota(op: Cast, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !can_count_to(from.dtype, count) || !can_count_to(ty.dtype, count) {
         return None;
     }
-    rw.emit(Iota { axis: inner.axis, ty: ty.clone().into() })
+    // The result may declare less of its extents, which nothing would tell the iota.
+    let ty = TensorType { dtype: ty.dtype, dims: from.dims.clone() };
+    rw.emit(Iota { axis: inner.axis, ty: ty.into() })
 }
 
 /// `reshape(iota) = iota` if it only adds or removes axes of extent one.

@@ -3,7 +3,7 @@
 use sapwood_ptir::ops::{
     Concat, DynamicUpdateSlice, Iota, Pad, Reshape, Reverse, Slice, Transpose,
 };
-use sapwood_ptir::{Axes, Dim, Int, TensorLiteral, Value, Values};
+use sapwood_ptir::{Axes, Dim, Int, TensorLiteral, TensorType, Value, Values};
 use smallvec::SmallVec;
 
 use super::dynamic::known_start;
@@ -80,7 +80,7 @@ fn emit_slice(rw: &mut Rewrite<'_>, input: Value, ranges: &[SliceRange]) -> Opti
 /// Floats: exact.
 fn slice_of_all(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
     let all = slice_ranges(&op).iter().all(|r| r.start == 0 && (r.step == 1 || r.count <= 1));
-    (all && rw.ty(op.input) == rw.result_type()).then_some(op.input)
+    (all && rw.same_type(op.input, rw.result(0)?)).then_some(op.input)
 }
 
 /// `slice(slice(x)) = slice(x)`.
@@ -229,11 +229,15 @@ fn slice_of_transpose(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
 /// Floats: exact.
 fn slice_of_iota(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
     let inner = rw.def::<Iota>(op.input)?;
-    let range = nonempty_ranges(&op)?[inner.axis.0 as usize];
+    let ranges = nonempty_ranges(&op)?;
+    let range = ranges[inner.axis.0 as usize];
     if range.start != 0 || (range.step != 1 && range.count > 1) {
         return None;
     }
-    rw.emit(Iota { axis: inner.axis, ty: rw.result_tensor()?.clone().into() })
+    // The result may declare less of its extents, which nothing would tell the iota.
+    let dims = ranges.iter().map(|r| u64::try_from(r.count).ok().map(Dim::Known));
+    let ty = TensorType { dtype: rw.dtype(op.input)?, dims: dims.collect::<Option<_>>()? };
+    rw.emit(Iota { axis: inner.axis, ty: ty.into() })
 }
 
 /// `slice(dynamic_update_slice(x, u, starts)) = slice(u)` if it takes only elements of `u`, `slice(x)` if it takes none of them.

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Iota, Reshape};
 use sapwood_ptir::{
-    BodyId, Function, InstId, Op, OpParts, TensorLiteral, TensorType, ValueId, ValueType, Values,
+    BodyId, Dim, Function, InstId, Op, OpParts, TensorLiteral, TensorType, ValueId, ValueType,
+    Values,
 };
 use sapwood_types::DataType;
 use smallvec::{SmallVec, smallvec};
@@ -353,7 +355,37 @@ impl<'a> Rewrite<'a> {
     /// Stages an instruction of any op with one result. Returns `None` and stages nothing if its parts do not fit together or it
     /// has another number of results. An op that the registry lacks has the result types that `parts` gives.
     pub fn emit_parts(&mut self, parts: &OpParts) -> Option<ValueId> {
+        if self.lacks_extents(parts) {
+            return None;
+        }
         self.patch.emit(self.function, parts, &[], Some(1))?.first().copied()
+    }
+
+    // Returns true if a run could not find the extents of a result, because nothing but the root has them: the root may declare less of its dims
+    // than follows from its operands.
+    fn lacks_extents(&self, parts: &OpParts) -> bool {
+        let from_types = [Iota::key(), BroadcastTo::key(), BroadcastInDim::key()];
+        let allowed = match parts.key {
+            key if from_types.contains(&key) => 0,
+            // One extent follows from the number of elements.
+            key if key == Reshape::key() => 1,
+            _ => return false,
+        };
+        let Some(ty) = parts.result_types.first().and_then(ValueType::as_tensor) else {
+            return false;
+        };
+        if ty.dims.iter().all(|dim| dim.known().is_some()) {
+            return false;
+        }
+        let binds = self.effects.binds_dims(self.function, self.root);
+        let operand = parts.operands.first().and_then(|&v| self.tensor(v));
+        let is_given = |dim: &Dim| operand.is_some_and(|operand| operand.dims.contains(dim));
+        let is_free = |dim: &&Dim| match dim {
+            Dim::Known(_) => false,
+            Dim::Unknown => !is_given(dim),
+            Dim::Expr(_) => binds && !is_given(dim),
+        };
+        ty.dims.iter().filter(is_free).count() > allowed
     }
 
     /// Stages an op with any number of results. Returns `None` and stages nothing if its parts do not fit together or it is not
@@ -365,6 +397,9 @@ impl<'a> Rewrite<'a> {
     /// Stages an instruction of any op with any number of results. Returns `None` and stages nothing if its parts do not fit
     /// together.
     pub fn emit_parts_many(&mut self, parts: &OpParts) -> Option<Values> {
+        if self.lacks_extents(parts) {
+            return None;
+        }
         self.patch.emit(self.function, parts, &[], None)
     }
 
