@@ -254,6 +254,68 @@ fn attempts_grow_linearly() {
     }
 }
 
+// Returns branches on one condition and its negation, between other uses of it.
+fn random_branches(rng: &mut Rng) -> Program {
+    let mut text = String::from(
+        "ptir 1\nfunc @f(%c0: bool[], %v0: f32[4], %v1: f32[4]) -> (f32[4], f32[4]) {\n%c1 = not %c0 : bool[]\n",
+    );
+    let count = rng.below(24) + 4;
+    for i in 2..count {
+        let (a, b, c) = (rng.below(i), rng.below(i), rng.below(2));
+        let unary = |rng: &mut Rng| ["exp", "neg", "tanh"][rng.below(3)];
+        let (then, otherwise) = (unary(rng), unary(rng));
+        text += &match rng.below(4) {
+            0 => format!("%v{i} = select %c{c}, %v{a}, %v{b} : f32[4]\n"),
+            1 => format!("%v{i} = sub %v{a}, %v{b} : f32[4]\n"),
+            _ => format!(
+                "%v{i} = cond %c{c} () {{ %t{i} = {then} %v{a} : f32[4] %m{i} = mul %t{i}, %v{b} : f32[4] yield %m{i} }} \
+                 () {{ %o{i} = {otherwise} %v{a} : f32[4] yield %o{i} }} : f32[4]\n"
+            ),
+        };
+    }
+    text += &format!("return %v{}, %v{} }}", count - 1, count - 2);
+    parse(&text).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+#[test]
+fn a_pass_depends_on_the_printed_program_alone() {
+    for seed in 0..u64::from(cases(60, 2_000)) {
+        let before = random_branches(&mut Rng::new(seed));
+        let simplified = optimized(&before, "simplify");
+        // After edits, the uses of values have another order than after parsing.
+        let parsed = parse(&simplified.to_string()).unwrap();
+        let (a, b) = (optimized(&simplified, "optimize"), optimized(&parsed, "optimize"));
+        assert_eq!(a.to_string(), b.to_string(), "{simplified}");
+    }
+}
+
+#[test]
+fn loops_in_loops_take_linear_time() {
+    // A law that looked into the whole nest at each loop would not finish.
+    let depth = cases(20_000, 200_000) as usize;
+    let mut text =
+        String::from("ptir 1\nfunc @f(%x0: f32[4]) -> f32[4] {\n%zero = constant 0 : i32[]\n");
+    for i in 0..depth {
+        text += &format!(
+            "%r{i}, %y{i} = while %zero, %x{i} (%i{i}: i32[], %a{i}: f32[4]) {{\n\
+             %m{i} = compare %i{i}, 3:i32[] {{direction = lt}} : bool[]\nyield %m{i} }} \
+             (%j{i}: i32[], %x{}: f32[4]) {{\n",
+            i + 1
+        );
+    }
+    text += &format!("%y{depth} = exp %x{depth} : f32[4]\n");
+    for i in (0..depth).rev() {
+        text += &format!(
+            "%n{i} = add %j{i}, 1:i32[] : i32[]\nyield %n{i}, %y{} }} : i32[], f32[4]\n",
+            i + 1
+        );
+    }
+    text += "return %y0 }";
+    let program = parse(&text).unwrap_or_else(|problems| panic!("{problems}"));
+    let after = optimized(&program, "optimize");
+    assert_eq!(after.to_string().matches(" = while ").count(), depth);
+}
+
 #[test]
 fn simplify_leaves_work_outside_of_loops() {
     let text = "ptir 1 func @f(%x: f32[10, 10]) -> f32[9, 10] {

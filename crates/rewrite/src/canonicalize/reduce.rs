@@ -4,7 +4,7 @@ use sapwood_ptir::ops::{
     ArgMax, ArgMin, Compare, CompareOrder, Direction, Mul, Or, Pad, Reduce, ReduceMax, ReduceMin,
     Reshape, Reverse, Select, Transpose,
 };
-use sapwood_ptir::{Dim, Function, Op, TensorType, Value, Values};
+use sapwood_ptir::{Dim, Function, Op, TensorType, Use, Value, Values};
 use smallvec::SmallVec;
 
 use super::carried_values::{dependent_yields, narrowed_region};
@@ -364,7 +364,7 @@ fn arg_of_one(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
     rw.filled_like_result(0.0)
 }
 
-/// The maximum number of uses of an operand that are examined for another reduction of it.
+/// The maximum number of uses of an operand among which another reduction of it is looked for.
 const MAX_REDUCED_USES: usize = 8;
 
 /// `reduce_min(x) = y` if `y` is the first result of a `reduce` of `x` that finds the smallest element and its index; also for `reduce_max`.
@@ -380,7 +380,14 @@ fn reduce_beside_arg_reduction(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value>
         return None;
     }
     let neutral = neutral_of_reduction(op.key, rw.dtype(op.input)?)?;
-    f.uses(op.input).take(MAX_REDUCED_USES).find_map(|one| {
+    // The first of them, whatever the order of the uses, which tells how the program was made.
+    let mut uses: SmallVec<[Use; MAX_REDUCED_USES]> =
+        f.uses(op.input).take(MAX_REDUCED_USES + 1).collect();
+    if uses.len() > MAX_REDUCED_USES {
+        return None;
+    }
+    uses.sort_unstable_by_key(|one| f.order_key(one.user));
+    uses.into_iter().find_map(|one| {
         let other = f.view::<Reduce>(one.user)?;
         let mut axes = axis_list(&other.axes);
         axes.sort_unstable();

@@ -1,9 +1,11 @@
 //! Branches: instructions that all branches have in common, and neighbours with one condition.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::ops::{Case, Cond};
-use sapwood_ptir::{BodyId, Effects, Function, InsertPoint, InstId, ValueId};
+use sapwood_ptir::{
+    AttrId, BodyId, Effects, Function, InsertPoint, InstId, OpKey, TypeId, ValueId,
+};
 use smallvec::SmallVec;
 
 use super::invariant::binds_symbols;
@@ -38,7 +40,8 @@ pub(super) const NEIGHBOURING_BRANCHES: &str = "neighbouring_branches";
 /// The number of instructions of a branch that are examined, those in nested regions included.
 const MAX_BRANCH_INSTS: usize = 256;
 
-/// The number of uses of a value among which an equal instruction, or a branch on the same condition, is looked for.
+/// The number of uses of a condition among which another branch on it is looked for. A condition with more uses has its neighbour among the
+/// [`MAX_BRANCH_INSTS`] instructions before the branch. The order of uses tells how the program was made, so that only all of them may decide.
 const MAX_USES: usize = 16;
 
 /// The number of results of merged branches: each merge copies the list.
@@ -70,14 +73,25 @@ impl Pattern for CommonOutOfBranches {
 
     fn match_and_rewrite(&self, root: InstId, rw: &mut ProgramRewriter<'_>) -> bool {
         let regions: SmallVec<[BodyId; 4]> = SmallVec::from_slice(rw.function().regions(root));
-        let Some((&first, others)) = regions.split_first().filter(|(_, rest)| !rest.is_empty())
+        let Some((&first, rest)) = regions.split_first().filter(|(_, rest)| !rest.is_empty())
         else {
             return false;
         };
         let insts: Vec<InstId> = rw.function().body_insts(first).take(MAX_BRANCH_INSTS).collect();
+        let mut others: Vec<BranchIndex> = Vec::new();
         let mut is_changed = false;
         for inst in insts {
-            let Some(equal) = equal_insts(rw.function(), root, inst, others) else { continue };
+            if !may_leave(rw.function(), root, inst) {
+                continue;
+            }
+            // Operands change with each instruction that leaves.
+            if others.is_empty() {
+                others = rest.iter().map(|&body| index_branch(rw.function(), body)).collect();
+            }
+            let key = Computation::of(rw.function(), inst);
+            let equal: Option<SmallVec<[InstId; 4]>> =
+                others.iter().map(|index| index.get(&key).copied()).collect();
+            let Some(equal) = equal else { continue };
             if rw.move_inst(inst, InsertPoint::Before(root)).is_err() {
                 return false;
             }
@@ -85,41 +99,54 @@ impl Pattern for CommonOutOfBranches {
             if !equal.into_iter().all(|other| rw.replace_inst(other, &values).is_ok()) {
                 return false;
             }
+            others.clear();
             is_changed = true;
         }
         is_changed
     }
 }
 
-// Returns the instructions that compute the same in the other branches, if the instruction may leave its branch and all others have one.
-fn equal_insts(
-    f: &Function,
-    root: InstId,
-    inst: InstId,
-    others: &[BodyId],
-) -> Option<SmallVec<[InstId; 4]>> {
-    let &operand = f.operands(inst).first()?;
-    let is_movable = f.regions(inst).is_empty()
+/// Everything that the results of an instruction without regions depend on.
+#[derive(PartialEq, Eq, Hash)]
+struct Computation {
+    key: OpKey,
+    attrs: AttrId,
+    operands: SmallVec<[ValueId; 4]>,
+    types: SmallVec<[TypeId; 2]>,
+}
+
+impl Computation {
+    fn of(f: &Function, inst: InstId) -> Self {
+        Self {
+            key: f.op_key(inst),
+            attrs: f.attr_id(inst),
+            operands: SmallVec::from_slice(f.operands(inst)),
+            types: f.inst_results(inst).map(|v| f.type_id(v)).collect(),
+        }
+    }
+}
+
+type BranchIndex = HashMap<Computation, InstId, FxBuildHasher>;
+
+// Returns the first instruction of each computation in a branch.
+fn index_branch(f: &Function, body: BodyId) -> BranchIndex {
+    let mut index = BranchIndex::default();
+    for inst in f.body_insts(body).take(MAX_BRANCH_INSTS) {
+        if f.regions(inst).is_empty() {
+            index.entry(Computation::of(f, inst)).or_insert(inst);
+        }
+    }
+    index
+}
+
+// Returns true if an instruction may be computed before the branches that contain it.
+fn may_leave(f: &Function, root: InstId, inst: InstId) -> bool {
+    !f.operands(inst).is_empty()
+        && f.regions(inst).is_empty()
         && f.own_effects(inst) == Effects::Pure
         && !f.op_def(inst).is_none_or(|def| def.terminator)
         && f.operands(inst).iter().all(|&value| f.is_available_to(value, root))
-        && !binds_symbols(f, inst);
-    if !is_movable {
-        return None;
-    }
-    let is_equal = |other: InstId| {
-        f.op_key(other) == f.op_key(inst)
-            && f.attr_id(other) == f.attr_id(inst)
-            && f.operands(other) == f.operands(inst)
-            && f.inst_results(other)
-                .map(|v| f.type_id(v))
-                .eq(f.inst_results(inst).map(|v| f.type_id(v)))
-    };
-    let find = |&body: &BodyId| {
-        let mut users = f.uses(operand).take(MAX_USES).map(|one| one.user);
-        users.find(|&user| f.body_of(user) == Some(body) && is_equal(user))
-    };
-    others.iter().map(find).collect()
+        && !binds_symbols(f, inst)
 }
 
 /// `cond(p, f, g), cond(p, h, k) = cond(p, f and h, g and k)`; also for `case`.
@@ -159,8 +186,17 @@ fn merge_into_neighbour(root: InstId, rw: &mut ProgramRewriter<'_>) -> Option<()
             && f.inst_results(inst).len() + f.inst_results(root).len() <= MAX_RESULTS
             && f.is_before(inst, root)
     };
-    let mut users = f.uses(asked).take(MAX_USES).map(|one| one.user);
-    let first = users.find(|&user| is_neighbour(user))?;
+    let users: SmallVec<[InstId; MAX_USES]> =
+        f.uses(asked).take(MAX_USES + 1).map(|one| one.user).collect();
+    // The last one before the root, whatever the order of the uses.
+    let first = match users.len() <= MAX_USES {
+        true => {
+            users.into_iter().filter(|&user| is_neighbour(user)).max_by_key(|&i| f.order_key(i))?
+        }
+        false => std::iter::successors(f.prev_inst(root), |&inst| f.prev_inst(inst))
+            .take(MAX_BRANCH_INSTS)
+            .find(|&inst| is_neighbour(inst))?,
+    };
     if rw.effects.is_ordered(f, root) || !needs_nothing_after(f, root, first) {
         return None;
     }

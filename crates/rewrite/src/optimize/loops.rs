@@ -96,8 +96,11 @@ enum Carry {
 /// Floats: exact; sums and products of floats need fast.
 fn loop_as_batch(op: LoopView, rw: &mut Rewrite<'_>) -> Option<Values> {
     let f = rw.function();
-    let insts = f.body_insts(op.body).take(MAX_LOOP_INSTS + 1).count();
-    if insts > MAX_LOOP_INSTS || rw.is_ordered(op.root) || f.may_stop(op.root) {
+    // Regions in the body are never batched. They are refused before anything looks into them, so that deep loops take linear time.
+    let mut insts = f.body_insts(op.body).take(MAX_LOOP_INSTS + 1);
+    let is_flat = insts.all(|inst| f.regions(inst).is_empty());
+    let is_short = f.body_insts(op.body).nth(MAX_LOOP_INSTS).is_none();
+    if !is_flat || !is_short || rw.is_ordered(op.root) || f.may_stop(op.root) {
         return None;
     }
     let results: Vec<Value> = f.inst_results(op.root).collect();

@@ -67,6 +67,8 @@ fn other_slices(f: &Function, root: InstId, input: Value) -> SmallVec<[InstId; 8
         users.push(one.user);
     }
     users.retain(|&mut user| user != root);
+    // The order of uses tells how the program was made.
+    users.sort_unstable_by_key(|&user| f.order_key(user));
     users
 }
 
