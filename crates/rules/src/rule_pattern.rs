@@ -5,14 +5,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sapwood_ptir::ops::Select;
 use sapwood_ptir::{
-    Attr, AttrKind, Dim, Effects, Function, InstId, Op, OpKey, OpParts, TensorLiteral, TensorType,
-    ValueId, ValueType, Values,
+    Attr, AttrKind, Dim, Effects, Function, InstId, Op, OpDef, OpKey, OpParts, TensorLiteral,
+    TensorType, ValueId, ValueType, Values,
 };
 use sapwood_rewrite::{OpRef, PatternFn, PatternId, PatternSet, Rewrite};
 use sapwood_types::{DataType, Diagnostic, Diagnostics};
 use smallvec::SmallVec;
 
-use crate::graph::{MatchPlan, Number, OpIx, OtherOps, PatternGraph, PatternOperand, ValueSource};
+use crate::graph::{
+    AxesOf, MatchPlan, Number, OpIx, OtherOps, PatternGraph, PatternOperand, ValueSource,
+    from_the_end, has_negative,
+};
 use crate::language::{NewOp, NewOperand, NewValue, Rhs, Rule, resolve_attr};
 use crate::matcher::{Bindings, FindOptions, Search, SearchContext, SearchEnd};
 
@@ -367,6 +370,11 @@ impl RhsEmitter<'_, '_, '_> {
                 Some((_, term)) => match resolve_attr(term, self.f, self.bound)? {
                     // An optional attribute that is absent stays absent.
                     Attr::Unit if row.default == Some(Attr::Unit) => Attr::Unit,
+                    attr if has_negative(&attr) => {
+                        let operands = &parts.operands;
+                        let attr = self.absolute_axes(attr, def, row.name, operands, number, right);
+                        row.kind.coerce(attr)?
+                    }
                     attr => row.kind.coerce(attr)?,
                 },
                 None => match carried.as_ref().and_then(|c| c.get(row.name)) {
@@ -381,6 +389,31 @@ impl RhsEmitter<'_, '_, '_> {
         }
         self.ordered |= def.effects.resolve(def, &parts.attrs) == Effects::Ordered;
         self.emit(&parts)
+    }
+
+    // Returns axes that count from the start, as ops have them.
+    fn absolute_axes(
+        &self,
+        attr: Attr,
+        def: &OpDef,
+        name: &str,
+        operands: &[ValueId],
+        number: usize,
+        right: &Rhs,
+    ) -> Attr {
+        let rank = match AxesOf::attr(name, Some(def)) {
+            Some(AxesOf::Operand(n)) => {
+                operands.get(n).and_then(|&v| self.rw.tensor(v)).map(TensorType::rank)
+            }
+            Some(AxesOf::Result) => self
+                .output_types(number, right)
+                .and_then(|types| types.first()?.as_tensor().map(TensorType::rank)),
+            None => None,
+        };
+        match rank {
+            Some(rank) => from_the_end(&attr, rank),
+            None => attr,
+        }
     }
 
     // Creates the op that a wildcard matched, with its attributes and other operands.

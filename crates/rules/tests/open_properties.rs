@@ -1,9 +1,9 @@
-//! Properties of the matcher on patterns with alternatives, optional ops, wildcards, constants and look-through: its matches are those of
-//! an exhaustive reference, and extraction of them is undone by inlining.
+//! Properties of the matcher on patterns with alternatives, optional ops, wildcards, constants, types, regions, several outputs and
+//! look-through: its matches are those of an exhaustive reference, and extraction of them is undone by inlining.
 
 use std::collections::BTreeMap;
 
-use crate::open_reference::{Expr, Pattern, reference};
+use crate::open_reference::{Expr, Pattern, TYPES, reference};
 use sapwood_ptir::structural::{Mode, first_mismatch};
 use sapwood_ptir::testing::Rng;
 use sapwood_ptir::{InstId, Name, Program, Registry, parse, verify};
@@ -14,30 +14,90 @@ use sapwood_rules::{
 };
 use sapwood_types::Source;
 
-// Random straight-line programs over a few ops, some of which patterns look through.
-fn random_program(rng: &mut Rng) -> Program {
-    let mut values: Vec<String> = vec!["%p".into(), "%q".into()];
-    let mut body = String::new();
-    for n in 0..5 + rng.below(6) {
-        let pick =
-            |rng: &mut Rng| values[values.len() - 1 - rng.below(values.len().min(4))].clone();
-        let (a, b) = (pick(rng), pick(rng));
-        let line = match rng.below(12) {
-            0..3 => format!("add {a}, {b}"),
-            3 | 4 => format!("sub {a}, {b}"),
-            5 | 6 => format!("exp {a}"),
-            7 => format!("neg {a}"),
-            8 | 9 => format!("reshape {a}"),
-            10 => format!("cast {a}"),
-            _ => format!("constant {}", ["1.0", "2.0"][rng.below(2)]),
-        };
-        body += &format!("  %v{n} = {line} : f64[4]\n");
-        values.push(format!("%v{n}"));
+/// The types of values, the first twice as often.
+const SHAPES: [&str; 3] = ["f64[4]", "f64[4]", "f64[2, 2]"];
+
+// Random lines over a few ops, some of which patterns look through, and branches.
+struct Lines<'a> {
+    rng: &'a mut Rng,
+    values: Vec<(String, &'static str)>,
+    count: usize,
+    body: String,
+}
+
+impl Lines<'_> {
+    fn pick(&mut self) -> (String, &'static str) {
+        let recent = self.values.len().min(4);
+        self.values[self.values.len() - 1 - self.rng.below(recent)].clone()
     }
-    let (last, other) = (values.len() - 1, values.len() - 1 - rng.below(3));
+
+    // Returns a value of this type.
+    fn pick_of(&mut self, ty: &str) -> String {
+        let fits: Vec<String> = self
+            .values
+            .iter()
+            .rev()
+            .filter(|(_, own)| *own == ty)
+            .take(4)
+            .map(|v| v.0.clone())
+            .collect();
+        fits[self.rng.below(fits.len())].clone()
+    }
+
+    fn push(&mut self, depth: usize) {
+        let ((a, ty), name) = (self.pick(), format!("%v{}", self.count));
+        self.count += 1;
+        let (line, ty) = match self.rng.below(if depth == 0 { 14 } else { 12 }) {
+            0..3 => (format!("add {a}, {}", self.pick_of(ty)), ty),
+            3 | 4 => (format!("sub {a}, {}", self.pick_of(ty)), ty),
+            5 | 6 => (format!("exp {a}"), ty),
+            7 => (format!("neg {a}"), ty),
+            8 | 9 => (format!("reshape {a}"), SHAPES[self.rng.below(3)]),
+            10 => (format!("cast {a}"), ty),
+            11 => (format!("constant {}", ["1.0", "2.0"][self.rng.below(2)]), ty),
+            _ => (self.branch(ty), ty),
+        };
+        self.body += &format!("  {name} = {line} : {ty}\n");
+        self.values.push((name, ty));
+    }
+
+    fn branch(&mut self, ty: &'static str) -> String {
+        let mut regions = String::new();
+        let outside = std::mem::take(&mut self.body);
+        for _ in 0..2 {
+            let known = self.values.len();
+            for _ in 0..self.rng.below(3) {
+                self.push(1);
+            }
+            // Mostly the last value, so that no instruction is unused.
+            let last =
+                self.values.last().filter(|v| v.1 == ty && self.values.len() > known).cloned();
+            let result = match last {
+                Some((last, _)) => last,
+                None => self.pick_of(ty),
+            };
+            let body = std::mem::take(&mut self.body);
+            regions += &format!(" () {{\n{body}  yield {result}\n}}");
+            self.values.truncate(known);
+        }
+        self.body = outside;
+        format!("cond %b{regions}")
+    }
+}
+
+fn random_program(rng: &mut Rng) -> Program {
+    let inputs = [("%p", SHAPES[0]), ("%r", SHAPES[2]), ("%q", SHAPES[0])];
+    let values: Vec<(String, &str)> = inputs.map(|(name, ty)| (name.to_owned(), ty)).to_vec();
+    let count = 5 + rng.below(6);
+    let mut lines = Lines { rng, values, count: 0, body: String::new() };
+    for _ in 0..count {
+        lines.push(0);
+    }
+    let Lines { rng, values, body, .. } = lines;
+    let (last, other) = (&values[values.len() - 1], &values[values.len() - 1 - rng.below(3)]);
     let text = format!(
-        "ptir 1\nfunc @main(%p: f64[4], %q: f64[4]) -> (f64[4], f64[4]) {{\n{body}  return {}, {}\n}}\n",
-        values[last], values[other]
+        "ptir 1\nfunc @main(%b: bool[], %p: f64[4], %q: f64[4], %r: f64[2, 2]) -> ({}, {}) {{\n{body}  return {}, {}\n}}\n",
+        last.1, other.1, last.0, other.0
     );
     parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
@@ -46,6 +106,7 @@ struct Generator<'a> {
     rng: &'a mut Rng,
     choices: Vec<usize>,
     lets: usize,
+    regions: usize,
 }
 
 impl Generator<'_> {
@@ -79,7 +140,15 @@ impl Generator<'_> {
                 _ => {}
             }
         }
+        if self.regions == 0 && self.rng.below(8) == 0 {
+            return self.branch(depth);
+        }
         self.op(depth)
+    }
+
+    fn branch(&mut self, depth: usize) -> Expr {
+        self.regions += 1;
+        Expr::Cond(Box::new([self.expr(depth - 1), self.expr(depth - 1)]))
     }
 
     fn op(&mut self, depth: usize) -> Expr {
@@ -98,7 +167,7 @@ impl Generator<'_> {
 }
 
 fn random_pattern(rng: &mut Rng) -> Pattern {
-    let mut generator = Generator { rng, choices: Vec::new(), lets: 0 };
+    let mut generator = Generator { rng, choices: Vec::new(), lets: 0, regions: 0 };
     let mut lets = Vec::new();
     for n in 0..generator.rng.below(3) {
         lets.push(generator.expr(1));
@@ -108,6 +177,8 @@ fn random_pattern(rng: &mut Rng) -> Pattern {
         let all = (0..2).map(|_| generator.op(1)).collect();
         generator.choices.push(2);
         Expr::Either(generator.choices.len() - 1, all)
+    } else if generator.regions == 0 && generator.rng.below(4) == 0 {
+        generator.branch(2)
     } else {
         generator.op(2)
     };
@@ -118,7 +189,14 @@ fn random_pattern(rng: &mut Rng) -> Pattern {
         _ => Vec::new(),
     };
     let constants = (0..2).map(|_| (rng.below(3) == 0).then_some(1.0)).collect();
-    Pattern { lets, root, choices, through, constants }
+    let types = [(); 3].map(|()| (rng.below(5) == 0).then(|| rng.below(TYPES.len())));
+    let is_op = |n: &usize| matches!(lets[*n], Expr::Op(..) | Expr::Cond(_));
+    let outputs = (0..lets.len()).filter(is_op).filter(|_| rng.below(2) == 0).collect();
+    let let_types = [0, 1].map(|n| {
+        let typed = lets.get(n).is_some() && is_op(&n) && rng.below(6) == 0;
+        typed.then(|| rng.below(TYPES.len()))
+    });
+    Pattern { lets, root, choices, through, constants, types, let_types, outputs }
 }
 
 fn read(text: &str) -> Option<Vec<PatternGraph>> {
@@ -130,7 +208,8 @@ fn read(text: &str) -> Option<Vec<PatternGraph>> {
 #[test]
 fn open_patterns_are_found_as_the_reference_finds_them() {
     let (mut cases, mut matches, mut illegal, mut extracted) = (0, 0, 0, 0);
-    for seed in 0..u64::from(sapwood_testing::cases(20_000, 600_000)) {
+    let (mut in_regions, mut with_outputs, mut typed, mut optional) = (0, 0, 0, 0);
+    for seed in 0..u64::from(sapwood_testing::cases(60_000, 600_000)) {
         let mut rng = Rng::new(seed ^ 0x09e7);
         let pattern = random_pattern(&mut rng);
         let Some(patterns) = read(&pattern.text()) else { continue };
@@ -149,10 +228,19 @@ fn open_patterns_are_found_as_the_reference_finds_them() {
         let expected = reference(&program.functions()[0], &pattern);
         assert_eq!(got, expected, "{}", text());
         cases += 1;
+        let (written, count) = (pattern.text(), found.matches.len());
+        in_regions += count * usize::from(written.contains("cond("));
+        with_outputs += count * usize::from(!pattern.outputs.is_empty());
+        typed += count * usize::from(written.contains(": [") || written.contains(": f64"));
+        optional += count * usize::from(written.contains("?("));
         extracted += extract_and_undo(&program, &patterns, &text);
     }
-    let enough = cases > 5000 && matches > 5000 && illegal > 300 && extracted > 2000;
-    assert!(enough, "{cases} {matches} {illegal} {extracted}");
+    let enough = cases > 5000 && matches > 20_000 && illegal > 300 && extracted > 2000;
+    let each = [(in_regions, 200), (with_outputs, 30), (typed, 2000), (optional, 2000)];
+    assert!(
+        enough && each.iter().all(|(found, least)| found > least),
+        "{cases} {matches} {illegal} {extracted} {each:?}"
+    );
 }
 
 fn extract_and_undo(

@@ -11,5 +11,6 @@ mod open_reference;
 mod pages;
 mod properties;
 mod reference;
+mod regions_and_types;
 mod whole;
 mod whole_properties;

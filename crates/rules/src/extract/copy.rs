@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use crate::cut_symbols::CutSymbols;
 use crate::graph::{PatternGraph, PatternOperand, constant_insts};
-use crate::matcher::Match;
+use crate::matcher::{Match, nested_in};
 
 /// Builds the function that a match becomes.
 pub(super) fn function_of(
@@ -95,7 +95,10 @@ impl MatchCopier<'_> {
             if !self.by_old.contains_key(&old)
                 && let Some((_, insts)) = constant_insts(&pattern.through, self.f, old)
             {
-                for inst in insts {
+                // Those in regions are copied with the region.
+                let (f, is_matched) = (self.f, |inst| found.ops.contains(&inst));
+                let outside = |i: &InstId| !nested_in(f, f.body_of(*i), is_matched);
+                for inst in insts.into_iter().filter(outside) {
                     let place = InsertPoint::End(self.new.body());
                     let operands = self.f.operands(inst).iter();
                     let operands = operands.filter_map(|v| self.by_old.get(v).copied()).collect();

@@ -24,7 +24,7 @@ pub(crate) use literal::{
 };
 pub(crate) use look_through::{LookThrough, constant_insts};
 pub(crate) use match_plan::{Connection, MatchPlan, MatchStep};
-pub(crate) use shape::{AxesOf, DimTest, ShapeTest, from_the_end};
+pub(crate) use shape::{AxesOf, DimTest, ShapeTest, from_the_end, has_negative};
 
 use crate::language::{Condition, Term};
 

@@ -79,3 +79,12 @@ pub(crate) fn from_the_end(axes: &Attr, rank: usize) -> Attr {
         other => other.clone(),
     }
 }
+
+/// Returns whether an attribute has axes that count from the end.
+pub(crate) fn has_negative(attr: &Attr) -> bool {
+    match attr {
+        Attr::Int(n) => *n < 0,
+        Attr::Ints(list) => list.iter().any(|&n| n < 0),
+        _ => false,
+    }
+}

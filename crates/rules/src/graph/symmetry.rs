@@ -60,6 +60,7 @@ pub(super) fn mark_symmetric_ops(graph: &mut PatternGraph) {
             && op.attrs.iter().all(|a| matches!(a.test, AttrCondition::Is(_)));
         if let (Some(operands), true) = (&operands, plain)
             && uses[op.results[0]] == 1
+            && graph.values[op.results[0]].shape.is_none()
         {
             let result = op.results[0];
             let ty = graph.values[result].ty.as_ref().map_or_else(String::new, ToString::to_string);

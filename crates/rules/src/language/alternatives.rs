@@ -1,8 +1,6 @@
 //! Resolution of alternatives, optional ops, wildcards, ops to look through, constants with names, and types.
 
-use sapwood_ptir::{
-    Attr, AttrKind, EffectRule, Effects, Name, OpDef, OpKey, OperandKind, ResultCount,
-};
+use sapwood_ptir::{AttrKind, EffectRule, Effects, Name, OpDef, OpKey, OperandKind, ResultCount};
 use sapwood_types::{DataType, Diagnostic, Span, counted};
 
 use super::ast::{
@@ -212,7 +210,8 @@ impl RuleResolver<'_> {
         let defined: Vec<ValueIx> = inner.iter().flat_map(|op| op.results.clone()).collect();
         let mut captured = Vec::new();
         let used = inner.iter().flat_map(|op| self.graph.used_by_operands(op));
-        for value in used.chain(regions.iter().flat_map(|r| r.yields.iter().copied())) {
+        let used = used.chain(regions.iter().flat_map(|r| r.yields.iter().copied()));
+        for value in self.graph.without_choices(used) {
             let outer = !own.contains(&value) && !defined.contains(&value);
             let param = matches!(self.graph.values[value].from, ValueSource::Param);
             if outer && param && !captured.contains(&value) {
@@ -347,7 +346,7 @@ impl RuleResolver<'_> {
                 let why = "the other outputs are names that `let` binds";
                 return Err(self.report(expr.span(), why));
             };
-            self.check_always_bound(word, root)?;
+            self.check_output(word, root)?;
             let shared = self.names.get(&word.of).is_some_and(|known| known.shared);
             match self.meaning_of(word) {
                 Some(NameMeaning::Value(value)) if shared => self.graph.outputs.push(value),
@@ -463,17 +462,42 @@ impl RuleResolver<'_> {
         Ok(name)
     }
 
+    // Checks that another output is computed for the first one whatever alternatives are taken. Only the search for a plain pattern also
+    // follows uses.
+    fn check_output(&mut self, word: &Word, root: OpIx) -> Result<(), Reported> {
+        let Some(known) = self.names.get(&word.of) else { return Ok(()) };
+        let graph = &self.graph;
+        let roots = graph.roots.iter().map(|root| root.op);
+        let mut all = roots.chain(graph.roots.is_empty().then_some(root));
+        if graph.is_plain() || all.all(|op| always_bound(graph, op, known.meaning)) {
+            return Ok(());
+        }
+        if graph.choices.is_empty() {
+            let why = format!("the first output is not computed from `{}`", word.of);
+            let help = "with wildcards, types, regions or ops to look through, the other outputs are parts of the first";
+            self.problems.push(Diagnostic::error(word.span, why).with_help(help));
+            return Err(Reported);
+        }
+        Err(self.report_sometimes_bound(word))
+    }
+
     /// Checks that a name is bound whatever alternatives are taken, so that the right side can use it.
     pub(super) fn check_always_bound(&mut self, word: &Word, root: OpIx) -> Result<(), Reported> {
         let Some(known) = self.names.get(&word.of) else { return Ok(()) };
         if self.graph.choices.is_empty() || always_bound(&self.graph, root, known.meaning) {
             return Ok(());
         }
+        Err(self.report_sometimes_bound(word))
+    }
+
+    fn report_sometimes_bound(&mut self, word: &Word) -> Reported {
         let why = format!("`{}` is only bound in some of the alternatives", word.of);
-        let problem = Diagnostic::error(word.span, why);
-        let note = problem.with_note_at(known.span, "here");
-        self.problems.push(note.with_help("bind it in each alternative"));
-        Err(Reported)
+        let mut problem = Diagnostic::error(word.span, why);
+        if let Some(known) = self.names.get(&word.of) {
+            problem = problem.with_note_at(known.span, "here");
+        }
+        self.problems.push(problem.with_help("bind it in each alternative"));
+        Reported
     }
 
     /// Checks that alternatives can be taken in which all names of a condition are bound.
@@ -530,7 +554,9 @@ fn always_bound(graph: &PatternGraph, root: OpIx, name: NameMeaning) -> bool {
     // Values are created after those that they depend on.
     let mut binds = vec![false; graph.values.len()];
     let op_binds = |op: OpIx, binds: &[bool]| {
-        is_in(op) || graph.used_by_operands(&graph.ops[op]).any(|value| binds[value])
+        let data = &graph.ops[op];
+        let yields = data.region_patterns.iter().flat_map(|region| region.yields.iter().copied());
+        is_in(op) || graph.used_by_operands(data).chain(yields).any(|value| binds[value])
     };
     for (value, data) in graph.values.iter().enumerate() {
         binds[value] = is(value)
@@ -549,13 +575,4 @@ fn always_bound(graph: &PatternGraph, root: OpIx, name: NameMeaning) -> bool {
 pub(super) fn is_wildcard(name: &str) -> bool {
     name == "_"
         || name.strip_prefix("op").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()))
-}
-
-/// Returns whether an attribute has axes that count from the end.
-pub(super) fn has_negative(attr: &Attr) -> bool {
-    match attr {
-        Attr::Int(n) => *n < 0,
-        Attr::Ints(list) => list.iter().any(|&n| n < 0),
-        _ => false,
-    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sapwood_ptir::{Attr, Dim, Function, Name};
-use sapwood_types::DataType;
+use sapwood_types::{DataType, Span};
 
 use super::vocabulary::{
     Argument, ArgumentKind, AttrFunction, Predicate, WordArguments, WordPlace,
@@ -38,6 +38,11 @@ impl Condition {
     /// Returns the condition as it is written.
     pub(crate) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Returns the span of the predicate.
+    pub(super) fn span(&self) -> Span {
+        self.place.span
     }
 
     /// Returns the named terms of the arguments, in written order.

@@ -9,6 +9,7 @@ mod parse;
 mod resolve;
 mod rhs;
 mod terms;
+mod type_check;
 mod vocabulary;
 
 use std::collections::HashMap;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sapwood_ptir::{Attr, AttrKind, Name, OpDef, OpKey, OperandKind, Registry, ResultCount};
 use sapwood_types::{DataType, Diagnostic, Diagnostics, Span, counted, did_you_mean};
 
-use super::alternatives::{BranchPath, OpSet, has_negative};
+use super::alternatives::{BranchPath, OpSet};
 use super::ast::{AttrExpr, Expr, OpText, RuleText, Word};
 use super::terms::closest_word;
 use super::vocabulary::{ArgumentKind, Vocabulary};
@@ -13,6 +13,7 @@ use super::{Rule, rhs};
 use crate::graph::{
     AttrCondition, AttrSlot, AttrTest, AxesOf, Connection, Literal, MatchPlan, OpIx, PatternGraph,
     PatternOp, PatternOperand, PatternRoot, PatternValue, ValueIx, ValueSource, check_graph,
+    has_negative,
 };
 
 /// The largest number of results of an op that rules can refer to.

@@ -198,7 +198,15 @@ impl RhsBuilder<'_, '_> {
                 }
                 self.resolver.check_always_bound(word, self.root)?;
                 match self.resolver.meaning_of(word) {
-                    Some(NameMeaning::Value(value)) => Ok(NewValue::Old(value)),
+                    Some(NameMeaning::Value(value)) => {
+                        let graph = &self.resolver.graph;
+                        let is_param = matches!(graph.values[value].from, ValueSource::Param);
+                        if is_param && !graph.params.contains(&value) {
+                            let why = format!("`{}` exists only inside of the region", word.of);
+                            return Err(self.resolver.report(word.span, why));
+                        }
+                        Ok(NewValue::Old(value))
+                    }
                     Some(_) => Err(self
                         .resolver
                         .report(word.span, format!("`{}` is not a value", word.of))),

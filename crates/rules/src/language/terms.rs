@@ -19,6 +19,7 @@ impl RuleResolver<'_> {
                 self.graph.conditions.push(condition);
             }
         }
+        self.check_types_of_left_side();
     }
 
     fn condition(&mut self, text: &ConditionText) -> Result<Condition, Reported> {

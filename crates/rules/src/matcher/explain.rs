@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::{InstId, InstPrinter, Name, Program};
+use sapwood_ptir::{InstId, InstPrinter, Name, Program, ValueId};
 use sapwood_types::Span;
 
 use super::failure_text::FailureExplainer;
@@ -100,6 +100,14 @@ pub(super) struct FailedRoot {
 }
 
 impl FailedRoot {
+    /// Returns the value that is bound to the value of the pattern that the failure is about.
+    pub(super) fn bound_value(&self) -> Option<ValueId> {
+        match self.why {
+            MatchFailure::Type(value) | MatchFailure::InnerInput(value) => self.bound.values[value],
+            _ => None,
+        }
+    }
+
     // Returns the number of ops that were found.
     fn matched(&self, plan: &MatchPlan) -> usize {
         let bound = self.bound.ops.iter().flatten().count();
@@ -181,6 +189,9 @@ fn explain_in_function(
         let step = plan.steps.get(miss.depth);
         let op = match (&miss.why, step) {
             (MatchFailure::NoUser(value), _) => explainer.users_in_pattern(*value).join(" | "),
+            (MatchFailure::Type(value) | MatchFailure::InnerInput(value), _) => {
+                pattern.values[*value].name.clone()
+            }
             (_, None) => "where".into(),
             (_, Some(step)) if step.op < pattern.ops.len() => pattern.show(step.op),
             _ => "|".into(),

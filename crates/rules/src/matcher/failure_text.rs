@@ -40,6 +40,17 @@ impl FailureExplainer<'_, '_> {
         if let MatchFailure::NoUser(value) = miss.why {
             return self.no_user(miss, value);
         }
+        if let (MatchFailure::Type(value) | MatchFailure::InnerInput(value), Some(found)) =
+            (miss.why, miss.bound_value())
+        {
+            if matches!(miss.why, MatchFailure::Type(_)) {
+                return self.wrong_type(value, found, &shown);
+            }
+            let (name, found) = (&pattern.values[value].name, self.names.value(found));
+            return format!(
+                "the input {name} is {found}, which is inside of a region of the match"
+            );
+        }
         let Some(step) = self.plan.steps.get(miss.depth) else { return String::new() };
         if let MatchFailure::Branch(value) = miss.why {
             return self.branch(miss, value, inst);
@@ -79,6 +90,8 @@ impl FailureExplainer<'_, '_> {
             MatchFailure::Condition(_)
             | MatchFailure::Branch(_)
             | MatchFailure::NoUser(_)
+            | MatchFailure::InnerInput(_)
+            | MatchFailure::Type(_)
             | MatchFailure::Regions => String::new(),
         }
     }

@@ -29,6 +29,10 @@ pub(crate) enum MatchFailure {
     Yields(ValueIx),
     /// The second instruction of a region differs from the first, which is the pattern's.
     Region(InstId, InstId),
+    /// This parameter of the pattern is bound to a value in a region of the match.
+    InnerInput(ValueIx),
+    /// All ops were found, but this value of the pattern has another type.
+    Type(ValueIx),
     /// The value is not this value of the pattern, which is one of several alternatives.
     Branch(ValueIx),
     /// The part of the pattern that computes this value was found, but no op of the pattern uses it.

@@ -216,10 +216,18 @@ impl Match {
                     self.operand(f, ix, n).into_iter().for_each(&mut add);
                 }
             }
+            let Some(inst) = self.inst(ix) else { continue };
+            for (region, &body) in op.region_patterns.iter().zip(f.regions(inst)) {
+                let yields = f.terminator(body).map_or(&[][..], |end| f.operands(end));
+                for (_, &constant) in
+                    region.yields.iter().zip(yields).filter(|(v, _)| self.is_literal(pattern, **v))
+                {
+                    add(constant);
+                }
+            }
             if !op.captured.iter().any(|&v| pattern.is_literal(v)) {
                 continue;
             }
-            let Some(inst) = self.inst(ix) else { continue };
             let inner = |b: &sapwood_ptir::BodyId| f.walk_body(*b);
             let inside: Vec<InstId> = f.regions(inst).iter().flat_map(inner).collect();
             let own: HashSet<InstId, FxBuildHasher> = inside.iter().copied().collect();

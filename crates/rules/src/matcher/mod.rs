@@ -18,6 +18,7 @@ pub use explain::{NearMiss, explain};
 pub(crate) use find::{find_disjoint, find_selected};
 pub(crate) use index::FunctionIndex;
 pub use matches::{Exhausted, FindReport, Match, SearchLimit};
+pub(crate) use open::nested_in;
 pub(crate) use pattern_instance::is_instance;
 pub(crate) use search::{Bindings, Search, SearchContext, SearchEnd, attr_at};
 

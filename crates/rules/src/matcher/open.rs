@@ -1,7 +1,7 @@
 //! The parts of the search for patterns that are not plain: alternatives, wildcards, ops to look through, and types with named
 //! dims. The search itself is the same, and all bindings are on its trail.
 
-use sapwood_ptir::{Dim, InstId, ValueId, ValueType};
+use sapwood_ptir::{BodyId, Dim, Function, InstId, ValueDef, ValueId, ValueType};
 use smallvec::SmallVec;
 
 use super::Match;
@@ -117,23 +117,30 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Returns an instruction whose regions have others than those of the pattern. Constants and ops to look through may be there.
+    // Returns an instruction whose regions have others than those of the pattern. Constants and ops to look through may be there.
     #[inline(never)]
-    pub(super) fn uncovered_region(&self) -> Option<InstId> {
+    fn uncovered_region(&self) -> Option<InstId> {
         let (f, pattern) = (self.cx.f, self.pattern);
-        let covered = |inst: InstId| {
-            self.bound.ops.contains(&Some(inst))
-                || f.op_def(inst).is_some_and(|def| def.terminator)
-                || f.value_of(inst).is_some_and(|value| {
-                    is_constant(f, value) || pattern.through.step(f, value).is_some()
-                })
-        };
+        let is_end = |inst: InstId| f.op_def(inst).is_some_and(|def| def.terminator);
+        let is_matched = |inst: InstId| self.bound.ops.contains(&Some(inst)) || is_end(inst);
         let with_regions = pattern.ops.iter().zip(&self.bound.ops);
         let mut with_regions = with_regions.filter(|(op, _)| !op.region_patterns.is_empty());
         with_regions.find_map(|(_, inst)| {
             let inst = (*inst)?;
-            let mut inner = f.regions(inst).iter().flat_map(|&body| f.walk_body(body));
-            (!inner.all(covered)).then_some(inst)
+            let inner = || f.regions(inst).iter().flat_map(|&body| f.walk_body(body));
+            // An instruction to look through must be between others of the match; one that is unused may need other inputs.
+            let between: SmallVec<[InstId; 8]> = inner()
+                .filter(|&i| is_matched(i))
+                .flat_map(|i| f.operands(i))
+                .flat_map(|&v| pattern.through.chain(f, v))
+                .filter_map(|v| Some(pattern.through.step(f, v)?.0))
+                .collect();
+            let covered = |i: InstId| {
+                is_matched(i)
+                    || between.contains(&i)
+                    || f.value_of(i).is_some_and(|value| is_constant(f, value))
+            };
+            (!inner().all(covered)).then_some(inst)
         })
     }
 
@@ -180,16 +187,85 @@ impl Search<'_> {
         let Some(common) = self.pattern.through.nearest_common(f, known, found) else {
             return false;
         };
-        if let Some(shape) = &self.pattern.values[value].shape
-            && !self.shape_fits(shape, f.value_type(common))
-        {
-            return false;
-        }
-        if common != known {
-            self.bound.values[value] = Some(common);
-            self.trail.push(UndoEntry::Rebound(value, known));
-        }
+        self.rebind_value(value, known, common);
         true
+    }
+
+    fn rebind_value(&mut self, value: ValueIx, old: ValueId, new: ValueId) {
+        if new != old {
+            self.bound.values[value] = Some(new);
+            self.trail.push(UndoEntry::Rebound(value, old));
+        }
+    }
+
+    /// Checks the parts of a complete binding that are only decided at its end: the regions, inputs of regions, and the types of values
+    /// behind ops to look through. Returns the failed part and an instruction.
+    #[inline(never)]
+    pub(super) fn finish_open(&mut self) -> Result<(), (Option<InstId>, MatchFailure)> {
+        if let Some(inst) = self.uncovered_region() {
+            return Err((Some(inst), MatchFailure::Regions));
+        }
+        self.bind_inputs_of_regions()?;
+        if self.pattern.through.is_empty() {
+            return Ok(());
+        }
+        let (f, pattern) = (self.cx.f, self.pattern);
+        for (value, data) in pattern.values.iter().enumerate() {
+            if let (Some(shape), Some(bound)) = (&data.shape, self.bound.values[value])
+                && !self.shape_fits(shape, f.value_type(bound))
+            {
+                return Err((self.inst_with(bound), MatchFailure::Type(value)));
+            }
+        }
+        Ok(())
+    }
+
+    // Returns the bound instruction that uses or computes a value, or the root.
+    fn inst_with(&self, value: ValueId) -> Option<InstId> {
+        let f = self.cx.f;
+        let mut bound = self.bound.ops.iter().flatten().copied();
+        let has = |&i: &InstId| f.operands(i).contains(&value) || f.value_of(i) == Some(value);
+        bound.clone().find(has).or_else(|| bound.next_back())
+    }
+
+    // Returns whether an instruction is bound to an op whose regions are patterns.
+    fn is_owner(&self, inst: InstId) -> bool {
+        let mut bound = self.pattern.ops.iter().zip(&self.bound.ops);
+        bound.any(|(op, found)| !op.region_patterns.is_empty() && *found == Some(inst))
+    }
+
+    // Checks that ops of regions are in regions of the match. Binds inputs that are inside of one to the first value outside that they are
+    // computed from by ops to look through.
+    fn bind_inputs_of_regions(&mut self) -> Result<(), (Option<InstId>, MatchFailure)> {
+        let (f, pattern) = (self.cx.f, self.pattern);
+        let is_owner = |inst: InstId| self.is_owner(inst);
+        if !pattern.ops.iter().any(|op| !op.region_patterns.is_empty()) {
+            return Ok(());
+        }
+        let is_inside = |value: ValueId| nested_in(f, body_of_value(f, value), is_owner);
+        // A region that yields a value from outside has no instruction for the op.
+        let mut inner = pattern.ops.iter().zip(&self.bound.ops).filter(|(op, _)| op.in_region);
+        let hoisted = |inst: InstId| !nested_in(f, f.body_of(inst), is_owner);
+        if let Some(inst) = inner.find_map(|(_, inst)| inst.filter(|&i| hoisted(i))) {
+            return Err((Some(inst), MatchFailure::Regions));
+        }
+        let mut moved: SmallVec<[(ValueIx, ValueId, ValueId); 4]> = SmallVec::new();
+        for &param in &pattern.params {
+            let Some(bound) = self.bound.values[param].filter(|&v| is_inside(v)) else { continue };
+            let outside = pattern.through.chain(f, bound).find(|&v| !is_inside(v));
+            let Some(outside) = outside else {
+                return Err((self.inst_with(bound), MatchFailure::InnerInput(param)));
+            };
+            moved.push((param, bound, outside));
+        }
+        let mut lists = self.bound.lists.iter().flatten().flatten();
+        if let Some(&value) = lists.find(|&&v| is_inside(v)) {
+            return Err((self.inst_with(value), MatchFailure::Regions));
+        }
+        for (param, old, new) in moved {
+            self.rebind_value(param, old, new);
+        }
+        Ok(())
     }
 
     #[inline(never)]
@@ -244,16 +320,27 @@ impl Search<'_> {
         if pattern.through.is_empty() {
             return insts;
         }
+        // Instructions in regions belong to the instruction that has the region.
+        let is_owner = |inst: InstId| self.is_owner(inst);
         let mut add = |from: Option<ValueId>, to: ValueIx| {
             let (Some(from), Some(to)) = (from, self.bound.values[to]) else { return };
             for inst in pattern.through.between(f, from, to).into_iter().flatten() {
-                if !insts.contains(&inst) && !self.bound.ops.contains(&Some(inst)) {
+                let known = insts.contains(&inst) || self.bound.ops.contains(&Some(inst));
+                if !known && !nested_in(f, f.body_of(inst), is_owner) {
                     insts.push(inst);
                 }
             }
         };
         for (ix, op) in pattern.ops.iter().enumerate() {
-            let Some(inst) = self.bound.ops[ix].filter(|_| !op.in_region) else { continue };
+            let Some(inst) = self.bound.ops[ix] else { continue };
+            for (region, &own) in op.region_patterns.iter().zip(f.regions(inst)) {
+                let yields = f.terminator(own).map_or(&[][..], |end| f.operands(end));
+                for (&value, &found) in region.yields.iter().zip(yields) {
+                    if !pattern.is_literal(value) {
+                        add(Some(found), value);
+                    }
+                }
+            }
             for (n, operand) in op.operands.iter().enumerate() {
                 let PatternOperand::One(value) = *operand else { continue };
                 if !pattern.is_literal(value) {
@@ -288,4 +375,27 @@ impl Search<'_> {
         }
         places
     }
+}
+
+// Returns the body in which a value is defined.
+fn body_of_value(f: &Function, value: ValueId) -> Option<BodyId> {
+    match f.value_def(value) {
+        ValueDef::Result(inst, _) => f.body_of(inst),
+        ValueDef::Param(body, _) => Some(body),
+    }
+}
+
+/// Returns whether a body is a region of one of these instructions, or in one.
+pub(crate) fn nested_in(
+    f: &Function,
+    mut body: Option<BodyId>,
+    is_owner: impl Fn(InstId) -> bool,
+) -> bool {
+    while let Some(owner) = body.and_then(|b| f.body_owner(b)) {
+        if is_owner(owner) {
+            return true;
+        }
+        body = f.body_of(owner);
+    }
+    false
 }

@@ -243,9 +243,9 @@ impl<'a> Search<'a> {
             return true;
         }
         if self.plan.open
-            && let Some(inst) = self.uncovered_region()
+            && let Err((inst, why)) = self.finish_open()
         {
-            self.record_failure(depth, Some(inst), MatchFailure::Regions);
+            self.record_failure(depth, inst, why);
             return true;
         }
         if let Err(n) = self.check_conditions() {
@@ -457,7 +457,9 @@ impl<'a> Search<'a> {
             }
             _ => {}
         }
+        // A value behind ops to look through may still be rebound, so that its type is compared at the end.
         if let Some(shape) = &data.shape
+            && self.pattern.through.is_empty()
             && !self.shape_fits(shape, f.value_type(found))
         {
             return false;

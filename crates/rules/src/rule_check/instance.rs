@@ -1,19 +1,21 @@
 //! Random instances of the left side of a rule: types, shapes and attributes that fit together.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sapwood_check::{InputGenerator, InputRange};
 use sapwood_ptir::ops::{BroadcastTo, Return};
 use sapwood_ptir::{
-    Attr, AttrKind, Dim, Function, InsertPoint, InstId, Name, Op, OpDef, OpKey, OpParts, Registry,
-    TensorType, ValueId, ValueType, Values,
+    Attr, AttrKind, BodyId, Dim, Function, InsertPoint, InstId, Name, Op, OpDef, OpKey, OpParts,
+    Registry, TensorType, ValueId, ValueType, Values,
 };
 use sapwood_types::{DataType, Rng, Span};
 
 use super::attrs::{random_attr, random_result_type};
 use super::convolution::ConvolutionLayout;
+use super::regions::{OpenRegions, region_owners};
 use crate::graph::{
-    AttrCondition, AttrSlot, AxesOf, Literal, Number, OtherOps, PatternGraph, PatternOp,
+    AttrCondition, AttrSlot, AxesOf, Literal, Number, OpIx, OtherOps, PatternGraph, PatternOp,
     PatternOperand, ValueSource, from_the_end,
 };
 use crate::language::{Condition, Rule};
@@ -120,6 +122,8 @@ impl RuleInstance {
         }
         let dtype = dtypes[random.below(dtypes.len() as u64) as usize];
         let base = with_open_dims(random, &TensorType::new(dtype, shape.iter().copied()), size);
+        let f = Function::new("left", registry.clone());
+        let place = f.body();
         let mut builder = InstanceBuilder {
             pattern,
             registry,
@@ -128,11 +132,14 @@ impl RuleInstance {
             base,
             extents: shape,
             shapes: Vec::new(),
-            f: Function::new("left", registry.clone()),
+            f,
             values: vec![None; pattern.values.len()],
             captures: vec![None; pattern.captures.len()],
             lists: vec![None; pattern.lists.len()],
             branches: Vec::new(),
+            place,
+            owners: region_owners(pattern),
+            regions: BTreeMap::new(),
         };
         let roots: Vec<usize> =
             std::iter::once(rule.root).chain(rule.other_plans.iter().map(|(op, _)| *op)).collect();
@@ -162,21 +169,28 @@ fn with_open_dims(random: &mut InstanceRng, ty: &TensorType, size: u64) -> Tenso
     TensorType { dtype: ty.dtype, dims: ty.dims.iter().enumerate().map(open).collect() }
 }
 
-struct InstanceBuilder<'a> {
-    pattern: &'a PatternGraph,
-    registry: &'a Arc<Registry>,
+/// A builder of an instance.
+pub(super) struct InstanceBuilder<'a> {
+    pub(super) pattern: &'a PatternGraph,
+    pub(super) registry: &'a Arc<Registry>,
     random: &'a mut InstanceRng,
     size: u64,
-    base: TensorType,
+    pub(super) base: TensorType,
     // The extents that the dims of the base have when run.
     extents: Vec<u64>,
     shapes: Vec<Vec<u64>>,
-    f: Function,
-    values: Vec<Option<ValueId>>,
+    pub(super) f: Function,
+    pub(super) values: Vec<Option<ValueId>>,
     captures: Vec<Option<Attr>>,
     lists: Vec<Option<Values>>,
     // The alternatives that were drawn.
     branches: Vec<usize>,
+    /// The body in which instructions are created.
+    pub(super) place: BodyId,
+    /// The op and the number of the region that each op is in.
+    pub(super) owners: Vec<Option<(OpIx, usize)>>,
+    /// The bodies of ops with regions, by op.
+    pub(super) regions: BTreeMap<OpIx, OpenRegions>,
 }
 
 impl InstanceBuilder<'_> {
@@ -191,7 +205,9 @@ impl InstanceBuilder<'_> {
             if std::mem::replace(&mut needed[op], true) {
                 continue;
             }
-            for value in pattern.used_by_operands(&pattern.ops[op]) {
+            let regions = pattern.ops[op].region_patterns.iter();
+            let yields = regions.flat_map(|region| region.yields.iter().copied());
+            for value in pattern.used_by_operands(&pattern.ops[op]).chain(yields) {
                 if let ValueSource::Result(def) = pattern.values[self.drawn(value)].from {
                     open.push(def);
                 }
@@ -200,8 +216,8 @@ impl InstanceBuilder<'_> {
         needed
     }
 
-    // Returns the value that stands for a choice.
-    fn drawn(&self, mut value: usize) -> usize {
+    /// Returns the value that stands for a choice.
+    pub(super) fn drawn(&self, mut value: usize) -> usize {
         while let ValueSource::Choice(choice) = self.pattern.values[value].from {
             value = self.pattern.choices[choice].branches[self.branches[choice]];
         }
@@ -236,9 +252,18 @@ impl InstanceBuilder<'_> {
         let data = &pattern.ops[op];
         let key = self.key_of(op)?;
         let def = self.registry.get(key)?;
-        def.evaluation()?;
+        if def.evaluation().is_none() && def.control.is_none() {
+            return None;
+        }
+        self.enter_body_of(op)?;
         let mut parts = OpParts::new(key);
-        parts.operands = self.operands(op, def)?;
+        parts.operands = match data.region_patterns.is_empty() {
+            true => self.operands(op, def)?,
+            false => {
+                self.open_regions(op)?;
+                self.regions.get(&op)?.operands.clone()
+            }
+        };
         let types: Vec<TensorType> = parts
             .operands
             .iter()
@@ -290,6 +315,7 @@ impl InstanceBuilder<'_> {
             ty.dtype = dtype.unwrap_or(base.dtype);
             parts.result_types.push(ty.into());
         }
+        self.close_regions(op, &mut parts)?;
         let inst = self.append(&parts)?;
         let others =
             data.attrs.iter().map(|a| &a.slot).filter(|s| matches!(s, AttrSlot::Others(_)));
@@ -407,7 +433,8 @@ impl InstanceBuilder<'_> {
         }
     }
 
-    fn operands(&mut self, op: usize, def: &OpDef) -> Option<Values> {
+    /// Draws the operands of an op.
+    pub(super) fn operands(&mut self, op: usize, def: &OpDef) -> Option<Values> {
         let pattern = self.pattern;
         let required_attr = &pattern.ops[op].operands;
         let mut operands = Values::new();
@@ -435,7 +462,7 @@ impl InstanceBuilder<'_> {
                                 let literal = InputGenerator::default()
                                     .tensor(&mut self.random.0, ty.dtype, &shape, InputRange::Any)
                                     .ok()?;
-                                let place = InsertPoint::End(self.f.body());
+                                let place = InsertPoint::End(self.place);
                                 self.f.constant(&literal, place, Span::unknown())
                             }
                             false => self.param(&ty, &pattern.values[value].name)?,
@@ -463,8 +490,8 @@ impl InstanceBuilder<'_> {
         Some(operands)
     }
 
-    // Returns the number that a value of the pattern is; for any constant, one that a condition names or a random one.
-    fn number_of(&mut self, value: usize) -> Option<Number> {
+    /// Returns the number that a value of the pattern is; for any constant, one that a condition names or a random one.
+    pub(super) fn number_of(&mut self, value: usize) -> Option<Number> {
         match self.pattern.values[value].from {
             ValueSource::Literal(Literal::Number(number)) => Some(number),
             ValueSource::Literal(Literal::Any) => {
@@ -479,11 +506,16 @@ impl InstanceBuilder<'_> {
         }
     }
 
-    // Inserts a constant, or a broadcast of one.
-    fn number(&mut self, number: Number, ty: &TensorType, elementwise: bool) -> Option<ValueId> {
+    /// Inserts a constant, or a broadcast of one.
+    pub(super) fn number(
+        &mut self,
+        number: Number,
+        ty: &TensorType,
+        elementwise: bool,
+    ) -> Option<ValueId> {
         let whole = ty.known_shape().filter(|_| elementwise && self.random.below(4) > 0);
         let literal = number.filled(ty.dtype, whole.as_deref().unwrap_or_default())?;
-        let place = InsertPoint::End(self.f.body());
+        let place = InsertPoint::End(self.place);
         let constant = self.f.constant(&literal, place, Span::unknown());
         if !elementwise || whole.is_some() {
             return Some(constant);
@@ -496,10 +528,10 @@ impl InstanceBuilder<'_> {
         self.f.value_of(inst)
     }
 
-    // Appends an instruction, if its parts fit together.
-    fn append(&mut self, parts: &OpParts) -> Option<InstId> {
+    /// Appends an instruction, if its parts fit together.
+    pub(super) fn append(&mut self, parts: &OpParts) -> Option<InstId> {
         let parts = self.f.resolve_parts(parts).ok()?;
-        self.f.insert(InsertPoint::End(self.f.body()), &parts, Span::unknown()).ok()
+        self.f.insert(InsertPoint::End(self.place), &parts, Span::unknown()).ok()
     }
 
     // Returns the type of an operand that is known already and determines the others. In `select` the two branches determine each
@@ -539,7 +571,8 @@ impl InstanceBuilder<'_> {
         Some(values)
     }
 
-    fn param(&mut self, ty: &TensorType, name: &str) -> Option<ValueId> {
+    /// Adds a parameter.
+    pub(super) fn param(&mut self, ty: &TensorType, name: &str) -> Option<ValueId> {
         let own = ty.dims == self.base.dims;
         let extent = |(n, dim): (usize, &Dim)| match dim {
             Dim::Known(extent) => Some(*extent),
@@ -568,9 +601,14 @@ impl InstanceBuilder<'_> {
         if name == "select" && n == 0 {
             return neighbour_type.unwrap_or(&self.base).with_dtype(DataType::Bool);
         }
+        match name {
+            "cond" => return TensorType::scalar(DataType::Bool),
+            "while" if self.random.below(4) > 0 => return TensorType::scalar(self.base.dtype),
+            _ => {}
+        }
         if let Some(neighbour_type) = neighbour_type {
             return match name {
-                "pad" => TensorType::scalar(neighbour_type.dtype),
+                "pad" | "reduce" | "reduce_window" => TensorType::scalar(neighbour_type.dtype),
                 "dot_general" => self.dot_operand_type(neighbour_type, rank),
                 _ => neighbour_type.clone(),
             };
@@ -612,6 +650,7 @@ impl InstanceBuilder<'_> {
         let types: Vec<ValueType> = results.iter().map(|&v| self.f.value_type(v).clone()).collect();
         let mut parts = OpParts::new(Return::key());
         parts.operands = results;
+        self.place = self.f.body();
         self.append(&parts)?;
         self.f.set_result_types(&types);
         sapwood_ptir::verify_function(&self.f).ok()?;

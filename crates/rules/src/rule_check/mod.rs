@@ -3,6 +3,7 @@
 mod attrs;
 mod convolution;
 mod instance;
+mod regions;
 mod simpler_elements;
 
 use std::sync::{Arc, Mutex};
