@@ -6,6 +6,7 @@ import { type Edge, LINE_HEIGHT, type Rect, rowText, smallText } from "./layout"
 import type { EdgeLabelPlaces } from "./labels";
 import { familyClass } from "./palette";
 import { mixBar } from "./shapes";
+import { shortType } from "./sizes";
 import { type Box, type Content, type Item, type Node, foldedSize } from "./tree";
 import type { Badge } from "./view";
 
@@ -13,23 +14,33 @@ import type { Badge } from "./view";
 const LABEL_CHAR = 7.25;
 export const SMALL_CHAR = 6.65;
 
-/** Creates an edge: a line, a wider invisible one for the pointer, and its labels. The sizes are left out where another label is; the tooltip has them. */
-export function edgeElement(edge: Edge, id: string, cls: string, labels: { size: string; operands: string }, places: EdgeLabelPlaces): SVGElement {
+/**
+ * Creates the elements of an edge: a line with a wider invisible one for the pointer, and its labels, which are above all lines. The sizes are left out where another
+ * label is; the tooltip has them.
+ */
+export function edgeElements(edge: Edge, id: string, cls: string, labels: { size: string; operands: string }, places: EdgeLabelPlaces): { line: SVGElement; labels: SVGElement | null } {
   const d = path(edge);
   const [end, middle] = [edge.points.at(-1) as [number, number], middleOf(edge)];
   const before = edge.points.at(-2) as [number, number];
   // The number of the operand is on the side that the line does not come from.
   const aside = before[0] <= end[0] + 1 ? 5 : -5;
   const size = labels.size !== "" && places.take(labels.size, middle[0] + 5, middle[1] + 4);
-  return s(
+  const ends = { "data-from": edge.from, "data-to": edge.to };
+  const line = s(
     "g",
-    { class: `edge${edge.faint ? " faint" : ""}${edge.deep ? " deep" : ""}${cls}`, "data-from": edge.from, "data-to": edge.to },
+    { class: `edge${edge.faint ? " faint" : ""}${edge.deep ? " deep" : ""}${cls}`, ...ends },
     s("path", { class: "hit", d }),
     s("path", { class: "line", d, "marker-end": `url(#${id}-arrow)` }),
     ...edge.ports.map(([x, y]) => s("circle", { class: "port", cx: round(x), cy: round(y), r: 2.6 })),
+  );
+  if (!size && labels.operands === "") return { line, labels: null };
+  const texts = s(
+    "g",
+    { class: "edge-texts", ...ends },
     size ? s("text", { class: "sub edge-label", x: round(middle[0] + 5), y: round(middle[1] + 4) }, labels.size) : null,
     labels.operands ? s("text", { class: `sub edge-label ${aside < 0 ? "end" : ""}`, x: round(end[0] + aside), y: round(end[1] - 5) }, labels.operands) : null,
   );
+  return { line, labels: texts };
 }
 
 // Returns the point in the middle of an edge, from top to bottom.
@@ -89,10 +100,10 @@ export function nodeElement(item: Node, r: Rect, sub: string | null): SVGElement
   );
   const wide = (padding: number, per: number) => Math.floor((r.w - padding) / per);
   if (item.small) {
-    g.append(s("text", { x: r.w / 2, y: 14, class: "label mid" }, short(smallText(item), wide(12, SMALL_CHAR))));
+    g.append(s("text", { x: r.w / 2, y: 14, class: "label mid" }, smallText(item, wide(12, SMALL_CHAR))));
   } else {
     g.append(s("text", { x: r.w / 2, y: 16.5, class: "label mid" }, short(item.label, wide(12, LABEL_CHAR))));
-    if (item.sub) g.append(s("text", { x: r.w / 2, y: 30, class: "sub mid" }, short(sub ?? item.sub, wide(10, SMALL_CHAR))));
+    if (item.sub) g.append(s("text", { x: r.w / 2, y: 30, class: "sub mid" }, sub ? short(sub, wide(10, SMALL_CHAR)) : shortType(item.sub, wide(10, SMALL_CHAR))));
   }
   return g;
 }
@@ -103,7 +114,7 @@ export function rowElement(row: Node, r: Rect, own: boolean): SVGElement {
     "g",
     { class: `node row ${familyClass(row.family)}`, "data-key": row.key, transform: `translate(${round(r.x)},${round(r.y)})`, role: own ? "img" : undefined },
     s("rect", { width: round(r.w), height: r.h, rx: 3 }),
-    s("text", { x: 5, y: 11.6, class: "sub" }, short(rowText(row), Math.floor((r.w - 8) / SMALL_CHAR))),
+    s("text", { x: 5, y: 11.6, class: "sub" }, rowText(row, Math.floor((r.w - 8) / SMALL_CHAR))),
   );
 }
 

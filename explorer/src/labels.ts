@@ -7,14 +7,12 @@ import { SMALL_CHAR } from "./elements";
 import { intersects } from "./geometry";
 import type { Edge, Rect, Scene } from "./layout";
 import { mixText } from "./shapes";
+import { sizeText } from "./sizes";
 import type { Box, Content, Item, Tree } from "./tree";
 
 /** The largest number of differences, and of values, in a tooltip. */
 const MAX_TIP_LINES = 6;
 const MAX_TIP_VALUES = 8;
-
-/** The largest number of characters of an extent on an edge. */
-const MAX_EXTENT = 8;
 
 /** The height of an edge label. */
 const EDGE_LABEL_LINE = 11;
@@ -66,8 +64,8 @@ export function edgeLabels(tree: Tree, edge: Edge): { size: string; operands: st
   const shown = from?.kind === "node" ? (from.inst?.results.length ?? 1) === 1 : from?.what === "params";
   const more = edge.values.length > 1 ? ` +${edge.values.length - 1}` : "";
   const operands = operandsOf(tree, edge.to);
-  // A node with one edge needs no number: its other operands are rows.
-  const edges = operands.filter((v) => !isRow(tree, edge.fn, f.value(v).inst, v));
+  // A node with one edge needs no number: its other operands are rows, or constants in its box.
+  const edges = operands.filter((v) => !isInside(tree, edge.fn, f.value(v).inst, v, edge.to));
   const own = edges.length > 1 ? edge.values.flatMap((v) => slots(operands, v)).sort((a, b) => a - b) : [];
   const size = sizeText(f.value(value).type);
   return { size: shown || size === "" ? "" : `${size}${more}`, operands: short(own.join(","), 12) };
@@ -83,9 +81,9 @@ export function edgeText(tree: Tree, scene: Scene, from: string, to: string): st
   return edge.values.slice(0, MAX_TIP_VALUES).map((v) => `${f.value(v).name}: ${f.value(v).type}${number(v)}`).join("\n");
 }
 
-function isRow(tree: Tree, fn: number, inst: number, value: number): boolean {
+function isInside(tree: Tree, fn: number, inst: number, value: number, user: string): boolean {
   const item = inst >= 0 ? tree.insts[fn]?.get(inst) : tree.params[fn]?.get(value);
-  return item?.kind === "node" && item.host !== null;
+  return item?.parent?.key === user || (item?.kind === "node" && item.host !== null);
 }
 
 function operandsOf(tree: Tree, key: string): number[] {
@@ -94,23 +92,4 @@ function operandsOf(tree: Tree, key: string): number[] {
 
 function slots(operands: number[], value: number): number[] {
   return operands.flatMap((each, n) => (each === value ? [n] : []));
-}
-
-/** Returns the sizes of a type: `2×32×64` for `f32[2, 32, 64]`, a type without sizes as it is, and nothing for a type that is not known. */
-export function sizeText(type: string): string {
-  if (type === "opaque") return "";
-  const sizes = /\[(.+)\]$/.exec(type)?.[1];
-  return short(sizes ? extentsOf(sizes).map((size) => (/[ (]/.test(size) && size.length > MAX_EXTENT ? "…" : short(size, MAX_EXTENT))).join("×") : type, 28);
-}
-
-// Returns the extents in a list; commas in parentheses do not separate.
-function extentsOf(sizes: string): string[] {
-  const extents = [""];
-  let depth = 0;
-  for (const c of sizes.replaceAll(", ", ",")) {
-    depth += c === "(" ? 1 : c === ")" ? -1 : 0;
-    if (c === "," && depth === 0) extents.push("");
-    else extents[extents.length - 1] += c;
-  }
-  return extents;
 }

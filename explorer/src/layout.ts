@@ -1,8 +1,10 @@
 // The layout of a drawing: each open box is laid out separately, its open children as nodes of their size.
 
 import dagre from "@dagrejs/dagre";
+import { short } from "./dom";
 import type { Program } from "./model";
 import { EdgeRouter } from "./route";
+import { shortType } from "./sizes";
 import { type Box, type Item, type Node, type Tree, foldedSize } from "./tree";
 
 export interface Rect {
@@ -252,7 +254,7 @@ function add(edges: Map<string, Link>, key: string, fn: number, value: number): 
 /** Returns the size of an item whose content is hidden. */
 export function sizeOf(item: Item, tree: Tree): [number, number] {
   if (item.kind === "box") {
-    const lines = tree.preview(item);
+    const lines = tree.drawnPreview(item);
     const wide = Math.max(item.label.length * CHAR + 46, foldedSize(item, item).length * SMALL_CHAR + 34, ...lines.map((line) => line.length * SMALL_CHAR + 34), 110);
     return [Math.ceil(Math.min(wide, MAX_FOLDED_WIDTH)), 46 + lines.length * LINE_HEIGHT];
   }
@@ -262,14 +264,18 @@ export function sizeOf(item: Item, tree: Tree): [number, number] {
   return [Math.ceil(Math.min(wide, MAX_NODE_WIDTH)), NODE_HEIGHT + (item.sub === "" ? 0 : SUB_HEIGHT) + item.rows.length * ROW_HEIGHT + (item.rows.length > 0 ? 5 : 0)];
 }
 
-/** Returns the text of a small node: a constant, or a parameter with its type. */
-export function smallText(node: Node): string {
-  return node.inst ? node.label : `${node.label} ${node.sub}`;
+/** Returns the text of a small node, of at most this length: a constant, or a parameter with its type. */
+export function smallText(node: Node, most = Number.POSITIVE_INFINITY): string {
+  return node.inst ? short(node.label, most) : withType(node, most);
 }
 
-/** Returns the text of a row: a constant, or a weight with its type. */
-export function rowText(node: Node): string {
-  return node.small ? smallText(node) : `${node.label} ${node.sub}`;
+/** Returns the text of a row, of at most this length: a constant, or a weight with its type. */
+export function rowText(node: Node, most = Number.POSITIVE_INFINITY): string {
+  return node.small ? smallText(node, most) : withType(node, most);
+}
+
+function withType({ label, sub }: Node, most: number): string {
+  return short(`${label} ${shortType(sub, Math.max(1, most - label.length - 1))}`, most);
 }
 
 /** Returns the rectangle of a row of a node. */
@@ -387,26 +393,41 @@ function straightLine(from: Rect, to: Rect): [number, number][] {
 }
 
 // Returns the layer of each node, as late as its users allow, so that a short chain is next to the end of a long one that it
-// joins. Nodes of a cycle are in layer 0.
+// joins. A chain that ends elsewhere than the longest one is next to its beginning. Nodes of a cycle are in layer 0.
 function layersOf(n: number, ends: [number, number][]): number[] {
-  const sources: number[][] = Array.from({ length: n }, () => []);
-  const waiting = new Array<number>(n).fill(0);
-  for (const [a, b] of ends) {
-    (sources[b] as number[]).push(a);
-    waiting[a] = (waiting[a] as number) + 1;
-  }
+  const [sources, users] = [ends.map(([a, b]): [number, number] => [b, a]), ends].map((pairs) => {
+    const lists: number[][] = Array.from({ length: n }, () => []);
+    for (const [a, b] of pairs) (lists[a] as number[]).push(b);
+    return lists;
+  }) as [number[][], number[][]];
+  const early = new Array<number>(n).fill(0);
+  const order = inOrder(sources, users, (a, b) => (early[b] = Math.max(early[b] as number, (early[a] as number) + 1)));
   const layers = new Array<number>(n).fill(0);
-  const ready: number[] = [];
-  waiting.forEach((count, i) => count === 0 && ready.push(i));
-  for (let at = 0; at < ready.length; at += 1) {
-    const b = ready[at] as number;
-    for (const a of sources[b] as number[]) {
-      layers[a] = Math.min(layers[a] as number, (layers[b] as number) - 1);
-      waiting[a] = (waiting[a] as number) - 1;
-      if (waiting[a] === 0) ready.push(a);
-    }
+  inOrder(users, sources, (b, a) => (layers[a] = Math.min(layers[a] as number, (layers[b] as number) - 1)));
+  const longest = order.reduce((most, i) => Math.max(most, early[i] as number), 0);
+  const joins = new Array<boolean>(n).fill(false);
+  for (const i of [...order].reverse()) joins[i] = early[i] === longest || (users[i] as number[]).some((user) => joins[user]);
+  for (const i of order) {
+    const above = sources[i] as number[];
+    if (!joins[i] && above.length > 0) layers[i] = above.reduce((most, source) => Math.max(most, (layers[source] as number) + 1), Number.NEGATIVE_INFINITY);
   }
   return layers;
+}
+
+// Returns the nodes in an order in which each one is after those in its first list, and visits each edge on the way. Nodes of a cycle are left out.
+function inOrder(before: readonly number[][], after: readonly number[][], visit: (from: number, to: number) => void): number[] {
+  const waiting = before.map((list) => list.length);
+  const order: number[] = [];
+  waiting.forEach((count, i) => count === 0 && order.push(i));
+  for (let at = 0; at < order.length; at += 1) {
+    const from = order[at] as number;
+    for (const to of after[from] as number[]) {
+      visit(from, to);
+      waiting[to] = (waiting[to] as number) - 1;
+      if (waiting[to] === 0) order.push(to);
+    }
+  }
+  return order;
 }
 
 // Keeps the shortest edge of every node that has edges, so that it is placed near a related node.

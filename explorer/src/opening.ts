@@ -1,7 +1,7 @@
 // The boxes that are open at first: as many as fit into the window at a readable size.
 
 import type { Layouter } from "./layout";
-import type { Box, Tree } from "./tree";
+import { type Box, MAX_PREVIEW_LINES, type Tree } from "./tree";
 
 /** The smallest zoom factor at which all text can be read: the smallest text then has nine pixels. */
 export const READABLE_ZOOM = 0.82;
@@ -14,9 +14,14 @@ const MAX_WIDENING = 1.2;
 /** The largest number of instructions of a program whose repetitions and called functions may be open at first. */
 const MAX_SMALL_PROGRAM = 100;
 
-/** Returns the boxes that are open at first in a window of this size: from the outermost to the innermost, those that leave everything readable. */
+/**
+ * Returns the boxes that are open at first in a window of this size: from the outermost to the innermost, those that leave everything readable. If not even the
+ * outermost ones do, folded boxes list less of their content.
+ */
 export function openingBoxes(tree: Tree, layouter: Layouter, width: number, height: number): Set<string> {
   let open = tree.minimallyOpen();
+  tree.previewLines = MAX_PREVIEW_LINES;
+  while (tree.previewLines > 0 && layouter.size(tree, open).h * READABLE_ZOOM > height) tree.previewLines -= 1;
   const small = tree.root.size <= MAX_SMALL_PROGRAM;
   const widest = small ? Number.POSITIVE_INFINITY : layouter.size(tree, open).w * MAX_WIDENING;
   const fits = (boxes: ReadonlySet<string>) => {

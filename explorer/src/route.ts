@@ -21,9 +21,11 @@ export interface Route {
 const CLEARANCE = 5;
 /** The distance of a route from the corners of boxes. */
 const CORNER = 9;
+/** The largest distance from the middle of an item at which a route ends, as a part of its width. */
+const ASIDE = 0.3;
 /** The height of the header of a box, and the width of its text. */
 const HEAD = 26;
-const LABEL = { left: 24, char: 7.2, size: 6.2 };
+const LABEL = { left: 24, char: 7.6, size: 6.2 };
 
 /** The rows of items in a box, from top to bottom. */
 class Rows {
@@ -63,7 +65,8 @@ export class EdgeRouter {
     const [up, down] = separatingBoxes(from, to);
     const [a, b] = [this.place(from), this.place(to)];
     const end: [number, number] = [a.x + a.w / 2, a.y + a.h];
-    const aim = b.x + b.w / 2;
+    // Edges from far to the side arrive beside the middle, where those from above do.
+    const aim = Math.min(Math.max(end[0], b.x + b.w * (0.5 - ASIDE)), b.x + b.w * (0.5 + ASIDE));
     const holes = new GapList(end[0]);
     holes.add({ top: end[1], bottom: this.rowOf(from).bottom, left: end[0], right: end[0] });
     let at: Item = from;

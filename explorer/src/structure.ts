@@ -5,6 +5,7 @@
 
 import { count } from "./dom";
 import type { Func, Inst } from "./model";
+import { scopeOrder } from "./scopeorder";
 import type { Weights } from "./weights";
 
 /** A group of instructions that becomes a box. */
@@ -22,8 +23,10 @@ export const MAX_UNGROUPED_INSTS = 24;
 const MIN_SAVED_TOKENS = 8;
 /** The smallest number of instructions of a repeated block. */
 const MIN_BLOCK_TOKENS = 3;
-/** The smallest number of instructions between two groups that get a box. */
+/** The smallest number of instructions between two groups that get a box, and the same for a body that has more members otherwise. */
 const MIN_RUN_TOKENS = 4;
+const MIN_RUN_OF_MANY = 2;
+const MANY_MEMBERS = 14;
 /** The largest number of instructions without any repetition that are drawn without sections: in a body, and in a block or scope. */
 const MAX_FLAT_TOKENS = 60;
 const MAX_FLAT_BLOCK = 200;
@@ -66,6 +69,9 @@ export function groupBody(f: Func, insts: readonly Inst[], weights: Weights): Me
 }
 
 class Grouping {
+  private readonly insts: readonly Inst[];
+  // The scopes around each instruction; nothing if few instructions have scopes.
+  private readonly paths: string[][] | null;
   private readonly tokens: number[];
   private readonly live: number[];
   private readonly names = new Map<string, number>();
@@ -73,11 +79,12 @@ class Grouping {
   private readonly loose = new Set<number>();
   // The structures of blocks without names, with their numbers, and the groups of them.
   private readonly kinds = new Map<string, number>();
-  private readonly unnamed: { group: Group; kind: number }[] = [];
+  private unnamed: { group: Group; kind: number }[] = [];
+  private minRun = MIN_RUN_TOKENS;
 
   constructor(
     private readonly f: Func,
-    private readonly insts: Inst[],
+    insts: readonly Inst[],
     private readonly weights: Weights,
   ) {
     const at = new Map<number, number>();
@@ -85,15 +92,19 @@ class Grouping {
       const constant = inst.regions.length === 0 && inst.results.length > 0 && inst.operands.every((v) => this.isLoose(v));
       if (constant && inst.family !== "call" && inst.family !== "rng") this.loose.add(inst.id);
     }
+    const paths = scopePaths(insts, this.loose);
+    const order = paths ? scopeOrder(f, insts, paths) : [];
+    this.paths = paths && order.map((n) => paths[n] as string[]);
+    this.insts = paths ? order.map((n) => insts[n] as Inst) : insts;
     let position = 0;
-    this.tokens = insts.map((inst) => {
+    this.tokens = this.insts.map((inst) => {
       if (this.loose.has(inst.id)) return -1;
       const token = this.tokenOf(inst, position, at);
       for (const result of inst.results) at.set(result, position);
       position += 1;
       return token;
     });
-    this.live = liveValues(insts, this.loose);
+    this.live = liveValues(this.insts, this.loose);
   }
 
   private isLoose(value: number): boolean {
@@ -122,12 +133,21 @@ class Grouping {
   }
 
   members(): Member[] {
-    const elements = this.insts.map((inst, n): Element => ({ member: inst, token: this.tokens[n] as number, op: this.opToken(inst), from: n, to: n + 1, size: 1 }));
-    const paths = scopePaths(this.insts, this.tokens);
-    const members = paths ? this.scoped(elements, paths) : this.level(elements, 0);
+    let members = this.grouped();
+    if (members.length > MANY_MEMBERS && members.some((each) => "what" in each)) {
+      this.minRun = MIN_RUN_OF_MANY;
+      this.kinds.clear();
+      this.unnamed = [];
+      members = this.grouped();
+    }
     // Blocks have letters if there are several kinds of them.
     if (this.kinds.size > 1) for (const { group, kind } of this.unnamed) group.label = group.label.replace("block", `block ${letter(kind)}`);
     return members;
+  }
+
+  private grouped(): Member[] {
+    const elements = this.insts.map((inst, n): Element => ({ member: inst, token: this.tokens[n] as number, op: this.opToken(inst), from: n, to: n + 1, size: 1 }));
+    return this.paths ? this.scoped(elements, this.paths) : this.level(elements, 0);
   }
 
   // Groups by scope, innermost first, and finds repetitions on each level.
@@ -284,7 +304,7 @@ class Grouping {
     let run: Element[] = [];
     const close = () => {
       const size = run.filter((each) => each.token >= 0).length;
-      if (size < MIN_RUN_TOKENS) members.push(...run.map((each) => each.member));
+      if (size < this.minRun) members.push(...run.map((each) => each.member));
       else if (size > MAX_FLAT_TOKENS) members.push(...this.sections(run, MAX_FLAT_TOKENS));
       else members.push(this.section(run));
       run = [];
@@ -485,9 +505,10 @@ function constantTree(f: Func, root: number): boolean {
 }
 
 // Returns the scopes around each instruction without those around all, or nothing if few instructions have scopes.
-function scopePaths(insts: readonly Inst[], tokens: readonly number[]): string[][] | null {
+function scopePaths(insts: readonly Inst[], loose: ReadonlySet<number>): string[][] | null {
   const paths = insts.map((inst) => splitScope(inst.scope).slice(0, -1).slice(0, MAX_SCOPE_DEPTH));
-  const own = paths.filter((_, n) => (tokens[n] as number) >= 0);
+  const isLoose = (n: number) => loose.has((insts[n] as Inst).id);
+  const own = paths.filter((_, n) => !isLoose(n));
   const named = own.filter((path) => path.length > 0);
   if (named.length * 2 < own.length) return null;
   let common = 0;
@@ -496,7 +517,7 @@ function scopePaths(insts: readonly Inst[], tokens: readonly number[]): string[]
   // Instructions that only depend on constants, and those without a scope, are where the next instruction is.
   let next: string[] = [];
   for (let n = paths.length - 1; n >= 0; n -= 1) {
-    if ((tokens[n] as number) < 0) paths[n] = next;
+    if (isLoose(n)) paths[n] = next;
     else paths[n] = next = (paths[n] as string[]).slice(common);
   }
   return paths.some((path) => path.length > 0) ? paths : null;

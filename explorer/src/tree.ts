@@ -15,8 +15,8 @@ const MAX_UNFOLD_DEPTH = 40;
 const MAX_FREE_PARAMS = 6;
 /** The largest number of called functions that are not in a box. */
 const MAX_FREE_FUNCTIONS = 2;
-/** The largest number of lines of a folded box that list its content. */
-const MAX_PREVIEW_LINES = 3;
+/** The largest number of lines of a preview. */
+export const MAX_PREVIEW_LINES = 3;
 const PREVIEW_WIDTH = 34;
 /** The families of ops that tell little about a model. */
 const PLAIN_FAMILIES = new Set(["constant", "shape", "binary", "cast", "compare", "other"]);
@@ -87,6 +87,8 @@ export class Tree {
   /** The functions that no other function calls, or all if there is no such function. */
   readonly entries: ReadonlySet<number>;
   private readonly factors: Cost[];
+  /** The largest number of lines of a folded box that list its content. */
+  previewLines = MAX_PREVIEW_LINES;
 
   constructor(readonly program: Program) {
     this.insts = program.functions.map(() => new Map());
@@ -214,6 +216,14 @@ export class Tree {
     const named = (of: Map<string, number>) => [...of].map(([name, n]) => (n > 1 ? `${count(n)} ${name}` : name));
     const frequent = [...plain].filter(([name]) => name !== "return").sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
     return (box.preview = wrapped(counts.size > 1 ? named(counts) : [...named(counts), ...named(new Map(frequent.slice(0, 5)))]));
+  }
+
+  /** Returns the lines of the preview of a box that are drawn in it. */
+  drawnPreview(box: Box): string[] {
+    const lines = this.preview(box);
+    const drawn = lines.slice(0, this.previewLines);
+    if (drawn.length < lines.length && drawn.length > 0) drawn.push(`${(drawn.pop() as string).replace(/( …)?$/, "")} …`);
+    return drawn;
   }
 
   /** Returns the content of each box, or only that part of it which consists of some items. */

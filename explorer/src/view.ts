@@ -2,7 +2,7 @@
 
 import { type Cost, type Heat, heatLevel } from "./cost";
 import { count, h, plural, put, s, short } from "./dom";
-import { SMALL_CHAR, badgeElement, boxElement, edgeElement, foldedElement, nodeElement, rowElement } from "./elements";
+import { SMALL_CHAR, badgeElement, boxElement, edgeElements, foldedElement, nodeElement, rowElement } from "./elements";
 import { extent, holds, intersects, round } from "./geometry";
 import { Layouter, type Rect, type Scene, rowRect } from "./layout";
 import { type Program, definitions, users } from "./model";
@@ -266,7 +266,7 @@ export class GraphView {
     this.drawn = many ? this.window(0.5) : null;
     const near = (r: Rect | undefined) => !!r && (!this.drawn || intersects(r, this.drawn));
     this.elements.clear();
-    const [boxes, edges, nodes] = [s("g"), s("g", { class: "edges" }), s("g")];
+    const [boxes, edges, labels, nodes] = [s("g"), s("g", { class: "edges" }), s("g", { class: "edges" }), s("g")];
     const places = new EdgeLabelPlaces();
     for (const box of this.scene.boxes) places.keepHeader(box, this.scene.places.get(box.key) as Rect);
     const visible = (key: string) => !this.only || this.only.items.has(key);
@@ -277,14 +277,17 @@ export class GraphView {
       const there = !this.only || this.only.edges.has(`${edge.from} ${edge.to}`);
       const ghost = !there && (this.only?.ghosts.has(edge.from) || this.only?.ghosts.has(edge.to));
       if (!there && !(ghost && visible(edge.from) && visible(edge.to))) continue;
-      if (!this.drawn || near(extent(edge))) edges.append(edgeElement(edge, this.id, ghost ? " ghost" : "", edgeLabels(this.tree, edge), places));
+      if (this.drawn && !near(extent(edge))) continue;
+      const drawn = edgeElements(edge, this.id, ghost ? " ghost" : "", edgeLabels(this.tree, edge), places);
+      edges.append(drawn.line);
+      if (drawn.labels) labels.append(drawn.labels);
     }
     for (const node of this.scene.nodes) {
       if (!near(this.scene.places.get(node.key))) continue;
       if (visible(node.key)) nodes.append(this.drawNode(node));
       else if (node.kind === "node") nodes.append(...this.freeRows(node));
     }
-    put(this.world, boxes, edges, nodes);
+    put(this.world, boxes, edges, labels, nodes);
     this.mark();
     this.move();
   }
@@ -320,7 +323,7 @@ export class GraphView {
   private drawNode(item: Item): SVGElement {
     const r = this.scene.places.get(item.key) as Rect;
     const sub = this.heat?.text(this.costOf(item), (r.w - (item.kind === "box" ? 28 : 10)) / SMALL_CHAR) ?? null;
-    if (item.kind === "box") return this.register(item, foldedElement(item, r, this.content(item), this.only ? [] : this.tree.preview(item), sub));
+    if (item.kind === "box") return this.register(item, foldedElement(item, r, this.content(item), this.only ? [] : this.tree.drawnPreview(item), sub));
     const element = this.register(item, nodeElement(item, r, sub));
     item.rows.forEach(({ key, own }, n) => {
       if (this.only && !(this.only.items.has(key) && (own || this.only.edges.has(`${key} ${item.key}`)))) return;
@@ -379,7 +382,7 @@ export class GraphView {
       element.setAttribute("aria-label", this.nameOf(element, this.tree.items.get(key) as Item, badge));
       if (badge) element.append(badgeElement(this.tree.items.get(key) as Item, this.scene.places.get(key) as Rect, badge));
     }
-    for (const edge of this.world.querySelectorAll<SVGElement>(".edge")) {
+    for (const edge of this.world.querySelectorAll<SVGElement>(".edge, .edge-texts")) {
       const { from, to } = edge.dataset;
       edge.classList.toggle("hot", this.selected !== null && (from === this.selected || to === this.selected));
       edge.classList.toggle("dim", this.emphasis !== null && !(this.emphasis.has(from ?? "") && this.emphasis.has(to ?? "")));

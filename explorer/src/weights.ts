@@ -26,7 +26,7 @@ export interface Weights {
   rows: Map<number, WeightRow[]>;
   insts: Set<number>;
   params: Set<number>;
-  /** The constants that only an instruction with regions uses; they are drawn in its box. */
+  /** The constants, and the values computed from them, that only an instruction with regions uses; they are drawn in its box. */
   inside: Map<number, number[]>;
 }
 
@@ -57,14 +57,23 @@ export function weightsOf(f: Func): Weights {
       else weights.params.add(row.value);
     }
   }
-  for (const inst of f.insts.values()) {
-    const users = isConstant(inst) ? inst.results.flatMap((v) => f.usersOf(v)) : [];
-    const [user = -1] = users;
-    if (users.length !== 1 || (f.insts.get(user)?.regions.length ?? 0) === 0) continue;
+  const home = new Map<number, number>();
+  for (const inst of [...f.insts.values()].reverse()) {
+    if (inst.regions.length > 0 || inst.results.length !== 1 || !(isConstant(inst) || (ROW_FAMILIES.has(inst.family) && isLiteral(f, inst, depths)))) continue;
+    const [user = -1, ...others] = inst.results.flatMap((v) => f.usersOf(v));
+    const owner = (f.insts.get(user)?.regions.length ?? 0) > 0 ? user : home.get(user);
+    if (owner === undefined || others.length > 0 || f.insts.get(owner)?.body !== inst.body) continue;
+    home.set(inst.id, owner);
     weights.insts.add(inst.id);
-    weights.inside.set(user, [...(weights.inside.get(user) ?? []), inst.id]);
+    weights.rows.delete(inst.id);
+    weights.inside.set(owner, [inst.id, ...(weights.inside.get(owner) ?? [])]);
   }
   return weights;
+}
+
+// Returns true if an instruction depends on constants alone.
+function isLiteral(f: Func, inst: Inst, depths: ReadonlyMap<number, number>): boolean {
+  return inst.operands.length > 0 && inst.results.every((v) => depths.get(v) === -1) && inst.operands.every((v) => f.value(v).inst >= 0);
 }
 
 export function isConstant(inst: Inst): boolean {

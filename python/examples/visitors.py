@@ -33,7 +33,8 @@ class Fold(Mutator):
                 return ir.ConstInt(left + right, DataType.INT64)
             case ir.Add(left, ir.ConstInt(0)):
                 return left
-        return None
+            case _:
+                return None
 
 
 def first_constant(node: ir.ConstInt) -> Stop[int]:

@@ -93,7 +93,7 @@ class Function:
             pending.extend(other for other in one._resolve() if found.get(other.function.name) is not other)
         functions = [one.function for one in found.values()]
         if self._program is None or not _are_same(self._program[0], functions):
-            program = ir.Program(functions)
+            program = ir.Program(functions, span=functions[0].span)
             ir.verify(program)
             self._program = functions, program
         return self._program[1]

@@ -308,7 +308,7 @@ def test_docs_and_names() -> None:
     assert repr(square) == "<pi.Function square>"
     assert str(square_and_one) == str(square_and_one.program)
     span = square.function.span
-    assert span.filename == __file__
+    assert span.filename == __file__ and square.program.span == span
     assert inspect.getsourcelines(square.__wrapped__)[1] < span.begin_line < span.begin_line + 2
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import sapwood
 from sapwood import ir
 
@@ -49,10 +50,19 @@ if os.environ.get("SAPWOOD_FULL"):
 
     def test_programs_of_users_pass_pyright(tmp_path: Path) -> None:
         """Runs pyright, which needs Node.js, so this is in the second tier."""
-        files = [*EXAMPLES]
         config = tmp_path / "pyrightconfig.json"
-        config.write_text(json.dumps({"include": files, "typeCheckingMode": "strict"}))
-        run("pyright", "--pythonpath", sys.executable, "--project", str(config))
+
+        def check(*files: str | Path) -> None:
+            # Absolute paths would be ignored.
+            include = [os.path.relpath(file, tmp_path) for file in files]
+            config.write_text(json.dumps({"include": include, "typeCheckingMode": "strict"}))
+            run("pyright", "--pythonpath", sys.executable, "--project", str(config))
+
+        check(*EXAMPLES)
+        wrong = tmp_path / "wrong.py"
+        wrong.write_text("from sapwood import ir\n\nir.parse(3)\n")
+        with pytest.raises(AssertionError, match="reportArgumentType"):
+            check(wrong)
 
 
 def test_every_name_is_there() -> None:

@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { blockDifferences } from "../../src/differences";
 import { Layouter } from "../../src/layout";
-import { Program } from "../../src/model";
+import { type Func, type Inst, Program } from "../../src/model";
 import { READABLE_ZOOM, openingBoxes } from "../../src/opening";
+import { scopeOrder } from "../../src/scopeorder";
+import { shortType, sizeText } from "../../src/sizes";
 import { repetitions, splitScope } from "../../src/structure";
 import { type Box, type Item, Tree } from "../../src/tree";
 import { chain, dataOf, file, graphPage, layers, path, repository, sapwood } from "../pages";
@@ -150,4 +152,96 @@ test("a chain without layers is divided into sections", () => {
   const main = boxes(tree, "function")[0] as Box;
   assert.ok(main.children.filter((c) => c.kind === "box").length >= 3);
   assert.ok(labels(main, ["run"]).every((label) => /^ops [\d\u202f]+ to [\d\u202f]+$/.test(label)));
+});
+
+test("a scope is one box although its instructions alternate with others, unless operands go back and forth", () => {
+  const f = (paths: string[], edges: [number, number][]) => {
+    const insts = paths.map((_, n) => ({ id: n, results: [n], regions: [], body: 0 }));
+    const users = new Map<number, number[]>();
+    for (const [from, to] of edges) users.set(from, [...(users.get(from) ?? []), to]);
+    const func = { insts: new Map(insts.map((inst) => [inst.id, inst])), bodies: new Map([[0, { owner: -1 }]]), usersOf: (v: number) => users.get(v) ?? [] };
+    return scopeOrder(func as unknown as Func, insts as unknown as Inst[], paths.map((each) => each.split("/").filter(Boolean)));
+  };
+  // Two branches of one input, and their sum.
+  assert.deepEqual(f(["", "a", "b", "a", "b", ""], [[0, 1], [0, 2], [1, 3], [2, 4], [3, 5], [4, 5]]), [0, 1, 3, 2, 4, 5]);
+  // The same in a scope.
+  assert.deepEqual(f(["m/a", "m/b", "m/a", "m/b", "n"], [[0, 2], [1, 3], [2, 4]]), [0, 2, 1, 3, 4]);
+  // The second part of `a` depends on `b`, which depends on its first part.
+  assert.deepEqual(f(["a", "b", "a", "c", "a"], [[0, 1], [1, 2], [2, 4]]), [3, 0, 1, 2, 4]);
+  // A scope waits for the last of its operands.
+  assert.deepEqual(f(["a", "b", "c", "a"], [[1, 2], [2, 3]]), [1, 2, 0, 3]);
+  // What is in order stays so.
+  assert.deepEqual(f(["a", "a", "", "b", ""], [[0, 4], [1, 3]]), [0, 1, 2, 3, 4]);
+  assert.deepEqual(f([], []), []);
+});
+
+test("random programs with scopes stay in an order of their operands, with each instruction once", () => {
+  let state = 11;
+  const random = (most: number) => ((state = (Math.imul(state, 1103515245) + 12345) >>> 1) >> 8) % most;
+  for (let round = 0; round < 200; round += 1) {
+    const count = 2 + random(40);
+    const paths = Array.from({ length: count }, () => ["", "a", "b", "a/x", "a/y", "b/x"][random(6)] as string);
+    const operands = paths.map((_, n) => (n === 0 ? [] : [random(n), random(n)]));
+    const insts = paths.map((_, n) => ({ id: n, results: [n], regions: [], body: 0 }));
+    const func = { insts: new Map(insts.map((inst) => [inst.id, inst])), bodies: new Map(), usersOf: (v: number) => operands.flatMap((list, n) => (list.includes(v) ? [n] : [])) };
+    const order = scopeOrder(func as unknown as Func, insts as unknown as Inst[], paths.map((each) => each.split("/").filter(Boolean)));
+    assert.deepEqual([...order].sort((a, b) => a - b), paths.map((_, n) => n));
+    const at = new Map(order.map((n, place) => [n, place]));
+    operands.forEach((list, n) => {
+      for (const from of list) assert.ok((at.get(from) as number) < (at.get(n) as number), `${paths.join(" ")}: ${order.join(" ")}`);
+    });
+  }
+});
+
+test("folded boxes list less of their content if the drawing would be too high", () => {
+  const tree = treeOf("low", chain(150));
+  const layouter = new Layouter();
+  openingBoxes(tree, layouter, 1100, 800);
+  const [section] = boxes(tree, "run");
+  const all = tree.preview(section as Box);
+  assert.ok(all.length > 0);
+  assert.deepEqual(tree.drawnPreview(section as Box), all);
+  openingBoxes(tree, layouter, 1100, 20);
+  assert.deepEqual(tree.drawnPreview(section as Box), []);
+  assert.deepEqual(tree.preview(section as Box), all);
+});
+
+test("long symbols in types are short in a drawing", () => {
+  assert.equal(sizeText("f32[?batch, 16, floordiv(?height, 2)]"), "?batch×16×?");
+  assert.equal(sizeText("f32[]"), "f32[]");
+  assert.equal(shortType("f32[?DynamicDimension.0, 3, 48]", 40), "f32[?DynamicDimension.0, 3, 48]");
+  assert.equal(shortType("f32[?DynamicDimension.0, 3, 48]", 20), "f32[?, 3, 48]");
+  assert.equal(shortType("f32[?DynamicDimension.0, 3, 48]", 8), "f32[?, …");
+});
+
+test("values of constants that only a loop uses are in its box", () => {
+  const text = `ptir 1
+func @f(%x: f32[4]) -> f32[4] {
+  %c = constant 0.0 : f32[]
+  %z = broadcast_to %c : f32[4]
+  %n = constant 3 : i32[]
+  %e = exp %x : f32[4]
+  %i, %r, %q = while %n, %z, %e (%a: i32[], %b: f32[4], %d: f32[4]) {
+    %o = constant 0 : i32[]
+    %m = compare %a, %o {direction = gt} : bool[]
+    yield %m
+  } (%g: i32[], %h: f32[4], %k: f32[4]) {
+    %one = constant 1 : i32[]
+    %next = sub %g, %one : i32[]
+    yield %next, %h, %k
+  } : i32[], f32[4], f32[4]
+  %y = add %r, %q : f32[4]
+  return %y
+}
+`;
+  const tree = treeOf("literals", text);
+  const loop = [...tree.items.values()].find((item): item is Box => item.kind === "box" && item.what === "inst") as Box;
+  assert.deepEqual(loop.children.filter((item) => item.kind === "node").map((item) => item.label), ["0.0", "broadcast_to", "3"]);
+  // Only computed values are drawn above the loop.
+  const main = boxes(tree, "function")[0] as Box;
+  assert.deepEqual(main.children.flatMap((item) => (item.kind === "node" && item.inst ? [item.label] : [])), ["exp", "add", "return"]);
+  for (const open of [tree.minimallyOpen(), tree.allOpen().open]) {
+    const scene = new Layouter().scene(tree, open);
+    for (const edge of scene.edges) assert.ok(scene.places.has(edge.from) && scene.places.has(edge.to));
+  }
 });
