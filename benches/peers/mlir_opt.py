@@ -1,4 +1,4 @@
-"""What the scripts that measure mlir-opt 22 (Debian package mlir-22-tools) have in common."""
+"""Helpers of the scripts that measure mlir-opt 22 (Debian package mlir-22-tools)."""
 
 import contextlib
 import re

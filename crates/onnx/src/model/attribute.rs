@@ -78,6 +78,12 @@ coded_enum! {
 }
 
 impl AttributeType {
+    /// Returns ONNX's code of this type.
+    #[must_use]
+    pub const fn code(self) -> i32 {
+        self as i32
+    }
+
     /// Returns the value that an attribute of this type has if the file stores none; `None` if it must be stored.
     #[must_use]
     pub fn zero(self) -> Option<AttributeValue> {

@@ -28,12 +28,6 @@ macro_rules! coded_enum {
                 }
             }
 
-            /// Returns ONNX's code of this variant.
-            #[must_use]
-            pub const fn code(self) -> i32 {
-                self as i32
-            }
-
             /// Returns the name in ONNX's schema.
             #[must_use]
             pub const fn name(self) -> &'static str {

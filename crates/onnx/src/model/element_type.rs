@@ -74,6 +74,12 @@ coded_enum! {
 }
 
 impl ElementType {
+    /// Returns ONNX's code of this type.
+    #[must_use]
+    pub const fn code(self) -> i32 {
+        self as i32
+    }
+
     /// Returns how many bits an element has; `None` for strings.
     #[must_use]
     pub const fn bits(self) -> Option<u32> {
