@@ -7,12 +7,12 @@ says that long, which is less than it takes.
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
+from mlir_opt import find_tool
 from programs import KINDS
 
 OPS = 100_000
@@ -48,9 +48,10 @@ def report(row, command, repeats, n):
 
 
 def main():
-    tool = shutil.which("mlir-opt-22") or shutil.which("mlir-opt")
-    if tool is None:
-        sys.exit("mlir-opt-22 is not installed (Debian package mlir-22-tools)")
+    try:
+        tool = find_tool()
+    except RuntimeError as missing:
+        sys.exit(str(missing))
     with tempfile.TemporaryDirectory() as folder:
         source, output = os.path.join(folder, "in.mlir"), os.path.join(folder, "out.mlir")
         report("start-up", [tool, "--version"], 20, 1)

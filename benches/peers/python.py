@@ -13,28 +13,10 @@ import threading
 import time
 from pathlib import Path
 
-OURS = "--ours" in sys.argv
+from trees import LEVELS, OURS, Leaf, Object, Pair, best, expect, py_class, structural_equal, structural_hash, tree
 
-if OURS:
-    from sapwood.structural import Object, py_class, structural_equal, structural_hash
-else:
-    from tvm_ffi import Object, structural_equal, structural_hash
-    from tvm_ffi.dataclasses import py_class
-
-LEVELS = 20  # a complete binary tree of 2^20 - 1 nodes
 HOOKED = 12
 CALLS = 100_000
-
-
-@py_class("bench.Leaf", structural_eq="tree")
-class Leaf(Object):
-    value: int
-
-
-@py_class("bench.Pair", structural_eq="tree")
-class Pair(Object):
-    left: Object
-    right: Object
 
 
 @py_class("bench.HookedPair", structural_eq="tree")
@@ -52,48 +34,25 @@ class HookedPair(Object):
         return hash_cb(self.right, h, False)
 
 
-def tree(pair, levels, first=0):
-    """Returns a complete binary tree, built depth first, with leaves numbered from the left."""
-    if levels == 1:
-        return Leaf(first)
-    left = tree(pair, levels - 1, first)
-    return pair(left, tree(pair, levels - 1, first + (1 << (levels - 2))))
-
-
-def best(work, repeats=3):
-    """Returns the shortest of a few times in seconds."""
-    times = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - began)
-    return min(times)
-
-
 def emit(row, value, unit, n):
     print(json.dumps({"area": "python", "row": row, "value": value, "unit": unit, "n": n}), flush=True)
-
-
-def expect(truth):
-    if not truth:
-        raise AssertionError("two equal terms are called different")
 
 
 def tree_rows():
     nodes = (1 << LEVELS) - 1
     began = time.perf_counter()
-    a = tree(Pair, LEVELS)
+    a = tree(Leaf, Pair, LEVELS)
     emit("build/py_class", (time.perf_counter() - began) / nodes * 1e6, "µs/node", nodes)
-    b = tree(Pair, LEVELS)
+    b = tree(Leaf, Pair, LEVELS)
     emit("equal/tree", best(lambda: expect(structural_equal(a, b))) / nodes * 1e9, "ns/node", nodes)
     # A computed hash is cached, so that each tree is hashed once. Several trees are measured.
-    trees = iter([a, b, tree(Pair, LEVELS)])
+    trees = iter([a, b, tree(Leaf, Pair, LEVELS)])
     emit("hash/tree", best(lambda: structural_hash(next(trees))) / nodes * 1e9, "ns/node", nodes)
 
 
 def hook_rows():
     nodes = (1 << (HOOKED - 1)) - 1
-    a, b = tree(HookedPair, HOOKED), tree(HookedPair, HOOKED)
+    a, b = tree(Leaf, HookedPair, HOOKED), tree(Leaf, HookedPair, HOOKED)
     emit("equal/hooks", best(lambda: expect(structural_equal(a, b))) / nodes * 1e6, "µs/node", nodes)
     emit("hash/hooks", best(lambda: structural_hash(a)) / nodes * 1e6, "µs/node", nodes)
 
@@ -169,7 +128,7 @@ def visit_rows():
             return TreeLeaf(value=node.value + 1)
 
     nodes = (1 << LEVELS) - 1
-    ours, peer = tree(Pair, LEVELS), peer_tree(LEVELS)
+    ours, peer = tree(Leaf, Pair, LEVELS), peer_tree(LEVELS)
     results = [Sum(), PeerSum()]
     results[0].visit(ours)
     results[1].visit(peer)

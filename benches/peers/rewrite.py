@@ -8,12 +8,12 @@ and with it the larger sizes of that kind.
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 
+from mlir_opt import TIMED, find_tool, program_file, seconds
 from programs import KINDS
 
 SIZES = [("1e4", 10_000, 5), ("1e5", 100_000, 3), ("1e6", 1_000_000, 2)]
@@ -22,16 +22,9 @@ LIMIT_SECONDS = 60
 NOT_COUNTED = ("arith.constant", "tosa.const", "tosa.const_shape", "tosa.tile", "tensor.splat", "func.func", "return")
 
 
-def seconds(report, name):
-    found = re.search(rf"^\s*([0-9.]+) \(\s*[0-9.]+%\)\s+{name}\s*$", report, re.MULTILINE)
-    if not found:
-        raise RuntimeError(f"mlir-opt reports no time for {name}:\n{report[-2000:]}")
-    return float(found.group(1))
-
-
 def run(tool, path, passes, output="/dev/null"):
     """Returns the report and the peak memory in bytes."""
-    command = [tool, "--mlir-disable-threading", "--mlir-timing", "--mlir-timing-display=list", path, "-o", output]
+    command = [tool, *TIMED, path, "-o", output]
     with tempfile.TemporaryFile("w+", encoding="utf-8") as report:
         child = subprocess.Popen([*command, *passes], stdout=subprocess.DEVNULL, stderr=report)
         limit = threading.Timer(LIMIT_SECONDS, child.kill)
@@ -80,19 +73,18 @@ def measure(tool, path, repeats, empty, given_up):
 
 
 def main():
-    tool = shutil.which("mlir-opt-22") or shutil.which("mlir-opt")
-    if tool is None:
-        sys.exit("mlir-opt-22 is not installed (Debian package mlir-22-tools)")
+    try:
+        tool = find_tool()
+    except RuntimeError as missing:
+        sys.exit(str(missing))
     units = {"ops": "ops", "memory": "bytes/node"}
-    with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
-        _, empty = run(tool, file.name, ["--canonicalize", "--cse"])
+    with program_file("") as path:
+        _, empty = run(tool, path, ["--canonicalize", "--cse"])
     for kind, make in KINDS:
         given_up = None
         for size, ops, repeats in SIZES:
-            with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
-                file.write(make(ops))
-                file.flush()
-                for verb, value in measure(tool, file.name, repeats, empty, given_up):
+            with program_file(make(ops)) as path:
+                for verb, value in measure(tool, path, repeats, empty, given_up):
                     row = {"area": "rewrite", "row": f"{verb}/{kind}/{size}"}
                     if isinstance(value, RuntimeError):
                         row["error"] = str(value)

@@ -4,11 +4,10 @@ Prints one JSON line per row, as `benches/README.md` describes. Needs `mlir-opt-
 """
 
 import json
-import re
-import shutil
 import subprocess
 import sys
-import tempfile
+
+from mlir_opt import TIMED, find_tool, program_file, seconds
 
 SIZES = [("1e4", 10_000, 5), ("1e5", 100_000, 3), ("1e6", 1_000_000, 1)]
 LIMIT_SECONDS = 60
@@ -56,31 +55,21 @@ def program(ops):
     return "\n".join(lines) + "\n" + SCRIPT
 
 
-def seconds(tool, path):
-    command = [
-        tool, "--mlir-disable-threading", "--mlir-timing", "--mlir-timing-display=list",
-        "--transform-interpreter", path, "-o", "/dev/null",
-    ]
+def interpret(tool, path):
+    command = [tool, *TIMED, "--transform-interpreter", path, "-o", "/dev/null"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_SECONDS)
     if done.returncode != 0:
         raise RuntimeError(done.stderr[-2000:])
-    found = re.search(r"^\s*([0-9.]+) \(\s*[0-9.]+%\)\s+InterpreterPass\s*$", done.stderr, re.MULTILINE)
-    if not found:
-        raise RuntimeError(f"mlir-opt reports no time for its interpreter:\n{done.stderr[-2000:]}")
-    return float(found.group(1))
+    return seconds(done.stderr, "InterpreterPass")
 
 
 def main():
-    tool = shutil.which("mlir-opt-22") or shutil.which("mlir-opt")
     for size, ops, repeats in SIZES:
         row = {"area": "rules", "row": f"find/one/{size}"}
         try:
-            if tool is None:
-                raise RuntimeError("mlir-opt 22 is not installed (Debian package mlir-22-tools)")
-            with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
-                file.write(program(ops))
-                file.flush()
-                value = min(seconds(tool, file.name) for _ in range(repeats)) * 1e9 / ops
+            tool = find_tool()
+            with program_file(program(ops)) as path:
+                value = min(interpret(tool, path) for _ in range(repeats)) * 1e9 / ops
             row |= {"value": value, "unit": "ns/node", "n": ops}
         except (RuntimeError, subprocess.TimeoutExpired) as error:
             row["error"] = str(error)

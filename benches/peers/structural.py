@@ -9,38 +9,17 @@ Prints one JSON line per row, as `benches/README.md` describes. Run by
 import json
 import subprocess
 import sys
-import time
 
-from tvm_ffi import Object, structural_equal, structural_hash
-from tvm_ffi.dataclasses import field, py_class
+from trees import LEVELS, Leaf, Object, Pair, best, define_tree, expect, py_class, structural_equal, structural_hash, tree
+from tvm_ffi.dataclasses import field
 
-LEVELS = 20  # a complete binary tree of 2^20 - 1 nodes
 PARAMS = 100_000
 LADDER = 22  # each level doubles the time, so 1000 is out of reach here
 CHAINS = [1_000, 2_000, 4_000, 8_000, 16_000, 64_000, 1_000_000]
 SECONDS_PER_CHAIN = 120
 
 
-@py_class("bench.Leaf", structural_eq="tree")
-class Leaf(Object):
-    value: int
-
-
-@py_class("bench.Pair", structural_eq="tree")
-class Pair(Object):
-    left: Object
-    right: Object
-
-
-@py_class("bench.DagLeaf", structural_eq="dag")
-class DagLeaf(Object):
-    value: int
-
-
-@py_class("bench.DagPair", structural_eq="dag")
-class DagPair(Object):
-    left: Object
-    right: Object
+DagLeaf, DagPair = define_tree("Dag", "dag")
 
 
 @py_class("bench.Var", structural_eq="var")
@@ -58,14 +37,6 @@ class Lambda(Object):
 class Link(Object):
     value: int
     next: Object | None
-
-
-def tree(leaf, pair, levels, first=0):
-    """Returns a complete binary tree, built depth first, with leaves numbered from the left."""
-    if levels == 1:
-        return leaf(first)
-    left = tree(leaf, pair, levels - 1, first)
-    return pair(left, tree(leaf, pair, levels - 1, first + (1 << (levels - 2))))
 
 
 def tree_by_levels(leaf, pair, levels):
@@ -96,27 +67,12 @@ def chain(depth):
     return node
 
 
-def best(work, repeats=3):
-    """Returns the shortest of a few times in seconds."""
-    times = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - began)
-    return min(times)
-
-
 def emit(row, **fields):
     print(json.dumps({"area": "structural", "row": row, **fields}), flush=True)
 
 
 def per_node(row, seconds, nodes):
     emit(row, value=seconds / nodes * 1e9, unit="ns/node", n=nodes)
-
-
-def expect(truth):
-    if not truth:
-        raise AssertionError("the peer calls two equal terms different")
 
 
 def tree_rows(_):

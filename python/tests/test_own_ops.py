@@ -451,34 +451,31 @@ def test_many_threads_evaluate_ops() -> None:
     assert np.allclose(optimized.run(inputs)[0], alone)
 
 
-def test_failures_release_their_frames() -> None:
-    class Marker:
-        pass
+class Marker:
+    """An object that only the frame of a failed call refers to."""
 
-    @sapwood.op("own.frames")
-    def frames(x: np.ndarray) -> np.ndarray:
-        marker = Marker()
-        raise ValueError(str(type(marker)))
 
-    with pytest.raises(RunError):
-        frames(np.float32([1]))
+@sapwood.op("own.frames")
+def frames(x: np.ndarray) -> np.ndarray:
+    marker = Marker()
+    raise ValueError(str(type(marker)))
+
+
+def assert_no_markers() -> None:
     gc.collect()
     assert not any(isinstance(one, Marker) for one in gc.get_objects())
+
+
+def test_failures_release_their_frames() -> None:
+    with pytest.raises(RunError):
+        frames(np.float32([1]))
+    assert_no_markers()
 
 
 def test_exceptions_that_a_check_reports_are_released() -> None:
-    class Marker:
-        pass
-
-    @sapwood.op("own.swallowed")
-    def swallowed(x: np.ndarray) -> np.ndarray:
-        marker = Marker()
-        raise ValueError(str(type(marker)))
-
-    program = program_of(swallowed, "f32[1]")
+    program = program_of(frames, "f32[1]")
     assert not program.check(program)
-    gc.collect()
-    assert not any(isinstance(one, Marker) for one in gc.get_objects())
+    assert_no_markers()
 
 
 def test_positional_only_operands() -> None:

@@ -279,36 +279,39 @@ def rng_case(name, draw, d, shape, state, next_state, values, tolerance="0"):
     return single_op_case(name, [("u64", state)], [("u64", next_state), (d, values)], attributes, tolerance=tolerance)
 
 
-@op("rng_bits", golden=5, weight=3)
-def rng_bits(draw):
-    d = draw.dtype(["u32", "u8", "u64", "i32", "i64", "i16", "u16", "i8"])
+def draw_elements(draw, dtypes):
+    """Draws a state, an element type and a shape. Returns them with random bits for each element, and the next state."""
+    d = draw.dtype(dtypes)
     shape = draw.shape()
     state = draw_states(draw)
     items, after = random_elements(state, int(np.prod(shape, dtype=int)), bit_width(d))
-    return rng_case("rng_bits", draw, d, shape, state, after, array(d, [wrap_integer(d, x) for x in items], shape) if items else np.zeros(shape, NUMPY[d]))
+    return d, shape, state, items, after
+
+
+def shaped(d, values, shape):
+    return array(d, values, shape) if values else np.zeros(shape, NUMPY[d])
+
+
+@op("rng_bits", golden=5, weight=3)
+def rng_bits(draw):
+    d, shape, state, items, after = draw_elements(draw, ["u32", "u8", "u64", "i32", "i64", "i16", "u16", "i8"])
+    return rng_case("rng_bits", draw, d, shape, state, after, shaped(d, [wrap_integer(d, x) for x in items], shape))
 
 
 @op("rng_uniform", golden=4, weight=3)
 def rng_uniform(draw):
-    d = draw.dtype(["f32", "f64", "f16", "bf16"])
-    shape = draw.shape()
-    state = draw_states(draw)
-    items, after = random_elements(state, int(np.prod(shape, dtype=int)), bit_width(d))
+    d, shape, state, items, after = draw_elements(draw, ["f32", "f64", "f16", "bf16"])
     digits = FORMAT[d][0]
-    values = array(d, [(x >> bit_width(d) - digits) * 2.0**-digits for x in items], shape) if items else np.zeros(shape, NUMPY[d])
+    values = shaped(d, [(x >> bit_width(d) - digits) * 2.0**-digits for x in items], shape)
     return rng_case("rng_uniform", draw, d, shape, state, after, values)
-
 
 
 @op("rng_normal", golden=4, weight=2)
 def rng_normal(draw):
-    d = draw.dtype(["f32", "f64", "f16", "bf16"])
-    shape = draw.shape()
-    state = draw_states(draw)
-    items, after = random_elements(state, int(np.prod(shape, dtype=int)), bit_width(d))
+    d, shape, state, items, after = draw_elements(draw, ["f32", "f64", "f16", "bf16"])
     digits = FORMAT[d][0]
     # The middles of 2^digits equal parts of (-1, 1).
     middles = [Fraction(2 * (x >> bit_width(d) - digits) + 1, 1 << digits) - 1 for x in items]
     normal = [mpmath.sqrt(2) * mpmath.erfinv(mpmath.mpf(m.numerator) / m.denominator) for m in middles]
-    values = array(d, [round_fraction(d, to_fraction(x)) for x in normal], shape) if items else np.zeros(shape, NUMPY[d])
+    values = shaped(d, [round_fraction(d, to_fraction(x)) for x in normal], shape)
     return rng_case("rng_normal", draw, d, shape, state, after, values, "4 ulp")

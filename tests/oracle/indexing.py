@@ -61,17 +61,24 @@ def attributes_text(pairs):
     return ", ".join(f"{k} = {ints(v) if isinstance(v, list) else v}" for k, v, needed in pairs if needed or v)
 
 
-@op("gather", golden=6, weight=8)
-def gather(draw):
-    shape, batch, mapped, sizes, left_out, lead, lead_shape, vector, index_shape, index_batch, scalar = draw_index_plan(draw)
-    d = draw.dtype(STORED)
-    a = np.asarray(draw.tensor(d, tuple(shape)))
-    t, indices = index_values(draw, index_shape, False)
+def draw_window(draw, plan, inside):
+    """Draws indices and the place of the window's axes among those of a result, for a plan of `draw_index_plan`."""
+    shape, batch, mapped, sizes, left_out, lead, lead_shape, vector, index_shape, index_batch, scalar = plan
+    t, indices = index_values(draw, index_shape, inside)
     vectors = index_vectors(indices, vector, scalar)
     window = [a for a in range(len(shape)) if a not in left_out and a not in batch]
     rank = len(window) + len(lead)
     offsets = sorted(int(i) for i in draw.rng.permutation(rank)[: len(window)])
-    out = interleave(offsets, [sizes[a] for a in window], lead_shape, rank)
+    return t, indices, vectors, window, offsets, interleave(offsets, [sizes[a] for a in window], lead_shape, rank)
+
+
+@op("gather", golden=6, weight=8)
+def gather(draw):
+    plan = draw_index_plan(draw)
+    shape, batch, mapped, sizes, left_out, lead, _, vector, _, index_batch, _ = plan
+    d = draw.dtype(STORED)
+    a = np.asarray(draw.tensor(d, tuple(shape)))
+    t, indices, vectors, window, offsets, out = draw_window(draw, plan, False)
     want = np.zeros(out, NUMPY[d])
     for at in np.ndindex(*out):
         outer = tuple(x for i, x in enumerate(at) if i not in offsets)
@@ -99,17 +106,13 @@ def gather(draw):
 
 @op("scatter", golden=6, weight=8)
 def scatter(draw):
-    shape, batch, mapped, sizes, left_out, lead, lead_shape, vector, index_shape, index_batch, scalar = draw_index_plan(draw)
+    plan = draw_index_plan(draw)
+    shape, batch, mapped, sizes, left_out, lead, _, vector, _, index_batch, _ = plan
     d = draw.dtype(ANY)
     kind = draw.any(["or"] if d == "bool" else ["sum", "prod"] if is_complex(d) else ["sum", "max", "min", "last"])
     a = draw.whole(d, tuple(shape)) if kind in ("sum", "prod") else np.asarray(draw.tensor(d, tuple(shape)))
     inside = draw.chance(0.3)
-    t, indices = index_values(draw, index_shape, inside)
-    vectors = index_vectors(indices, vector, scalar)
-    window = [x for x in range(len(shape)) if x not in left_out and x not in batch]
-    rank = len(window) + len(lead)
-    offsets = sorted(int(i) for i in draw.rng.permutation(rank)[: len(window)])
-    dims = interleave(offsets, [sizes[x] for x in window], lead_shape, rank)
+    t, indices, vectors, window, offsets, dims = draw_window(draw, plan, inside)
     u = draw.whole(d, tuple(dims)) if kind in ("sum", "prod") else np.asarray(draw.tensor(d, tuple(dims)))
     want, whole = a.copy(), True
     for at in np.ndindex(*dims):

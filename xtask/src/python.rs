@@ -75,7 +75,8 @@ pub(crate) fn bench(workspace: &Workspace) -> Result<String> {
     let wheel = Wheel { workspace, folder, requirements: &requirements, profile };
     let python = installed(&wheel)?;
     let mut measure = Command::new(python);
-    measure.arg("-I").arg(workspace.root.join("benches/peers/python.py")).arg("--ours");
+    // Isolated, but the script imports others from its folder.
+    measure.args(["-E", "-s"]).arg(workspace.root.join("benches/peers/python.py")).arg("--ours");
     let finished = process::run(measure.current_dir(&workspace.target), false, None)?;
     if !finished.success {
         bail!("our side failed, {}:\n{}", finished.problem, finished.output);

@@ -128,6 +128,14 @@ pub struct InputGenerator<'a> {
     pub floats: FloatMode,
 }
 
+/// An element to draw: its position in the tensor, its type and the range of its values.
+#[derive(Clone, Copy)]
+struct Element {
+    at: usize,
+    dtype: DataType,
+    range: InputRange,
+}
+
 impl InputGenerator<'_> {
     /// Draws one value per parameter.
     ///
@@ -179,14 +187,15 @@ impl InputGenerator<'_> {
         let parts = if dtype.is_complex() { 2 } else { 1 };
         let part = dtype.complex_part().unwrap_or(dtype);
         for at in 0..count as usize * parts {
+            let element = Element { at, dtype: part, range };
             if part.is_float() {
-                self.float(rng, at, part, range, &mut bytes);
+                self.float(rng, element, &mut bytes);
             } else if part.is_bool() {
                 bytes.push((rng.bits() & 1) as u8);
             } else if part.is_storage_only() {
                 bytes.push(self.stored_byte(rng, part));
             } else {
-                self.integer(rng, at, part, range, &mut bytes)
+                self.integer(rng, element, &mut bytes)
                     .ok_or_else(|| format!("random elements of {dtype} cannot be drawn"))?;
             }
         }
@@ -205,14 +214,8 @@ impl InputGenerator<'_> {
         }
     }
 
-    fn float(
-        &self,
-        rng: &mut Rng,
-        at: usize,
-        dtype: DataType,
-        range: InputRange,
-        bytes: &mut Vec<u8>,
-    ) {
+    fn float(&self, rng: &mut Rng, element: Element, bytes: &mut Vec<u8>) {
+        let Element { at, dtype, range } = element;
         let random = rng.bits();
         let (low, width) = range.floats();
         // Sums of few coarse numbers are exact. Sums of fine numbers are rounded, which shows their order.
@@ -248,14 +251,8 @@ impl InputGenerator<'_> {
         with_float!(dtype, T => T::nearest(number).write_bytes(bytes), _ => {});
     }
 
-    fn integer(
-        &self,
-        rng: &mut Rng,
-        at: usize,
-        dtype: DataType,
-        range: InputRange,
-        bytes: &mut Vec<u8>,
-    ) -> Option<()> {
+    fn integer(&self, rng: &mut Rng, element: Element, bytes: &mut Vec<u8>) -> Option<()> {
+        let Element { at, dtype, range } = element;
         let (smallest, largest) = dtype.integer_range()?;
         let random = rng.bits();
         // The largest comes last: as a trip count it takes longest.

@@ -35,10 +35,19 @@ impl Kernels for Expectations {
 }
 
 fn check_calls(before: &str, after: &str, floats: FloatMode) -> CheckReport {
+    check_functions("@f() { %x = constant 0.7 : f32[2]", before, after, floats)
+}
+
+fn check_calls_of_param(before: &str, after: &str, floats: FloatMode) -> CheckReport {
+    check_functions("@f(%x: f32[4]) {", before, after, floats)
+}
+
+// Checks functions that begin with the same text.
+fn check_functions(start: &str, before: &str, after: &str, floats: FloatMode) -> CheckReport {
     let kernels: Option<Arc<dyn Kernels>> = Some(Arc::new(Expectations));
     let options = CheckOptions { floats, seed: 1, kernels, ..CheckOptions::default() };
     let of = |body: &str| {
-        let text = format!("ptir 1 func @f() {{ %x = constant 0.7 : f32[2] {body} return }}");
+        let text = format!("ptir 1 func {start} {body} return }}");
         sapwood_ptir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
     };
     compare(&of(before), &of(after), &options)
@@ -172,16 +181,6 @@ fn the_signatures_of_calls_are_compared() {
     assert_eq!(of("custom_call \"equal\" %x, %x"), line("equal(f32[2], f32[2])"));
     let twice = of("custom_call \"near\" %x, %x custom_call \"near\" %x, %x");
     assert_eq!(twice, [format!("@f, custom call 1: none before, {near} after")]);
-}
-
-fn check_calls_of_param(before: &str, after: &str, floats: FloatMode) -> CheckReport {
-    let kernels: Option<Arc<dyn Kernels>> = Some(Arc::new(Expectations));
-    let options = CheckOptions { floats, seed: 1, kernels, ..CheckOptions::default() };
-    let of = |body: &str| {
-        let text = format!("ptir 1 func @f(%x: f32[4]) {{ {body} return }}");
-        sapwood_ptir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
-    };
-    compare(&of(before), &of(after), &options)
 }
 
 #[test]

@@ -89,19 +89,12 @@ fn returns_in_loops_and_on_some_paths_compute_the_same() {
     for seed in 0..u64::from(cases(600, 20_000)) {
         let mut random = ChoiceSource::new(seed ^ 0x4321);
         let program = plain_program(seed, 15);
-        let functions: Vec<FunctionRef> = program
-            .functions()
-            .map(|function| {
-                let types = function.return_types.to_vec();
-                let body =
-                    mutate(&function.body, &mut ReturnSomewhere { random: &mut random, types });
-                let body = body.unwrap();
-                let (params, types) =
-                    (function.params.iter().cloned(), function.return_types.iter().cloned());
-                Function::new(&function.name, params, types, &body, Span::unknown())
-            })
-            .collect();
-        let program = program.with_functions(functions).unwrap();
+        let changed = program.functions().map(|function| {
+            let types = function.return_types.to_vec();
+            let mut returns = ReturnSomewhere { random: &mut random, types };
+            with_body(function, &mutate(&function.body, &mut returns).unwrap())
+        });
+        let program = program.with_functions(changed.collect::<Vec<_>>()).unwrap();
         in_loops += u32::from(lower(&program).is_ok_and(|p| p.to_string().contains("%returned")));
         compared += compare(&program, &mut random, seed);
     }
@@ -142,8 +135,13 @@ fn with_early_return(random: &mut ChoiceSource, function: &FunctionRef) -> Funct
         _ => vec![Stmt::if_(&condition, &rest_body, Some(&early), [], span), early],
     };
     let body = Stmt::seq(first.iter().cloned().chain(tail), span);
+    with_body(function, &body)
+}
+
+/// Returns the function with another body.
+fn with_body(function: &FunctionRef, body: &StmtRef) -> FunctionRef {
     let (params, types) = (function.params.iter().cloned(), function.return_types.iter().cloned());
-    Function::new(&function.name, params, types, &body, span)
+    Function::new(&function.name, params, types, body, Span::unknown())
 }
 
 #[test]
@@ -151,14 +149,11 @@ fn early_returns_compute_the_same() {
     for seed in 0..u64::from(cases(500, 20_000)) {
         let mut random = ChoiceSource::new(seed ^ 0x1234);
         let program = plain_program(seed, 15);
-        let functions: Vec<FunctionRef> = program
-            .functions()
-            .map(|function| {
-                let once = with_early_return(&mut random, function);
-                with_early_return(&mut random, &once)
-            })
-            .collect();
-        let program = program.with_functions(functions).unwrap();
+        let changed = program.functions().map(|function| {
+            let once = with_early_return(&mut random, function);
+            with_early_return(&mut random, &once)
+        });
+        let program = program.with_functions(changed.collect::<Vec<_>>()).unwrap();
         compare(&program, &mut random, seed);
     }
 }

@@ -2,7 +2,7 @@
 //! the order of independent instructions.
 
 use sapwood_ptir::structural::{self, Mode};
-use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_program};
+use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_functions, random_program};
 use sapwood_ptir::{
     BodyId, EditError, Function, InsertPoint, InstId, OpParts, Program, TensorLiteral, ValueId,
     parse, verify_function,
@@ -85,10 +85,7 @@ fn replace_taking_regions(f: &mut Function, rng: &mut Rng, inst: InstId) -> Resu
 #[test]
 fn indices_agree_with_a_rebuilt_index() {
     let mut done = 0u32;
-    for seed in 0..u64::from(cases(300, 20_000)) {
-        let program = random_program(seed, &RandomProgramConfig::default());
-        let mut rng = Rng::new(seed);
-        let mut f: Function = (*program.functions()[1]).clone();
+    for (seed, mut f, mut rng) in random_functions(cases(300, 20_000)) {
         for step in 0..40 {
             let before = format!("{f:?}");
             match random_edit(&mut f, &mut rng) {
@@ -114,10 +111,7 @@ fn indices_agree_with_a_rebuilt_index() {
 #[test]
 fn edits_in_a_journal_can_be_rolled_back() {
     let mut done = 0usize;
-    for seed in 0..u64::from(cases(300, 20_000)) {
-        let program = random_program(seed, &RandomProgramConfig::default());
-        let mut rng = Rng::new(seed);
-        let mut f: Function = (*program.functions()[1]).clone();
+    for (seed, mut f, mut rng) in random_functions(cases(300, 20_000)) {
         for round in 0..6 {
             let before = format!("{f:?}");
             f.open_journal();

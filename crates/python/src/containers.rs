@@ -17,7 +17,24 @@ use crate::node::Node;
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PySeq>()?;
     module.add_class::<PyMap>()?;
-    module.add_class::<PySet>()
+    module.add_class::<PySet>()?;
+    // These methods of abstract sets need no others than those of `PySet`.
+    let (set, abstract_set) =
+        (module.py().get_type::<PySet>(), abstract_class(module.py(), "Set")?);
+    for name in [
+        "__and__",
+        "__rand__",
+        "__or__",
+        "__ror__",
+        "__sub__",
+        "__rsub__",
+        "__xor__",
+        "__rxor__",
+        "isdisjoint",
+    ] {
+        set.setattr(name, abstract_set.getattr(name)?)?;
+    }
+    Ok(())
 }
 
 /// Returns the Python object for a container node.
@@ -62,14 +79,6 @@ fn abstract_class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny
 }
 
 /// Calls a method that `collections.abc.Set` implements in terms of `in`, iteration and length.
-fn set_method<'py>(
-    set: &Bound<'py, PySet>,
-    name: &str,
-    other: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
-    abstract_class(set.py(), "Set")?.call_method1(name, (set, other))
-}
-
 fn unhashable(name: &str) -> PyErr {
     PyTypeError::new_err(format!(
         "unhashable type: '{name}'; use StructuralKey to compare keys by structure"
@@ -480,71 +489,7 @@ impl PySet {
             CompareOp::Ge => "__ge__",
             CompareOp::Gt => "__gt__",
         };
-        set_method(slf, name, other)
-    }
-
-    fn __and__<'py>(
-        slf: &Bound<'py, Self>,
-        other: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        set_method(slf, "__and__", other)
-    }
-
-    fn __rand__<'py>(
-        slf: &Bound<'py, Self>,
-        other: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        set_method(slf, "__rand__", other)
-    }
-
-    fn __or__<'py>(
-        slf: &Bound<'py, Self>,
-        other: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        set_method(slf, "__or__", other)
-    }
-
-    fn __ror__<'py>(
-        slf: &Bound<'py, Self>,
-        other: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        set_method(slf, "__ror__", other)
-    }
-
-    fn __sub__<'py>(
-        slf: &Bound<'py, Self>,
-        other: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        set_method(slf, "__sub__", other)
-    }
-
-    fn __rsub__<'py>(
-        slf: &Bound<'py, Self>,
-        other: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        set_method(slf, "__rsub__", other)
-    }
-
-    fn __xor__<'py>(
-        slf: &Bound<'py, Self>,
-        other: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        set_method(slf, "__xor__", other)
-    }
-
-    fn __rxor__<'py>(
-        slf: &Bound<'py, Self>,
-        other: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        set_method(slf, "__rxor__", other)
-    }
-
-    /// Returns whether no member is also a member of `other`.
-    fn isdisjoint<'py>(
-        slf: &Bound<'py, Self>,
-        other: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        set_method(slf, "isdisjoint", other)
+        abstract_class(slf.py(), "Set")?.call_method1(name, (slf, other))
     }
 
     fn __hash__(&self) -> PyResult<usize> {

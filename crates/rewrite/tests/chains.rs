@@ -4,11 +4,11 @@
 use std::fmt::Write;
 
 use crate::meaning::agree;
+use sapwood_ptir::parse;
 use sapwood_ptir::testing::Rng;
-use sapwood_ptir::{Program, parse};
 use sapwood_rewrite::{
-    FloatMode, FrozenPatternSet, GreedyConfig, GreedyStats, PatternSet,
-    apply_patterns_and_fold_greedily, canonicalize,
+    FloatMode, FrozenPatternSet, GreedyConfig, PatternSet, apply_patterns_and_fold_greedily,
+    canonicalize,
 };
 use sapwood_testing::cases;
 
@@ -296,23 +296,44 @@ fn chain(seed: u64) -> String {
     )
 }
 
-fn run(program: &mut Program, set: &FrozenPatternSet, config: &GreedyConfig) -> GreedyStats {
-    let f = program.function_mut("f").unwrap();
-    let stats = apply_patterns_and_fold_greedily(f, set, config).unwrap();
-    assert!(stats.problems.is_empty(), "{:?}\n{program}", stats.problems);
-    assert!(stats.converged, "{stats:?}\n{program}");
-    stats
+/// Returns the patterns of canonicalization.
+pub(crate) fn canonicalization() -> FrozenPatternSet {
+    let mut set = PatternSet::new();
+    canonicalize::populate_canonicalization(&mut set);
+    set.freeze()
+}
+
+/// Applies the patterns to a program, and returns the number of rewrites. Asserts that a second run changes nothing, and that the results stay the same.
+pub(crate) fn rewrites_to_fixpoint(
+    text: &str,
+    seed: u64,
+    set: &FrozenPatternSet,
+    config: &GreedyConfig,
+) -> usize {
+    let run = |text: &str| {
+        let mut program = parse(text).unwrap_or_else(|p| panic!("{p}\n{text}"));
+        let f = program.function_mut("f").unwrap();
+        let stats = apply_patterns_and_fold_greedily(f, set, config).unwrap();
+        assert!(stats.problems.is_empty(), "seed {seed}: {:?}\n{text}", stats.problems);
+        assert!(stats.converged, "seed {seed}: {stats:?}\n{text}");
+        (program, stats.rewrites)
+    };
+    let before = parse(text).unwrap();
+    let (after, rewrites) = run(text);
+    let (twice, _) = run(&after.to_string());
+    assert_eq!(twice.to_string(), after.to_string(), "seed {seed}\n{text}");
+    let name = before.functions()[0].name();
+    if let Err(problem) = agree(&before, &after, name, config.floats, 0..4) {
+        panic!("seed {seed}: {problem}\n{text}\n{after}");
+    }
+    rewrites
 }
 
 #[test]
 fn chains_of_shapes_reach_a_fixpoint_and_keep_their_meaning() {
-    let mut set = PatternSet::new();
-    canonicalize::populate_canonicalization(&mut set);
-    let set = set.freeze();
+    let set = canonicalization();
     let mut rewrites = 0;
     for seed in 0..u64::from(cases(3_000, 100_000)) {
-        let text = chain(seed);
-        let before = parse(&text).unwrap_or_else(|p| panic!("{p}\n{text}"));
         let config = GreedyConfig {
             expensive_checks: true,
             top_down: seed % 3 == 0,
@@ -320,15 +341,7 @@ fn chains_of_shapes_reach_a_fixpoint_and_keep_their_meaning() {
             floats: FloatMode::ALL[usize::from(seed % 5 == 0)],
             ..GreedyConfig::default()
         };
-        let mut after = before.clone();
-        rewrites += run(&mut after, &set, &config).rewrites;
-        let mut twice = parse(&after.to_string()).unwrap();
-        run(&mut twice, &set, &config);
-        assert_eq!(twice.to_string(), after.to_string(), "seed {seed}\n{text}");
-        let name = before.functions()[0].name();
-        if let Err(problem) = agree(&before, &after, name, config.floats, 0..4) {
-            panic!("seed {seed}: {problem}\n{text}\n{after}");
-        }
+        rewrites += rewrites_to_fixpoint(&chain(seed), seed, &set, &config);
     }
     assert!(rewrites > 3_000, "{rewrites}");
 }

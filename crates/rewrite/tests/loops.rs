@@ -2,12 +2,10 @@
 
 use std::fmt::Write;
 
-use crate::meaning::agree;
+use crate::chains::{canonicalization, rewrites_to_fixpoint};
 use sapwood_ptir::parse;
 use sapwood_ptir::testing::Rng;
-use sapwood_rewrite::{
-    FloatMode, GreedyConfig, PatternSet, apply_patterns_and_fold_greedily, canonicalize,
-};
+use sapwood_rewrite::{GreedyConfig, apply_patterns_and_fold_greedily};
 use sapwood_testing::cases;
 
 struct Loops {
@@ -149,34 +147,15 @@ fn program(seed: u64) -> String {
 
 #[test]
 fn loops_reach_a_fixpoint_and_keep_their_meaning() {
-    let mut set = PatternSet::new();
-    canonicalize::populate_canonicalization(&mut set);
-    let set = set.freeze();
+    let set = canonicalization();
     let mut rewrites = 0;
     for seed in 0..u64::from(cases(2_000, 100_000)) {
-        let text = program(seed);
-        let before = parse(&text).unwrap_or_else(|p| panic!("{p}\n{text}"));
         let config = GreedyConfig {
             expensive_checks: true,
             top_down: seed % 2 == 0,
             ..GreedyConfig::default()
         };
-        let run = |text: &str| {
-            let mut program = parse(text).unwrap();
-            let f = program.function_mut("f").unwrap();
-            let stats = apply_patterns_and_fold_greedily(f, &set, &config).unwrap();
-            assert!(stats.problems.is_empty(), "seed {seed}: {:?}\n{text}", stats.problems);
-            assert!(stats.converged, "seed {seed}: {stats:?}\n{text}");
-            (program, stats.rewrites)
-        };
-        let (after, count) = run(&text);
-        rewrites += count;
-        let (twice, _) = run(&after.to_string());
-        assert_eq!(twice.to_string(), after.to_string(), "seed {seed}\n{text}");
-        let name = before.functions()[0].name();
-        if let Err(problem) = agree(&before, &after, name, FloatMode::Exact, 0..4) {
-            panic!("seed {seed}: {problem}\n{text}\n{after}");
-        }
+        rewrites += rewrites_to_fixpoint(&program(seed), seed, &set, &config);
     }
     assert!(rewrites > 2_000, "{rewrites}");
 }
@@ -207,11 +186,10 @@ fn a_carried_value_that_loses_a_deep_use_goes_in_the_same_run() {
           return %s
         }}"
     );
-    let mut set = PatternSet::new();
-    canonicalize::populate_canonicalization(&mut set);
+    let set = canonicalization();
     let mut program = parse(&text).unwrap_or_else(|p| panic!("{p}\n{text}"));
     let f = program.function_mut("f").unwrap();
-    apply_patterns_and_fold_greedily(f, &set.freeze(), &GreedyConfig::default()).unwrap();
+    apply_patterns_and_fold_greedily(f, &set, &GreedyConfig::default()).unwrap();
     let text = program.to_string();
     assert!(text.contains("%s = while %x (%i: i32[])"), "{text}");
 }

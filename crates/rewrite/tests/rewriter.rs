@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::edit_count::EditCount;
 use sapwood_ptir::ops::{Add, Cond, Exp, Neg, Reshape, Yield};
-use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_program};
+use sapwood_ptir::testing::{Rng, random_functions};
 use sapwood_ptir::{
     BodyId, EditError, Function, InsertPoint, InstId, Op, OpParts, Program, TensorLiteral,
     TensorType, Value, ValueId, parse,
@@ -119,10 +119,7 @@ fn random_edit(rw: &mut ProgramRewriter<'_>, rng: &mut Rng) -> Result<(), Rewrit
 #[test]
 fn a_refused_edit_changes_nothing() {
     let (mut refused, mut done) = (0, 0);
-    for seed in 0..u64::from(cases(200, 20_000)) {
-        let program = random_program(seed, &RandomProgramConfig::default());
-        let mut rng = Rng::new(seed);
-        let mut f: Function = (*program.functions()[1]).clone();
+    for (seed, mut f, mut rng) in random_functions(cases(200, 20_000)) {
         for step in 0..30 {
             let before = format!("{f:?}");
             let mut count = EditCount::default();
@@ -146,10 +143,8 @@ fn a_refused_edit_changes_nothing() {
 #[test]
 fn edits_that_are_not_refused_keep_the_function_valid() {
     let mut done = 0;
-    for seed in 0..u64::from(cases(300, 20_000)) {
-        let program = random_program(seed, &RandomProgramConfig::default());
+    for (seed, mut f, _) in random_functions(cases(300, 20_000)) {
         let mut rng = Rng::new(seed + 1_000_000);
-        let mut f: Function = (*program.functions()[1]).clone();
         for step in 0..30 {
             let before = f.clone();
             let mut rw = ProgramRewriter::new(&mut f);

@@ -2,5 +2,6 @@
 
 mod any_text;
 mod quotes;
+mod round_trip;
 mod symbolic;
 mod wrong_rules;

@@ -268,25 +268,16 @@ mod kinds {
     }
 
     #[test]
-    fn tree_is_content_only() {
-        each(|l| {
-            let types = types(NodeKind::Tree);
-            assert!(types.compares_content(l));
-            assert!(!types.has_pointer_shortcut(l));
-            assert!(types.shared_or_not(l).is_none());
-            assert!(types.first_or_second(l).is_none());
-        });
-    }
-
-    #[test]
-    fn const_tree_is_content_and_a_pointer_shortcut() {
-        each(|l| {
-            let types = types(NodeKind::ConstTree);
-            assert!(types.compares_content(l));
-            assert!(types.has_pointer_shortcut(l));
-            assert!(types.shared_or_not(l).is_none());
-            assert!(types.first_or_second(l).is_none());
-        });
+    fn trees_are_content_and_const_trees_have_a_pointer_shortcut() {
+        for (kind, shortcut) in [(NodeKind::Tree, false), (NodeKind::ConstTree, true)] {
+            each(|l| {
+                let types = types(kind);
+                assert!(types.compares_content(l));
+                assert_eq!(types.has_pointer_shortcut(l), shortcut);
+                assert!(types.shared_or_not(l).is_none());
+                assert!(types.first_or_second(l).is_none());
+            });
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use sapwood_structural::{
     EqualCx, Error, FieldBuilder, FieldRole, Hash128, HashCx, Node, Ref, StructuralHooks,
     TypeBuilder, TypeRegistry, Value, equal, hash,
 };
+use sapwood_testing::universe::with_pair_hooks;
 
 /// Runs a test on the language in Rust types and on the one described at run time.
 fn each(test: impl Fn(&Lang)) {
@@ -356,18 +357,11 @@ fn a_hook_chooses_fields_and_def_regions() {
 #[test]
 fn the_same_hook_at_run_time() {
     let mut registry = TypeRegistry::new();
-    let lambda = TypeBuilder::new("hooked.Lambda")
+    let builder = TypeBuilder::new("hooked.Lambda")
         .field(FieldBuilder::new("params"))
         .field(FieldBuilder::new("body"))
-        .field(FieldBuilder::new("comment").default("".into()))
-        .equal_hook(Box::new(|left, right, cx| {
-            Ok(cx.equal(left.child(0), right.child(0), true, "params")?
-                && cx.equal(left.child(1), right.child(1), false, "body")?)
-        }))
-        .hash_hook(Box::new(|node, init, cx| {
-            let params = cx.hash(node.child(0), init, true)?;
-            cx.hash(node.child(1), params, false)
-        }))
+        .field(FieldBuilder::new("comment").default("".into()));
+    let lambda = with_pair_hooks(builder, [("params", true), ("body", false)])
         .register(&mut registry)
         .unwrap();
     each(|l| {

@@ -7,6 +7,7 @@ use sapwood_structural::{
     StructuralOptions, TypeBuilder, TypeRegistry, Value, equal, first_mismatch, hash,
 };
 use sapwood_testing::on_small_stack;
+use sapwood_testing::universe::with_pair_hooks;
 
 #[test]
 fn containers_of_the_same_items_hash_differently() {
@@ -27,17 +28,10 @@ fn text_and_bytes_hash_differently() {
 #[test]
 fn a_hook_that_hashes_two_parts_hashes_both() {
     let mut registry = TypeRegistry::new();
-    let pair = TypeBuilder::new("regressions.Pair")
+    let builder = TypeBuilder::new("regressions.Pair")
         .field(FieldBuilder::new("first"))
-        .field(FieldBuilder::new("second"))
-        .equal_hook(Box::new(|left, right, cx| {
-            Ok(cx.equal(left.child(0), right.child(0), false, "first")?
-                && cx.equal(left.child(1), right.child(1), false, "second")?)
-        }))
-        .hash_hook(Box::new(|node, init, cx| {
-            let first = cx.hash(node.child(0), init, false)?;
-            cx.hash(node.child(1), first, false)
-        }))
+        .field(FieldBuilder::new("second"));
+    let pair = with_pair_hooks(builder, [("first", false), ("second", false)])
         .register(&mut registry)
         .unwrap();
     let (a, b) = (make(pair, [1.into(), 3.into()]), make(pair, [2.into(), 3.into()]));

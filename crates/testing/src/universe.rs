@@ -82,21 +82,29 @@ fn register(
 
 /// Registers a type that binds in its first field, compares its second and skips its third.
 fn register_hooked(registry: &mut TypeRegistry, kind: NodeKind) -> &'static TypeInfo {
-    TypeBuilder::new(&format!("{kind}.hooked"))
+    let builder = TypeBuilder::new(&format!("{kind}.hooked"))
         .kind(kind)
         .field(FieldBuilder::new("f0"))
         .field(FieldBuilder::new("f1"))
-        .field(FieldBuilder::new("f2"))
-        .equal_hook(Box::new(|left, right, cx| {
-            Ok(cx.equal(left.child(0), right.child(0), true, "f0")?
-                && cx.equal(left.child(1), right.child(1), false, "f1")?)
-        }))
-        .hash_hook(Box::new(|node, init, cx| {
-            let first = cx.hash(node.child(0), init, true)?;
-            cx.hash(node.child(1), first, false)
-        }))
+        .field(FieldBuilder::new("f2"));
+    with_pair_hooks(builder, [("f0", true), ("f1", false)])
         .register(registry)
         .expect("every key is new")
+}
+
+/// Adds hooks that compare and hash the first two fields, each with its name and whether it binds variables.
+#[must_use]
+pub fn with_pair_hooks(builder: TypeBuilder, pair: [(&'static str, bool); 2]) -> TypeBuilder {
+    let [(first, first_binds), (second, second_binds)] = pair;
+    builder
+        .equal_hook(Box::new(move |left, right, cx| {
+            Ok(cx.equal(left.child(0), right.child(0), first_binds, first)?
+                && cx.equal(left.child(1), right.child(1), second_binds, second)?)
+        }))
+        .hash_hook(Box::new(move |node, init, cx| {
+            let init = cx.hash(node.child(0), init, first_binds)?;
+            cx.hash(node.child(1), init, second_binds)
+        }))
 }
 
 /// A source of small numbers from bytes; zeros after the end.

@@ -570,3 +570,13 @@ class MakeTuple(Expr):
         elements: Sequence[Expr]
 
         def __init__(self, elements: Sequence[Expr], span: Span | None = None) -> None: ...
+
+
+#: Every class of types, expressions and callees that has instances.
+EXPRESSION_NODES: tuple[type[IRNode], ...] = (
+    *(ScalarType, TensorType, TupleType, FunctionType, UnknownType),
+    *(Var, IterArg, ConstInt, ConstFloat, ConstBool),
+    *(Add, Sub, Mul, FloorDiv, FloorMod, FloatDiv, Min, Max, Pow, Eq, Ne, Lt, Le, Gt, Ge, And, Or, Xor),
+    *(BitAnd, BitOr, BitXor, BitShiftLeft, BitShiftRight, Abs, Neg, Not, BitNot, Cast),
+    *(Op, GlobalVar, Call, TupleGetItemExpr, MakeTuple),
+)

@@ -7,54 +7,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from sapwood import _native
 from sapwood._native import DataType, Span
-from sapwood.ir._expr import (
-    Abs,
-    Add,
-    And,
-    BitAnd,
-    BitNot,
-    BitOr,
-    BitShiftLeft,
-    BitShiftRight,
-    BitXor,
-    Call,
-    Cast,
-    ConstBool,
-    ConstFloat,
-    ConstInt,
-    Eq,
-    Expr,
-    FloatDiv,
-    FloorDiv,
-    FloorMod,
-    FunctionType,
-    Ge,
-    GlobalVar,
-    Gt,
-    IRNode,
-    IterArg,
-    Le,
-    Lt,
-    MakeTuple,
-    Max,
-    Min,
-    Mul,
-    Ne,
-    Neg,
-    Not,
-    Op,
-    Or,
-    Pow,
-    ScalarType,
-    Sub,
-    TensorType,
-    TupleGetItemExpr,
-    TupleType,
-    Type,
-    UnknownType,
-    Var,
-    Xor,
-)
+from sapwood.ir._expr import EXPRESSION_NODES, Expr, GlobalVar, IRNode, IterArg, Type, Var
 
 if TYPE_CHECKING:
     _TypeLike = Union[Type, DataType]
@@ -309,11 +262,7 @@ class Functions(Mapping[GlobalVar, Function]):
 
 #: Every class that has instances.
 NODES: tuple[type[IRNode], ...] = (
-    *(ScalarType, TensorType, TupleType, FunctionType, UnknownType),
-    *(Var, IterArg, ConstInt, ConstFloat, ConstBool),
-    *(Add, Sub, Mul, FloorDiv, FloorMod, FloatDiv, Min, Max, Pow, Eq, Ne, Lt, Le, Gt, Ge, And, Or, Xor),
-    *(BitAnd, BitOr, BitXor, BitShiftLeft, BitShiftRight, Abs, Neg, Not, BitNot, Cast),
-    *(Op, GlobalVar, Call, TupleGetItemExpr, MakeTuple),
+    *EXPRESSION_NODES,
     *(AssignStmt, IfStmt, ForStmt, WhileStmt, YieldStmt, ReturnStmt, EvalStmt, SeqStmts, OpStmts),
     *(Function, Program),
 )

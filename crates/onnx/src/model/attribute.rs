@@ -1,7 +1,6 @@
 //! Attributes of nodes.
 
-use std::fmt;
-
+use super::coded_enum::coded_enum;
 use super::{Graph, Nested, SparseTensor, Tensor, Type};
 use crate::wire::{message, one_of};
 use crate::{Bytes, Text};
@@ -57,65 +56,25 @@ one_of! {
     }
 }
 
-/// Declares the attribute types: code, name in ONNX's schema, and the value of an attribute for which the file stores none.
-macro_rules! attribute_types {
-    ($($variant:ident = $code:literal, $name:literal, $zero:expr;)*) => {
-        /// The type of an attribute's value.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[repr(i32)]
-        #[allow(missing_docs)] // the variants of `AttributeValue`
-        pub enum AttributeType {
-            $($variant = $code,)*
-        }
-
-        impl AttributeType {
-            /// Returns the type of this code; `None` for 0, which means undefined, and for unknown codes.
-            #[must_use]
-            pub const fn from_code(code: i32) -> Option<Self> {
-                match code {
-                    $($code => Some(Self::$variant),)*
-                    _ => None,
-                }
-            }
-
-            /// Returns the name in ONNX's schema.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
-            }
-
-            /// Returns the value that an attribute of this type has if the file stores none; `None` if it must be stored.
-            #[must_use]
-            pub fn zero(self) -> Option<AttributeValue> {
-                match self { $(Self::$variant => $zero,)* }
-            }
-        }
-
-        impl AttributeValue {
-            /// Returns the type of this value.
-            #[must_use]
-            pub const fn r#type(&self) -> AttributeType {
-                match self { $(Self::$variant(_) => AttributeType::$variant,)* }
-            }
-        }
-    };
-}
-
-attribute_types! {
-    Float = 1, "FLOAT", Some(AttributeValue::Float(0.0));
-    Int = 2, "INT", Some(AttributeValue::Int(0));
-    String = 3, "STRING", Some(AttributeValue::String(Bytes::default()));
-    Tensor = 4, "TENSOR", None;
-    Graph = 5, "GRAPH", None;
-    Floats = 6, "FLOATS", Some(AttributeValue::Floats(Vec::new()));
-    Ints = 7, "INTS", Some(AttributeValue::Ints(Vec::new()));
-    Strings = 8, "STRINGS", Some(AttributeValue::Strings(Vec::new()));
-    Tensors = 9, "TENSORS", Some(AttributeValue::Tensors(Vec::new()));
-    Graphs = 10, "GRAPHS", Some(AttributeValue::Graphs(Vec::new()));
-    SparseTensor = 11, "SPARSE_TENSOR", None;
-    SparseTensors = 12, "SPARSE_TENSORS", Some(AttributeValue::SparseTensors(Vec::new()));
-    Type = 13, "TYPE_PROTO", None;
-    Types = 14, "TYPE_PROTOS", Some(AttributeValue::Types(Vec::new()));
+coded_enum! {
+    /// The type of an attribute's value.
+    #[allow(missing_docs)] // the variants of `AttributeValue`
+    AttributeType {
+        Float = 1, "FLOAT";
+        Int = 2, "INT";
+        String = 3, "STRING";
+        Tensor = 4, "TENSOR";
+        Graph = 5, "GRAPH";
+        Floats = 6, "FLOATS";
+        Ints = 7, "INTS";
+        Strings = 8, "STRINGS";
+        Tensors = 9, "TENSORS";
+        Graphs = 10, "GRAPHS";
+        SparseTensor = 11, "SPARSE_TENSOR";
+        SparseTensors = 12, "SPARSE_TENSORS";
+        Type = 13, "TYPE_PROTO";
+        Types = 14, "TYPE_PROTOS";
+    }
 }
 
 impl AttributeType {
@@ -124,11 +83,46 @@ impl AttributeType {
     pub const fn code(self) -> i32 {
         self as i32
     }
+
+    /// Returns the value that an attribute of this type has if the file stores none; `None` if it must be stored.
+    #[must_use]
+    pub fn zero(self) -> Option<AttributeValue> {
+        Some(match self {
+            Self::Float => AttributeValue::Float(0.0),
+            Self::Int => AttributeValue::Int(0),
+            Self::String => AttributeValue::String(Bytes::default()),
+            Self::Floats => AttributeValue::Floats(Vec::new()),
+            Self::Ints => AttributeValue::Ints(Vec::new()),
+            Self::Strings => AttributeValue::Strings(Vec::new()),
+            Self::Tensors => AttributeValue::Tensors(Vec::new()),
+            Self::Graphs => AttributeValue::Graphs(Vec::new()),
+            Self::SparseTensors => AttributeValue::SparseTensors(Vec::new()),
+            Self::Types => AttributeValue::Types(Vec::new()),
+            Self::Tensor | Self::Graph | Self::SparseTensor | Self::Type => return None,
+        })
+    }
 }
 
-impl fmt::Display for AttributeType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+impl AttributeValue {
+    /// Returns the type of this value.
+    #[must_use]
+    pub const fn r#type(&self) -> AttributeType {
+        match self {
+            Self::Float(_) => AttributeType::Float,
+            Self::Int(_) => AttributeType::Int,
+            Self::String(_) => AttributeType::String,
+            Self::Tensor(_) => AttributeType::Tensor,
+            Self::Graph(_) => AttributeType::Graph,
+            Self::Floats(_) => AttributeType::Floats,
+            Self::Ints(_) => AttributeType::Ints,
+            Self::Strings(_) => AttributeType::Strings,
+            Self::Tensors(_) => AttributeType::Tensors,
+            Self::Graphs(_) => AttributeType::Graphs,
+            Self::SparseTensor(_) => AttributeType::SparseTensor,
+            Self::SparseTensors(_) => AttributeType::SparseTensors,
+            Self::Type(_) => AttributeType::Type,
+            Self::Types(_) => AttributeType::Types,
+        }
     }
 }
 

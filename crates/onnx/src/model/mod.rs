@@ -5,6 +5,7 @@
 //! Strings and weights share the memory of the file.
 
 mod attribute;
+mod coded_enum;
 mod configuration;
 mod element_type;
 mod nested;

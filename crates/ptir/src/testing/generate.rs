@@ -41,6 +41,14 @@ pub fn random_program(seed: u64, config: &RandomProgramConfig) -> Program {
     add_random_functions(&mut Rng::new(seed), config, Program::new(Registry::builtin()))
 }
 
+/// Generates random functions that verify and may call another one, one for each seed below `count`, with random numbers for edits of it.
+pub fn random_functions(count: u32) -> impl Iterator<Item = (u64, Function, Rng)> {
+    (0..u64::from(count)).map(|seed| {
+        let program = random_program(seed, &RandomProgramConfig::default());
+        (seed, (*program.functions()[1]).clone(), Rng::new(seed))
+    })
+}
+
 /// Adds random functions to a program, which may call the existing ones. Their names are `f0` and so on; a function
 /// whose name is taken is not added.
 #[must_use]

@@ -9,7 +9,7 @@ mod shapes;
 mod tensors;
 mod values;
 
-pub use generate::{RandomProgramConfig, add_random_functions, random_program};
+pub use generate::{RandomProgramConfig, add_random_functions, random_functions, random_program};
 pub use inputs::random_inputs;
 pub use literals::random_literal;
 pub use mutate::{MUTATIONS, Mutation};

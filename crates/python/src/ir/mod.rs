@@ -7,11 +7,13 @@ mod text;
 
 pub(crate) use text::program;
 
+use std::sync::LazyLock;
+
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
-use sapwood_ir::{Callee, Expr, Function, Program, Stmt, Type};
-use sapwood_structural::{Node as _, TypeInfo, View};
+use sapwood_ir::Program;
+use sapwood_structural::{TypeInfo, TypeRegistry, View};
 
 use crate::classes::{self, Constructor};
 use crate::convert::to_python;
@@ -31,15 +33,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Returns the descriptor of the node type called `name`.
 fn descriptor_of(name: &str) -> Option<&'static TypeInfo> {
-    let all = [
-        Expr::types(),
-        Callee::types(),
-        Type::types(),
-        Stmt::types(),
-        Function::types(),
-        Program::types(),
-    ];
-    all.concat().into_iter().find(|info| info.key().strip_prefix("ir.") == Some(name))
+    static TYPES: LazyLock<Option<TypeRegistry>> = LazyLock::new(|| sapwood_ir::registry().ok());
+    TYPES.as_ref()?.get(&format!("ir.{name}")).ok()
 }
 
 /// Registers `cls` as the class of the IR node with the same name, and adds the getters of its fields.

@@ -3,6 +3,7 @@
 use sapwood_ptir::eval::{DataType, Native, Num, bf16, f16};
 
 use crate::kernels::math;
+use crate::kernels::reduce::reduce_row;
 
 /// The type in which the elements of a value are computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -275,40 +276,6 @@ pub(super) fn spread<T: Copy>(to: &mut [T], from: Source<'_, T>, columns: usize)
             }
         }
     }
-}
-
-/// The number of partial results of a row: two vectors of the widest kind.
-const PARTIALS: usize = 32;
-
-#[inline(always)]
-fn reduce_row<T: Copy>(row: &[T], start: T, f: impl Fn(T, T) -> T) -> T {
-    if row.len() < PARTIALS {
-        let mut y = start;
-        for &x in row {
-            y = f(y, x);
-        }
-        return y;
-    }
-    let mut partials = [start; PARTIALS];
-    let chunks = row.chunks_exact(PARTIALS);
-    let rest = chunks.remainder();
-    for chunk in chunks {
-        for (partial, &x) in partials.iter_mut().zip(chunk) {
-            *partial = f(*partial, x);
-        }
-    }
-    let mut width = PARTIALS / 2;
-    while width > 0 {
-        for i in 0..width {
-            partials[i] = f(partials[i], partials[i + width]);
-        }
-        width /= 2;
-    }
-    let mut y = partials[0];
-    for &x in rest {
-        y = f(y, x);
-    }
-    y
 }
 
 /// Reduces each row of a block to one element.

@@ -68,13 +68,23 @@ pub(super) fn convolution(cx: &mut EvalCx<'_>) -> EvalResult {
     for (number, part) in out.chunks_mut(per_check).enumerate() {
         cx.work((part.len() as u64).saturating_mul(products as u64))?;
         let first = number * per_check / plan.outs;
+        let part = Part { threads: cx.threads(), input, kernel, first, out: part };
         if plan.depth == 1 && plan.features == plan.outs && plan.features > 1 {
-            plan.run_per_feature(cx.threads(), input, kernel, first, part);
+            plan.run_per_feature(part);
         } else {
-            plan.run_as_product(cx.threads(), input, kernel, first, part);
+            plan.run_as_product(part);
         }
     }
     one(Tensor::new(DataType::F32, plan.shape, out))
+}
+
+// A part of the result to compute, from the position `first` on.
+struct Part<'a> {
+    threads: usize,
+    input: &'a [f32],
+    kernel: &'a [f32],
+    first: usize,
+    out: &'a mut [f32],
 }
 
 impl Convolution {
@@ -194,14 +204,7 @@ impl Convolution {
     }
 
     // Each feature has its own kernel: result features are computed side by side.
-    fn run_per_feature(
-        &self,
-        threads: usize,
-        input: &[f32],
-        kernel: &[f32],
-        first: usize,
-        out: &mut [f32],
-    ) {
+    fn run_per_feature(&self, Part { threads, input, kernel, first, out }: Part<'_>) {
         let operations = out.len().saturating_mul(self.window) / 4;
         let offsets: Vec<usize> = (0..self.window).map(|tap| self.kernel_offset(tap)).collect();
         let rows = (MAX_WINDOW_ELEMENTS / 4 / self.outs).max(1);
@@ -235,14 +238,7 @@ impl Convolution {
     }
 
     // Multiplies the matrix of windows by the kernel.
-    fn run_as_product(
-        &self,
-        threads: usize,
-        input: &[f32],
-        kernel: &[f32],
-        first: usize,
-        out: &mut [f32],
-    ) {
+    fn run_as_product(&self, Part { threads, input, kernel, first, out }: Part<'_>) {
         let depth = self.window * self.depth;
         let (n, strides) =
             (self.outs, MatrixStrides { row: self.kernel_feature_stride, column: 1 });

@@ -9,7 +9,7 @@ mod gemm;
 pub(crate) mod math;
 mod memory;
 pub(crate) mod parallel;
-mod reduce;
+pub(crate) mod reduce;
 mod sort;
 mod transpose;
 mod window;

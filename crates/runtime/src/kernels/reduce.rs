@@ -115,8 +115,12 @@ fn reduce_columns(
     }
 }
 
+/// Reduces a row, whose start is neutral, with as many partial results as two vectors of the widest kind hold.
 #[inline(always)]
-fn reduce_row(row: &[f32], start: f32, f: &impl Fn(f32, f32) -> f32) -> f32 {
+pub(crate) fn reduce_row<T: Copy>(row: &[T], start: T, f: impl Fn(T, T) -> T) -> T {
+    if row.len() < LANES {
+        return row.iter().fold(start, |y, &x| f(y, x));
+    }
     let mut lanes = [start; LANES];
     let chunks = row.chunks_exact(LANES);
     let rest = chunks.remainder();

@@ -47,19 +47,24 @@ impl BenchRow {
         let (name, work, targets) = (name.into(), work.into(), targets.to_vec());
         Self { area, name, work, unit, targets, blocked_by: None }
     }
+}
 
-    /// Creates the row of an action on programs of one kind and size. Action and kind have a name and a description.
-    fn of_programs(
-        area: &'static str,
-        (verb, does): (&str, &str),
-        (kind, of): (&str, &str),
-        size: &str,
-        unit: &'static str,
-        targets: &[PerformanceTarget],
-    ) -> Self {
-        let (name, work) = (format!("{verb}/{kind}/{size}"), format!("{does}, {of}, {size} ops"));
-        Self::new(area, name, work, unit, targets)
-    }
+/// An action on programs: its name, its description, the unit of its values, and the targets.
+type ProgramAction<'a> = (&'a str, &'a str, &'static str, &'a [PerformanceTarget]);
+
+/// Returns the rows of actions on programs of one kind, which has a name and a description, in all sizes.
+fn rows_of_programs(
+    area: &'static str,
+    (kind, of): (&str, &str),
+    actions: &[ProgramAction<'_>],
+) -> Vec<BenchRow> {
+    let of_size = |size| {
+        actions.iter().map(move |&(verb, does, unit, targets)| {
+            let name = format!("{verb}/{kind}/{size}");
+            BenchRow::new(area, name, format!("{does}, {of}, {size} ops"), unit, targets)
+        })
+    };
+    SIZES.into_iter().flat_map(of_size).collect()
 }
 
 /// A target for our value.

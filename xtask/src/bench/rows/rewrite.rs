@@ -1,7 +1,7 @@
 //! Rewriting; the peer is mlir-opt.
 
 use super::PerformanceTarget::{AtMost, TimesFaster, TimesPeer};
-use super::{BenchRow, SIZES};
+use super::{BenchRow, ProgramAction, rows_of_programs};
 
 /// The kinds of programs, as `benches/src/programs.rs` names them.
 pub(super) const KINDS: [(&str, &str); 8] = [
@@ -15,30 +15,23 @@ pub(super) const KINDS: [(&str, &str); 8] = [
     ("sums", "x + c1 + c2 + …"),
 ];
 
+const ACTIONS: [ProgramAction<'_>; 5] = [
+    ("canonicalize", "canonicalize and verify", "ns/node", &[TimesFaster(5.0)]),
+    ("cse", "cse and verify", "ns/node", &[TimesFaster(5.0)]),
+    (
+        "simplify",
+        "simplify and verify (the peer: canonicalize, cse)",
+        "ns/node",
+        &[TimesFaster(5.0)],
+    ),
+    ("ops", "ops left after it, no constants or broadcasts", "ops", &[TimesPeer(1.0)]),
+    ("memory", "peak memory of reading and simplifying", "bytes/node", &[TimesPeer(0.5)]),
+];
+
 pub(super) fn rows() -> Vec<BenchRow> {
     let mut rows = Vec::new();
     for (kind, of) in KINDS {
-        for size in SIZES {
-            let mut row = |verb: &str, does: &str, unit, reach: &[_]| {
-                let action = (verb, does);
-                rows.push(BenchRow::of_programs("rewrite", action, (kind, of), size, unit, reach));
-            };
-            row("canonicalize", "canonicalize and verify", "ns/node", &[TimesFaster(5.0)]);
-            row("cse", "cse and verify", "ns/node", &[TimesFaster(5.0)]);
-            row(
-                "simplify",
-                "simplify and verify (the peer: canonicalize, cse)",
-                "ns/node",
-                &[TimesFaster(5.0)],
-            );
-            row("ops", "ops left after it, no constants or broadcasts", "ops", &[TimesPeer(1.0)]);
-            row(
-                "memory",
-                "peak memory of reading and simplifying",
-                "bytes/node",
-                &[TimesPeer(0.5)],
-            );
-        }
+        rows.extend(rows_of_programs("rewrite", (kind, of), &ACTIONS));
         let mut exponent = |verb: &str| {
             rows.push(BenchRow::new(
                 "rewrite",

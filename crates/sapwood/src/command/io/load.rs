@@ -10,6 +10,14 @@ use crate::toolkit::Toolkit;
 
 pub(crate) use crate::formats::{AnyProgram as Loaded, FileFormat, ReadOptions};
 
+/// The argument `--from` of the verbs that read programs.
+#[derive(clap::Args)]
+pub(crate) struct InputFormatArgs {
+    /// Format of the input; the default is that of its extension, or PTIR text for standard input
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) from: Option<FileFormat>,
+}
+
 /// A program with the text that it was read from.
 pub(crate) struct LoadedFile {
     pub(crate) source: Source,

@@ -77,8 +77,14 @@ impl PatternArgs {
         }
     }
 
-    /// Creates the passes that run before the search.
-    pub(crate) fn passes(&self, toolkit: &Toolkit) -> Result<SearchPasses, CliError> {
+    /// Creates the passes that run before the search, and reads the patterns.
+    pub(crate) fn load(&self, toolkit: &Toolkit) -> Result<PatternSearch, CliError> {
+        let passes = self.passes(toolkit)?;
+        Ok(PatternSearch { patterns: self.load_patterns(&passes, toolkit)?, passes })
+    }
+
+    // Creates the passes that run before the search.
+    fn passes(&self, toolkit: &Toolkit) -> Result<SearchPasses, CliError> {
         let parse = |text: &str| toolkit.with_parser(|parser| parser.parse(text));
         if let Some(text) = &self.pipeline {
             if text.trim().is_empty() {
@@ -98,8 +104,8 @@ impl PatternArgs {
         Ok(SearchPasses { given: None, model })
     }
 
-    /// Reads the patterns, and reports all errors in them at once. The passes run on patterns that are programs, too.
-    pub(crate) fn load_patterns(
+    // Reads the patterns, and reports all errors in them at once. The passes run on patterns that are programs, too.
+    fn load_patterns(
         &self,
         passes: &SearchPasses,
         toolkit: &Toolkit,
@@ -122,6 +128,12 @@ impl PatternArgs {
         }
         Ok(patterns)
     }
+}
+
+/// Patterns, and the passes that run on programs before the search for them.
+pub(crate) struct PatternSearch {
+    pub(crate) patterns: Vec<PatternGraph>,
+    pub(crate) passes: SearchPasses,
 }
 
 /// The passes that run on programs before the search for patterns.

@@ -13,7 +13,7 @@ use crate::command::console::Console;
 use crate::command::diagnostics::{scope_comment, span_json};
 use crate::command::io::batch::{self, BatchInputs, FileResult};
 use crate::command::io::files::Input;
-use crate::command::io::load::{FileFormat, ReadOptions, load};
+use crate::command::io::load::{InputFormatArgs, ReadOptions, load};
 use crate::command::select_function::find_function;
 use crate::command::status::Status;
 use crate::toolkit::Toolkit;
@@ -34,9 +34,8 @@ pub(crate) struct Args {
     /// Number of instructions to list
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
-    /// Format of the input; the default is that of its extension, or PTIR text for standard input
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    from: Option<FileFormat>,
+    #[command(flatten)]
+    input_format: InputFormatArgs,
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
@@ -48,7 +47,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
 
 fn cost_of_file(args: &Args, input: &Input, toolkit: &Toolkit) -> Result<FileResult, CliError> {
     let options = ReadOptions { source_names: true, ..ReadOptions::default() };
-    let program = load(input, args.from, options, toolkit)?.into_ptir(toolkit)?;
+    let program = load(input, args.input_format.from, options, toolkit)?.into_ptir(toolkit)?;
     let selected = match &args.function {
         Some(name) => Some(find_function(&program, name)?.name()),
         None => None,

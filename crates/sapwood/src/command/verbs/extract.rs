@@ -1,6 +1,6 @@
 //! `sapwood extract`.
 
-use sapwood_rules::{ExtractOptions, ExtractReport, PatternGraph, RefusedMatch, extract};
+use sapwood_rules::{ExtractOptions, ExtractReport, RefusedMatch, extract};
 use sapwood_types::counted;
 use serde_json::json;
 
@@ -10,8 +10,10 @@ use crate::command::console::Console;
 use crate::command::diagnostics::{line_and_scope_suffix, span_json};
 use crate::command::io::batch::{self, BatchArgs, FileResult};
 use crate::command::io::files::Input;
-use crate::command::io::load::{FileFormat, ReadOptions, default_output_format, load};
-use crate::command::io::pattern_files::{PatternArgs, SearchPasses};
+use crate::command::io::load::{
+    FileFormat, InputFormatArgs, ReadOptions, default_output_format, load,
+};
+use crate::command::io::pattern_files::{PatternArgs, PatternSearch};
 use crate::command::io::print::print_ptir;
 use crate::command::io::target::Target;
 use crate::command::status::Status;
@@ -41,9 +43,8 @@ pub(crate) struct Args {
     /// differ or could not be compared
     #[arg(long)]
     check: bool,
-    /// Format of the input; the default is that of its extension, or PTIR text for standard input
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    from: Option<FileFormat>,
+    #[command(flatten)]
+    input_format: InputFormatArgs,
     /// Format of the output; the default is that of its extension, or else StableHLO for StableHLO inputs and PTIR text for
     /// all others
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -51,26 +52,28 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
-    let passes = args.patterns.passes(&console.toolkit)?;
-    let patterns = args.patterns.load_patterns(&passes, &console.toolkit)?;
+    let search = args.patterns.load(&console.toolkit)?;
     let inputs = args.batch.inputs(console, |input| {
-        Some(args.to.unwrap_or_else(|| default_output_format(input, args.from)).extension())
+        Some(
+            args.to
+                .unwrap_or_else(|| default_output_format(input, args.input_format.from))
+                .extension(),
+        )
     })?;
     batch::run(&inputs, console, |input| {
-        let result = extract_file(args, &patterns, &passes, input, &console.toolkit)?;
+        let result = extract_file(args, &search, input, &console.toolkit)?;
         Ok(inputs.with_heading(input, result))
     })
 }
 
 fn extract_file(
     args: &Args,
-    patterns: &[PatternGraph],
-    passes: &SearchPasses,
+    PatternSearch { patterns, passes }: &PatternSearch,
     input: &Input,
     toolkit: &Toolkit,
 ) -> Result<FileResult, CliError> {
     let options = ReadOptions { comments: true, source_names: true, ..ReadOptions::default() };
-    let file = load(input, args.from, options, toolkit)?;
+    let file = load(input, args.input_format.from, options, toolkit)?;
     let (notes, format) = (file.notes.clone(), file.format);
     let (mut program, extras) = file.into_ptir_and_extras(toolkit)?;
     let before = args.check.then(|| program.clone());
@@ -91,7 +94,7 @@ fn extract_file(
         message: notes + &messages(&report),
         json: report_json(&report),
     };
-    let default = default_output_format(input, args.from);
+    let default = default_output_format(input, args.input_format.from);
     let (target, to) = Target::with_format(args.batch.output.as_deref(), input, args.to, default);
     if let Some(before) = before {
         let report = EquivalenceChecker::default().compare(&before, &program);

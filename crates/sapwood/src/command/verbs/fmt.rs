@@ -8,7 +8,7 @@ use crate::command::cli_error::CliError;
 use crate::command::console::Console;
 use crate::command::io::batch::{self, BatchInputs, FileResult};
 use crate::command::io::files::Input;
-use crate::command::io::load::{FileFormat, ReadOptions, load};
+use crate::command::io::load::{FileFormat, InputFormatArgs, ReadOptions, load};
 use crate::command::io::model_edits::ModelEditArgs;
 use crate::command::io::print::print_loaded;
 use crate::command::io::target::Target;
@@ -35,9 +35,8 @@ pub(crate) struct Args {
     check: bool,
     #[command(flatten)]
     edits: ModelEditArgs,
-    /// Format of the input; the default is that of its extension, or PTIR text for standard input
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    from: Option<FileFormat>,
+    #[command(flatten)]
+    input_format: InputFormatArgs,
     /// Format of the output; the default is that of its extension, or else that of the input
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<FileFormat>,
@@ -58,7 +57,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
 fn format_file(args: &Args, input: &Input, toolkit: &Toolkit) -> Result<FileResult, CliError> {
     let options = ReadOptions { verify: false, comments: true, ..ReadOptions::default() };
     let target = target_of(args, input)?;
-    let file = load(input, args.from, options, toolkit)?;
+    let file = load(input, args.input_format.from, options, toolkit)?;
     let (target, to) = match args.check || args.in_place {
         true => (target, args.to.unwrap_or(file.format)),
         false => Target::with_format(args.output.as_deref(), input, args.to, file.format),

@@ -12,7 +12,7 @@ use crate::command::command_name;
 use crate::command::console::Console;
 use crate::command::io::batch::{self, BatchArgs, FileResult};
 use crate::command::io::files::Input;
-use crate::command::io::load::{FileFormat, Loaded, ReadOptions, load};
+use crate::command::io::load::{InputFormatArgs, Loaded, ReadOptions, load};
 use crate::command::io::target::Target;
 use crate::command::select_function::find_function;
 use crate::command::status::Status;
@@ -29,9 +29,8 @@ pub(crate) struct Args {
     /// Draw only this function
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
-    /// Format of the input; the default is that of its extension, or PTIR text for standard input
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    from: Option<FileFormat>,
+    #[command(flatten)]
+    input_format: InputFormatArgs,
     /// Format of the output; the default is that of its extension, or else DOT
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<DrawingFormat>,
@@ -70,7 +69,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
 
 fn draw_file(args: &Args, input: &Input, toolkit: &Toolkit) -> Result<FileResult, CliError> {
     let options = ReadOptions { comments: true, source_names: true, ..ReadOptions::default() };
-    let file = load(input, args.from, options, toolkit)?;
+    let file = load(input, args.input_format.from, options, toolkit)?;
     let Loaded::Ptir(program) = &file.program else {
         return Err(CliError::new(format!(
             "{input}: `graph` draws PTIR only; `{} lower` converts front-end IR to PTIR",

@@ -10,7 +10,7 @@ use crate::command::cli_error::CliError;
 use crate::command::console::Console;
 use crate::command::io::batch::{self, BatchInputs, FileResult};
 use crate::command::io::files::Input;
-use crate::command::io::load::{FileFormat, Loaded, ReadOptions, load};
+use crate::command::io::load::{InputFormatArgs, Loaded, ReadOptions, load};
 use crate::command::io::program_pair::comparison_mode;
 use crate::command::status::Status;
 use crate::toolkit::Toolkit;
@@ -27,9 +27,8 @@ pub(crate) struct Args {
     /// Hash instructions in the order of the text
     #[arg(long)]
     ordered: bool,
-    /// Format of the input; the default is that of its extension, or PTIR text for standard input
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    from: Option<FileFormat>,
+    #[command(flatten)]
+    input_format: InputFormatArgs,
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
@@ -39,7 +38,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
 }
 
 fn hash_file(args: &Args, input: &Input, toolkit: &Toolkit) -> Result<FileResult, CliError> {
-    let file = load(input, args.from, ReadOptions::default(), toolkit)?;
+    let file = load(input, args.input_format.from, ReadOptions::default(), toolkit)?;
     let hash = match &file.program {
         Loaded::Ptir(program) => {
             ptir::structural::hash(program, comparison_mode(args.ordered)).to_string()

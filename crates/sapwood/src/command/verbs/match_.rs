@@ -18,8 +18,8 @@ use crate::command::console::Console;
 use crate::command::diagnostics::{line_and_scope_suffix, line_suffix, scope_comment, span_json};
 use crate::command::io::batch::{self, BatchInputs, FileResult};
 use crate::command::io::files::{Input, write_file};
-use crate::command::io::load::{FileFormat, ReadOptions, load};
-use crate::command::io::pattern_files::{PatternArgs, SearchPasses};
+use crate::command::io::load::{InputFormatArgs, ReadOptions, load};
+use crate::command::io::pattern_files::{PatternArgs, PatternSearch};
 use crate::command::io::target::{companion_path, require_report_file};
 use crate::command::status::Status;
 use crate::toolkit::Toolkit;
@@ -48,21 +48,19 @@ pub(crate) struct Args {
     /// Return exit code 1 if nothing matches
     #[arg(long)]
     exit_code: bool,
-    /// Format of the input; the default is that of its extension, or PTIR text for standard input
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    from: Option<FileFormat>,
+    #[command(flatten)]
+    input_format: InputFormatArgs,
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
-    let passes = args.patterns.passes(&console.toolkit)?;
-    let patterns = args.patterns.load_patterns(&passes, &console.toolkit)?;
+    let search = args.patterns.load(&console.toolkit)?;
     let mut inputs = BatchInputs::new(&args.files)?;
     if let Some(path) = &args.report {
         inputs.prepare_output("--report", path, |_| Some("html"))?;
         require_report_file(path, inputs.iter())?;
     }
     batch::run(&inputs, console, |input| {
-        let mut result = match_file(args, &patterns, &passes, input, &console.toolkit)?;
+        let mut result = match_file(args, &search, input, &console.toolkit)?;
         if console.color_results {
             result.text = color_matches(&result.text);
         }
@@ -72,13 +70,12 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
 
 fn match_file(
     args: &Args,
-    patterns: &[PatternGraph],
-    passes: &SearchPasses,
+    PatternSearch { patterns, passes }: &PatternSearch,
     input: &Input,
     toolkit: &Toolkit,
 ) -> Result<FileResult, CliError> {
     let options = ReadOptions { source_names: true, ..ReadOptions::default() };
-    let file = load(input, args.from, options, toolkit)?;
+    let file = load(input, args.input_format.from, options, toolkit)?;
     let (source, format) = (file.source.clone(), file.format);
     let mut program = file.into_ptir(toolkit)?;
     passes.run(&mut program, format, input)?;

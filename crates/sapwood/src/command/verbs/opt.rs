@@ -29,7 +29,7 @@ use crate::command::console::Console;
 use crate::command::io::batch::{self, BatchArgs, BatchInputs, FileResult};
 use crate::command::io::files::{Input, canonical_path};
 use crate::command::io::load::{
-    FileFormat, Loaded, LoadedFile, ReadOptions, default_output_format, load,
+    FileFormat, InputFormatArgs, Loaded, LoadedFile, ReadOptions, default_output_format, load,
 };
 use crate::command::io::model_edits::ModelEditArgs;
 use crate::command::io::npy::read_arguments;
@@ -120,9 +120,8 @@ pub(crate) struct Args {
     report: Option<PathBuf>,
     #[command(flatten)]
     edits: ModelEditArgs,
-    /// Format of the input; the default is that of its extension, or PTIR text for standard input
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    from: Option<FileFormat>,
+    #[command(flatten)]
+    input_format: InputFormatArgs,
     /// Format of the output; the default is that of its extension, or else StableHLO for StableHLO inputs, ONNX for ONNX inputs
     /// (PTIR text on standard output) and PTIR text for all others
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -133,7 +132,11 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     let console = &args.edits.console(console, true);
     let passes = create_passes(args, &console.toolkit)?;
     let mut inputs = args.batch.inputs(console, |input| {
-        Some(args.to.unwrap_or_else(|| default_output_format(input, args.from)).extension())
+        Some(
+            args.to
+                .unwrap_or_else(|| default_output_format(input, args.input_format.from))
+                .extension(),
+        )
     })?;
     if inputs.len() > 1 && !args.inputs.is_empty() {
         return Err(CliError::new("--in gives the inputs of one program, but there are several"));
@@ -179,7 +182,7 @@ fn check_output_conflicts(
             args.batch.output.as_deref(),
             input,
             args.to,
-            default_output_format(input, args.from),
+            default_output_format(input, args.input_format.from),
         );
         if let Target::File(path) = target {
             if let Some(pass) = pass_files.get(&canonical_path(&path)) {
@@ -219,7 +222,7 @@ fn optimize_file(
 ) -> Result<FileResult, CliError> {
     let source_names = args.report.is_some();
     let options = ReadOptions { comments: true, source_names, ..ReadOptions::default() };
-    let file = load(input, args.from, options, &console.toolkit)?;
+    let file = load(input, args.input_format.from, options, &console.toolkit)?;
     let page = args.report.as_ref().map(|path| ReportPage::new(path, input, &file));
     let notes = file.notes.clone();
     let with_lowering: Vec<Arc<dyn Pass>>;
@@ -322,7 +325,7 @@ fn optimize_file(
         args.batch.output.as_deref(),
         input,
         args.to,
-        default_output_format(input, args.from),
+        default_output_format(input, args.input_format.from),
     );
     if let (Target::File(path), true) =
         (&target, result.status != Status::Success && !args.keep_failed)

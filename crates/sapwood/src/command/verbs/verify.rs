@@ -13,7 +13,7 @@ use crate::command::diagnostics::{diagnostics_json, render_diagnostics};
 use crate::command::io::batch::{self, BatchInputs, FileResult};
 use crate::command::io::files::Input;
 use crate::command::io::load::{
-    FileFormat, Loaded, ReadOptions, format_of, load_source, read_text,
+    FileFormat, InputFormatArgs, Loaded, ReadOptions, format_of, load_source, read_text,
 };
 use crate::command::status::Status;
 
@@ -26,9 +26,8 @@ pub(crate) struct Args {
     /// Programs, or directories of programs; `-` means standard input
     #[arg(required = true, value_name = "FILES")]
     files: Vec<PathBuf>,
-    /// Format of the input; the default is that of its extension, or PTIR text for standard input
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    from: Option<FileFormat>,
+    #[command(flatten)]
+    input_format: InputFormatArgs,
     /// For the front-end IR: also require that every variable has one definition
     #[arg(long)]
     ssa: bool,
@@ -40,7 +39,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
 
 fn verify_file(args: &Args, input: &Input, console: &Console) -> Result<FileResult, CliError> {
     let color = console.color;
-    let format = format_of(input, args.from)?;
+    let format = format_of(input, args.input_format.from)?;
     Progress::enter_phase("read");
     let source = read_text(input, format)?;
     match load_source(input, source.clone(), format, ReadOptions::default(), &console.toolkit) {

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::command::cli_error::CliError;
 use crate::command::console::Console;
 use crate::command::io::files::{Input, write_file};
-use crate::command::io::load::{FileFormat, ReadOptions, load};
+use crate::command::io::load::{InputFormatArgs, ReadOptions, load};
 use crate::command::status::Status;
 
 /// Show a program in the browser
@@ -22,9 +22,8 @@ pub(crate) struct Args {
     /// The program; `-` means standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Format of the input; the default is that of its extension, or PTIR text for standard input
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    from: Option<FileFormat>,
+    #[command(flatten)]
+    input_format: InputFormatArgs,
     /// Only write the page and print its path
     #[arg(long)]
     no_browser: bool,
@@ -33,7 +32,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     let input = Input::new(&args.file);
     let options = ReadOptions { comments: true, source_names: true, ..ReadOptions::default() };
-    let file = load(&input, args.from, options, &console.toolkit)?;
+    let file = load(&input, args.input_format.from, options, &console.toolkit)?;
     let source = file.source.clone();
     let program = file.into_ptir(&console.toolkit)?;
     let title = input.to_string();
