@@ -427,6 +427,41 @@ fn many_symbolic_widths_have_a_known_peak() {
 }
 
 #[test]
+fn layers_of_different_symbolic_widths_have_a_known_peak() {
+    const LAYERS: usize = 7;
+    let params: Vec<String> =
+        (0..LAYERS).map(|n| format!("%w{n}: f32[?N{n}, ?N{}]", n + 1)).collect();
+    let mut text = format!(
+        "ptir 1\nfunc @f(%y0: f32[?B, ?N0], {}) -> f32[?B, ?N{LAYERS}] {{\n",
+        params.join(", ")
+    );
+    for n in 0..LAYERS {
+        let ty = format!("f32[?B, ?N{}]", n + 1);
+        text += &format!(
+            "%x{n} = dot_general %y{n}, %w{n} {{lhs_contract = [1], rhs_contract = [0]}} : {ty}\n\
+             %y{} = tanh %x{n} : {ty}\n",
+            n + 1
+        );
+    }
+    let program = parse(&format!("{text}return %y{LAYERS}\n}}\n"))
+        .unwrap_or_else(|problems| panic!("{problems}"));
+    let peak = cost::of_program(&program)[0].peak_memory;
+    // Which layer needs the most depends on the widths.
+    let mut rng = Rng::new(3);
+    for _ in 0..50 {
+        let names: Vec<String> =
+            (0..=LAYERS).map(|n| format!("N{n}")).chain(["B".into()]).collect();
+        let extents: Vec<(Name, u64)> =
+            names.iter().map(|name| (Name::new(name), rng.below(9) as u64)).collect();
+        let mut bound = program.clone();
+        bound.bind_symbols(&extents).unwrap();
+        let value = |name: Name| extents.iter().find(|(n, _)| *n == name).map(|&(_, n)| n);
+        let known = cost::of_program(&bound)[0].peak_memory.known();
+        assert!(known.is_some() && peak.evaluate(&value) == known, "{peak} {extents:?} {known:?}");
+    }
+}
+
+#[test]
 fn a_reshape_to_a_run_time_shape_is_a_view() {
     let cost = cost_of(
         "ptir 1\nfunc @f(%x: f32[?B, 4], %s: i64[1]) -> f32[4*?B] {\n\

@@ -287,6 +287,22 @@ fn every_rule_of_the_normal_form() {
     }
 }
 
+// The comment of a rule in the source has its name and its law: "// `name`: law".
+#[test]
+fn every_rule_that_the_source_names_is_in_the_golden_file() {
+    let root = sapwood_testing::repository();
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let source = ["arith", "shorten"].map(|name| read(&format!("crates/ptir/src/dims/{name}.rs")));
+    let source = source.concat();
+    let name = |line| Some(str::trim_start(line).strip_prefix("// `")?.split_once("`: ")?.0);
+    let rules: Vec<&str> = source.lines().filter_map(name).collect();
+    assert_eq!(rules.len(), 16, "{rules:?}");
+    let golden = read("tests/golden/text/dim_rules.ptir");
+    for name in rules {
+        assert!(golden.contains(&format!("\nfunc @{name}(")), "no golden file has `{name}`");
+    }
+}
+
 #[test]
 fn facts_decide() {
     let compare = |facts: &[&str], left: &str, right: &str| {

@@ -11,7 +11,7 @@ use crate::ids::{BodyId, InstId, ValueId};
 use crate::op::Control;
 
 /// The largest number of points of a body of which none needs at least as much memory as another for all extents. Beyond it, the peak is unknown.
-const MAX_CANDIDATES: usize = 16;
+const MAX_CANDIDATES: usize = 32;
 
 /// Returns the largest number of bytes of values that are alive at the same time. Parameters and constants are alive during the whole run, every other value from
 /// the instruction that computes it to its last user. A view, such as the result of a reshape, is the memory of its operand.
@@ -79,10 +79,49 @@ impl Memory {
 
     // Monomials are at least zero, so that a larger coefficient of each is more memory.
     fn is_at_most(&self, other: &Self) -> bool {
-        let coefficient = |memory: &Self, at| memory.monomials.get(at).copied().unwrap_or(0);
         let all = self.monomials.keys().chain(other.monomials.keys());
-        let mut all = all.map(|at| coefficient(self, at) <= coefficient(other, at));
+        let mut all = all.map(|&at| self.coefficient(at) <= other.coefficient(at));
         self.known <= other.known && all.all(|is_smaller| is_smaller)
+    }
+
+    // Returns, for each monomial and for the number, the smallest coefficient in some memories. What is left of each is at least zero.
+    fn common_part(all: &[Self]) -> Self {
+        let Some((first, others)) = all.split_first() else { return Self::default() };
+        if all.iter().flat_map(|memory| memory.monomials.values()).any(|&n| n < 0) {
+            return Self::default();
+        }
+        let mut common = first.clone();
+        for other in others {
+            common.known = common.known.min(other.known);
+            common.monomials.retain(|at, coefficient| {
+                *coefficient = other.coefficient(*at).min(*coefficient);
+                *coefficient > 0
+            });
+        }
+        common
+    }
+
+    fn coefficient(&self, monomial: DimExpr) -> i128 {
+        self.monomials.get(&monomial).copied().unwrap_or(0)
+    }
+
+    // Returns the memory without a part of it.
+    fn without(&self, part: &Self) -> Self {
+        let mut rest = self.clone();
+        rest.known = rest.known.saturating_sub(part.known);
+        rest.monomials.retain(|at, coefficient| {
+            *coefficient = coefficient.saturating_sub(part.coefficient(*at));
+            *coefficient != 0
+        });
+        rest
+    }
+
+    // Returns whether the memory is at most the average of two others, and so at most the larger one.
+    fn is_at_most_average(&self, first: &Self, second: &Self) -> bool {
+        let (mut twice, mut sum) = (self.clone(), first.clone());
+        twice.add_all(self);
+        sum.add_all(second);
+        twice.is_at_most(&sum)
     }
 
     fn total(&self) -> Amount {
@@ -139,6 +178,9 @@ impl BodyMemory {
         }
         self.candidates.retain(|other| !other.is_at_most(&now));
         if self.candidates.len() == MAX_CANDIDATES {
+            remove_averages(&mut self.candidates);
+        }
+        if self.candidates.len() == MAX_CANDIDATES {
             self.is_unknown = true;
         } else {
             self.candidates.push(now);
@@ -154,11 +196,36 @@ impl BodyMemory {
             [] => Some(Memory::default()),
             [only] => Some(only.clone()),
             several => {
-                let largest = several.iter().map(Memory::total).reduce(Amount::max)?;
-                let mut peak = Memory::default();
-                peak.add(largest, 1)?;
+                let mut peak = Memory::common_part(several);
+                let mut rests: Vec<Memory> =
+                    several.iter().map(|memory| memory.without(&peak)).collect();
+                remove_averages(&mut rests);
+                // In pairs, because the nesting of an expression is limited.
+                let mut amounts: Vec<Amount> = rests.iter().map(Memory::total).collect();
+                while amounts.len() > 1 {
+                    let larger = |pair: &[Amount]| pair.iter().copied().reduce(Amount::max);
+                    amounts = amounts.chunks(2).filter_map(larger).collect();
+                }
+                peak.add(*amounts.first()?, 1)?;
                 Some(peak)
             }
+        }
+    }
+}
+
+// Removes the memories that are at most the average of two others: `?A + ?B` is at most the larger one of `2*?A` and `2*?B`.
+fn remove_averages(all: &mut Vec<Memory>) {
+    let mut at = 0;
+    while let Some(memory) = all.get(at) {
+        let others = || all.iter().enumerate().filter(|&(n, _)| n != at);
+        let is_average = others().any(|(n, first)| {
+            let mut later = others().filter(|&(m, _)| m > n);
+            later.any(|(_, second)| memory.is_at_most_average(first, second))
+        });
+        if is_average {
+            all.remove(at);
+        } else {
+            at += 1;
         }
     }
 }

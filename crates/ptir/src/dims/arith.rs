@@ -76,6 +76,7 @@ impl DimExpr {
     /// Returns the remainder of [`floordiv`](Self::floordiv), which is at least zero and less than the divisor.
     #[must_use]
     pub fn modulo(self, divisor: i64) -> Option<Self> {
+        // `mod_by_floordiv`: mod(e, d) = e - d*floordiv(e, d)
         let quotient = self.sum().floordiv(divisor)?;
         self.sum().plus(&quotient, divisor.checked_neg()?)?.intern()
     }
@@ -83,7 +84,7 @@ impl DimExpr {
     /// Returns the larger of two expressions.
     #[must_use]
     pub fn max(self, other: Self) -> Option<Self> {
-        // max(a, b) = b + max(a - b, 0)
+        // `max_by_positive_part`: max(a, b) = b + max(a - b, 0)
         let positive = self.sum().plus(other.sum(), -1)?.positive_part()?;
         other.sum().plus(&positive, 1)?.intern()
     }
@@ -91,7 +92,7 @@ impl DimExpr {
     /// Returns the smaller of two expressions.
     #[must_use]
     pub fn min(self, other: Self) -> Option<Self> {
-        // min(a, b) = a - max(a - b, 0)
+        // `min_by_positive_part`: min(a, b) = a - max(a - b, 0)
         let positive = self.sum().plus(other.sum(), -1)?.positive_part()?;
         self.sum().plus(&positive, -1)?.intern()
     }
@@ -122,6 +123,7 @@ impl Sum {
                     terms.push(b.scaled(scale)?);
                     right = after_b;
                 }
+                // `sums_are_collected`: a*m + b*m = (a + b)*m
                 Ordering::Equal => {
                     let scaled = b.coefficient.checked_mul(scale)?;
                     let coefficient = a.coefficient.checked_add(scaled)?;
@@ -149,6 +151,7 @@ impl Sum {
 
     /// Returns `self * other`, or `None` on overflow or if it is too large.
     pub(super) fn times(&self, other: &Self) -> Option<Self> {
+        // `products_are_multiplied_out`: (a + b)*c = a*c + b*c
         // Row by row, so that a product beyond the limit ends before all its monomials are interned.
         let mut result = self.times_term(other.constant, Monomial::ONE)?;
         for term in &other.terms {
@@ -232,8 +235,9 @@ impl Sum {
         if divisor < 1 {
             return None;
         }
-        // floordiv(d*q + r, d) = q + floordiv(r, d). First r keeps the coefficients that d does not divide, because `mod(?S, 4)` has
-        // closer bounds than its terms; then they are reduced to 0..d. Sums of symbols have no upper bound.
+        // `floordiv_takes_out_multiples`: floordiv(d*q + r, d) = q + floordiv(r, d)
+        // First r keeps the coefficients that d does not divide, because `mod(?S, 4)` has closer bounds than its terms; then they are reduced to 0..d.
+        // Sums of symbols have no upper bound.
         if !self.has_only_symbols() {
             let divided =
                 |coefficient| if coefficient % divisor == 0 { coefficient / divisor } else { 0 };
@@ -243,15 +247,16 @@ impl Sum {
             }
         }
         let (quotient, rest) = self.split(divisor, |coefficient| coefficient.div_euclid(divisor));
-        // floordiv(g*r + c, g*d) = floordiv(r + floordiv(c, g), d)
+        // `floordiv_with_a_common_factor`: floordiv(g*r + c, g*d) = floordiv(r + floordiv(c, g), d)
         let common = rest.content(divisor.unsigned_abs()) as i64;
         let rest = if common == 1 { rest } else { rest.shrink(common) };
         let divisor = divisor / common;
+        // `floordiv_that_bounds_decide`: floordiv(e, d) = n if d*n <= e < d*(n + 1)
         let bounds = Interval::of(&rest);
         if let Some(known) = bounds.floordiv(divisor).single() {
             return quotient.plus(&Self::constant(known), 1);
         }
-        // floordiv(floordiv(e, a) + c, b) = floordiv(e + a*c, a*b)
+        // `floordiv_of_floordiv`: floordiv(floordiv(e, a) + c, b) = floordiv(e + a*c, a*b)
         if let Some(Atom::FloorDiv(inner, first)) = rest.single_atom() {
             let moved = Self::constant(rest.constant.checked_mul(first)?);
             let whole = inner.sum().plus(&moved, 1)?.floordiv(first.checked_mul(divisor)?)?;
@@ -263,18 +268,21 @@ impl Sum {
     /// Returns `max(self, 0)`.
     pub(super) fn positive_part(&self) -> Option<Self> {
         let bounds = Interval::of(self);
+        // `positive_part_of_positive`: max(e, 0) = e if e >= 0
         if bounds.is_at_least(0) {
             return Some(self.clone());
         }
+        // `positive_part_of_negative`: max(e, 0) = 0 if e <= 0
         if bounds.is_at_most(0) {
             return Some(Self::default());
         }
-        // max(-e, 0) = max(e, 0) - e: the first coefficient is positive.
+        // `positive_part_has_one_sign`: max(-e, 0) = max(e, 0) - e
+        // The first coefficient is positive.
         if self.terms.first().is_some_and(|term| term.coefficient < 0) {
             let negated = self.scaled(-1)?;
             return negated.positive_part()?.plus(self, 1);
         }
-        // max(g*e, 0) = g*max(e, 0)
+        // `positive_part_with_a_common_factor`: max(g*e, 0) = g*max(e, 0)
         let common = self.content(self.constant.unsigned_abs());
         let common = i64::try_from(common).ok().filter(|&g| g > 0)?;
         let atom = Atom::Positive(self.shrink(common).intern()?);

@@ -53,14 +53,15 @@ fn shorten_term(
     };
     match atom {
         Atom::Symbol(_) => None,
-        // -m*d*floordiv(e, d) = m*mod(e, d) - m*e
+        // `text_has_mod`: -m*d*floordiv(e, d) = m*mod(e, d) - m*e
         Atom::FloorDiv(inner, divisor) => {
             let times = (coefficient % divisor == 0).then(|| (coefficient / divisor).checked_neg());
             let times = times??;
             let rest = rest(inner.sum(), times)?;
             Some((times, Call::Mod(inner.sum().clone(), divisor), rest))
         }
-        // With e = p - n: max(e, 0) = max(p, n) - n = p - min(p, n)
+        // `text_has_max`: with e = p - n, max(e, 0) = max(p, n) - n
+        // `text_has_min`: with e = p - n, max(e, 0) = p - min(p, n)
         Atom::Positive(inner) => {
             let (p, n) = split_by_sign(inner.sum())?;
             let as_max = rest(&n, coefficient);

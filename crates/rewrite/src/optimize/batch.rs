@@ -6,6 +6,7 @@ use sapwood_ptir::ops::{
 };
 use sapwood_ptir::{Axes, Dim, InstId, Int, OpParts, TensorType, Value, ValueType};
 
+use super::invariant::reads_local_symbols;
 use super::product_axes::move_axis;
 use crate::canonicalize::tensor_views::{BroadcastView, NamedReduction, emit_broadcast};
 use crate::pattern::{Rewrite, RootView as _, is_elementwise};
@@ -72,7 +73,8 @@ impl Batch {
         operands: &[Lane],
     ) -> Option<Lane> {
         let f = rw.function();
-        if !f.regions(inst).is_empty() || f.may_stop(inst) || rw.is_ordered(inst) {
+        let stays = f.may_stop(inst) || rw.is_ordered(inst) || reads_local_symbols(f, inst);
+        if stays || !f.regions(inst).is_empty() {
             return None;
         }
         let result = f.value_type(f.value_of(inst)?).as_tensor()?;

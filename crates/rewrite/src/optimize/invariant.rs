@@ -90,6 +90,7 @@ fn invariants(f: &Function, body: BodyId, runs: Runs) -> Vec<InstId> {
             && f.operands(inst).iter().all(is_outside)
             && !f.may_stop(inst)
             && !binds_symbols(f, inst)
+            && !reads_local_symbols(f, inst)
             && (runs == Runs::Repeatedly || is_cheap(f, inst));
         if is_movable {
             known.insert(inst);
@@ -114,6 +115,21 @@ pub(super) fn binds_symbols(f: &Function, inst: InstId) -> bool {
         f.value_type(value).as_tensor().is_none_or(|ty| ty.known_shape().is_none())
     };
     f.inst_results(inst).any(is_open)
+}
+
+/// Returns true if an attribute has a symbol that no parameter of the function binds: the symbol may have a value only inside of a region.
+pub(super) fn reads_local_symbols(f: &Function, inst: InstId) -> bool {
+    let mut is_local = false;
+    for attr in f.attrs(inst).iter().filter(|attr| attr.has_symbols()) {
+        attr.for_each_symbol(&mut |name| {
+            let mut is_bound = false;
+            for &param in f.params() {
+                f.value_type(param).for_each_symbol(&mut |other| is_bound |= other == name);
+            }
+            is_local |= !is_bound;
+        });
+    }
+    is_local
 }
 
 // Returns true if an instruction leaves a loop even if no other one needs it. A broadcast does not: compilers make it part of the work of its users, and a larger value that
