@@ -128,3 +128,22 @@ fn values_stay_the_same_at_several_extents() {
         assert!(runs >= 3, "{name} ran at {runs} bindings");
     }
 }
+
+// Extents of which each needs the symbol of the next parameter.
+#[test]
+fn many_dependent_extents_are_written_soon() {
+    let count = 10_000;
+    let params: Vec<String> =
+        (0..count).map(|n| format!("%x{n}: f32[?s{n} + ?s{}]", n + 1)).collect();
+    let text = format!(
+        "ptir 1 func @f({}, %z: f32[?s{count}]) -> f32[?s0] {{ %y = iota {{axis = 0}} : f32[?s0] return %y }}",
+        params.join(", ")
+    );
+    let program = sapwood_ptir::parse(&text).unwrap();
+    let start = std::time::Instant::now();
+    let written =
+        sapwood_stablehlo::write_program(&program, &sapwood_stablehlo::Extras::new()).unwrap();
+    let time = start.elapsed();
+    assert_eq!(written.matches("get_dimension_size").count(), count + 1);
+    assert!(time.as_secs() < 20, "{time:?}");
+}

@@ -17,28 +17,45 @@ pub(crate) fn binding_order<'a>(
     types: impl Iterator<Item = &'a ValueType>,
     bound_before: impl Fn(Name) -> bool,
 ) -> Vec<Name> {
-    let (mut order, mut expressions) = (Vec::new(), Vec::new());
-    let mut found: HashSet<Name, FxBuildHasher> = HashSet::default();
+    let mut dims = Vec::new();
     for ty in types {
-        ty.for_each_dim(&mut |dim| match dim {
-            Dim::Expr(expr) => match expr.as_symbol() {
-                Some(name) if !bound_before(name) && found.insert(name) => order.push(name),
-                Some(_) => {}
-                None => expressions.push(expr),
-            },
-            Dim::Known(_) | Dim::Unknown => {}
+        ty.for_each_dim(&mut |dim| {
+            if let Dim::Expr(expr) = dim {
+                dims.push(expr);
+            }
         });
     }
+    binding_positions(&dims, bound_before).into_iter().map(|(name, _)| name).collect()
+}
+
+/// Returns the symbols that dims bind, in the order in which they are bound, each with the position of the dim that binds it: the dim is the symbol, or is linear
+/// in it and has no other symbol that is bound later.
+#[must_use]
+pub fn symbols_with_dims(dims: &[DimExpr]) -> Vec<(Name, usize)> {
+    binding_positions(dims, |_| false)
+}
+
+fn binding_positions(dims: &[DimExpr], bound_before: impl Fn(Name) -> bool) -> Vec<(Name, usize)> {
+    let (mut order, mut positions) = (Vec::new(), Vec::new());
+    let mut found: HashSet<Name, FxBuildHasher> = HashSet::default();
+    for (position, expr) in dims.iter().enumerate() {
+        match expr.as_symbol() {
+            Some(name) if !bound_before(name) && found.insert(name) => order.push((name, position)),
+            Some(_) => {}
+            None => positions.push(position),
+        }
+    }
     let is_bound = |name: Name| found.contains(&name) || bound_before(name);
-    let mut solving = SolvingOrder::new(expressions.iter().copied(), is_bound);
-    while let Some(position) = solving.pop() {
-        let expr = expressions[position];
+    let mut solving = SolvingOrder::new(positions.iter().map(|&at| dims[at]), is_bound);
+    while let Some(next) = solving.pop() {
+        let position = positions[next];
+        let expr = dims[position];
         if let Unbound::One(name) =
             only_unbound(expr, |name| found.contains(&name) || bound_before(name))
             && expr.linear_in(name).is_some()
         {
             found.insert(name);
-            order.push(name);
+            order.push((name, position));
             solving.bind(name);
         }
     }

@@ -61,6 +61,7 @@ pub(super) fn name_open_dims(
             let _ = f.set_type(param, &ty);
         }
         infer_types_again(f, &mut warnings);
+        drop_false_results(f, &mut warnings);
         AssertionReader { program, extras, function: name, next }.read();
     }
     sapwood_ptir::verify(program)?;
@@ -76,6 +77,30 @@ fn drop_false_claim(f: &mut Function, inst: InstId, warnings: &mut Vec<Diagnosti
     warnings.push(warning.with_help("the declared type is ignored"));
     if f.set_type(result, &ty).is_ok() && f.replace_all_uses(result, refine.input).is_ok() {
         let _ = f.erase(inst);
+    }
+}
+
+// Drops the declared types of results that the returned values cannot have.
+fn drop_false_results(f: &mut Function, warnings: &mut Vec<Diagnostic>) {
+    let Some(end) = f.last_inst(f.body()) else { return };
+    let mut types: Vec<ValueType> = f.result_types().into_iter().cloned().collect();
+    let mut is_changed = false;
+    for (n, (declared, &value)) in types.iter_mut().zip(f.operands(end)).enumerate() {
+        let found = f.value_type(value);
+        let (Some(a), Some(b)) = (declared.as_tensor(), found.as_tensor()) else { continue };
+        let fits =
+            a.rank() == b.rank() && a.dims.iter().zip(&b.dims).all(|(a, b)| a.compatible(*b));
+        if fits || a.dtype != b.dtype {
+            continue;
+        }
+        let message = format!("result {n} is {found}, which cannot be {declared}");
+        let warning = Diagnostic::new(Severity::Warning, f.inst_span(end), message);
+        warnings.push(warning.with_help("the declared type is ignored"));
+        *declared = found.clone();
+        is_changed = true;
+    }
+    if is_changed {
+        f.set_result_types(&types);
     }
 }
 

@@ -3,9 +3,9 @@
 //! Each extent of a parameter is asked for once, at the start of the function, and each expression is computed once. Ops whose shape has symbols become the
 //! ops whose shape is an operand. The facts of the function, and the relations between the extents of its parameters, become one `shape_assertion`.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::dims::{DimBuilder, DimExpr, Facts};
+use sapwood_ptir::dims::{DimBuilder, DimExpr, Facts, symbols_with_dims};
 use sapwood_ptir::ops::{
     Add, And, Cast, Clamp, Compare, CompareOrder, Concat, Constant, Direction, Div,
     DynamicBroadcastInDim, DynamicGather, DynamicIota, DynamicPad, DynamicReshape,
@@ -17,26 +17,43 @@ use sapwood_ptir::{
 };
 use sapwood_types::{DataType, Span};
 
+use super::WriteError;
 use crate::read::SHAPE_ASSERTION;
 
 /// Returns the function with all extents computed, or `None` if it needs no change.
-pub(super) fn materialize_dims(f: &Function) -> Option<Function> {
+///
+/// # Errors
+/// If an extent cannot be computed.
+pub(super) fn materialize_dims(f: &Function) -> Result<Option<Function>, WriteError> {
     if !f.has_named_dims() && f.facts().is_none() {
-        return None;
+        return Ok(None);
     }
     let insts: Vec<InstId> = f.walk().filter(|&inst| needs_operands(f, inst)).collect();
     let relates = relates_extents(f);
-    if insts.is_empty() && !relates {
-        return None;
-    }
-    let mut materializer = Materializer::new(f.clone())?;
+    let Some(first) = f.first_inst(f.body()).filter(|_| relates || !insts.is_empty()) else {
+        return Ok(None);
+    };
+    let mut materializer = Materializer::new(f.clone(), first, &insts);
     if relates {
-        materializer.assert_relations();
+        let integer = materializer.shape_integer;
+        materializer.computed_for(integer, Materializer::assert_relations);
     }
     for inst in insts {
-        materializer.replace(inst);
+        if !materializer.replace(inst) && has_only_expressions(&materializer.f, inst) {
+            return Err(WriteError::Op {
+                op: f.op_name(inst).to_owned(),
+                function: f.name().to_string(),
+                why: "StableHLO cannot compute its extents".into(),
+            });
+        }
     }
-    Some(materializer.f)
+    Ok(Some(materializer.f))
+}
+
+// Returns whether no extent of the result is unknown.
+fn has_only_expressions(f: &Function, inst: InstId) -> bool {
+    let ty = f.value_of(inst).and_then(|value| f.value_type(value).as_tensor());
+    ty.is_some_and(|ty| !ty.dims.contains(&Dim::Unknown))
 }
 
 // Returns whether an op has symbols in its attributes, or a result type that StableHLO requires to be static.
@@ -54,14 +71,10 @@ fn needs_operands(f: &Function, inst: InstId) -> bool {
 
 // Returns whether the extents of parameters are restricted by facts or by each other.
 fn relates_extents(f: &Function) -> bool {
-    let mut seen: Vec<Name> = Vec::new();
+    let mut seen: HashSet<Name, FxBuildHasher> = HashSet::default();
     let dims = f.params().iter().filter_map(|&p| f.value_type(p).as_tensor());
     let related = dims.flat_map(|ty| ty.dims.iter()).any(|dim| match (dim, dim.as_symbol()) {
-        (_, Some(name)) if seen.contains(&name) => true,
-        (_, Some(name)) => {
-            seen.push(name);
-            false
-        }
+        (_, Some(name)) => !seen.insert(name),
         (dim, None) => matches!(dim, Dim::Expr(_)),
     });
     related || f.facts().is_some()
@@ -69,80 +82,116 @@ fn relates_extents(f: &Function) -> bool {
 
 type Memo<K> = HashMap<K, ValueId, FxBuildHasher>;
 
-struct Materializer {
-    f: Function,
-    // The first instruction of the function. New ones are inserted before it.
-    first: InstId,
-    facts: Facts,
-    // The dims of parameters from which symbols are determined.
-    sources: Vec<(Name, Source)>,
+/// The values that are computed so far. Those of expressions have an integer type of 32 or 64 bits.
+#[derive(Default)]
+struct Computed {
     sizes: Memo<(ValueId, usize)>,
-    symbols: Memo<Name>,
-    exprs: Memo<DimExpr>,
-    constants: Memo<i64>,
+    extents: Memo<(ValueId, usize, DataType)>,
+    symbols: Memo<(Name, DataType)>,
+    exprs: Memo<(DimExpr, DataType)>,
+    constants: Memo<(i64, DataType)>,
     lists: Memo<(Vec<DimExpr>, DataType)>,
 }
 
-// The dim of a parameter: coefficient*symbol + rest.
+struct Materializer {
+    f: Function,
+    // New instructions are inserted before this one, which is the first of the function unless a symbol of a body is needed.
+    first: InstId,
+    facts: Facts,
+    // The dims of parameters from which symbols are determined, and those of other values for the symbols that no parameter binds.
+    sources: HashMap<Name, Source, FxBuildHasher>,
+    local_sources: HashMap<Name, Source, FxBuildHasher>,
+    computed: Computed,
+    // The integer type in which expressions are computed now, and that of shapes: 64 bits only if a number in them does not fit 32.
+    integer: DataType,
+    shape_integer: DataType,
+}
+
+// The dim of a value: coefficient*symbol + rest.
 #[derive(Clone, Copy)]
 struct Source {
-    param: ValueId,
+    value: ValueId,
     axis: usize,
     coefficient: i64,
     rest: Option<DimExpr>,
 }
 
-impl Materializer {
-    fn new(f: Function) -> Option<Self> {
-        let first = f.first_inst(f.body())?;
-        let facts = f.facts().cloned().unwrap_or_default();
-        let mut sources: Vec<(Name, Source)> = Vec::new();
-        let dims: Vec<(ValueId, usize, DimExpr)> = f
-            .params()
-            .iter()
-            .filter_map(|&param| Some((param, f.value_type(param).as_tensor()?)))
-            .flat_map(|(param, ty)| {
-                let exprs = ty.dims.iter().enumerate();
-                exprs.filter_map(move |(axis, dim)| match dim {
-                    Dim::Expr(expr) => Some((param, axis, *expr)),
-                    Dim::Known(_) | Dim::Unknown => None,
-                })
-            })
-            .collect();
-        for &(param, axis, expr) in &dims {
-            if let Some(name) = expr.as_symbol()
-                && !sources.iter().any(|(other, _)| *other == name)
-            {
-                sources.push((name, Source { param, axis, coefficient: 1, rest: None }));
-            }
+impl Source {
+    // Returns how a symbol is determined by a dim, if it is a multiple of the symbol plus something else.
+    fn new(name: Name, (value, axis, expr): (ValueId, usize, DimExpr)) -> Option<Self> {
+        if expr.as_symbol().is_some() {
+            return Some(Self { value, axis, coefficient: 1, rest: None });
         }
-        let mut before = usize::MAX;
-        while before != sources.len() {
-            before = sources.len();
-            for &(param, axis, expr) in &dims {
-                let is_known = |name: &Name| sources.iter().any(|(other, _)| other == name);
-                let open: Vec<Name> =
-                    expr.symbols().iter().copied().filter(|name| !is_known(name)).collect();
-                if let [name] = open[..]
-                    && let Some((coefficient, rest)) = expr.linear_in(name)
-                    && let Some(coefficient) = coefficient.as_constant()
-                {
-                    let rest = Some(rest);
-                    sources.push((name, Source { param, axis, coefficient, rest }));
+        let (coefficient, rest) = expr.linear_in(name)?;
+        let coefficient = coefficient.as_constant()?;
+        Some(Self { value, axis, coefficient, rest: Some(rest) })
+    }
+}
+
+// Returns the dims of a value that are expressions.
+fn expressions_of(f: &Function, value: ValueId) -> Vec<(ValueId, usize, DimExpr)> {
+    let Some(ty) = f.value_type(value).as_tensor() else { return Vec::new() };
+    let dims = ty.dims.iter().enumerate();
+    dims.filter_map(|(axis, dim)| match dim {
+        Dim::Expr(expr) => Some((value, axis, *expr)),
+        Dim::Known(_) | Dim::Unknown => None,
+    })
+    .collect()
+}
+
+// Returns how the symbols that no parameter binds are determined by other values. The first value with a symbol binds it.
+fn local_sources(
+    f: &Function,
+    sources: &HashMap<Name, Source, FxBuildHasher>,
+) -> HashMap<Name, Source, FxBuildHasher> {
+    let mut local: HashMap<Name, Source, FxBuildHasher> = HashMap::default();
+    for inst in f.walk() {
+        let params = f.regions(inst).iter().flat_map(|&body| f.body_params(body)).copied();
+        for value in f.inst_results(inst).chain(params) {
+            let mut dims = expressions_of(f, value);
+            dims.sort_by_key(|(_, axis, expr)| (expr.as_symbol().is_none(), *axis));
+            for dim in dims {
+                let is_open =
+                    |name: &&Name| !sources.contains_key(*name) && !local.contains_key(*name);
+                let open: Vec<Name> = dim.2.symbols().iter().filter(is_open).copied().collect();
+                if let [name] = open[..] {
+                    local.extend(Source::new(name, dim).map(|source| (name, source)));
                 }
             }
         }
-        Some(Self {
+    }
+    local
+}
+
+impl Materializer {
+    fn new(f: Function, first: InstId, insts: &[InstId]) -> Self {
+        let facts = f.facts().cloned().unwrap_or_default();
+        let dims: Vec<_> = f.params().iter().flat_map(|&param| expressions_of(&f, param)).collect();
+        let exprs: Vec<DimExpr> = dims.iter().map(|&(_, _, expr)| expr).collect();
+        let source =
+            |(name, position): (Name, usize)| Some((name, Source::new(name, dims[position])?));
+        let sources: HashMap<Name, Source, FxBuildHasher> =
+            symbols_with_dims(&exprs).into_iter().filter_map(source).collect();
+        let fits = |expr: DimExpr| expr.build(&mut FitsNarrow).is_some();
+        let mut is_narrow = exprs.iter().all(|&expr| fits(expr))
+            && facts.relations().all(|relation| fits(relation.expr));
+        let mut is_local = false;
+        for &inst in insts {
+            let results = f.inst_results(inst).flat_map(|value| expressions_of(&f, value));
+            results.for_each(|(_, _, expr)| is_narrow &= fits(expr));
+            for_each_symbol(&f, inst, &mut |name| is_local |= !sources.contains_key(&name));
+        }
+        let local_sources = if is_local { local_sources(&f, &sources) } else { HashMap::default() };
+        Self {
             f,
             first,
             facts,
             sources,
-            sizes: Memo::default(),
-            symbols: Memo::default(),
-            exprs: Memo::default(),
-            constants: Memo::default(),
-            lists: Memo::default(),
-        })
+            local_sources,
+            computed: Computed::default(),
+            integer: DataType::I32,
+            shape_integer: if is_narrow { DataType::I32 } else { DataType::I64 },
+        }
     }
 
     fn insert(&mut self, parts: &OpParts, at: InstId) -> Option<ValueId> {
@@ -159,60 +208,103 @@ impl Materializer {
         self.insert(&op.into_parts(), at)
     }
 
-    fn size(&mut self, param: ValueId, axis: usize) -> Option<ValueId> {
-        if let Some(&value) = self.sizes.get(&(param, axis)) {
+    // Returns an extent in the integer type in which expressions are computed.
+    fn extent(&mut self, input: ValueId, axis: usize) -> Option<ValueId> {
+        let key = (input, axis, self.integer);
+        if let Some(&value) = self.computed.extents.get(&key) {
             return Some(value);
         }
-        let value = self.emit(GetDimensionSize { input: param, axis: Int::from(axis) })?;
-        self.sizes.insert((param, axis), value);
+        let size = match self.computed.sizes.get(&(input, axis)) {
+            Some(&size) => size,
+            None => self.emit(GetDimensionSize { input, axis: Int::from(axis) })?,
+        };
+        self.computed.sizes.insert((input, axis), size);
+        let value = match self.integer {
+            DataType::I32 => size,
+            integer => self.emit(Cast { input: size, ty: TensorType::scalar(integer).into() })?,
+        };
+        self.computed.extents.insert(key, value);
         Some(value)
     }
 
-    // Returns a tensor with the values of expressions along its only axis.
+    // Returns the value of a symbol, if those that its source needs are computed.
+    fn solved(&mut self, source: Source) -> Option<ValueId> {
+        let mut value = self.extent(source.value, source.axis)?;
+        let Some(rest) = source.rest else { return Some(value) };
+        if rest.as_constant() != Some(0) {
+            let rest = rest.build(self)?;
+            value = self.subtract(value, rest)?;
+        }
+        if source.coefficient != 1 {
+            let rhs = self.constant(source.coefficient)?;
+            value = self.emit(Div { lhs: value, rhs })?;
+        }
+        Some(value)
+    }
+
+    // Returns the values of expressions as a tensor with one axis.
     fn list(&mut self, values: &[DimExpr], dtype: DataType) -> Option<ValueId> {
         let key = (values.to_vec(), dtype);
-        if let Some(&value) = self.lists.get(&key) {
+        if let Some(&value) = self.computed.lists.get(&key) {
             return Some(value);
         }
+        let list = self.computed_for(dtype, |this| this.new_list(values, dtype))?;
+        self.computed.lists.insert(key, list);
+        Some(list)
+    }
+
+    // Computes expressions that become integers of a type. Those that the program needs as 64 bits may not fit 32.
+    fn computed_for<T>(&mut self, dtype: DataType, compute: impl FnOnce(&mut Self) -> T) -> T {
+        let is_wide = matches!(dtype, DataType::I64 | DataType::U64);
+        let integer = if is_wide { DataType::I64 } else { DataType::I32 };
+        let outer = std::mem::replace(&mut self.integer, integer);
+        let result = compute(self);
+        self.integer = outer;
+        result
+    }
+
+    // Returns a constant of the integer type in which expressions are computed.
+    fn numbers(&mut self, shape: &[u64], numbers: &[i64]) -> Option<ValueId> {
+        let value = match self.integer {
+            DataType::I64 => TensorLiteral::from_slice(shape, numbers).ok()?,
+            _ => {
+                let narrow = numbers.iter().map(|&n| i32::try_from(n).ok());
+                TensorLiteral::from_slice(shape, &narrow.collect::<Option<Vec<_>>>()?).ok()?
+            }
+        };
+        self.emit(Constant { value })
+    }
+
+    fn new_list(&mut self, values: &[DimExpr], dtype: DataType) -> Option<ValueId> {
         let mut pieces: Vec<ValueId> = Vec::new();
         let mut rest = values;
         while let Some((&value, others)) = rest.split_first() {
-            let is_number = |e: &&DimExpr| e.as_constant().is_some();
-            let numbers: Vec<i32> = rest
-                .iter()
-                .take_while(is_number)
-                .map(|e| e.as_constant().and_then(|n| i32::try_from(n).ok()))
-                .collect::<Option<_>>()?;
+            let numbers: Vec<i64> = rest.iter().map_while(|e| e.as_constant()).collect();
             if numbers.is_empty() {
                 let input = value.build(self)?;
-                let ty = TensorType::new(DataType::I32, [1]);
+                let ty = TensorType::new(self.integer, [1]);
                 pieces.push(self.emit(Reshape { input, ty: ty.into() })?);
                 rest = others;
             } else {
-                let literal = TensorLiteral::from_slice(&[numbers.len() as u64], &numbers).ok()?;
-                pieces.push(self.emit(Constant { value: literal })?);
+                pieces.push(self.numbers(&[numbers.len() as u64], &numbers)?);
                 rest = &rest[numbers.len()..];
             }
         }
-        let mut list = match pieces[..] {
-            [] => {
-                let empty = TensorLiteral::from_slice::<i32>(&[0], &[]).ok()?;
-                self.emit(Constant { value: empty })?
-            }
+        let list = match pieces[..] {
+            [] => self.numbers(&[0], &[])?,
             [one] => one,
             _ => self.emit(Concat { inputs: pieces.into(), axis: Int(0) })?,
         };
-        if dtype != DataType::I32 {
-            let ty = TensorType::new(dtype, [values.len() as u64]);
-            list = self.emit(Cast { input: list, ty: ty.into() })?;
+        if dtype == self.integer {
+            return Some(list);
         }
-        self.lists.insert(key, list);
-        Some(list)
+        let ty = TensorType::new(dtype, [values.len() as u64]);
+        self.emit(Cast { input: list, ty: ty.into() })
     }
 
     fn attr_list(&mut self, inst: InstId, name: &str) -> Option<ValueId> {
         let values = self.f.attr(inst, name)?.as_dim_exprs()?;
-        self.list(&values, DataType::I32)
+        self.list(&values, self.shape_integer)
     }
 
     // Returns a list with the entries of an optional attribute.
@@ -220,13 +312,26 @@ impl Materializer {
         let rank = self.f.value_type(*self.f.operands(inst).first()?).as_tensor()?.rank();
         let default = DimExpr::constant(default)?;
         let values = self.f.attr(inst, name)?.as_dim_exprs();
-        self.list(&values.unwrap_or_else(|| vec![default; rank].into()), DataType::I32)
+        self.list(&values.unwrap_or_else(|| vec![default; rank].into()), self.shape_integer)
     }
 
-    // Replaces an instruction by one whose shape is an operand. If that is not possible, it stays.
-    fn replace(&mut self, inst: InstId) {
-        let Some(old) = self.f.value_of(inst) else { return };
-        let Some(new) = self.with_operands(inst, old) else { return };
+    // Replaces an instruction by one whose shape is an operand. If that is not possible, it stays, and the result is false.
+    fn replace(&mut self, inst: InstId) -> bool {
+        let Some(old) = self.f.value_of(inst) else { return false };
+        let mut is_local = false;
+        for_each_symbol(&self.f, inst, &mut |name| is_local |= !self.sources.contains_key(&name));
+        let new = match is_local {
+            false => self.with_operands(inst, old),
+            // The symbols of a body have values only there, so that everything is computed right before the instruction.
+            true => {
+                let first = std::mem::replace(&mut self.first, inst);
+                let computed = std::mem::take(&mut self.computed);
+                let new = self.with_operands(inst, old);
+                (self.first, self.computed) = (first, computed);
+                new
+            }
+        };
+        let Some(new) = new else { return false };
         if self.f.value_type(new) != self.f.value_type(old) {
             let ty = self.f.value_type(old).clone();
             let _ = self.f.set_type(new, &ty);
@@ -244,6 +349,7 @@ impl Materializer {
             }
             let _ = self.f.erase(inst);
         }
+        true
     }
 
     fn with_operands(&mut self, inst: InstId, old: ValueId) -> Option<ValueId> {
@@ -253,23 +359,23 @@ impl Materializer {
         let result = || ty.clone().into();
         match (self.f.op_name(inst), &operands[..]) {
             ("reshape", &[input]) => {
-                let shape = self.list(&shape?, DataType::I32)?;
+                let shape = self.list(&shape?, self.shape_integer)?;
                 self.emit_at(DynamicReshape { input, shape, ty: result() }, inst)
             }
             ("broadcast_in_dim", &[input]) => {
                 let dims = Axes::from(self.f.attr(inst, "dims")?.as_ints()?);
-                let shape = self.list(&shape?, DataType::I32)?;
+                let shape = self.list(&shape?, self.shape_integer)?;
                 self.emit_at(DynamicBroadcastInDim { input, shape, dims, ty: result() }, inst)
             }
             ("broadcast_to", &[input]) => {
                 let from = self.f.value_type(input).as_tensor()?.rank();
                 let dims: Axes = (ty.rank() - from..ty.rank()).collect();
-                let shape = self.list(&shape?, DataType::I32)?;
+                let shape = self.list(&shape?, self.shape_integer)?;
                 self.emit_at(DynamicBroadcastInDim { input, shape, dims, ty: result() }, inst)
             }
             ("iota", []) => {
                 let axis = Int(self.f.attr(inst, "axis")?.as_int()?);
-                let shape = self.list(&shape?, DataType::I32)?;
+                let shape = self.list(&shape?, self.shape_integer)?;
                 self.emit_at(DynamicIota { shape, axis, ty: result() }, inst)
             }
             ("dims", []) => self.dims(inst, &ty),
@@ -304,13 +410,13 @@ impl Materializer {
     fn dims(&mut self, inst: InstId, ty: &TensorType) -> Option<ValueId> {
         let values = self.f.attr(inst, "values")?.as_dim_exprs()?;
         if let ([value], 0) = (&values[..], ty.rank()) {
-            let value = value.build(self)?;
-            let ty = ty.clone().into();
-            return if self.f.value_type(value).as_tensor()?.dtype == DataType::I32 && is_i32(&ty) {
-                Some(value)
-            } else {
-                self.emit(Cast { input: value, ty })
-            };
+            return self.computed_for(ty.dtype, |this| {
+                let input = value.build(this)?;
+                match ty.dtype == this.integer {
+                    true => Some(input),
+                    false => this.emit(Cast { input, ty: ty.clone().into() }),
+                }
+            });
         }
         let list = self.list(&values, ty.dtype)?;
         match ty.rank() {
@@ -352,18 +458,25 @@ impl Materializer {
         let mut all: Option<ValueId> = None;
         let mut texts: Vec<String> = Vec::new();
         let params = self.f.params().to_vec();
+        let own = self.sources.iter().filter(|(_, source)| source.coefficient == 1);
+        let own: HashMap<(ValueId, usize), Name, FxBuildHasher> =
+            own.map(|(&name, source)| ((source.value, source.axis), name)).collect();
         for (n, &param) in params.iter().enumerate() {
             let Some(ty) = self.f.value_type(param).as_tensor().cloned() else { continue };
             for (axis, dim) in ty.dims.iter().enumerate() {
                 let Dim::Expr(expr) = *dim else { continue };
-                let own = self.sources.iter().any(|(_, source)| {
-                    (source.param, source.axis, source.coefficient) == (param, axis, 1)
+                all = Some(match own.get(&(param, axis)) {
+                    Some(_) if expr.as_symbol().is_some() => continue,
+                    // The extent is a symbol with something added: the symbol is at least zero.
+                    Some(&name) => {
+                        let (lhs, rhs) = (self.symbol(name)?, self.constant(0)?);
+                        self.and(all, lhs, rhs, Direction::Ge)?
+                    }
+                    None => {
+                        let (lhs, rhs) = (self.extent(param, axis)?, expr.build(self)?);
+                        self.and(all, lhs, rhs, Direction::Eq)?
+                    }
                 });
-                if own {
-                    continue;
-                }
-                let (lhs, rhs) = (self.size(param, axis)?, expr.build(self)?);
-                all = Some(self.and(all, lhs, rhs, Direction::Eq)?);
                 texts.push(format!("axis {axis} of argument {n} is {expr}"));
             }
         }
@@ -405,49 +518,94 @@ impl Materializer {
     }
 }
 
-fn is_i32(ty: &sapwood_ptir::ResultType) -> bool {
-    ty.0.as_tensor().is_some_and(|ty| ty.dtype == DataType::I32)
+// Calls a function with the symbols of the results and the attributes of an instruction.
+fn for_each_symbol(f: &Function, inst: InstId, visit: &mut dyn FnMut(Name)) {
+    f.inst_results(inst).for_each(|value| f.value_type(value).for_each_symbol(visit));
+    f.attrs(inst).iter().for_each(|attr| attr.for_each_symbol(visit));
+}
+
+/// Builds nothing, and fails if a number of an expression does not fit 32 bits.
+struct FitsNarrow;
+
+impl DimBuilder for FitsNarrow {
+    type Value = ();
+
+    fn known(&self, _: DimExpr) -> Option<()> {
+        None
+    }
+
+    fn record(&mut self, _: DimExpr, (): ()) {}
+
+    fn constant(&mut self, number: i64) -> Option<()> {
+        i32::try_from(number).ok().map(|_| ())
+    }
+
+    fn symbol(&mut self, _: Name) -> Option<()> {
+        Some(())
+    }
+
+    fn add(&mut self, (): (), (): ()) -> Option<()> {
+        Some(())
+    }
+
+    fn subtract(&mut self, (): (), (): ()) -> Option<()> {
+        Some(())
+    }
+
+    fn multiply(&mut self, (): (), (): ()) -> Option<()> {
+        Some(())
+    }
+
+    fn floordiv(&mut self, (): (), _: DimExpr, divisor: i64) -> Option<()> {
+        self.constant(divisor)
+    }
+
+    fn positive_part(&mut self, (): ()) -> Option<()> {
+        Some(())
+    }
 }
 
 impl DimBuilder for Materializer {
     type Value = ValueId;
 
     fn known(&self, expr: DimExpr) -> Option<ValueId> {
-        self.exprs.get(&expr).copied()
+        self.computed.exprs.get(&(expr, self.integer)).copied()
     }
 
     fn record(&mut self, expr: DimExpr, value: ValueId) {
-        self.exprs.insert(expr, value);
+        self.computed.exprs.insert((expr, self.integer), value);
     }
 
     fn constant(&mut self, number: i64) -> Option<ValueId> {
-        if let Some(&value) = self.constants.get(&number) {
+        let key = (number, self.integer);
+        if let Some(&value) = self.computed.constants.get(&key) {
             return Some(value);
         }
-        let literal = TensorLiteral::scalar(i32::try_from(number).ok()?);
-        let value = self.emit(Constant { value: literal })?;
-        self.constants.insert(number, value);
+        let value = self.numbers(&[], &[number])?;
+        self.computed.constants.insert(key, value);
         Some(value)
     }
 
     fn symbol(&mut self, name: Name) -> Option<ValueId> {
-        if let Some(&value) = self.symbols.get(&name) {
-            return Some(value);
-        }
-        let (_, source) = *self.sources.iter().find(|(other, _)| *other == name)?;
-        let mut value = self.size(source.param, source.axis)?;
-        if let Some(rest) = source.rest {
-            if rest.as_constant() != Some(0) {
-                let rest = rest.build(self)?;
-                value = self.subtract(value, rest)?;
+        // The chain of symbols that need others may be long.
+        let mut stack = vec![name];
+        while let Some(&next) = stack.last() {
+            if !self.computed.symbols.contains_key(&(next, self.integer)) {
+                let source = *self.sources.get(&next).or_else(|| self.local_sources.get(&next))?;
+                let needed = source.rest.map_or(&[][..], DimExpr::symbols);
+                let is_open =
+                    |&name: &Name| !self.computed.symbols.contains_key(&(name, self.integer));
+                let before = stack.len();
+                stack.extend(needed.iter().copied().filter(is_open));
+                if stack.len() > before {
+                    continue;
+                }
+                let value = self.solved(source)?;
+                self.computed.symbols.insert((next, self.integer), value);
             }
-            if source.coefficient != 1 {
-                let rhs = self.constant(source.coefficient)?;
-                value = self.emit(Div { lhs: value, rhs })?;
-            }
+            stack.pop();
         }
-        self.symbols.insert(name, value);
-        Some(value)
+        self.computed.symbols.get(&(name, self.integer)).copied()
     }
 
     fn add(&mut self, lhs: ValueId, rhs: ValueId) -> Option<ValueId> {

@@ -87,7 +87,7 @@ fn write_function(
     program: &Program,
     extras: &Extras,
 ) -> Result<(String, Option<LocTable>), WriteError> {
-    let materialized = materialize::materialize_dims(f);
+    let materialized = materialize::materialize_dims(f)?;
     let f = materialized.as_ref().unwrap_or(f);
     let mut w = TextWriter::new(out, f, program, extras);
     w.locs = locs;
