@@ -1,4 +1,8 @@
 //! Matrix products with the crate `gemm`. This is the only file of this crate with unsafe code.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "the steps of joined iterators are not always inlined"
+)]
 #![allow(unsafe_code)]
 
 use std::ops::{AddAssign, Mul};
@@ -6,6 +10,7 @@ use std::ops::{AddAssign, Mul};
 use gemm_common::Parallelism;
 
 use super::parallel;
+use super::vectors::vectorized;
 
 /// A float type that matrix products are compiled for.
 ///
@@ -89,6 +94,9 @@ impl MatrixStrides {
 /// The most multiplications of a product that is computed without packing its operands: it takes about as long as packing.
 const MAX_DIRECT_PRODUCTS: usize = 1 << 14;
 
+/// The number of columns whose sums stay in vector registers during a direct product.
+const DIRECT_COLUMNS: usize = 32;
+
 // Computes a small product whose right matrix has contiguous rows.
 fn multiply_directly<T: GemmElement>(
     [m, k, n]: [usize; 3],
@@ -96,15 +104,30 @@ fn multiply_directly<T: GemmElement>(
     (b, row): (&[T], usize),
     out: &mut [T],
 ) {
-    pulp::Arch::new().dispatch(
+    vectorized(
         #[inline(always)]
         || {
             for (i, result) in out.chunks_exact_mut(n).enumerate().take(m) {
-                result.fill(T::default());
+                let mut parts = result.chunks_exact_mut(DIRECT_COLUMNS);
+                for (part, sums_of) in parts.by_ref().enumerate() {
+                    let mut sums = [T::default(); DIRECT_COLUMNS];
+                    for j in 0..k {
+                        let x = a[i * at.row + j * at.column];
+                        let from = &b[j * row + part * DIRECT_COLUMNS..][..DIRECT_COLUMNS];
+                        for c in 0..DIRECT_COLUMNS {
+                            sums[c] += x * from[c];
+                        }
+                    }
+                    sums_of.copy_from_slice(&sums);
+                }
+                let rest = parts.into_remainder();
+                let first = n - rest.len();
+                rest.fill(T::default());
                 for j in 0..k {
                     let x = a[i * at.row + j * at.column];
-                    for (y, &w) in result.iter_mut().zip(&b[j * row..j * row + n]) {
-                        *y += x * w;
+                    let from = &b[j * row + first..][..n - first];
+                    for c in 0..n - first {
+                        rest[c] += x * from[c];
                     }
                 }
             }
@@ -188,7 +211,9 @@ mod tests {
 
     #[test]
     fn small_products_are_those_of_the_definition() {
-        for [m, k, n] in [[1, 1, 1], [2, 3, 4], [5, 1, 7], [3, 0, 2], [0, 2, 3], [17, 33, 9]] {
+        for [m, k, n] in
+            [[1, 1, 1], [2, 3, 4], [5, 1, 7], [3, 0, 2], [0, 2, 3], [17, 33, 9], [3, 5, 70]]
+        {
             let a: Vec<f64> = (0..m * k).map(|i| i as f64 - 3.0).collect();
             let b: Vec<f64> = (0..k * n).map(|i| 2.0 - i as f64).collect();
             for turned in [false, true] {
