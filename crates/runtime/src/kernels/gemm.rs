@@ -94,9 +94,6 @@ impl MatrixStrides {
 /// The most multiplications of a product that is computed without packing its operands: it takes about as long as packing.
 const MAX_DIRECT_PRODUCTS: usize = 1 << 14;
 
-/// The number of columns whose sums stay in vector registers during a direct product.
-const DIRECT_COLUMNS: usize = 32;
-
 // Computes a small product whose right matrix has contiguous rows.
 fn multiply_directly<T: GemmElement>(
     [m, k, n]: [usize; 3],
@@ -108,26 +105,12 @@ fn multiply_directly<T: GemmElement>(
         #[inline(always)]
         || {
             for (i, result) in out.chunks_exact_mut(n).enumerate().take(m) {
-                let mut parts = result.chunks_exact_mut(DIRECT_COLUMNS);
-                for (part, sums_of) in parts.by_ref().enumerate() {
-                    let mut sums = [T::default(); DIRECT_COLUMNS];
-                    for j in 0..k {
-                        let x = a[i * at.row + j * at.column];
-                        let from = &b[j * row + part * DIRECT_COLUMNS..][..DIRECT_COLUMNS];
-                        for c in 0..DIRECT_COLUMNS {
-                            sums[c] += x * from[c];
-                        }
-                    }
-                    sums_of.copy_from_slice(&sums);
-                }
-                let rest = parts.into_remainder();
-                let first = n - rest.len();
-                rest.fill(T::default());
+                result.fill(T::default());
                 for j in 0..k {
                     let x = a[i * at.row + j * at.column];
-                    let from = &b[j * row + first..][..n - first];
-                    for c in 0..n - first {
-                        rest[c] += x * from[c];
+                    let (from, result) = (&b[j * row..][..n], &mut result[..n]);
+                    for c in 0..n {
+                        result[c] += x * from[c];
                     }
                 }
             }
