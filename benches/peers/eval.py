@@ -1,10 +1,12 @@
 """The rows of running programs in NumPy and in XLA on the CPU.
 
 Prints one JSON line per row, as `benches/README.md` describes. NumPy takes as many threads as it likes for matrix products, and one for
-the rest; XLA takes as many as there are processors, as our side does. The models are `NAME/model.mlir` below `$SAPWOOD_PROGRAMS`.
+the rest; XLA takes as many as there are processors, as our side does. The models are `NAME/model.mlir` below `$SAPWOOD_PROGRAMS` and
+`$SAPWOOD_BATCHED`.
 """
 
 import json
+import math
 import os
 import pathlib
 import re
@@ -145,15 +147,22 @@ def main():
         arrays = [jax.device_put(value) for value in arguments]
         compiled(*arrays).block_until_ready()
         row(f"xla/{name}", best(lambda: compiled(*arrays).block_until_ready()), n)
-    folder = pathlib.Path(os.environ.get("SAPWOOD_PROGRAMS", "."))
-    for path in sorted(folder.glob("*/model.mlir")):
-        try:
-            seconds, peak = model(path.read_text())
-            row(f"model/{path.parent.name}", seconds, 1)
-            print(json.dumps({"area": "eval", "row": f"memory/{path.parent.name}", "value": peak, "unit": "bytes", "n": 1}), flush=True)
-        except Exception as error:  # a model that this version of XLA refuses
-            failed(f"model/{path.parent.name}", error)
-            failed(f"memory/{path.parent.name}", error)
+    logarithms = []
+    for folder in ["SAPWOOD_PROGRAMS", "SAPWOOD_BATCHED"]:
+        folder = pathlib.Path(os.environ.get(folder, "no-such-folder"))
+        for path in sorted(folder.glob("*/model.mlir")):
+            name = path.parent.name
+            try:
+                seconds, peak = model(path.read_text())
+            except Exception as error:  # a model that this version of XLA refuses
+                failed(f"model/{name}", error)
+                failed(f"memory/{name}", error)
+                continue
+            row(f"model/{name}", seconds, 1)
+            print(json.dumps({"area": "eval", "row": f"memory/{name}", "value": peak, "unit": "bytes", "n": 1}), flush=True)
+            logarithms.append(math.log(seconds))
+    if logarithms:
+        row("model/mean", math.exp(sum(logarithms) / len(logarithms)), len(logarithms))
 
 
 if __name__ == "__main__":

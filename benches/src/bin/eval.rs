@@ -210,6 +210,7 @@ fn main() {
     if only.is_some() {
         return;
     }
+    plan(&area);
     let steps = 1_000_000u64;
     let text = format!(
         "ptir 1 func @f() -> i32[] {{
@@ -226,22 +227,27 @@ fn main() {
     }
 }
 
-// Measures the models of `$SAPWOOD_PROGRAMS`, with the peak memory of each.
+// Measures the models of `$SAPWOOD_PROGRAMS`, and those with eight times the batch of `$SAPWOOD_BATCHED`, with the peak memory of each.
 fn models(area: &Area, threads: usize, only: &str) {
-    let Some(folder) = std::env::var_os("SAPWOOD_PROGRAMS").map(PathBuf::from) else { return };
-    let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries
-        .filter(|e| e.path().join("model.mlir").is_file())
-        .map(|e| e.file_name().to_string_lossy().into_owned())
-        .filter(|name| name.contains(only))
-        .collect();
-    names.sort();
-    for name in names {
+    let folders = ["SAPWOOD_PROGRAMS", "SAPWOOD_BATCHED"].into_iter().filter_map(std::env::var_os);
+    let mut paths: Vec<(String, PathBuf)> = Vec::new();
+    for folder in folders {
+        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        let named = entries
+            .map(|e| (e.file_name().to_string_lossy().into_owned(), e.path().join("model.mlir")));
+        let mut found: Vec<_> =
+            named.filter(|(name, path)| path.is_file() && name.contains(only)).collect();
+        found.sort();
+        paths.extend(found);
+    }
+    let mut logarithms = Vec::new();
+    for (name, path) in paths {
         let [row, memory, predicted] =
             ["model", "memory", "predicted"].map(|kind| format!("{kind}/{name}"));
-        match model(&folder.join(&name).join("model.mlir"), threads) {
+        match model(&path, threads) {
             Ok(measured) => {
                 area.millis(&row, measured.time, 1);
+                logarithms.push(measured.time.as_secs_f64().ln());
                 area.row(&memory, measured.peak as f64, "bytes", 1);
                 match measured.predicted {
                     Some(bytes) => {
@@ -255,6 +261,53 @@ fn models(area: &Area, threads: usize, only: &str) {
                 [row, memory, predicted].iter().for_each(|row| area.failed(row, &why));
             }
         }
+    }
+    if !logarithms.is_empty() {
+        let mean = logarithms.iter().sum::<f64>() / logarithms.len() as f64;
+        let mean = Duration::from_secs_f64(mean.exp());
+        area.millis("model/mean", mean, logarithms.len() as u64);
+    }
+}
+
+// Measures verifying and planning a program of 5,000 ops: layers of a product, bias, GELU, norm and a sum with the layer before.
+fn plan(area: &Area) {
+    const LAYER_OPS: usize = 20;
+    let mut text =
+        "ptir 1 func @f(%x0: f32[8, 16], %w: f32[16, 16], %b: f32[16]) -> f32[8, 16] {\n"
+            .to_string();
+    let layers = 5000 / LAYER_OPS;
+    for i in 0..layers {
+        let next = i + 1;
+        text.push_str(&format!(
+            "%p{i} = dot_general %x{i}, %w {{lhs_contract = [1], rhs_contract = [0]}} : f32[8, 16]
+             %v{i} = broadcast_in_dim %b {{dims = [1]}} : f32[8, 16]
+             %q{i} = add %p{i}, %v{i} : f32[8, 16]
+             %h{i} = constant 0.5 : f32[8, 16]
+             %s{i} = mul %q{i}, %h{i} : f32[8, 16]
+             %e{i} = erf %s{i} : f32[8, 16]
+             %g{i} = mul %e{i}, %q{i} : f32[8, 16]
+             %m{i} = reduce_sum %g{i} {{axes = [1], keepdims = true}} : f32[8, 1]
+             %n{i} = constant 16.0 : f32[8, 1]
+             %a{i} = div %m{i}, %n{i} : f32[8, 1]
+             %c{i} = broadcast_to %a{i} : f32[8, 16]
+             %d{i} = sub %g{i}, %c{i} : f32[8, 16]
+             %k{i} = mul %d{i}, %d{i} : f32[8, 16]
+             %l{i} = reduce_sum %k{i} {{axes = [1], keepdims = true}} : f32[8, 1]
+             %o{i} = add %l{i}, %n{i} : f32[8, 1]
+             %r{i} = rsqrt %o{i} : f32[8, 1]
+             %t{i} = broadcast_to %r{i} : f32[8, 16]
+             %u{i} = mul %d{i}, %t{i} : f32[8, 16]
+             %z{i} = reshape %u{i} : f32[8, 16]
+             %x{next} = add %z{i}, %x{i} : f32[8, 16]\n"
+        ));
+    }
+    text.push_str(&format!("return %x{layers} }}"));
+    match sapwood_ptir::parse(&text) {
+        Ok(program) => {
+            let prepare = || Prepared::new(&program, "f", Some(&FastKernels)).is_ok();
+            area.millis("plan/5000", best(5, prepare), (layers * LAYER_OPS) as u64);
+        }
+        Err(error) => area.failed("plan/5000", &error.to_string()),
     }
 }
 

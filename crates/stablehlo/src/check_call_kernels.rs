@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use sapwood_ptir::eval::{
-    EvalCx, EvalResult, Evaluate, Fault, Kernels, Results, ScheduledStep, Tensor, Value,
+    EvalCx, EvalResult, Evaluate, Fault, Kernels, PredictMemory, Results, ScheduledStep, Tensor,
+    Value,
 };
 use sapwood_ptir::{BodyId, Function, OpKey, TensorLiteral};
 use sapwood_types::DataType;
@@ -60,6 +61,14 @@ impl Kernels for CheckCallKernels {
             }
             _ => self.others.as_ref().and_then(|k| k.custom_call(target)),
         }
+    }
+
+    fn memory(&self, op: OpKey) -> Option<PredictMemory> {
+        self.others.as_ref().and_then(|k| k.memory(op))
+    }
+
+    fn may_restructure(&self) -> bool {
+        self.others.as_ref().is_some_and(|k| k.may_restructure())
     }
 
     fn schedule(&self, function: &Function, body: BodyId) -> Option<Vec<ScheduledStep>> {

@@ -55,6 +55,12 @@ pub(crate) fn run(options: &BenchOptions) -> Result<bool> {
 }
 
 fn run_area(workspace: &Workspace, area: &str, with_peers: bool) -> Result<bool> {
+    if area == "eval"
+        && with_peers
+        && let Err(error) = peers::write_batched_models(workspace)
+    {
+        println!("    models with eight times the batch cannot be written: {error:#}");
+    }
     let rows: Vec<BenchRow> = rows::all().into_iter().filter(|row| row.area == area).collect();
     println!("==> {area}: our side");
     let ours = measure_ours(workspace, area, &rows);
@@ -104,6 +110,7 @@ fn measure_ours(workspace: &Workspace, area: &str, rows: &[BenchRow]) -> Result<
     let mut command = Command::new("cargo");
     command.args(["run", "--quiet", "--profile", "dist", "--package", PACKAGE, "--bin", area]);
     command.env("SAPWOOD_PROGRAMS", rows::stablehlo::folder());
+    command.env("SAPWOOD_BATCHED", rows::eval::batched_folder());
     let finished = process::run(command.current_dir(&workspace.root), false, None)?;
     if !finished.success {
         bail!("our side failed, {}:\n{}", finished.problem, finished.output);

@@ -31,11 +31,26 @@ pub(crate) fn measure(
     let python = python_environment(&folder, &scripts.join(format!("{area}.txt")))?;
     let mut command = Command::new(python);
     command.env("SAPWOOD_PROGRAMS", super::rows::stablehlo::folder());
+    command.env("SAPWOOD_BATCHED", super::rows::eval::batched_folder());
     let finished = process::run(command.arg(script), false, Some(RUN_LIMIT))?;
     if !finished.success {
         bail!("the peer's script failed, {}:\n{}", finished.problem, finished.output);
     }
     parse_measurements(area, rows, &finished.stdout)
+}
+
+/// Writes the models with eight times the batch, which both sides of `eval` run.
+pub(crate) fn write_batched_models(workspace: &Workspace) -> Result<()> {
+    let scripts = workspace.root.join("benches/peers");
+    let folder = workspace.target.join("peers/eval");
+    let mut command = Command::new(python_environment(&folder, &scripts.join("eval.txt"))?);
+    command.arg(scripts.join("batched.py")).arg(super::rows::stablehlo::folder());
+    let finished =
+        process::run(command.arg(super::rows::eval::batched_folder()), false, Some(RUN_LIMIT))?;
+    if !finished.success {
+        bail!("batched.py failed, {}:\n{}", finished.problem, finished.output);
+    }
+    Ok(())
 }
 
 /// Creates a virtual environment with the required packages, unless it is up to date, and returns its interpreter. Returns the

@@ -16,6 +16,7 @@ use super::budget::Budget;
 use super::context::{EvalCx, EvalResult, Regions, Results, SimpleRegion};
 use super::control::{self, Continuation, ControlAction};
 use super::error::{EvalError, Fault};
+use super::inlined::PlannedFunction;
 use super::plan::{Action, FunctionPlan, NO_SLOT, PlanStep};
 use super::tensor::{Tensor, Value};
 use crate::attr::Attr;
@@ -27,6 +28,8 @@ use crate::types::{TensorType, ValueType};
 pub(crate) struct Machine<'p> {
     plans: &'p [FunctionPlan],
     functions: SmallVec<[&'p Function; 1]>,
+    // The functions with the origins of inlined instructions; empty if nothing was inlined.
+    planned: &'p [PlannedFunction],
     budget: &'p Budget,
     threads: usize,
     frames: Vec<CallFrame>,
@@ -65,6 +68,7 @@ impl<'p> Machine<'p> {
         Self {
             plans,
             functions,
+            planned: &[],
             budget,
             threads,
             frames: Vec::new(),
@@ -72,6 +76,22 @@ impl<'p> Machine<'p> {
             failed_at: None,
             progress: ProgressCounter::default(),
         }
+    }
+
+    /// Returns the interpreter of the plans of these functions.
+    pub(crate) fn of_planned(
+        plans: &'p [FunctionPlan],
+        planned: &'p [PlannedFunction],
+        budget: &'p Budget,
+        threads: usize,
+    ) -> Self {
+        let functions = planned.iter().map(|p| &*p.function).collect();
+        Self { planned, ..Self::new(plans, functions, budget, threads) }
+    }
+
+    // Returns the function and the instruction of the program that an instruction stands for.
+    fn origin(&self, plan: usize, inst: InstId) -> (&'p Function, InstId) {
+        self.planned.get(plan).map_or((self.functions[plan], inst), |p| p.origin(inst))
     }
 
     /// Runs the first function.
@@ -129,8 +149,8 @@ impl<'p> Machine<'p> {
     }
 
     fn locate_fault(&self, fault: Fault) -> EvalError {
-        let place = self.failed_at.map(|(plan, inst)| (self.functions[plan], Some(inst)));
-        let (f, inst) = place.unwrap_or((self.functions[0], None));
+        let place = self.failed_at.map(|(plan, inst)| self.origin(plan, inst));
+        let (f, inst) = place.map_or((self.functions[0], None), |(f, inst)| (f, Some(inst)));
         let text = inst.map(|inst| first_line_abridged(&crate::text::print_inst(f, inst)));
         let span = inst.map_or(f.span(), |inst| f.inst_span(inst));
         EvalError { function: f.name(), instruction: text, span, fault }
@@ -438,7 +458,9 @@ impl<'p> Machine<'p> {
         {
             let bytes = read.saturating_add(stored_bytes(results));
             let mut profile = profile.lock().unwrap_or_else(PoisonError::into_inner);
-            profile.record(f, step.inst, insts, started.elapsed(), bytes);
+            let ops = insts.iter().map(|&inst| f.op_name(inst));
+            let origin = self.origin(self.frames[frame].plan, step.inst);
+            profile.record(origin, ops, started.elapsed(), bytes);
         }
         results
     }

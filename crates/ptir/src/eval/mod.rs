@@ -37,6 +37,7 @@ mod context;
 mod control;
 mod error;
 mod fold;
+mod inlined;
 pub(crate) mod kernels;
 mod machine;
 pub(crate) mod math;

@@ -30,6 +30,12 @@ pub trait Kernels: Send + Sync {
         None
     }
 
+    /// Returns whether calls may be replaced by the bodies of their callees, and values that a loop does not change taken out of it, before
+    /// schedules are made. A run then counts no steps for these calls.
+    fn may_restructure(&self) -> bool {
+        false
+    }
+
     /// Returns the steps of a body, in an order in which operands come before their users, or `None` to run its instructions one by one. The
     /// terminator is not part of a schedule. Instructions without effects whose results no step needs may be left out.
     fn schedule(&self, function: &Function, body: BodyId) -> Option<Vec<ScheduledStep>> {

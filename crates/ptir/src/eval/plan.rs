@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use super::context::{Evaluate, SimpleRegion};
 use super::error::Fault;
+use super::inlined::{PlannedFunction, restructure};
 use super::memory::{PredictMemory, fixed_order_memory};
 use super::options::Kernels;
 use super::schedule::{FusedGroup, FusedKernel, ScheduledStep};
@@ -89,21 +90,25 @@ impl FunctionPlan {
     }
 }
 
-/// Returns a function and its callees with their plans, the function itself first.
+/// Returns a function and its callees as they are planned, with their plans, the function itself first.
 pub(crate) fn plan_program(
     program: &Program,
     function: &Arc<Function>,
     kernels: Option<&dyn Kernels>,
-) -> (Vec<Arc<Function>>, Vec<FunctionPlan>) {
+) -> (Vec<PlannedFunction>, Vec<FunctionPlan>) {
     let mut callees = CalleeNumbers { program, numbers: HashMap::default(), order: Vec::new() };
     callees.number(function.name());
-    let mut plans = Vec::new();
+    let (mut functions, mut plans) = (Vec::new(), Vec::new());
     while let Some(next) = callees.order.get(plans.len()).cloned() {
-        plans.push(
-            Planner::new(&next, kernels, true).plan_function(&mut |name| callees.number(name)),
-        );
+        let planned = match kernels {
+            Some(kernels) if kernels.may_restructure() => restructure(program, &next),
+            _ => PlannedFunction::unchanged(next),
+        };
+        let planner = Planner::new(&planned.function, kernels, true);
+        plans.push(planner.plan_function(&mut |name| callees.number(name)));
+        functions.push(planned);
     }
-    (callees.order, plans)
+    (functions, plans)
 }
 
 struct CalleeNumbers<'a> {
@@ -592,7 +597,7 @@ impl<'a> Planner<'a> {
     }
 }
 
-fn has_known_dims(ty: &ValueType) -> bool {
+pub(super) fn has_known_dims(ty: &ValueType) -> bool {
     match ty {
         ValueType::Tensor(t) => t.dims.iter().all(|d| d.known().is_some()),
         ValueType::Tuple(elements) => elements.iter().all(has_known_dims),

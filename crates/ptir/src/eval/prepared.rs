@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::budget::Budget;
 use super::context::EvalCx;
 use super::error::{EvalError, Fault};
+use super::inlined::PlannedFunction;
 use super::machine::Machine;
 use super::memory::predict_peak;
 use super::options::{Kernels, RunOptions};
@@ -18,7 +19,8 @@ use crate::program::Program;
 /// A function of a program and its callees, verified and planned once, to be run many times, also from several
 /// threads.
 pub struct Prepared {
-    functions: Vec<Arc<Function>>,
+    function: Arc<Function>,
+    functions: Vec<PlannedFunction>,
     plans: Vec<FunctionPlan>,
     pool: Arc<BufferPool>,
 }
@@ -41,7 +43,7 @@ impl Prepared {
         crate::verify::verify(program)
             .map_err(|problems| fail(Fault::InvalidProgram(Box::new(problems)), root.span()))?;
         let (functions, plans) = plan_program(program, root, kernels);
-        Ok(Self { functions, plans, pool: Arc::default() })
+        Ok(Self { function: root.clone(), functions, plans, pool: Arc::default() })
     }
 
     /// Runs the function with the limits of `options`, whose `kernels` are ignored.
@@ -50,8 +52,8 @@ impl Prepared {
     /// If the inputs have wrong types, a limit is reached, unknown dims turn out to conflict, or an op has no evaluation.
     pub fn run(&self, inputs: &[Value], options: &RunOptions) -> Result<Vec<Value>, EvalError> {
         let budget = Budget::new(options).with_pool(self.pool.clone());
-        let functions = self.functions.iter().map(|f| &**f).collect();
-        let mut machine = Machine::new(&self.plans, functions, &budget, options.threads.max(1));
+        let mut machine =
+            Machine::of_planned(&self.plans, &self.functions, &budget, options.threads.max(1));
         Ok(machine.run(inputs)?.into_vec())
     }
 
@@ -60,8 +62,7 @@ impl Prepared {
     /// # Errors
     /// As for [`run`](Self::run).
     pub fn run_within(&self, inputs: &[Value], cx: &EvalCx<'_>) -> Result<Vec<Value>, EvalError> {
-        let functions = self.functions.iter().map(|f| &**f).collect();
-        let mut machine = Machine::new(&self.plans, functions, cx.budget, cx.threads);
+        let mut machine = Machine::of_planned(&self.plans, &self.functions, cx.budget, cx.threads);
         Ok(machine.run(inputs)?.into_vec())
     }
 
@@ -76,14 +77,14 @@ impl Prepared {
     /// the inputs, or a kernel does not tell how much memory it uses. Inputs are taken to have an owner outside of the run, and to have different elements.
     #[must_use]
     pub fn predicted_peak_bytes(&self) -> Option<u64> {
-        let functions: Vec<&Function> = self.functions.iter().map(|f| &**f).collect();
+        let functions: Vec<&Function> = self.functions.iter().map(|f| &*f.function).collect();
         predict_peak(&functions, &self.plans)
     }
 
     /// Returns the function.
     #[must_use]
     pub fn function(&self) -> &Function {
-        &self.functions[0]
+        &self.function
     }
 }
 

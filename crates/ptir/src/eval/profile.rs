@@ -45,9 +45,8 @@ impl RunProfile {
     /// Records one call of a step.
     pub(crate) fn record(
         &mut self,
-        f: &Function,
-        inst: InstId,
-        insts: &[InstId],
+        (f, inst): (&Function, InstId),
+        ops: impl Iterator<Item = &'static str>,
         time: Duration,
         bytes: u64,
     ) {
@@ -55,7 +54,7 @@ impl RunProfile {
             self.entries.push(ProfileEntry {
                 function: f.name(),
                 inst,
-                ops: insts.iter().map(|&inst| f.op_name(inst)).collect(),
+                ops: ops.collect(),
                 calls: 0,
                 time: Duration::ZERO,
                 bytes: 0,

@@ -1,9 +1,14 @@
 //! The element types and the elementwise operations of fused groups, as loops over blocks that the compiler vectorizes.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "the steps of joined iterators are not always inlined"
+)]
 
-use sapwood_ptir::eval::{DataType, Native, Num, bf16, f16};
+use sapwood_ptir::eval::{DataType, Native, Num};
 
 use crate::kernels::math;
 use crate::kernels::reduce::reduce_row;
+use crate::kernels::vectors::vectorized;
 
 /// The type in which the elements of a value are computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,44 +165,59 @@ pub(super) trait Lane: Native + Num + PartialOrd {
     fn times(self, other: Self) -> Self;
 }
 
-// The loops of this file have no closures around them: a closure that is not inlined is compiled without the vector instructions of its caller.
+// Loops count, because the compiler does not always inline the steps of joined iterators.
 #[inline(always)]
-fn map<T: Copy, U: Copy>(to: &mut [U], from: Source<'_, T>, f: impl Fn(T) -> U) {
+pub(super) fn map<T: Copy, U: Copy>(to: &mut [U], from: Source<'_, T>, f: impl Fn(T) -> U) {
     match from {
         Source::Splat(x) => to.fill(f(x)),
-        Source::Dense(all) => {
-            for (y, &x) in to.iter_mut().zip(all) {
-                *y = f(x);
-            }
-        }
+        Source::Dense(all) => vectorized(
+            #[inline(always)]
+            || {
+                let n = to.len().min(all.len());
+                let (to, all) = (&mut to[..n], &all[..n]);
+                for i in 0..n {
+                    to[i] = f(all[i]);
+                }
+            },
+        ),
     }
 }
 
 #[inline(always)]
 fn zip<T: Copy, U: Copy>(to: &mut [U], x: Source<'_, T>, y: Source<'_, T>, f: impl Fn(T, T) -> U) {
-    match (x, y) {
-        (Source::Dense(xs), Source::Dense(ys)) => {
-            for (z, (&x, &y)) in to.iter_mut().zip(xs.iter().zip(ys)) {
-                *z = f(x, y);
+    let n = to.len();
+    vectorized(
+        #[inline(always)]
+        || match (x, y) {
+            (Source::Dense(xs), Source::Dense(ys)) => {
+                let (xs, ys, to) = (&xs[..n], &ys[..n], &mut to[..n]);
+                for i in 0..n {
+                    to[i] = f(xs[i], ys[i]);
+                }
             }
-        }
-        (Source::Dense(xs), Source::Splat(y)) => {
-            for (z, &x) in to.iter_mut().zip(xs) {
-                *z = f(x, y);
+            (Source::Dense(xs), Source::Splat(y)) => {
+                let (xs, to) = (&xs[..n], &mut to[..n]);
+                for i in 0..n {
+                    to[i] = f(xs[i], y);
+                }
             }
-        }
-        (Source::Splat(x), Source::Dense(ys)) => {
-            for (z, &y) in to.iter_mut().zip(ys) {
-                *z = f(x, y);
+            (Source::Splat(x), Source::Dense(ys)) => {
+                let (ys, to) = (&ys[..n], &mut to[..n]);
+                for i in 0..n {
+                    to[i] = f(x, ys[i]);
+                }
             }
-        }
-        (Source::Splat(x), Source::Splat(y)) => to.fill(f(x, y)),
-    }
+            (Source::Splat(x), Source::Splat(y)) => to.fill(f(x, y)),
+        },
+    );
 }
 
 #[inline(never)]
 fn map_scalar<T: Copy, U: Copy>(to: &mut [U], from: Source<'_, T>, f: &dyn Fn(T) -> U) {
-    map(to, from, f);
+    match from {
+        Source::Splat(x) => to.fill(f(x)),
+        Source::Dense(all) => to.iter_mut().zip(all).for_each(|(y, &x)| *y = f(x)),
+    }
 }
 
 #[inline(never)]
@@ -240,29 +260,38 @@ pub(super) fn select<T: Copy>(
         Source::Dense(pred) => pred,
         Source::Splat(pred) => return map(to, if pred { yes } else { no }, |x| x),
     };
-    let chosen = to.iter_mut().zip(pred);
-    match (yes, no) {
-        (Source::Dense(a), Source::Dense(b)) => {
-            for ((y, &p), (&a, &b)) in chosen.zip(a.iter().zip(b)) {
-                *y = if p { a } else { b };
+    let n = to.len();
+    vectorized(
+        #[inline(always)]
+        || {
+            let (to, pred) = (&mut to[..n], &pred[..n]);
+            match (yes, no) {
+                (Source::Dense(a), Source::Dense(b)) => {
+                    let (a, b) = (&a[..n], &b[..n]);
+                    for i in 0..n {
+                        to[i] = if pred[i] { a[i] } else { b[i] };
+                    }
+                }
+                (Source::Dense(a), Source::Splat(b)) => {
+                    let a = &a[..n];
+                    for i in 0..n {
+                        to[i] = if pred[i] { a[i] } else { b };
+                    }
+                }
+                (Source::Splat(a), Source::Dense(b)) => {
+                    let b = &b[..n];
+                    for i in 0..n {
+                        to[i] = if pred[i] { a } else { b[i] };
+                    }
+                }
+                (Source::Splat(a), Source::Splat(b)) => {
+                    for i in 0..n {
+                        to[i] = if pred[i] { a } else { b };
+                    }
+                }
             }
-        }
-        (Source::Dense(a), Source::Splat(b)) => {
-            for ((y, &p), &a) in chosen.zip(a) {
-                *y = if p { a } else { b };
-            }
-        }
-        (Source::Splat(a), Source::Dense(b)) => {
-            for ((y, &p), &b) in chosen.zip(b) {
-                *y = if p { a } else { b };
-            }
-        }
-        (Source::Splat(a), Source::Splat(b)) => {
-            for (y, &p) in chosen {
-                *y = if p { a } else { b };
-            }
-        }
-    }
+        },
+    );
 }
 
 /// Repeats each element of a column along its row.
@@ -270,11 +299,14 @@ pub(super) fn select<T: Copy>(
 pub(super) fn spread<T: Copy>(to: &mut [T], from: Source<'_, T>, columns: usize) {
     match from {
         Source::Splat(x) => to.fill(x),
-        Source::Dense(all) => {
-            for (row, &x) in to.chunks_exact_mut(columns).zip(all) {
-                row.fill(x);
-            }
-        }
+        Source::Dense(all) => vectorized(
+            #[inline(always)]
+            || {
+                for (number, row) in to.chunks_exact_mut(columns).enumerate() {
+                    row.fill(all[number]);
+                }
+            },
+        ),
     }
 }
 
@@ -292,8 +324,6 @@ pub(super) fn reduce<T: Lane>(op: ReduceOp, to: &mut [T], from: Source<'_, T>, c
     }
 }
 
-// A function that calls itself would not be inlined, and so be compiled without vector instructions.
-#[inline(always)]
 fn reduce_dense<T: Lane>(op: ReduceOp, to: &mut [T], all: &[T], columns: usize) {
     match op {
         ReduceOp::Sum => reduce_rows(to, all, columns, T::ZERO, T::plus),
@@ -310,9 +340,14 @@ fn reduce_dense<T: Lane>(op: ReduceOp, to: &mut [T], all: &[T], columns: usize) 
 
 #[inline(always)]
 fn reduce_rows<T: Copy>(to: &mut [T], all: &[T], columns: usize, start: T, f: impl Fn(T, T) -> T) {
-    for (y, row) in to.iter_mut().zip(all.chunks_exact(columns)) {
-        *y = reduce_row(row, start, &f);
-    }
+    vectorized(
+        #[inline(always)]
+        || {
+            for (number, row) in all.chunks_exact(columns).enumerate() {
+                to[number] = reduce_row(row, start, &f);
+            }
+        },
+    );
 }
 
 macro_rules! float_lane {
@@ -477,163 +512,5 @@ impl Lane for bool {
     #[inline(always)]
     fn times(self, other: Self) -> Self {
         self & other
-    }
-}
-
-/// An element type that blocks are converted from and to.
-pub(super) trait Convert<T>: Copy {
-    fn convert(x: T) -> Self;
-}
-
-macro_rules! convert {
-    ($($from:ident => $($to:ident)*;)*) => {$($(
-        impl Convert<$from> for $to {
-            // Floats are rounded towards zero and saturate; NaN gives zero. Integers wrap.
-            #[inline(always)]
-            fn convert(x: $from) -> Self { x as $to }
-        }
-    )*)*};
-}
-convert! {
-    bool => i32 u32 i64;
-    i32 => i32 u32 i64 f32 f64;
-    u32 => i32 u32 i64 f32 f64;
-    i64 => i32 u32 i64 f32 f64;
-    f32 => i32 u32 i64 f32 f64;
-    f64 => i32 u32 i64 f32 f64;
-}
-
-macro_rules! convert_bool {
-    ($($from:ident $zero:literal;)*) => {$(
-        impl Convert<$from> for bool {
-            #[inline(always)]
-            fn convert(x: $from) -> Self { x != $zero }
-        }
-    )*};
-}
-convert_bool! { i32 0; u32 0; i64 0; f32 0.0; f64 0.0; }
-
-impl Convert<bool> for bool {
-    #[inline(always)]
-    fn convert(x: bool) -> Self {
-        x
-    }
-}
-
-impl Convert<bool> for f32 {
-    #[inline(always)]
-    fn convert(x: bool) -> Self {
-        f32::from(u8::from(x))
-    }
-}
-
-impl Convert<bool> for f64 {
-    #[inline(always)]
-    fn convert(x: bool) -> Self {
-        f64::from(u8::from(x))
-    }
-}
-
-/// Converts elements.
-#[inline(always)]
-pub(super) fn convert<T: Copy, U: Convert<T>>(to: &mut [U], from: Source<'_, T>) {
-    map(to, from, U::convert);
-}
-
-/// A storage type of narrow floats.
-pub(crate) trait Narrow: Native {
-    fn widen(self) -> f32;
-    fn narrow(x: f32) -> Self;
-}
-
-impl Narrow for bf16 {
-    #[inline(always)]
-    fn widen(self) -> f32 {
-        f32::from_bits(u32::from(self.to_bits()) << 16)
-    }
-    #[inline(always)]
-    fn narrow(x: f32) -> Self {
-        Self::from_bits((round_bf16(x).to_bits() >> 16) as u16)
-    }
-}
-
-impl Narrow for f16 {
-    #[inline(always)]
-    fn widen(self) -> f32 {
-        // The exponent and fraction move to their places in an f32, and the bias is corrected by a product, which also normalizes denormals.
-        let bits = u32::from(self.to_bits());
-        let magnitude = f32::from_bits((bits & 0x7fff) << 13) * f32::from_bits(0x7780_0000);
-        let special = f32::from_bits((bits & 0x7fff) << 13 | 0x7f80_0000);
-        let wide = if bits & 0x7c00 == 0x7c00 { special } else { magnitude };
-        f32::from_bits(wide.to_bits() | (bits & 0x8000) << 16)
-    }
-    #[inline(always)]
-    fn narrow(x: f32) -> Self {
-        let rounded = round_f16(x);
-        let bits = rounded.to_bits();
-        let magnitude = f32::from_bits(bits & 0x7fff_ffff) * f32::from_bits(0x0780_0000);
-        let finite = magnitude.to_bits() >> 13;
-        let special = if rounded.is_nan() { 0x7e00 } else { 0x7c00 };
-        let half = if rounded.is_finite() { finite } else { special };
-        Self::from_bits((half | bits >> 16 & 0x8000) as u16)
-    }
-}
-
-/// Rounds to the nearest bf16, ties to even.
-#[inline(always)]
-pub(super) fn round_bf16(x: f32) -> f32 {
-    let bits = x.to_bits();
-    let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) & 0xffff_0000;
-    if x.is_nan() { f32::NAN } else { f32::from_bits(rounded) }
-}
-
-/// Rounds to the nearest f16, ties to even.
-#[inline(always)]
-pub(super) fn round_f16(x: f32) -> f32 {
-    let a = x.abs().min(131_072.0);
-    // Adding and subtracting 2^13 times the power of two of the number rounds it to 11 bits; below 2^-14 the spacing is fixed.
-    let power = f32::from_bits(a.to_bits() & 0x7f80_0000);
-    let shift = if power < 6.103_515_6e-5 { 6.103_515_6e-5 } else { power } * 12288.0;
-    let rounded = (a + shift) - shift;
-    let limited = if rounded > 65504.0 { f32::INFINITY } else { rounded };
-    if x.is_nan() { f32::NAN } else { limited.copysign(x) }
-}
-
-/// Rounds a block to a narrow type.
-#[inline(always)]
-pub(super) fn round(narrow: NarrowFloat, to: &mut [f32], from: Source<'_, f32>) {
-    match narrow {
-        NarrowFloat::F16 => map(to, from, round_f16),
-        NarrowFloat::Bf16 => map(to, from, round_bf16),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn narrow_floats_convert_both_ways() {
-        for bits in 0..=u16::MAX {
-            let (x, y) = (f16::from_bits(bits), bf16::from_bits(bits));
-            let (wide, other) = (Narrow::widen(x), Narrow::widen(y));
-            assert!(wide == x.to_f32() || wide.is_nan() && x.is_nan(), "{bits:x}");
-            assert!(other == y.to_f32() || other.is_nan() && y.is_nan(), "{bits:x}");
-            let back = <f16 as Narrow>::narrow(wide);
-            assert!(back.to_bits() == bits || x.is_nan() && back.is_nan(), "{bits:x}");
-            let back = <bf16 as Narrow>::narrow(other);
-            assert!(back.to_bits() == bits || y.is_nan() && back.is_nan(), "{bits:x}");
-        }
-    }
-
-    #[test]
-    fn narrow_floats_are_rounded_to_even() {
-        for i in 0..u32::MAX / 977 {
-            let x = f32::from_bits(i * 977);
-            let (a, b) = (<f16 as Narrow>::narrow(x), f16::from_f32(x));
-            assert!(a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(), "{x:e}: {a} {b}");
-            let (a, b) = (<bf16 as Narrow>::narrow(x), bf16::from_f32(x));
-            assert!(a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(), "{x:e}: {a} {b}");
-        }
     }
 }

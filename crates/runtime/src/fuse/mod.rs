@@ -9,6 +9,7 @@
 //! | `classify` | The ops that can be fused. |
 //! | `group` | Groups under construction. |
 //! | `lanes` | Loops over blocks, per type and operation. |
+//! | `convert` | Conversions between the types of blocks. |
 //! | `program` | Programs over blocks: instructions, registers, and how they run. |
 //! | `kernel` | The kernel of a group: threads and memory. |
 //! | `region` | Reductions with a region, run as a program over blocks. |
@@ -16,6 +17,7 @@
 //! | `strided` | Views at strides. |
 
 mod classify;
+mod convert;
 mod group;
 mod kernel;
 mod lanes;
@@ -34,9 +36,9 @@ use sapwood_ptir::eval::{
 use sapwood_ptir::{BodyId, Function, InstId, OpKey, ValueId, ops, with_native};
 
 use classify::{FusibleOp, classify};
+pub(crate) use convert::Narrow;
 use group::{GroupBuilder, Member, lane_bits};
 use kernel::GroupKernel;
-pub(crate) use lanes::Narrow;
 use lanes::{LaneType, ReduceOp};
 use program::{BlockProgram, Operand, Operation, Output};
 use strided::Strided;

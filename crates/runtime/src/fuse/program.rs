@@ -1,12 +1,16 @@
 //! Programs over blocks: a list of instructions whose operands are registers, blocks of inputs, or constants.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "the steps of joined iterators are not always inlined"
+)]
 
 use sapwood_ptir::eval::{DataType, bf16, f16};
 use smallvec::SmallVec;
 
-use super::lanes::{
-    BinaryOp, Convert, Lane, LaneType, Narrow, NarrowFloat, ReduceOp, Relation, Source, UnaryOp,
-};
+use super::convert::{self, Convert, Narrow};
+use super::lanes::{BinaryOp, Lane, LaneType, NarrowFloat, ReduceOp, Relation, Source, UnaryOp};
 use super::{lanes, strided};
+use crate::kernels::vectors::vectorized;
 
 /// An operand of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -397,7 +401,6 @@ impl Blocks<'_, '_, '_> {
     }
 
     // Runs an instruction with the elements of its result.
-    #[inline(always)]
     fn write<T: RegisterLane>(&mut self, at: usize, f: impl FnOnce(&Self, &mut [T])) {
         let inner = self.program.instructions[at].inner;
         match self.program.places[at] {
@@ -421,7 +424,6 @@ impl Blocks<'_, '_, '_> {
         }
     }
 
-    #[inline(always)]
     fn step(&mut self, at: usize) {
         let program = self.program;
         let Instruction { operation, ty, inner } = &program.instructions[at];
@@ -443,10 +445,10 @@ impl Blocks<'_, '_, '_> {
                 lanes::select::<T>(to, blocks.source(*p, inner), yes, no);
             })),
             Operation::Cast(from, a) => with_lane!(ty, U => self.write::<U>(at, |blocks, to| {
-                with_lane!(from, T => lanes::convert::<T, U>(to, blocks.source(*a, inner)));
+                with_lane!(from, T => convert::convert::<T, U>(to, blocks.source(*a, inner)));
             })),
             Operation::Round(narrow, a) => self.write::<f32>(at, |blocks, to| {
-                lanes::round(*narrow, to, blocks.source(*a, inner));
+                convert::round(*narrow, to, blocks.source(*a, inner));
             }),
             Operation::Reduce(op, a) => with_lane!(ty, T => self.write::<T>(at, |blocks, to| {
                 lanes::reduce::<T>(*op, to, blocks.source(*a, true), blocks.range.columns);
@@ -478,7 +480,6 @@ impl Blocks<'_, '_, '_> {
     }
 
     // Copies the blocks of inputs whose storage belongs to an output.
-    #[inline(always)]
     fn save_inputs(&mut self) {
         for (input, block) in self.inputs.iter().enumerate() {
             let InputBlock::TakenOver(output) = *block else { continue };
@@ -494,7 +495,6 @@ impl Blocks<'_, '_, '_> {
     }
 
     // Copies results to outputs of narrow types, and to further outputs of one result.
-    #[inline(always)]
     fn store_outputs(&mut self) {
         for number in 0..self.program.outputs.len() {
             let Output { result, .. } = self.program.outputs[number];
@@ -531,9 +531,16 @@ fn narrow<T: Narrow>(to: &mut [T], from: Source<'_, f32>) {
     match from {
         Source::Splat(x) => to.fill(T::narrow(x)),
         Source::Dense(all) => {
-            for (y, &x) in to.iter_mut().zip(all) {
-                *y = T::narrow(x);
-            }
+            vectorized(
+                #[inline(always)]
+                || {
+                    let n = to.len().min(all.len());
+                    let (to, all) = (&mut to[..n], &all[..n]);
+                    for i in 0..n {
+                        to[i] = T::narrow(all[i]);
+                    }
+                },
+            );
         }
     }
 }
@@ -549,7 +556,10 @@ fn load<T: Copy, U: Copy>(
 ) {
     match source {
         Source::Splat(x) => to.fill(convert(x)),
-        Source::Dense(all) => strided::load(all, offset, axes, start, to, convert),
+        Source::Dense(all) => vectorized(
+            #[inline(always)]
+            || strided::load(all, offset, axes, start, to, &convert),
+        ),
     }
 }
 
@@ -591,22 +601,17 @@ pub(super) fn run_blocks(
     let width = if program.instructions.iter().any(|i| i.inner) { range.columns } else { 1 };
     let rows_per_block = rows_per_block.min(range.rows).max(1);
     registers.prepare(program, rows_per_block * width);
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            let end = range.first + range.rows;
-            let mut first = range.first;
-            while first < end {
-                let rows = rows_per_block.min(end - first);
-                let range = BlockRange { first, rows, ..range };
-                let mut blocks = Blocks { program, registers, inputs, outputs, range };
-                blocks.save_inputs();
-                for at in 0..program.instructions.len() {
-                    blocks.step(at);
-                }
-                blocks.store_outputs();
-                first += rows;
-            }
-        },
-    );
+    let end = range.first + range.rows;
+    let mut first = range.first;
+    while first < end {
+        let rows = rows_per_block.min(end - first);
+        let range = BlockRange { first, rows, ..range };
+        let mut blocks = Blocks { program, registers, inputs, outputs, range };
+        blocks.save_inputs();
+        for at in 0..program.instructions.len() {
+            blocks.step(at);
+        }
+        blocks.store_outputs();
+        first += rows;
+    }
 }

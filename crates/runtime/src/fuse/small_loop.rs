@@ -19,7 +19,7 @@ use super::{Fuser, extents};
 /// The element operations that count as one step of a run.
 const WORK_PER_STEP: u64 = 4096;
 /// The most instructions of the regions of a loop.
-const MAX_LOOP_INSTS: usize = 64;
+const MAX_LOOP_INSTS: usize = 256;
 
 /// The place of a value: a storage of the loop, or an operand of the kernel from outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

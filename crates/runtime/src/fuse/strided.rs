@@ -1,4 +1,8 @@
 //! Views of tensors: elements at strides, without a copy.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "the steps of joined iterators are not always inlined"
+)]
 
 use smallvec::SmallVec;
 
@@ -141,9 +145,9 @@ pub(super) fn load<T: Copy, U>(
                 }
             }
             1 => {
-                let all = &from[first..first + now];
-                for (y, &x) in here.iter_mut().zip(all) {
-                    *y = convert(x);
+                let (here, all) = (&mut here[..now], &from[first..first + now]);
+                for i in 0..now {
+                    here[i] = convert(all[i]);
                 }
             }
             _ => {

@@ -1,5 +1,9 @@
 //! The fast kernel of `convolution` for `f32` with features innermost. The elements under each window form a row of a matrix, which is multiplied by
 //! the kernel; a convolution of single positions needs no such matrix, and one with a group per feature multiplies directly.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "the steps of joined iterators are not always inlined"
+)]
 
 use sapwood_ptir::eval::{DataType, EvalCx, EvalResult, Fault, Shape, Tensor, View, count, one};
 use smallvec::SmallVec;
@@ -7,6 +11,7 @@ use smallvec::SmallVec;
 use super::evaluate_in_fixed_order;
 use super::gemm::{MatrixStrides, multiply_matrices};
 use super::parallel::for_each_chunk_of_work;
+use super::vectors::vectorized;
 
 /// The number of window elements that a thread collects at a time: half of a usual L2 cache.
 const MAX_WINDOW_ELEMENTS: usize = 1 << 16;
@@ -208,29 +213,32 @@ impl Convolution {
         let operations = out.len().saturating_mul(self.window) / 4;
         let offsets: Vec<usize> = (0..self.window).map(|tap| self.kernel_offset(tap)).collect();
         let rows = (MAX_WINDOW_ELEMENTS / 4 / self.outs).max(1);
-        let arch = pulp::Arch::new();
         for_each_chunk_of_work(threads, operations, out, rows * self.outs, |at, chunk| {
-            arch.dispatch(
+            vectorized(
                 #[inline(always)]
                 || {
                     let position = first + at / self.outs;
                     for (row, result) in chunk.chunks_exact_mut(self.outs).enumerate() {
                         result.fill(0.0);
-                        self.for_each_tap(position + row, |tap, at| {
-                            let weights = &kernel[offsets[tap]..offsets[tap] + self.outs];
-                            let Some(at) = at else {
-                                // Zeros of the padding take part: weights may be infinite or NaN.
-                                for (y, &w) in result.iter_mut().zip(weights) {
-                                    *y += 0.0 * w;
+                        let result = &mut result[..self.outs];
+                        self.for_each_tap(
+                            position + row,
+                            #[inline(always)]
+                            |tap, at| {
+                                let weights = &kernel[offsets[tap]..offsets[tap] + self.outs];
+                                let Some(at) = at else {
+                                    // Zeros of the padding take part: weights may be infinite or NaN.
+                                    for i in 0..weights.len() {
+                                        result[i] += 0.0 * weights[i];
+                                    }
+                                    return;
+                                };
+                                let elements = &input[at..at + weights.len()];
+                                for i in 0..weights.len() {
+                                    result[i] += elements[i] * weights[i];
                                 }
-                                return;
-                            };
-                            let elements = &input[at..at + self.features];
-                            let pairs = elements.iter().zip(weights);
-                            for (y, (&x, &w)) in result.iter_mut().zip(pairs) {
-                                *y += x * w;
-                            }
-                        });
+                            },
+                        );
                     }
                 },
             );

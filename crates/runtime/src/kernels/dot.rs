@@ -1,4 +1,8 @@
 //! The fast kernel of `dot_general`, computed as matrix products.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "the steps of joined iterators are not always inlined"
+)]
 
 use std::borrow::Cow;
 
@@ -10,6 +14,7 @@ use smallvec::SmallVec;
 use super::evaluate_in_fixed_order;
 use super::gemm::{GemmElement, MatrixStrides, multiply_matrices};
 use super::parallel::{CHUNK_ELEMENTS, for_each_chunk, for_each_chunk_of_work};
+use super::vectors::vectorized;
 use crate::fuse::Narrow;
 
 /// The number of multiplications between two checks of the limits: large enough that packing the right side again for each panel costs little.
@@ -49,9 +54,15 @@ fn widened(cx: &EvalCx<'_>, tensor: Tensor) -> Result<Tensor, Fault> {
         let Some(View::Dense(all)) = tensor.view::<T>() else { return Ok(None) };
         let mut out = cx.buffer::<f32>(all.len())?;
         for_each_chunk(cx.threads(), &mut out, CHUNK_ELEMENTS, |at, chunk| {
-            pulp::Arch::new().dispatch(
+            let n = chunk.len();
+            vectorized(
                 #[inline(always)]
-                || chunk.iter_mut().zip(&all[at..]).for_each(|(y, &x)| *y = x.widen()),
+                || {
+                    let (from, chunk) = (&all[at..at + n], &mut chunk[..n]);
+                    for i in 0..n {
+                        chunk[i] = from[i].widen();
+                    }
+                },
             );
         });
         Ok(Some(Tensor::new(DataType::F32, tensor.shape(), out)))
@@ -69,9 +80,15 @@ fn narrowed(cx: &EvalCx<'_>, tensor: Tensor, dtype: DataType) -> Result<Tensor, 
         let Some(View::Dense(all)) = tensor.view::<f32>() else { return Ok(None) };
         let mut out = cx.buffer::<T>(all.len())?;
         for_each_chunk(cx.threads(), &mut out, CHUNK_ELEMENTS, |at, chunk| {
-            pulp::Arch::new().dispatch(
+            let n = chunk.len();
+            vectorized(
                 #[inline(always)]
-                || chunk.iter_mut().zip(&all[at..]).for_each(|(y, &x)| *y = T::narrow(x)),
+                || {
+                    let (from, chunk) = (&all[at..at + n], &mut chunk[..n]);
+                    for i in 0..n {
+                        chunk[i] = T::narrow(from[i]);
+                    }
+                },
             );
         });
         Ok(Some(Tensor::new(T::DTYPE, tensor.shape(), out)))

@@ -1,10 +1,15 @@
 //! Elementwise kernels.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "the steps of joined iterators are not always inlined"
+)]
 
 use sapwood_ptir::eval::{EvalCx, EvalResult, Fault, Native, Tensor, View, one};
 
 use super::evaluate_in_fixed_order;
 use super::math;
 use super::parallel::{CHUNK_ELEMENTS, for_each_chunk};
+use super::vectors::vectorized;
 
 pub(super) fn exp(cx: &mut EvalCx<'_>) -> EvalResult {
     unary(cx, math::exp)
@@ -50,15 +55,14 @@ fn unary(cx: &mut EvalCx<'_>, f: impl Fn(f32) -> f32 + Sync) -> EvalResult {
     if !matches!(cx.tensor(0)?.view::<f32>(), Some(View::Dense(_))) {
         return evaluate_in_fixed_order(cx);
     }
-    let arch = pulp::Arch::new();
     let mut input = cx.take_tensor(0)?;
     if let Some(all) = input.unique_mut::<f32>() {
         cx.work(all.len() as u64)?;
         for_each_chunk(cx.threads(), all, CHUNK_ELEMENTS, |_, chunk| {
-            arch.dispatch(
+            vectorized(
                 #[inline(always)]
                 || {
-                    for x in chunk {
+                    for x in &mut *chunk {
                         *x = f(*x);
                     }
                 },
@@ -70,11 +74,12 @@ fn unary(cx: &mut EvalCx<'_>, f: impl Fn(f32) -> f32 + Sync) -> EvalResult {
     let mut out = cx.buffer::<f32>(all.len())?;
     for_each_chunk(cx.threads(), &mut out, CHUNK_ELEMENTS, |at, chunk| {
         let from = &all[at..at + chunk.len()];
-        arch.dispatch(
+        vectorized(
             #[inline(always)]
             || {
-                for (y, &x) in chunk.iter_mut().zip(from) {
-                    *y = f(x);
+                let chunk = &mut chunk[..from.len()];
+                for i in 0..from.len() {
+                    chunk[i] = f(from[i]);
                 }
             },
         );
@@ -112,30 +117,31 @@ fn zip<T: Native>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T + Sync) -> EvalResu
         in_place(threads, right, left, |y, x| f(x, y));
         return one(b);
     }
-    let arch = pulp::Arch::new();
     let mut out = cx.buffer::<T>(a.len())?;
     let (Some(left), Some(right)) = (a.view::<T>(), b.view::<T>()) else {
         return Err(wrong_storage_type());
     };
     for_each_chunk(threads, &mut out, CHUNK_ELEMENTS, |at, chunk| {
-        let range = at..at + chunk.len();
-        arch.dispatch(
+        let n = chunk.len();
+        vectorized(
             #[inline(always)]
             || match (left, right) {
                 (View::Dense(xs), View::Dense(ys)) => {
-                    let pairs = xs[range.clone()].iter().zip(&ys[range]);
-                    for (z, (&x, &y)) in chunk.iter_mut().zip(pairs) {
-                        *z = f(x, y);
+                    let (xs, ys, out) = (&xs[at..at + n], &ys[at..at + n], &mut chunk[..n]);
+                    for i in 0..n {
+                        out[i] = f(xs[i], ys[i]);
                     }
                 }
                 (View::Dense(xs), View::Splat(y)) => {
-                    for (z, &x) in chunk.iter_mut().zip(&xs[range]) {
-                        *z = f(x, y);
+                    let (xs, out) = (&xs[at..at + n], &mut chunk[..n]);
+                    for i in 0..n {
+                        out[i] = f(xs[i], y);
                     }
                 }
                 (View::Splat(x), View::Dense(ys)) => {
-                    for (z, &y) in chunk.iter_mut().zip(&ys[range]) {
-                        *z = f(x, y);
+                    let (ys, out) = (&ys[at..at + n], &mut chunk[..n]);
+                    for i in 0..n {
+                        out[i] = f(x, ys[i]);
                     }
                 }
                 (View::Splat(x), View::Splat(y)) => chunk.fill(f(x, y)),
@@ -151,20 +157,20 @@ fn in_place<T: Native>(
     right: View<'_, T>,
     f: impl Fn(T, T) -> T + Sync,
 ) {
-    let arch = pulp::Arch::new();
     for_each_chunk(threads, left, CHUNK_ELEMENTS, |at, chunk| {
-        arch.dispatch(
+        vectorized(
             #[inline(always)]
             || match right {
                 View::Splat(y) => {
-                    for x in chunk {
+                    for x in &mut *chunk {
                         *x = f(*x, y);
                     }
                 }
                 View::Dense(ys) => {
                     let ys = &ys[at..at + chunk.len()];
-                    for (x, &y) in chunk.iter_mut().zip(ys) {
-                        *x = f(*x, y);
+                    let chunk = &mut chunk[..ys.len()];
+                    for i in 0..ys.len() {
+                        chunk[i] = f(chunk[i], ys[i]);
                     }
                 }
             },

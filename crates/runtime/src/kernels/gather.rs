@@ -1,4 +1,8 @@
 //! `gather` and `scatter` of slices that are contiguous in the slices' own tensor: whole rows are copied or combined at a time.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "the steps of joined iterators are not always inlined"
+)]
 
 use sapwood_ptir::eval::{
     DataType, EvalCx, EvalResult, Fault, Native, Num, Shape, Tensor, View, count, one,
@@ -8,6 +12,7 @@ use smallvec::SmallVec;
 
 use super::evaluate_in_fixed_order;
 use super::parallel::for_each_chunk_of_work;
+use super::vectors::vectorized;
 
 type Axes = SmallVec<[usize; 4]>;
 
@@ -164,7 +169,7 @@ pub(super) fn scatter(cx: &mut EvalCx<'_>) -> EvalResult {
 }
 
 // Combines updates in row-major order, as the fixed order does.
-fn scatter_by<T: Num>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T) -> EvalResult {
+fn scatter_by<T: Num>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T + Copy + Sync) -> EvalResult {
     let (shape, updates) = (Shape::from_slice(cx.tensor(0)?.shape()), cx.tensor(2)?);
     let window_axes = cx.axes("update_window_dims", updates.shape().len())?;
     let inserted = cx.axes("inserted_window_dims", shape.len())?;
@@ -187,6 +192,7 @@ fn scatter_by<T: Num>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T) -> EvalResult 
     }
     cx.work(len as u64)?;
     let mut target = cx.take_tensor(0)?;
+    let threads = cx.threads();
     let updates = cx.elements::<T>(2)?;
     if target.unique_mut::<T>().is_none() {
         let mut copy = cx.buffer::<T>(target.len())?;
@@ -196,26 +202,47 @@ fn scatter_by<T: Num>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T) -> EvalResult 
             None => return Err(Fault::op("an operand has a wrong type")),
         }
         // A tensor of one element is a splat and cannot be changed in place.
-        combine_slices(&slices, &mut copy, &updates, f);
+        combine_slices(threads, &slices, &mut copy, &updates, f);
         return one(Tensor::new(target.dtype(), shape, copy));
     }
     if let Some(all) = target.unique_mut::<T>() {
-        combine_slices(&slices, all, &updates, f);
+        combine_slices(threads, &slices, all, &updates, f);
     }
     one(target)
 }
 
-fn combine_slices<T: Num>(slices: &Slices, all: &mut [T], updates: &[T], f: impl Fn(T, T) -> T) {
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for (number, update) in updates.chunks_exact(slices.len()).enumerate() {
-                let to = slices.clamped_offset(number);
-                for (row, update) in slices.rows.iter().zip(update.chunks_exact(slices.run)) {
-                    let place = &mut all[to + row..][..slices.run];
-                    place.iter_mut().zip(update).for_each(|(y, &x)| *y = f(*y, x));
+// Combines updates with the elements of `all`, on several threads if each slice has one index of the first axis: a thread then has some
+// of these indices. So the order for each element does not depend on the number of threads.
+fn combine_slices<T: Num>(
+    threads: usize,
+    slices: &Slices,
+    all: &mut [T],
+    updates: &[T],
+    f: impl Fn(T, T) -> T + Copy + Sync,
+) {
+    let divisible = slices.sizes[0] == 1 && slices.map.contains(&0);
+    let threads = if divisible { threads } else { 1 };
+    let stride = slices.strides[0];
+    let chunk = slices.shape[0].div_ceil(threads.max(1)).max(1) * stride;
+    for_each_chunk_of_work(threads, updates.len(), all, chunk, |first, part| {
+        vectorized(
+            #[inline(always)]
+            || {
+                let end = first + part.len();
+                for (number, update) in updates.chunks_exact(slices.len()).enumerate() {
+                    let to = slices.clamped_offset(number);
+                    if to < first || to >= end {
+                        continue;
+                    }
+                    for (row, update) in slices.rows.iter().zip(update.chunks_exact(slices.run)) {
+                        let place = &mut part[to - first + row..][..slices.run];
+                        let update = &update[..slices.run];
+                        for i in 0..slices.run {
+                            place[i] = f(place[i], update[i]);
+                        }
+                    }
                 }
-            }
-        },
-    );
+            },
+        );
+    });
 }

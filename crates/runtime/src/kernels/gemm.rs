@@ -1,4 +1,8 @@
 //! Matrix products with the crate `gemm`. This is the only file of this crate with unsafe code.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "the steps of joined iterators are not always inlined"
+)]
 #![allow(unsafe_code)]
 
 use std::ops::{AddAssign, Mul};
@@ -6,6 +10,7 @@ use std::ops::{AddAssign, Mul};
 use gemm_common::Parallelism;
 
 use super::parallel;
+use super::vectors::vectorized;
 
 /// A float type that matrix products are compiled for.
 ///
@@ -96,15 +101,16 @@ fn multiply_directly<T: GemmElement>(
     (b, row): (&[T], usize),
     out: &mut [T],
 ) {
-    pulp::Arch::new().dispatch(
+    vectorized(
         #[inline(always)]
         || {
             for (i, result) in out.chunks_exact_mut(n).enumerate().take(m) {
                 result.fill(T::default());
                 for j in 0..k {
                     let x = a[i * at.row + j * at.column];
-                    for (y, &w) in result.iter_mut().zip(&b[j * row..j * row + n]) {
-                        *y += x * w;
+                    let (from, result) = (&b[j * row..][..n], &mut result[..n]);
+                    for c in 0..n {
+                        result[c] += x * from[c];
                     }
                 }
             }
@@ -188,7 +194,9 @@ mod tests {
 
     #[test]
     fn small_products_are_those_of_the_definition() {
-        for [m, k, n] in [[1, 1, 1], [2, 3, 4], [5, 1, 7], [3, 0, 2], [0, 2, 3], [17, 33, 9]] {
+        for [m, k, n] in
+            [[1, 1, 1], [2, 3, 4], [5, 1, 7], [3, 0, 2], [0, 2, 3], [17, 33, 9], [3, 5, 70]]
+        {
             let a: Vec<f64> = (0..m * k).map(|i| i as f64 - 3.0).collect();
             let b: Vec<f64> = (0..k * n).map(|i| 2.0 - i as f64).collect();
             for turned in [false, true] {

@@ -153,6 +153,7 @@ fn sort(_: &Function, _: InstId, operands: &[OperandMemory]) -> Option<StepMemor
         true => ResultMemory::Splat,
         false => ResultMemory::New,
     };
-    let temporary = 8 * operands.first()?.len as u64;
+    // One operand is sorted without the indices of its elements, unless it has numbers without an order.
+    let temporary = if operands.len() > 1 { 8 * operands.first()?.len as u64 } else { 0 };
     Some(StepMemory { results: operands.iter().map(result).collect(), temporary })
 }

@@ -12,10 +12,13 @@ pub(crate) mod parallel;
 pub(crate) mod reduce;
 mod sort;
 mod transpose;
+pub(crate) mod vectors;
 mod window;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 use sapwood_ptir::eval::{
     DataType, EvalCx, EvalResult, Evaluate, Fault, Kernels, PredictMemory, ScheduledStep,
 };
@@ -67,19 +70,30 @@ impl FastKernels {
     }
 }
 
+/// The kernels by op. Planning looks one up for each instruction.
+static KERNELS: LazyLock<HashMap<OpKey, Arc<Evaluate>, FxBuildHasher>> = LazyLock::new(|| {
+    let entry = |(key, kernel, _): (OpKey, Kernel, Tolerance)| -> (OpKey, Arc<Evaluate>) {
+        (key, Arc::new(kernel))
+    };
+    kernel_table().into_iter().map(entry).collect()
+});
+
 impl Kernels for FastKernels {
     fn kernel(&self, op: OpKey) -> Option<Arc<Evaluate>> {
-        let (_, kernel, _) = kernel_table().into_iter().find(|(key, ..)| *key == op)?;
-        Some(Arc::new(kernel))
+        KERNELS.get(&op).cloned()
     }
 
     fn memory(&self, op: OpKey) -> Option<PredictMemory> {
-        kernel_table().iter().any(|(key, ..)| *key == op).then(|| memory::prediction(op)).flatten()
+        KERNELS.contains_key(&op).then(|| memory::prediction(op)).flatten()
+    }
+
+    fn may_restructure(&self) -> bool {
+        true
     }
 
     fn schedule(&self, function: &Function, body: BodyId) -> Option<Vec<ScheduledStep>> {
         fuse::schedule(function, body, &|op, dtype| {
-            dtype == DataType::F32 && kernel_table().iter().any(|(key, ..)| *key == op)
+            dtype == DataType::F32 && KERNELS.contains_key(&op)
         })
     }
 }

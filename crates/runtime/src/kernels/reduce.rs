@@ -1,10 +1,15 @@
 //! Reductions over adjacent axes of `f32` tensors, with several partial results at a time.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "the steps of joined iterators are not always inlined"
+)]
 
 use sapwood_ptir::eval::{DataType, EvalCx, EvalResult, Tensor, View, one};
 use sapwood_ptir::{Op as _, ops};
 
 use super::evaluate_in_fixed_order;
 use super::parallel::{CHUNK_ELEMENTS, for_each_chunk_of_work, whole_row_chunk};
+use super::vectors::vectorized;
 
 /// The number of partial results of a row: two vectors of the widest kind.
 const LANES: usize = 32;
@@ -67,23 +72,24 @@ fn reduce(cx: &mut EvalCx<'_>, start: f32, f: impl Fn(f32, f32) -> f32 + Sync) -
     let len = all.len() / depth;
     let mut out = cx.buffer::<f32>(len)?;
     cx.work(all.len() as u64)?;
-    let arch = pulp::Arch::new();
     if inner == 1 {
         // Chunks of the result with about as many operands as the chunks of other kernels.
         let rows = (whole_row_chunk(depth) / depth).max(1);
         for_each_chunk_of_work(cx.threads(), all.len(), &mut out, rows, |at, chunk| {
-            arch.dispatch(
+            vectorized(
                 #[inline(always)]
                 || {
-                    let rows = all[at * depth..].chunks_exact(depth);
-                    chunk.iter_mut().zip(rows).for_each(|(y, row)| *y = reduce_row(row, start, &f));
+                    for (number, y) in chunk.iter_mut().enumerate() {
+                        let row = &all[(at + number) * depth..][..depth];
+                        *y = reduce_row(row, start, &f);
+                    }
                 },
             );
         });
     } else {
         let columns = (CHUNK_ELEMENTS / depth).max(MIN_COLUMNS);
         for_each_chunk_of_work(cx.threads(), all.len(), &mut out, columns, |at, chunk| {
-            arch.dispatch(
+            vectorized(
                 #[inline(always)]
                 || reduce_columns(all, [depth, inner], at, chunk, start, &f),
             );
@@ -108,7 +114,10 @@ fn reduce_columns(
         here.fill(start);
         for row in all[block * depth * inner..][..depth * inner].chunks_exact(inner) {
             let row = &row[column..column + here.len()];
-            here.iter_mut().zip(row).for_each(|(y, &x)| *y = f(*y, x));
+            let here = &mut here[..row.len()];
+            for i in 0..row.len() {
+                here[i] = f(here[i], row[i]);
+            }
         }
         at += here.len();
         chunk = rest;
@@ -119,14 +128,18 @@ fn reduce_columns(
 #[inline(always)]
 pub(crate) fn reduce_row<T: Copy>(row: &[T], start: T, f: impl Fn(T, T) -> T) -> T {
     if row.len() < LANES {
-        return row.iter().fold(start, |y, &x| f(y, x));
+        let mut y = start;
+        for &x in row {
+            y = f(y, x);
+        }
+        return y;
     }
     let mut lanes = [start; LANES];
     let chunks = row.chunks_exact(LANES);
     let rest = chunks.remainder();
     for chunk in chunks {
-        for (lane, &x) in lanes.iter_mut().zip(chunk) {
-            *lane = f(*lane, x);
+        for i in 0..LANES {
+            lanes[i] = f(lanes[i], chunk[i]);
         }
     }
     let mut width = LANES / 2;
@@ -136,5 +149,9 @@ pub(crate) fn reduce_row<T: Copy>(row: &[T], start: T, f: impl Fn(T, T) -> T) ->
         }
         width /= 2;
     }
-    rest.iter().fold(lanes[0], |y, &x| f(y, x))
+    let mut y = lanes[0];
+    for &x in rest {
+        y = f(y, x);
+    }
+    y
 }

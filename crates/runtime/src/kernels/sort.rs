@@ -1,12 +1,17 @@
 //! `sort` by one comparison of numbers: elements become unsigned keys with the same order, and lines of keys are sorted on several threads.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "the steps of joined iterators are not always inlined"
+)]
 
 use sapwood_ptir::eval::{
-    DataType, EvalCx, EvalResult, Fault, Native, Results, Tensor, Value, View,
+    DataType, EvalCx, EvalResult, Fault, Native, Results, Tensor, Value, View, one,
 };
 use sapwood_ptir::{Op as _, ops, with_native};
 
 use super::evaluate_in_fixed_order;
 use super::parallel::for_each_chunk_of_work;
+use super::vectors::vectorized;
 
 /// A comparison of the elements of one operand.
 #[derive(Clone, Copy)]
@@ -37,6 +42,12 @@ fn comparison(cx: &EvalCx<'_>) -> Option<Comparison> {
 trait SortKey: Native {
     /// Returns the key, or `None` for a number without an order.
     fn key(self, total: bool) -> Option<u32>;
+    /// Returns the element with a key in the total order.
+    fn of_key(key: u32) -> Self;
+    /// Returns whether another element has the same key, without the total order.
+    fn shares_key(self) -> bool {
+        false
+    }
 }
 
 impl SortKey for f32 {
@@ -48,6 +59,15 @@ impl SortKey for f32 {
         let flip = ((bits.cast_signed() >> 31) as u32) | 0x8000_0000;
         (total || !x.is_nan()).then_some(bits ^ flip)
     }
+    #[inline(always)]
+    fn of_key(key: u32) -> Self {
+        let flip = ((!key.cast_signed() >> 31) as u32) | 0x8000_0000;
+        Self::from_bits(key ^ flip)
+    }
+    #[inline(always)]
+    fn shares_key(self) -> bool {
+        self == 0.0 && self.is_sign_negative()
+    }
 }
 
 impl SortKey for i32 {
@@ -55,12 +75,20 @@ impl SortKey for i32 {
     fn key(self, _total: bool) -> Option<u32> {
         Some(self.cast_unsigned() ^ 0x8000_0000)
     }
+    #[inline(always)]
+    fn of_key(key: u32) -> Self {
+        (key ^ 0x8000_0000).cast_signed()
+    }
 }
 
 impl SortKey for u32 {
     #[inline(always)]
     fn key(self, _total: bool) -> Option<u32> {
         Some(self)
+    }
+    #[inline(always)]
+    fn of_key(key: u32) -> Self {
+        key
     }
 }
 
@@ -86,9 +114,18 @@ fn sort_by<T: SortKey>(cx: &mut EvalCx<'_>, by: Comparison) -> EvalResult {
     if n < 2 || n > u32::MAX as usize || total == 0 {
         return evaluate_in_fixed_order(cx);
     }
+    let invert = if by.descending { u32::MAX } else { 0 };
+    let steps = u64::from(usize::BITS - n.leading_zeros());
+    // Equal keys of one operand are equal elements, so their order does not matter.
+    let has_key = |x: &T| x.key(by.total).is_some() && (by.total || !x.shares_key());
+    if cx.args().len() == 1 && (by.total || elements.iter().all(has_key)) {
+        cx.work((total as u64).saturating_mul(steps))?;
+        let mut out = cx.buffer::<T>(total)?;
+        sort_plain(cx.threads(), elements, &mut out, (n, inner), invert);
+        return one(Tensor::new(sorted.dtype(), sorted.shape(), out));
+    }
     // Each pair has the key of an element in its upper half, and the element's index along the axis in the lower.
     let mut pairs: Vec<u64> = cx.alloc(total)?;
-    let invert = if by.descending { u32::MAX } else { 0 };
     for line in 0..total / n {
         let start = line / inner * n * inner + line % inner;
         for k in 0..n {
@@ -99,12 +136,13 @@ fn sort_by<T: SortKey>(cx: &mut EvalCx<'_>, by: Comparison) -> EvalResult {
             pairs.push(u64::from(key ^ invert) << 32 | k as u64);
         }
     }
-    let steps = u64::from(usize::BITS - n.leading_zeros());
     cx.work((total as u64).saturating_mul(steps))?;
     let lines = (super::parallel::CHUNK_ELEMENTS / n).max(1) * n;
     for_each_chunk_of_work(cx.threads(), total * 16, &mut pairs, lines, |_, chunk| {
         let mut spare = Vec::new();
-        chunk.chunks_exact_mut(n).for_each(|line| sort_line(line, &mut spare));
+        chunk
+            .chunks_exact_mut(n)
+            .for_each(|line| sort_line(line, &mut spare, |pair| (pair >> 32) as u32));
     });
     let mut results = Results::new();
     for number in 0..cx.args().len() {
@@ -137,24 +175,147 @@ fn sort_by<T: SortKey>(cx: &mut EvalCx<'_>, by: Comparison) -> EvalResult {
     Ok(results)
 }
 
+/// The number of lines that are sorted side by side.
+const LANES: usize = 16;
+/// The longest lines that are sorted side by side: the steps per element grow with the square of the logarithm.
+const MAX_SIDE_BY_SIDE: usize = 2048;
+
+// Sorts lines of one operand: `n` elements each, `inner` apart.
+fn sort_plain<T: SortKey>(
+    threads: usize,
+    from: &[T],
+    out: &mut [T],
+    (n, inner): (usize, usize),
+    invert: u32,
+) {
+    let key = |x: T| x.key(true).unwrap_or_default() ^ invert;
+    let slab = n * inner;
+    let side_by_side = n <= MAX_SIDE_BY_SIDE;
+    let chunk = if inner == 1 { LANES * n } else { slab };
+    for_each_chunk_of_work(threads, from.len() * 16, out, chunk, |first, out| {
+        let from = &from[first..first + out.len()];
+        // Within a chunk, element `k` of line `l` is at `l * line + k * inner`.
+        let (lines, line) = if inner == 1 { (out.len() / n, n) } else { (inner, 1) };
+        let (mut block, mut keys, mut spare) = (Vec::new(), Vec::new(), Vec::new());
+        for start in (0..lines).step_by(LANES) {
+            let now = LANES.min(lines - start);
+            if side_by_side && now > 1 {
+                block.clear();
+                block.resize(n, [u32::MAX; LANES]);
+                load_lines(&mut block, &from[start * line..], now, (line, inner), key);
+                sort_side_by_side(&mut block);
+                store_lines(&block, &mut out[start * line..], now, (line, inner), |key| {
+                    T::of_key(key ^ invert)
+                });
+                continue;
+            }
+            for l in start..start + now {
+                keys.clear();
+                keys.extend((0..n).map(|k| key(from[l * line + k * inner])));
+                sort_line(&mut keys, &mut spare, |key| key);
+                for (k, &key) in keys.iter().enumerate() {
+                    out[l * line + k * inner] = T::of_key(key ^ invert);
+                }
+            }
+        }
+    });
+}
+
+// Loads element `k` of line `l` from `l * line + k * step`.
+fn load_lines<T: Copy>(
+    block: &mut [[u32; LANES]],
+    from: &[T],
+    lines: usize,
+    (line, step): (usize, usize),
+    key: impl Fn(T) -> u32,
+) {
+    if lines == LANES && step == 1 {
+        let lines: [&[T]; LANES] = std::array::from_fn(|l| &from[l * line..][..block.len()]);
+        for (k, row) in block.iter_mut().enumerate() {
+            *row = std::array::from_fn(|l| key(lines[l][k]));
+        }
+        return;
+    }
+    for (k, row) in block.iter_mut().enumerate() {
+        for (l, y) in row[..lines].iter_mut().enumerate() {
+            *y = key(from[l * line + k * step]);
+        }
+    }
+}
+
+fn store_lines<T: Copy>(
+    block: &[[u32; LANES]],
+    out: &mut [T],
+    lines: usize,
+    (line, step): (usize, usize),
+    element: impl Fn(u32) -> T,
+) {
+    if step == 1 {
+        for (l, out) in out.chunks_mut(line).take(lines).enumerate() {
+            out.iter_mut().zip(block).for_each(|(y, row)| *y = element(row[l]));
+        }
+        return;
+    }
+    for (k, row) in block.iter().enumerate() {
+        for (l, &key) in row[..lines].iter().enumerate() {
+            out[l * line + k * step] = element(key);
+        }
+    }
+}
+
+// Sorts all lanes by Batcher's network of comparisons, which are the same for all of them. Elements beyond the end would be the largest.
+fn sort_side_by_side(block: &mut [[u32; LANES]]) {
+    let n = block.len();
+    vectorized(
+        #[inline(always)]
+        || {
+            let mut run = 1;
+            while run < n {
+                let mut distance = run;
+                while distance > 0 {
+                    // Pairs within one merged run of twice the length.
+                    let mut first = distance % run;
+                    while first + distance < n {
+                        let merged = first / (2 * run) * (2 * run);
+                        let (low, high) = block.split_at_mut(first + distance);
+                        let end = (merged + 2 * run).min(n) - (first + distance);
+                        let pairs = distance.min(end.min(high.len()));
+                        let (low, high) = (&mut low[first..][..pairs], &mut high[..pairs]);
+                        for i in 0..pairs {
+                            let (x, y) = (low[i], high[i]);
+                            for lane in 0..LANES {
+                                low[i][lane] = x[lane].min(y[lane]);
+                                high[i][lane] = x[lane].max(y[lane]);
+                            }
+                        }
+                        first += 2 * distance;
+                    }
+                    distance /= 2;
+                }
+                run *= 2;
+            }
+        },
+    );
+}
+
 /// The least number of elements that are sorted by digits; fewer are sorted by comparisons.
 const MIN_DIGIT_SORTED: usize = 192;
 
-// Sorts pairs. They are in the order of their lower halves, and equal keys stay in it.
-fn sort_line(line: &mut [u64], spare: &mut Vec<u64>) {
+// Sorts elements by their keys. Elements with equal keys are in ascending order, and stay in it.
+fn sort_line<K: Copy + Ord + Default>(line: &mut [K], spare: &mut Vec<K>, key: impl Fn(K) -> u32) {
     let n = line.len();
     if n < MIN_DIGIT_SORTED {
         line.sort_unstable();
         return;
     }
-    let digit = |pair: u64, place: usize| (pair >> (32 + 8 * place)) as usize & 0xff;
+    let digit = |pair: K, place: usize| (key(pair) >> (8 * place)) as usize & 0xff;
     let mut counts = [[0u32; 256]; 4];
     for &pair in &*line {
         for (place, counts) in counts.iter_mut().enumerate() {
             counts[digit(pair, place)] += 1;
         }
     }
-    spare.resize(n, 0);
+    spare.resize(n, K::default());
     let (mut from, mut to) = (&mut *line, &mut spare[..n]);
     let mut moved = 0;
     for (place, counts) in counts.iter_mut().enumerate() {
@@ -178,5 +339,43 @@ fn sort_line(line: &mut [u64], spare: &mut Vec<u64>) {
     }
     if moved % 2 == 1 {
         line.copy_from_slice(&spare[..n]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_sorted_side_by_side() {
+        let mut state = 1u32;
+        let next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 20
+        };
+        let numbers: Vec<u32> = std::iter::repeat_with(next).take(300 * LANES).collect();
+        for n in 1..300 {
+            let mut block: Vec<[u32; LANES]> =
+                numbers.chunks_exact(LANES).take(n).map(|row| row.try_into().unwrap()).collect();
+            let mut lines: Vec<Vec<u32>> =
+                (0..LANES).map(|l| block.iter().map(|row| row[l]).collect()).collect();
+            sort_side_by_side(&mut block);
+            for (l, line) in lines.iter_mut().enumerate() {
+                line.sort_unstable();
+                assert!(block.iter().map(|row| row[l]).eq(line.iter().copied()), "{n} {l}");
+            }
+        }
+    }
+
+    #[test]
+    fn keys_belong_to_one_element() {
+        for x in
+            [0.0, -0.0, 1.5, -1.5, f32::INFINITY, f32::NEG_INFINITY, 1e-45, f32::NAN, -f32::NAN]
+        {
+            assert_eq!(f32::of_key(x.key(true).unwrap()).to_bits(), x.to_bits());
+        }
+        for x in [0, 1, -1, i32::MIN, i32::MAX] {
+            assert_eq!(i32::of_key(x.key(true).unwrap()), x);
+        }
     }
 }

@@ -67,6 +67,38 @@ impl RunReport {
         text
     }
 
+    /// Returns the report as an HTML page of its own, which loads nothing.
+    pub(crate) fn page(&self, title: &str) -> String {
+        let total = self.seconds();
+        let mut rows = String::new();
+        for step in &self.steps {
+            let seconds = step.time.as_secs_f64();
+            let share = if total > 0.0 { 100.0 * seconds / total } else { 0.0 };
+            let ops = match step.ops.len() {
+                1 => escaped(step.ops[0]),
+                n => format!("group of {n}: {}", escaped(&step.ops.join(" + "))),
+            };
+            let _ = writeln!(
+                rows,
+                "<tr><td class=n>{:.3}</td><td class=n>{share:.1}</td><td class=n>{}</td><td class=n>{:.3}</td>\
+                 <td>@{}</td><td><meter min=0 max=100 value={share:.1}></meter> {ops}</td></tr>",
+                seconds * 1e3,
+                step.calls,
+                step.bytes as f64 / 1e6,
+                escaped(step.function.as_str()),
+            );
+        }
+        let megabytes = |bytes: Option<u64>| match bytes {
+            Some(bytes) => format!("{:.3} MB", bytes as f64 / 1e6),
+            None => "not known".to_owned(),
+        };
+        PAGE.replace("{peak}", &megabytes(self.peak))
+            .replace("{predicted}", &megabytes(self.predicted_peak))
+            .replace("{total}", &format!("{:.3}", total * 1e3))
+            .replace("{title}", &escaped(title))
+            .replace("{rows}", &rows)
+    }
+
     /// Returns the report as JSON.
     pub(crate) fn json(&self) -> Json {
         let steps: Vec<Json> = self
@@ -88,5 +120,57 @@ impl RunReport {
             "predicted_peak_bytes": self.predicted_peak,
             "steps": steps,
         })
+    }
+}
+
+/// The page of a profile.
+const PAGE: &str = r#"<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Profile of {title}</title><style>
+:root { color-scheme: light dark; font: 14px system-ui, sans-serif; }
+body { margin: 2rem; } table { border-collapse: collapse; width: 100%; }
+th { text-align: left; } td, th { padding: .2rem .6rem; vertical-align: top; border-bottom: 1px solid #8884; }
+.n { text-align: right; font-variant-numeric: tabular-nums; } meter { width: 8rem; }
+</style></head><body>
+<h1>Profile of {title}</h1>
+<p>{total} ms in kernels. Values took at most {peak} at a time, without inputs; predicted: {predicted}.</p>
+<table><thead><tr><th class=n>ms</th><th class=n>%</th><th class=n>calls</th><th class=n>MB</th><th>function</th><th>step</th></tr></thead>
+<tbody>
+{rows}</tbody></table>
+</body></html>
+"#;
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_show_each_step_and_escape_names() {
+        let program = sapwood_ptir::parse(
+            "ptir 1 func @f(%x: f32[64, 64]) -> f32[64, 64] {
+               %y = exp %x : f32[64, 64] %z = neg %y : f32[64, 64] return %z }",
+        )
+        .unwrap();
+        let profile = std::sync::Arc::new(std::sync::Mutex::new(RunProfile::default()));
+        let options = sapwood_ptir::eval::RunOptions {
+            profile: Some(profile.clone()),
+            ..sapwood_ptir::eval::RunOptions::default()
+        };
+        let prepared = Prepared::new(&program, "f", Some(&sapwood_runtime::FastKernels)).unwrap();
+        let x = sapwood_ptir::eval::Tensor::new(
+            sapwood_ptir::eval::DataType::F32,
+            [64, 64],
+            (0u16..4096).map(f32::from).collect(),
+        );
+        prepared.run(&[x.into()], &options).unwrap();
+        let report = RunReport::new(&profile.lock().unwrap(), Some(&prepared));
+        let page = report.page("a<b.ptir");
+        assert!(page.contains("<title>Profile of a&lt;b.ptir</title>"), "{page}");
+        assert!(page.contains("group of 2: exp + neg"), "{page}");
+        assert!(page.contains("at most 0.016 MB"), "{page}");
+        assert!(!page.contains("not known"), "{page}");
     }
 }

@@ -9,7 +9,7 @@ macro_rules! bench_rows {
 
 mod command;
 mod dims;
-mod eval;
+pub(crate) mod eval;
 mod ir;
 mod onnx;
 mod ptir;

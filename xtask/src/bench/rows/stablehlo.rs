@@ -22,9 +22,14 @@ pub(crate) fn folder() -> PathBuf {
     if models.is_dir() { models } else { root.join("programs") }
 }
 
-/// Returns the folders with a `model.mlir`.
+/// Returns the names of the models in [`folder`].
 pub(crate) fn models() -> Vec<String> {
-    let entries = std::fs::read_dir(folder()).into_iter().flatten().flatten();
+    models_in(&folder())
+}
+
+/// Returns the names of the folders with a `model.mlir`.
+pub(super) fn models_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let models = entries.filter(|e| e.path().join("model.mlir").is_file());
     let mut names: Vec<String> =
         models.map(|e| e.file_name().to_string_lossy().into_owned()).collect();

@@ -20,9 +20,10 @@ use crate::command::command_name;
 use crate::command::console::Console;
 use crate::command::io::batch::ends_in_separator;
 use crate::command::io::created_folder::CreatedFolder;
-use crate::command::io::files::Input;
+use crate::command::io::files::{Input, write_file};
 use crate::command::io::load::{FileFormat, Loaded, ReadOptions, load};
 use crate::command::io::npy::{read_arguments, write_results};
+use crate::command::io::target::{companion_path, require_report_file};
 use crate::command::io::trace_folder::TraceFolder;
 use crate::command::progress_line::with_progress_line;
 use crate::command::run_report::RunReport;
@@ -51,7 +52,7 @@ pub(crate) struct Args {
     exact: bool,
     /// Run on this backend of the toolkit instead of the CPU
     #[arg(long, value_name = "NAME", hide = true,
-        conflicts_with_all = ["exact", "max_steps", "time_limit", "dump_dir", "profile"])]
+        conflicts_with_all = ["exact", "max_steps", "time_limit", "dump_dir", "profile", "report"])]
     backend: Option<String>,
     /// Save results to this directory as result0.npy and so on; it is created if it is missing
     #[arg(short, long, value_name = "DIRECTORY")]
@@ -65,6 +66,9 @@ pub(crate) struct Args {
     /// Report the time and the bytes read and written of each instruction and of each group that runs as one
     #[arg(long)]
     profile: bool,
+    /// Write the profile as an HTML page to this file
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Write a trace to this directory: the program, its run and how it ended
     #[arg(long, value_name = "DIRECTORY")]
     dump_dir: Option<PathBuf>,
@@ -87,6 +91,9 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     }
     if let Some(folder) = &args.output {
         check_output_folder(folder)?;
+    }
+    if let Some(report) = &args.report {
+        require_report_file(report, std::iter::once(&input))?;
     }
     let run = with_progress_line(console, || run_function(args, console, &input, time_limit))?;
     // Results are printed or saved even if the trace cannot be written.
@@ -160,7 +167,7 @@ fn run_function(
         threads: console.jobs,
         max_steps: args.max_steps,
         time_limit,
-        profile: args.profile.then(Arc::default),
+        profile: (args.profile || args.report.is_some()).then(Arc::default),
         ..RunOptions::default()
     };
     let profile = options.profile.clone();
@@ -226,7 +233,13 @@ fn write_output(
     results: &[Value],
     profile: Option<&RunReport>,
 ) -> Result<(), CliError> {
+    if let (Some(profile), Some(path)) = (profile, &args.report) {
+        let input = Input::new(&args.file);
+        let page = profile.page(&input.to_string());
+        write_file(&companion_path(path, &input, "html"), page)?;
+    }
     if let Some(profile) = profile
+        && args.profile
         && !console.json
     {
         console.message(&profile.text());
@@ -244,7 +257,7 @@ fn write_output(
             })
             .collect();
         let mut output = json!({ "function": function, "results": list, "saved": saved });
-        if let Some(profile) = profile {
+        if let Some(profile) = profile.filter(|_| args.profile) {
             output["profile"] = profile.json();
         }
         return console.write_json(&output);

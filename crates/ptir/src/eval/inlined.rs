@@ -1,0 +1,232 @@
+//! Functions as they are planned: calls are replaced by the bodies of the called functions, so that groups and loops reach across calls,
+//! and loops do not carry values that they never change.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
+
+use crate::func::{EditError, Function, InsertPoint, ValueDef};
+use crate::ids::{BodyId, InstId, ValueId};
+use crate::op::OpParts;
+use crate::ops::{Call, While};
+use crate::program::Program;
+use crate::types::ValueType;
+
+/// A function with more instructions than this is not inlined.
+const MAX_CALLEE_INSTS: usize = 1 << 10;
+/// The most instructions that are inlined into one function.
+const MAX_INLINED_INSTS: usize = 1 << 14;
+
+/// The function and the instruction that an inlined instruction was copied from.
+type Origin = (Arc<Function>, InstId);
+
+type Origins = HashMap<InstId, Origin, FxBuildHasher>;
+
+/// A function as it is planned.
+#[derive(Clone)]
+pub(crate) struct PlannedFunction {
+    pub(crate) function: Arc<Function>,
+    // The function of the program; it has all instructions of its own under the same ids.
+    original: Arc<Function>,
+    // The origins of the instructions that are not in that function.
+    origins: Origins,
+}
+
+impl PlannedFunction {
+    /// Returns a function as it is.
+    pub(crate) fn unchanged(function: Arc<Function>) -> Self {
+        Self { original: function.clone(), function, origins: HashMap::default() }
+    }
+
+    /// Returns the function and the instruction of the program that an instruction stands for.
+    pub(crate) fn origin(&self, inst: InstId) -> (&Function, InstId) {
+        match self.origins.get(&inst) {
+            Some((function, inst)) => (function, *inst),
+            None => (&self.original, inst),
+        }
+    }
+}
+
+/// Returns a function in which calls are replaced by the bodies of their callees, where types tell that nothing is left to be checked
+/// at the call, and loops use the values that they do not change from outside.
+pub(crate) fn restructure(program: &Program, function: &Arc<Function>) -> PlannedFunction {
+    let is_candidate = |inst| function.is::<Call>(inst) || function.is::<While>(inst);
+    if !function.walk().any(is_candidate) {
+        return PlannedFunction::unchanged(function.clone());
+    }
+    let mut f = Function::clone(function);
+    let mut origins = HashMap::default();
+    let done = inline_calls(program, function, &mut f, &mut origins)
+        .and_then(|()| free_loops(function, &mut f, &mut origins));
+    match done {
+        Ok(()) => PlannedFunction { function: Arc::new(f), original: function.clone(), origins },
+        // This does not happen to a program that verifies.
+        Err(_) => PlannedFunction::unchanged(function.clone()),
+    }
+}
+
+fn inline_calls(
+    program: &Program,
+    function: &Function,
+    f: &mut Function,
+    origins: &mut Origins,
+) -> Result<(), EditError> {
+    let mut left = MAX_INLINED_INSTS;
+    let mut pending: Vec<InstId> = function.walk().filter(|&i| function.is::<Call>(i)).collect();
+    while let Some(call) = pending.pop() {
+        let callee = f.view::<Call>(call).and_then(|c| program.function(c.callee));
+        let Some(callee) = callee.filter(|callee| fits(f, call, callee)) else { continue };
+        let insts = callee.num_insts();
+        if insts > MAX_CALLEE_INSTS.min(left) {
+            continue;
+        }
+        left -= insts;
+        let mut copy = InlineCopy {
+            from: callee,
+            call,
+            values: HashMap::default(),
+            bodies: HashMap::default(),
+            copied: Vec::new(),
+        };
+        copy.replace_call(f)?;
+        origins.remove(&call);
+        for (new, old) in copy.copied {
+            origins.insert(new, (callee.clone(), old));
+            if f.is::<Call>(new) {
+                pending.push(new);
+            }
+        }
+    }
+    Ok(())
+}
+
+// Takes the values that a loop yields unchanged out of it.
+fn free_loops(
+    function: &Arc<Function>,
+    f: &mut Function,
+    origins: &mut Origins,
+) -> Result<(), EditError> {
+    let loops: Vec<InstId> = f.walk().filter(|&inst| f.is::<While>(inst)).collect();
+    for inst in loops {
+        let &[condition, body] = f.regions(inst) else { continue };
+        let (inits, params) = (f.operands(inst).to_vec(), f.body_params(body).to_vec());
+        let yields = f.body_results(body).to_vec();
+        let stays =
+            |n: &usize| yields[*n] == params[*n] && f.type_id(inits[*n]) == f.type_id(params[*n]);
+        let gone: Vec<usize> = (0..inits.len()).filter(stays).collect();
+        let Some(end) = f.terminator(body).filter(|_| !gone.is_empty()) else { continue };
+        let kept = |all: &[ValueId]| -> Vec<ValueId> {
+            let kept = all.iter().enumerate().filter(|(n, _)| gone.binary_search(n).is_err());
+            kept.map(|(_, &value)| value).collect()
+        };
+        if gone.len() == inits.len() {
+            continue;
+        }
+        f.set_operands(end, &kept(&yields))?;
+        for region in [condition, body] {
+            let params = f.body_params(region).to_vec();
+            for &n in &gone {
+                f.replace_all_uses(params[n], inits[n])?;
+            }
+            f.remove_params(region, &gone)?;
+        }
+        let results: Vec<ValueId> = f.inst_results(inst).collect();
+        let mut parts = f.parts_of(inst);
+        parts.operands = kept(&inits).into();
+        parts.result_types =
+            kept(&results).into_iter().map(|result| f.value_type(result).clone()).collect();
+        let new = f.insert_with_regions_of(inst, &parts, f.inst_span(inst))?;
+        for &n in &gone {
+            f.replace_all_uses(results[n], inits[n])?;
+        }
+        let new_results: Vec<ValueId> = f.inst_results(new).collect();
+        for (old, result) in kept(&results).into_iter().zip(new_results) {
+            f.replace_all_uses(old, result)?;
+        }
+        f.erase(inst)?;
+        let origin = origins.remove(&inst).unwrap_or_else(|| (function.clone(), inst));
+        origins.insert(new, origin);
+    }
+    Ok(())
+}
+
+// Returns whether all types at a call are fully known and equal to those of the callee.
+fn fits(f: &Function, call: InstId, callee: &Function) -> bool {
+    let same = |a: &ValueType, b: &ValueType| a == b && super::plan::has_known_dims(a);
+    let args = f.operands(call).iter().map(|&v| f.value_type(v));
+    let params = callee.params().iter().map(|&v| callee.value_type(v));
+    let results = f.inst_results(call).map(|v| f.value_type(v));
+    let yields = callee.results().iter().map(|&v| callee.value_type(v));
+    callee.facts().is_none()
+        && !callee.has_named_dims()
+        && !callee.has_symbolic_attrs()
+        && Arc::ptr_eq(callee.registry(), f.registry())
+        && args.zip(params).chain(results.zip(yields)).all(|(a, b)| same(a, b))
+}
+
+/// A copy of a function in progress.
+struct InlineCopy<'a> {
+    from: &'a Function,
+    call: InstId,
+    values: HashMap<ValueId, ValueId, FxBuildHasher>,
+    bodies: HashMap<BodyId, BodyId, FxBuildHasher>,
+    // The new instructions, with those that they were copied from.
+    copied: Vec<(InstId, InstId)>,
+}
+
+impl InlineCopy<'_> {
+    fn replace_call(&mut self, f: &mut Function) -> Result<(), EditError> {
+        let args: SmallVec<[ValueId; 4]> = SmallVec::from_slice(f.operands(self.call));
+        self.values.extend(self.from.params().iter().copied().zip(args));
+        let end = self.from.terminator(self.from.body());
+        for inst in self.from.walk_post_order().filter(|&inst| Some(inst) != end) {
+            self.copy_inst(f, inst)?;
+        }
+        let results: SmallVec<[ValueId; 4]> = f.inst_results(self.call).collect();
+        for (result, &yielded) in results.into_iter().zip(self.from.results()) {
+            let value = self.value(f, yielded);
+            f.replace_all_uses(result, value)?;
+        }
+        f.erase(self.call)
+    }
+
+    fn copy_inst(&mut self, f: &mut Function, inst: InstId) -> Result<(), EditError> {
+        let from = self.from;
+        let home = from.body_of(inst).unwrap_or(from.body());
+        let place = if home == from.body() {
+            InsertPoint::Before(self.call)
+        } else {
+            InsertPoint::End(self.body(f, home))
+        };
+        let operands = from.operands(inst).iter().map(|&v| self.value(f, v)).collect();
+        let regions = from.regions(inst).iter().map(|&b| self.body(f, b)).collect();
+        let parts = OpParts { operands, regions, ..from.parts_of(inst) };
+        let new = f.insert(place, &parts, from.inst_span(inst))?;
+        self.copied.push((new, inst));
+        let results: SmallVec<[ValueId; 2]> = f.inst_results(new).collect();
+        self.values.extend(from.inst_results(inst).zip(results));
+        Ok(())
+    }
+
+    fn value(&mut self, f: &mut Function, value: ValueId) -> ValueId {
+        if let ValueDef::Param(body, _) = self.from.value_def(value)
+            && !self.values.contains_key(&value)
+        {
+            self.body(f, body);
+        }
+        self.values[&value]
+    }
+
+    fn body(&mut self, f: &mut Function, body: BodyId) -> BodyId {
+        if let Some(&known) = self.bodies.get(&body) {
+            return known;
+        }
+        let params = self.from.body_params(body);
+        let new = f.new_body(params.iter().map(|&param| self.from.value_type(param)));
+        self.values.extend(params.iter().copied().zip(f.body_params(new).to_vec()));
+        self.bodies.insert(body, new);
+        new
+    }
+}
