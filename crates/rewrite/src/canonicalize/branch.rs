@@ -13,6 +13,7 @@ const MAX_BRANCH_INSTS: usize = 16;
 crate::patterns! { "branch":
     branch_known on [Cond, Case] benefit 3,
     branch_in_branch on [Cond, Case] benefit 3,
+    select_in_branch,
     branch_of_same on [Cond, Case],
     branch_unused on [Cond, Case] benefit 0,
     cond_as_select,
@@ -63,6 +64,22 @@ fn branch_in_branch(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
             // The last branch of a `case` is taken for all other indices, too.
             let is_known = taken + 1 < around.len() || last < around.len();
             return rw.inline(*regions.get(taken.min(last)).filter(|_| is_known)?, &[]);
+        }
+        body = f.body_of(owner)?;
+    }
+    None
+}
+
+/// `select(p, x, y) = x` inside of a branch that is taken if `p` is true, and `y` inside of one that is taken if it is false.
+///
+/// Floats: exact.
+fn select_in_branch(op: Select, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let f = rw.function();
+    let mut body = f.body_of(rw.root())?;
+    for _ in 0..MAX_ENCLOSING {
+        let owner = f.body_owner(body)?;
+        if let Some(cond) = f.view::<Cond>(owner).filter(|cond| cond.pred == op.pred) {
+            return Some(if cond.then == body { op.on_true } else { op.on_false });
         }
         body = f.body_of(owner)?;
     }

@@ -1,7 +1,7 @@
 //! Canonicalizations of `cast` and `bitcast`.
 
 use sapwood_ptir::eval::DataType;
-use sapwood_ptir::ops::{Add, And, Bitcast, Cast, Mul, Or, Sub, Xor};
+use sapwood_ptir::ops::{Add, And, Bitcast, Cast, Max, Min, Mul, Or, Sub, Xor};
 use sapwood_ptir::{Op, Value};
 
 use super::numeric_constants::{exponent_bits, significand_bits};
@@ -11,6 +11,7 @@ crate::patterns! { "cast":
     cast_to_same hops 1 when same,
     cast_of_cast hops 1 when 0 in [Cast],
     cast_of_wide_arithmetic when 0 in [Add, Sub, Mul, And, Or, Xor] of [Int],
+    cast_of_wide_choice when 0 in [Max, Min],
     bitcast_to_same hops 1 when same,
     bitcast_of_bitcast hops 1 when 0 in [Bitcast],
 }
@@ -134,4 +135,24 @@ fn cast_of_wide_arithmetic(op: Cast, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     rw.emit_parts(&inner.with(lhs, rhs))
+}
+
+/// `cast(max(cast(x : a), cast(y : a)) : b) : a = max(x, y)`, likewise for `min`, if `b` can represent all values of `a`.
+///
+/// Only if nothing else uses the result of the op.
+///
+/// Floats: exact.
+fn cast_of_wide_choice(op: Cast, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let (wide, narrow) = (rw.dtype(op.input)?, rw.result_tensor()?.dtype);
+    let inner = rw.def::<Binary>(op.input)?;
+    let chooses = [Max::key(), Min::key()].contains(&inner.key);
+    if !chooses || !can_represent_all(wide, narrow) || !rw.one_use(op.input) {
+        return None;
+    }
+    let (x, y) = (rw.def::<Cast>(inner.lhs)?.input, rw.def::<Cast>(inner.rhs)?.input);
+    let same = rw.dtype(x)? == narrow && rw.dtype(y)? == narrow;
+    if !same || wide.is_complex() {
+        return None;
+    }
+    rw.emit_parts(&inner.with(x, y))
 }

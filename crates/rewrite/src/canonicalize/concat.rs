@@ -1,7 +1,7 @@
 //! Canonicalizations of `concat`.
 
-use sapwood_ptir::ops::{Concat, Pad, Reshape, Slice, Transpose};
-use sapwood_ptir::{Dim, Int, TensorType, Value, Values};
+use sapwood_ptir::ops::{Concat, Pad, Reshape, Reverse, Slice, Transpose};
+use sapwood_ptir::{Axes, Dim, Int, TensorType, Value, Values};
 
 use super::tensor_views::{
     AxisList, UniformValue, as_uniform, axes_with_used_units, emit_broadcast, emit_reshape,
@@ -16,6 +16,7 @@ crate::patterns! { "concat":
     concat_of_empties,
     concat_of_concat when any in [Concat],
     concat_of_slices when any in [Slice],
+    concat_of_descending_slices when 0 in [Slice] and 1 in [Slice],
     concat_of_uniform when 0 in constants,
     concat_of_transposes hops 1 when 0 in [Transpose] and 1 in [Transpose],
     concat_of_unaries hops 1 when 0 in [Unary] and 1 in [Unary],
@@ -119,6 +120,31 @@ fn is_next_slice(before: &Slice, part: &Slice, axis: usize) -> bool {
             true => before.limits[a] == part.starts[a],
             false => before.starts[a] == part.starts[a] && before.limits[a] == part.limits[a],
         })
+}
+
+/// `concat(slice(x, 2..3), slice(x, 1..2), slice(x, 0..1)) = reverse(slice(x, 0..3))`.
+///
+/// Only if nothing else uses the slices.
+///
+/// Floats: exact.
+fn concat_of_descending_slices(op: Concat, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let axis = op.axis.0 as usize;
+    let (&first, rest) = op.inputs.split_first()?;
+    let read = |rw: &mut Rewrite<'_>, value: Value| {
+        let part = rw.def::<Slice>(value).filter(|part| part.strides.is_none())?;
+        (rw.one_use(value) && part.limits[axis] == part.starts[axis] + 1).then_some(part)
+    };
+    let first = read(rw, first)?;
+    let mut last = first.clone();
+    for &operand in rest {
+        let part = read(rw, operand)?;
+        if !is_next_slice(&part, &last, axis) {
+            return None;
+        }
+        last = part;
+    }
+    let input = rw.emit(Slice { starts: last.starts, ..first })?;
+    rw.emit(Reverse { input, axes: Axes::from(vec![axis as i64]) })
 }
 
 /// `concat(broadcast(s), broadcast(s)) = broadcast(s)` for a scalar `s`.

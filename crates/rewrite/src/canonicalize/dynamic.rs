@@ -1,9 +1,11 @@
 //! Canonicalizations of `dynamic_slice` and `dynamic_update_slice`.
 
-use sapwood_ptir::ops::{DynamicSlice, DynamicUpdateSlice, Reshape, Slice, Transpose};
-use sapwood_ptir::{Axes, Dim, Value, Values};
+use sapwood_ptir::ops::{DynamicSlice, DynamicUpdateSlice, Pad, Reshape, Slice, Transpose};
+use sapwood_ptir::{Axes, Dim, TensorType, Value, Values};
 
-use super::tensor_views::{axes_without_units, emit_reshape, int_element_at, is_certainly_empty};
+use super::tensor_views::{
+    as_uniform, axes_without_units, emit_reshape, int_element_at, is_certainly_empty,
+};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "dynamic":
@@ -18,6 +20,7 @@ crate::patterns! { "dynamic":
     dynamic_update_slice_by_nothing,
     dynamic_update_slice_twice when 0 in [DynamicUpdateSlice],
     dynamic_update_slice_over when 0 in [DynamicUpdateSlice],
+    dynamic_update_slice_as_pad benefit 0 when 0 in constants,
 }
 
 /// `dynamic_slice(x, starts) = slice(x)` if the starts are known; they are clamped into `x`.
@@ -194,4 +197,23 @@ fn dynamic_update_slice_over(op: DynamicUpdateSlice, rw: &mut Rewrite<'_>) -> Op
         }
     }
     rw.emit(DynamicUpdateSlice { input: inner.input, ..op })
+}
+
+/// `dynamic_update_slice(broadcast(v), u, starts) = pad(u, v)` for a scalar `v`, if the starts are known.
+///
+/// All dims must be known. It is tried when nothing else is left to do, so that parts and further updates come first.
+///
+/// Floats: exact.
+fn dynamic_update_slice_as_pad(op: DynamicUpdateSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let around = as_uniform(rw, op.input)?;
+    let (shape, sizes) = (rw.shape(op.input)?, rw.shape(op.update)?);
+    let (mut low, mut high) = (Vec::new(), Vec::new());
+    for (axis, &start) in op.starts.iter().enumerate() {
+        let start = known_start(rw, start, shape[axis], sizes[axis])?;
+        low.push(start);
+        high.push(i64::try_from(shape[axis] - sizes[axis]).ok()? - start);
+    }
+    let scalar = TensorType { dtype: rw.dtype(op.update)?, dims: [].into_iter().collect() };
+    let value = around.emit(rw, &scalar)?;
+    rw.emit(Pad { input: op.update, value, low: low.into(), high: high.into(), interior: None })
 }

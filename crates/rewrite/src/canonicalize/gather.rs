@@ -1,6 +1,8 @@
 //! Canonicalizations of `gather` and `scatter`.
 
-use sapwood_ptir::ops::{DynamicUpdateSlice, Gather, Iota, Scatter, Slice};
+use sapwood_ptir::ops::{
+    Concat, DynamicSlice, DynamicUpdateSlice, Gather, Iota, Reshape, Scatter, Slice,
+};
 use sapwood_ptir::{Axes, Dim, TensorLiteral, TensorType, Value, Values};
 
 use super::tensor_views::{
@@ -12,6 +14,7 @@ crate::patterns! { "gather":
     gather_of_one_slice when 1 in constants,
     gather_of_range when 1 in constants,
     gather_by_iota when 1 in [Iota],
+    gather_as_dynamic_slice hops 2 when 1 in [Reshape, Concat],
     scatter_of_nothing,
     scatter_that_keeps,
     scatter_of_one_slice when 1 in constants,
@@ -131,6 +134,42 @@ fn gather_by_iota(op: Gather, rw: &mut Rewrite<'_>) -> Option<Value> {
     }
     let input = slice_rows(rw, op.input, axis, 0..count)?;
     emit_reshape(rw, input, ty)
+}
+
+/// `gather(x, indices) = reshape(dynamic_slice(x, starts))` if there is one index vector, which is a reshaped scalar or a concat of them.
+///
+/// Only if nothing else uses the indices. All dims of `x` must be known.
+///
+/// Cost: there is one start for each axis, also where it is zero.
+///
+/// Floats: exact.
+fn gather_as_dynamic_slice(op: Gather, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let (shape, index_shape) = (rw.shape(op.input)?, rw.shape(op.indices)?);
+    let vector = op.index_vector_dim.0 as usize;
+    let one = index_shape.iter().enumerate().all(|(axis, &n)| axis == vector || n == 1);
+    if !one || !op.input_batch_dims.is_empty() || !rw.one_use(op.indices) {
+        return None;
+    }
+    let parts = match rw.def::<Concat>(op.indices) {
+        Some(concat) if concat.axis.0 as usize == vector => concat.inputs,
+        Some(_) => return None,
+        None => [op.indices].into_iter().collect(),
+    };
+    if parts.len() != op.start_index_map.len() {
+        return None;
+    }
+    let ty = TensorType { dtype: rw.dtype(op.indices)?, dims: [].into_iter().collect() };
+    let zero = rw.filled(&ty, 0.0)?;
+    let mut starts: Values = shape.iter().map(|_| zero).collect();
+    for (&part, &axis) in parts.iter().zip(op.start_index_map.iter()) {
+        let scalar = rw.def::<Reshape>(part)?.input;
+        if rw.rank(scalar)? != 0 {
+            return None;
+        }
+        starts[axis as usize] = scalar;
+    }
+    let slice = rw.emit(DynamicSlice { input: op.input, starts, sizes: op.slice_sizes })?;
+    emit_reshape(rw, slice, rw.result_tensor()?)
 }
 
 /// `scatter(x, indices, updates) = x` if the updates have no elements.

@@ -7,7 +7,7 @@ use sapwood_ptir::ops::{
 use sapwood_ptir::{Function, InstId, Op, OpKey, TensorLiteral, Value};
 
 use super::numeric_constants::{bool_like_result, is_int, splat_unsigned};
-use super::tensor_views::int_element_at;
+use super::tensor_views::{emit_reshape, int_element_at};
 use crate::pattern::{Binary, Rewrite, RootView, Roots};
 
 /// The number of definitions that are read to find a range; the patterns below declare it as their hops.
@@ -22,6 +22,7 @@ crate::patterns! { "int_range":
     clamp_by_range hops 4 when 1 in [BoundedView] of [Int],
     shift_by_range hops 4 when 0 in [BoundedView] and 1 in constants,
     rem_by_range hops 4 when 0 in [BoundedView] of [Int],
+    gather_of_iota hops 4 when 0 in [Iota],
 }
 
 /// A view of the ops whose results may have a smaller range than their type.
@@ -275,4 +276,24 @@ fn rem_by_range(op: Rem, rw: &mut Rewrite<'_>) -> Option<Value> {
     let x = range_of(rw, op.lhs, MAX_RANGE_DEPTH)?;
     let y = range_of(rw, op.rhs, MAX_RANGE_DEPTH)?;
     (x.low >= 0 && x.high < y.low).then_some(op.lhs)
+}
+
+/// `gather(iota, indices) = reshape(indices)` if all indices are inside of the iota and have its type.
+///
+/// The iota has one axis, and all dims are known.
+///
+/// Floats: never.
+fn gather_of_iota(op: Gather, rw: &mut Rewrite<'_>) -> Option<Value> {
+    rw.def::<Iota>(op.input)?;
+    let &[count] = &rw.shape(op.input)?[..] else { return None };
+    let single = op.slice_sizes[..] == [1] && op.collapsed_dims[..] == [0];
+    let vector = rw.shape(op.indices)?.get(op.index_vector_dim.0 as usize).is_none_or(|&n| n == 1);
+    if !single || !vector || rw.dtype(op.indices) != rw.dtype(op.input) {
+        return None;
+    }
+    let range = range_of(rw, op.indices, MAX_RANGE_DEPTH)?;
+    if range.low < 0 || range.high >= i128::from(count) {
+        return None;
+    }
+    emit_reshape(rw, op.indices, rw.result_tensor()?)
 }

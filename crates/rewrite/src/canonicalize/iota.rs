@@ -30,8 +30,8 @@ fn iota_of_one(op: Iota, rw: &mut Rewrite<'_>) -> Option<Value> {
     rw.filled_like_result(0.0)
 }
 
-// Returns true if a type represents all integers from 0 to `count` - 1.
-fn can_count_to(dtype: DataType, count: u64) -> bool {
+/// Returns true if a type represents all integers from 0 to `count` - 1.
+pub(super) fn can_count_to(dtype: DataType, count: u64) -> bool {
     match dtype.integer_max() {
         Some(most) => i128::from(count) <= most + 1,
         None => significand_bits(dtype).is_some_and(|bits| count <= 1 << bits),

@@ -13,6 +13,7 @@ pub mod commutative;
 pub mod compare;
 pub mod complex;
 pub mod concat;
+pub mod constant;
 pub mod dims;
 pub mod div;
 pub mod dot;
@@ -78,6 +79,7 @@ pub static LISTS: &[&PatternList] = &[
     &reverse::LIST,
     &movement::LIST,
     &iota::LIST,
+    &constant::LIST,
     &int_range::LIST,
     &dims::LIST,
     &shape_values::LIST,

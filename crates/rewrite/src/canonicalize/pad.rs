@@ -1,14 +1,14 @@
 //! Canonicalizations of `pad`.
 
 use sapwood_ptir::ops::{Add, Concat, Pad, Reshape, Slice};
-use sapwood_ptir::{Axes, Dim, Int, Value};
+use sapwood_ptir::{Axes, Dim, Int, TensorLiteral, Value};
 
 use super::tensor_views::{
     UniformValue, as_uniform, axes_with_used_units, emit_reshape, is_at_most_one,
     is_certainly_empty,
 };
 use crate::FloatMode;
-use crate::pattern::Rewrite;
+use crate::pattern::{Binary, Rewrite, Unary};
 
 crate::patterns! { "pad":
     pad_by_nothing when same,
@@ -17,6 +17,8 @@ crate::patterns! { "pad":
     pad_of_uniform,
     pad_of_empty when empty,
     pad_of_reshape hops 1 when 0 in [Reshape],
+    unary_of_pad hops 1 when 0 in [Pad],
+    binary_of_pads hops 1 when any in [Pad],
     add_of_pads hops 1 when 0 in [Pad] and 1 in [Pad],
 }
 
@@ -129,6 +131,62 @@ fn pad_of_reshape(op: Pad, rw: &mut Rewrite<'_>) -> Option<Value> {
     let interior = op.interior.as_ref().map(moved);
     let padded = rw.emit(Pad { input: inner.input, value: op.value, low, high, interior })?;
     emit_reshape(rw, padded, rw.result_tensor()?)
+}
+
+/// `f(pad(x, c)) = pad(f(x), f(c))` for elementwise `f` of one operand and a constant `c`.
+///
+/// Only if nothing else uses the padded value and no element is removed. The elements of the result must not be wider than those of `x`.
+///
+/// Floats: exact.
+fn unary_of_pad(f: Unary, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = movable_pad(rw, f.input)?;
+    if rw.result_tensor()?.dtype.byte_size() > rw.dtype(f.input)?.byte_size() {
+        return None;
+    }
+    let input = rw.emit_parts(&f.with(inner.input))?;
+    let value = rw.emit_parts(&f.with(inner.value))?;
+    rw.emit(Pad { input, value, ..inner })
+}
+
+/// `f(pad(x, c1), pad(y, c2)) = pad(f(x, y), f(c1, c2))` for elementwise `f` of two operands and constants `c1`, `c2`, if both are padded alike.
+///
+/// A constant of equal elements counts as padded. Only if nothing else uses the padded values and no element is removed. All dims must be known, and
+/// the elements of the result must not be wider than those of `x`.
+///
+/// Floats: exact.
+fn binary_of_pads(f: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let (lhs, rhs) = (movable_pad(rw, f.lhs), movable_pad(rw, f.rhs));
+    let pad = lhs.as_ref().or(rhs.as_ref())?.clone();
+    let narrow = rw.result_tensor()?.dtype.byte_size() <= rw.dtype(f.lhs)?.byte_size();
+    let shape = rw.shape(pad.input)?;
+    if !narrow {
+        return None;
+    }
+    let mut part = |own: Option<Pad>, value: Value| match own {
+        Some(own) => {
+            let alike = own.low == pad.low && own.high == pad.high && own.interior == pad.interior;
+            (alike && rw.shape(own.input)? == shape).then_some((own.input, own.value))
+        }
+        None => {
+            let literal = rw.splat_of(value)?;
+            let splat = |shape: &[u64]| {
+                TensorLiteral::splat(literal.dtype(), shape, literal.as_splat()?).ok()
+            };
+            let (inside, around) = (splat(&shape)?, splat(&[])?);
+            Some((rw.constant(inside), rw.constant(around)))
+        }
+    };
+    let ((x, around_x), (y, around_y)) = (part(lhs, f.lhs)?, part(rhs, f.rhs)?);
+    let input = rw.emit_parts(&f.with(x, y))?;
+    let value = rw.emit_parts(&f.with(around_x, around_y))?;
+    rw.emit(Pad { input, value, ..pad })
+}
+
+// Returns a pad that an elementwise op may move past: nothing else uses it, it adds a constant and removes nothing.
+fn movable_pad(rw: &mut Rewrite<'_>, value: Value) -> Option<Pad> {
+    let pad = rw.def::<Pad>(value)?;
+    let adds = pad.low.iter().chain(pad.high.iter()).all(|&n| n >= 0);
+    (adds && rw.one_use_here(value) && rw.is_constant(pad.value)).then_some(pad)
 }
 
 /// `pad(x, 0) + pad(y, 0) = concat(x, y)` if each element of the result comes from one of them.

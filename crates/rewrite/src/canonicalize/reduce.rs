@@ -1,22 +1,22 @@
 //! Canonicalizations of the reductions.
 
 use sapwood_ptir::ops::{
-    ArgMax, ArgMin, Compare, CompareOrder, Direction, Mul, Or, Pad, Reduce, ReduceMax, ReduceMin,
-    Reshape, Reverse, Select, Transpose,
+    Add, ArgMax, ArgMin, Compare, CompareOrder, Direction, Mul, Neg, Or, Pad, Reduce, ReduceMax,
+    ReduceMin, Reshape, Reverse, Select, Transpose,
 };
 use sapwood_ptir::{Dim, Function, Op, TensorType, Use, Value, Values};
 use smallvec::SmallVec;
 
 use super::carried_values::{dependent_yields, narrowed_region};
 use super::cast::can_represent_all;
-use super::numeric_constants::int_like;
+use super::numeric_constants::{int_like, splat_float};
 use super::reducer::{Reducer, neutral_of_reduction, single_op_reducer};
 use super::tensor_views::{
     AxisList, BroadcastView, NamedReduction, UniformValue, axis_list, emit_broadcast, emit_reshape,
     find_axes_among_units, is_at_most_one, remaining_axes,
 };
 use crate::FloatMode;
-use crate::pattern::{OpRef, Rewrite, RootView};
+use crate::pattern::{Binary, OpRef, Rewrite, RootView};
 
 crate::patterns! { "reduce":
     reduce_over_nothing hops 1 when same,
@@ -29,6 +29,7 @@ crate::patterns! { "reduce":
     sum_of_broadcast hops 1 when 0 in [BroadcastView] floats fast,
     reduce_of_reverse hops 1 when 0 in [Reverse],
     reduce_of_pad hops 1 when 0 in [Pad],
+    max_of_shifted on [ReduceMax, ReduceMin] hops 1 when 0 in [Add, Mul, Neg],
     reshape_of_reduce benefit 0 hops 1 when 0 in [NamedReduction],
     reduce_by_name,
     reduce_unused benefit 0,
@@ -250,6 +251,36 @@ fn reduce_of_pad(op: NamedReduction, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     rw.emit_parts(&op.with(inner.input, &op.axes))
+}
+
+/// `reduce_max(x + c) = reduce_max(x) + c`, `reduce_max(x * c) = reduce_max(x) * c` and `reduce_max(-x) = -reduce_min(x)` for floats and a constant `c` of equal elements.
+///
+/// The factor must be positive, and `c` finite. Likewise for `reduce_min`. Only if nothing else uses the operand of the reduction, and all dims of
+/// the result are known.
+///
+/// Floats: exact. Rounding keeps the order
+fn max_of_shifted(op: NamedReduction, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let dtype = rw.dtype(op.input)?;
+    if !dtype.is_float() || dtype.bit_width() < 16 || !rw.one_use_here(op.input) {
+        return None;
+    }
+    if let Some(neg) = rw.def::<Neg>(op.input) {
+        let is_max = op.key == ReduceMax::key();
+        let key = if is_max { ReduceMin::key() } else { ReduceMax::key() };
+        let opposite = NamedReduction { key, ..op };
+        let input = rw.emit_parts(&opposite.with(neg.input, &opposite.axes))?;
+        return rw.emit(Neg { input });
+    }
+    let inner = rw.def::<Binary>(op.input)?;
+    let c = splat_float(rw, inner.rhs)?;
+    let scales = inner.key == Mul::key();
+    if !c.is_finite() || c == 0.0 || scales && c < 0.0 {
+        return None;
+    }
+    let literal = UniformValue::Literal(rw.splat_of(inner.rhs)?);
+    let reduced = rw.emit_parts(&op.with(inner.lhs, &op.axes))?;
+    let c = literal.emit(rw, rw.result_tensor()?)?;
+    rw.emit_parts(&inner.with(reduced, c))
 }
 
 /// `reshape(reduce(x, axes)) = reduce(x, axes, keepdims)` if the reshape adds the reduced axes with extent one.

@@ -3,13 +3,14 @@
 use sapwood_ptir::ops::{Pad, ReduceWindow};
 use sapwood_ptir::{Pairs, Value};
 
-use super::reducer::single_op_reducer;
-use super::tensor_views::as_uniform;
+use super::reducer::{Reducer, single_op_reducer};
+use super::tensor_views::{AxisList, NamedReduction, as_uniform};
 use crate::FloatMode;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "window":
     window_of_ones,
+    window_as_reduce,
     window_of_pad when 0 in [Pad],
 }
 
@@ -33,6 +34,35 @@ fn window_of_ones(op: ReduceWindow, rw: &mut Rewrite<'_>) -> Option<Value> {
         () => FloatMode::Exact,
     };
     (reducer.neutral && rw.allows(mode, input)).then_some(input)
+}
+
+/// `reduce_window(x, init, f) = reduce_f(x, keepdims)` if each window takes whole axes, and one element along the others.
+///
+/// For an `f` that is one op with a reduction of its own, and a neutral `init`. All dims must be known, and nothing is padded or dilated.
+///
+/// Floats: exact.
+fn window_as_reduce(op: ReduceWindow, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let (&[input], &[init]) = (&op.inputs[..], &op.inits[..]) else { return None };
+    let (shape, result) = (rw.shape(input)?, rw.result_tensor()?.known_shape()?);
+    let padded = op.pads.as_ref().is_some_and(|pads| pads.iter().any(|p| *p != [0, 0]));
+    let dilations = [&op.base_dilation, &op.window_dilation];
+    let dilated = dilations.into_iter().flatten().any(|list| list.iter().any(|&n| n != 1));
+    if padded || dilated {
+        return None;
+    }
+    let mut axes = AxisList::new();
+    for (axis, &extent) in shape.iter().enumerate() {
+        match op.window[axis] {
+            1 if result[axis] == extent => {}
+            n if u64::try_from(n) == Ok(extent) => axes.push(axis),
+            _ => return None,
+        }
+    }
+    let Reducer { named, neutral, .. } = single_op_reducer(op.body, init, rw)?;
+    if axes.is_empty() || !neutral {
+        return None;
+    }
+    rw.emit_parts(&NamedReduction { keepdims: true, ..named }.with(input, &axes))
 }
 
 /// `reduce_window(pad(x, v), v, f) = reduce_window(x, v, f)` with the padding of both, if `v` is neutral for `f`.

@@ -13,6 +13,7 @@ use super::rewrite_cycles::RewriteLineages;
 use super::worklist::{ReaderSearch, Worklist};
 use super::{GreedyConfig, GreedyStats, Limit, PatternStats, ProblemKind};
 use crate::FloatMode;
+use crate::canonicalize::constant::is_recognizable;
 use crate::fold::{FoldCost, FoldResult, Folded, fold_to_literals, stored_elements};
 use crate::pattern::{
     FloatModes, FrozenPatternSet, MAX_GATED, Patch, PatternId, ReachCheck, TypeFactCache,
@@ -150,9 +151,12 @@ impl<'a> GreedyDriver<'a> {
             self.start_merging();
         }
         self.merge_changed();
-        let constant = self.constant_op;
         let f = self.rw.function();
-        self.worklist = Worklist::filled(f, |i| f.op_key(i) == constant, self.config.top_down);
+        let constant = self.constant_op;
+        let visits_constants = self.set.has_patterns_on(constant);
+        let skips =
+            |i| f.op_key(i) == constant && !(visits_constants && is_recognizable_constant(f, i));
+        self.worklist = Worklist::filled(f, skips, self.config.top_down);
         // Everything that the constants changed is in the worklist already.
         self.rw.changes.take_changed(&mut self.changed);
         loop {
@@ -648,6 +652,7 @@ impl<'a> GreedyDriver<'a> {
         let (types, modes) = (&mut self.types, self.modes);
         let mut unused: SmallVec<[InstId; 8]> = SmallVec::new();
         let wide = defer_wide.then_some(&mut self.changed_wide);
+        let visits_constants = set.has_patterns_on(constant);
         self.readers.for_each_reader(f, changed, set.hops(), wide, |inst, hops| {
             let key = f.op_key(inst);
             if key != constant {
@@ -661,10 +666,17 @@ impl<'a> GreedyDriver<'a> {
             } else if f.results_unused(inst) {
                 // A constant inserted for a result that nothing uses.
                 unused.push(inst);
+            } else if visits_constants && hops == 0 && is_recognizable_constant(f, inst) {
+                worklist.push(inst);
             }
         });
         if self.config.enable_dce {
             unused.into_iter().for_each(|inst| self.erase_dead(inst));
         }
     }
+}
+
+// Returns true for a constant that is large enough for the patterns on constants; the driver does not visit the others.
+fn is_recognizable_constant(f: &Function, inst: InstId) -> bool {
+    f.value_of(inst).and_then(|value| f.constant_of(value)).is_some_and(is_recognizable)
 }

@@ -1,17 +1,19 @@
-//! Products with operands that consist mostly of zeros: padded tensors and one-hot rows.
+//! Products with operands that consist mostly of zeros: padded tensors and one-hot rows. Products without a sum.
 
 use sapwood_ptir::ops::{
-    And, Cast, Compare, CompareOrder, Direction, DotGeneral, Gather, Pad, Select, Slice,
+    And, Cast, Compare, CompareOrder, Direction, DotGeneral, Gather, Mul, Pad, Select, Slice,
 };
-use sapwood_ptir::{Axes, Int, TensorLiteral, TensorType, Value};
+use sapwood_ptir::{Axes, Dim, Int, TensorLiteral, TensorType, Value};
 
 use super::masks::one_hot;
 use super::product_axes::{ProductAxis, Side, may_reorder, product_axes};
-use crate::canonicalize::tensor_views::emit_broadcast;
+use crate::FloatMode;
+use crate::canonicalize::tensor_views::{emit_broadcast, emit_reshape};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "structured_operand":
     dot_of_padded hops 1 when any in [Pad] floats fast,
+    dot_over_ones floats nsz,
     dot_of_one_hot hops 6 when any in [Cast] floats fast,
 }
 
@@ -142,4 +144,40 @@ fn in_range(rw: &mut Rewrite<'_>, indices: Value, extent: u64) -> Option<Value> 
         (Some(one), None) | (None, Some(one)) => Some(one),
         (None, None) => None,
     }
+}
+
+/// `dot_general(x, y) = broadcast(x) * broadcast(y)` if the contracted axes have extent one.
+///
+/// All dims must be known.
+///
+/// Floats: nsz, for complex numbers fast.
+fn dot_over_ones(op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let ty = rw.result_tensor()?.clone();
+    let same = |value: Value| rw.dtype(value) == Some(ty.dtype);
+    let mode = if ty.dtype.is_complex() { FloatMode::Fast } else { FloatMode::Nsz };
+    let shape = rw.shape(op.lhs)?;
+    let ones = op.lhs_contract.iter().all(|&axis| shape[axis as usize] == 1);
+    if !ones
+        || !same(op.lhs)
+        || !same(op.rhs)
+        || op.accumulate.is_some()
+        || !rw.allows(mode, op.lhs)
+    {
+        return None;
+    }
+    let axes = product_axes(rw, &op)?;
+    let mut factors = Vec::new();
+    for side in Side::BOTH {
+        let value = side.value(&op);
+        let shape = rw.shape(value)?;
+        let contract = side.lists(&op).1;
+        let kept = (0..shape.len()).filter(|&own| !contract.contains(&(own as i64)));
+        let kept: Vec<usize> = kept.collect();
+        let dims = kept.iter().map(|&own| Dim::Known(shape[own])).collect();
+        let small = emit_reshape(rw, value, &TensorType { dtype: ty.dtype, dims })?;
+        let place = |&own: &usize| axes.iter().position(|&a| side.axis_of(&op, a) == Some(own));
+        let places: Vec<usize> = kept.iter().map(place).collect::<Option<_>>()?;
+        factors.push(emit_broadcast(rw, small, &places, &ty)?);
+    }
+    rw.emit(Mul { lhs: factors[0], rhs: factors[1] })
 }

@@ -253,6 +253,11 @@ impl FrozenPatternSet {
         &self.bucket_of(key).unwrap_or(&self.any).ids
     }
 
+    /// Returns true if patterns name an op as their root.
+    pub(crate) fn has_patterns_on(&self, key: OpKey) -> bool {
+        self.bucket_of(key).is_some()
+    }
+
     fn bucket_of(&self, key: OpKey) -> Option<&PatternBucket> {
         self.buckets.get(key.index()).and_then(Option::as_ref)
     }
