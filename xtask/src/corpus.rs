@@ -13,8 +13,8 @@ use crate::workspace::Workspace;
 pub(crate) fn run(folder: &str, out: Option<&str>) -> Result<bool> {
     let workspace = Workspace::find()?;
     let folder = absolute(folder)?;
-    let package = if has_models(&folder) { "sapwood-onnx" } else { "sapwood-stablehlo" };
-    let mut command = corpus_example(&workspace, package);
+    let format = if has_models(&folder) { "onnx" } else { "stablehlo" };
+    let mut command = corpus_example(&workspace, format);
     command.arg(folder);
     if let Some(out) = out {
         command.arg(absolute(out)?);
@@ -23,12 +23,12 @@ pub(crate) fn run(folder: &str, out: Option<&str>) -> Result<bool> {
     Ok(status.success())
 }
 
-// Returns the command that runs the example.
-fn corpus_example(workspace: &Workspace, package: &str) -> Command {
+// Returns the command that runs the example of a format.
+fn corpus_example(workspace: &Workspace, format: &str) -> Command {
     let mut command = Command::new("cargo");
     command.current_dir(&workspace.root);
-    command.args(["run", "--release", "--quiet", "--package", package]);
-    command.args(["--example", "corpus", "--"]);
+    command.args(["run", "--release", "--quiet", "--package", &format!("sapwood-{format}")]);
+    command.args(["--example", &format!("{format}_corpus"), "--"]);
     command
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn step(context: &Context<'_>) -> Result<StepOutcome> {
     if printed.is_dir() {
         std::fs::remove_dir_all(&printed).context("cannot empty the folder of printed programs")?;
     }
-    let mut command = corpus_example(context.workspace, "sapwood-stablehlo");
+    let mut command = corpus_example(context.workspace, "stablehlo");
     let ran = context.run_logged("corpus", command.arg(&folder).arg(&printed))?;
     let known = ran.stdout.lines().filter(|line| line.contains("    known: ")).count();
     if !ran.success {

@@ -33,7 +33,7 @@ pub(crate) fn read_and_round_trip(text: &str) -> Result<(), WriteError> {
 // Returns the locations of a function and of the instructions of its body.
 fn locs(f: &Function) -> Vec<Loc> {
     let insts = f.body_insts(f.body()).map(|inst| f.inst_span(inst));
-    insts.chain([f.span()]).map(|span| span.loc()).collect()
+    insts.chain([f.span()]).map(sapwood_types::Span::loc).collect()
 }
 
 // Asserts that functions with the same number of instructions have the same locations.

@@ -445,7 +445,8 @@ impl Plain<'_> {
             let (text, open) = TYPES[ty];
             let dims = text.split_once('[').map_or("", |(_, dims)| dims).trim_end_matches(']');
             let dims: Vec<&str> = dims.split(", ").filter(|d| *d != "..").collect();
-            let found = f.value_type(value).as_tensor().and_then(sapwood_ptir::TensorType::known_shape);
+            let found =
+                f.value_type(value).as_tensor().and_then(sapwood_ptir::TensorType::known_shape);
             let Some(found) = found else { return false };
             let Some(before) = found.len().checked_sub(dims.len()) else { return false };
             (before == 0 || open)
@@ -460,9 +461,8 @@ impl Plain<'_> {
     fn covered(&self, bound: &[(InstId, bool)], owners: &[InstId]) -> bool {
         let f = self.f;
         let inner = || owners.iter().flat_map(|&i| f.regions(i)).flat_map(|&b| f.walk_body(b));
-        let is_matched = |i: &InstId| {
-            bound.iter().any(|(own, _)| own == i) || f.op_name(*i) == "yield"
-        };
+        let is_matched =
+            |i: &InstId| bound.iter().any(|(own, _)| own == i) || f.op_name(*i) == "yield";
         let used = inner().filter(is_matched).flat_map(|i| f.operands(i));
         let live: BTreeSet<InstId> = used
             .flat_map(|&v| chain(f, self.pattern, v).into_iter().flat_map(|(_, insts)| insts))
