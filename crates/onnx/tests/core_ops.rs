@@ -138,10 +138,11 @@ fn golden_programs_compute_the_same_as_models() {
             }
             sapwood_ptir::verify(&back).unwrap_or_else(|e| panic!("{op}: {e}\n{back}"));
             check(&back, "lowered");
-            let again = as_read_back(
-                &to_model(&back, None, None).unwrap_or_else(|e| panic!("{op}: {e}\n{back}")),
-            );
-            check(&again, "written again");
+            match to_model(&back, None, None) {
+                Ok(again) => check(&as_read_back(&again), "written again"),
+                // `TopK` is a sort by then.
+                Err(error) => assert_eq!(op, "top_k", "{error}\n{back}"),
+            }
         }
         counts.push((op, written));
     }
