@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 __all__ = ["from_onnx", "from_torch", "to_onnx"]
 
 
-def from_onnx(model: str | os.PathLike[str] | bytes | Any) -> ptir.Program:
+def from_onnx(model: str | os.PathLike[str] | bytes | Any, *, inline_functions: bool = False) -> ptir.Program:
     """Returns the program of an ONNX model: a path, the bytes of a file, or an ``onnx.ModelProto``.
 
     Each node is one instruction, ``onnx.Conv`` and so on. `Program.simplify` replaces ops by core ops first, and `to_onnx` turns them back.
-    Weights in other files are found beside the path.
+    Weights in other files are found beside the path. With ``inline_functions``, calls of the model's own functions are replaced by their nodes.
     """
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return _native.onnx_read(bytes(model))
+        return _native.onnx_read(bytes(model), inline_functions)
     if isinstance(model, (str, os.PathLike)):
-        return _native.onnx_read(os.fspath(model))
+        return _native.onnx_read(os.fspath(model), inline_functions)
     serialize = getattr(model, "SerializeToString", None)
     if serialize is None:
         message = f"from_onnx expects a path, bytes or a ModelProto, found {type(model).__name__}"
         raise ArgumentError(message)
-    return _native.onnx_read(serialize())
+    return _native.onnx_read(serialize(), inline_functions)
 
 
 @overload
@@ -60,4 +60,4 @@ def from_torch(module: Any, args: Sequence[Any], *, dynamic_shapes: Any = None, 
         message = "from_torch needs PyTorch: pip install torch onnx onnxscript"
         raise MissingPackageError(message) from None
     exported = torch_onnx.export(module, tuple(args), dynamo=True, dynamic_shapes=dynamic_shapes, **options)
-    return from_onnx(exported.model_proto)
+    return from_onnx(exported.model_proto, inline_functions=True)

@@ -124,3 +124,23 @@ def test_torch_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(sys.modules, "torch.onnx", None)
     with pytest.raises(errors.MissingPackageError, match="pip install torch"):
         sapwood.from_torch(None, [])
+
+
+def test_functions_of_a_model_are_inlined_on_request() -> None:
+    onnx = pytest.importorskip("onnx")
+    helper, double = onnx.helper, onnx.TensorProto.FLOAT
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]
+    twice = helper.make_function(
+        "local", "Twice", ["a"], ["b"], [helper.make_node("Add", ["a", "a"], ["b"])], [helper.make_opsetid("", 17)]
+    )
+    graph = helper.make_graph(
+        [helper.make_node("Twice", ["x"], ["y"], domain="local")],
+        "main",
+        [helper.make_tensor_value_info("x", double, [2])],
+        [helper.make_tensor_value_info("y", double, [2])],
+    )
+    made = helper.make_model(graph, opset_imports=opsets, functions=[twice], ir_version=9)
+    assert 'onnx.node "Twice"' in str(sapwood.from_onnx(made))
+    inlined = sapwood.from_onnx(made, inline_functions=True)
+    assert "onnx.Add" in str(inlined)
+    assert "Twice" not in str(inlined)

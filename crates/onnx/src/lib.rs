@@ -39,6 +39,7 @@ mod lower;
 mod model;
 pub mod ops;
 mod own_ops;
+mod raise;
 mod read;
 mod reshape_form;
 mod values;

@@ -1,6 +1,8 @@
 //! The tests of the reader and writer of ONNX, in one program: each program takes seconds to link.
 
 mod common;
+mod core_ops;
+mod declared;
 mod definitions;
 mod external;
 mod functions;

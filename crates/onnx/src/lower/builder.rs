@@ -53,6 +53,11 @@ impl Builder {
         self.span.set(span);
     }
 
+    /// Sets the place of the next instructions, and returns the one before.
+    pub(crate) fn set_place(&self, place: InsertPoint) -> InsertPoint {
+        self.place.replace(place)
+    }
+
     /// Returns and clears the failure.
     pub(crate) fn take_failure(&self) -> Option<String> {
         self.failure.borrow_mut().take()

@@ -5,6 +5,7 @@ use sapwood_ptir::{Attr, Dim, Function, OpParts, TensorType, ValueType, with_nat
 
 use super::{Inferred, NodeView, attention, evaluate_expression};
 use crate::dialect::{ABSENT, GRAPHS};
+use crate::read::{attr_int, attr_ints, joined_types as joined};
 use crate::{Node, Text};
 
 /// Computes attention whose scores and probabilities are changed by regions.
@@ -33,20 +34,6 @@ pub(super) fn infer_nothing(_: &NodeView<'_>, _: &[&ValueType]) -> Option<Vec<Va
     None
 }
 
-// Returns the type of values that have one of two types.
-fn joined(a: &ValueType, b: &ValueType) -> ValueType {
-    match (a, b) {
-        (ValueType::Tensor(x), ValueType::Tensor(y))
-            if x.dtype == y.dtype && x.rank() == y.rank() =>
-        {
-            let dims = x.dims.iter().zip(&y.dims);
-            let dims = dims.map(|(&p, &q)| if p.certainly_equal(q) { p } else { Dim::Unknown });
-            TensorType { dtype: x.dtype, dims: dims.collect() }.into()
-        }
-        _ => ValueType::Opaque,
-    }
-}
-
 /// Infers the results of a node with regions from what they yield. `condition` is the first operand, if it is known.
 pub(crate) fn infer_control_flow(
     node: &Node,
@@ -60,14 +47,6 @@ pub(crate) fn infer_control_flow(
         let values = body.map(|&body| f.body_results(body)).unwrap_or_default();
         values.iter().map(|&v| f.value_type(v).clone()).collect()
     };
-    let stacked = |ty: &ValueType| match ty {
-        ValueType::Tensor(ty) => {
-            let dims = std::iter::once(Dim::Unknown).chain(ty.dims.iter().copied());
-            TensorType { dtype: ty.dtype, dims: dims.collect() }.into()
-        }
-        _ => ValueType::Opaque,
-    };
-    let open = |ty: &ValueType| ty.map_dims(&mut |_| Dim::Unknown);
     let types: Vec<ValueType> = match op {
         "If" => match condition {
             // Regions are in the order of attribute names: `else_branch`, `then_branch`.
@@ -91,13 +70,49 @@ pub(crate) fn infer_control_flow(
                 .enumerate()
                 .map(|(i, ty)| match inits.get(i) {
                     Some(init) => joined(ty, &joined(ty, init)),
-                    None => stacked(&open(ty)),
+                    None => stacked_along(ty, 0),
                 })
                 .collect()
+        }
+        "Scan" => {
+            // Of the carried values, the parameters tell what all steps have in common.
+            let scanned = attr_int(node, "num_scan_inputs").and_then(|n| usize::try_from(n).ok());
+            let (Some(scanned), Some(&body)) = (scanned, parts.regions.first()) else {
+                return Inferred::default();
+            };
+            let params = f.body_params(body);
+            if node.input.len() != params.len() {
+                return Inferred::default();
+            }
+            let states = params.len().saturating_sub(scanned);
+            let axes = attr_ints(node, "scan_output_axes");
+            let all = yielded(0).into_iter().enumerate();
+            all.map(|(i, ty)| match i.checked_sub(states) {
+                None => joined(f.value_type(params[i]), &ty),
+                Some(k) => {
+                    let axis = axes.and_then(|axes| axes.get(k).copied()).unwrap_or(0);
+                    stacked_along(&ty, axis)
+                }
+            })
+            .collect()
         }
         _ => return Inferred::default(),
     };
     Inferred { types: types.into_iter().map(Some).collect(), known: Vec::new() }
+}
+
+// Returns the type of slices that are stacked along a new axis of an extent that is not known.
+fn stacked_along(ty: &ValueType, axis: i64) -> ValueType {
+    let ValueType::Tensor(ty) = ty else { return ValueType::Opaque };
+    let axis = if axis < 0 { axis + ty.rank() as i64 + 1 } else { axis };
+    match usize::try_from(axis).ok().filter(|&axis| axis <= ty.rank()) {
+        Some(axis) => {
+            let mut dims = ty.dims.clone();
+            dims.insert(axis, Dim::Unknown);
+            TensorType { dtype: ty.dtype, dims }.into()
+        }
+        None => ValueType::Opaque,
+    }
 }
 
 fn flag(value: &Value) -> Result<bool, Fault> {

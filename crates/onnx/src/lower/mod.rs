@@ -9,6 +9,7 @@ mod foreign;
 mod indexing;
 mod kernels;
 mod learning;
+mod loops;
 mod loss;
 mod matrix;
 mod normalization;
@@ -40,7 +41,7 @@ use sapwood_ptir::{
 use sapwood_types::Span;
 
 use crate::dialect::{ABSENT, PREFIX, UNKNOWN_NODE};
-use builder::{Builder, V};
+pub(crate) use builder::{Builder, V};
 use context::Cx;
 use table::Meaning;
 

@@ -10,6 +10,7 @@ use sapwood_ptir::{
 
 use super::builder::Builder;
 use super::context::Cx;
+use super::loops::lower_loops;
 use super::table::LowerLevel;
 use super::{Known, NodeView, shape_values, table};
 use crate::dialect::{ABSENT, KEEP, PREFIX};
@@ -29,6 +30,9 @@ pub fn lower_function(f: &mut Function, level: LowerLevel) -> usize {
         if f.substitute_symbols(&mut { replacement }).is_err() {
             break;
         }
+    }
+    if level == LowerLevel::All {
+        count += lower_loops(f);
     }
     count
 }
@@ -247,7 +251,13 @@ fn folded(b: &Builder, inst: InstId, op: &str, facts: &[Known]) -> Option<Vec<Te
 }
 
 // Replaces a result of an instruction by another value, which gets its name and its type.
-fn replace(f: &mut Function, inst: InstId, old: ValueId, new: ValueId, ty: &ValueType) -> bool {
+pub(super) fn replace(
+    f: &mut Function,
+    inst: InstId,
+    old: ValueId,
+    new: ValueId,
+    ty: &ValueType,
+) -> bool {
     let new = match f.value_type(new) == ty {
         true => new,
         false => refined(f, new, ty, inst).unwrap_or(new),

@@ -1,5 +1,6 @@
 //! Graphs as bodies of a function.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
@@ -8,11 +9,12 @@ use sapwood_ptir::eval::DataType;
 use sapwood_ptir::ops::{Constant, Return, Yield};
 use sapwood_ptir::{
     Attr, BodyId, Dim, Function, FunctionWriter, InstId, Op as _, OpKey, OpParts, Registry,
-    TensorLiteral, TensorType, ValueId, ValueType,
+    TensorLiteral, ValueId, ValueType,
 };
 use sapwood_types::{Diagnostic, Diagnostics, Loc, LocKind, Span, counted};
 
 use super::fresh_symbols::FreshSymbols;
+use super::loops;
 use super::names::NameTable;
 use super::subgraphs;
 use crate::dialect::{self, ABSENT, GRAPHS, INITIALIZER, SINCE, UNKNOWN_NODE};
@@ -45,6 +47,12 @@ struct GraphReader<'a> {
     /// The contents of values that are known without being constants.
     known: HashMap<ValueId, Known, FxBuildHasher>,
     notes: Vec<String>,
+    /// The outputs of the main graph, whose types are checked at the end.
+    outputs: HashSet<&'a [u8], FxBuildHasher>,
+    /// Messages about types in `value_info` that are false.
+    false_types: Vec<String>,
+    /// The names of unknown ops the ranks of whose results were taken from the model.
+    believed_ops: BTreeSet<String>,
     fresh: FreshSymbols,
 }
 
@@ -80,6 +88,9 @@ pub(super) fn read_main<'a>(
         node_count: 0,
         known: HashMap::default(),
         notes: Vec::new(),
+        outputs: graph.output.iter().filter_map(|o| Some(&o.name.as_ref()?.bytes()[..])).collect(),
+        false_types: Vec::new(),
+        believed_ops: BTreeSet::new(),
         fresh: FreshSymbols::new(model),
     };
     let body = reader.writer.function().body();
@@ -102,6 +113,7 @@ pub(super) fn read_main<'a>(
         .map(|&v| reader.fresh.closed(reader.writer.function().value_type(v), body))
         .collect();
     reader.check_declared_outputs(graph, &types);
+    reader.report_declared_types();
     let values = results.into_iter().collect();
     reader.append(body, &Return { values }.into_parts(), Span::unknown(), "the graph")?;
     let GraphReader { writer, names, origins, notes, .. } = reader;
@@ -256,17 +268,14 @@ impl<'a> GraphReader<'a> {
             set_attr(self.registry, &mut parts, GRAPHS, Attr::list(names));
         }
         for (_, graph) in subgraphs(node) {
-            let region = with_stack(|| self.read_region(node, graph, &parts))?;
+            let region = with_stack(|| self.read_region_of(node, graph, &parts))?;
             parts.regions.push(region);
         }
         let inferred = self.infer(node, &parts);
         for (i, name) in node.output.iter().enumerate() {
-            let inferred = inferred.types.get(i).cloned().flatten();
-            let ty = inferred.unwrap_or_else(|| {
-                declared
-                    .get(&name.bytes()[..])
-                    .map_or(ValueType::Opaque, |ty| open_dims(&value_type(Some(ty))))
-            });
+            let ty = inferred.types.get(i).cloned().flatten();
+            let declared = declared.get(&name.bytes()[..]).map(|ty| value_type(Some(ty)));
+            let ty = self.believed(node, name, &parts, ty, declared);
             parts.result_types.push(self.fresh.filled(&ty, body, &parts, i));
         }
         let span = match node.name.as_ref().and_then(Text::as_str).filter(|name| !name.is_empty()) {
@@ -297,6 +306,63 @@ impl<'a> GraphReader<'a> {
             }
         }
         Ok(())
+    }
+
+    // Returns the type of a result. What is declared counts only for nodes of which nothing is known, and then only the rank.
+    fn believed(
+        &mut self,
+        node: &Node,
+        name: &Text,
+        parts: &OpParts,
+        inferred: Option<ValueType>,
+        declared: Option<ValueType>,
+    ) -> ValueType {
+        let inferred = inferred.or_else(|| {
+            // These keep the number of axes, whatever their bounds are.
+            let &first = parts.operands.first()?;
+            let ty = open_dims(self.writer.function().value_type(first));
+            ["onnx.Slice", "onnx.Pad"].contains(&parts.key.name()).then_some(ty)
+        });
+        let Some(declared) = declared.filter(|ty| ty.as_tensor().is_some()) else {
+            return inferred.unwrap_or(ValueType::Opaque);
+        };
+        match inferred {
+            Some(found) => {
+                let is_false = found.as_tensor().is_some() && !declared.compatible(&found);
+                if is_false && !self.outputs.contains(&name.bytes()[..]) {
+                    self.false_types
+                        .push(format!("`{name}` is declared {declared}, but is {found}"));
+                }
+                found
+            }
+            None if parts.key == OpKey::of(UNKNOWN_NODE) => {
+                let op = node.op_type.as_ref().map(ToString::to_string).unwrap_or_default();
+                self.believed_ops.insert(op);
+                open_dims(&declared)
+            }
+            None => ValueType::Opaque,
+        }
+    }
+
+    // Reports which declared types are wrong, and which were believed.
+    fn report_declared_types(&mut self) {
+        const MAX_LISTED: usize = 8;
+        let all = std::mem::take(&mut self.false_types);
+        let rest = all.len().saturating_sub(MAX_LISTED);
+        self.notes.extend(all.into_iter().take(MAX_LISTED));
+        if rest > 0 {
+            let verb = if rest == 1 {
+                "is declared with a false type"
+            } else {
+                "are declared with false types"
+            };
+            self.notes.push(format!("{} more {verb}", counted(rest, "value")));
+        }
+        for op in std::mem::take(&mut self.believed_ops) {
+            self.notes.push(format!(
+                "the op `{op}` is not known: the ranks of its results are taken from the model"
+            ));
+        }
     }
 
     /// Returns the op of a node with its attributes. A node that its schema does not describe is an unknown node.
@@ -338,19 +404,48 @@ impl<'a> GraphReader<'a> {
         parts
     }
 
-    /// Reads a subgraph as a region.
-    fn read_region(
+    /// Reads a subgraph as a region. The values that a loop carries have the types of its operands if the body yields them again; otherwise
+    /// the body is read once more, with less said of those that it yields with other types.
+    fn read_region_of(
         &mut self,
         node: &'a Node,
         graph: &'a Graph,
         parts: &OpParts,
     ) -> Result<BodyId, Failed> {
+        let f = self.writer.function();
+        let operands: Vec<&ValueType> = parts.operands.iter().map(|&v| f.value_type(v)).collect();
+        let mut params = loops::param_types(node, graph, &operands);
+        let carried = loops::carried_values(node, params.len());
+        let mut round = 0;
+        loop {
+            let (node_count, false_types) = (self.node_count, self.false_types.len());
+            let origins = (carried.count > 0).then(|| self.origins.clone());
+            let body = self.read_region(graph, &params)?;
+            let f = self.writer.function();
+            let yielded = f.body_results(body).iter().skip(carried.first_yielded);
+            let yielded: Vec<ValueType> =
+                yielded.map(|&v| self.fresh.closed(f.value_type(v), body)).collect();
+            let carries = params.iter_mut().skip(carried.first_param).take(carried.count);
+            if !loops::weaken(carries, &yielded, round) {
+                return Ok(body);
+            }
+            round += 1;
+            self.writer.discard_body(body);
+            self.node_count = node_count;
+            self.false_types.truncate(false_types);
+            self.origins = origins.unwrap_or_default();
+            let f = self.writer.function();
+            self.known.retain(|&value, _| f.is_live_value(value));
+        }
+    }
+
+    fn read_region(&mut self, graph: &'a Graph, params: &[ValueType]) -> Result<BodyId, Failed> {
         let level = self.shadowed.len();
         let body = self.writer.new_body();
-        for (i, input) in graph.input.iter().enumerate() {
-            let Some(name) = &input.name else { continue };
-            let ty = self.region_param_type(node, graph, parts, i, input.r#type.as_deref());
-            self.add_param(body, name, &ty);
+        for (input, ty) in graph.input.iter().zip(params) {
+            if let Some(name) = &input.name {
+                self.add_param(body, name, ty);
+            }
         }
         let values = self.read_body(graph, body)?.into_iter().collect();
         self.append(body, &Yield { values }.into_parts(), Span::unknown(), "a subgraph")?;
@@ -361,42 +456,6 @@ impl<'a> GraphReader<'a> {
             }
         }
         Ok(body)
-    }
-
-    // The declared type of a parameter, with the extents that it surely has: those of a loop's carried value may change.
-    fn region_param_type(
-        &self,
-        node: &Node,
-        graph: &Graph,
-        parts: &OpParts,
-        index: usize,
-        declared: Option<&Type>,
-    ) -> ValueType {
-        let op = node.op_type.as_ref().and_then(Text::as_str).unwrap_or_default();
-        match (op, index) {
-            ("Loop", 0) => TensorType::scalar(DataType::I64).into(),
-            ("Loop", 1) => TensorType::scalar(DataType::Bool).into(),
-            ("Scan", i) => {
-                let scanned = attr_int(node, "num_scan_inputs").unwrap_or(0);
-                let states = graph.input.len().saturating_sub(scanned as usize);
-                let f = self.writer.function();
-                let operand = parts.operands.get(i).and_then(|&v| f.value_type(v).as_tensor());
-                match operand {
-                    Some(ty)
-                        // In the form of opset 8, which has one more input, there is a batch axis.
-                        if i >= states
-                            && node.input.len() == graph.input.len()
-                            && node.attribute("scan_input_axes").is_none()
-                            && ty.rank() > 0 =>
-                    {
-                        TensorType { dtype: ty.dtype, dims: ty.dims[1..].iter().copied().collect() }
-                            .into()
-                    }
-                    _ => open_dims(&value_type(declared)),
-                }
-            }
-            _ => open_dims(&value_type(declared)),
-        }
     }
 
     fn infer(&self, node: &Node, parts: &OpParts) -> lower::Inferred {
@@ -496,7 +555,14 @@ fn node_error(node: &Node, problem: &str) -> Diagnostics {
     Diagnostic::error(Span::unknown(), format!("node `{name}` ({op}){place}: {problem}")).into()
 }
 
-// A declared type is only a claim: its rank is taken over, its extents are not.
+pub(crate) fn attr_ints<'n>(node: &'n Node, name: &str) -> Option<&'n [i64]> {
+    match &node.attribute(name)?.value {
+        Some(crate::AttributeValue::Ints(list)) => Some(list),
+        _ => None,
+    }
+}
+
+// A declared type is only a claim: even where its rank is taken over, its extents are not.
 fn open_dims(ty: &ValueType) -> ValueType {
     ty.map_dims(&mut |_| Dim::Unknown)
 }

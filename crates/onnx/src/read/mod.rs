@@ -2,6 +2,7 @@
 
 mod fresh_symbols;
 mod graph;
+mod loops;
 mod names;
 
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use sapwood_ptir::{Attr, InstId, Program, Registry};
 use sapwood_types::{Diagnostic, Diagnostics, Severity, Span};
 
 pub(crate) use fresh_symbols::FRESH_PREFIX;
+pub(crate) use graph::{attr_int, attr_ints};
+pub(crate) use loops::joined as joined_types;
 
 use crate::edit::ValueTypes;
 use crate::{ExternalData, Graph, Model, Node, Text, dialect, verify};

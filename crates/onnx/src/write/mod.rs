@@ -14,6 +14,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::Program;
 
+use crate::raise::with_nodes;
 use crate::read::{OnnxSource, all_nodes};
 use crate::{Model, OperatorSet, Text, ops, own_ops};
 
@@ -127,8 +128,9 @@ pub fn to_model(
         let needed = IR_VERSIONS.iter().rev().find(|(first, _)| *first <= opset);
         ir_version = ir_version.max(needed.map(|(_, version)| *version));
     }
+    let raised = with_nodes(function);
     let mut writer = graph::GraphWriter::new(
-        function,
+        raised.as_ref().unwrap_or(function),
         source,
         main.map(all_nodes).unwrap_or_default(),
         opsets,

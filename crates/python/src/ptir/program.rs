@@ -230,17 +230,22 @@ enum ModelSource {
     Path(PathBuf),
 }
 
-/// Reads an ONNX model from a file or from bytes.
+/// Reads an ONNX model from a file or from bytes, with its functions in place of their calls if `inline_functions`.
 #[pyfunction]
-fn onnx_read(py: Python<'_>, source: ModelSource) -> PyResult<PyProgram> {
+#[pyo3(signature = (source, inline_functions = false))]
+fn onnx_read(py: Python<'_>, source: ModelSource, inline_functions: bool) -> PyResult<PyProgram> {
+    let edits = onnx::ModelEdits { inline_functions, ..onnx::ModelEdits::default() };
     let read = |source: ModelSource| {
-        let (model, data) = match source {
+        let (mut model, data) = match source {
             ModelSource::Path(path) => onnx::read_file(&path).map_err(|e| e.to_string())?,
             ModelSource::Bytes(bytes) => {
                 let model = onnx::read(bytes).map_err(|error| error.to_string())?;
                 (model, onnx::ExternalData::default())
             }
         };
+        if edits.inline_functions {
+            edits.apply(&mut model, &data).map_err(|error| error.to_string())?;
+        }
         onnx::to_program(model, data, &own_ops::registry()).map_err(|problems| problems.to_string())
     };
     let module = py
@@ -294,7 +299,7 @@ fn ptir_from_json(
 ) -> PyResult<PyProgram> {
     own_ops::import_ops(py, &ops)?;
     let onnx = match model {
-        Some(bytes) => onnx_read(py, ModelSource::Bytes(bytes))?.onnx,
+        Some(bytes) => onnx_read(py, ModelSource::Bytes(bytes), false)?.onnx,
         None => None,
     };
     let mut program = py

@@ -1,0 +1,181 @@
+//! What a model declares about its values is not believed: the types follow from the nodes.
+
+use sapwood_onnx::{
+    Attribute, AttributeValue, DimensionValue, ElementType, ExternalData, Graph, LowerLevel, Model,
+    Node, OnnxModule, Tensor, Type, ValueInfo, lower_function, read, registry, to_model,
+    to_program, write,
+};
+use sapwood_ptir::eval::{self, DataType, RunOptions, Value};
+
+fn node(op: &str, input: &[&str], output: &[&str], attribute: Vec<Attribute>) -> Node {
+    Node { attribute, ..Node::new(op, input, output) }
+}
+
+/// A value with extents that are numbers or, below zero, symbols of their own.
+fn info(name: &str, element: ElementType, dims: &[i64]) -> ValueInfo {
+    let dim = |(i, &n): (usize, &i64)| match n {
+        n if n < 0 => DimensionValue::Param(format!("n{i}").into()),
+        n => DimensionValue::Value(n),
+    };
+    let dims = dims.iter().enumerate().map(|d| Some(dim(d)));
+    ValueInfo::new(name, Type::tensor(Some(element.code()), dims))
+}
+
+fn open(model: Graph) -> OnnxModule {
+    let model = Model::new(model, 9, 17);
+    let model = read(write(&model).unwrap()).unwrap();
+    to_program(model, ExternalData::default(), &registry()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn run(module: &OnnxModule, args: &[Value]) -> Vec<Value> {
+    let results = eval::run(&module.program, "main", args, &RunOptions::default());
+    results.unwrap_or_else(|e| panic!("{e}\n{}", module.program))
+}
+
+fn ramp(shape: &[usize]) -> Value {
+    let count = shape.iter().product::<usize>();
+    let numbers: Vec<f32> = (0..count).map(|i| i as f32).collect();
+    eval::Tensor::new(DataType::F32, shape.to_vec(), numbers).into()
+}
+
+fn number(x: i64) -> Value {
+    eval::Tensor::scalar(x).into()
+}
+
+const FLOAT: ElementType = ElementType::Float;
+
+#[test]
+fn a_false_rank_does_not_change_a_result() {
+    // All axes are squeezed that have an extent of one, here none; the model says that one of three disappears.
+    let module = open(Graph {
+        input: vec![info("x", FLOAT, &[-1, -1, -1])],
+        node: vec![
+            node("Squeeze", &["x"], &["s"], vec![]),
+            node(
+                "ReduceSum",
+                &["s"],
+                &["y"],
+                vec![Attribute::new("keepdims", AttributeValue::Int(0))],
+            ),
+        ],
+        value_info: vec![info("s", FLOAT, &[-1, -1])],
+        output: vec![info("y", FLOAT, &[])],
+        ..Graph::default()
+    });
+    let mut lowered = module.clone();
+    for f in lowered.program.functions_mut() {
+        lower_function(f, LowerLevel::All);
+    }
+    let raised = to_model(&lowered.program, Some(&lowered.source), None).unwrap();
+    let again = read(write(&raised).unwrap()).unwrap();
+    let again = to_program(again, ExternalData::default(), &registry()).unwrap();
+    for module in [&module, &lowered, &again] {
+        let result = run(module, &[ramp(&[2, 3, 4])]);
+        let sum = result[0].as_tensor().unwrap();
+        assert!(sum.shape().is_empty());
+        assert_eq!(sum.as_splat::<f32>(), Some(276.0));
+    }
+}
+
+#[test]
+fn false_types_of_inner_values_are_messages() {
+    let names: Vec<String> = (0..11).map(|i| format!("v{i}")).collect();
+    let nodes = names.windows(2).map(|pair| node("Neg", &[&pair[0]], &[&pair[1]], vec![]));
+    let module = open(Graph {
+        input: vec![info("v0", FLOAT, &[2, 3])],
+        node: nodes.collect(),
+        value_info: names[1..10].iter().map(|name| info(name, FLOAT, &[4])).collect(),
+        output: vec![info("v10", FLOAT, &[2, 3])],
+        ..Graph::default()
+    });
+    assert_eq!(module.notes.len(), 9);
+    assert_eq!(module.notes[0], "`v1` is declared f32[4], but is f32[2, 3]");
+    assert_eq!(module.notes[8], "1 value more is declared with a false type");
+}
+
+#[test]
+fn the_rank_of_an_unknown_op_is_taken_with_a_message() {
+    let mut unknown = node("Fancy", &["x"], &["y"], vec![]);
+    unknown.domain = Some("com.example".into());
+    let mut original = Model::new(
+        Graph {
+            input: vec![info("x", FLOAT, &[2])],
+            node: vec![unknown],
+            output: vec![info("y", FLOAT, &[2, 3])],
+            ..Graph::default()
+        },
+        9,
+        17,
+    );
+    let mut set = original.opset_import[0].clone();
+    (set.domain, set.version) = (Some("com.example".into()), Some(1));
+    original.opset_import.push(set);
+    let model = read(write(&original).unwrap()).unwrap();
+    let module = to_program(model, ExternalData::default(), &registry()).unwrap();
+    let text = "the op `Fancy` is not known: the ranks of its results are taken from the model";
+    assert_eq!(module.notes, [text]);
+    let types = module.program.functions()[0].result_types();
+    assert_eq!(types[0].as_tensor().unwrap().rank(), 2);
+}
+
+/// A loop over a number of steps, with one carried value and a body of one node.
+fn loop_over(step: Node, input: ValueInfo, constant: Option<Tensor>) -> Graph {
+    let body = Graph {
+        input: vec![
+            info("i", ElementType::Int64, &[]),
+            info("go", ElementType::Bool, &[]),
+            info("v", FLOAT, &[7, 7, 7]),
+        ],
+        node: vec![node("Identity", &["go"], &["again"], vec![]), step],
+        output: vec![info("again", ElementType::Bool, &[]), info("next", FLOAT, &[7, 7, 7])],
+        ..Graph::default()
+    };
+    let body = Attribute::new("body", AttributeValue::Graph(body.into()));
+    Graph {
+        input: vec![info("n", ElementType::Int64, &[]), input],
+        initializer: constant.into_iter().collect(),
+        node: vec![node("Loop", &["n", "", "x"], &["y"], vec![body])],
+        output: vec![info("y", FLOAT, &[7, 7, 7])],
+        ..Graph::default()
+    }
+}
+
+#[test]
+fn carried_values_have_the_types_that_the_body_keeps() {
+    let axes =
+        Tensor::from_raw("axes", ElementType::Int64, vec![1], 0i64.to_le_bytes().to_vec().into());
+    let concat = |operands: &[&str]| {
+        node("Concat", operands, &["next"], vec![Attribute::new("axis", AttributeValue::Int(0))])
+    };
+    // The body keeps the type; it makes an axis longer; it adds an axis.
+    let cases = [
+        (node("Neg", &["v"], &["next"], vec![]), None, "f32[2]", vec![2]),
+        (concat(&["v", "v"]), None, "f32[?unk__", vec![16]),
+        (
+            node("Unsqueeze", &["v", "axes"], &["next"], vec![]),
+            Some(axes),
+            "opaque",
+            vec![1, 1, 1, 2],
+        ),
+    ];
+    for (step, constant, ty, shape) in cases {
+        let mut module = open(loop_over(step, info("x", FLOAT, &[2]), constant));
+        let f = &module.program.functions()[0];
+        let inst = f.walk().find(|&inst| f.op_name(inst) == "onnx.Loop").unwrap();
+        let found = f.value_type(f.value_of(inst).unwrap()).to_string();
+        assert!(found.starts_with(ty), "{found} is not {ty}\n{}", module.program);
+        let before = run(&module, &[number(3), ramp(&[2])]);
+        assert_eq!(before[0].as_tensor().unwrap().shape(), shape);
+        for f in module.program.functions_mut() {
+            lower_function(f, LowerLevel::All);
+        }
+        sapwood_ptir::verify(&module.program).unwrap_or_else(|e| panic!("{e}"));
+        let text = module.program.to_string();
+        assert_eq!(text.contains("onnx.Loop"), ty == "opaque", "{text}");
+        let after = run(&module, &[number(3), ramp(&[2])]);
+        assert_eq!(
+            after[0].as_tensor().unwrap().elements::<f32>(),
+            before[0].as_tensor().unwrap().elements::<f32>()
+        );
+    }
+}
