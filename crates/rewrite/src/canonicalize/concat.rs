@@ -134,7 +134,7 @@ fn concat_of_descending_slices(op: Concat, rw: &mut Rewrite<'_>) -> Option<Value
         let part = rw.def::<Slice>(value).filter(|part| part.strides.is_none())?;
         (rw.one_use(value) && part.limits[axis] == part.starts[axis] + 1).then_some(part)
     };
-    let first = read(rw, first)?;
+    let first = read(rw, first).filter(|_| !rest.is_empty())?;
     let mut last = first.clone();
     for &operand in rest {
         let part = read(rw, operand)?;

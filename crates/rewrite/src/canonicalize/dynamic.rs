@@ -205,8 +205,11 @@ fn dynamic_update_slice_over(op: DynamicUpdateSlice, rw: &mut Rewrite<'_>) -> Op
 ///
 /// Floats: exact.
 fn dynamic_update_slice_as_pad(op: DynamicUpdateSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let around = as_uniform(rw, op.input)?;
     let (shape, sizes) = (rw.shape(op.input)?, rw.shape(op.update)?);
+    if shape.is_empty() {
+        return None;
+    }
+    let around = as_uniform(rw, op.input)?;
     let (mut low, mut high) = (Vec::new(), Vec::new());
     for (axis, &start) in op.starts.iter().enumerate() {
         let start = known_start(rw, start, shape[axis], sizes[axis])?;

@@ -274,6 +274,9 @@ fn max_of_shifted(op: NamedReduction, rw: &mut Rewrite<'_>) -> Option<Value> {
     let inner = rw.def::<Binary>(op.input)?;
     let c = splat_float(rw, inner.rhs)?;
     let scales = inner.key == Mul::key();
+    if !scales && inner.key != Add::key() {
+        return None;
+    }
     if !c.is_finite() || c == 0.0 || scales && c < 0.0 {
         return None;
     }
