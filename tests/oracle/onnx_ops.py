@@ -3,7 +3,7 @@
 usage: onnx_ops.py write     writes crates/onnx/src/ops/table_*.rs
        onnx_ops.py check     compares them with the package; prints the differences and fails
 
-A row is one op in one form; versions of an op that differ in types only share a row:
+A row is one op in one form; versions of an op that differ in types only share a row, except those of MEANINGS:
     NAME VERSION… | INPUT… -> OUTPUT… | ATTRIBUTE; …
 An input `X?` may be left out; `X*` and `X+` stand for any number, or for at least one. An attribute is `NAME: TYPE` (required),
 `NAME: TYPE?` (may be left out) or `NAME: TYPE = DEFAULT`. `deprecated` in place of the rest means that the version no longer has the op.
@@ -16,6 +16,8 @@ from onnx import defs, helper
 OPS = pathlib.Path(__file__).resolve().parents[2] / "crates/onnx/src/ops"
 DOMAINS = {"": "ai.onnx"} | {name: name for name in ("ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")}
 WIDTH = 140
+# Versions that changed the meaning of an op, but not its form.
+MEANINGS = {("PRelu", 7)}
 # (file, domain, first letters)
 FILES = [("table_a_l", "", "ABCDEFGHIJKL"), ("table_m_z", "", "MNOPQRSTUVWXYZ"), ("table_ml", "ai.onnx.ml", None),
          ("table_preview", "ai.onnx.preview", None), ("table_training", "ai.onnx.preview.training", None)]
@@ -74,7 +76,7 @@ def table_rows(domain, letters):
         merged = []
         for version in sorted(schemas[name]):
             text = schemas[name][version]
-            if merged and merged[-1][1] == text:
+            if merged and merged[-1][1] == text and (name, version) not in MEANINGS:
                 merged[-1][0].append(version)
             else:
                 merged.append(([version], text))

@@ -38,7 +38,8 @@ OptionalHasElement 18 28 | input? -> output
 Or 1 | A B -> C | axis: int?; broadcast: int = 0
 Or 7 | A B -> C
 PRelu 1 | X slope -> Y | consumed_inputs: ints?
-PRelu 6 7 9 16 | X slope -> Y
+PRelu 6 | X slope -> Y
+PRelu 7 9 16 | X slope -> Y
 Pad 1 | data -> output | mode: string = "constant"; paddings: ints; value: float = 0.0
 Pad 2 | data -> output | mode: string = "constant"; pads: ints; value: float = 0.0
 Pad 11 13 | data pads constant_value? -> output | mode: string = "constant"
