@@ -17,8 +17,8 @@ crate::patterns! { "pad":
     pad_of_uniform,
     pad_of_empty when empty,
     pad_of_reshape hops 1 when 0 in [Reshape],
-    unary_of_pad hops 1 when 0 in [Pad],
-    binary_of_pads hops 1 when any in [Pad],
+    unary_of_pad when 0 in [Pad],
+    binary_of_pads when any in [Pad],
     add_of_pads hops 1 when 0 in [Pad] and 1 in [Pad],
 }
 

@@ -29,7 +29,7 @@ crate::patterns! { "reduce":
     sum_of_broadcast hops 1 when 0 in [BroadcastView] floats fast,
     reduce_of_reverse hops 1 when 0 in [Reverse],
     reduce_of_pad hops 1 when 0 in [Pad],
-    max_of_shifted on [ReduceMax, ReduceMin] hops 1 when 0 in [Add, Mul, Neg],
+    max_of_shifted on [ReduceMax, ReduceMin] when 0 in [Add, Mul, Neg],
     reshape_of_reduce benefit 0 hops 1 when 0 in [NamedReduction],
     reduce_by_name,
     reduce_unused benefit 0,
