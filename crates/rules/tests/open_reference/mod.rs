@@ -209,7 +209,7 @@ impl Variant<'_> {
     }
 }
 
-/// Whether a set of instructions can be replaced.
+/// Tells whether a set of instructions can be replaced.
 #[derive(Clone, Copy, Default)]
 struct Legality {
     /// Only outputs are used outside, the match computes no input, and is in one body.
