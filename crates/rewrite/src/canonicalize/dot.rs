@@ -19,7 +19,7 @@ crate::patterns! { "dot":
     dot_of_reshape hops 1 when any in [Reshape],
     dot_with_one hops 1 when any in constants floats nsz,
     convolution_of_transpose hops 1 when any in [Transpose, Reshape],
-    convolution_of_pad hops 1 when 0 in [Pad],
+    convolution_of_pad when 0 in [Pad],
     convolution_as_dot hops 1 when 0 in [Reshape],
 }
 

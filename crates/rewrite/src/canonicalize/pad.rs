@@ -19,7 +19,7 @@ crate::patterns! { "pad":
     pad_of_reshape hops 1 when 0 in [Reshape],
     unary_of_pad when 0 in [Pad],
     binary_of_pads when any in [Pad],
-    add_of_pads hops 1 when 0 in [Pad] and 1 in [Pad],
+    add_of_pads when 0 in [Pad] and 1 in [Pad],
 }
 
 // Returns true if padding is inserted between elements.

@@ -28,7 +28,7 @@ crate::patterns! { "reduce":
     reduce_of_broadcast hops 1 when 0 in [BroadcastView],
     sum_of_broadcast hops 1 when 0 in [BroadcastView] floats fast,
     reduce_of_reverse hops 1 when 0 in [Reverse],
-    reduce_of_pad hops 1 when 0 in [Pad],
+    reduce_of_pad when 0 in [Pad],
     max_of_shifted on [ReduceMax, ReduceMin] when 0 in [Add, Mul, Neg],
     reshape_of_reduce benefit 0 hops 1 when 0 in [NamedReduction],
     reduce_by_name,

@@ -12,7 +12,7 @@ use crate::canonicalize::tensor_views::{emit_broadcast, emit_reshape};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "structured_operand":
-    dot_of_padded hops 1 when any in [Pad] floats fast,
+    dot_of_padded when any in [Pad] floats fast,
     dot_over_ones floats nsz,
     dot_of_one_hot hops 6 when any in [Cast] floats fast,
 }
