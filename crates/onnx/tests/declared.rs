@@ -1,4 +1,4 @@
-//! What a model declares about its values is not believed: the types follow from the nodes.
+//! Tests that types follow from the nodes of a model, whatever it declares about its values.
 
 use sapwood_onnx::{
     Attribute, AttributeValue, DimensionValue, ElementType, ExternalData, Graph, LowerLevel, Model,

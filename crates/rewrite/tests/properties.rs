@@ -208,7 +208,7 @@ fn every_shipped_pattern_fires_twenty_times() {
     let library = Library::read();
     let mut count = BTreeMap::new();
     firings((0..500).map(|seed| random_program(seed, &RandomProgramConfig::default())), &mut count);
-    firings((0..20_000).map(|n| library.soup(&mut Rng::new(n), n as usize)), &mut count);
+    firings((0..30_000).map(|n| library.soup(&mut Rng::new(n), n as usize)), &mut count);
     firings((0..400).map(|n| library.symbolic_soup(&mut Rng::new(n), n as usize)), &mut count);
     let shipped: usize = canonicalize::LISTS.iter().map(|list| list.entries.len()).sum();
     assert_eq!(count.len(), shipped);
