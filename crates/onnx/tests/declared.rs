@@ -35,7 +35,7 @@ fn run(module: &OnnxModule, args: &[Value]) -> Vec<Value> {
 fn ramp(shape: &[usize]) -> Value {
     let count = shape.iter().product::<usize>();
     let numbers: Vec<f32> = (0..count).map(|i| i as f32).collect();
-    eval::Tensor::new(DataType::F32, shape.to_vec(), numbers).into()
+    eval::Tensor::new(DataType::F32, shape, numbers).into()
 }
 
 fn number(x: i64) -> Value {
