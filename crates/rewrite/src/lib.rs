@@ -61,7 +61,7 @@ pub use dce::eliminate_dead_code;
 pub use fold::{FoldResult, Folded};
 pub use greedy::{
     CostModel, GreedyConfig, GreedyStats, Limit, PatternProblem, PatternStats, ProblemKind,
-    apply_patterns_and_fold_greedily, apply_with_listener,
+    apply_patterns_and_fold_greedily, apply_patterns_to_program, apply_with_listener,
 };
 pub use pass_trace::TraceListener;
 pub use passes::{

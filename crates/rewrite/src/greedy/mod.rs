@@ -12,7 +12,7 @@ mod stats;
 mod verify_changes;
 mod worklist;
 
-use sapwood_ptir::Function;
+use sapwood_ptir::{Function, Program};
 use sapwood_types::Diagnostics;
 
 use crate::pattern::FrozenPatternSet;
@@ -37,6 +37,46 @@ pub fn apply_patterns_and_fold_greedily(
     config: &GreedyConfig,
 ) -> Result<GreedyStats, Diagnostics> {
     apply_with_listener(function, patterns, config, None)
+}
+
+/// Rewrites every function of a program as [`apply_patterns_and_fold_greedily`] does, and adds up the statistics.
+///
+/// ```
+/// use sapwood_ptir::ops::Neg;
+/// use sapwood_ptir::{Value, parse};
+/// use sapwood_rewrite::{GreedyConfig, PatternSet, Rewrite, apply_patterns_to_program};
+///
+/// /// `-(-x) = x`.
+/// fn neg_of_neg(outer: Neg, rw: &mut Rewrite<'_>) -> Option<Value> {
+///     Some(rw.def::<Neg>(outer.input)?.input)
+/// }
+///
+/// let function = "(%x: f32[4]) -> f32[4] { %a = neg %x : f32[4] %b = neg %a : f32[4] return %b }";
+/// let mut program = parse(&format!("ptir 1 func @f{function} func @g{function}"))?;
+/// let mut set = PatternSet::new();
+/// set.add(neg_of_neg);
+/// let stats = apply_patterns_to_program(&mut program, &set.freeze(), &GreedyConfig::default())?;
+/// assert_eq!((stats.rewrites, program.num_insts()), (2, 2));
+/// # Ok::<(), sapwood_types::Diagnostics>(())
+/// ```
+///
+/// # Errors
+/// If a function does not verify; then nothing was done.
+pub fn apply_patterns_to_program(
+    program: &mut Program,
+    patterns: &FrozenPatternSet,
+    config: &GreedyConfig,
+) -> Result<GreedyStats, Diagnostics> {
+    if config.verify_input {
+        program.functions().iter().try_for_each(|f| sapwood_ptir::verify_function(f))?;
+    }
+    let verified = GreedyConfig { verify_input: false, ..*config };
+    let mut total = GreedyStats { converged: true, ..GreedyStats::default() };
+    for function in program.functions_mut() {
+        total.add(&apply_without_names(function, patterns, &verified, None)?);
+    }
+    total.name_patterns(patterns);
+    Ok(total)
 }
 
 /// Rewrites a function as [`apply_patterns_and_fold_greedily`] does, and notifies a listener of every edit.
