@@ -71,21 +71,7 @@ impl Rule {
     ) -> Option<PatternId> {
         let right = self.right.clone()?;
         let rule = self.clone();
-        let root = &self.pattern.ops[self.root];
-        let keys: Option<Vec<OpKey>> = match &root.others {
-            OtherOps::None => {
-                let mut keys = vec![root.key];
-                for (op, _) in &self.other_plans {
-                    let key = self.pattern.ops[*op].key;
-                    if !keys.contains(&key) {
-                        keys.push(key);
-                    }
-                }
-                Some(keys)
-            }
-            OtherOps::These(keys) => Some([&[root.key], &keys[..]].concat()),
-            OtherOps::All => None,
-        };
+        let keys = self.root_keys();
         let options = FindOptions { share_ops: true, ..FindOptions::default() };
         let rewrite = move |op: OpRef, rw: &mut Rewrite<'_>| -> Option<Values> {
             let mut staged = seen.as_ref().map(|_| Vec::new());
@@ -115,6 +101,25 @@ impl Rule {
         }))
     }
 
+    // Returns the ops at which the rule is tried; `None` if it is tried at all.
+    fn root_keys(&self) -> Option<Vec<OpKey>> {
+        let mut keys = Vec::new();
+        let starts = std::iter::once(self.root).chain(self.other_plans.iter().map(|(op, _)| *op));
+        for op in starts.map(|op| &self.pattern.ops[op]) {
+            let others = match &op.others {
+                OtherOps::None => &[][..],
+                OtherOps::These(others) => others,
+                OtherOps::All => return None,
+            };
+            for key in std::iter::once(&op.key).chain(others) {
+                if !keys.contains(key) {
+                    keys.push(*key);
+                }
+            }
+        }
+        Some(keys)
+    }
+
     fn apply(
         &self,
         right: &Rhs,
@@ -130,9 +135,10 @@ impl Rule {
         {
             return None;
         }
-        // The ops that a wildcard stands for have different numbers of results.
-        let several = !self.pattern.ops[self.root].is_one();
-        if several && f.inst_results(root).len() != right.outputs.len() {
+        // The ops that a wildcard or alternatives stand for have different numbers of results.
+        let is_fixed = self.pattern.ops[start].is_one() && self.pattern.roots.len() <= 1;
+        let same_op = right.same_op(start);
+        if !is_fixed && same_op.is_none() && f.inst_results(root).len() != right.outputs.len() {
             return None;
         }
         let exact = rw.floats() < self.floats();
@@ -163,7 +169,7 @@ impl Rule {
             return None;
         }
         let had = rw.is_ordered(root);
-        let several = !self.other_plans.is_empty();
+        let several = self.several_outputs;
         let outputs: Values = match several {
             true => self.pattern.outputs.iter().map(|&v| bound.values[v]).collect::<Option<_>>()?,
             false => f.inst_results(root).collect(),
@@ -173,6 +179,7 @@ impl Rule {
             rw,
             bound: &bound,
             outputs,
+            same_op,
             created: Vec::new(),
             staged,
             ordered: false,
@@ -303,6 +310,8 @@ struct RhsEmitter<'a, 'r, 'f> {
     bound: &'a Bindings,
     // The values that are replaced.
     outputs: Values,
+    // The op of the right side whose results replace all of them.
+    same_op: Option<usize>,
     created: Vec<Values>,
     // The created items, if they are observed.
     staged: &'a mut Option<Vec<StagedItem>>,
@@ -315,6 +324,9 @@ impl RhsEmitter<'_, '_, '_> {
         for (n, op) in right.ops.iter().enumerate() {
             let results = self.op(op, n, right)?;
             self.created.push(results);
+        }
+        if let Some(op) = self.same_op {
+            return self.created.get(op).cloned();
         }
         let outputs: Vec<NewValue> = right.outputs.clone();
         let mut values = Values::new();
@@ -499,6 +511,9 @@ impl RhsEmitter<'_, '_, '_> {
 
     // Returns the types of the root's results that an op of the right side replaces.
     fn output_types(&self, number: usize, right: &Rhs) -> Option<Vec<ValueType>> {
+        if self.same_op == Some(number) {
+            return Some(self.outputs.iter().map(|&v| self.f.value_type(v).clone()).collect());
+        }
         let own = right.outputs.iter().enumerate();
         let own = own.filter(|(_, o)| matches!(o, NewValue::Made(op, _) if *op == number));
         own.map(|(n, _)| Some(self.f.value_type(*self.outputs.get(n)?).clone())).collect()

@@ -90,8 +90,8 @@ const BLOCKS: &[(&str, &[(&str, usize)])] = &[
     ("flax_lstm", &[("dense", 4), ("lstm_cell", 1)]),
     ("flax_mlp", &[("dense", 3), ("dense_activation", 2)]),
     ("flax_mlp_train", &[("dense", 3)]),
-    ("flax_resblock", &[("conv_bn", 3)]),
-    ("haiku_resnet18", &[("conv_bn", 20)]),
+    ("flax_resblock", &[("batch_norm", 3), ("conv_bn", 3)]),
+    ("haiku_resnet18", &[("batch_norm", 20), ("conv_bn", 20)]),
     ("jax_cond_switch", &[]),
     ("jax_hessian", &[]),
     ("jax_kmeans", &[]),
@@ -105,7 +105,13 @@ const BLOCKS: &[(&str, &[(&str, usize)])] = &[
     ),
     (
         "keras_mobilenetv3small",
-        &[("conv_bn", 34), ("hard_sigmoid", 28), ("hard_swish", 19), ("softmax", 1)],
+        &[
+            ("batch_norm", 34),
+            ("conv_bn", 34),
+            ("hard_sigmoid", 28),
+            ("hard_swish", 19),
+            ("softmax", 1),
+        ],
     ),
 ];
 

@@ -289,6 +289,20 @@ impl PatternGraph {
             && self.values.iter().all(|value| value.shape.is_none())
     }
 
+    /// Returns the op that a value is a result of.
+    pub(crate) fn op_of(&self, value: ValueIx) -> Option<OpIx> {
+        match self.values[value].from {
+            ValueSource::Result(op) => Some(op),
+            _ => None,
+        }
+    }
+
+    /// Returns the ops that compute the output, of which one is given: several if it has alternatives.
+    pub(crate) fn roots_or(&self, root: OpIx) -> impl Iterator<Item = OpIx> {
+        let only = self.roots.is_empty().then_some(root);
+        self.roots.iter().map(|root| root.op).chain(only)
+    }
+
     pub(crate) fn is_literal(&self, value: ValueIx) -> bool {
         matches!(self.values[value].from, ValueSource::Literal(_))
     }

@@ -29,6 +29,9 @@ const KEEP_ELEMENTS: [&str; 9] = [
     "transpose",
 ];
 
+const PLAIN_IF_SEVERAL: &str =
+    "a rule with several outputs cannot have alternatives, wildcards or types";
+
 /// Branches of choices, from the outermost to the innermost: the number of the choice, and that of the branch.
 pub(super) type BranchPath = Vec<(usize, usize)>;
 
@@ -301,9 +304,14 @@ impl RuleResolver<'_> {
         value: ValueIx,
     ) -> Result<OpIx, Reported> {
         let span = text.left.roots[0].span();
-        if text.right.is_some() {
-            let why = "the left side of a rule is one op; write a rule for each alternative";
-            return Err(self.report(span, why));
+        if let Some(right) = &text.right {
+            if text.left.roots.len() > 1 {
+                return Err(self.report(span, PLAIN_IF_SEVERAL));
+            }
+            if let Some(extra) = right.roots.get(1) {
+                let why = "each alternative has one result, so the right side is one value";
+                return Err(self.report(extra.span(), why));
+            }
         }
         let mut open = vec![(value, Vec::new())];
         // Choices may share branches; the first way to each op is kept.
@@ -321,7 +329,14 @@ impl RuleResolver<'_> {
                         open.push((branch, chosen));
                     }
                 }
-                ValueSource::Result(op) => self.graph.roots.push(PatternRoot { op, chosen }),
+                ValueSource::Result(op) => {
+                    if text.right.is_some() && self.graph.ops[op].results[0] != value {
+                        let why =
+                            "the whole op is replaced, so its first result is the alternative";
+                        return Err(self.report(span, why));
+                    }
+                    self.graph.roots.push(PatternRoot { op, chosen });
+                }
                 ValueSource::Param | ValueSource::Literal(_) => {
                     let why = "each alternative of the root must be an op, such as `add(x, y)`";
                     return Err(self.report(span, why));
@@ -397,8 +412,7 @@ impl RuleResolver<'_> {
             return Err(self.report(right.roots[0].span(), why));
         }
         if !self.graph.is_plain() {
-            let why = "a rule with several outputs cannot have alternatives, wildcards or types";
-            return Err(self.report(text.left.roots[0].span(), why));
+            return Err(self.report(text.left.roots[0].span(), PLAIN_IF_SEVERAL));
         }
         self.conditions(text);
         Ok(root)
@@ -467,9 +481,8 @@ impl RuleResolver<'_> {
     fn check_output(&mut self, word: &Word, root: OpIx) -> Result<(), Reported> {
         let Some(known) = self.names.get(&word.of) else { return Ok(()) };
         let graph = &self.graph;
-        let roots = graph.roots.iter().map(|root| root.op);
-        let mut all = roots.chain(graph.roots.is_empty().then_some(root));
-        if graph.is_plain() || all.all(|op| always_bound(graph, op, known.meaning)) {
+        if graph.is_plain() || graph.roots_or(root).all(|op| always_bound(graph, op, known.meaning))
+        {
             return Ok(());
         }
         if graph.choices.is_empty() {
@@ -484,7 +497,9 @@ impl RuleResolver<'_> {
     /// Checks that a name is bound whatever alternatives are taken, so that the right side can use it.
     pub(super) fn check_always_bound(&mut self, word: &Word, root: OpIx) -> Result<(), Reported> {
         let Some(known) = self.names.get(&word.of) else { return Ok(()) };
-        if self.graph.choices.is_empty() || always_bound(&self.graph, root, known.meaning) {
+        let (graph, meaning) = (&self.graph, known.meaning);
+        let is_bound = |op: OpIx| always_bound(graph, op, meaning);
+        if graph.choices.is_empty() || graph.roots_or(root).all(is_bound) {
             return Ok(());
         }
         Err(self.report_sometimes_bound(word))
@@ -502,15 +517,7 @@ impl RuleResolver<'_> {
 
     /// Checks that alternatives can be taken in which all names of a condition are bound.
     pub(super) fn check_bound_together(&mut self, text: &ConditionText) -> Result<(), Reported> {
-        let mut names: Vec<&Word> = Vec::new();
-        let mut open: Vec<&AttrExpr> = text.arguments.iter().collect();
-        while let Some(expr) = open.pop() {
-            match expr {
-                AttrExpr::Name(word) => names.push(word),
-                AttrExpr::Call(_, inner) => open.extend(inner),
-                AttrExpr::Literal(_) => {}
-            }
-        }
+        let names: Vec<&Word> = text.arguments.iter().flat_map(AttrExpr::names).collect();
         let apart = |a: &BranchPath, b: &BranchPath| {
             a.iter().any(|(c, n)| b.iter().any(|(d, m)| c == d && n != m))
         };

@@ -133,6 +133,8 @@ pub(super) enum AttrExpr {
     Name(Word),
     Literal(Spanned<Attr>),
     Call(Word, Vec<AttrExpr>),
+    /// A list of integers, some of which have names: `[n, 1]`.
+    List(Vec<AttrExpr>, Span),
 }
 
 impl AttrExpr {
@@ -140,6 +142,20 @@ impl AttrExpr {
         match self {
             Self::Name(word) | Self::Call(word, _) => word.span,
             Self::Literal(attr) => attr.span,
+            Self::List(_, span) => *span,
         }
+    }
+
+    /// Returns the names in the expression.
+    pub(super) fn names(&self) -> Vec<&Word> {
+        let (mut names, mut open) = (Vec::new(), vec![self]);
+        while let Some(expr) = open.pop() {
+            match expr {
+                Self::Name(word) => names.push(word),
+                Self::Call(_, inner) | Self::List(inner, _) => open.extend(inner.iter().rev()),
+                Self::Literal(_) => {}
+            }
+        }
+        names
     }
 }

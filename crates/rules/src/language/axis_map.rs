@@ -33,18 +33,31 @@ pub(super) fn restores(f: &Function, value: ValueId, reduced: ValueId, axes: &[i
 
 /// Returns whether a value does not vary along these axes, because a broadcast repeats its elements there or there is only one.
 pub(super) fn is_repeated(f: &Function, value: ValueId, axes: &[i64]) -> bool {
-    let is_start = |v: ValueId| {
-        f.inst_of(v).is_none_or(|inst| {
-            let follows = f.is::<Cast>(inst)
-                || f.is::<Reshape>(inst)
-                || f.is::<Transpose>(inst)
-                || f.is::<BroadcastTo>(inst)
-                || f.is::<BroadcastInDim>(inst);
-            !follows
-        })
-    };
+    let is_start = |v: ValueId| f.inst_of(v).is_none_or(|inst| !keeps_elements(f, inst));
     let Some(map) = map_along(f, value, is_start, |v| varying_axes(f, v)) else { return false };
     axes.iter().all(|&n| usize::try_from(n).is_ok_and(|n| map.get(n) == Some(&None)))
+}
+
+/// Returns whether two values vary along one axis only, the same for both, because broadcasts repeat their elements along all others.
+pub(super) fn vary_along_one_axis(f: &Function, a: ValueId, b: ValueId) -> bool {
+    let rank = own_axes(f, a).len() as i64;
+    (0..rank).any(|kept| {
+        let others: Vec<i64> = (0..rank).filter(|&axis| axis != kept).collect();
+        is_repeated(f, a, &others) && is_repeated(f, b, &others)
+    })
+}
+
+/// Returns whether no op computes a value: it is a parameter or a constant, perhaps with its elements moved, repeated or converted.
+pub(super) fn is_given(f: &Function, value: ValueId) -> bool {
+    let mut at = value;
+    for _ in 0..=MAX_CHAIN {
+        let Some(inst) = f.inst_of(at).filter(|_| f.constant_of(at).is_none()) else { return true };
+        match f.operands(inst) {
+            [source] if keeps_elements(f, inst) => at = *source,
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// Returns whether a value has the elements of another in an order of axes that may differ, with axes of one element inserted or removed.
@@ -56,6 +69,15 @@ pub(super) fn rearranges(f: &Function, value: ValueId, source: ValueId) -> bool 
     let map = map_along(f, value, |v| v == source, |v| own_axes(f, v));
     // A broadcast would add an axis that varies along no axis of the source.
     map.is_some() && count(value) == count(source)
+}
+
+// Returns whether an instruction only moves, repeats or converts elements.
+fn keeps_elements(f: &Function, inst: InstId) -> bool {
+    f.is::<Cast>(inst)
+        || f.is::<Reshape>(inst)
+        || f.is::<Transpose>(inst)
+        || f.is::<BroadcastTo>(inst)
+        || f.is::<BroadcastInDim>(inst)
 }
 
 // Returns the axes of a value, without those of one element and those of a constant whose elements are equal.

@@ -32,6 +32,8 @@ pub(crate) enum Term {
     /// A dim that a type binds.
     Dim(Name),
     Function(Arc<AttrFunction>, Vec<Term>, WordPlace),
+    /// A list of integers.
+    List(Vec<Term>),
 }
 
 impl Condition {
@@ -54,7 +56,7 @@ impl Condition {
                 Term::Value(_) | Term::Values(_) | Term::Capture(_) | Term::Dim(_) => {
                     named.push(term);
                 }
-                Term::Function(_, inner, _) => open.extend(inner.iter().rev()),
+                Term::Function(_, inner, _) | Term::List(inner) => open.extend(inner.iter().rev()),
                 Term::Attr(_) => {}
             }
         }
@@ -132,8 +134,9 @@ impl Condition {
 
     /// Returns whether the condition holds for the bindings.
     pub(crate) fn holds(&self, f: &Function, pattern: &PatternGraph, bound: &Bindings) -> bool {
-        // A condition on names of an alternative that was not taken does not apply.
-        if !pattern.choices.is_empty() && !self.named().into_iter().all(|t| t.is_bound(bound)) {
+        // A condition on names of an alternative that was not taken does not apply, nor, in explanations, one on ops that were not found.
+        let is_partial = !pattern.choices.is_empty() || bound.ops.contains(&None);
+        if is_partial && !self.named().into_iter().all(|t| t.is_bound(bound)) {
             return true;
         }
         let arguments: Option<Vec<Argument>> =
@@ -153,7 +156,7 @@ impl Term {
             Self::Values(list) => bound.lists[*list].is_some(),
             Self::Capture(capture) => bound.captures[*capture].is_some(),
             Self::Dim(name) => bound.dim(*name).is_some(),
-            Self::Attr(_) | Self::Function(..) => true,
+            Self::Attr(_) | Self::Function(..) | Self::List(_) => true,
         }
     }
 
@@ -169,6 +172,13 @@ impl Term {
                 Dim::Expr(expr) => Attr::Dim(expr),
                 Dim::Unknown => return None,
             }),
+            Self::List(terms) => {
+                let number = |term: &Self| match term.resolve(f, bound)? {
+                    Argument::Attr(Attr::Int(n)) => Some(n),
+                    _ => None,
+                };
+                Argument::Attr(Attr::Ints(terms.iter().map(number).collect::<Option<_>>()?))
+            }
             Self::Function(function, terms, place) => {
                 let arguments: Vec<Argument> =
                     terms.iter().map(|t| t.resolve(f, bound)).collect::<Option<_>>()?;

@@ -36,8 +36,11 @@ pub struct Rule {
     floats: FloatMode,
     pub(crate) root: OpIx,
     pub(crate) plan: MatchPlan,
-    /// The ops of the other outputs, each with the plan of a search that starts at it.
+    /// The other ops at which the rule is tried, each with the plan of a search that starts at it: those of the other outputs, or of the other
+    /// alternatives of the root.
     pub(crate) other_plans: Vec<(OpIx, MatchPlan)>,
+    /// Set if the rule replaces the results of several ops.
+    pub(crate) several_outputs: bool,
     pub(crate) hops: u8,
     pub(crate) pattern: PatternGraph,
     pub(crate) right: Option<Rhs>,

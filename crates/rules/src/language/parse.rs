@@ -450,18 +450,19 @@ impl<'a> Parser<'a, '_> {
                 self.bump();
                 let mut items = Vec::new();
                 while !self.at(b']') {
-                    match self.attr(depth + 1)? {
-                        AttrExpr::Literal(item) => items.push(item.of),
-                        other => {
-                            let message = "a list may only contain literals".into();
-                            return Err(self.stop(other.span(), message));
-                        }
-                    }
+                    items.push(self.attr(depth + 1)?);
                     if !self.eat(b',') && !self.at(b']') {
                         return Err(self.expected("`,` or `]`"));
                     }
                 }
-                literal(Attr::list(items))
+                let value = |item: &AttrExpr| match item {
+                    AttrExpr::Literal(item) => Some(item.of.clone()),
+                    _ => None,
+                };
+                match items.iter().map(value).collect::<Option<Vec<Attr>>>() {
+                    Some(values) => literal(Attr::list(values)),
+                    None => AttrExpr::List(items, span),
+                }
             }
             Token::Word => match self.text() {
                 "true" => literal(Attr::Bool(true)),

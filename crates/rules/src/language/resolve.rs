@@ -137,12 +137,12 @@ pub(super) fn resolve_rule(
             .error(span, format!("`{root}` is not computed from `{op}`, so a rule cannot see it"));
         return None;
     }
-    let other_plans: Vec<(OpIx, MatchPlan)> = (graph.outputs.iter().skip(1))
-        .filter_map(|&output| match graph.values[output].from {
-            ValueSource::Result(op) if several => Some((op, MatchPlan::new(&graph, op, true))),
-            _ => None,
-        })
-        .collect();
+    let other_starts: Vec<OpIx> = match several {
+        true => graph.outputs.iter().skip(1).filter_map(|&output| graph.op_of(output)).collect(),
+        false => graph.roots.iter().skip(1).map(|root| root.op).collect(),
+    };
+    let other_plans: Vec<(OpIx, MatchPlan)> =
+        other_starts.into_iter().map(|op| (op, MatchPlan::new(&graph, op, true))).collect();
     let all_hops = other_plans.iter().map(|(_, plan)| plan.hops(&graph));
     let hops = all_hops.fold(plan.hops(&graph), u8::max);
     Some(Rule {
@@ -153,6 +153,7 @@ pub(super) fn resolve_rule(
         root,
         plan,
         other_plans,
+        several_outputs: several,
         hops,
         pattern: graph,
         right,
@@ -504,6 +505,11 @@ impl RuleResolver<'_> {
             AttrExpr::Call(word, _) => {
                 let why = "attribute functions are only allowed on the right side";
                 return Err(self.report(word.span, why));
+            }
+            AttrExpr::List(items, _) => {
+                let inner = items.iter().find(|item| !matches!(item, AttrExpr::Literal(_)));
+                let span = inner.map_or(attr.span(), AttrExpr::span);
+                return Err(self.report(span, "a list of the left side may only contain literals"));
             }
             AttrExpr::Literal(literal) => {
                 let attr = self.accept_literal(name, kind, literal.of.clone(), literal.span)?;

@@ -21,6 +21,16 @@ pub(crate) struct Rhs {
     pub(crate) outputs: Vec<NewValue>,
 }
 
+impl Rhs {
+    /// Returns the op of the right side that replaces all results of an op that a wildcard matched: `op(…) => op(…)`.
+    pub(crate) fn same_op(&self, root: OpIx) -> Option<usize> {
+        match self.outputs[..] {
+            [NewValue::Made(op, 0)] if self.ops[op].like == Some(root) => Some(op),
+            _ => None,
+        }
+    }
+}
+
 /// An op to create.
 #[derive(Clone)]
 pub(crate) struct NewOp {
@@ -133,14 +143,18 @@ fn check_effects(resolver: &mut RuleResolver<'_>, right: &Rhs, root: OpIx) -> Re
     let always = |key: OpKey, effects: Effects| {
         registry.get(key).is_some_and(|d| d.effects == EffectRule::Always(effects))
     };
-    let inner = |(n, op): &(usize, &PatternOp)| *n != root && always(op.key, Effects::Ordered);
+    let roots: Vec<OpIx> = resolver.graph.roots_or(root).collect();
+    let inner =
+        |(n, op): &(usize, &PatternOp)| !roots.contains(n) && always(op.key, Effects::Ordered);
     if let Some((_, op)) = ops.iter().enumerate().find(inner) {
         let why = format!("`{}` has effects, and only the root of the left side is erased", op.key);
         let span = op.span;
         return Err(resolver.report(span, why));
     }
-    let (key, pure) = (ops[root].key, always(ops[root].key, Effects::Pure));
-    if let Some(op) = right.ops.iter().find(|op| pure && surely_ordered(registry, op)) {
+    let pure = roots.iter().map(|&root| ops[root].key).find(|key| always(*key, Effects::Pure));
+    if let Some(key) = pure
+        && let Some(op) = right.ops.iter().find(|op| surely_ordered(registry, op))
+    {
         let why = format!("`{}` has effects, and `{key}` on the left side has none", op.key);
         let problem = Diagnostic::error(op.span, why);
         let word = match registry.get(op.key).map(|d| d.effects) {
@@ -282,7 +296,9 @@ impl RhsBuilder<'_, '_> {
                 Expr::Rest(word) => match self.resolver.names.get_mut(&word.of) {
                     Some(known) if n + 1 == text.operands.len() => {
                         known.uses += 1;
-                        match known.meaning {
+                        let meaning = known.meaning;
+                        self.resolver.check_always_bound(word, self.root)?;
+                        match meaning {
                             NameMeaning::List(list) => NewOperand::Rest(list),
                             _ => {
                                 let why = format!("`{}` is not a list", word.of);
@@ -394,6 +410,9 @@ impl RhsBuilder<'_, '_> {
     ) -> Result<(), Reported> {
         for (name, attr) in &text.attrs {
             let (slot, kind) = self.resolver.attr_slot(&text.name, def, name)?;
+            for word in attr.names() {
+                self.resolver.check_always_bound(word, self.root)?;
+            }
             let term = match (attr, kind) {
                 (AttrExpr::Literal(literal), kind) => Term::Attr(self.resolver.accept_literal(
                     name,
@@ -412,7 +431,9 @@ impl RhsBuilder<'_, '_> {
                         _ => self.resolver.term(argument_kind(kind), attr)?,
                     },
                 },
-                (AttrExpr::Call(..), kind) => self.resolver.term(argument_kind(kind), attr)?,
+                (AttrExpr::Call(..) | AttrExpr::List(..), kind) => {
+                    self.resolver.term(argument_kind(kind), attr)?
+                }
             };
             let twice = match &slot {
                 AttrSlot::Row(row) => op.attrs.iter().any(|(r, _)| r == row),

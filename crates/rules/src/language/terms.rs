@@ -79,6 +79,10 @@ impl RuleResolver<'_> {
                 let place = WordPlace { rule: self.graph.name, span: word.span };
                 (Term::Function(function, arguments, place), gives)
             }
+            AttrExpr::List(items, _) => {
+                let items = items.iter().map(|item| self.term(ArgumentKind::Int, item));
+                (Term::List(items.collect::<Result<_, _>>()?), ArgumentKind::Ints)
+            }
             AttrExpr::Name(word) => match self.meaning_of(word) {
                 Some(NameMeaning::Value(value)) if wanted == ArgumentKind::Number => {
                     if !self.graph.is_literal(value) {

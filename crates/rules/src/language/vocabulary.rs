@@ -362,6 +362,18 @@ fn add_predicates(words: &mut Vocabulary) {
         |a| Some(axis_map::is_repeated(a.function, a.value(0)?, a.ints(1)?)),
     );
     add(
+        "per_feature",
+        &[Value, Value],
+        "broadcasts repeat the elements of both along all axes but one, which is the same for both",
+        |a| Some(axis_map::vary_along_one_axis(a.function, a.value(0)?, a.value(1)?)),
+    );
+    add(
+        "given",
+        &[Value],
+        "no op computes it: it is a parameter or a constant, perhaps with its elements moved, repeated or converted",
+        |a| Some(axis_map::is_given(a.function, a.value(0)?)),
+    );
+    add(
         "rearranges",
         &[Value, Value],
         "the first is the second with its axes in any order, and with axes of one element inserted or removed",

@@ -178,7 +178,7 @@ impl FailureExplainer<'_, '_> {
                     bound.push(format!("{name} = {}", found.unwrap_or_else(|| "nothing".into())));
                     continue;
                 }
-                Term::Attr(_) | Term::Function(..) => continue,
+                Term::Attr(_) | Term::Function(..) | Term::List(_) => continue,
             };
             let stands_for = format!("{name} = {}", what.unwrap_or_else(|| "nothing".into()));
             if !bound.contains(&stands_for) {
@@ -380,7 +380,7 @@ impl FailureExplainer<'_, '_> {
             Term::Value(value) => self.pattern.used_by(op).any(|v| v == *value),
             Term::Values(list) => op.operands.contains(&PatternOperand::Rest(*list)),
             Term::Capture(capture) => captures(op, *capture),
-            Term::Attr(_) | Term::Dim(_) | Term::Function(..) => false,
+            Term::Attr(_) | Term::Dim(_) | Term::Function(..) | Term::List(_) => false,
         };
         let mut ops = self.pattern.ops.iter().zip(&miss.bound.ops);
         ops.find_map(|(op, inst)| inst.filter(|_| has(op)))

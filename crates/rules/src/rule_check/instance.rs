@@ -141,9 +141,12 @@ impl RuleInstance {
             owners: region_owners(pattern),
             regions: BTreeMap::new(),
         };
+        builder.draw_branches();
+        let other_outputs = rule.other_plans.iter().filter(|_| rule.several_outputs);
+        let root = pattern.op_of(builder.drawn(pattern.outputs[0])).unwrap_or(rule.root);
         let roots: Vec<usize> =
-            std::iter::once(rule.root).chain(rule.other_plans.iter().map(|(op, _)| *op)).collect();
-        let needed = builder.choose(&roots);
+            std::iter::once(root).chain(other_outputs.map(|(op, _)| *op)).collect();
+        let needed = builder.needed_ops(&roots);
         for op in (0..pattern.ops.len()).filter(|&op| needed[op]) {
             builder.op(op)?;
         }
@@ -194,11 +197,15 @@ pub(super) struct InstanceBuilder<'a> {
 }
 
 impl InstanceBuilder<'_> {
-    // Draws a branch of each choice. Returns the ops that these branches need.
-    fn choose(&mut self, roots: &[usize]) -> Vec<bool> {
-        let pattern = self.pattern;
-        let counts = pattern.choices.iter().map(|c| c.branches.len() as u64);
+    // Draws a branch of each choice.
+    fn draw_branches(&mut self) {
+        let counts = self.pattern.choices.iter().map(|c| c.branches.len() as u64);
         self.branches = counts.map(|n| self.random.below(n) as usize).collect();
+    }
+
+    // Returns the ops that the drawn branches need.
+    fn needed_ops(&self, roots: &[usize]) -> Vec<bool> {
+        let pattern = self.pattern;
         let mut needed = vec![false; pattern.ops.len()];
         let mut open = roots.to_vec();
         while let Some(op) = open.pop() {
@@ -497,8 +504,14 @@ impl InstanceBuilder<'_> {
             ValueSource::Literal(Literal::Any) => {
                 let mut wanted =
                     self.pattern.conditions.iter().filter_map(|c| c.wants_number(value));
-                match wanted.next() {
-                    Some(number) if self.random.below(8) > 0 => Some(number),
+                match (wanted.next(), self.random.below(8)) {
+                    (Some(number), 2..) => Some(number),
+                    // Beyond a bound: `low < -1e30`.
+                    (Some(number), 1) => {
+                        let x = number.as_float();
+                        let all = [2.0 * x, x / 2.0, f64::INFINITY, f64::NEG_INFINITY];
+                        Some(Number::Float(all[self.random.below(4) as usize]))
+                    }
                     _ => Some(Number::Int(i128::from(self.random.below(4)))),
                 }
             }

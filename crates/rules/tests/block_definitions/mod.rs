@@ -92,28 +92,12 @@ impl Block<'_> {
                 }]
             }
             "conv_bn" => {
-                let conv = self.convolution();
-                let of = |name: &str| self.input(name).data;
-                let deviation: Vec<f64> = match self.inputs.contains_key("root") {
-                    true => of("root"),
-                    false => {
-                        let eps = self.constant("eps");
-                        of("variance").iter().map(|variance| (variance + eps).sqrt()).collect()
-                    }
-                };
-                let (mean, scale, shift) = (of("mean"), of("scale"), of("shift"));
-                let bias = match self.inputs.contains_key("bias") {
-                    true => of("bias"),
-                    false => vec![0.0; mean.len()],
-                };
-                // The elements of a channel that are next to each other.
                 let axis = self.ints(self.insts("convolution")[0], "output_dims")[1];
-                let inner: usize = conv.shape[axis + 1..].iter().product();
-                let out = conv.data.iter().enumerate().map(|(n, x)| {
-                    let at = n / inner % mean.len();
-                    (x + bias[at] - mean[at]) / deviation[at] * scale[at] + shift[at]
-                });
-                vec![Array::new(conv.shape.clone(), out.collect())]
+                vec![self.batch_norm(&self.convolution(), axis)]
+            }
+            "batch_norm" => {
+                let x = self.input("x");
+                vec![self.batch_norm(&x, self.feature_axis(&x))]
             }
             "attention" => {
                 vec![self.attention(&self.input("q"), &self.input("k"), &self.input("v"))]
@@ -209,6 +193,50 @@ impl Block<'_> {
                 _ => Array::new(shape, array.data),
             };
         }
+    }
+
+    // Normalizes with given statistics of each feature, which is along this axis.
+    fn batch_norm(&self, x: &Array, axis: usize) -> Array {
+        let of = |name: &str| self.input(name).data;
+        let deviation: Vec<f64> = match self.inputs.contains_key("root") {
+            true => of("root"),
+            false => {
+                let eps = self.constant("eps");
+                of("variance").iter().map(|variance| (variance + eps).sqrt()).collect()
+            }
+        };
+        let (mean, scale, shift) = (of("mean"), of("scale"), of("shift"));
+        let bias = match self.inputs.contains_key("bias") {
+            true => of("bias"),
+            false => vec![0.0; mean.len()],
+        };
+        // The elements of a feature that are next to each other.
+        let inner: usize = x.shape[axis + 1..].iter().product();
+        let out = x.data.iter().enumerate().map(|(n, x)| {
+            let at = n / inner % mean.len();
+            (x + bias[at] - mean[at]) / deviation[at] * scale[at] + shift[at]
+        });
+        Array::new(x.shape.clone(), out.collect())
+    }
+
+    // Returns the axis along which a broadcast to the shape of a value does not repeat elements; without a broadcast, that of the features.
+    fn feature_axis(&self, x: &Array) -> usize {
+        let features = self.input("shift").data.len();
+        let spread = ["broadcast_to", "broadcast_in_dim"].map(|op| self.insts(op)).concat();
+        for inst in spread {
+            let [from, to] = [self.f.operands(inst)[0], self.f.value_of(inst).unwrap()];
+            let (from, to) = (self.shape(from), self.shape(to));
+            if to != x.shape || from.iter().product::<usize>() != features {
+                continue;
+            }
+            let own = from.iter().position(|&extent| extent == features).unwrap();
+            let axes = match self.f.op_name(inst) {
+                "broadcast_to" => (to.len() - from.len()..to.len()).collect(),
+                _ => self.ints(inst, "dims"),
+            };
+            return axes[own];
+        }
+        x.shape.iter().position(|&extent| extent == features).unwrap()
     }
 
     // Multiplies by the scale and adds the shift.
