@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use sapwood_ptir::eval::{Kernels, RunOptions, Tensor, Value};
 use sapwood_ptir::{Attr, Dim, Function, Name, Program, ValueType};
-use sapwood_types::{FloatMode, Progress, ProgressCounter};
+use sapwood_types::{FloatMode, Progress, ProgressCounter, counted};
 
 use crate::elements::elements_as_f64;
 use crate::function_pair::{FunctionPair, PairOutcome, ResultComparison, RetryAdvice, RunLimits};
@@ -112,6 +112,9 @@ pub fn compare_function(
         report.reason = Some(format!("@{name} is not a function of both programs"));
         return report;
     };
+    if let Some(place) = different_inputs(f, g) {
+        return FunctionReport::without_runs(name, place);
+    }
     let mut report = FunctionReport::new(name, f.result_types().len());
     let (first, second) = (with_callees(before, f), with_callees(after, g));
     let pair = match FunctionPair::new(
@@ -141,6 +144,18 @@ pub fn compare_function(
     Progress::unobserved(|| check.run(&first, g));
     check.record_verdicts(g);
     report
+}
+
+// Returns a description of the first difference between the inputs of two functions, if one has inputs that the other does not take.
+fn different_inputs(f: &Function, g: &Function) -> Option<String> {
+    let (name, inputs) = (f.name(), |f: &Function| counted(f.params().len(), "input"));
+    if f.params().len() != g.params().len() {
+        return Some(format!("@{name} takes {} before and {} afterwards", inputs(f), inputs(g)));
+    }
+    let types =
+        f.params().iter().zip(g.params()).map(|(&p, &q)| (f.value_type(p), g.value_type(q)));
+    let (n, (p, q)) = types.enumerate().find(|(_, (p, q))| !p.compatible(q))?;
+    Some(format!("input {n} of @{name} is {p} before and {q} afterwards"))
 }
 
 // Returns a program of the function and all its callees, so that nothing else is verified.

@@ -102,7 +102,11 @@ impl FunctionReport {
 
     /// Reports a function that the second program lacks.
     pub(crate) fn removed(name: Name) -> Self {
-        let place = format!("@{name} is public and missing afterwards");
+        Self::without_runs(name, format!("@{name} is public and missing afterwards"))
+    }
+
+    /// Reports a difference that shows without running the functions.
+    pub(crate) fn without_runs(name: Name, place: String) -> Self {
         let difference = Counterexample {
             place,
             inputs: Vec::new(),

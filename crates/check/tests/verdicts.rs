@@ -386,6 +386,22 @@ fn extents_of_their_own_show_a_check_that_was_added() {
 }
 
 #[test]
+fn functions_with_other_inputs_differ_without_a_run() {
+    let before = program("%x: f32[4]", "f32[4]", "return %x");
+    for (params, expected) in [
+        ("%x: f32[4], %y: f32[4]", "@f takes 1 input before and 2 inputs afterwards"),
+        ("%x: f32[5]", "input 0 of @f is f32[4] before and f32[5] afterwards"),
+        ("%x: i32[4]", "input 0 of @f is f32[4] before and i32[4] afterwards"),
+    ] {
+        let result = params.split(": ").nth(1).unwrap().split(", %").next().unwrap();
+        let report =
+            compare(&before, &program(params, result, "return %x"), &CheckOptions::default());
+        assert_eq!(report.verdict(), Verdict::Different);
+        assert!(report.messages()[0].starts_with(expected), "{report}");
+    }
+}
+
+#[test]
 fn few_elements_meet_edge_values() {
     for ty in ["f32[]", "f32[3]"] {
         let of = |before: &str, after: &str| {

@@ -141,14 +141,7 @@ impl Rule {
         if !is_fixed && same_op.is_none() && f.inst_results(root).len() != right.outputs.len() {
             return None;
         }
-        let exact = rw.floats() < self.floats();
-        if exact
-            && f.inst_results(root)
-                .chain(f.operands(root).iter().copied())
-                .any(|v| has_floats(f, v))
-        {
-            return None;
-        }
+        let too_strict = rw.floats() < self.floats();
         let cx = SearchContext { f, index: None, callees: None, options };
         let mut search = Search::new(cx, &self.pattern, plan);
         let mut bound: Option<Bindings> = None;
@@ -160,7 +153,8 @@ impl Rule {
             rw.end_search_early();
         }
         let bound = bound?;
-        if exact && bound.all_values(f).any(|v| has_floats(f, v)) {
+        if too_strict && bound.all_values(f).any(|v| has_floats(f, v)) {
+            rw.report_needed_float_mode(self.floats());
             return None;
         }
         // Only the root is erased, so an effect of another instruction would be duplicated.

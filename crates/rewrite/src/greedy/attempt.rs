@@ -55,6 +55,11 @@ impl GreedyDriver<'_> {
             self.report_pattern(id, root, ProblemKind::SearchEndedEarly, false);
         }
         let Some(values) = values else {
+            if let Some(needed) = self.patch.needed_float_mode
+                && self.modes.now == self.modes.last
+            {
+                self.report_pattern(id, root, ProblemKind::NeedsFloatMode(needed), false);
+            }
             self.waits_for_float_mode |= self.patch.asked_float_mode.get();
             return false;
         };

@@ -4,7 +4,7 @@ use std::fmt;
 use std::fmt::Write as _;
 
 use sapwood_ptir::ValueType;
-use sapwood_types::counted;
+use sapwood_types::{FloatMode, counted};
 
 use crate::pattern::FrozenPatternSet;
 
@@ -153,6 +153,8 @@ pub enum ProblemKind {
     FiresAfterFailure,
     /// The pattern ended its search for a match early, after too many steps.
     SearchEndedEarly,
+    /// The pattern matched, but was not applied, because it needs a freer float mode than the run has.
+    NeedsFloatMode(FloatMode),
 }
 
 impl fmt::Display for PatternProblem {
@@ -180,6 +182,9 @@ impl fmt::Display for PatternProblem {
             ),
             ProblemKind::SearchEndedEarly => {
                 f.write_str("was abandoned after too many steps of its search")
+            }
+            ProblemKind::NeedsFloatMode(mode) => {
+                write!(f, "matches, but was not applied: on floats it needs `float={mode}`")
             }
         }
     }

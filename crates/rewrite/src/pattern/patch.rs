@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::moved_region::MovedRegion;
 use super::patch_builder::BuiltGraph;
+use crate::FloatMode;
 use crate::rewriter::{ProgramRewriter, RewriteError, refines};
 
 /// The instructions to insert before a root. Their results have provisional ids, above all ids of the function.
@@ -31,6 +32,8 @@ pub(crate) struct Patch {
     pub(crate) search_ended_early: bool,
     // True if the float mode, if it were freer, might have changed the result of the pattern.
     pub(crate) asked_float_mode: Cell<bool>,
+    // The float mode that the pattern needs at a place where it matches in every other respect.
+    pub(crate) needed_float_mode: Option<FloatMode>,
 }
 
 enum StagedInst {
@@ -110,6 +113,7 @@ impl Patch {
         self.also.clear();
         self.search_ended_early = false;
         self.asked_float_mode.set(false);
+        self.needed_float_mode = None;
     }
 
     /// Stages replacements of other instructions, each with one result. All staged instructions are inserted before `place`.

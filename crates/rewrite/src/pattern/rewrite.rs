@@ -139,6 +139,12 @@ impl<'a> Rewrite<'a> {
         self.patch.search_ended_early = true;
     }
 
+    /// Reports that the pattern matches, but is not applied, because it needs this float mode. If the run ends in a stricter one, it has a warning
+    /// about it.
+    pub fn report_needed_float_mode(&mut self, needed: FloatMode) {
+        self.patch.needed_float_mode = Some(needed);
+    }
+
     /// Returns the float mode.
     #[must_use]
     pub fn floats(&self) -> FloatMode {

@@ -71,6 +71,11 @@ impl Rule {
         self.floats
     }
 
+    /// Changes the float mode that the rule needs.
+    pub(crate) fn with_floats(self, floats: FloatMode) -> Self {
+        Self { floats, ..self }
+    }
+
     /// Returns the left side.
     #[must_use]
     pub fn pattern(&self) -> &PatternGraph {

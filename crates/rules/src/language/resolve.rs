@@ -428,7 +428,7 @@ impl RuleResolver<'_> {
             let near = did_you_mean(&name.of, self.registry.defs().map(|d| d.name));
             let help = match near {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "ops that are not registered are written `dialect.name`".into(),
+                None => "`sapwood ops` lists the ops; one that is not registered is written `dialect.name`".into(),
             };
             let problem = Diagnostic::error(name.span, format!("unknown op `{}`", name.of));
             self.problems.push(problem.with_help(help));

@@ -252,7 +252,8 @@ impl<'a> FailureCollector<'a> {
         let partial = plan.open && !pattern.roots.iter().any(|root| root.op == start);
         let output = pattern.ops[start].results.first().copied();
         for &at in index.candidates(&pattern.ops[start]).iter() {
-            if partial && self.matched.contains(&at) || self.steps_left == 0 {
+            // An instruction of a match is no near miss, except as the root of another one.
+            if number > 0 && self.matched.contains(&at) || self.steps_left == 0 {
                 continue;
             }
             let mut search = Search::new(self.cx, pattern, plan);

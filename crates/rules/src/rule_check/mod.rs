@@ -19,7 +19,7 @@ use sapwood_ptir::{
     print_function,
 };
 use sapwood_rewrite::{GreedyConfig, PatternSet, ProblemKind, apply_patterns_and_fold_greedily};
-use sapwood_types::Span;
+use sapwood_types::{FloatMode, Span};
 
 use crate::language::Rule;
 use crate::rule_pattern::{ObservedRhs, StagedItem};
@@ -88,6 +88,8 @@ pub struct RuleCounterexample {
     pub before: String,
     /// The results of the right side, or the reason why it does not fit.
     pub after: String,
+    /// The freer float mode in which the rule holds on as many instances, if there is one.
+    pub holds_with: Option<FloatMode>,
 }
 
 impl std::fmt::Display for RuleCounterexample {
@@ -103,20 +105,42 @@ impl std::fmt::Display for RuleCounterexample {
             writeln!(f, "  for {input}")?;
         }
         writeln!(f, "  left:  {}", self.before)?;
-        writeln!(f, "  right: {}", self.after)
+        writeln!(f, "  right: {}", self.after)?;
+        self.holds_with.map_or(Ok(()), |mode| writeln!(f, "  it holds as `float {mode}`"))
     }
 }
 
 /// Checks a rule: generates instances of its left side, smallest first, applies the rule, and runs both sides. The float mode of the
-/// rule decides which differences are allowed.
+/// rule decides which differences are allowed. A wrong rule is also checked in freer modes.
 #[must_use]
 pub fn check_rule(
     rule: &Rule,
     registry: &Arc<Registry>,
     options: &RuleCheckOptions,
 ) -> RuleVerdict {
+    match search_difference(rule, registry, options) {
+        Ok(verdict) => verdict,
+        Err((instance, found)) => {
+            let mut found = shrink_instance(rule, registry, &instance, found, options.seed);
+            let mut freer = FloatMode::ALL.iter().copied().filter(|&mode| mode > rule.floats());
+            found.holds_with = freer.find(|&mode| {
+                let freer = rule.clone().with_floats(mode);
+                let verdict = search_difference(&freer, registry, options);
+                matches!(verdict, Ok(RuleVerdict::Holds(_)))
+            });
+            RuleVerdict::Wrong(found)
+        }
+    }
+}
+
+// Searches for an instance in which the sides of a rule differ, in the float mode of the rule. Returns the verdict if there is none.
+fn search_difference(
+    rule: &Rule,
+    registry: &Arc<Registry>,
+    options: &RuleCheckOptions,
+) -> Result<RuleVerdict, (RuleInstance, Box<RuleCounterexample>)> {
     if !rule.rewrites() {
-        return RuleVerdict::MatchOnly;
+        return Ok(RuleVerdict::MatchOnly);
     }
     let mut random = InstanceRng::new(options.seed);
     let (mut checked, instances) = (0, options.instances.max(1));
@@ -129,7 +153,8 @@ pub fn check_rule(
     // The reason why an instance could not be run, and the number of such instances.
     let (mut not_run, mut failures): (Option<String>, usize) = (None, 0);
     if let Some(op) = rule.pattern.ops.iter().find(|op| !can_be_run(registry, op.key)) {
-        return RuleVerdict::NotChecked(format!("op `{}` has no evaluation", op.key.name()));
+        let reason = format!("op `{}` has no evaluation", op.key.name());
+        return Ok(RuleVerdict::NotChecked(reason));
     }
     let tries = options.tries.saturating_mul(instances).max(options.tries.saturating_mul(100));
     for n in 0..tries {
@@ -163,13 +188,10 @@ pub fn check_rule(
                     break;
                 }
             }
-            InstanceOutcome::Differs(found) => {
-                let found = shrink_instance(rule, registry, &instance, found, options.seed);
-                return RuleVerdict::Wrong(found);
-            }
+            InstanceOutcome::Differs(found) => return Err((instance, found)),
         }
     }
-    match (unchanged, not_run.or(not_compared)) {
+    Ok(match (unchanged, not_run.or(not_compared)) {
         (Some(function), _) => RuleVerdict::ChangesNothing(function),
         // Tensors without elements alone prove nothing.
         (None, Some(reason)) if with_elements == 0 => RuleVerdict::NotChecked(reason),
@@ -178,7 +200,7 @@ pub fn check_rule(
             RuleVerdict::NotChecked("all results that were compared are empty tensors".into())
         }
         (None, _) => RuleVerdict::Holds(checked),
-    }
+    })
 }
 
 // Unknown ops are reported elsewhere.
@@ -369,6 +391,7 @@ fn type_counterexample(f: &Function, why: String, right: Option<String>) -> Rule
         inputs: Vec::new(),
         before: format!("it is {}", types.join(", ")),
         after: why,
+        holds_with: None,
     }
 }
 
@@ -414,6 +437,7 @@ fn compare(
         inputs: shown.collect(),
         before: left,
         after: right,
+        holds_with: None,
     }))
 }
 

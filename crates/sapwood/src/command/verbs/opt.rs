@@ -49,7 +49,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     batch: BatchArgs,
     /// The passes to run, for example 'canonicalize{max-iterations=4},cse,dce'; the default is simplify
-    #[arg(short, long, value_name = "PASSES", conflicts_with_all = ["float", "max_rewrites", "only", "disable"])]
+    #[arg(short, long, value_name = "PASSES")]
     pipeline: Option<String>,
     /// A preset: 1 inlines functions, removes private ones that are no longer called, and simplifies; the default only
     /// simplifies

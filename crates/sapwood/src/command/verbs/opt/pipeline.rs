@@ -55,6 +55,7 @@ pub(super) fn create_passes(
         passes.push(Arc::new(pass));
         return Ok(passes);
     };
+    check_no_pass_options(args)?;
     let passes = toolkit
         .with_parser(|parser| parser.pattern_reader(&reader).rules(&args.rules).parse(pipeline))?;
     if !args.rules.is_empty() && !rules_used.get() {
@@ -63,6 +64,25 @@ pub(super) fn create_passes(
         ));
     }
     Ok(passes)
+}
+
+// Options of the default pass have no pass that they belong to if there is a pipeline.
+fn check_no_pass_options(args: &Args) -> Result<(), CliError> {
+    let value = |list: &[String]| Some(list.join("|")).filter(|_| !list.is_empty());
+    let given = [
+        ("float", args.float.map(|mode| mode.to_string())),
+        ("max-rewrites", args.max_rewrites.map(|most| most.to_string())),
+        ("only", value(&args.only)),
+        ("disable", value(&args.disable)),
+    ];
+    for (name, value) in given {
+        if let Some(value) = value {
+            return Err(CliError::new(format!(
+                "--{name} cannot be used with -p; expected it as an option of a pass, for example -p 'simplify{{{name}={value}}}'"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Creates a pass manager for passes, with the settings of the command line.
