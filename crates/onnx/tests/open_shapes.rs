@@ -229,6 +229,13 @@ fn cases() -> Vec<Case> {
             expected: "f32[?a, ?b, 4]",
             bindings: &[[1, 1], [2, 5]],
         },
+        Case {
+            inputs: vec![x()],
+            constants: vec![],
+            nodes: vec![node("ArgMax", &["x"], "y", vec![int("axis", 1), int("keepdims", 0)])],
+            expected: "i64[?a]",
+            bindings: &[[1, 1], [3, 2]],
+        },
     ];
     cases.extend([
         shape_case(

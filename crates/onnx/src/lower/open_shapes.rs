@@ -98,6 +98,15 @@ fn results(op: &str, cx: &Cx<'_>) -> Option<Vec<TensorType>> {
         | "ReduceL2" | "ReduceSumSquare" | "ReduceLogSum" | "ReduceLogSumExp" => {
             vec![tensor(reduced(cx, rank)?)]
         }
+        "ArgMax" | "ArgMin" if rank > 0 => {
+            let mut dims = dims;
+            let axis = cx.axis("axis", 0, rank);
+            match cx.flag("keepdims", true) {
+                true => *dims.get_mut(axis)? = Dim::Known(1),
+                false => drop(dims.remove(axis)),
+            }
+            vec![TensorType { dtype: DataType::I64, dims }]
+        }
         "Squeeze" | "Unsqueeze" => {
             // Only the number of the axes is known.
             let count = usize::try_from(cx.opt(1)?.dim(0).known()?).ok()?;

@@ -110,6 +110,11 @@ impl GraphWriter<'_> {
         }
         if let Some(node) = find(REDUCTIONS, op) {
             let axes = f.attr(inst, "axes").and_then(Attr::as_ints).unwrap_or_default().to_vec();
+            if axes.is_empty() {
+                // Without axes, a node would reduce all of them.
+                self.aliases.insert(result, self.name_of(f.operands(inst)[0]));
+                return Ok(Vec::new());
+            }
             let keep = f.attr(inst, "keepdims") == Some(&Attr::Bool(true));
             return Ok(vec![self.reduction(node, f.operands(inst)[0], &axes, keep, out)]);
         }
