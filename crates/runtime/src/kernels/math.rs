@@ -156,7 +156,7 @@ pub(crate) fn erf(x: f32) -> f32 {
     let a = x.abs();
     // From the split on, the complement is the power -16 of a polynomial: four squares and a division are cheaper than an exponential.
     let t = a.min(4.0) - 2.0;
-    let mut p = 1.404_898_1e-4;
+    let mut p = 1.404_898e-4;
     p = p * t + 1.082_123_6e-3;
     p = p * t + 5.853_466_6e-3;
     p = p * t + 2.864_064_7e-2;
