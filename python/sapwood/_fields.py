@@ -108,6 +108,14 @@ def field(
 
     ``compare=False``, or ``structural_eq="ignore"``, excludes the field from comparison and hash; ``structural_eq="def"`` makes it a field
     that binds variables. A field with ``init=False`` is not a parameter of the constructor, and has a default.
+
+    >>> from sapwood.structural import Object, field, py_class, structural_equal
+    >>> @py_class
+    ... class Load(Object):
+    ...     address: int
+    ...     comment: str = field(default="", compare=False)
+    >>> structural_equal(Load(1, "first"), Load(1, "second"))
+    True
     """
     if structural_eq not in (None, "def", "ignore"):
         raise InvalidValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Any
 
 __all__ = ["unsupported"]
 
@@ -45,16 +46,15 @@ _NAMED: dict[str, tuple[str, str]] = {
 _COMPARISONS = {"In": "`in`", "Is": "`is`", "IsNot": "`is not`", "NotIn": "`not in`"}
 _CONSTANTS = {"NoneType": "`None`", "bytes": "a bytes literal", "complex": "a complex number"}
 
-Found = tuple[ast.expr | ast.stmt, str, str]
+#: A node, its description, and how to write it instead.
+Found = tuple[Any, str, str]
 
 
 def unsupported(function: ast.stmt) -> Iterator[Found]:
     """Yields the nodes that the IR does not have, in the order of the source, with what each is and how to write it instead."""
     if isinstance(function, ast.FunctionDef):
         pending: list[ast.AST] = [*reversed(function.body)]
-        for default in (*function.args.defaults, *function.args.kw_defaults):
-            if default is not None:
-                yield default, "the default of a parameter", "pass the argument"
+        yield from _in_header(function)
     else:
         pending = [function]
     while pending:
@@ -67,9 +67,25 @@ def unsupported(function: ast.stmt) -> Iterator[Found]:
             # Lists and strings are arguments and attributes of `pi`.
             pending.extend(one for one in reversed([node.func, *node.args]) if not _is_data(one))
         elif not (isinstance(node, (ast.Expr, ast.AnnAssign)) and _is_data(getattr(node, "value", None))):
-            skipped = [getattr(node, "annotation", None), getattr(node, "slice", None)]
+            skipped = [getattr(node, "annotation", None), getattr(node, "slice", None), *(one for one in _targets(node) if isinstance(one, ast.List))]
             children = [one for one in ast.iter_child_nodes(node) if one not in skipped]
             pending.extend(reversed(children))
+
+
+def _in_header(function: ast.FunctionDef) -> Iterator[Found]:
+    arguments = function.args
+    for one in getattr(function, "type_params", ()):
+        yield one, "a type parameter", "a function has one type for each parameter"
+    for positional in arguments.posonlyargs:
+        yield positional, "a parameter before `/`", "leave out the `/`"
+    for several, stars in ((arguments.vararg, "*"), (arguments.kwarg, "**")):
+        if several is not None:
+            yield several, f"a parameter with `{stars}`", "write the parameters one by one"
+    for keyword in arguments.kwonlyargs:
+        yield keyword, "a parameter after `*`", "leave out the `*`; functions take their arguments in order"
+    for default in (*arguments.defaults, *arguments.kw_defaults):
+        if default is not None:
+            yield default, "the default of a parameter", "pass the argument"
 
 
 def _is_data(node: object) -> bool:
@@ -118,8 +134,11 @@ def _found(node: ast.AST) -> Found | None:
             return target, "an assignment to an element", "`pi.op.dynamic_update_slice` returns a changed tensor"
         if isinstance(target, ast.Attribute):
             return target, "an assignment to an attribute", ""
-        if isinstance(target, (ast.List, ast.Tuple)) and any(not isinstance(one, (ast.Name, ast.Starred)) for one in target.elts):
-            return target, "an assignment to nested targets", "unpack one tuple after the other"
+        if isinstance(target, (ast.List, ast.Tuple)):
+            if starred := next((one for one in target.elts if isinstance(one, ast.Starred)), None):
+                return (starred, *_NAMED["Starred"])
+            if any(not isinstance(one, ast.Name) for one in target.elts):
+                return target, "an assignment to nested targets", "unpack one tuple after the other"
     return None
 
 

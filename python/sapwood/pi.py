@@ -159,15 +159,23 @@ def _source(python: Callable[..., Any]) -> tuple[str, list[str], int]:
 def _read(python: Callable[..., Any], others: dict[str, Function]) -> ir.Function:
     filename, lines, first = _source(python)
     indent = len(lines[0]) - len(lines[0].lstrip())
-    # The lines before the function are empty, so that locations are those of the file.
-    text = "\n" * (first - 1) + "".join(lines)
+    tree = _tree(lines, indent)
     if not linecache.getlines(filename):
+        text = "\n" * (first - 1) + "".join(lines)
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    kept = list(lines)
+    above, below = _other_decorators(python, tree)
+    for decorator in below:
+        message = f"`@{ast.unparse(decorator)}` below `@pi.function` has no effect, because the function is read from its source"
+        raise _error_at(decorator, filename, first, lines, indent, message, "write it above `@pi.function`, or leave it out")
+    for decorator in above:
+        kept[decorator.lineno - 1 : decorator.end_lineno] = ["\n"] * ((decorator.end_lineno or decorator.lineno) - decorator.lineno + 1)
+    # The lines before the function are empty, so that locations are those of the file.
+    text = "\n" * (first - 1) + "".join(kept)
     signatures = [_renamed(other.function, called) for called, other in others.items()]
     try:
         program: ir.Program = _native.ir_parse_indented(text, filename, indent, signatures)
     except ParseError as error:
-        tree = _tree(lines, indent)
         errors = [_error_at(node, filename, first, lines, indent, f"{what} cannot be written in a function of the IR", help_) for node, what, help_ in unsupported(tree)] if tree else []
         if errors:
             raise ParseError("\n\n".join(one.message for one in errors), tuple(one.diagnostics[0] for one in errors)) from None
@@ -181,6 +189,23 @@ def _read(python: Callable[..., Any], others: dict[str, Function]) -> ir.Functio
     if len(functions) != 1:
         raise ParseError(f"expected one function at {filename}:{first}, found {len(functions)}")
     return functions[0]
+
+
+def _other_decorators(python: Callable[..., Any], tree: ast.stmt | None) -> tuple[list[ast.expr], list[ast.expr]]:
+    """Returns the decorators that are not of `pi`: those above `function`, which Python applies to its result, and those below it."""
+    decorators = tree.decorator_list if isinstance(tree, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+
+    def is_of_pi(decorator: ast.expr, meant: Any) -> bool:
+        text = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
+        root, *attributes = text.split(".")
+        found = python.__globals__.get(root)
+        for attribute in attributes:
+            found = getattr(found, attribute, None)
+        return found is meant or text == f"pi.{meant.__name__}"
+
+    own = next((at for at, one in enumerate(decorators) if is_of_pi(one, function)), 0)
+    others = [(at, one) for at, one in enumerate(decorators) if not is_of_pi(one, function) and not is_of_pi(one, name)]
+    return [one for at, one in others if at < own], [one for at, one in others if at >= own]
 
 
 def _renamed(node: ir.Function, name: str) -> ir.Function:
@@ -200,7 +225,7 @@ def _calls(python: Callable[..., Any]) -> Iterator[tuple[str, bool, ast.expr]]:
         return  # The reader of the IR reports it with its place.
     if isinstance(head, ast.FunctionDef) and head.name != python.__name__:
         raise ParseError(f"{filename}:{first} has the function {head.name} instead of {python.__name__}; the file has changed since it was imported")
-    for node in ast.walk(head):
+    for node in (one for stmt in getattr(head, "body", ()) for one in ast.walk(stmt)):
         match node:
             case ast.Call(func=ast.Name(id=name)):
                 yield name, False, node.func
@@ -275,12 +300,13 @@ def _error_at(node: ast.expr | ast.stmt, filename: str, first: int, lines: list[
     return ParseError(shown, (_native.Diagnostic("error", message, span, [], help_ or None),))
 
 
-def _only_inside(name: str, doc: str = "") -> Callable[..., NoReturn]:
-    def outside(*_args: Any, **_kwargs: Any) -> NoReturn:
-        raise RuntimeError(f"pi.{name} has a meaning only inside a function that @pi.function decorates")
+def _only_inside(stub: Callable[..., Any]) -> Any:
+    """Returns a function with the signature and documentation of a stub, for a name that only the reader knows. It cannot be called."""
 
-    outside.__name__ = outside.__qualname__ = name
-    outside.__doc__ = doc
+    @functools.wraps(stub)
+    def outside(*_args: Any, **_kwargs: Any) -> NoReturn:
+        raise RuntimeError(f"pi.{stub.__name__} has a meaning only inside a function that @pi.function decorates")
+
     return outside
 
 
@@ -293,23 +319,106 @@ class _Ops:
         return self
 
     def __call__(self, *_args: Any, **_kwargs: Any) -> NoReturn:
-        _only_inside("op")()
+        raise RuntimeError("pi.op has a meaning only inside a function that @pi.function decorates")
 
 
 op: Any = _Ops()
-cast: Any = _only_inside("cast", '``pi.cast(x, pi.FP32)``: the value as another data type; a tensor keeps its shape.')
-cond: Any = _only_inside("cond", '``pi.cond(condition)``: the condition of a loop of `while_`, its first statement.')
-global_: Any = _only_inside("global_", '``pi.global_("name")``: a function whose name is not a Python identifier.')
-neg: Any = _only_inside("neg", '``pi.neg(x)``: the negative of a constant, which ``-1`` would make a constant itself.')
-ops: Any = _only_inside("ops", '``with pi.ops():`` a block of assignments.')
-program: Any = _only_inside("program", '``pi.program("name")``: the name of a program, before its functions.')
-range: Any = _only_inside("range", '``for i, (s,) in pi.range(0, n, 1, init_values=[x]):`` a loop that carries values.')
-result: Any = _only_inside("result", '``pi.result(n)``: a value that the loop or conditional before it yields.')
-seq: Any = _only_inside("seq", '``with pi.seq():`` a block of statements.')
-typed: Any = _only_inside("typed", '``pi.typed(x, type)``: an expression whose type does not follow from its parts.')
-while_: Any = _only_inside("while_", '``for (s,) in pi.while_(init_values=[x]):`` a loop with a condition that carries values.')
-xor: Any = _only_inside("xor", '``pi.xor(a, b)``: true if exactly one of two truth values is.')
-yield_: Any = _only_inside("yield_", '``pi.yield_(x)``: the values that a body yields to its loop or conditional.')
+
+
+@_only_inside
+def cast(value: Any, type: Any) -> Any:  # noqa: A002
+    """Converts a value to a type. A tensor that is cast to a data type keeps its shape.
+
+    >>> from sapwood import ir
+    >>> ir.interpret(ir.parse("def f(x: pi.FP32) -> pi.INT64:\\n    return pi.cast(x, pi.INT64)\\n"), "f", 2.5)
+    (2,)
+    """
+
+
+@_only_inside
+def cond(condition: Any) -> Any:
+    """States the condition of a loop of `while_`, as the first statement of its body."""
+
+
+@_only_inside
+def global_(name: str) -> Any:
+    """Names a function whose name is not a Python identifier: ``pi.global_("my function")(x)``."""
+
+
+@_only_inside
+def neg(value: Any) -> Any:
+    """Negates a constant; ``-1`` is a constant itself."""
+
+
+@_only_inside
+def ops() -> Any:
+    """Begins a block of assignments: ``with pi.ops():``."""
+
+
+@_only_inside
+def program(name: str) -> Any:
+    """States the name of a program, before its functions."""
+
+
+@_only_inside
+def range(start: Any, stop: Any = None, step: Any = 1, *, init_values: Any = (), iter_types: Any = None, loop_type: Any = None) -> Any:
+    """Begins a loop over a range that carries values; `result` takes them afterwards.
+
+    >>> from sapwood import ir
+    >>> text = '''
+    ... def total(n: pi.INT64) -> pi.INT64:
+    ...     for i, (s,) in pi.range(n, init_values=[0]):
+    ...         pi.yield_(s + i)
+    ...     end: pi.INT64 = pi.result(0)
+    ...     return end
+    ... '''
+    >>> ir.interpret(ir.parse(text), "total", 5)
+    (10,)
+    """
+
+
+@_only_inside
+def result(index: int) -> Any:
+    """Takes a value that the loop or conditional above yields: ``y: pi.INT64 = pi.result(0)``. Each value is taken, in order."""
+
+
+@_only_inside
+def seq() -> Any:
+    """Begins a block of statements: ``with pi.seq():``."""
+
+
+@_only_inside
+def typed(value: Any, type: Any) -> Any:  # noqa: A002
+    """States the type of an expression that does not follow from its parts."""
+
+
+@_only_inside
+def while_(*, init_values: Any, iter_types: Any = None) -> Any:
+    """Begins a loop with a condition that carries values.
+
+    >>> from sapwood import ir
+    >>> text = '''
+    ... def log2(n: pi.INT64) -> pi.INT64:
+    ...     for (left, bits) in pi.while_(init_values=[n, 0]):
+    ...         pi.cond(left > 1)
+    ...         pi.yield_(left // 2, bits + 1)
+    ...     rest: pi.INT64 = pi.result(0)
+    ...     bits_out: pi.INT64 = pi.result(1)
+    ...     return bits_out
+    ... '''
+    >>> ir.interpret(ir.parse(text), "log2", 64)
+    (6,)
+    """
+
+
+@_only_inside
+def xor(left: Any, right: Any) -> Any:
+    """Returns true if exactly one of two truth values is true."""
+
+
+@_only_inside
+def yield_(*values: Any) -> Any:
+    """Gives the values of a body to its loop or conditional."""
 
 
 def name(_text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

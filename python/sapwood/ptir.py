@@ -117,7 +117,12 @@ class OpInfo(TypedDict):
 
 
 def parse(text: str, filename: str = "<text>", *, verify: bool = True) -> Program:
-    """Parses a program. Raises a ``ParseError`` with all diagnostics and their source lines."""
+    """Parses a program. Raises a ``ParseError`` with all diagnostics and their source lines.
+
+    >>> from sapwood import ptir
+    >>> ptir.parse("ptir 1 func @f(%x: f32[2]) -> f32[2] { %y = neg %x : f32[2] return %y }").num_instructions
+    2
+    """
     return _native.ptir_parse(text, filename, verify)
 
 
@@ -145,7 +150,13 @@ def _function_from_json(text: str, ops: list[tuple[str, str]] | None = None) -> 
 
 
 def equal(left: Program | Function, right: Program | Function, *, ordered: bool = False) -> bool:
-    """Returns whether both are equal up to names and, unless ``ordered``, up to the order of independent instructions."""
+    """Returns whether both are equal up to names and, unless ``ordered``, up to the order of independent instructions.
+
+    >>> from sapwood import ptir
+    >>> text = "ptir 1 func @f(%x: f32[2]) -> f32[2] { %y = neg %x : f32[2] return %y }"
+    >>> ptir.equal(ptir.parse(text), ptir.parse(text.replace("%y", "%other")))
+    True
+    """
     return _native.ptir_equal(left, right, ordered)
 
 
@@ -165,10 +176,23 @@ def first_mismatch(
 def diff(
     left: Program | Function, right: Program | Function, *, ordered: bool = False
 ) -> list[Difference]:
-    """Returns all differences. Instructions that only moved or were renamed do not count."""
+    """Returns all differences. Instructions that only moved or were renamed do not count.
+
+    >>> from sapwood import ptir
+    >>> text = "ptir 1 func @f(%x: f32[2]) -> f32[2] { %y = neg %x : f32[2] return %y }"
+    >>> print(*ptir.diff(ptir.parse(text), ptir.parse(text.replace("neg", "abs"))))
+    ~ @f: op
+        - %y = neg %x : f32[2]
+        + %y = abs %x : f32[2]
+    """
     return [Difference(*row) for row in _native.ptir_diff(left, right, ordered)]
 
 
 def ops() -> list[OpInfo]:
-    """Returns the definitions of all ops, in the order of the reference."""
+    """Returns the definitions of all ops, in the order of the reference.
+
+    >>> from sapwood import ptir
+    >>> [one["name"] for one in ptir.ops()][:2]
+    ['constant', 'iota']
+    """
     return _native.ptir_ops()

@@ -228,12 +228,22 @@ def apply(
 
 
 def passes() -> list[PassInfo]:
-    """Returns the passes that may be used in pipelines."""
+    """Returns the passes that may be used in pipelines.
+
+    >>> from sapwood import rewrite
+    >>> {"canonicalize", "cse", "dce", "inline"} <= {one["name"] for one in rewrite.passes()}
+    True
+    """
     return _native.rewrite_passes()
 
 
 def patterns() -> list[str]:
-    """Returns the names of the patterns of the package."""
+    """Returns the names of the patterns of the package.
+
+    >>> from sapwood import rewrite
+    >>> "neg_of_neg" in rewrite.patterns()
+    True
+    """
     return _native.rewrite_patterns()
 
 

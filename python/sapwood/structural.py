@@ -177,6 +177,14 @@ def py_class(
     ``structural_eq`` is the node kind, which decides how nodes are compared: ``"tree"`` (the default), ``"const-tree"``, ``"dag"``,
     ``"var"``, ``"singleton"``, or ``None`` for nodes that cannot be compared. Variables bound by the def fields of a ``scope`` are
     visible only inside the node. ``key`` is the name of the type in hashes and files; the default is the module and name of the class.
+
+    >>> from sapwood.structural import Object, py_class, structural_equal
+    >>> @py_class
+    ... class Point(Object):
+    ...     x: int
+    ...     y: int = 0
+    >>> Point(1), structural_equal(Point(1), Point(1, 0))
+    (Point(x=1, y=0), True)
     """
     if isinstance(cls_or_key, str):
         key = cls_or_key
@@ -577,7 +585,14 @@ def diff(
     *,
     limit: int = 100,
 ) -> list[Mismatch]:
-    """Returns at most ``limit`` mismatches, none of them below another."""
+    """Returns at most ``limit`` mismatches, none of them below another.
+
+    >>> from sapwood.structural import diff
+    >>> for mismatch in diff([1, 2, 3], [1, 5, 7]):
+    ...     print(mismatch.lhs, *mismatch.values)
+    <root>[1] 2 5
+    <root>[2] 3 7
+    """
     found = _native.mismatches(lhs, rhs, map_free_vars, skip_tensor_content, limit)
     return [
         Mismatch(AccessPath(left), AccessPath(right), reason, message, (left_value, right_value))
@@ -588,7 +603,14 @@ def diff(
 def get_first_structural_mismatch(
     lhs: Any, rhs: Any, map_free_vars: bool = False, skip_tensor_content: bool = False
 ) -> Mismatch | None:
-    """Returns the first mismatch of two values, or `None` if they are equal."""
+    """Returns the first mismatch of two values, or `None` if they are equal.
+
+    >>> from sapwood.structural import get_first_structural_mismatch
+    >>> print(get_first_structural_mismatch({"a": [1]}, {"a": [2]}))
+    their values differ
+      left  <root>["a"][0]: 1
+      right <root>["a"][0]: 2
+    """
     found = diff(lhs, rhs, map_free_vars, skip_tensor_content, limit=1)
     return found[0] if found else None
 
@@ -596,14 +618,30 @@ def get_first_structural_mismatch(
 def assert_structural_equal(
     lhs: Any, rhs: Any, map_free_vars: bool = False, skip_tensor_content: bool = False
 ) -> None:
-    """Raises `NotEqualError`, an `AssertionError` with the first mismatch, if two values differ."""
+    """Raises `NotEqualError`, an `AssertionError` with the first mismatch, if two values differ.
+
+    >>> from sapwood.structural import assert_structural_equal
+    >>> assert_structural_equal({"a": 1, "b": 2}, {"b": 2, "a": 1})
+    """
     mismatch = get_first_structural_mismatch(lhs, rhs, map_free_vars, skip_tensor_content)
     if mismatch is not None:
         raise NotEqualError(f"not structurally equal: {mismatch}")
 
 
 def check_hooks(lhs: Any, rhs: Any) -> str | None:
-    """Describes two nodes that a hook compares as equal but hashes differently; returns `None` if there are no such nodes."""
+    """Describes two nodes that a hook compares as equal but hashes differently; returns `None` if there are no such nodes.
+
+    >>> from sapwood.structural import Object, check_hooks, py_class
+    >>> @py_class
+    ... class Parity(Object):
+    ...     value: int
+    ...     def __s_equal__(self, other, eq_cb):
+    ...         return eq_cb(self.value % 2, other.value % 2, False, "value")
+    ...     def __s_hash__(self, init_hash, hash_cb):
+    ...         return hash_cb(self.value % 2, init_hash, False)
+    >>> print(check_hooks(Parity(1), Parity(3)))
+    None
+    """
     return _native.hook_disagreement(lhs, rhs)
 
 
@@ -612,17 +650,38 @@ def check_hooks(lhs: Any, rhs: Any) -> str | None:
 
 
 def substitute(value: _T, replacements: Mapping[Any, Any]) -> _T:
-    """Replaces free variables by values, all at once and without capture."""
+    """Replaces free variables by values, all at once and without capture.
+
+    >>> from sapwood.structural import Object, field, py_class, substitute
+    >>> @py_class(structural_eq="var")
+    ... class Name(Object):
+    ...     name: str = field(structural_eq="ignore")
+    >>> x = Name("x")
+    >>> substitute([x, 1], {x: 5})
+    Seq([5, 1])
+    """
     return typing.cast("_T", _native.replace_variables(value, dict(replacements)))
 
 
 def free_variables(value: Any) -> list[Any]:
-    """Returns the free variables in the order of their first occurrence."""
+    """Returns the free variables in the order of their first occurrence.
+
+    >>> from sapwood import DataType, ir
+    >>> from sapwood.structural import free_variables
+    >>> x, y = (ir.Var(name, ir.ScalarType(DataType.INT64)) for name in "xy")
+    >>> [one.name for one in free_variables(y * (x + y))]
+    ['y', 'x']
+    """
     return _native.variables_of(value)
 
 
 def to_json(value: Any) -> str:
-    """Returns the JSON graph form of a value, which is flat and contains shared nodes once."""
+    """Returns the JSON graph form of a value, which is flat and contains shared nodes once.
+
+    >>> from sapwood.structural import from_json, to_json
+    >>> from_json(to_json([1, {"a": 2.5}]))
+    Seq([1, {"a": 2.5}])
+    """
     return _native.graph_to_json(value)[0]
 
 

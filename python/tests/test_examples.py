@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import inspect
 import runpy
 from pathlib import Path
 
@@ -52,9 +53,33 @@ def test_the_readme_script_prints_its_comments(
 
 @pytest.mark.parametrize(
     "module",
-    [sapwood.structural, sapwood._visit, sapwood._op, sapwood.ir, sapwood.ir._builder, sapwood.pi, sapwood.ptir, sapwood.rewrite],
+    [sapwood.structural, sapwood._fields, sapwood._visit, sapwood._op, sapwood.ir, sapwood.ir._builder, sapwood.pi, sapwood.ptir, sapwood.rewrite],
     ids=lambda module: module.__name__,
 )
 def test_doctests(module: object) -> None:
     results = doctest.testmod(module)  # type: ignore[arg-type]
     assert results.attempted and not results.failed
+
+
+NATIVE = ["structural_equal", "structural_hash", "StructuralKey", "Seq", "Map", "Set"]
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_doctests_of_native_names(name: str) -> None:
+    text = getattr(sapwood.structural, name).__doc__
+    example = doctest.DocTestParser().get_doctest(text, {}, name, name, 0)
+    results = doctest.DocTestRunner().run(example)
+    assert results.attempted and not results.failed
+
+
+def test_functions_have_examples() -> None:
+    """Each function of the front end and of user-defined nodes has an example, which the tests above run."""
+    for module in (sapwood.ir, sapwood.structural):
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.isfunction(value) and (module, name) not in ELSEWHERE:
+                assert ">>> " in (value.__doc__ or ""), f"{module.__name__}.{name}"
+
+
+#: Functions that the example of another one calls.
+ELSEWHERE = {(sapwood.ir, "from_json"), (sapwood.structural, "from_json"), (sapwood.structural, "stop")}

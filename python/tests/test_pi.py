@@ -370,7 +370,7 @@ UNSUPPORTED = [
     ("starred argument", "y = square(*x)", "found `*`"),
     ("keyword argument", "y = square(x=x)", "found `=`"),
     ("starred assignment", "y, *z = x, x", "found `*`"),
-    ("nested targets", "(y, z) = x, x", "found `=`"),
+    ("nested targets", "y, (z, w) = x, (x, x)", "found `(`"),
     ("chained assignment", "y = z = x", "found `=`"),
     ("subscript assignment", "x[0] = 1", "which is not a tuple"),
     ("attribute assignment", "x.y = 1", "unknown attribute `.y`"),
@@ -460,6 +460,7 @@ NAMED = {
     "starred assignment": "an unpacking with `*`",
     "keyword argument": "an argument by name",
     "double-starred argument": "an argument by name",
+    "nested targets": "an assignment to nested targets",
     "chained assignment": "an assignment to several targets",
     "subscript assignment": "an assignment to an element",
     "attribute assignment": "an assignment to an attribute",
@@ -540,7 +541,7 @@ def test_each_construct_of_the_grammar_has_a_case() -> None:
 
 
 #: Bodies that are read, for constructs that the functions above do not have.
-SUPPORTED = ["pass", "y = x >> 1", "y = x ^ 1", "y = x != 1", "y = x >= 1", "y = x <= 1 or x > 2", "y = not x", "y = (z := x) + z", "y = x[0]"]
+SUPPORTED = ["pass", "y = x >> 1", "y = x ^ 1", "y = x != 1", "y = x >= 1", "y = x <= 1 or x > 2", "y = not x", "y = (z := x) + z", "y = x[0]", "[y, z] = x, x"]
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
+import linecache
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
 import pytest
+import sapwood
 from sapwood import ir, pi
-from sapwood.errors import InvalidValueError, ParseError, VerifyError
+from sapwood.errors import InvalidValueError, ParseError, RunError, VerifyError
 
 
 @pi.function
@@ -106,3 +115,149 @@ def test_names_of_attributes() -> None:
     for name in ("not id", "if", ""):
         with pytest.raises(InvalidValueError, match="is not the name of an attribute"):
             ir.Op("my.f", {name: 1})
+
+
+seen: list[object] = []
+
+
+def register(function: pi.Function, *more: object) -> pi.Function:
+    seen.extend((function, *more))
+    return function
+
+
+def with_options(*options: object) -> Callable[[pi.Function], pi.Function]:
+    return lambda function: register(function, *options)
+
+
+def plain(function: Callable[..., object]) -> Callable[..., object]:
+    @functools.wraps(function)
+    def wrapped(*args: object) -> object:
+        return function(*args)
+
+    return wrapped
+
+
+def test_python_applies_the_decorators_above() -> None:
+    seen.clear()
+
+    @register
+    @with_options(
+        [half(4)],
+        lambda x: x + 1,
+    )
+    @pi.name("other name")
+    @pi.function
+    def decorated(x: pi.INT64) -> pi.INT64:
+        return half(x) + 1
+
+    assert seen[0] is decorated and seen[1] == [2] and seen[-1] is decorated
+    assert decorated.function.name == "other name"
+    span = decorated.function.span
+    assert linecache.getline(__file__, span.begin_line).strip() == "def decorated(x: pi.INT64) -> pi.INT64:"
+
+
+def test_a_decorator_below_has_no_effect() -> None:
+    with pytest.raises(ParseError, match="`@plain` below `@pi.function` has no effect") as caught:
+
+        @pi.function
+        @plain
+        def decorated(x: pi.INT64) -> pi.INT64:
+            return x
+
+    span = caught.value.span
+    assert span is not None and linecache.getline(__file__, span.begin_line).strip() == "@plain"
+    assert "write it above `@pi.function`" in str(caught.value)
+
+
+HEADERS = [
+    ("x: pi.INT64, /", "a parameter before `/`", "x: pi.INT64"),
+    ("*x", "a parameter with `*`", "x"),
+    ("**x", "a parameter with `**`", "x"),
+    ("*, x: pi.INT64", "a parameter after `*`", "x: pi.INT64"),
+    ("x: pi.INT64 = 3", "the default of a parameter", "3"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "what", "shown"), HEADERS, ids=[what for _, what, _ in HEADERS])
+def test_parameters_that_the_ir_does_not_have(
+    parameters: str, what: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "odd_header", raising=False)
+    line = f"def f({parameters}) -> pi.INT64: return x"
+    (tmp_path / "odd_header.py").write_text(f"from sapwood import pi\n{line}\n")
+    importlib.invalidate_caches()
+    module = importlib.import_module("odd_header")
+    with pytest.raises(ParseError) as caught:
+        pi.function(module.f)
+    assert str(caught.value).startswith(f"error: {what} cannot be written in a function of the IR\n")
+    assert len(caught.value.diagnostics) == 1
+    span = caught.value.span
+    assert span is not None and line[span.begin_column - 1 : span.end_column - 1] == shown
+
+
+def test_a_header_in_one_line_has_one_error() -> None:
+    with pytest.raises(ParseError) as caught:
+        ir.parse("def f(*x): return x\n\ndef g(x: pi.INT64): return\n")
+    assert [one.message for one in caught.value.diagnostics] == ["expected the name of a parameter, found `*`"]
+
+
+def test_types_of_python_are_not_those_of_the_ir() -> None:
+    for name, meant in (("int", "pi.INT64"), ("float", "pi.FP32"), ("bool", "pi.BOOL")):
+        with pytest.raises(ParseError, match=f"unknown name `{name}`") as caught:
+            ir.parse(f"def f(x: {name}):\n    return\n")
+        assert meant in (caught.value.diagnostics[0].help or "")
+
+
+def test_results_without_types_have_a_help() -> None:
+    program = ir.parse("def f(x: pi.INT64, y: pi.FP32):\n    if x > 0:\n        return x, y\n    return x\n")
+    helps = [one.help for one in ir.problems(program)]
+    assert helps == [
+        "state the types of the results in the header: `-> (pi.INT64, pi.FP32):`",
+        "state the types of the results in the header: `-> pi.INT64:`",
+    ]
+
+
+def test_a_loop_with_too_few_results_has_a_help() -> None:
+    text = "def f(n: pi.INT64) -> pi.INT64:\n    for _, (a, b) in pi.range(0, n, 1, init_values=[0, 1]):\n        pi.yield_(b, a + b)\n    r: pi.INT64 = pi.result(0)\n    return r\n"
+    (problem,) = ir.problems(ir.parse(text))
+    assert problem.message == "the loop has 2 iteration arguments and 1 result"
+    assert problem.help == "take each result after the loop: `x = pi.result(0)`, `y = pi.result(1)`, …"
+
+
+def test_targets_in_brackets() -> None:
+    def body(line: str) -> ir.Program:
+        return ir.parse(f"def f(t: pi.TupleType([pi.INT64, pi.INT64])) -> pi.INT64:\n    {line}\n    return a - b\n")
+
+    expected = body("a, b = t")
+    for line in ("(a, b) = t", "[a, b] = t", "(a, b,) = t", "( a ,\n      b ) = t", "(a, b)=t"):
+        assert ir.structural_equal(body(line), expected), line
+    assert ir.interpret(body("(a, b) = (t[1], t[0])"), "f", (5, 3)) == (-2,)
+    # Comparisons and expressions that begin in the same way stay what they are.
+    text = "def f(a: pi.INT64, b: pi.INT64):\n    (a) == b\n    (a, b)\n"
+    assert str(ir.parse(text)).splitlines()[1:] == ["    a == b", "    (a, b)"]
+    with pytest.raises(ParseError, match="expected `\\)` after the variables|unknown name"):
+        body("(a, b = t")
+
+
+def test_the_stated_type_of_a_call_is_checked() -> None:
+    def program(op: str, ty: str) -> ir.Program:
+        return ir.parse(f"def f(x: pi.TensorType(pi.FP32, [2])) -> {ty}:\n    return pi.typed(pi.op.{op}(x), {ty})\n")
+
+    for ty in ("pi.TensorType(pi.FP32, [3])", "pi.TensorType(pi.FP16, [2])", "pi.FP32", "pi.TupleType([pi.FP32])"):
+        with pytest.raises(VerifyError, match="`exp` returns pi.TensorType.* but the call has the type"):
+            ir.verify(program("exp", ty))
+        for op in ("exp", "pi_tests.same"):
+            with pytest.raises(RunError, match=r"returns a tensor of FP32 \[2\], but the call has the type"):
+                ir.interpret(program(op, ty), "f", np.float32([1, 2]))
+            with pytest.raises(VerifyError, match="but the call has the type"):
+                ir.lower(program(op, ty))
+    text = "def f(n: pi.INT64, x: pi.TensorType(pi.FP32, [n])) -> pi.TensorType(pi.FP32, [n + 1]):\n"
+    text += "    return pi.typed(pi.op.pi_tests.same(x), pi.TensorType(pi.FP32, [n + 1]))\n"
+    with pytest.raises(RunError, match="the call has the type"):
+        ir.interpret(ir.parse(text), "f", 2, np.float32([1, 2]))
+
+
+@sapwood.op("pi_tests.same")
+def same(x: np.ndarray) -> np.ndarray:
+    return x

@@ -80,13 +80,7 @@ def test_annotated_fields_of_the_ir_are_the_native_ones() -> None:
     for file in ("_expr.py", "_stmt.py"):
         tree = ast.parse((PACKAGE / "ir" / file).read_text(encoding="utf-8"))
         for cls in (node for node in tree.body if isinstance(node, ast.ClassDef)):
-            names = {
-                line.target.id
-                for block in cls.body
-                if isinstance(block, ast.If)
-                for line in block.body
-                if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name)
-            }
+            names = {line.target.id for line in cls.body if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name)}
             for base in cls.bases:
                 names |= declared.get(getattr(base, "id", ""), set())
             declared[cls.name] = names

@@ -392,6 +392,16 @@ def test_wrong_field_options(options: dict[str, Any], message: str) -> None:
         field(**options)
 
 
+def test_types_of_fields_of_ir_nodes_are_readable() -> None:
+    types = {one.name: one.type for one in fields(ir.ForStmt)}
+    assert types["loop_var"] is ir.Var and types["stop"] is ir.Expr and types["iter_args"] == tuple[ir.IterArg, ...]
+    assert {one.name: one.type for one in fields(ir.ScalarType)} == {"span": ir.Span, "dtype": DataType}
+    # These are derived from other fields.
+    derived = {"init_values", "functions"}
+    for cls in ir._stmt.NODES:
+        assert {one.name for one in fields(cls) if one.type is Any} <= derived, cls
+
+
 def test_roles_of_ir_nodes_are_readable() -> None:
     roles = {one.name: one.role for one in fields(ir.Function)}
     assert roles["params"] == "def" and roles["span"] == "ignore" and roles["body"] == "usual"
@@ -480,6 +490,15 @@ def test_structural_keys() -> None:
     nodes = Map({Pair(Leaf(1), 2): "found"})
     assert nodes[Pair(Leaf(1), 2)] == "found" and Pair(Leaf(2), 2) not in nodes
     assert pickle.loads(pickle.dumps(key)) == key
+    # With a wrapper they are the same keys, in a field as well.
+    wrapped = Map({key: 1, StructuralKey({"x": [1, 2]}): 2, 3: 3})
+    assert len(wrapped) == 3 and wrapped[key] == wrapped[Pair(Leaf(1), 2)] == 1 and wrapped[{"x": [1, 2]}] == 2
+    assert StructuralKey([1]) not in wrapped and wrapped.get(StructuralKey(3)) == 3
+    again = Map({3: 3, StructuralKey({"x": [1, 2]}): 2, Pair(Leaf(1), 2): 1})
+    assert structural_equal(wrapped, again) and structural_equal(list(again.keys()), [3, {"x": [1, 2]}, Pair(Leaf(1), 2)])
+    assert Pair({key: 1}, 0).left[key] == 1
+    with pytest.raises(InvalidValueError, match="cannot be a key of a Map"):
+        Map({StructuralKey(1, skip_tensor_content=True): 1})
 
 
 def test_tensor_content_policy_of_keys() -> None:
@@ -511,6 +530,15 @@ def test_sequences_are_complete() -> None:
     with pytest.raises(ValueError):
         seq.index(2, 2, 3)
     assert list(reversed(seq)) == [2, 3, 2, 1] and 3 in seq and len(seq) == 4
+    leaf = Leaf(1)
+    joined = Seq([leaf]) + [2] + (3,) + Seq()
+    assert isinstance(joined, Seq) and joined == Seq([leaf, 2, 3]) and joined[0].same_as(leaf)
+    assert [0] + seq == Seq([0, 1, 2, 3, 2]) and isinstance((0,) + seq, Seq)
+    for other in (1, "ab", {1}, {1: 1}, None):
+        with pytest.raises(TypeError, match="unsupported operand|can only concatenate|must be str"):
+            seq + other
+        with pytest.raises(TypeError, match="unsupported operand|can only concatenate"):
+            other + seq
     missing = set(dir(collections.abc.Sequence)) - set(dir(Seq)) - {"__abstractmethods__", "_abc_impl", "__class_getitem__"}
     assert {name for name in missing if not name.startswith("_abc")} <= {"__slots__", "__module__", "__dict__", "__weakref__"}
 

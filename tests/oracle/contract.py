@@ -7,8 +7,8 @@ JAX, which must agree (exactly for integers, within rounding for floats), so tha
 import itertools
 
 import jax
+import mpmath
 import numpy as np
-import scipy.linalg
 
 from elementwise import convert, without_warnings
 from shapes import ints, padded
@@ -243,6 +243,42 @@ def bool_text(b):
     return "true" if b else "false"
 
 
+def exact(array):
+    """Returns the elements as numbers of mpmath. Sums by LAPACK end in other bits on other processors."""
+    return np.vectorize(mpmath.mpmathify, otypes=[object])(array)
+
+
+def rounded(array, d):
+    wide = np.complex128 if is_complex(d) else np.float64
+    return array.astype(wide).astype(NUMPY[d])
+
+
+def solve_triangular(a, b, how, lower, unit):
+    """Solves op(a) x = b by substitution, from the equation with one unknown on."""
+    if how in ("transpose", "adjoint"):
+        a, lower = a.T, not lower
+    if how in ("conjugate", "adjoint"):
+        a = np.conjugate(a)
+    x = np.empty(b.shape, object)
+    n = len(a)
+    for i in range(n) if lower else reversed(range(n)):
+        known = range(i) if lower else range(i + 1, n)
+        rest = b[i] - sum((a[i, j] * x[j] for j in known), 0 * b[i])
+        x[i] = rest if unit else rest / a[i, i]
+    return x
+
+
+def cholesky_factor(a):
+    """Returns the lower factor, column by column."""
+    n = len(a)
+    out = np.full(a.shape, mpmath.mpf(0), object)
+    for j in range(n):
+        for i in range(j, n):
+            rest = a[i, j] - sum(out[i, k] * mpmath.conj(out[j, k]) for k in range(j))
+            out[i, j] = mpmath.sqrt(mpmath.re(rest)) if i == j else rest / out[j, j]
+    return out
+
+
 @op("triangular_solve", golden=6, weight=4)
 def triangular_solve(draw):
     d = draw.dtype(SOLVE)
@@ -255,20 +291,16 @@ def triangular_solve(draw):
     b = np.asarray(draw.tensor(d, batch + ((n, m) if left else (m, n)), special=False, low=-2, high=2))
     a = a.astype(NUMPY[d])
     want = np.zeros(b.shape, NUMPY[d])
-    code = {"none": 0, "transpose": 1, "adjoint": 2}[how]
     for i in np.ndindex(batch):
-        wide = np.complex128 if is_complex(d) else np.float64
         if b[i].size == 0:
             continue
-        u, v = a[i].astype(wide), b[i].astype(wide)
+        u, v = exact(a[i]), exact(b[i])
         if left:
-            want[i] = scipy.linalg.solve_triangular(u, v, trans=code, lower=lower, unit_diagonal=unit)
+            want[i] = rounded(solve_triangular(u, v, how, lower, unit), d)
         else:
             # x op(a) = b is op(a)^T x^T = b^T.
-            if code == 2:
-                u = u.conj()
-            trans = 1 if code == 0 else 0
-            want[i] = scipy.linalg.solve_triangular(u, v.T, trans=trans, lower=lower, unit_diagonal=unit).T
+            turned = {"none": "transpose", "transpose": "none", "adjoint": "conjugate"}[how]
+            want[i] = rounded(solve_triangular(u, v.T, turned, lower, unit).T, d)
     # The other triangle is not read, so it is NaN.
     hide = np.triu(np.ones((n, n), bool), 1) if lower else np.tril(np.ones((n, n), bool), -1)
     a = np.where(hide, NUMPY[d](np.nan), a).astype(NUMPY[d])
@@ -285,11 +317,12 @@ def cholesky(draw):
     lower = draw.chance(0.5)
     wide = np.complex128 if is_complex(d) else np.float64
     x = np.asarray(draw.tensor(d, batch + (n, n), special=False, low=-1, high=1)).astype(wide)
-    a = (x @ x.conj().swapaxes(-1, -2) + np.eye(n)).astype(NUMPY[d])
+    # Products and sums apart: BLAS has other bits on other processors.
+    a = ((x[..., :, None, :] * x.conj()[..., None, :, :]).sum(-1) + np.eye(n)).astype(NUMPY[d])
     want = np.zeros(a.shape, NUMPY[d])
     for i in np.ndindex(batch):
         if n:
-            want[i] = np.linalg.cholesky(a[i].astype(wide))
+            want[i] = rounded(cholesky_factor(exact(a[i])), d)
     if n > 1 and draw.chance(0.25) if not draw.golden else draw.turn == 4:
         # A bad pivot: NaN from this column on.
         j = draw.int(0, n - 1)

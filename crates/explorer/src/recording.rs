@@ -235,7 +235,9 @@ impl PassRow {
             verify: microseconds(report.verify_time),
             changed: report.changed,
             counters: report.counters.clone(),
-            patterns: patterns.map(|p| (p.name.clone(), p.tried, p.matched, p.applied)).collect(),
+            patterns: patterns
+                .map(|p| (p.name.to_owned(), p.tried, p.matched, p.applied))
+                .collect(),
             warnings: report.warnings.clone(),
             ..Self::default()
         }

@@ -147,7 +147,7 @@ impl BlockBuilder {
     pub fn unary(&self, op: UnaryOp, operand: &ExprRef) -> ExprRef {
         let ty = match op {
             UnaryOp::Not => predicate_type(&[operand]),
-            _ => operand.ty().clone(),
+            _ => Type::inferred(operand.ty()),
         };
         Expr::unary(op, operand, ty, caller_span())
     }

@@ -61,7 +61,7 @@ fn extent_ties<'a>(function: &'a Function, args: &[Value]) -> Vec<ExtentTie<'a>>
         let mut worklist: Vec<(&TypeRef, &Value)> = vec![(param.ty(), arg)];
         while let Some((ty, value)) = worklist.pop() {
             match (&**ty, value) {
-                (Type::Tuple { types }, Value::Tuple(elements)) => {
+                (Type::Tuple { types, .. }, Value::Tuple(elements)) => {
                     worklist.extend(types.iter().zip(elements.iter()).rev());
                 }
                 (Type::Tensor { shape, .. }, Value::Tensor(t)) => {

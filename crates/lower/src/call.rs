@@ -4,9 +4,10 @@ use sapwood_ir::ops::{attr_dict, op_attrs};
 use sapwood_ir::{Callee, TypeRef};
 use sapwood_ptir::ops::{Call, CustomCall};
 use sapwood_ptir::{
-    Attr, AttrKind, Name, Op, OpDef, OpError, OpKey, OpParts, ResultTypes, ValueId, ValueType,
+    Attr, AttrKind, Name, Op, OpDef, OpError, OpKey, OpParts, Registry, ResultTypes, ValueId,
+    ValueType,
 };
-use sapwood_types::Span;
+use sapwood_types::{Span, did_you_mean};
 
 use crate::function::FunctionLowering;
 use crate::scope::LoweredValue;
@@ -67,7 +68,13 @@ impl FunctionLowering<'_> {
             return match self.signature.dims.convert(ty) {
                 Ok(ty) => self.lower_unregistered_op(callee, args, ty, span),
                 Err(message) => {
-                    let help = "no op of this name is registered, so the call must state its type";
+                    let help = match similar_op(&registry, name) {
+                        Some(op) => {
+                            format!("no op of this name is registered; did you mean `{op}`?")
+                        }
+                        None => "no op of this name is registered, so the call must state its type"
+                            .into(),
+                    };
                     self.report_with_help(span, format!("call of `{name}`: {message}"), help);
                     None
                 }
@@ -219,4 +226,16 @@ fn is_dialect_name(name: &str) -> bool {
             && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     };
     name.contains('.') && name.split('.').all(word)
+}
+
+/// Returns an op that can be called and has a similar name, or with a name that contains this one as a word: `reduce_sum` for `sum`.
+fn similar_op(registry: &Registry, name: &str) -> Option<&'static str> {
+    let is_callable = |def: &&OpDef| def.regions.is_empty() && !def.terminator;
+    let names = || registry.defs().filter(is_callable).map(|def| def.name);
+    let name = name.to_lowercase();
+    let contains = |op: &&str| op.split('_').any(|word| word == name);
+    names()
+        .find(|op| *op == name)
+        .or_else(|| names().find(contains))
+        .or_else(|| did_you_mean(&name, names()))
 }

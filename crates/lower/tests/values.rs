@@ -105,7 +105,7 @@ fn returns_in_loops_and_on_some_paths_compute_the_same() {
 fn any(ty: &TypeRef) -> ExprRef {
     let span = Span::unknown();
     match &**ty {
-        Type::Tuple { types } => Expr::make_tuple(types.iter().map(any), span),
+        Type::Tuple { types, .. } => Expr::make_tuple(types.iter().map(any), span),
         _ => Expr::cast(&Expr::dim(3), ty, span),
     }
 }

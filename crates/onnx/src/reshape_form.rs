@@ -49,6 +49,16 @@ pub(crate) fn reshape_form(from: &[Dim], to: &[Dim]) -> Option<ReshapeForm> {
     Some(ReshapeForm::SqueezeUnsqueeze(ones(from), ones(to)))
 }
 
+/// Returns the shape that `Expand` needs to get from dims to others, if it is constant: a one keeps the extent.
+pub(crate) fn expand_numbers(from: &[Dim], to: &[Dim]) -> Option<Vec<i64>> {
+    let extra = to.len().checked_sub(from.len())?;
+    let number = |(axis, dim): (usize, &Dim)| match dim.known() {
+        Some(n) => i64::try_from(n).ok(),
+        None => from.get(axis.checked_sub(extra)?)?.certainly_equal(*dim).then_some(1),
+    };
+    to.iter().enumerate().map(number).collect()
+}
+
 // Returns the shape as constants, if at most one entry is left to the runtime.
 fn constant_numbers(from: &[Dim], to: &[Dim]) -> Option<Vec<i64>> {
     let mut numbers = Vec::with_capacity(to.len());
@@ -113,5 +123,14 @@ mod tests {
         assert_eq!(form("a b c", "c b a"), None);
         assert_eq!(form("0 2", "2 0"), None);
         assert_eq!(form("a 0", "a 0 1"), Some(Numbers(vec![0, 0, 1])));
+    }
+
+    #[test]
+    fn expand_keeps_open_extents_by_ones() {
+        let numbers = |from, to| expand_numbers(&dims(from), &dims(to));
+        assert_eq!(numbers("a 1 b", "a 4 b"), Some(vec![1, 4, 1]));
+        assert_eq!(numbers("b", "3 b"), Some(vec![3, 1]));
+        assert_eq!(numbers("1 b", "a b"), None);
+        assert_eq!(numbers("a b", "a"), None);
     }
 }

@@ -86,6 +86,14 @@ const OTHERS: &[&str] = &[
   %r = erfc %x : f32[8]
   return %r
 }",
+    // Over no axes.
+    "func @f(%x: f32[2, 3]) -> (f32[2, 3], f32[2, 3], f32[]) {
+  %r = reduce_sum %x {axes = []} : f32[2, 3]
+  %e = exp %r : f32[2, 3]
+  %s = reduce_max %e {axes = [0, 1]} : f32[]
+  %t = reduce_prod %s {axes = []} : f32[]
+  return %r, %e, %t
+}",
 ];
 
 #[test]

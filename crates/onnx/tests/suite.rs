@@ -8,6 +8,7 @@ mod external;
 mod functions;
 mod hostile;
 mod lossless;
+mod open_shapes;
 mod own_ops;
 mod programs;
 mod properties;

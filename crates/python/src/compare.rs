@@ -80,6 +80,11 @@ fn is_small(node: NodeRef<'_>) -> bool {
 ///
 /// With `map_free_vars`, free variables correspond in the order of their first occurrence. With `skip_tensor_content`, only the data
 /// type and shape of tensors are compared. Never calls `__eq__`.
+///
+/// >>> from sapwood import DataType, ir, structural_equal
+/// >>> x, y = (ir.Var(name, ir.ScalarType(DataType.INT64)) for name in "xy")
+/// >>> structural_equal(x + 1, y + 1), structural_equal(x + 1, y + 1, map_free_vars=True)
+/// (False, True)
 #[pyfunction]
 #[pyo3(signature = (lhs, rhs, map_free_vars = false, skip_tensor_content = false))]
 fn structural_equal(
@@ -107,6 +112,10 @@ pub(crate) fn equal_with_options(
 /// Returns the 64-bit structural hash, which equal values share under the same flags. Never calls `__hash__`.
 ///
 /// Nodes of kind `"dag"` that are shared in other places are not equal, but have the same hash unless `hash_sharing` is set.
+///
+/// >>> from sapwood import structural_hash
+/// >>> structural_hash({"a": 1, "b": [2]}) == structural_hash({"b": (2,), "a": 1})
+/// True
 #[pyfunction]
 #[pyo3(signature = (value, map_free_vars = false, skip_tensor_content = false, *, hash_sharing = false))]
 fn structural_hash(
@@ -206,7 +215,23 @@ fn abridged(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(sapwood_structural::abridged(to_value(value)?.view()).to_string())
 }
 
+/// Returns the value of a `StructuralKey` that is a key of a `Map`, whose keys are compared by structure; none for other objects.
+pub(crate) fn value_of_structural_key(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
+    let Ok(key) = object.cast::<StructuralKey>() else { return Ok(None) };
+    let key = key.get();
+    if key.options != StructuralOptions::default() {
+        let message = "a StructuralKey with map_free_vars or skip_tensor_content cannot be a key of a Map, which compares all of its keys alike";
+        return Err(crate::errors::value_error(object.py(), message));
+    }
+    Ok(Some(key.value.clone()))
+}
+
 /// A dict key or set member that wraps a value: compared by structure, hashed once.
+///
+/// >>> from sapwood import StructuralKey
+/// >>> table = {StructuralKey([1, 2]): "found"}
+/// >>> table[StructuralKey((1, 2))]
+/// 'found'
 #[pyclass(frozen, module = "sapwood.structural")]
 struct StructuralKey {
     value: Value,

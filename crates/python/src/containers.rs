@@ -50,14 +50,28 @@ pub(crate) fn wrap(py: Python<'_>, any: AnyRef) -> PyResult<Bound<'_, PyAny>> {
 }
 
 /// An immutable sequence.
+///
+/// >>> from sapwood.structural import Seq
+/// >>> items = Seq([1, 2, 3])
+/// >>> items[1:], items.index(3)
+/// (Seq([2, 3]), 2)
 #[pyclass(frozen, extends = Node, sequence, name = "Seq", module = "sapwood.structural")]
 pub(crate) struct PySeq;
 
 /// An immutable map whose keys are compared by structure.
+///
+/// >>> from sapwood.structural import Map
+/// >>> table = Map({"a": 1, (1, 2): 2})
+/// >>> table["a"], table[[1, 2]], 3 in table
+/// (1, 2, False)
 #[pyclass(frozen, extends = Node, mapping, name = "Map", module = "sapwood.structural")]
 pub(crate) struct PyMap;
 
 /// An immutable set whose members are compared by structure.
+///
+/// >>> from sapwood.structural import Set
+/// >>> Set([1, 1, 2]) & Set([2, 3])
+/// Set({2})
 #[pyclass(frozen, extends = Node, name = "Set", module = "sapwood.structural")]
 pub(crate) struct PySet;
 
@@ -181,6 +195,22 @@ fn generic_alias<'py>(
     class.py().import("types")?.getattr("GenericAlias")?.call1((class, arguments))
 }
 
+/// Returns the sequence of the items of two sequences, or `NotImplemented` if a value is not a sequence.
+fn join<'py>(left: &Bound<'py, PyAny>, right: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = left.py();
+    let mut items: Vec<Value> = Vec::new();
+    for side in [left, right] {
+        let is_sequence = side.is_instance_of::<PySeq>()
+            || side.is_instance_of::<PyList>()
+            || side.is_instance_of::<PyTuple>();
+        let value = if is_sequence { to_value(side)? } else { Value::None };
+        let seq = value.as_node().and_then(|any| Seq::try_from(any.clone()).ok());
+        let Some(seq) = seq else { return Ok(py.NotImplemented().into_bound(py)) };
+        items.extend_from_slice(seq.as_slice());
+    }
+    wrap(py, Seq::new(items).into_any())
+}
+
 #[pymethods]
 impl PySeq {
     #[new]
@@ -248,6 +278,20 @@ impl PySeq {
         children(slf.py(), &slf.as_super().get().any)?.contains(value)
     }
 
+    fn __add__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        join(slf.as_any(), other)
+    }
+
+    fn __radd__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        join(other, slf.as_any())
+    }
+
     /// Returns the index of the first item that equals `value`, between `start` and `stop`.
     #[pyo3(signature = (value, start = 0, stop = None))]
     fn index(
@@ -295,7 +339,8 @@ impl PyMap {
         slf: &Bound<'py, Self>,
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let (map, key) = (to_map(slf)?, to_value(key)?);
+        let (map, wrapped) = (to_map(slf)?, compare::value_of_structural_key(key)?);
+        let key = wrapped.map_or_else(|| to_value(key), Ok)?;
         let found = map.get(&key).map_err(|error| compare::compare_error(slf.py(), error))?;
         found.map(|value| to_python(slf.py(), value.view())).transpose()
     }

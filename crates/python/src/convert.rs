@@ -291,8 +291,12 @@ impl<'py> ContainerCopier<'py> {
             let mut items = Vec::with_capacity(2 * entries.len());
             for entry in &entries {
                 let entry = entry.cast_into::<PyTuple>()?;
-                keys.push(entry.get_item(0)?);
-                items.extend([entry.get_item(0)?, entry.get_item(1)?]);
+                let mut key = entry.get_item(0)?;
+                if let Some(value) = compare::value_of_structural_key(&key)? {
+                    key = to_python(py, value.view())?;
+                }
+                keys.push(key.clone());
+                items.extend([key, entry.get_item(1)?]);
             }
             (PyTuple::new(py, items)?, PartialContainer::Map(Vec::new(), PyTuple::new(py, keys)?))
         } else if let Ok(list) = container.cast::<PyList>() {

@@ -61,6 +61,6 @@ fn apply_shipped(
     let done = py.detach(|| apply_patterns_and_fold_greedily(function, &set, &config));
     let stats =
         done.map_err(|error| errors::new_error(py, ErrorKind::Rewrite, error.to_string()))?;
-    let fired = stats.patterns.iter().map(|one| (one.name.clone(), one.applied as u64));
+    let fired = stats.patterns.iter().map(|one| (one.name.to_owned(), one.applied as u64));
     Ok((program.get().with_program(changed), fired.collect()))
 }

@@ -564,7 +564,7 @@ fn statistics_count_tried_matched_and_applied() {
     set.add(wrong_type);
     let (_, stats) = run(&body("%a = ceil %x\n%r = ceil %a"), set);
     let counts: Vec<_> =
-        stats.patterns.iter().map(|p| (&*p.name, p.tried, p.matched, p.applied)).collect();
+        stats.patterns.iter().map(|p| (p.name, p.tried, p.matched, p.applied)).collect();
     assert_eq!(counts, [("never", 2, 0, 0), ("wrong_type", 2, 2, 2)]);
     assert_eq!(stats.attempts, 4);
 }

@@ -182,7 +182,7 @@ fn pipelines_keep_programs_valid_on_instances_of_the_patterns() {
 
 // Counts how often each pattern fires over programs: each program in one float mode, every other one without folding. `fast`
 // is taken twice, since laws that hold only there would otherwise be tried on only a third of the programs.
-fn firings(programs: impl Iterator<Item = Program>, count: &mut BTreeMap<String, usize>) {
+fn firings(programs: impl Iterator<Item = Program>, count: &mut BTreeMap<&'static str, usize>) {
     let set = patterns();
     let modes = [FloatMode::Exact, FloatMode::Nsz, FloatMode::Fast, FloatMode::Fast];
     for (n, program) in programs.enumerate() {

@@ -425,14 +425,16 @@ fn slices_are_gathered_and_scattered() {
     let mut rng = Rng::new(21);
     for (n, inner, count) in [(5, 1, 3), (40, 8, 100), (3, 64, 1), (1000, 33, 700)] {
         let text = format!(
-            "ptir 1 func @f(%x: f32[{n}, {inner}], %i: i32[{count}, 1], %u: f32[{count}, {inner}]) -> (f32[{count}, {inner}], f32[{n}, {inner}], f32[{n}, {inner}]) {{
+            "ptir 1 func @f(%x: f32[{n}, {inner}], %i: i32[{count}, 1], %u: f32[{count}, {inner}]) -> (f32[{count}, {inner}], f32[{n}, {inner}], f32[{n}, {inner}], f32[{n}, {inner}]) {{
                %y = gather %x, %i {{offset_dims = [1], collapsed_dims = [0], start_index_map = [0], index_vector_dim = 1, slice_sizes = [1, {inner}]}} : f32[{count}, {inner}]
                %s = scatter %x, %i, %u {{update_window_dims = [1], inserted_window_dims = [0], scatter_dims = [0], index_vector_dim = 1}}
                  (%v: f32[], %w: f32[]) {{ %z = add %v, %w : f32[] yield %z }} : f32[{n}, {inner}]
                %c = neg %x : f32[{n}, {inner}]
                %t = scatter %c, %i, %u {{update_window_dims = [1], inserted_window_dims = [0], scatter_dims = [0], index_vector_dim = 1}}
                  (%v2: f32[], %w2: f32[]) {{ %z2 = add %v2, %w2 : f32[] yield %z2 }} : f32[{n}, {inner}]
-               return %y, %s, %t }}"
+               %r = scatter %x, %i, %u {{update_window_dims = [1], inserted_window_dims = [0], scatter_dims = [0], index_vector_dim = 1}}
+                 (%v3: f32[], %w3: f32[]) {{ yield %w3 }} : f32[{n}, {inner}]
+               return %y, %s, %t, %r }}"
         );
         for inside in [false, true] {
             let at = match inside {
@@ -453,10 +455,46 @@ fn slices_are_gathered_and_scattered() {
 }
 
 #[test]
+fn updates_replace_slices() {
+    let mut rng = Rng::new(23);
+    // As JAX writes a `dynamic_update_slice` of a batch: one index vector, and windows of all axes. Also rows of one element.
+    for ty in ["f32", "f64", "i32", "u32", "i64", "bool", "i8"] {
+        for (shape, size) in
+            [([3, 5, 4], [3, 1, 4]), ([3, 5, 4], [3, 2, 1]), ([2, 7, 1], [2, 1, 1])]
+        {
+            let (x, u) = (format!("{ty}{shape:?}"), format!("{ty}{size:?}"));
+            let text = format!(
+                "ptir 1 func @f(%p: f32{shape:?}, %q: f32{size:?}, %i: i32[2]) -> ({x}, {x}) {{
+                   %x = cast %p : {x}
+                   %u = cast %q : {u}
+                   %y = scatter %x, %i, %u {{update_window_dims = [0, 1, 2], scatter_dims = [1, 2], index_vector_dim = 0}}
+                     (%a: {ty}[], %b: {ty}[]) {{ yield %b }} : {x}
+                   %z = scatter %y, %i, %u {{update_window_dims = [0, 1, 2], scatter_dims = [1, 2], index_vector_dim = 0}}
+                     (%c: {ty}[], %d: {ty}[]) {{ yield %c }} : {x}
+                   return %y, %z }}"
+            );
+            for start in [[0, 0], [shape[1] - size[1], shape[2] - size[2]], [1, -1], [4, 4]] {
+                let start = Tensor::new::<i32>(DataType::I32, [2], start.to_vec()).into();
+                let inputs = [
+                    floats(&mut rng, &to_usize(shape), false),
+                    floats(&mut rng, &to_usize(size), false),
+                    start,
+                ];
+                agree(&text, &inputs, NumberTolerance::SAME);
+            }
+        }
+    }
+}
+
+fn to_usize(shape: [i32; 3]) -> [usize; 3] {
+    shape.map(|n| n as usize)
+}
+
+#[test]
 fn sorts_agree() {
     let mut rng = Rng::new(22);
     for (rows, columns, axis) in
-        [(1, 2, 1), (3, 7, 0), (5, 1000, 1), (700, 3, 0), (40, 193, 1), (3, 2500, 1)]
+        [(1, 2, 1), (3, 7, 0), (5, 1000, 1), (700, 3, 0), (40, 193, 1), (18, 1300, 1), (3, 2500, 1)]
     {
         for direction in ["lt", "gt", "le"] {
             for (ty, order) in [("f32", "total"), ("f32", "partial"), ("i32", "partial")] {

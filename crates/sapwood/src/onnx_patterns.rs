@@ -19,8 +19,8 @@ use sapwood_types::DataType;
 
 use slices::{slice_node_of_all, slice_node_of_slice_node};
 use transposes::{
-    binary_of_transpose_and_weights, node_of_transpose, reshape_of_unit_transpose,
-    transpose_of_reshape_of_transpose, unit_transpose_of_reshape,
+    binary_of_transpose_and_weights, node_of_transpose, reshape_of_transpose_of_reshape,
+    reshape_of_unit_transpose, transpose_of_reshape_of_transpose, unit_transpose_of_reshape,
 };
 
 /// Registers patterns: the name, the ops at which they are tried (by default those that the type of the root has), how many definitions away from these they read, the ops of which one must
@@ -64,6 +64,7 @@ pub(crate) static LIST: PatternList = PatternList {
         transpose_of_reshape_of_transpose hops 2 when any in ["reshape"],
         reshape_of_unit_transpose hops 1 when any in ["transpose"],
         unit_transpose_of_reshape hops 1 when any in ["reshape"],
+        reshape_of_transpose_of_reshape on ["reshape", "onnx.Reshape"] hops 2 when any in ["transpose"],
     },
 };
 

@@ -99,7 +99,11 @@ fn every_command_line_of_the_pages_runs() {
             let place = format!("{}:{}", listed.page.display(), listed.line);
             match run(folder.path(), command) {
                 Err(why) => problems.push(format!("{place}: `{command}`: {why}")),
-                Ok(printed) => match listed.output {
+                // Without output, the exit code is all that tells whether the command did what the page says.
+                Ok((Some(1), printed)) if listed.output.is_none() && !compares(command) => {
+                    problems.push(format!("{place}: `{command}` exits with 1:\n{printed}"));
+                }
+                Ok((_, printed)) => match listed.output {
                     Some(expected)
                         if !matches(&without_times(&expected), &without_times(&printed)) =>
                     {
@@ -254,8 +258,14 @@ fn named_blocks(page: &Path) -> Vec<(String, String)> {
     files
 }
 
-/// Runs a command and returns its messages and results.
-fn run(folder: &Path, command: &str) -> Result<String, String> {
+/// Returns whether exit code 1 of a command is an answer, for example that two programs differ.
+fn compares(command: &str) -> bool {
+    let verb = command.split_whitespace().nth(1);
+    verb.is_some_and(|verb| ["diff", "eq", "check-rules", "match"].contains(&verb))
+}
+
+/// Runs a command and returns its exit code, and its messages and results.
+fn run(folder: &Path, command: &str) -> Result<(Option<i32>, String), String> {
     let words: Vec<&str> = command.split_whitespace().map(|word| word.trim_matches('\'')).collect();
     let cargo_run = |words: &[&str]| {
         words.starts_with(&["cargo", "run"]) && words.windows(2).any(|w| w == ["-p", "sapwood"])
@@ -266,7 +276,10 @@ fn run(folder: &Path, command: &str) -> Result<String, String> {
             let dashes = words.iter().position(|word| *word == "--");
             &words[dashes.ok_or("there is no `--`")? + 1..]
         }
-        ["cat", name] => return fs::read_to_string(folder.join(name)).map_err(|e| e.to_string()),
+        ["cat", name] => {
+            let text = fs::read_to_string(folder.join(name)).map_err(|e| e.to_string())?;
+            return Ok((Some(0), text));
+        }
         ["ls", name] => {
             let mut names: Vec<String> = fs::read_dir(folder.join(name))
                 .map_err(|e| e.to_string())?
@@ -274,7 +287,7 @@ fn run(folder: &Path, command: &str) -> Result<String, String> {
                 .collect::<Result<_, _>>()
                 .map_err(|e| e.to_string())?;
             names.sort();
-            return Ok(names.concat());
+            return Ok((Some(0), names.concat()));
         }
         _ => {
             return Err(
@@ -290,7 +303,7 @@ fn run(folder: &Path, command: &str) -> Result<String, String> {
     let (messages, results) =
         (String::from_utf8_lossy(&done.stderr), String::from_utf8_lossy(&done.stdout));
     match done.status.code() {
-        Some(0 | 1) => Ok(format!("{messages}{results}")),
+        code @ Some(0 | 1) => Ok((code, format!("{messages}{results}"))),
         _ => Err(format!("{}\n{messages}", done.status)),
     }
 }

@@ -47,9 +47,11 @@ class IRNode(Node):
 
 
 class Type(IRNode):
-    """The type of a value. Types have no span, because they are shared."""
+    """The type of a value. A type that is written in a text has the span of its text; comparisons ignore it."""
 
     __slots__ = ()
+
+    span: Span
 
 
 class ScalarType(Type):
@@ -58,10 +60,11 @@ class ScalarType(Type):
     __slots__ = ()
     __match_args__ = ("dtype",)
 
-    if TYPE_CHECKING:
-        dtype: DataType
+    dtype: DataType
 
-        def __init__(self, dtype: DataType) -> None: ...
+    if TYPE_CHECKING:
+
+        def __init__(self, dtype: DataType, span: Span | None = None) -> None: ...
 
 
 class TensorType(Type):
@@ -70,14 +73,16 @@ class TensorType(Type):
     __slots__ = ()
     __match_args__ = ("dtype", "shape")
 
+    dtype: DataType
+    shape: tuple[Expr, ...]
+
     if TYPE_CHECKING:
-        dtype: DataType
-        shape: tuple[Expr, ...]
 
         def __init__(
             self,
             dtype: DataType | Sequence[Expr | int],
             shape: Sequence[Expr | int] | DataType,
+            span: Span | None = None,
         ) -> None: ...
 
 
@@ -87,10 +92,11 @@ class TupleType(Type):
     __slots__ = ()
     __match_args__ = ("types",)
 
-    if TYPE_CHECKING:
-        types: tuple[Type, ...]
+    types: tuple[Type, ...]
 
-        def __init__(self, types: Sequence[_TypeLike]) -> None: ...
+    if TYPE_CHECKING:
+
+        def __init__(self, types: Sequence[_TypeLike], span: Span | None = None) -> None: ...
 
 
 class FunctionType(Type):
@@ -99,21 +105,25 @@ class FunctionType(Type):
     __slots__ = ()
     __match_args__ = ("params", "results")
 
-    if TYPE_CHECKING:
-        params: tuple[Type, ...]
-        results: tuple[Type, ...]
+    params: tuple[Type, ...]
+    results: tuple[Type, ...]
 
-        def __init__(self, params: Sequence[_TypeLike], results: Sequence[_TypeLike]) -> None: ...
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, params: Sequence[_TypeLike], results: Sequence[_TypeLike], span: Span | None = None
+        ) -> None: ...
 
 
 class UnknownType(Type):
     """The type of a value whose type is not known."""
 
     __slots__ = ()
+    __match_args__ = ()
 
     if TYPE_CHECKING:
 
-        def __init__(self) -> None: ...
+        def __init__(self, span: Span | None = None) -> None: ...
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -125,9 +135,8 @@ class Expr(IRNode):
 
     __slots__ = ()
 
-    if TYPE_CHECKING:
-        span: Span
-        type: Type
+    span: Span
+    type: Type
 
     @property
     def dtype(self) -> DataType | None:
@@ -232,8 +241,9 @@ class Var(Expr):
     __slots__ = ()
     __match_args__ = ("name", "type")
 
+    name: str
+
     if TYPE_CHECKING:
-        name: str
 
         def __init__(self, name: str, type: _TypeLike, span: Span | None = None) -> None: ...
 
@@ -244,8 +254,9 @@ class IterArg(Var):
     __slots__ = ()
     __match_args__ = ("name", "type", "init_value")
 
+    init_value: Expr
+
     if TYPE_CHECKING:
-        init_value: Expr
 
         def __init__(
             self, name: str, type: _TypeLike, init_value: Expr, span: Span | None = None
@@ -263,8 +274,9 @@ class ConstInt(Expr):
     __slots__ = ()
     __match_args__ = ("value", "dtype")
 
+    value: int
+
     if TYPE_CHECKING:
-        value: int
 
         def __init__(self, value: int, dtype: DataType, span: Span | None = None) -> None: ...
 
@@ -275,8 +287,9 @@ class ConstFloat(Expr):
     __slots__ = ()
     __match_args__ = ("value", "dtype")
 
+    value: float
+
     if TYPE_CHECKING:
-        value: float
 
         def __init__(self, value: float, dtype: DataType, span: Span | None = None) -> None: ...
 
@@ -287,8 +300,9 @@ class ConstBool(Expr):
     __slots__ = ()
     __match_args__ = ("value",)
 
+    value: bool
+
     if TYPE_CHECKING:
-        value: bool
 
         def __init__(self, value: bool, span: Span | None = None) -> None: ...
 
@@ -299,9 +313,10 @@ class BinaryExpr(Expr):
     __slots__ = ()
     __match_args__ = ("left", "right")
 
+    left: Expr
+    right: Expr
+
     if TYPE_CHECKING:
-        left: Expr
-        right: Expr
 
         def __init__(
             self, left: Expr, right: Expr, dtype: _TypeLike = ..., span: Span | None = None
@@ -452,8 +467,9 @@ class UnaryExpr(Expr):
     __slots__ = ()
     __match_args__ = ("operand",)
 
+    operand: Expr
+
     if TYPE_CHECKING:
-        operand: Expr
 
         def __init__(
             self, operand: Expr, dtype: _TypeLike = ..., span: Span | None = None
@@ -499,10 +515,11 @@ class Op(IRNode):
     __slots__ = ()
     __match_args__ = ("name", "attrs")
 
+    span: Span
+    name: str
+    attrs: Map[str, Any] | None
+
     if TYPE_CHECKING:
-        span: Span
-        name: str
-        attrs: Map[str, Any] | None
 
         def __init__(
             self, name: str, attrs: Mapping[str, Any] | None = None, span: Span | None = None
@@ -529,9 +546,10 @@ class Call(Expr):
     __slots__ = ()
     __match_args__ = ("op", "args")
 
+    callee: Op
+    args: tuple[Expr, ...]
+
     if TYPE_CHECKING:
-        callee: Op
-        args: tuple[Expr, ...]
 
         def __init__(
             self,
@@ -553,9 +571,10 @@ class TupleGetItemExpr(Expr):
     __slots__ = ()
     __match_args__ = ("tuple", "index")
 
+    tuple: Expr
+    index: int
+
     if TYPE_CHECKING:
-        tuple: Expr
-        index: int
 
         def __init__(self, tuple: Expr, index: int, span: Span | None = None) -> None: ...
 
@@ -566,8 +585,9 @@ class MakeTuple(Expr):
     __slots__ = ()
     __match_args__ = ("elements",)
 
+    elements: tuple[Expr, ...]
+
     if TYPE_CHECKING:
-        elements: Sequence[Expr]
 
         def __init__(self, elements: Sequence[Expr], span: Span | None = None) -> None: ...
 

@@ -19,8 +19,7 @@ class Stmt(IRNode):
 
     __slots__ = ()
 
-    if TYPE_CHECKING:
-        span: Span
+    span: Span
 
 
 class AssignStmt(Stmt):
@@ -29,9 +28,10 @@ class AssignStmt(Stmt):
     __slots__ = ()
     __match_args__ = ("var", "value")
 
+    var: Var
+    value: Expr
+
     if TYPE_CHECKING:
-        var: Var
-        value: Expr
 
         def __init__(self, var: Var, value: Expr, span: Span | None = None) -> None: ...
 
@@ -42,11 +42,12 @@ class IfStmt(Stmt):
     __slots__ = ()
     __match_args__ = ("condition", "then_body", "else_body", "return_vars")
 
+    condition: Expr
+    then_body: Stmt
+    else_body: Stmt | None
+    return_vars: tuple[Var, ...]
+
     if TYPE_CHECKING:
-        condition: Expr
-        then_body: Stmt
-        else_body: Stmt | None
-        return_vars: tuple[Var, ...]
 
         def __init__(
             self,
@@ -64,14 +65,15 @@ class ForStmt(Stmt):
     __slots__ = ()
     __match_args__ = ("loop_var", "start", "stop", "step", "iter_args", "body", "return_vars")
 
+    loop_var: Var
+    start: Expr
+    stop: Expr
+    step: Expr
+    iter_args: tuple[IterArg, ...]
+    body: Stmt
+    return_vars: tuple[Var, ...]
+
     if TYPE_CHECKING:
-        loop_var: Var
-        start: Expr
-        stop: Expr
-        step: Expr
-        iter_args: tuple[IterArg, ...]
-        body: Stmt
-        return_vars: tuple[Var, ...]
 
         def __init__(
             self,
@@ -92,11 +94,12 @@ class WhileStmt(Stmt):
     __slots__ = ()
     __match_args__ = ("iter_args", "condition", "body", "return_vars")
 
+    iter_args: tuple[IterArg, ...]
+    condition: Expr
+    body: Stmt
+    return_vars: tuple[Var, ...]
+
     if TYPE_CHECKING:
-        iter_args: tuple[IterArg, ...]
-        condition: Expr
-        body: Stmt
-        return_vars: tuple[Var, ...]
 
         def __init__(
             self,
@@ -114,8 +117,9 @@ class YieldStmt(Stmt):
     __slots__ = ()
     __match_args__ = ("values",)
 
+    values: tuple[Expr, ...]
+
     if TYPE_CHECKING:
-        values: tuple[Expr, ...]
 
         def __init__(self, values: Sequence[Expr], span: Span | None = None) -> None: ...
 
@@ -126,8 +130,9 @@ class ReturnStmt(Stmt):
     __slots__ = ()
     __match_args__ = ("values",)
 
+    values: tuple[Expr, ...]
+
     if TYPE_CHECKING:
-        values: tuple[Expr, ...]
 
         def __init__(self, values: Sequence[Expr], span: Span | None = None) -> None: ...
 
@@ -138,8 +143,9 @@ class EvalStmt(Stmt):
     __slots__ = ()
     __match_args__ = ("expr",)
 
+    expr: Expr
+
     if TYPE_CHECKING:
-        expr: Expr
 
         def __init__(self, expr: Expr, span: Span | None = None) -> None: ...
 
@@ -150,8 +156,9 @@ class SeqStmts(Stmt):
     __slots__ = ()
     __match_args__ = ("stmts",)
 
+    stmts: tuple[Stmt, ...]
+
     if TYPE_CHECKING:
-        stmts: tuple[Stmt, ...]
 
         def __init__(self, stmts: Sequence[Stmt], span: Span | None = None) -> None: ...
 
@@ -162,8 +169,9 @@ class OpStmts(Stmt):
     __slots__ = ()
     __match_args__ = ("stmts",)
 
+    stmts: tuple[Stmt, ...]
+
     if TYPE_CHECKING:
-        stmts: tuple[Stmt, ...]
 
         def __init__(self, stmts: Sequence[AssignStmt], span: Span | None = None) -> None: ...
 
@@ -178,12 +186,13 @@ class Function(IRNode):
     __slots__ = ()
     __match_args__ = ("name", "params", "return_types", "body")
 
+    span: Span
+    name: str
+    params: tuple[Var, ...]
+    return_types: tuple[Type, ...]
+    body: Stmt
+
     if TYPE_CHECKING:
-        span: Span
-        name: str
-        params: tuple[Var, ...]
-        return_types: tuple[Type, ...]
-        body: Stmt
 
         def __init__(
             self,
@@ -201,9 +210,10 @@ class Program(IRNode):
     __slots__ = ()
     __match_args__ = ("functions", "name")
 
+    span: Span
+    name: str
+
     if TYPE_CHECKING:
-        span: Span
-        name: str
 
         def __init__(
             self, functions: Sequence[Function], name: str = "", span: Span | None = None

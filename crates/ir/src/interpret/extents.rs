@@ -115,7 +115,7 @@ fn collect_symbolic_dims<'a>(
         hashbrown::HashSet::default();
     while let Some((ty, value)) = worklist.pop() {
         match (&**ty, value) {
-            (Type::Tuple { types }, RunValue::Tuple(elements))
+            (Type::Tuple { types, .. }, RunValue::Tuple(elements))
                 if seen.insert((ty.node().id(), elements.as_ptr().addr())) =>
             {
                 worklist.extend(types.iter().zip(elements.iter()).rev());

@@ -47,7 +47,7 @@ impl RunValue {
     }
 
     /// Describes the type of the value for messages, without the value itself, which may be large.
-    fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self {
             Self::Scalar(value) => value.dtype().document_name().to_owned(),
             Self::Tuple(elements) => format!("a tuple of {}", elements.len()),

@@ -8,6 +8,7 @@ use super::{IdMap, Interpreter, RunError, RunValue};
 use crate::nodes::{Callee, ExprRef, Type, TypeRef};
 use crate::ops::{as_declared, evaluate_op};
 use crate::print::expr_prefix;
+use crate::verify::display_type;
 
 impl Interpreter<'_, '_> {
     /// Evaluates a call of a registered op on its operands.
@@ -29,13 +30,20 @@ impl Interpreter<'_, '_> {
         let operands: Vec<(RunValue, TypeRef)> =
             operands.into_iter().zip(args).map(|(value, arg)| (value, arg.ty().clone())).collect();
         let registry = self.registry.clone();
-        let value = evaluate_op(&registry, name, callee.attrs(), &operands, declared);
+        let value = evaluate_op(&registry, name, callee.attrs(), &operands, declared.clone());
         let value = value.ok_or_else(unknown)?;
         let value = value.map_err(|message| RunError::Operands {
             message: format!("{name}: {message}"),
             span,
         })?;
-        Ok(as_declared(value, ty))
+        let value = as_declared(value, ty);
+        let extents = declared.as_ref().and_then(|ty| ty.as_tensor()?.known_shape());
+        if !has_type(&value, ty, extents.as_deref()) {
+            let (found, ty) = (value.describe(), display_type(ty));
+            let message = format!("{name} returns {found}, but the call has the type {ty}");
+            return Err(RunError::Operands { message, span });
+        }
+        Ok(value)
     }
 
     /// Returns the stated type of a call with the extents of this run; none for types other than tensors, or with other dims.
@@ -47,8 +55,8 @@ impl Interpreter<'_, '_> {
         span: Span,
     ) -> Result<Option<ValueType>, RunError> {
         let (dtype, shape) = match &**ty {
-            Type::Scalar { dtype } => return Ok(Some(TensorType::scalar(*dtype).into())),
-            Type::Tensor { dtype, shape } => (*dtype, shape),
+            Type::Scalar { dtype, .. } => return Ok(Some(TensorType::scalar(*dtype).into())),
+            Type::Tensor { dtype, shape, .. } => (*dtype, shape),
             _ => return Ok(None),
         };
         let mut dims: Vec<u64> = Vec::with_capacity(shape.len());
@@ -67,5 +75,30 @@ impl Interpreter<'_, '_> {
             }
         }
         Ok(Some(TensorType::new(dtype, dims).into()))
+    }
+}
+
+/// Returns whether a result has the stated type. The dims of a tensor that are not constants are compared if their `extents` are known.
+fn has_type(value: &RunValue, ty: &TypeRef, extents: Option<&[u64]>) -> bool {
+    match (value, &**ty) {
+        (_, Type::Unknown { .. }) => true,
+        (RunValue::Scalar(scalar), Type::Scalar { dtype, .. }) => scalar.dtype() == *dtype,
+        (RunValue::Tensor(found, elements), Type::Tensor { dtype, shape, .. }) => {
+            let extent = |axis: usize, dim: &ExprRef| match extents {
+                Some(extents) => extents.get(axis).map(|&extent| i128::from(extent)),
+                None => dim.as_int(),
+            };
+            let mut dims = found.iter().zip(shape).enumerate();
+            elements.first().is_none_or(|first| first.dtype() == *dtype)
+                && found.len() == shape.len()
+                && dims.all(|(axis, (&found, dim))| {
+                    extent(axis, dim).is_none_or(|extent| extent == i128::from(found))
+                })
+        }
+        (RunValue::Tuple(elements), Type::Tuple { types, .. }) => {
+            elements.len() == types.len()
+                && elements.iter().zip(types).all(|(element, ty)| has_type(element, ty, None))
+        }
+        _ => false,
     }
 }

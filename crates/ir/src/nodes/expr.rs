@@ -415,11 +415,11 @@ impl Expr {
     /// Fails if the value is known not to be a tuple, or has too few elements.
     pub fn tuple_get_item(tuple: &ExprRef, index: usize, span: Span) -> Result<ExprRef, IrError> {
         let r#type = match &**tuple.ty() {
-            Type::Tuple { types } => {
+            Type::Tuple { types, .. } => {
                 let out_of_range = || IrError::TupleIndex { index, len: types.len() };
-                types.get(index).ok_or_else(out_of_range)?.clone()
+                Type::inferred(types.get(index).ok_or_else(out_of_range)?)
             }
-            Type::Unknown {} => Type::unknown(),
+            Type::Unknown { .. } => Type::unknown(),
             other => {
                 let found = other.type_name().to_owned();
                 return Err(IrError::NotATuple { index, found });
@@ -434,7 +434,7 @@ impl Expr {
     #[must_use]
     pub fn make_tuple(elements: impl IntoIterator<Item = ExprRef>, span: Span) -> ExprRef {
         let elements: Box<[ExprRef]> = elements.into_iter().collect();
-        let r#type = Type::tuple(elements.iter().map(|element| element.ty().clone()));
+        let r#type = Type::tuple(elements.iter().map(|element| Type::inferred(element.ty())));
         Ref::new(Self::MakeTuple { span, r#type, elements })
     }
 
@@ -505,18 +505,18 @@ impl Expr {
             return match op {
                 UnaryOp::Not => Some(predicate_type(&[operand])),
                 UnaryOp::Cast => Some(self.ty().clone()),
-                UnaryOp::Abs | UnaryOp::Neg | UnaryOp::BitNot => Some(operand.ty().clone()),
+                UnaryOp::Abs | UnaryOp::Neg | UnaryOp::BitNot => Some(Type::inferred(operand.ty())),
             };
         }
         match self {
             Self::Call { callee, args, .. } => natural_call_type(callee, args, None),
             Self::TupleGetItemExpr { tuple, index, .. } => match &**tuple.ty() {
-                Type::Tuple { types } => types.get(*index as usize).cloned(),
-                Type::Unknown {} => Some(Type::unknown()),
+                Type::Tuple { types, .. } => types.get(*index as usize).map(Type::inferred),
+                Type::Unknown { .. } => Some(Type::unknown()),
                 _ => None,
             },
             Self::MakeTuple { elements, .. } => {
-                Some(Type::tuple(elements.iter().map(|element| element.ty().clone())))
+                Some(Type::tuple(elements.iter().map(|element| Type::inferred(element.ty()))))
             }
             _ => Some(self.ty().clone()),
         }
@@ -539,7 +539,7 @@ impl Expr {
         match self {
             Self::Var { .. } | Self::IterArg { .. } => true,
             Self::MakeTuple { elements, .. } => match &**ty {
-                Type::Tuple { types } => {
+                Type::Tuple { types, .. } => {
                     types.len() == elements.len()
                         && types.iter().zip(elements).all(|(ty, element)| {
                             ty.same(element.ty()) || small_types_equal(ty, element.ty())
@@ -572,7 +572,7 @@ impl Expr {
 /// Returns the type of `pi.cast(operand, ty)`: a cast of a tensor to a data type keeps its shape.
 pub(crate) fn cast_type(operand: &ExprRef, ty: TypeRef) -> TypeRef {
     match (&**operand.ty(), &*ty) {
-        (Type::Tensor { shape, .. }, Type::Scalar { dtype }) => {
+        (Type::Tensor { shape, .. }, Type::Scalar { dtype, .. }) => {
             Type::tensor(*dtype, shape.iter().cloned())
         }
         _ => ty,
@@ -601,13 +601,13 @@ pub(crate) fn inferred_binary_type(
         let (left, right) = (left.ty(), right.ty());
         match (&**left, &**right) {
             // An operator applies to each element of a tensor and a scalar.
-            (Type::Tensor { dtype, .. }, Type::Scalar { dtype: other }) => {
+            (Type::Tensor { dtype, .. }, Type::Scalar { dtype: other, .. }) => {
                 (dtype == other).then(|| left.clone())
             }
-            (Type::Scalar { dtype }, Type::Tensor { dtype: other, .. }) => {
+            (Type::Scalar { dtype, .. }, Type::Tensor { dtype: other, .. }) => {
                 (dtype == other).then(|| right.clone())
             }
-            _ => small_types_equal(left, right).then(|| left.clone()),
+            _ => small_types_equal(left, right).then(|| Type::inferred(left)),
         }
     }
 }
@@ -627,7 +627,7 @@ pub(crate) fn predicate_type(operands: &[&ExprRef]) -> TypeRef {
 /// Returns whether a type is the inferred type of a predicate with these operands.
 fn is_predicate_type(ty: &TypeRef, operands: &[&ExprRef]) -> bool {
     match &**ty {
-        Type::Scalar { dtype } => {
+        Type::Scalar { dtype, .. } => {
             dtype.is_bool()
                 && !operands.iter().any(|operand| matches!(&**operand.ty(), Type::Tensor { .. }))
         }

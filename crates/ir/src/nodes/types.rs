@@ -3,25 +3,31 @@
 use std::sync::LazyLock;
 
 use sapwood_structural::{Node, Ref};
-use sapwood_types::DataType;
+use sapwood_types::{DataType, Span};
 
 use super::expr::{Expr, ExprRef};
 
 /// A shared pointer to a type.
 pub type TypeRef = Ref<Type>;
 
-/// The type of a value. Types are shared, so they have no span.
+/// The type of a value. A type that is written in a text has a span, which is not compared; scalar types without a span are shared.
 #[derive(Node)]
 pub enum Type {
     /// A number or a bool.
     #[node(key = "ir.ScalarType")]
     Scalar {
+        /// The source span.
+        #[node(ignore, default)]
+        span: Span,
         /// The data type.
         dtype: DataType,
     },
     /// A tensor of numbers or bools.
     #[node(key = "ir.TensorType")]
     Tensor {
+        /// The source span.
+        #[node(ignore, default)]
+        span: Span,
         /// The data type of the elements.
         dtype: DataType,
         /// The dims: constants, or expressions over variables.
@@ -30,12 +36,18 @@ pub enum Type {
     /// A tuple.
     #[node(key = "ir.TupleType")]
     Tuple {
+        /// The source span.
+        #[node(ignore, default)]
+        span: Span,
         /// The types of the elements.
         types: Box<[TypeRef]>,
     },
     /// A function.
     #[node(key = "ir.FunctionType")]
     Function {
+        /// The source span.
+        #[node(ignore, default)]
+        span: Span,
         /// The types of the parameters.
         params: Box<[TypeRef]>,
         /// The types of the results.
@@ -43,17 +55,24 @@ pub enum Type {
     },
     /// An unknown type.
     #[node(key = "ir.UnknownType")]
-    Unknown {},
+    Unknown {
+        /// The source span.
+        #[node(ignore, default)]
+        span: Span,
+    },
 }
 
 /// The shared scalar types, by the code of their data type.
-static SCALARS: LazyLock<Vec<TypeRef>> =
-    LazyLock::new(|| DataType::ALL.iter().map(|&dtype| Ref::new(Type::Scalar { dtype })).collect());
+static SCALARS: LazyLock<Vec<TypeRef>> = LazyLock::new(|| {
+    let scalar = |&dtype| Ref::new(Type::Scalar { span: Span::unknown(), dtype });
+    DataType::ALL.iter().map(scalar).collect()
+});
 /// The shared unknown type.
-static UNKNOWN: LazyLock<TypeRef> = LazyLock::new(|| Ref::new(Type::Unknown {}));
+static UNKNOWN: LazyLock<TypeRef> =
+    LazyLock::new(|| Ref::new(Type::Unknown { span: Span::unknown() }));
 
 impl Type {
-    /// Returns the scalar type of a data type. Each is one shared object, so equal ones have equal pointers.
+    /// Returns the scalar type of a data type, without a span. Each is one shared object.
     #[must_use]
     pub fn scalar(dtype: DataType) -> TypeRef {
         SCALARS[usize::from(dtype.code())].clone()
@@ -62,7 +81,7 @@ impl Type {
     /// Creates a tensor type.
     #[must_use]
     pub fn tensor(dtype: DataType, shape: impl IntoIterator<Item = ExprRef>) -> TypeRef {
-        Ref::new(Self::Tensor { dtype, shape: shape.into_iter().collect() })
+        Ref::new(Self::Tensor { span: Span::unknown(), dtype, shape: shape.into_iter().collect() })
     }
 
     /// Creates a tensor type with constant dims.
@@ -74,7 +93,7 @@ impl Type {
     /// Creates a tuple type.
     #[must_use]
     pub fn tuple(types: impl IntoIterator<Item = TypeRef>) -> TypeRef {
-        Ref::new(Self::Tuple { types: types.into_iter().collect() })
+        Ref::new(Self::Tuple { span: Span::unknown(), types: types.into_iter().collect() })
     }
 
     /// Creates a function type.
@@ -84,6 +103,7 @@ impl Type {
         results: impl IntoIterator<Item = TypeRef>,
     ) -> TypeRef {
         Ref::new(Self::Function {
+            span: Span::unknown(),
             params: params.into_iter().collect(),
             results: results.into_iter().collect(),
         })
@@ -93,6 +113,48 @@ impl Type {
     #[must_use]
     pub fn unknown() -> TypeRef {
         UNKNOWN.clone()
+    }
+
+    /// Returns the type with a span; the types in it keep theirs.
+    #[must_use]
+    pub fn with_span(ty: &TypeRef, span: Span) -> TypeRef {
+        if ty.span() == span {
+            return ty.clone();
+        }
+        Ref::new(match &**ty {
+            Self::Scalar { dtype, .. } => Self::Scalar { span, dtype: *dtype },
+            Self::Tensor { dtype, shape, .. } => {
+                Self::Tensor { span, dtype: *dtype, shape: shape.clone() }
+            }
+            Self::Tuple { types, .. } => Self::Tuple { span, types: types.clone() },
+            Self::Function { params, results, .. } => {
+                Self::Function { span, params: params.clone(), results: results.clone() }
+            }
+            Self::Unknown { .. } => Self::Unknown { span },
+        })
+    }
+
+    /// Returns the type of an expression that follows from the type of its operand: a scalar type does not keep the span of the
+    /// operand's, so that most expressions share one object.
+    #[must_use]
+    pub fn inferred(ty: &TypeRef) -> TypeRef {
+        match &**ty {
+            Self::Scalar { dtype, .. } => Self::scalar(*dtype),
+            Self::Unknown { .. } => Self::unknown(),
+            _ => ty.clone(),
+        }
+    }
+
+    /// Returns the source span, which is unknown for types that are not written in a text.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        match self {
+            Self::Scalar { span, .. }
+            | Self::Tensor { span, .. }
+            | Self::Tuple { span, .. }
+            | Self::Function { span, .. }
+            | Self::Unknown { span } => *span,
+        }
     }
 
     /// Returns the name of the node type: `TensorType`.
@@ -105,8 +167,8 @@ impl Type {
     #[must_use]
     pub fn dtype(&self) -> Option<DataType> {
         match self {
-            Self::Scalar { dtype } | Self::Tensor { dtype, .. } => Some(*dtype),
-            Self::Tuple { .. } | Self::Function { .. } | Self::Unknown {} => None,
+            Self::Scalar { dtype, .. } | Self::Tensor { dtype, .. } => Some(*dtype),
+            Self::Tuple { .. } | Self::Function { .. } | Self::Unknown { .. } => None,
         }
     }
 
@@ -114,7 +176,7 @@ impl Type {
     #[must_use]
     pub fn as_scalar(&self) -> Option<DataType> {
         match self {
-            Self::Scalar { dtype } => Some(*dtype),
+            Self::Scalar { dtype, .. } => Some(*dtype),
             _ => None,
         }
     }
@@ -123,7 +185,7 @@ impl Type {
     #[must_use]
     pub fn as_tuple(&self) -> Option<&[TypeRef]> {
         match self {
-            Self::Tuple { types } => Some(types),
+            Self::Tuple { types, .. } => Some(types),
             _ => None,
         }
     }
@@ -131,7 +193,7 @@ impl Type {
     /// Returns whether the type is unknown.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
-        matches!(self, Self::Unknown {})
+        matches!(self, Self::Unknown { .. })
     }
 }
 
@@ -174,9 +236,9 @@ pub(crate) fn small_types_equal(left: &TypeRef, right: &TypeRef) -> bool {
 
 fn non_scalar_types_equal(left: &TypeRef, right: &TypeRef) -> bool {
     match (&**left, &**right) {
-        (Type::Scalar { dtype }, Type::Scalar { dtype: other }) => dtype == other,
+        (Type::Scalar { dtype, .. }, Type::Scalar { dtype: other, .. }) => dtype == other,
         (Type::Scalar { .. }, _) | (_, Type::Scalar { .. }) => false,
-        (Type::Unknown {}, Type::Unknown {}) => true,
+        (Type::Unknown { .. }, Type::Unknown { .. }) => true,
         _ => {
             has_few_nodes(left)
                 && has_few_nodes(right)
@@ -205,10 +267,10 @@ pub(crate) fn type_nodes_within(root: &TypeRef, limit: usize) -> bool {
         }
         match item {
             TypeOrExpr::Type(ty) => match &**ty {
-                Type::Scalar { .. } | Type::Unknown {} => {}
+                Type::Scalar { .. } | Type::Unknown { .. } => {}
                 Type::Tensor { shape, .. } => stack.extend(shape.iter().map(TypeOrExpr::Expr)),
-                Type::Tuple { types } => stack.extend(types.iter().map(TypeOrExpr::Type)),
-                Type::Function { params, results } => {
+                Type::Tuple { types, .. } => stack.extend(types.iter().map(TypeOrExpr::Type)),
+                Type::Function { params, results, .. } => {
                     stack.extend(params.iter().chain(results).map(TypeOrExpr::Type));
                 }
             },

@@ -101,19 +101,19 @@ impl DimSymbols {
     /// Converts a type that nests at most `MAX_TYPE_DEPTH` deep.
     fn convert_checked(&self, ty: &TypeRef) -> Result<ValueType, String> {
         Ok(match &**ty {
-            Type::Scalar { dtype } => TensorType::scalar(*dtype).into(),
-            Type::Tensor { dtype, shape } => {
+            Type::Scalar { dtype, .. } => TensorType::scalar(*dtype).into(),
+            Type::Tensor { dtype, shape, .. } => {
                 let dims: Dims = shape.iter().map(|dim| self.convert_dim(dim)).collect();
                 if let Some(big) = shape.iter().find_map(|dim| dim.as_int().filter(too_large)) {
                     return Err(format!("a dim is {big}, expected at most {MAX_EXTENT}"));
                 }
                 TensorType { dtype: *dtype, dims }.into()
             }
-            Type::Tuple { types } => ValueType::Tuple(
+            Type::Tuple { types, .. } => ValueType::Tuple(
                 types.iter().map(|ty| self.convert_checked(ty)).collect::<Result<_, _>>()?,
             ),
             Type::Function { .. } => return Err("a function is not a value".to_owned()),
-            Type::Unknown {} => return Err("the type is not known".to_owned()),
+            Type::Unknown { .. } => return Err("the type is not known".to_owned()),
         })
     }
 }
@@ -127,7 +127,7 @@ fn check_type_size(root: &TypeRef) -> Result<(), String> {
     let mut sizes: IdMap<(u64, usize)> = IdMap::default();
     let mut worklist = vec![(root, false)];
     while let Some((ty, ready)) = worklist.pop() {
-        let Type::Tuple { types } = &**ty else { continue };
+        let Type::Tuple { types, .. } = &**ty else { continue };
         let id = ty.node().id();
         if sizes.contains_key(&id) {
             continue;
@@ -175,7 +175,7 @@ pub fn dim_vars(ty: &TypeRef) -> Vec<&ExprRef> {
                     }
                 }
             }
-            Type::Tuple { types } if seen.insert(ty.node().id()) => {
+            Type::Tuple { types, .. } if seen.insert(ty.node().id()) => {
                 worklist.extend(types.iter().rev());
             }
             _ => {}

@@ -87,15 +87,32 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// Reads `a, b = value`: an assignment of each element of a tuple, or of the values in the list.
+    /// Returns whether the line begins with targets in brackets: `(a, b) = …` or `[a, b] = …`.
+    pub(super) fn at_enclosed_targets(&self) -> bool {
+        let close = match self.text(self.token) {
+            "(" => ')',
+            "[" => ']',
+            _ => return false,
+        };
+        let inside = &self.lexer.text_from(self.token)[1..];
+        let in_names = |c: char| matches!(c, '_' | ',') || c.is_alphanumeric() || c.is_whitespace();
+        let rest = inside.trim_start_matches(in_names);
+        let after = rest.strip_prefix(close).map(|rest| rest.trim_start_matches([' ', '\t']));
+        inside[..inside.len() - rest.len()].contains(',')
+            && after.is_some_and(|rest| rest.starts_with('=') && !rest.starts_with("=="))
+    }
+
+    /// Reads `a, b = value`: an assignment of each element of a tuple, or of the values in the list. The first name is already read,
+    /// and so is the bracket before it, if there is one.
     pub(super) fn read_unpacking(
         &mut self,
         block: &mut BlockState,
-        first: Token,
+        first: (&'s str, Span),
         start: Span,
+        close: Option<&str>,
     ) -> ParseResult<()> {
-        let mut targets = vec![(self.text(first), start)];
-        let values = self.read_unpacked_values(&mut targets);
+        let mut targets = vec![first];
+        let values = self.read_unpacked_values(&mut targets, close);
         let Ok(value) = values else {
             targets.iter().for_each(|(name, _)| self.mark_invalid(name));
             return Err(ParseFailed);
@@ -104,7 +121,7 @@ impl<'s> Parser<'s> {
         self.expect_newline()?;
         block.finish_compound();
         let elements = match &**value.ty() {
-            Type::Tuple { types } => types.len(),
+            Type::Tuple { types, .. } => types.len(),
             _ => targets.len(),
         };
         if elements != targets.len() {
@@ -143,13 +160,20 @@ impl<'s> Parser<'s> {
     }
 
     /// Reads the other targets of `a, b = …` and the value; several values become a tuple.
-    fn read_unpacked_values(&mut self, targets: &mut Vec<(&'s str, Span)>) -> ParseResult<ExprRef> {
+    fn read_unpacked_values(
+        &mut self,
+        targets: &mut Vec<(&'s str, Span)>,
+        close: Option<&str>,
+    ) -> ParseResult<ExprRef> {
         while self.eat(",") {
-            if self.at("=") {
+            if self.at(close.unwrap_or("=")) {
                 break;
             }
             let (name, span) = self.expect_name("the name of a variable")?;
             targets.push((name, span));
+        }
+        if let Some(close) = close {
+            self.expect(close, "after the variables")?;
         }
         self.expect("=", "after the variables")?;
         let begin = self.here();

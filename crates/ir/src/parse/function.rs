@@ -36,9 +36,12 @@ impl<'s> Parser<'s> {
         let signature = if named.is_ok() { self.read_signature() } else { Err(ParseFailed) };
         let Ok(ParsedSignature { params, return_types, complete }) = signature else {
             self.skip_line();
-            self.suppress_name_errors += 1;
-            let _ = self.read_block(1);
-            self.suppress_name_errors -= 1;
+            // The body of a function in one line is skipped with it.
+            if self.token.kind == TokenKind::Indent {
+                self.suppress_name_errors += 1;
+                let _ = self.read_block(1);
+                self.suppress_name_errors -= 1;
+            }
             self.scope.end_function();
             return Err(ParseFailed);
         };

@@ -87,6 +87,11 @@ impl<'s> Lexer<'s> {
         &self.text[token.start as usize..token.end as usize]
     }
 
+    /// Returns the text from the start of a token on.
+    pub(super) fn text_from(&self, token: Token) -> &'s str {
+        &self.text[token.start as usize..]
+    }
+
     pub(super) fn span(&self, token: Token) -> Span {
         let Token { line, column, width, .. } = token;
         Span::new(self.file, line, column, line, column + width)

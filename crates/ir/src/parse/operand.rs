@@ -276,6 +276,18 @@ impl<'s> Parser<'s> {
         let statement = match name {
             "match" => Some("a `match` statement cannot be written here; use `if` and `elif`"),
             "type" => Some("a type cannot be given a name here; write the type itself"),
+            "tuple" | "list" => Some(
+                "several results are in parentheses, `-> (pi.INT64, pi.FP32)`; the type of a tuple is `pi.TupleType([pi.INT64, pi.FP32])`",
+            ),
+            "int" => Some(
+                "types are those of the IR, such as `pi.INT64`; `pi.cast(x, pi.INT64)` converts a value",
+            ),
+            "float" => Some(
+                "types are those of the IR, such as `pi.FP32`; `pi.cast(x, pi.FP32)` converts a value",
+            ),
+            "bool" => Some(
+                "types are those of the IR, such as `pi.BOOL`; `pi.cast(x, pi.BOOL)` converts a value",
+            ),
             _ => None,
         };
         if let Some(help) = statement {
@@ -325,8 +337,7 @@ impl<'s> Parser<'s> {
                 self.expect("(", "after `pi.UnknownType`")?;
                 self.expect(")", "after `pi.UnknownType(`")?;
                 let span = start.to(self.last_span);
-                self.value_stack
-                    .push(ParsedValue::new(ParsedValueKind::Type(Type::unknown()), span));
+                self.value_stack.push(ParsedValue::ty(&Type::unknown(), span));
                 return Ok(false);
             }
             "result" => {
@@ -361,14 +372,15 @@ impl<'s> Parser<'s> {
                 }
                 Ok(dtype) => {
                     let span = start.to(self.last_span);
-                    self.value_stack
-                        .push(ParsedValue::new(ParsedValueKind::Type(Type::scalar(dtype)), span));
+                    self.value_stack.push(ParsedValue::ty(&Type::scalar(dtype), span));
                     return Ok(false);
                 }
                 Err(error) => {
                     let documents = DataType::ALL.iter().map(|dtype| dtype.document_name());
                     let close = did_you_mean(name, NAMES_AFTER_PI.into_iter().chain(documents));
+                    let is_op = sapwood_ptir::Registry::builtin().by_name(name).is_some();
                     let help = match close {
+                        _ if is_op => format!("ops are called `pi.op.{name}(…)`"),
                         Some(close) => format!("did you mean `pi.{close}`?"),
                         None => format!(
                             "expected {} or a data type",
@@ -477,8 +489,10 @@ impl<'s> Parser<'s> {
                     _ if dtype.is_float() => "a float such as `5.0`",
                     _ => "no constant (this data type has none)",
                 };
-                return Err(self
-                    .report_expected(&format!("{literal} in `pi.{}(…)`", dtype.document_name())));
+                let (name, found) = (dtype.document_name(), self.describe_token());
+                let message = format!("expected {literal} in `pi.{name}(…)`, found {found}");
+                let help = format!("`pi.cast(x, pi.{name})` converts a value");
+                return Err(self.report_with_help(self.here(), message, help));
             }
         };
         self.expect(")", "after the number")?;

@@ -3,6 +3,7 @@
 use sapwood_types::{Span, counted};
 
 use super::expr::{CallTarget, OpenConstruct};
+use super::lexer::TokenKind;
 use super::name_scope::NamedEntity;
 use super::value::{ParsedNumber, ParsedValue, ParsedValueKind};
 use super::{ParseFailed, ParseResult, Parser};
@@ -200,6 +201,15 @@ impl<'s> Parser<'s> {
     ) -> ParseResult<Vec<ParsedValue>> {
         match value.kind {
             ParsedValueKind::List(values, _) => Ok(values),
+            // A tuple is accepted for a list of expressions.
+            ParsedValueKind::Expr(expr)
+                if value.is_new_operation && matches!(&*expr, Expr::MakeTuple { .. }) =>
+            {
+                let elements = expr.operands().map(|element| {
+                    ParsedValue::new(ParsedValueKind::Expr(element.clone()), element.span())
+                });
+                Ok(elements.collect())
+            }
             _ => {
                 let message = format!("expected a list of {content}, found {}", value.describe());
                 Err(self.report(value.span, message))
@@ -219,6 +229,11 @@ impl<'s> Parser<'s> {
 
     /// Reads the types after `->`: one, or several in parentheses.
     pub(super) fn read_return_types(&mut self) -> ParseResult<Vec<TypeRef>> {
+        let is_word = matches!(self.token.kind, TokenKind::Keyword | TokenKind::Name);
+        if is_word && self.text(self.token) == "None" {
+            self.advance();
+            return Ok(Vec::new());
+        }
         let value = self.read_value()?;
         match value.kind {
             ParsedValueKind::List(values, _) => self.as_types(values),
@@ -273,23 +288,27 @@ impl<'s> Parser<'s> {
                 }
             }
             CallTarget::TensorType => {
-                let [dtype, shape] = exact_args(values)?;
+                let [mut dtype, mut shape] = exact_args(values)?;
+                // The constructor takes both in either order.
+                if matches!(shape.kind, ParsedValueKind::Type(_)) {
+                    std::mem::swap(&mut dtype, &mut shape);
+                }
                 let place = dtype.span;
                 let Some(dtype) = self.as_type(dtype)?.as_scalar() else {
                     return Err(self.report(place, "expected a data type such as `pi.FP32`"));
                 };
                 let shape = self.as_expr_list(shape)?;
-                Ok(ParsedValue::new(ParsedValueKind::Type(Type::tensor(dtype, shape)), span))
+                Ok(ParsedValue::ty(&Type::tensor(dtype, shape), span))
             }
             CallTarget::TupleType => {
                 let [types] = exact_args(values)?;
                 let types = self.as_type_list(types)?;
-                Ok(ParsedValue::new(ParsedValueKind::Type(Type::tuple(types)), span))
+                Ok(ParsedValue::ty(&Type::tuple(types), span))
             }
             CallTarget::FunctionType => {
                 let [params, results] = exact_args(values)?;
                 let (params, results) = (self.as_type_list(params)?, self.as_type_list(results)?);
-                Ok(ParsedValue::new(ParsedValueKind::Type(Type::function(params, results)), span))
+                Ok(ParsedValue::ty(&Type::function(params, results), span))
             }
         }
     }
@@ -320,7 +339,7 @@ fn fixed_arity(target: &CallTarget) -> Option<(&'static str, usize)> {
 fn unary_with_inferred_type(op: UnaryOp, operand: &ExprRef, span: Span) -> ExprRef {
     let ty = match op {
         UnaryOp::Not => crate::nodes::predicate_type(&[operand]),
-        _ => operand.ty().clone(),
+        _ => Type::inferred(operand.ty()),
     };
     Expr::unary(op, operand, ty, span)
 }

@@ -209,6 +209,12 @@ impl<'s> Parser<'s> {
                 let token = self.advance();
                 return self.read_stmt_after_name(block, token, start);
             }
+            TokenKind::Symbol(_) if self.at_enclosed_targets() => {
+                let close = if self.at("(") { ")" } else { "]" };
+                self.advance();
+                let (name, place) = self.expect_name("the name of a variable")?;
+                return self.read_unpacking(block, (name, place), start, Some(close));
+            }
             TokenKind::Symbol(bytes) if &bytes == b"(\0\0" => {
                 // `(s0 := …)` names a part; anything else is an expression statement.
                 if let Some((expr, span)) = self.read_paren_line()? {
@@ -335,7 +341,7 @@ impl<'s> Parser<'s> {
         } else if self.at("=") {
             None
         } else if self.at(",") {
-            return self.read_unpacking(block, first, start);
+            return self.read_unpacking(block, (name, start), start, None);
         } else if let Some(op) = self.augmented_operator() {
             return self.read_augmented(block, first, op, start);
         } else {

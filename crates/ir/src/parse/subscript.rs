@@ -50,7 +50,7 @@ impl Parser<'_> {
         let span = value.span.to(close);
         let expr = self.as_expr(value)?;
         let value = match &**expr.ty() {
-            Type::Tensor { dtype, shape } => {
+            Type::Tensor { dtype, shape, .. } => {
                 self.make_tensor_part(&expr, *dtype, shape, items, span)?
             }
             _ => self.make_tuple_element(&expr, &items, span)?,

@@ -88,6 +88,11 @@ impl ParsedValue {
         Self { kind, span, is_new_operation: false, needs_type: false }
     }
 
+    /// Creates the value of a type that is written at this place.
+    pub(super) fn ty(ty: &TypeRef, span: Span) -> Self {
+        Self::new(ParsedValueKind::Type(Type::with_span(ty, span)), span)
+    }
+
     pub(super) fn operation(expr: ExprRef, span: Span) -> Self {
         Self { kind: ParsedValueKind::Expr(expr), span, is_new_operation: true, needs_type: false }
     }
@@ -133,7 +138,13 @@ impl Parser<'_> {
             ParsedValueKind::Invalid => Err(ParseFailed),
             ParsedValueKind::Type(_) | ParsedValueKind::List(..) | ParsedValueKind::Str(_) => {
                 let message = format!("expected an expression, found {}", value.describe());
-                Err(self.report(value.span, message))
+                Err(match value.kind {
+                    ParsedValueKind::List(..) => {
+                        let help = "values are tuples, as in `(x, y)`; attributes of an op have names, as in `axes=[0]`, and its operands are written one by one";
+                        self.report_with_help(value.span, message, help)
+                    }
+                    _ => self.report(value.span, message),
+                })
             }
         }
     }
@@ -265,7 +276,7 @@ impl Parser<'_> {
         };
         // For a tensor and a scalar, the tensor's type is more likely.
         let likely = match (&**left, &**right) {
-            (_, Type::Tensor { .. }) | (Type::Unknown {}, _) => right,
+            (_, Type::Tensor { .. }) | (Type::Unknown { .. }, _) => right,
             _ => left,
         };
         let likely = match &**likely {
@@ -279,12 +290,34 @@ impl Parser<'_> {
             display_type(left),
             display_type(right)
         );
-        self.report_with_help(
-            span,
-            message,
-            format!("state it with `pi.typed(…, {})`, or cast one operand", display_type(&likely)),
-        )
+        let help = expr.as_binary().and_then(|(_, left, right)| operand_help(left, right));
+        let help = help.unwrap_or_else(|| {
+            format!("state it with `pi.typed(…, {})`, or cast one operand", display_type(&likely))
+        });
+        self.report_with_help(span, message, help)
     }
+}
+
+/// Returns how to write an operator whose operands have different types, if both types are known.
+fn operand_help(left: &ExprRef, right: &ExprRef) -> Option<String> {
+    let (from, to) = (left.ty().dtype()?, right.ty().dtype()?);
+    let shown = |expr: &ExprRef| crate::print::expr_prefix(expr, 40);
+    if from != to {
+        // Integers become floats, and narrow types wide ones.
+        let rank = |dtype: DataType| (dtype.is_float(), dtype.is_integer(), dtype.bit_width());
+        let (expr, dtype) = if rank(from) < rank(to) { (left, to) } else { (right, from) };
+        let (expr, dtype) = (shown(expr), dtype.document_name());
+        return Some(format!("cast one operand: `pi.cast({expr}, pi.{dtype})`"));
+    }
+    let (Type::Tensor { shape: one, .. }, Type::Tensor { shape: other, .. }) =
+        (&**left.ty(), &**right.ty())
+    else {
+        return None;
+    };
+    let (small, shape) = if one.len() < other.len() { (left, other) } else { (right, one) };
+    let shape: Vec<String> = shape.iter().map(shown).collect();
+    let (small, shape) = (shown(small), shape.join(", "));
+    Some(format!("tensors are not broadcast; write `pi.op.broadcast_to({small}, shape=[{shape}])`"))
 }
 
 /// Returns the value of a constant expression, or of a tuple of constants that nests as deep as an attribute may.

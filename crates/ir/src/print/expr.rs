@@ -581,22 +581,22 @@ impl<'a> Printer<'a> {
             return;
         }
         match &**ty {
-            Type::Scalar { dtype } => {
+            Type::Scalar { dtype, .. } => {
                 self.out.push_str("pi.");
                 self.out.push_str(dtype.document_name());
             }
-            Type::Unknown {} => self.out.push_str("pi.UnknownType()"),
-            Type::Tensor { dtype, shape } => {
+            Type::Unknown { .. } => self.out.push_str("pi.UnknownType()"),
+            Type::Tensor { dtype, shape, .. } => {
                 let _ = write!(self.out, "pi.TensorType(pi.{}, [", dtype.document_name());
                 self.tasks.push(PrintTask::Text("])"));
                 self.push_exprs(shape);
             }
-            Type::Tuple { types } => {
+            Type::Tuple { types, .. } => {
                 self.out.push_str("pi.TupleType([");
                 self.tasks.push(PrintTask::Text("])"));
                 self.push_types(types);
             }
-            Type::Function { params, results } => {
+            Type::Function { params, results, .. } => {
                 self.out.push_str("pi.FunctionType([");
                 self.tasks.push(PrintTask::Text("])"));
                 self.push_types(results);

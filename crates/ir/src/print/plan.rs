@@ -100,7 +100,7 @@ impl<'a> PrintItem<'a> {
     pub(super) fn is_leaf(self) -> bool {
         match self {
             Self::Expr(expr) => expr.is_var() || expr.is_const(),
-            Self::Type(ty) => matches!(&**ty, Type::Scalar { .. } | Type::Unknown {}),
+            Self::Type(ty) => matches!(&**ty, Type::Scalar { .. } | Type::Unknown { .. }),
         }
     }
 
@@ -128,10 +128,10 @@ impl<'a> PrintItem<'a> {
                 },
             },
             Self::Type(ty) => match &**ty {
-                Type::Scalar { .. } | Type::Unknown {} => None,
+                Type::Scalar { .. } | Type::Unknown { .. } => None,
                 Type::Tensor { shape, .. } => shape.get(index).map(Self::Expr),
-                Type::Tuple { types } => types.get(index).map(Self::Type),
-                Type::Function { params, results } => {
+                Type::Tuple { types, .. } => types.get(index).map(Self::Type),
+                Type::Function { params, results, .. } => {
                     params.get(index).or_else(|| results.get(index - params.len())).map(Self::Type)
                 }
             },

@@ -90,10 +90,10 @@ pub fn arguments(random: &mut ChoiceSource, function: &Function) -> Vec<RunValue
 
 fn random_value(random: &mut ChoiceSource, ty: &TypeRef, dims: &[(usize, i64)]) -> RunValue {
     match &**ty {
-        Type::Tuple { types } => {
+        Type::Tuple { types, .. } => {
             RunValue::Tuple(types.iter().map(|ty| random_value(random, ty, dims)).collect())
         }
-        Type::Tensor { dtype, shape } => {
+        Type::Tensor { dtype, shape, .. } => {
             let dim = |dim: &ExprRef| match dim.as_int() {
                 Some(dim) => dim as i64,
                 None => {
@@ -366,7 +366,7 @@ impl FunctionGenerator<'_> {
             return self.generate_assign();
         }
         let left = self.random.pick(&tensors).clone();
-        let Type::Tensor { dtype, shape } = &**left.ty() else { return self.generate_assign() };
+        let Type::Tensor { dtype, shape, .. } = &**left.ty() else { return self.generate_assign() };
         let alike: Vec<&Var> = tensors
             .iter()
             .filter(|other| crate::nodes::small_types_equal(other.ty(), left.ty()))
@@ -529,12 +529,12 @@ impl FunctionGenerator<'_> {
             if !vars.is_empty() && !self.random.one_in(4) {
                 return self.random.pick(&vars).expr().clone();
             }
-            if let Type::Scalar { dtype } = &**ty {
+            if let Type::Scalar { dtype, .. } = &**ty {
                 return constant_expr(random_scalar(self.random, *dtype));
             }
         }
         let expr = match &**ty {
-            Type::Tuple { types } => {
+            Type::Tuple { types, .. } => {
                 let elements: Vec<ExprRef> = types
                     .iter()
                     .map(|ty| self.generate_expr(ty, depth.saturating_sub(1)))
@@ -656,7 +656,7 @@ impl FunctionGenerator<'_> {
 fn is_scalar_or_tuple(ty: &TypeRef) -> bool {
     match &**ty {
         Type::Scalar { .. } => true,
-        Type::Tuple { types } => types.iter().all(is_scalar_or_tuple),
+        Type::Tuple { types, .. } => types.iter().all(is_scalar_or_tuple),
         _ => false,
     }
 }

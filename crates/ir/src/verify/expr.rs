@@ -1,10 +1,12 @@
 //! Checks of expressions and types: uses of variables, operand types, ranges of constants, calls.
 
+use sapwood_ptir::Registry;
 use sapwood_types::{DataType, Span, counted};
 
 use super::Verifier;
 use super::types::display_type;
-use crate::nodes::{BinaryOp, Expr, ExprRef, Type, TypeRef, UnaryOp};
+use crate::nodes::{BinaryOp, Callee, Expr, ExprRef, Type, TypeRef, UnaryOp};
+use crate::ops::op_call_type;
 
 /// An expression or a type to check.
 #[derive(Clone, Copy)]
@@ -38,10 +40,10 @@ impl<'a> VerifyItem<'a> {
                 (index == len).then(|| Self::Type(expr.ty()))
             }
             Self::Type(ty) => match &**ty {
-                Type::Scalar { .. } | Type::Unknown {} => None,
+                Type::Scalar { .. } | Type::Unknown { .. } => None,
                 Type::Tensor { shape, .. } => shape.get(index).map(Self::Expr),
-                Type::Tuple { types } => types.get(index).map(Self::Type),
-                Type::Function { params, results } => params
+                Type::Tuple { types, .. } => types.get(index).map(Self::Type),
+                Type::Function { params, results, .. } => params
                     .get(index)
                     .or_else(|| results.get(index - params.len().min(index)))
                     .filter(|_| index < params.len() + results.len())
@@ -87,7 +89,7 @@ impl<'a> Verifier<'a> {
     fn enter_item(&mut self, item: VerifyItem<'a>, span: Span) -> Option<usize> {
         match item {
             VerifyItem::Type(ty) => {
-                if matches!(&**ty, Type::Scalar { .. } | Type::Unknown {}) {
+                if matches!(&**ty, Type::Scalar { .. } | Type::Unknown { .. }) {
                     return Some(0);
                 }
                 if let Some(&(then, latest_definition)) = self.verified_types.get(&ty.node().id())
@@ -193,8 +195,8 @@ impl<'a> Verifier<'a> {
                     own => own,
                 };
                 let integer = match &**dim.ty() {
-                    Type::Scalar { dtype } => dtype.is_integer(),
-                    Type::Unknown {} => true,
+                    Type::Scalar { dtype, .. } => dtype.is_integer(),
+                    Type::Unknown { .. } => true,
                     _ => false,
                 };
                 if !integer {
@@ -222,8 +224,9 @@ impl<'a> Verifier<'a> {
             Expr::Call { callee, args, .. } if callee.is_global() => {
                 self.check_call(callee.name(), args, expr.ty(), span);
             }
+            Expr::Call { callee, args, .. } => self.check_op_call(callee, args, expr.ty(), span),
             Expr::TupleGetItemExpr { tuple, index, .. } => match &**tuple.ty() {
-                Type::Tuple { types } => match types.get(*index as usize) {
+                Type::Tuple { types, .. } => match types.get(*index as usize) {
                     Some(element) if self.is_compatible(element, expr.ty()) => {}
                     Some(element) => {
                         let message = format!(
@@ -241,7 +244,7 @@ impl<'a> Verifier<'a> {
                         self.report(span, message);
                     }
                 },
-                Type::Unknown {} => {}
+                Type::Unknown { .. } => {}
                 _ => {
                     let message = format!(
                         "element {index} of a value of type {}, which is not a tuple",
@@ -252,14 +255,14 @@ impl<'a> Verifier<'a> {
             },
             Expr::MakeTuple { elements, .. } => {
                 let fit = match &**expr.ty() {
-                    Type::Tuple { types } => {
+                    Type::Tuple { types, .. } => {
                         types.len() == elements.len()
                             && types
                                 .iter()
                                 .zip(elements)
                                 .all(|(ty, e)| self.is_compatible(ty, e.ty()))
                     }
-                    Type::Unknown {} => true,
+                    Type::Unknown { .. } => true,
                     _ => false,
                 };
                 if !fit {
@@ -278,8 +281,8 @@ impl<'a> Verifier<'a> {
     /// Returns the data type of a scalar or tensor operand; reports an error for other types.
     fn operand_dtype(&mut self, name: &str, operand: &ExprRef, span: Span) -> Option<DataType> {
         match &**operand.ty() {
-            Type::Scalar { dtype } | Type::Tensor { dtype, .. } => Some(*dtype),
-            Type::Unknown {} => None,
+            Type::Scalar { dtype, .. } | Type::Tensor { dtype, .. } => Some(*dtype),
+            Type::Unknown { .. } => None,
             Type::Tuple { .. } | Type::Function { .. } => {
                 let message = format!(
                     "an operand of {name} has the type {}; it needs a scalar or a tensor",
@@ -349,8 +352,8 @@ impl<'a> Verifier<'a> {
         span: Span,
     ) {
         match &**ty {
-            Type::Unknown {} => {}
-            Type::Scalar { dtype } | Type::Tensor { dtype, .. } => {
+            Type::Unknown { .. } => {}
+            Type::Scalar { dtype, .. } | Type::Tensor { dtype, .. } => {
                 if truth {
                     if !dtype.is_bool() && !dtype.is_integer() {
                         let message = format!(
@@ -426,6 +429,17 @@ impl<'a> Verifier<'a> {
         self.check_result_shape(name, &[operand], ty, span);
     }
 
+    /// Checks the stated type of a call of a built-in op against the inferred one, as far as that is known.
+    fn check_op_call(&mut self, callee: &Callee, args: &[ExprRef], ty: &TypeRef, span: Span) {
+        // An op whose operands do not fit is reported where the call is evaluated or lowered.
+        let Ok(Some(natural)) = op_call_type(&Registry::builtin(), callee, args) else { return };
+        if !self.is_compatible(ty, &natural) {
+            let (name, natural, ty) = (callee.name(), display_type(&natural), display_type(ty));
+            let message = format!("`{name}` returns {natural}, but the call has the type {ty}");
+            self.report(span, message);
+        }
+    }
+
     fn check_call(&mut self, name: &str, args: &[ExprRef], ty: &TypeRef, span: Span) {
         let Some(program) = self.program else { return };
         let Some(function) = program.get_function(name) else {
@@ -464,7 +478,7 @@ impl<'a> Verifier<'a> {
 /// Returns the type of a call of a function with these result types.
 pub(crate) fn call_type(return_types: &[TypeRef]) -> TypeRef {
     match return_types {
-        [one] => one.clone(),
-        several => Type::tuple(several.iter().cloned()),
+        [one] => Type::inferred(one),
+        several => Type::tuple(several.iter().map(Type::inferred)),
     }
 }

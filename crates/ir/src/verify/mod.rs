@@ -201,11 +201,21 @@ impl<'a> Verifier<'a> {
         let Some(program) = self.program else { return };
         let names = program.functions().map(|function| &*function.name);
         let message = format!("the program has no function called `{name}`");
-        match did_you_mean(name, names) {
-            Some(close) => {
-                self.report_with_help(span, message, format!("did you mean `{close}`?"));
-            }
-            None => self.report(span, message),
-        }
+        let cast = match name {
+            "int" => Some("INT64"),
+            "float" => Some("FP32"),
+            "bool" => Some("BOOL"),
+            _ => None,
+        };
+        let help = if let Some(dtype) = cast {
+            format!("`pi.cast(x, pi.{dtype})` converts a value")
+        } else if sapwood_ptir::Registry::builtin().by_name(name).is_some() {
+            format!("the op is called `pi.op.{name}(…)`")
+        } else if let Some(close) = did_you_mean(name, names) {
+            format!("did you mean `{close}`?")
+        } else {
+            return self.report(span, message);
+        };
+        self.report_with_help(span, message, help);
     }
 }

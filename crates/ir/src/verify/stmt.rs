@@ -201,8 +201,8 @@ impl<'a> Verifier<'a> {
         let own = condition.span();
         let span = if own.is_unknown() || condition.is_var() { span } else { own };
         let is_valid = match &**condition.ty() {
-            Type::Scalar { dtype } => dtype.is_integer() || dtype.is_bool(),
-            Type::Unknown {} => true,
+            Type::Scalar { dtype, .. } => dtype.is_integer() || dtype.is_bool(),
+            Type::Unknown { .. } => true,
             _ => false,
         };
         if !is_valid {
@@ -216,8 +216,8 @@ impl<'a> Verifier<'a> {
         let types = [loop_var.ty(), range[0].ty(), range[1].ty(), range[2].ty()];
         for (what, ty) in ["loop variable", "start", "stop", "step"].into_iter().zip(types) {
             match &**ty {
-                Type::Scalar { dtype } if dtype.is_integer() => dtypes.push((what, *dtype)),
-                Type::Unknown {} => {}
+                Type::Scalar { dtype, .. } if dtype.is_integer() => dtypes.push((what, *dtype)),
+                Type::Unknown { .. } => {}
                 _ => {
                     let message = format!("the {what} of a loop has the type {}", display_type(ty));
                     self.report_with_help(span, message, "it needs a scalar integer");
@@ -311,7 +311,8 @@ impl<'a> Verifier<'a> {
                 counted(iter_args.len(), "iteration argument"),
                 counted(return_vars.len(), "result")
             );
-            self.report(span, message);
+            let help = "take each result after the loop: `x = pi.result(0)`, `y = pi.result(1)`, …";
+            self.report_with_help(span, message, help);
         } else {
             for (arg, var) in iter_args.iter().zip(return_vars) {
                 if !self.is_compatible(var.ty(), arg.ty()) {
@@ -441,7 +442,28 @@ impl<'a> Verifier<'a> {
                 counted(values.len(), "value"),
                 types.len()
             );
-            self.report(span, message);
+            let known = !values.iter().any(|value| value.ty().is_unknown());
+            if types.is_empty() && !values.is_empty() && known {
+                let stated: Vec<_> = values.iter().map(|value| display_type(value.ty())).collect();
+                let stated = match &stated[..] {
+                    [one] => one.clone(),
+                    several => format!("({})", several.join(", ")),
+                };
+                let help = format!("state the types of the results in the header: `-> {stated}:`");
+                self.report_with_help(span, message, &help);
+            } else if let [ty] = types
+                && ty.as_tuple().is_some_and(|types| types.len() == values.len())
+            {
+                let help = "the result is one tuple: write `return (…),` with a comma at the end";
+                self.report_with_help(span, message, help);
+            } else if let [value] = values
+                && value.ty().as_tuple().is_some_and(|types| types.len() == self.return_types.len())
+            {
+                let help = "a tuple is one value; return its elements: `return t[0], t[1]`";
+                self.report_with_help(span, message, help);
+            } else {
+                self.report(span, message);
+            }
             return;
         }
         for (index, (value, ty)) in values.iter().zip(types).enumerate() {

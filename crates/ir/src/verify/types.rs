@@ -28,13 +28,13 @@ pub(crate) fn types_compatible(wanted: &TypeRef, found: &TypeRef) -> bool {
             }
         }
         match (&**wanted, &**found) {
-            (Type::Unknown {}, _) | (_, Type::Unknown {}) => {}
-            (Type::Scalar { dtype }, Type::Scalar { dtype: other }) => {
+            (Type::Unknown { .. }, _) | (_, Type::Unknown { .. }) => {}
+            (Type::Scalar { dtype, .. }, Type::Scalar { dtype: other, .. }) => {
                 if dtype != other {
                     return false;
                 }
             }
-            (Type::Tensor { dtype, shape }, Type::Tensor { dtype: other, shape: dims }) => {
+            (Type::Tensor { dtype, shape, .. }, Type::Tensor { dtype: other, shape: dims, .. }) => {
                 let same_dims = shape.len() == dims.len()
                     && shape.iter().zip(dims).all(|(a, b)| match (a.as_int(), b.as_int()) {
                         (Some(a), Some(b)) => a == b,
@@ -44,15 +44,15 @@ pub(crate) fn types_compatible(wanted: &TypeRef, found: &TypeRef) -> bool {
                     return false;
                 }
             }
-            (Type::Tuple { types }, Type::Tuple { types: others }) => {
+            (Type::Tuple { types, .. }, Type::Tuple { types: others, .. }) => {
                 if types.len() != others.len() {
                     return false;
                 }
                 pairs.extend(types.iter().zip(others).rev());
             }
             (
-                Type::Function { params, results },
-                Type::Function { params: other_params, results: other_results },
+                Type::Function { params, results, .. },
+                Type::Function { params: other_params, results: other_results, .. },
             ) => {
                 if params.len() != other_params.len() || results.len() != other_results.len() {
                     return false;

@@ -6,6 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
+use sapwood_ptir::dims::{DimExpr, Facts};
 use sapwood_ptir::eval::DataType;
 use sapwood_ptir::ops::{
     ArgMax, ArgMin, BroadcastInDim, Cast, Compare, CompareOrder, Concat, Convolution, Direction,
@@ -608,11 +609,25 @@ pub(crate) fn joined_dims(b: &Builder, all: &[Dims]) -> Dims {
                 }
                 // The other extent is this number or one.
                 (Dim::Known(n), _) | (_, Dim::Known(n)) => Dim::Known(n),
+                (Dim::Expr(a), Dim::Expr(b)) => without_cap(a, b).map_or(Dim::Unknown, Dim::Expr),
                 _ => Dim::Unknown,
             };
         }
     }
     joined
+}
+
+// Returns the larger of two extents if the other one is `min(larger, n)`, as slices have them. They are equal, or both are larger than one or
+// the smaller one is one: then they either do not fit or give the larger one.
+fn without_cap(a: DimExpr, b: DimExpr) -> Option<DimExpr> {
+    let is_capped = |wide: DimExpr, narrow: DimExpr| {
+        let cap = Facts::new().bounds(narrow).highest().filter(|&n| n >= 1);
+        cap.and_then(|cap| wide.min(DimExpr::constant(cap)?)) == Some(narrow)
+    };
+    [(a, b), (b, a)]
+        .into_iter()
+        .find(|&(wide, narrow)| is_capped(wide, narrow))
+        .map(|(wide, _)| wide)
 }
 
 macro_rules! operators {

@@ -13,6 +13,7 @@ mod loops;
 mod loss;
 mod matrix;
 mod normalization;
+mod open_shapes;
 mod operations;
 mod pass;
 mod pooling;
@@ -23,6 +24,7 @@ mod resize;
 mod shape;
 mod shape_values;
 mod signal;
+mod slices;
 mod table;
 mod text_features;
 mod trees;
@@ -149,6 +151,8 @@ pub(crate) fn infer(
                 let literal = value.id.and_then(|id| f.constant_of(id).cloned());
                 inferred.known.push(literal.map(Known::literal));
             }
+        } else if let Some(types) = open_shapes::infer(view, types, known) {
+            inferred.types = types.into_iter().map(|ty| Some(ty.into())).collect();
         }
     }
     if let Some(numbers) = shape_values::numbers_of(view, types, known) {

@@ -7,7 +7,7 @@ use sapwood_ptir::{Attr, Dim, TensorLiteral, TensorType, ValueType};
 
 use super::builder::{V, joined_dims};
 use super::context::Cx;
-use crate::reshape_form::reshape_form;
+use crate::reshape_form::{expand_numbers, reshape_form};
 
 pub(super) fn constant<'b>(cx: &Cx<'b>) -> V<'b> {
     let literal = match (cx.literal("value"), cx.attr("value_int"), cx.attr("value_float")) {
@@ -208,7 +208,7 @@ pub(super) fn expand<'b>(cx: &Cx<'b>) -> V<'b> {
     match cx.dims(1) {
         Some(dims) => {
             let joined = joined_dims(cx.b, &[x.dims(), dims.into_iter().collect()]);
-            if cx.view.is_written_back && joined.iter().any(|d| d.known().is_none()) {
+            if cx.view.is_written_back && expand_numbers(&x.dims(), &joined).is_none() {
                 return cx.fail("its shape would have to be computed");
             }
             x.expand(&joined)
@@ -286,136 +286,6 @@ fn slice_one_axis<'b>(x: V<'b>, axis: usize, start: i64, limit: i64) -> V<'b> {
     let mut ty = x.ty();
     ty.dims[axis] = Dim::Known((limit - start).max(0) as u64);
     x.number(0.0).pretend(ty)
-}
-
-pub(super) fn slice<'b>(cx: &Cx<'b>) -> V<'b> {
-    let x = cx.x(0);
-    let rank = x.rank();
-    let (starts, ends) = match (cx.ints_of("starts", 1), cx.ints_of("ends", 2)) {
-        _ if cx.b.is_inference
-            && cx.ints("starts").is_none()
-            && (cx.numbers(1).is_none() || cx.numbers(2).is_none()) =>
-        {
-            return sliced_at_unknown_places(cx, x);
-        }
-        (Some(starts), Some(ends)) => (starts, ends),
-        _ => return cx.fail("starts or ends are missing"),
-    };
-    let axes = cx.ints_of("axes", 3).unwrap_or_else(|| (0..starts.len() as i64).collect());
-    let steps = match cx.opt(4) {
-        Some(_) => cx.const_ints(4),
-        None => vec![1; starts.len()],
-    };
-    if cx.b.has_failed() || [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
-        return cx.fail("starts, ends, axes and steps have different lengths");
-    }
-    let is_known = |axis: usize| x.dim(axis).known().is_some();
-    let touched: Vec<usize> = axes.iter().map(|&a| cx.wrap_axis(a, rank)).collect();
-    if cx.b.has_failed() {
-        return x;
-    }
-    if touched.iter().any(|&a| !is_known(a)) || (0..rank).any(|a| !is_known(a)) {
-        return slice_of_open_dims(cx, x, &touched, &starts, &ends, &steps);
-    }
-    let mut value = x;
-    let (mut low, mut high, mut stride) = (vec![0; rank], vec![0; rank], vec![1; rank]);
-    for (axis, limit) in high.iter_mut().enumerate() {
-        *limit = x.extent(axis);
-    }
-    let mut reversed = Vec::new();
-    for (i, &axis) in touched.iter().enumerate() {
-        let (n, step) = (x.extent(axis), steps[i]);
-        let wrap = |k: i64| if k < 0 { k.saturating_add(n) } else { k };
-        let (start, end) = (wrap(starts[i]), wrap(ends[i]));
-        if step > 0 {
-            low[axis] = start.clamp(0, n);
-            high[axis] = end.clamp(low[axis], n);
-            stride[axis] = step;
-        } else if step < 0 {
-            // The elements start, start + step, … above end, read from the reversed axis.
-            let (start, end) = (start.clamp(-1, n - 1), end.clamp(-1, n - 1));
-            reversed.push(axis);
-            low[axis] = n - 1 - start;
-            high[axis] = (n - 1 - end).max(low[axis]);
-            stride[axis] = step.checked_neg().unwrap_or(i64::MAX);
-        } else {
-            return cx.fail("a step is 0");
-        }
-    }
-    if !reversed.is_empty() {
-        value = value.reverse(&reversed);
-    }
-    value.slice(&low, &high, &stride)
-}
-
-fn sliced_at_unknown_places<'b>(cx: &Cx<'b>, x: V<'b>) -> V<'b> {
-    let mut ty = x.ty();
-    let rank = ty.rank();
-    let axes = match cx.opt(3) {
-        Some(_) => match cx.numbers(3) {
-            Some(_) => cx.const_ints(3).into_iter().map(|a| cx.wrap_axis(a, rank)).collect(),
-            None => (0..rank).collect::<Vec<_>>(),
-        },
-        None => {
-            let count = cx.opt(1).and_then(|s| s.dim(0).known()).unwrap_or(rank as u64);
-            (0..(count as usize).min(rank)).collect()
-        }
-    };
-    for axis in axes {
-        if let Some(dim) = ty.dims.get_mut(axis) {
-            *dim = Dim::Unknown;
-        }
-    }
-    x.number(0.0).pretend(ty)
-}
-
-// Infers the type where an extent is an expression: parts at the start with a known length, and all but a known number of elements.
-fn slice_of_open_dims<'b>(
-    cx: &Cx<'b>,
-    x: V<'b>,
-    axes: &[usize],
-    starts: &[i64],
-    ends: &[i64],
-    steps: &[i64],
-) -> V<'b> {
-    if !cx.b.is_inference {
-        return cx.fail("an extent is not known");
-    }
-    let mut ty = x.ty();
-    for (i, &axis) in axes.iter().enumerate() {
-        let dim = ty.dims[axis];
-        ty.dims[axis] = match (starts[i], ends[i], steps[i], dim.known()) {
-            (start, end, 1, Some(n)) => {
-                let wrap = |k: i64| {
-                    (if k < 0 { k.saturating_add(n as i64) } else { k }).clamp(0, n as i64)
-                };
-                Dim::Known((wrap(end) - wrap(start)).max(0) as u64)
-            }
-            (start, end, 1, None) => sliced_dim(dim, start, end),
-            _ => Dim::Unknown,
-        };
-    }
-    x.number(0.0).pretend(ty)
-}
-
-// Returns the extent of a slice of an axis of unknown extent, with step one.
-fn sliced_dim(dim: Dim, start: i64, end: i64) -> Dim {
-    let to_the_end = end > i64::from(i32::MAX) - 1;
-    let constant = DimExpr::constant;
-    match (start, end) {
-        (0, _) if to_the_end => dim,
-        // All but the first.
-        (1.., _) if to_the_end => {
-            dim.map_expr(|n| n.checked_add(constant(start.checked_neg()?)?)?.max(constant(0)?))
-        }
-        // The last ones.
-        (..0, _) if to_the_end => dim.map_expr(|n| n.min(constant(start.checked_neg()?)?)),
-        // All but the last.
-        (0, ..0) => dim.map_expr(|n| n.checked_add(constant(end)?)?.max(constant(0)?)),
-        // The first ones.
-        (0, _) => dim.map_expr(|n| n.min(constant(end)?)),
-        _ => Dim::Unknown,
-    }
 }
 
 pub(super) fn pad<'b>(cx: &Cx<'b>) -> V<'b> {
@@ -535,9 +405,10 @@ pub(super) fn range<'b>(cx: &Cx<'b>) -> V<'b> {
     let dtype = start.dtype();
     let is_known = (0..3).all(|i| cx.known(i).is_some_and(|k| k.literal.is_some()));
     if cx.b.is_inference && !is_known {
+        let count = range_extent(cx).map_or(Dim::Unknown, Dim::from_expr);
         return start
             .number(0.0)
-            .pretend(TensorType { dtype, dims: [Dim::Unknown].into_iter().collect() });
+            .pretend(TensorType { dtype, dims: [count].into_iter().collect() });
     }
     let (a, z, step) = (cx.const_number(0), cx.const_number(1), cx.const_number(2));
     let count = ((z - a) / step).ceil().max(0.0);
@@ -550,6 +421,18 @@ pub(super) fn range<'b>(cx: &Cx<'b>) -> V<'b> {
         dtype => cx.b.iota(dtype, &dims, 0),
     };
     start.reshape(&[]) + index * cx.x(2).reshape(&[])
+}
+
+// Returns the number of elements of a range between expressions, with a known step.
+fn range_extent(cx: &Cx<'_>) -> Option<DimExpr> {
+    let number = |i: usize| cx.numbers(i)?.first().copied().flatten();
+    let (start, limit, step) = (number(0)?, number(1)?, number(2)?.as_constant()?);
+    let (length, step) = match step {
+        1.. => (limit.checked_sub(start)?, step),
+        _ => (start.checked_sub(limit)?, step.checked_neg().filter(|&n| n > 0)?),
+    };
+    let steps = length.checked_add(DimExpr::constant(step - 1)?)?.floordiv(step)?;
+    steps.max(DimExpr::constant(0)?)
 }
 
 // Returns `column - row` for the last two axes.

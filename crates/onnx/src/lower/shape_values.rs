@@ -1,7 +1,8 @@
 //! Integers that are expressions over symbols: the contents of shapes, and of what models compute from them.
 
 use sapwood_ptir::ValueType;
-use sapwood_ptir::dims::DimExpr;
+use sapwood_ptir::dims::{DimExpr, Facts, Verdict};
+use sapwood_ptir::eval::DataType;
 
 use super::builder::Builder;
 use super::context::Cx;
@@ -22,7 +23,13 @@ pub(super) fn numbers_of(
     let first = types.first().and_then(|ty| ty.as_tensor());
     match op {
         "Shape" | "Size" => {}
-        _ if first.is_some_and(|ty| ty.dtype.is_float()) && op != "ConstantOfShape" => return None,
+        // The arithmetic of narrower types wraps around.
+        _ if first.is_some_and(|ty| {
+            !matches!(ty.dtype, DataType::I64 | DataType::I32 | DataType::Bool)
+        }) =>
+        {
+            return None;
+        }
         _ => {}
     }
     let (f, params) = scratch_function(types.iter().copied().cloned());
@@ -51,8 +58,12 @@ fn numbers(op: &str, cx: &Cx<'_>) -> Option<Numbers> {
         }
         "Identity" | "Squeeze" | "Unsqueeze" | "Reshape" | "Cast" | "Flatten" => {
             let to = cx.int("to", 7);
-            // Floats lose expressions; integers and bools keep them.
-            if !matches!(to, 6 | 7 | 9) { None } else { cx.numbers(0) }
+            match to {
+                6 | 7 => cx.numbers(0),
+                9 => Some(cx.numbers(0)?.into_iter().map(|n| truth_of(n?)).collect()),
+                // Floats lose expressions.
+                _ => None,
+            }
         }
         "Gather" if cx.opt(0)?.rank() == 1 => {
             let (data, indices) = (cx.numbers(0)?, cx.numbers(1)?);
@@ -93,20 +104,54 @@ fn numbers(op: &str, cx: &Cx<'_>) -> Option<Numbers> {
         "Div" => zip(cx, |a, b| match (a.as_constant(), b.as_constant()?) {
             (_, 0) => None,
             (Some(a), b) => DimExpr::constant(a.checked_div(b)?),
-            // Division truncates; extents are not negative.
-            (None, b) if b > 0 && a.as_symbol().is_some() => a.floordiv(b),
+            // Division truncates.
+            (None, b) if b > 0 && is_at_least(a, 0) => a.floordiv(b),
             _ => None,
         }),
-        "Equal" => zip(cx, |a, b| {
-            let equal = match (a.as_constant(), b.as_constant()) {
-                (Some(a), Some(b)) => a == b,
-                _ if a == b => true,
-                // Extents are not negative.
-                (Some(n), None) if n < 0 && b.as_symbol().is_some() => false,
-                (None, Some(n)) if n < 0 && a.as_symbol().is_some() => false,
-                _ => return None,
+        "Mod" => zip(cx, |a, b| {
+            let divisor = b.as_constant().filter(|&n| n > 0 && is_at_least(a, 0))?;
+            a.modulo(divisor)
+        }),
+        "Max" | "Min" => {
+            let combine = if op == "Max" { DimExpr::max } else { DimExpr::min };
+            match cx.all().len() {
+                1 => cx.numbers(0),
+                2 => zip(cx, combine),
+                _ => None,
+            }
+        }
+        "Neg" => {
+            let negated = |n: Option<DimExpr>| DimExpr::constant(0)?.checked_sub(n?);
+            Some(cx.numbers(0)?.into_iter().map(negated).collect())
+        }
+        "Abs" => {
+            let absolute = |n: Option<DimExpr>| n.filter(|&n| is_at_least(n, 0));
+            Some(cx.numbers(0)?.into_iter().map(absolute).collect())
+        }
+        "ReduceProd" | "ReduceSum" if cx.opt(0)?.rank() == 1 && reduces_all(cx)? => {
+            let (start, combine): (_, fn(DimExpr, DimExpr) -> Option<DimExpr>) = match op {
+                "ReduceProd" => (1, DimExpr::checked_mul),
+                _ => (0, DimExpr::checked_add),
             };
-            DimExpr::constant(i64::from(equal))
+            let all = cx.numbers(0)?.into_iter();
+            Some(vec![all.fold(DimExpr::constant(start), |n, m| combine(n?, m?))])
+        }
+        "Pad" if cx.opt(0)?.rank() == 1 && cx.text("mode", "constant") == "constant" => {
+            let [low, high] = <[i64; 2]>::try_from(cx.ints_of("pads", 1)?).ok()?;
+            let [low, high] = [usize::try_from(low).ok()?, usize::try_from(high).ok()?];
+            let value = match cx.opt(2) {
+                Some(_) => cx.numbers(2)?.first().copied()?,
+                None => DimExpr::constant(0),
+            };
+            let is_short = low <= MAX_NUMBERS && high <= MAX_NUMBERS && cx.opt(3).is_none();
+            let around = |n| std::iter::repeat_n(value, n);
+            let inner = cx.numbers(0).filter(|_| is_short)?;
+            Some(around(low).chain(inner).chain(around(high)).collect())
+        }
+        "Equal" => zip(cx, |a, b| match Facts::new().compare(a, b) {
+            Verdict::Equal => DimExpr::constant(1),
+            Verdict::Different => DimExpr::constant(0),
+            Verdict::Unknown => None,
         }),
         "Where" => {
             let (condition, a, b) = (cx.numbers(0)?, cx.numbers(1)?, cx.numbers(2)?);
@@ -130,6 +175,27 @@ fn numbers(op: &str, cx: &Cx<'_>) -> Option<Numbers> {
         }
         _ => None,
     }
+}
+
+// Returns the number of a bool: whether a number is not zero.
+fn truth_of(n: DimExpr) -> Option<DimExpr> {
+    match n.as_constant() {
+        Some(n) => DimExpr::constant(i64::from(n != 0)),
+        None => DimExpr::constant(1).filter(|_| is_at_least(n, 1)),
+    }
+}
+
+fn is_at_least(n: DimExpr, bound: i64) -> bool {
+    Facts::new().bounds(n).is_at_least(bound)
+}
+
+// Returns whether a reduction is over the only axis.
+fn reduces_all(cx: &Cx<'_>) -> Option<bool> {
+    let axes = cx.ints_of("axes", 1).unwrap_or_default();
+    Some(
+        axes.iter().all(|&axis| matches!(axis, 0 | -1))
+            && (!axes.is_empty() || !cx.flag("noop_with_empty_axes", false)),
+    )
 }
 
 fn zip(cx: &Cx<'_>, combine: impl Fn(DimExpr, DimExpr) -> Option<DimExpr>) -> Option<Numbers> {

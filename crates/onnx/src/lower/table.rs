@@ -11,7 +11,7 @@ use sapwood_ptir::ops::Direction;
 use super::builder::V;
 use super::context::Cx;
 use super::{NodeView, attention, control, elementwise, indexing, kernels, learning, loss, matrix};
-use super::{normalization, pooling, quantize, recurrent, reduce, resize, shape, signal};
+use super::{normalization, pooling, quantize, recurrent, reduce, resize, shape, signal, slices};
 use super::{text_features, trees};
 use crate::dialect::PREFIX;
 
@@ -166,7 +166,7 @@ static ROWS: &[Row] = &[
     core("Expand", One(shape::expand)),
     core("Concat", One(shape::concat)),
     whole("Split", Many(shape::split)),
-    core("Slice", One(shape::slice)),
+    core("Slice", One(slices::slice)),
     whole("Pad", One(shape::pad)),
     whole("Tile", One(shape::tile)),
     whole("Range", One(shape::range)),

@@ -13,7 +13,7 @@ use super::graph::GraphWriter;
 use super::raise_products::{FusedProduct, ProductKind};
 use super::{WriteError, WriteResult};
 use crate::dialect::element_type;
-use crate::reshape_form::{ReshapeForm, reshape_form};
+use crate::reshape_form::{ReshapeForm, expand_numbers, reshape_form};
 use crate::values::tensor_of;
 use crate::{Attribute, AttributeValue, Node, Text, ops};
 
@@ -110,6 +110,11 @@ impl GraphWriter<'_> {
         }
         if let Some(node) = find(REDUCTIONS, op) {
             let axes = f.attr(inst, "axes").and_then(Attr::as_ints).unwrap_or_default().to_vec();
+            if axes.is_empty() {
+                // Without axes, a node would reduce all of them.
+                self.aliases.insert(result, self.name_of(f.operands(inst)[0]));
+                return Ok(Vec::new());
+            }
             let keep = f.attr(inst, "keepdims") == Some(&Attr::Bool(true));
             return Ok(vec![self.reduction(node, f.operands(inst)[0], &axes, keep, out)]);
         }
@@ -391,7 +396,9 @@ impl GraphWriter<'_> {
         let dims = self.dims(result);
         let mut nodes = Vec::new();
         let mut input = self.name_of(source);
+        let mut from = self.dims(source);
         if self.implicit_source(result).is_none() {
+            from = self.unsqueezed_dims(result);
             // The axes are moved to their places first.
             let places = f.attr(inst, "dims").and_then(Attr::as_ints).unwrap_or_default().to_vec();
             let missing: Vec<i64> =
@@ -425,7 +432,10 @@ impl GraphWriter<'_> {
                 return Ok(nodes);
             }
         }
-        let (mut more, shape) = self.shape_value(&dims)?;
+        let (mut more, shape) = match expand_numbers(&from, &dims) {
+            Some(numbers) => (Vec::new(), self.int_constant("shape", &numbers)),
+            None => self.shape_value(&dims)?,
+        };
         nodes.append(&mut more);
         nodes.push(self.node("Expand", vec![input, shape], out, Vec::new()));
         Ok(nodes)

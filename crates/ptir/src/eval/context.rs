@@ -32,6 +32,7 @@ pub type Evaluate = dyn Fn(&mut EvalCx<'_>) -> EvalResult + Send + Sync;
 pub(crate) trait Regions {
     fn call(&mut self, region: usize, args: &mut dyn Iterator<Item = Value>) -> EvalResult;
     fn simple(&self, region: usize) -> Option<SimpleRegion<'_>>;
+    fn yielded_parameter(&self, region: usize) -> Option<usize>;
     fn count(&self) -> usize;
 }
 
@@ -322,6 +323,12 @@ impl<'a> EvalCx<'a> {
     #[must_use]
     pub fn simple_region(&self, region: usize) -> Option<SimpleRegion<'_>> {
         self.regions.simple(region)
+    }
+
+    /// Returns the parameter that a region yields, if it yields one and has no instructions.
+    #[must_use]
+    pub fn yielded_parameter(&self, region: usize) -> Option<usize> {
+        self.regions.yielded_parameter(region)
     }
 
     /// Returns the index range of the operands of a group.

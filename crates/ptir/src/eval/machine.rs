@@ -496,6 +496,13 @@ impl Regions for StepRegions<'_, '_> {
         self.plan.simple(f, *self.step.regions.get(region)?)
     }
 
+    fn yielded_parameter(&self, region: usize) -> Option<usize> {
+        let f = self.machine.functions[self.machine.frames[self.frame].plan];
+        let plan = &self.plan.bodies[*self.step.regions.get(region)? as usize];
+        let &[yielded] = f.body_results(plan.body) else { return None };
+        f.body_params(plan.body).iter().position(|&p| p == yielded && plan.steps.is_empty())
+    }
+
     fn count(&self) -> usize {
         self.step.regions.len()
     }
@@ -510,6 +517,10 @@ impl Regions for NoRegions {
     }
 
     fn simple(&self, _: usize) -> Option<SimpleRegion<'_>> {
+        None
+    }
+
+    fn yielded_parameter(&self, _: usize) -> Option<usize> {
         None
     }
 

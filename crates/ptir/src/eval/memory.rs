@@ -494,7 +494,7 @@ pub fn fixed_order_memory(
                 StepMemory::of(ResultMemory::Operand(dense.unwrap_or(1)))
             }
             "cast" | "compare" | "select" | "clamp" | "complex" | "real" | "imag" => new,
-            "is_finite" | "reduce_precision" | "abs" if first.dtype != dtype => new,
+            _ if first.dtype != dtype => new,
             _ if first.is_unique => StepMemory::of(ResultMemory::Operand(0)),
             _ => new,
         });

@@ -103,10 +103,7 @@ pub(super) fn constructor_of(name: &str) -> Option<NativeConstructor> {
         "TensorType" => tensor_type,
         "TupleType" => tuple_type,
         "FunctionType" => function_type,
-        "UnknownType" => |args, kwargs| {
-            bind::<0>("UnknownType", [], 0, args, kwargs)?;
-            Ok(Type::unknown().into_any())
-        },
+        "UnknownType" => unknown_type,
         _ => return operator(name),
     };
     Some(make)
@@ -164,7 +161,7 @@ fn unary<'py>(op: UnaryOp, args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> Py
             return Err(errors::argument_error(args.py(), "Cast needs dtype, which was not given"));
         }
         None if op == UnaryOp::Not => truth_type(&[&operand]),
-        None => operand.ty().clone(),
+        None => Type::inferred(operand.ty()),
     };
     Ok(Expr::unary(op, &operand, ty, span).into_any())
 }
@@ -451,41 +448,39 @@ fn program<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyR
 }
 
 fn scalar_type<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
-    let [Some(object)] = &bind("ScalarType", ["dtype"], 1, args, kwargs)? else {
-        return Err(errors::argument_error(args.py(), "missing argument"));
-    };
-    Ok(Type::scalar(Argument { class: "ScalarType", name: "dtype", object }.dtype()?).into_any())
+    given!("ScalarType", args, kwargs, [dtype = "dtype"], 1, span);
+    let dtype = required(dtype, args.py())?.dtype()?;
+    Ok(Type::with_span(&Type::scalar(dtype), span).into_any())
 }
 
 /// Implements `TensorType(dtype, shape)`, in either order.
 fn tensor_type<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
-    let [Some(first), Some(second)] = &bind("TensorType", ["dtype", "shape"], 2, args, kwargs)?
-    else {
-        return Err(errors::argument_error(args.py(), "missing argument"));
-    };
-    let swapped = second.is_instance_of::<PyDataType>();
-    let (dtype, shape) = if swapped { (second, first) } else { (first, second) };
+    given!("TensorType", args, kwargs, [first = "dtype", second = "shape"], 2, span);
+    let (first, second) = (required(first, args.py())?, required(second, args.py())?);
+    let swapped = second.object.is_instance_of::<PyDataType>();
+    let (dtype, shape) =
+        if swapped { (second.object, first.object) } else { (first.object, second.object) };
     let dtype = Argument { class: "TensorType", name: "dtype", object: dtype }.dtype()?;
     let shape = Argument { class: "TensorType", name: "shape", object: shape }.shape()?;
-    Ok(Type::tensor(dtype, shape).into_any())
+    Ok(Type::with_span(&Type::tensor(dtype, shape), span).into_any())
 }
 
 fn tuple_type<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
-    let [Some(object)] = &bind("TupleType", ["types"], 1, args, kwargs)? else {
-        return Err(errors::argument_error(args.py(), "missing argument"));
-    };
-    Ok(Type::tuple(Argument { class: "TupleType", name: "types", object }.types()?).into_any())
+    given!("TupleType", args, kwargs, [types = "types"], 1, span);
+    let types = required(types, args.py())?.types()?;
+    Ok(Type::with_span(&Type::tuple(types), span).into_any())
 }
 
 fn function_type<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
-    let [Some(params), Some(results)] =
-        &bind("FunctionType", ["params", "results"], 2, args, kwargs)?
-    else {
-        return Err(errors::argument_error(args.py(), "missing argument"));
-    };
-    let params = Argument { class: "FunctionType", name: "params", object: params }.types()?;
-    let results = Argument { class: "FunctionType", name: "results", object: results }.types()?;
-    Ok(Type::function(params, results).into_any())
+    given!("FunctionType", args, kwargs, [params = "params", results = "results"], 2, span);
+    let params = required(params, args.py())?.types()?;
+    let results = required(results, args.py())?.types()?;
+    Ok(Type::with_span(&Type::function(params, results), span).into_any())
+}
+
+fn unknown_type<'py>(args: Args<'_, 'py>, kwargs: Keywords<'_, 'py>) -> PyResult<AnyRef> {
+    given!("UnknownType", args, kwargs, [], 0, span);
+    Ok(Type::with_span(&Type::unknown(), span).into_any())
 }
 
 /// Returns the boolean type of a comparison of these operands.
@@ -513,7 +508,7 @@ fn operand_type(
     if left.ty().same(right.ty())
         || sapwood_structural::equal(left.ty(), right.ty()).unwrap_or(false)
     {
-        return Ok(left.ty().clone());
+        return Ok(Type::inferred(left.ty()));
     }
     // An operator applies to each element of a tensor and a scalar.
     if left.ty().dtype() == right.ty().dtype() {
@@ -592,6 +587,7 @@ fn ir_unary<'py>(op: &str, operand: &Bound<'py, Node>) -> PyResult<Bound<'py, Py
         return Err(errors::value_error(py, format!("unknown operator {op}")));
     };
     let operand = Argument { class: op.name(), name: "operand", object: operand }.expr()?;
-    let ty = if op == UnaryOp::Not { truth_type(&[&operand]) } else { operand.ty().clone() };
+    let ty =
+        if op == UnaryOp::Not { truth_type(&[&operand]) } else { Type::inferred(operand.ty()) };
     wrap(py, Expr::unary(op, &operand, ty, Span::unknown()).into_any())
 }

@@ -158,7 +158,7 @@ fn argument(
     depth: usize,
 ) -> PyResult<SendValue> {
     match &**ty {
-        Type::Tuple { types } => {
+        Type::Tuple { types, .. } => {
             if depth == 0 {
                 let message = format!("{name}: tuples nest deeper than {MAX_TUPLE_NESTING}");
                 return Err(errors::argument_error(object.py(), message));
@@ -179,7 +179,7 @@ fn argument(
             let (shape, items) = tensor(object, *dtype, name)?;
             Ok(SendValue::Tensor(shape, items))
         }
-        Type::Scalar { dtype } => scalar(object, *dtype, name).map(SendValue::Scalar),
+        Type::Scalar { dtype, .. } => scalar(object, *dtype, name).map(SendValue::Scalar),
         _ => scalar(object, default_dtype(object), name).map(SendValue::Scalar),
     }
 }

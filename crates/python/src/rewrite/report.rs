@@ -105,7 +105,7 @@ fn greedy<'py>(py: Python<'py>, stats: &GreedyStats) -> PyResult<Bound<'py, PyDi
         one.set_item("tried", pattern.tried)?;
         one.set_item("matched", pattern.matched)?;
         one.set_item("applied", pattern.applied)?;
-        patterns.set_item(&pattern.name, one)?;
+        patterns.set_item(pattern.name, one)?;
     }
     result.set_item("patterns", patterns)?;
     result

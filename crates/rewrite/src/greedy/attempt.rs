@@ -83,15 +83,13 @@ impl GreedyDriver<'_> {
         }
         let first_new = self.rw.function().inst_capacity();
         let parent = self.lineages.take_root(self.rw.function(), root);
-        self.rw.notify_step(StepKind::Pattern(&entry.name), root);
+        self.rw.notify_step(StepKind::Pattern(entry.name), root);
         let verify = checks || self.config.verify_rewrites;
         let careful = verify || narrows || !self.patch.has_no_regions();
         if careful {
             self.rw.begin();
         }
-        let mut patch = std::mem::take(&mut self.patch);
-        let applied = patch.apply(&mut self.rw, root, &values);
-        self.patch = patch;
+        let applied = self.patch.apply(&mut self.rw, root, &values);
         if applied.as_ref().is_err_and(PatchError::differs_only_in_dims) {
             // An instruction that uses the root refused: that is not part of what a pattern reads.
             self.failures.skip_next_record();
@@ -182,7 +180,7 @@ impl GreedyDriver<'_> {
             self.report_pattern(id, root, kind, true);
             return false;
         }
-        self.rw.notify_step(StepKind::Pattern(&entry.name), root);
+        self.rw.notify_step(StepKind::Pattern(entry.name), root);
         self.rw.commit();
         self.count_applied(id);
         let changed_in_place = self.rw.function().is_live(root).then_some(root);

@@ -101,7 +101,7 @@ impl fmt::Display for Limit {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PatternStats {
     /// The name of the pattern.
-    pub name: String,
+    pub name: &'static str,
     /// The number of attempts.
     pub tried: usize,
     /// The number of attempts that matched.
@@ -200,7 +200,7 @@ impl GreedyStats {
     /// Sets the names of the patterns.
     pub(crate) fn name_patterns(&mut self, set: &FrozenPatternSet) {
         for (pattern, name) in self.patterns.iter_mut().zip(set.names()) {
-            name.clone_into(&mut pattern.name);
+            pattern.name = name;
         }
     }
 

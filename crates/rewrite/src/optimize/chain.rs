@@ -2,6 +2,8 @@
 
 use sapwood_ptir::ops::DotGeneral;
 use sapwood_ptir::{Axes, Value};
+use sapwood_types::DataType;
+use smallvec::{SmallVec, smallvec};
 
 use super::product_axes::{belongs_to_root, may_reorder};
 use crate::CostGoal;
@@ -17,6 +19,9 @@ const MAX_CHAIN: usize = 16;
 /// The largest number of matrices of a chain that another product continues. The whole chain is solved at its last product; in a chain beyond the limit, the others are only
 /// compared with their neighbours. With 16 here too, a chain of a million products took 25 times as long as `simplify`.
 const MAX_CONTINUED_CHAIN: usize = 3;
+
+/// The matrices of a chain, in order.
+type Chain = SmallVec<[ChainMatrix; MAX_CONTINUED_CHAIN]>;
 
 /// One matrix of a chain.
 #[derive(Clone, Copy, Debug)]
@@ -38,12 +43,12 @@ fn chain_of_dots(op: DotGeneral, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !may_reorder(rw, op.lhs) || !is_matrix_product(rw, &op) {
         return None;
     }
-    let mut chain = Vec::new();
+    let mut chain = Chain::new();
     let mut old = 0u128;
     let product_cost =
         ProductCost { goal: rw.goals().first(), bytes: rw.dtype(op.lhs)?.byte_size() };
     let limit = if is_continued(rw) { MAX_CONTINUED_CHAIN } else { MAX_CHAIN };
-    collect(rw, op.clone(), &mut chain, (limit, product_cost), &mut old)?;
+    collect(rw, &op, &mut chain, (limit, product_cost), &mut old)?;
     if chain.len() < 3 {
         return None;
     }
@@ -93,40 +98,72 @@ fn is_matrix_product(rw: &Rewrite<'_>, dot: &DotGeneral) -> bool {
     one_axis && plain && fits(dot.lhs) && fits(dot.rhs)
 }
 
+/// A product whose operands are being visited.
+struct OpenProduct {
+    lhs: Value,
+    rhs: Value,
+    lhs_contract: i64,
+    rhs_contract: i64,
+    accumulate: Option<DataType>,
+    // True if the transposed product is meant: that of the transposed operands in the other order.
+    is_transposed: bool,
+    // The number of operands that were visited.
+    visited: u8,
+}
+
+impl OpenProduct {
+    fn new(dot: &DotGeneral, is_transposed: bool) -> Self {
+        Self {
+            lhs: dot.lhs,
+            rhs: dot.rhs,
+            lhs_contract: dot.lhs_contract[0],
+            rhs_contract: dot.rhs_contract[0],
+            accumulate: dot.accumulate,
+            is_transposed,
+            visited: 0,
+        }
+    }
+
+    // Returns the cost of this product alone.
+    fn cost(&self, rw: &Rewrite<'_>, product_cost: ProductCost) -> Option<u128> {
+        let free = |value: Value, contract: i64| -> Option<(u128, u128)> {
+            let shape = rw.shape(value)?;
+            let inner = u128::from(shape[contract as usize]);
+            let free = (shape.len() == 2).then(|| shape[1 - contract as usize]);
+            Some((free.map_or(1, u128::from), inner))
+        };
+        let (rows, inner) = free(self.lhs, self.lhs_contract)?;
+        let (columns, _) = free(self.rhs, self.rhs_contract)?;
+        product_cost.of(rows, inner, columns)
+    }
+}
+
 // Appends the matrices of a product, from left to right, and adds the cost of its products.
 fn collect(
     rw: &mut Rewrite<'_>,
-    dot: DotGeneral,
-    chain: &mut Vec<ChainMatrix>,
+    dot: &DotGeneral,
+    chain: &mut Chain,
     (limit, product_cost): (usize, ProductCost),
     cost: &mut u128,
 ) -> Option<()> {
-    // The open products, the innermost last, with the number of their operands that were visited. A transposed product is that of its transposed operands
-    // in the other order.
-    let mut pending = vec![(dot, false, 0u8)];
-    while let Some((dot, is_transposed, next)) = pending.pop() {
-        if next == 0 {
-            let free = |value: Value, contract: i64| -> Option<(u128, u128)> {
-                let shape = rw.shape(value)?;
-                let inner = u128::from(shape[contract as usize]);
-                let free = (shape.len() == 2).then(|| shape[1 - contract as usize]);
-                Some((free.map_or(1, u128::from), inner))
-            };
-            let (rows, inner) = free(dot.lhs, dot.lhs_contract[0])?;
-            let (columns, _) = free(dot.rhs, dot.rhs_contract[0])?;
-            *cost = cost.checked_add(product_cost.of(rows, inner, columns)?)?;
-        }
-        if next == 2 {
+    // The open products, the innermost last.
+    let mut pending: SmallVec<[OpenProduct; 4]> = smallvec![OpenProduct::new(dot, false)];
+    while let Some(open) = pending.last_mut() {
+        if open.visited == 2 {
+            pending.pop();
             continue;
         }
-        pending.push((dot.clone(), is_transposed, next + 1));
-        let is_left = (next == 0) != is_transposed;
-        let (value, contract) = match is_left {
-            true => (dot.lhs, dot.lhs_contract[0]),
-            false => (dot.rhs, dot.rhs_contract[0]),
-        };
         // As the first factor a matrix has its contracted axis in its columns, as the second one in its rows.
-        let is_first = next == 0;
+        let is_first = open.visited == 0;
+        if is_first {
+            *cost = cost.checked_add(open.cost(rw, product_cost)?)?;
+        }
+        open.visited += 1;
+        let (value, contract) = match is_first != open.is_transposed {
+            true => (open.lhs, open.lhs_contract),
+            false => (open.rhs, open.rhs_contract),
+        };
+        let accumulate = open.accumulate;
         let free = (rw.rank(value)? == 2).then(|| 1 - contract);
         let (row_axis, column_axis) =
             if is_first { (free, Some(contract)) } else { (Some(contract), free) };
@@ -136,7 +173,7 @@ fn collect(
             true => rw.def::<DotGeneral>(value).filter(|inner| is_matrix_product(rw, inner)),
             false => None,
         };
-        let inner = inner.filter(|inner| inner.accumulate == dot.accumulate);
+        let inner = inner.filter(|inner| inner.accumulate == accumulate);
         // A scalar product is a matrix of extent one by one, whose parts do not move.
         let inner = inner.filter(|_| rw.rank(value).is_some_and(|rank| rank > 0));
         match inner {
@@ -146,7 +183,7 @@ fn collect(
                     // The product of a matrix and a vector on its right is a column.
                     _ => (rw.rank(inner.lhs)? == 2) != column_axis.is_none(),
                 };
-                pending.push((inner, is_transposed, 0));
+                pending.push(OpenProduct::new(&inner, is_transposed));
             }
             None => {
                 let shape = rw.shape(value)?;
@@ -163,14 +200,24 @@ fn collect(
 /// The best place to split each part of a chain.
 struct ChainOrder {
     cost: u128,
-    splits: Vec<Vec<usize>>,
+    matrices: usize,
+    splits: PartTable<usize>,
+}
+
+/// A value for each part of a chain, by its first and its last matrix.
+type PartTable<T> = SmallVec<[T; MAX_CONTINUED_CHAIN * MAX_CONTINUED_CHAIN]>;
+
+impl ChainOrder {
+    fn split(&self, first: usize, last: usize) -> usize {
+        self.splits[first * self.matrices + last]
+    }
 }
 
 // Finds the order of the lowest cost; of several, the one that splits first at the left.
 fn cheapest_order(chain: &[ChainMatrix], product_cost: ProductCost) -> Option<ChainOrder> {
     let n = chain.len();
-    let mut costs = vec![vec![0u128; n]; n];
-    let mut splits = vec![vec![0; n]; n];
+    let mut costs: PartTable<u128> = smallvec![0; n * n];
+    let mut splits: PartTable<usize> = smallvec![0; n * n];
     for length in 2..=n {
         for first in 0..=n - length {
             let last = first + length - 1;
@@ -179,16 +226,16 @@ fn cheapest_order(chain: &[ChainMatrix], product_cost: ProductCost) -> Option<Ch
                 let (rows, columns) = (chain[first].rows, chain[last].columns);
                 let product = product_cost.of(rows, chain[split].columns, columns)?;
                 let total = product
-                    .checked_add(costs[first][split])?
-                    .checked_add(costs[split + 1][last])?;
+                    .checked_add(costs[first * n + split])?
+                    .checked_add(costs[(split + 1) * n + last])?;
                 if best.is_none_or(|(found, _)| total < found) {
                     best = Some((total, split));
                 }
             }
-            (costs[first][last], splits[first][last]) = best?;
+            (costs[first * n + last], splits[first * n + last]) = best?;
         }
     }
-    Some(ChainOrder { cost: costs[0][n - 1], splits })
+    Some(ChainOrder { cost: costs[n - 1], matrices: n, splits })
 }
 
 // Emits the product of a part of the chain. Chains are short, so that recursion is harmless.
@@ -203,7 +250,7 @@ fn emit(
     if first == last {
         return Some(chain[first]);
     }
-    let split = order.splits[first][last];
+    let split = order.split(first, last);
     let left = emit(rw, like, chain, order, first, split)?;
     let right = emit(rw, like, chain, order, split + 1, last)?;
     let value = rw.emit(DotGeneral {

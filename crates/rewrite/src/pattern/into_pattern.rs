@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use sapwood_ptir::{Function, InstId, OpKey, Values};
 
 use super::gate::{ElementClass, GateCondition, GateConditions};
-use super::pattern_set::{PatternKind, RegisteredPattern};
+use super::pattern_set::{PatternKind, RegisteredPattern, interned_name};
 use super::rewrite::{Replacement, Rewrite};
 use super::root_view::{OpView, RootView, Roots};
 use super::{DEFAULT_HOPS, OpRewritePattern, Pattern, type_name};
@@ -53,7 +53,7 @@ fn registered_function(
     function: Box<StagedFn>,
 ) -> RegisteredPattern {
     RegisteredPattern {
-        name: name.into(),
+        name,
         roots,
         benefit: 1,
         hops: DEFAULT_HOPS,
@@ -121,7 +121,7 @@ impl ConfiguredPattern {
     /// Sets the name.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
-        self.0.name = name.into();
+        self.0.name = interned_name(name);
         self
     }
 
@@ -168,7 +168,7 @@ where
 {
     fn into_registered(self) -> RegisteredPattern {
         RegisteredPattern {
-            name: self.name().into(),
+            name: interned_name(self.name()),
             roots: V::roots(),
             benefit: self.benefit(),
             hops: self.hops(),
@@ -187,7 +187,7 @@ where
 impl<P: Pattern + 'static> IntoPattern<UntypedMarker> for P {
     fn into_registered(self) -> RegisteredPattern {
         RegisteredPattern {
-            name: self.name().into(),
+            name: interned_name(self.name()),
             roots: self.roots(),
             benefit: self.benefit(),
             hops: self.hops(),

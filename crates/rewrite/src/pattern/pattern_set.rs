@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use sapwood_ptir::{Function, InstId, OpKey};
+use sapwood_ptir::{Function, InstId, Name, OpKey};
 use sapwood_types::did_you_mean;
 
 use super::gate::{FloatModes, Gate, GateConditions, MAX_GATED, TypeFactCache};
@@ -12,13 +12,19 @@ use crate::ProgramRewriter;
 use crate::fold::{FoldFn, FoldResult};
 use crate::rewriter::MAX_CACHED_HOPS;
 
+/// Returns the name of a pattern as an interned text.
+pub(super) fn interned_name(name: &str) -> &'static str {
+    Name::new(name).as_str()
+}
+
 /// The index of a pattern in its set, in the order of adding.
 pub type PatternId = u32;
 
 /// A pattern with its settings, as stored in a set.
 #[doc(hidden)]
 pub struct RegisteredPattern {
-    pub(crate) name: Box<str>,
+    // Interned, so that the statistics of each run share it.
+    pub(crate) name: &'static str,
     pub(crate) roots: Roots,
     pub(crate) benefit: u16,
     pub(crate) hops: u8,
@@ -60,9 +66,9 @@ impl PatternSet {
 
     // Apart from `add`, so that it is compiled once and not for each pattern.
     fn push(&mut self, mut pattern: RegisteredPattern, place: &Location<'_>) -> PatternId {
-        if &*pattern.name == "{{closure}}" {
+        if pattern.name == "{{closure}}" {
             let file = place.file().rsplit(['/', '\\']).next().unwrap_or_default();
-            pattern.name = format!("closure_{file}:{}", place.line()).into();
+            pattern.name = interned_name(&format!("closure_{file}:{}", place.line()));
         }
         self.entries.push(pattern);
         self.entries.len() as PatternId - 1
@@ -79,7 +85,7 @@ impl PatternSet {
 
     /// Returns the names of the patterns, in the order of adding.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().map(|e| &*e.name)
+        self.entries.iter().map(|e| e.name)
     }
 
     /// Keeps only the patterns of these names.
@@ -88,7 +94,7 @@ impl PatternSet {
     /// If no pattern has one of the names.
     pub fn only(&mut self, names: &[impl AsRef<str>]) -> Result<(), String> {
         self.require_names(names)?;
-        self.entries.retain(|e| names.iter().any(|n| n.as_ref() == &*e.name));
+        self.entries.retain(|e| names.iter().any(|n| n.as_ref() == e.name));
         Ok(())
     }
 
@@ -98,7 +104,7 @@ impl PatternSet {
     /// If no pattern has one of the names.
     pub fn disable(&mut self, names: &[impl AsRef<str>]) -> Result<(), String> {
         self.require_names(names)?;
-        self.entries.retain(|e| !names.iter().any(|n| n.as_ref() == &*e.name));
+        self.entries.retain(|e| !names.iter().any(|n| n.as_ref() == e.name));
         Ok(())
     }
 
@@ -237,14 +243,14 @@ impl FrozenPatternSet {
     }
 
     /// Returns the names of the patterns, in the order of adding.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().map(|e| &*e.name)
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.entries.iter().map(|e| e.name)
     }
 
     /// Returns the name of a pattern.
     #[must_use]
-    pub fn name(&self, id: PatternId) -> &str {
-        self.entries.get(id as usize).map_or("", |e| &e.name)
+    pub fn name(&self, id: PatternId) -> &'static str {
+        self.entries.get(id as usize).map_or("", |e| e.name)
     }
 
     /// Returns the patterns tried at an op, in the order in which they are tried without a cost model.

@@ -251,9 +251,10 @@ impl PassManager {
         let verify_time = if verify_now { start.elapsed() } else { Duration::ZERO };
         let mut counters = std::mem::take(&mut cx.counters);
         if let Some(greedy) = &cx.greedy {
+            // Few of all patterns fire.
+            let fired: Vec<_> = greedy.patterns.iter().filter(|p| p.applied > 0).collect();
             let applied = |name: &str| {
-                let pattern = greedy.patterns.iter().find(|pattern| pattern.name == name);
-                pattern.map_or(0, |pattern| pattern.applied)
+                fired.iter().find(|pattern| pattern.name == name).map_or(0, |p| p.applied)
             };
             counters.extend(assumption_counters(applied));
         }

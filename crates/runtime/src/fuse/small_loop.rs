@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use super::kernel::{BLOCK_ELEMENTS, GroupKernel, Storage, input_block};
 use super::lanes::{LaneType, Source};
-use super::program::{BlockRange, InputBlock, OutputBlock, run_blocks};
+use super::program::{BlockRange, InputBlock, OutputBlock, Registers, run_blocks};
 use super::{Fuser, extents};
 
 /// The element operations that count as one step of a run.
@@ -54,6 +54,8 @@ struct LoopBuilder<'f> {
     f: &'f Function,
     places: HashMap<ValueId, Place, FxBuildHasher>,
     storages: Vec<(DataType, usize)>,
+    // The storages of outputs that no later group reads.
+    free: Vec<usize>,
     inputs: Vec<ValueId>,
     regions: [BodyId; 2],
 }
@@ -69,6 +71,7 @@ pub(super) fn loop_kernel(f: &Function, inst: InstId) -> Option<(SmallLoop, Vec<
         f,
         places: HashMap::default(),
         storages: Vec::new(),
+        free: Vec::new(),
         inputs: carried.to_vec(),
         regions: [condition, body],
     };
@@ -80,8 +83,10 @@ pub(super) fn loop_kernel(f: &Function, inst: InstId) -> Option<(SmallLoop, Vec<
             builder.places.insert(param, Place::Storage(index));
         }
     }
-    let condition = builder.region(condition)?;
-    let body = builder.region(body)?;
+    let condition = builder.region(condition, carried.len())?;
+    // The condition is read before the body runs.
+    builder.release(&condition.results, carried.len());
+    let body = builder.region(body, carried.len())?;
     let LoopBuilder { storages, inputs, .. } = builder;
     Some((SmallLoop { storages, carried: carried.len(), condition, body }, inputs))
 }
@@ -94,7 +99,7 @@ impl LoopBuilder<'_> {
         (LaneType::of(dtype).is_some() && len <= BLOCK_ELEMENTS).then_some((dtype, len))
     }
 
-    fn region(&mut self, body: BodyId) -> Option<LoopRegion> {
+    fn region(&mut self, body: BodyId, carried: usize) -> Option<LoopRegion> {
         let f = self.f;
         for inst in f.body_insts(body) {
             for value in f.operands(inst).iter().copied().chain(f.inst_results(inst)) {
@@ -102,23 +107,55 @@ impl LoopBuilder<'_> {
             }
         }
         let groups = Fuser::groups_of(f, body)?;
+        let mut last_use: HashMap<ValueId, usize, FxBuildHasher> = HashMap::default();
+        for (number, (group, _)) in groups.iter().enumerate() {
+            last_use.extend(group.inputs.iter().chain(&group.outputs).map(|&v| (v, number)));
+        }
+        last_use.extend(f.body_results(body).iter().map(|&v| (v, groups.len())));
         let mut compiled = Vec::with_capacity(groups.len());
-        for (group, kernel) in groups {
+        for (number, (group, kernel)) in groups.into_iter().enumerate() {
             let inputs =
                 group.inputs.iter().map(|&v| self.place(v)).collect::<Option<SmallVec<_>>>()?;
             let mut outputs = SmallVec::new();
             for &value in &group.outputs {
-                let storage = self.small(value)?;
-                self.places.insert(value, Place::Storage(self.storages.len()));
-                outputs.push(self.storages.len());
-                self.storages.push(storage);
+                let (dtype, len) = self.small(value)?;
+                let storage = self.storage(dtype, len);
+                self.places.insert(value, Place::Storage(storage));
+                outputs.push(storage);
             }
+            let values = group.inputs.iter().chain(&group.outputs);
+            let ended = values.filter(|v| last_use[*v] == number);
+            let ended: Vec<Place> = ended.filter_map(|v| self.places.get(v).copied()).collect();
+            self.release(&ended, carried);
             compiled.push(LoopGroup { kernel, inputs, outputs });
         }
         let results = f.body_results(body).iter().map(|&v| self.place(v));
         let results = results.collect::<Option<SmallVec<_>>>()?;
         let insts = f.body_insts(body).count() as u64;
         Some(LoopRegion { groups: compiled, results, insts })
+    }
+
+    // Returns a storage that no later group reads, or a new one.
+    fn storage(&mut self, dtype: DataType, len: usize) -> usize {
+        match self.free.iter().position(|&index| self.storages[index] == (dtype, len)) {
+            Some(at) => self.free.swap_remove(at),
+            None => {
+                self.storages.push((dtype, len));
+                self.storages.len() - 1
+            }
+        }
+    }
+
+    // Lets later groups use storages again, except those of the carried values.
+    fn release(&mut self, places: &[Place], carried: usize) {
+        for &place in places {
+            if let Place::Storage(index) = place
+                && index >= carried
+                && !self.free.contains(&index)
+            {
+                self.free.push(index);
+            }
+        }
     }
 
     // Returns the place of a value; those from outside of the loop become operands.
@@ -143,9 +180,25 @@ impl LoopBuilder<'_> {
 }
 
 impl LoopRegion {
-    fn run(&self, cx: &EvalCx<'_>, storages: &mut [Storage]) -> Result<(), Fault> {
+    // Returns registers for the groups, which the loop keeps until it ends.
+    fn take_registers(&self) -> Vec<Registers> {
+        self.groups.iter().map(|group| group.kernel.take_registers()).collect()
+    }
+
+    fn return_registers(&self, registers: Vec<Registers>) {
+        for (group, registers) in self.groups.iter().zip(registers) {
+            group.kernel.return_registers(registers);
+        }
+    }
+
+    fn run(
+        &self,
+        cx: &EvalCx<'_>,
+        storages: &mut [Storage],
+        registers: &mut [Registers],
+    ) -> Result<(), Fault> {
         cx.work((self.insts + 1) * WORK_PER_STEP)?;
-        for group in &self.groups {
+        for (group, registers) in self.groups.iter().zip(registers) {
             let take = |&output: &usize| {
                 std::mem::replace(&mut storages[output], Storage::Bool(Vec::new()))
             };
@@ -164,9 +217,7 @@ impl LoopRegion {
             let kernel = &group.kernel;
             let (rows, columns) = (kernel.rows, kernel.columns);
             let range = BlockRange { first: 0, rows, columns, outputs_from: 0 };
-            let mut registers = kernel.take_registers();
-            run_blocks(&kernel.program, &mut registers, &inputs, &mut blocks, range, rows);
-            kernel.return_registers(registers);
+            run_blocks(&kernel.program, registers, &inputs, &mut blocks, range, rows);
             drop((inputs, blocks));
             for (&output, storage) in group.outputs.iter().zip(outputs) {
                 storages[output] = storage;
@@ -182,8 +233,11 @@ impl FusedKernel for SmallLoop {
             (0..cx.num_results()).map(|i| cx.result_shape(i)).collect::<Result<_, _>>()?;
         let new = |&(dtype, len): &(DataType, usize)| Storage::new(cx, dtype, len);
         let mut storages = self.storages.iter().map(new).collect::<Result<Vec<_>, Fault>>()?;
-        let mut spare =
-            self.storages[..self.carried].iter().map(new).collect::<Result<Vec<_>, Fault>>()?;
+        let spare = (0..self.carried).map(|index| match self.is_copied(index) {
+            true => new(&self.storages[index]),
+            false => Ok(Storage::Bool(Vec::new())),
+        });
+        let mut spare = spare.collect::<Result<Vec<_>, Fault>>()?;
         for (index, storage) in storages[..self.carried].iter_mut().enumerate() {
             let len = self.storages[index].1;
             storage.fill(cx.tensor(index)?, 0, &[(len, 1)], 0, len)?;
@@ -191,17 +245,19 @@ impl FusedKernel for SmallLoop {
         let Some(&proceeds) = self.condition.results.first() else {
             return Err(Fault::op("a loop has no condition"));
         };
+        let mut condition_registers = self.condition.take_registers();
+        let mut body_registers = self.body.take_registers();
         loop {
-            self.condition.run(cx, &mut storages)?;
+            self.condition.run(cx, &mut storages, &mut condition_registers)?;
             if !is_true(cx, &storages, proceeds)? {
                 break;
             }
-            self.body.run(cx, &mut storages)?;
+            self.body.run(cx, &mut storages, &mut body_registers)?;
             // First the new values that are copied, because others replace values that are read here.
             for (index, &place) in self.body.results.iter().enumerate() {
                 let (_, len) = self.storages[index];
                 match place {
-                    Place::Storage(from) if from == index || self.is_moved(index, from) => {}
+                    _ if !self.is_copied(index) => {}
                     Place::Storage(from) => spare[index].copy_block(0, &storages[from], len),
                     Place::Outside(from) => {
                         spare[index].fill(cx.tensor(from)?, 0, &[(len, 1)], 0, len)?;
@@ -218,6 +274,8 @@ impl FusedKernel for SmallLoop {
                 }
             }
         }
+        self.condition.return_registers(condition_registers);
+        self.body.return_registers(body_registers);
         let mut results = Results::new();
         let carried = storages.into_iter().zip(&self.storages).zip(shapes);
         for ((storage, &(dtype, _)), shape) in carried {
@@ -229,13 +287,24 @@ impl FusedKernel for SmallLoop {
 
     fn memory(&self, _: &[OperandMemory]) -> Option<StepMemory> {
         let bytes = |&(dtype, len): &(DataType, usize)| dtype.byte_size() * len;
-        let temporary: usize = self.storages.iter().map(bytes).sum();
+        // The carried values become the results.
+        let copied = (0..self.carried).filter(|&index| self.is_copied(index));
+        let copied = copied.map(|index| bytes(&self.storages[index])).sum::<usize>();
+        let temporary = copied + self.storages[self.carried..].iter().map(bytes).sum::<usize>();
         let results = (0..self.carried).map(|_| ResultMemory::New).collect();
         Some(StepMemory { results, temporary: temporary as u64 })
     }
 }
 
 impl SmallLoop {
+    // Returns whether a new value is copied to memory of its own.
+    fn is_copied(&self, index: usize) -> bool {
+        match self.body.results[index] {
+            Place::Storage(from) => from != index && !self.is_moved(index, from),
+            Place::Outside(_) => true,
+        }
+    }
+
     // Returns whether a new value is the first that takes the storage of a group's output.
     fn is_moved(&self, index: usize, from: usize) -> bool {
         let before = &self.body.results[..index];

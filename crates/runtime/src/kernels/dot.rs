@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use sapwood_ptir::eval::{
     DataType, EvalCx, EvalResult, Fault, Native, Tensor, Value, View, bf16, cast, count, f16, one,
 };
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::evaluate_in_fixed_order;
 use super::gemm::{GemmElement, MatrixStrides, multiply_matrices};
@@ -154,12 +154,14 @@ fn dot_general_of<T: Native + GemmElement>(cx: &mut EvalCx<'_>) -> EvalResult {
 /// An operand as one matrix per batch.
 struct MatrixOperand<'a, T: Clone> {
     elements: Cow<'a, [T]>,
-    batch: usize,
+    // The extents and strides of the batch axes.
+    batch: SmallVec<[(usize, usize); 4]>,
     strides: MatrixStrides,
 }
 
 impl<'a, T: Native> MatrixOperand<'a, T> {
-    /// Returns the matrix whose batches, rows and columns run over these groups of axes; copies the elements if the strides are not uniform.
+    /// Returns the matrices whose batches, rows and columns run over these groups of axes; copies the elements if the strides of rows or columns are
+    /// not uniform.
     fn new(
         cx: &EvalCx<'_>,
         elements: &'a [T],
@@ -167,26 +169,31 @@ impl<'a, T: Native> MatrixOperand<'a, T> {
         groups: [&Axes; 3],
     ) -> Result<Self, Fault> {
         let strides = row_major(shape);
-        if let [Some(batch), Some(row), Some(column)] =
-            groups.map(|g| uniform_stride(shape, &strides, g))
-        {
-            return Ok(Self {
-                elements: elements.into(),
-                batch,
-                strides: MatrixStrides { row, column },
-            });
+        let size = |axes: &Axes| axes.iter().map(|&a| shape[a]).product::<usize>();
+        let [batch, row, column] = groups.map(|g| uniform_stride(shape, &strides, g));
+        if let (Some(row), Some(column)) = (row, column) {
+            let batch = match batch {
+                Some(stride) => smallvec![(size(groups[0]), stride)],
+                None => groups[0].iter().map(|&a| (shape[a], strides[a])).collect(),
+            };
+            let strides = MatrixStrides { row, column };
+            return Ok(Self { elements: elements.into(), batch, strides });
         }
         let order: Axes = groups.iter().flat_map(|g| g.iter().copied()).collect();
         let mut copy = cx.alloc::<T>(elements.len())?;
         copy_in_axis_order(elements, shape, &strides, &order, &mut copy);
-        let size = |axes: &Axes| axes.iter().map(|&a| shape[a]).product::<usize>();
         let column = size(groups[2]);
-        let batch = size(groups[1]) * column;
+        let batch = smallvec![(size(groups[0]), size(groups[1]) * column)];
         Ok(Self { elements: copy.into(), batch, strides: MatrixStrides { row: column, column: 1 } })
     }
 
-    fn matrix(&self, batch: usize) -> (&[T], MatrixStrides) {
-        (self.elements.get(batch * self.batch..).unwrap_or_default(), self.strides)
+    fn matrix(&self, mut batch: usize) -> (&[T], MatrixStrides) {
+        let mut offset = 0;
+        for &(extent, stride) in self.batch.iter().rev() {
+            offset += batch % extent * stride;
+            batch /= extent;
+        }
+        (self.elements.get(offset..).unwrap_or_default(), self.strides)
     }
 }
 

@@ -5,7 +5,7 @@
 )]
 
 use sapwood_ptir::eval::{
-    DataType, EvalCx, EvalResult, Fault, Native, Num, Shape, Tensor, View, count, one,
+    DataType, EvalCx, EvalResult, Fault, Native, Shape, Tensor, View, count, one,
 };
 use sapwood_ptir::{Op as _, ops, with_native};
 use smallvec::SmallVec;
@@ -25,6 +25,8 @@ struct Slices {
     starts: Vec<i64>,
     /// The axis of each entry of an index vector.
     map: Axes,
+    /// The largest start, and the stride, if index vectors have one entry.
+    one_axis: Option<(i64, usize)>,
     shape: Shape,
     strides: Axes,
     /// The extents of a slice, one per axis of the tensor.
@@ -42,6 +44,7 @@ impl Slices {
         map: &str,
         shape: &[usize],
         sizes: Shape,
+        min_run: usize,
     ) -> Result<Option<Self>, Fault> {
         let indices = cx.tensor(at)?;
         let rank = indices.shape().len();
@@ -65,8 +68,15 @@ impl Slices {
             rows = rows.into_iter().flat_map(steps).map(|(at, i)| at + i * strides[axis]).collect();
         }
         let map = cx.axes(map, shape.len())?;
-        let fits = run >= MIN_RUN && !map.is_empty();
-        Ok(fits.then(|| Self { starts, map, shape: shape.into(), strides, sizes, run, rows }))
+        if run < min_run || map.is_empty() {
+            return Ok(None);
+        }
+        let one_axis = match map[..] {
+            [axis] => Some(((shape[axis] - sizes[axis]) as i64, strides[axis])),
+            _ => None,
+        };
+        let shape = shape.into();
+        Ok(Some(Self { starts, map, one_axis, shape, strides, sizes, run, rows }))
     }
 
     fn number(&self) -> usize {
@@ -79,7 +89,11 @@ impl Slices {
     }
 
     // Returns the offset of a slice, with its start moved so that it is inside the tensor.
+    #[inline(always)]
     fn clamped_offset(&self, number: usize) -> usize {
+        if let Some((most, stride)) = self.one_axis {
+            return self.starts[number].clamp(0, most) as usize * stride;
+        }
         let starts = &self.starts[number * self.map.len()..];
         let offset = |(&axis, &start): (&usize, &i64)| {
             let most = (self.shape[axis] - self.sizes[axis]) as i64;
@@ -89,7 +103,11 @@ impl Slices {
     }
 
     // Returns whether a slice is inside the tensor.
+    #[inline(always)]
     fn is_inside(&self, number: usize) -> bool {
+        if let Some((most, _)) = self.one_axis {
+            return (0..=most).contains(&self.starts[number]);
+        }
         let starts = &self.starts[number * self.map.len()..];
         self.map.iter().zip(starts).all(|(&axis, &start)| {
             start >= 0 && start <= self.shape[axis] as i64 - self.sizes[axis] as i64
@@ -124,7 +142,7 @@ pub(super) fn gather(cx: &mut EvalCx<'_>) -> EvalResult {
     }
     let sizes: Shape =
         cx.ints("slice_sizes")?.iter().map(|&n| usize::try_from(n).unwrap_or(0)).collect();
-    let Some(slices) = Slices::new(cx, 1, "start_index_map", input.shape(), sizes)? else {
+    let Some(slices) = Slices::new(cx, 1, "start_index_map", input.shape(), sizes, MIN_RUN)? else {
         return evaluate_in_fixed_order(cx);
     };
     let dtype = input.dtype();
@@ -159,17 +177,37 @@ pub(super) fn scatter(cx: &mut EvalCx<'_>) -> EvalResult {
     if cx.group("inputs").len() != 1 {
         return evaluate_in_fixed_order(cx);
     }
+    // An update that replaces the element runs the region per element in the fixed order, so any slice is faster here.
+    if cx.yielded_parameter(0) == Some(1) {
+        return match dtype {
+            DataType::F32 => scatter_by::<f32>(cx, 1, |_, y| y),
+            DataType::F64 => scatter_by::<f64>(cx, 1, |_, y| y),
+            DataType::I32 => scatter_by::<i32>(cx, 1, |_, y| y),
+            DataType::U32 => scatter_by::<u32>(cx, 1, |_, y| y),
+            DataType::I64 => scatter_by::<i64>(cx, 1, |_, y| y),
+            DataType::Bool => scatter_by::<bool>(cx, 1, |_, y| y),
+            _ => evaluate_in_fixed_order(cx),
+        };
+    }
     match dtype {
-        DataType::F32 if op == Some(ops::Add::key()) => scatter_by::<f32>(cx, |x, y| x + y),
-        DataType::F64 if op == Some(ops::Add::key()) => scatter_by::<f64>(cx, |x, y| x + y),
-        DataType::I32 if op == Some(ops::Add::key()) => scatter_by(cx, i32::wrapping_add),
-        DataType::I64 if op == Some(ops::Add::key()) => scatter_by(cx, i64::wrapping_add),
+        DataType::F32 if op == Some(ops::Add::key()) => {
+            scatter_by::<f32>(cx, MIN_RUN, |x, y| x + y)
+        }
+        DataType::F64 if op == Some(ops::Add::key()) => {
+            scatter_by::<f64>(cx, MIN_RUN, |x, y| x + y)
+        }
+        DataType::I32 if op == Some(ops::Add::key()) => scatter_by(cx, MIN_RUN, i32::wrapping_add),
+        DataType::I64 if op == Some(ops::Add::key()) => scatter_by(cx, MIN_RUN, i64::wrapping_add),
         _ => evaluate_in_fixed_order(cx),
     }
 }
 
 // Combines updates in row-major order, as the fixed order does.
-fn scatter_by<T: Num>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T + Copy + Sync) -> EvalResult {
+fn scatter_by<T: Native>(
+    cx: &mut EvalCx<'_>,
+    min_run: usize,
+    f: impl Fn(T, T) -> T + Copy + Sync,
+) -> EvalResult {
     let (shape, updates) = (Shape::from_slice(cx.tensor(0)?.shape()), cx.tensor(2)?);
     let window_axes = cx.axes("update_window_dims", updates.shape().len())?;
     let inserted = cx.axes("inserted_window_dims", shape.len())?;
@@ -183,7 +221,7 @@ fn scatter_by<T: Num>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T + Copy + Sync) 
         .collect();
     let fits = |sizes: &Shape| sizes.iter().zip(&shape).all(|(size, extent)| size <= extent);
     let Some(sizes) = sizes.filter(fits) else { return evaluate_in_fixed_order(cx) };
-    let Some(slices) = Slices::new(cx, 1, "scatter_dims", &shape, sizes)? else {
+    let Some(slices) = Slices::new(cx, 1, "scatter_dims", &shape, sizes, min_run)? else {
         return evaluate_in_fixed_order(cx);
     };
     // Only parts of other slices are used.
@@ -213,7 +251,7 @@ fn scatter_by<T: Num>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T + Copy + Sync) 
 
 // Combines updates with the elements of `all`, on several threads if each slice has one index of the first axis: a thread then has some
 // of these indices. So the order for each element does not depend on the number of threads.
-fn combine_slices<T: Num>(
+fn combine_slices<T: Native>(
     threads: usize,
     slices: &Slices,
     all: &mut [T],

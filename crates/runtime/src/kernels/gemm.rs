@@ -91,8 +91,8 @@ impl MatrixStrides {
     }
 }
 
-/// The most multiplications of a product that is computed without packing its operands: it takes about as long as packing.
-const MAX_DIRECT_PRODUCTS: usize = 1 << 14;
+/// The most multiplications of a product that is computed without packing its operands; larger ones are faster with packing.
+const MAX_DIRECT_PRODUCTS: usize = 1 << 11;
 
 // Computes a small product whose right matrix has contiguous rows.
 fn multiply_directly<T: GemmElement>(

@@ -78,7 +78,7 @@ fn dot_general(f: &Function, inst: InstId, operands: &[OperandMemory]) -> Option
         let strides = row_major(&shape);
         let uniform = |axes: &Axes| uniform_stride(&shape, &strides, axes).is_some();
         let elements = size * operand.len as u64;
-        if ![&batch, &contract, &free].into_iter().all(uniform) {
+        if ![&contract, &free].into_iter().all(uniform) {
             temporary += elements;
         }
         if operand.is_splat {

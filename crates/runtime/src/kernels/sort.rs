@@ -11,7 +11,6 @@ use sapwood_ptir::{Op as _, ops, with_native};
 
 use super::evaluate_in_fixed_order;
 use super::parallel::for_each_chunk_of_work;
-use super::vectors::vectorized;
 
 /// A comparison of the elements of one operand.
 #[derive(Clone, Copy)]
@@ -200,11 +199,15 @@ fn sort_plain<T: SortKey>(
         for start in (0..lines).step_by(LANES) {
             let now = LANES.min(lines - start);
             if side_by_side && now > 1 {
-                block.clear();
-                block.resize(n, [u32::MAX; LANES]);
-                load_lines(&mut block, &from[start * line..], now, (line, inner), key);
+                // Rows beyond the end are the largest.
+                block.resize(n.next_power_of_two(), [u32::MAX; LANES]);
+                if now < LANES {
+                    block.fill([u32::MAX; LANES]);
+                }
+                block[n..].fill([u32::MAX; LANES]);
+                load_lines(&mut block[..n], &from[start * line..], now, (line, inner), key);
                 sort_side_by_side(&mut block);
-                store_lines(&block, &mut out[start * line..], now, (line, inner), |key| {
+                store_lines(&block[..n], &mut out[start * line..], now, (line, inner), |key| {
                     T::of_key(key ^ invert)
                 });
                 continue;
@@ -263,39 +266,103 @@ fn store_lines<T: Copy>(
     }
 }
 
-// Sorts all lanes by Batcher's network of comparisons, which are the same for all of them. Elements beyond the end would be the largest.
+/// The number of rows that are sorted before they are merged with others: they fit the L1 cache.
+const SORTED_ROWS: usize = 256;
+
+// Sorts all lanes by a bitonic network of comparisons, which are the same for all of them. The number of rows is a power of two.
 fn sort_side_by_side(block: &mut [[u32; LANES]]) {
-    let n = block.len();
-    vectorized(
-        #[inline(always)]
-        || {
-            let mut run = 1;
-            while run < n {
-                let mut distance = run;
-                while distance > 0 {
-                    // Pairs within one merged run of twice the length.
-                    let mut first = distance % run;
-                    while first + distance < n {
-                        let merged = first / (2 * run) * (2 * run);
-                        let (low, high) = block.split_at_mut(first + distance);
-                        let end = (merged + 2 * run).min(n) - (first + distance);
-                        let pairs = distance.min(end.min(high.len()));
-                        let (low, high) = (&mut low[first..][..pairs], &mut high[..pairs]);
-                        for i in 0..pairs {
-                            let (x, y) = (low[i], high[i]);
-                            for lane in 0..LANES {
-                                low[i][lane] = x[lane].min(y[lane]);
-                                high[i][lane] = x[lane].max(y[lane]);
-                            }
-                        }
-                        first += 2 * distance;
-                    }
-                    distance /= 2;
-                }
-                run *= 2;
+    debug_assert!(block.len().is_power_of_two());
+    pulp::Arch::new().dispatch(SortRows(block));
+}
+
+struct SortRows<'a>(&'a mut [[u32; LANES]]);
+
+impl pulp::WithSimd for SortRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, simd: S) {
+        let (all, _) = S::as_mut_simd_u32s(self.0.as_flattened_mut());
+        // The number of vectors in a row.
+        let width = LANES / S::U32_LANES;
+        for part in all.chunks_mut(SORTED_ROWS * width) {
+            merge_runs(simd, part, width, 1);
+        }
+        merge_runs(simd, all, width, SORTED_ROWS);
+    }
+}
+
+// Merges sorted runs of a number of rows until all rows are one run.
+#[inline(always)]
+fn merge_runs<S: pulp::Simd>(simd: S, all: &mut [S::u32s], width: usize, mut run: usize) {
+    while run * width < all.len() {
+        let mut distance = if run == 1 {
+            1
+        } else {
+            compare_mirrored(simd, all, width, run);
+            run / 4
+        };
+        while distance > 0 {
+            match distance {
+                1 => compare_at_distances::<S, 2>(simd, all, width),
+                2 => compare_at_distances::<S, 4>(simd, all, width),
+                _ => compare_at_distances::<S, 8>(simd, all, distance / 4 * width),
             }
-        },
-    );
+            distance /= 8;
+        }
+        run *= 2;
+    }
+}
+
+// Compares each row of a run with the row of the next run at the same distance from the border, and then rows at half the length of a run.
+#[inline(always)]
+fn compare_mirrored<S: pulp::Simd>(simd: S, all: &mut [S::u32s], width: usize, run: usize) {
+    let half = run / 2 * width;
+    for part in all.chunks_exact_mut(2 * run * width) {
+        for row in 0..run / 2 {
+            for lane in 0..width {
+                let low = row * width + lane;
+                let high = (2 * run - 1 - row) * width + lane;
+                let (a, d) = in_order(simd, part[low], part[high]);
+                let (b, c) = in_order(simd, part[low + half], part[high - half]);
+                (part[low], part[low + half]) = in_order(simd, a, b);
+                (part[high - half], part[high]) = in_order(simd, c, d);
+            }
+        }
+    }
+}
+
+// Compares vectors at the distances `N / 2 * step`, half of that, and so on to `step`, with `N` of them in registers.
+#[inline(always)]
+fn compare_at_distances<S: pulp::Simd, const N: usize>(simd: S, all: &mut [S::u32s], step: usize) {
+    for part in all.chunks_exact_mut(N * step) {
+        for i in 0..step {
+            let mut rows = [part[i]; N];
+            for k in 1..N {
+                rows[k] = part[i + k * step];
+            }
+            let mut distance = N / 2;
+            while distance > 0 {
+                for k in 0..N {
+                    if k & distance == 0 {
+                        let pair = in_order(simd, rows[k], rows[k + distance]);
+                        (rows[k], rows[k + distance]) = pair;
+                    }
+                }
+                distance /= 2;
+            }
+            for k in 0..N {
+                part[i + k * step] = rows[k];
+            }
+        }
+    }
+}
+
+// Returns the smaller and the larger elements of two vectors.
+#[inline(always)]
+fn in_order<S: pulp::Simd>(simd: S, x: S::u32s, y: S::u32s) -> (S::u32s, S::u32s) {
+    let swap = simd.less_than_u32s(y, x);
+    (simd.select_u32s(swap, y, x), simd.select_u32s(swap, x, y))
 }
 
 /// The least number of elements that are sorted by digits; fewer are sorted by comparisons.
@@ -353,8 +420,8 @@ mod tests {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             state >> 20
         };
-        let numbers: Vec<u32> = std::iter::repeat_with(next).take(300 * LANES).collect();
-        for n in 1..300 {
+        let numbers: Vec<u32> = std::iter::repeat_with(next).take(2048 * LANES).collect();
+        for n in (0..12).map(|power| 1 << power) {
             let mut block: Vec<[u32; LANES]> =
                 numbers.chunks_exact(LANES).take(n).map(|row| row.try_into().unwrap()).collect();
             let mut lines: Vec<Vec<u32>> =

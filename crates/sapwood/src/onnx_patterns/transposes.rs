@@ -1,5 +1,7 @@
 //! Transposes move behind the ops after them, where they meet others.
 
+use std::ops::Range;
+
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Reshape, Transpose};
 use sapwood_ptir::{Axes, Dim, Dims, Function, OpParts, ResultType, TensorType, Value};
 use sapwood_rewrite::{Binary, OpRef, Rewrite};
@@ -165,4 +167,79 @@ fn keeps_order(rw: &Rewrite<'_>, moved: &Transpose) -> Option<()> {
     let large = moved.perm.iter().copied().filter(|&axis| extent(axis) != Some(Dim::Known(1)));
     let open = rw.result_tensor()?.dims.iter().filter(|dim| dim.known().is_none()).count();
     (large.is_sorted() && open <= 1).then_some(())
+}
+
+/// `reshape(transpose(reshape(x), p)) = transpose(reshape(x), q)` if the outer reshape only splits axes: the new one splits them before the
+/// transpose. It disappears if `x` has these extents. The reshapes may be nodes whose shape is computed.
+///
+/// Only if nothing else uses the transposed value; at most one extent of the new reshape may be open, so that its shape is a constant.
+///
+/// Floats: exact.
+pub(super) fn reshape_of_transpose_of_reshape(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let f = rw.function();
+    let moved = *f.operands(op.root).first()?;
+    let transpose = rw.def::<Transpose>(moved)?;
+    let inner = rw.def_inst(transpose.input)?;
+    let is_reshape =
+        |inst| matches!(f.op_name(inst), "reshape" | "onnx.Reshape") && !is_kept(f, inst);
+    if !is_reshape(op.root) || !is_reshape(inner) || !rw.one_use(moved) {
+        return None;
+    }
+    let x = *f.operands(inner).first()?;
+    let (own, result) = (dims(f, x)?, rw.result_tensor()?.clone());
+    let parts = split_axes(&dims(f, moved)?, &result.dims)?;
+    // The axes of the inner reshape in their order, each as the axes that it is split into.
+    let mut starts = vec![0; parts.len()];
+    let mut split = Dims::new();
+    for (axis, start) in starts.iter_mut().enumerate() {
+        let place = transpose.perm.iter().position(|&p| usize::try_from(p) == Ok(axis))?;
+        *start = split.len();
+        split.extend(result.dims.get(parts.get(place)?.clone())?.iter().copied());
+    }
+    let mut perm: Vec<i64> = Vec::with_capacity(split.len());
+    for (part, &axis) in parts.iter().zip(transpose.perm.iter()) {
+        let start = *starts.get(usize::try_from(axis).ok()?)?;
+        perm.extend((start..start + part.len()).map(|axis| axis as i64));
+    }
+    let perm: Axes = perm.into_iter().collect();
+    let is_own =
+        |(axis, dim): (usize, &Dim)| own.get(axis).is_some_and(|d| d.certainly_equal(*dim));
+    if own.len() == split.len() && split.iter().enumerate().all(is_own) {
+        return rw.emit(Transpose { input: x, perm });
+    }
+    let open = split
+        .iter()
+        .enumerate()
+        .filter(|&(axis, dim)| dim.known().is_none() && !is_own((axis, dim)));
+    if open.count() > 1 || !rw.one_use(transpose.input) {
+        return None;
+    }
+    let ty = ResultType(TensorType { dims: split, ..result }.into());
+    let input = rw.emit(Reshape { input: x, ty })?;
+    rw.emit(Transpose { input, perm })
+}
+
+// Returns the axes of `to` that each axis of `from` is split into, if that is all the difference.
+fn split_axes(from: &[Dim], to: &[Dim]) -> Option<Vec<Range<usize>>> {
+    if from.iter().chain(to).any(|dim| matches!(dim, Dim::Unknown | Dim::Known(0))) {
+        return None;
+    }
+    let mut next = 0;
+    let mut parts = Vec::with_capacity(from.len());
+    for &dim in from {
+        let start = next;
+        let mut product = Dim::Known(1);
+        while !product.certainly_equal(dim) {
+            product = product.times(*to.get(next)?);
+            next += 1;
+        }
+        parts.push(start..next);
+    }
+    // Ones at the end belong to the last axis.
+    let rest = to.get(next..)?;
+    if rest.iter().any(|&dim| dim != Dim::Known(1)) {
+        return None;
+    }
+    parts.last_mut()?.end = to.len();
+    Some(parts)
 }

@@ -1,0 +1,88 @@
+"""Messages about mistakes that users of Python and NumPy make in functions of the IR, and other spellings that the reader accepts."""
+
+from __future__ import annotations
+
+import pytest
+from sapwood import ir
+from sapwood.errors import SapwoodError
+
+HEAD = "def f(x: pi.TensorType(pi.FP32, [3, 4]), y: pi.TensorType(pi.FP32, [4]), n: pi.INT64, s: pi.FP32):\n    "
+
+
+def refused(text: str) -> SapwoodError:
+    with pytest.raises(SapwoodError) as caught:
+        program = ir.parse(text, "mistakes.py")
+        ir.verify(program)
+        ir.lower(program)
+    assert "mistakes.py:" in str(caught.value) and "^" in str(caught.value)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("line", "help_"),
+    [
+        # Types of operands.
+        ("z = x + y", "tensors are not broadcast; write `pi.op.broadcast_to(y, shape=[3, 4])`"),
+        ("z = y - x", "tensors are not broadcast; write `pi.op.broadcast_to(y, shape=[3, 4])`"),
+        ("z = n * s", "cast one operand: `pi.cast(n, pi.FP32)`"),
+        ("z = s - n", "cast one operand: `pi.cast(n, pi.FP32)`"),
+        ("z = n ** 0.5", "cast one operand: `pi.cast(n, pi.FP32)`"),
+        ("n += 0.5", "cast one operand: `pi.cast(n, pi.FP32)`"),
+        ("z = n & True", "cast one operand: `pi.cast(True, pi.INT64)`"),
+        ("z = x * pi.FP16(2)", "cast one operand: `pi.cast(pi.FP16(2.0), pi.FP32)`"),
+        # Names of NumPy and Python.
+        ("z = pi.op.sum(x)", "no op of this name is registered; did you mean `reduce_sum`?"),
+        ("z = pi.op.Exp(x)", "no op of this name is registered; did you mean `exp`?"),
+        ("z = pi.op.sqr(x)", "no op of this name is registered; did you mean `sqrt`?"),
+        ("z = pi.op.my.thing(x)", "no op of this name is registered, so the call must state its type"),
+        ("z = pi.exp(x)", "ops are called `pi.op.exp(…)`"),
+        ("z = exp(x)", "the op is called `pi.op.exp(…)`"),
+        ("z = float(n)", "`pi.cast(x, pi.FP32)` converts a value"),
+        ("z = int(s)", "`pi.cast(x, pi.INT64)` converts a value"),
+        ("z = pi.FP32(n)", "`pi.cast(x, pi.FP32)` converts a value"),
+        # Lists.
+        ("z = pi.op.reduce_sum(x, [1])", "attributes of an op have names, as in `axes=[0]`"),
+        ("z = pi.op.concat([x, x], axis=0)", "its operands are written one by one"),
+    ],
+)
+def test_helps(line: str, help_: str) -> None:
+    shown = refused(HEAD + line + "\n")
+    assert help_ in (shown.diagnostics[0].help or ""), str(shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "help_"),
+    [
+        ("def f(x: pi.INT64) -> tuple[pi.INT64, pi.INT64]:\n    return x, x\n", "several results are in parentheses"),
+        (
+            "def f(x: pi.INT64) -> pi.TupleType([pi.INT64, pi.INT64]):\n    return x, x\n",
+            "the result is one tuple: write `return (…),` with a comma at the end",
+        ),
+        (
+            "def f(x: pi.INT64) -> (pi.INT64, pi.INT64):\n    y = (x, x)\n    return y\n",
+            "a tuple is one value; return its elements: `return t[0], t[1]`",
+        ),
+    ],
+)
+def test_helps_for_results(text: str, help_: str) -> None:
+    shown = refused(text)
+    assert help_ in (shown.diagnostics[0].help or ""), str(shown)
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ("def f(x: pi.INT64) -> None:\n    return\n", "def f(x: pi.INT64):\n    return\n"),
+        ("def f(x: pi.TensorType([3, 4], pi.FP32)):\n    return\n", "def f(x: pi.TensorType(pi.FP32, [3, 4])):\n    return\n"),
+        ("def f(x: pi.TensorType(pi.FP32, (3,))):\n    return\n", "def f(x: pi.TensorType(pi.FP32, [3])):\n    return\n"),
+        (
+            "def f(n: pi.INT64, x: pi.TensorType(pi.FP32, (n, 4))):\n    y = pi.op.reshape(x, shape=(2 * n, 2))\n    return\n",
+            "def f(n: pi.INT64, x: pi.TensorType(pi.FP32, [n, 4])):\n    y = pi.typed(pi.op.reshape(x), pi.TensorType(pi.FP32, [2 * n, 2]))\n    return\n",
+        ),
+    ],
+)
+def test_other_ways_to_write_it(written: str, printed: str) -> None:
+    program = ir.parse(written)
+    ir.verify(program)
+    assert str(program) == printed
+    assert ir.structural_equal(ir.parse(printed), program)
