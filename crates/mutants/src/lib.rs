@@ -19,8 +19,9 @@ use std::path::{Path, PathBuf};
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
+use syn::parse::{Parse, ParseStream};
 use syn::visit_mut::VisitMut as _;
-use syn::{Item, LitStr};
+use syn::{Item, LitStr, Token};
 
 use mutator::{Mutant, Mutator};
 
@@ -28,19 +29,52 @@ use mutator::{Mutant, Mutator};
 ///
 /// The folder's `mod.rs` lists the files; each becomes a module of the same name. The expansion uses
 /// `crate::mutant::active`, which returns whether a mutant is active, `crate::mutant::Mutant`, which describes one, and
-/// `crate::prelude`, whose names are imported into each module. A constant `MUTANTS` lists all mutants in order.
+/// `crate::prelude`, whose names are imported into each module. A constant `MUTANTS` lists all mutants in order; the first has the number `FIRST_MUTANT`.
+///
+/// A second folder after a comma is expanded by another call: the numbers of the mutants continue after those of that folder.
 #[proc_macro]
 pub fn mutated(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    let folder = syn::parse_macro_input!(input as LitStr);
+    let Folders { folder, previous } = syn::parse_macro_input!(input as Folders);
     let root = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
-    match modules(&root.join(folder.value())) {
-        Ok(tokens) => tokens.into(),
+    let expand = || {
+        let first = match &previous {
+            Some(previous) => modules(&root.join(previous.value()), 0)?.mutants,
+            None => 0,
+        };
+        modules(&root.join(folder.value()), first)
+    };
+    match expand() {
+        Ok(expanded) => expanded.tokens.into(),
         Err(problem) => syn::Error::new(folder.span(), problem).to_compile_error().into(),
     }
 }
 
-// Expands the `mod.rs` of a folder with its modules inline, and the list of mutants.
-fn modules(folder: &Path) -> Result<TokenStream, String> {
+/// The arguments of the macro.
+struct Folders {
+    folder: LitStr,
+    previous: Option<LitStr>,
+}
+
+impl Parse for Folders {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let folder = input.parse()?;
+        let previous = match input.parse::<Option<Token![,]>>()? {
+            Some(_) => Some(input.parse()?),
+            None => None,
+        };
+        Ok(Self { folder, previous })
+    }
+}
+
+/// The mutated modules of a folder.
+struct Expanded {
+    tokens: TokenStream,
+    /// The number of mutants.
+    mutants: usize,
+}
+
+// Expands the `mod.rs` of a folder with its modules inline, and the list of mutants, whose numbers begin with `first`.
+fn modules(folder: &Path, first: usize) -> Result<Expanded, String> {
     let mut all: Vec<Mutant> = Vec::new();
     let (top, mut watched) = read(&folder.join("mod.rs"))?;
     let mut items = Vec::new();
@@ -52,7 +86,7 @@ fn modules(folder: &Path) -> Result<TokenStream, String> {
         let name = module.ident.to_string();
         let (mut file, path) = read(&folder.join(format!("{name}.rs")))?;
         watched.extend(path);
-        let mut mutator = Mutator::new(&name, all.len());
+        let mut mutator = Mutator::new(&name, first + all.len());
         file.items.iter_mut().for_each(|item| mutator.visit_item_mut(item));
         all.extend(mutator.found);
         let (name, inner) = (format_ident!("{name}"), file.items);
@@ -68,13 +102,17 @@ fn modules(folder: &Path) -> Result<TokenStream, String> {
             file: #file, function: #function, kind: #kind, before: #before, after: #after,
         })
     });
-    Ok(quote! {
+    let mutants = all.len();
+    let tokens = quote! {
+        /// The number of the first mutant.
+        pub const FIRST_MUTANT: usize = #first;
         /// All mutants, by number.
         pub const MUTANTS: &[crate::mutant::Mutant] = &[#(#listed),*];
         // Makes the build depend on the sources.
         const _: &[&[u8]] = &[#(include_bytes!(#watched)),*];
         #(#items)*
-    })
+    };
+    Ok(Expanded { tokens, mutants })
 }
 
 // Parses a file. Returns it without its attributes, and its path.

@@ -90,7 +90,7 @@ pub mod __private {
 
     pub use crate::pattern::{is_elementwise, user_elementwise_keys};
     pub use crate::pipeline::option_name;
-    pub use crate::rewriter::refines;
+    pub use crate::rewriter::{LawEdits, refines};
 }
 
 /// The code of the guide, compiled as a doc test.

@@ -197,7 +197,7 @@ fn merge_into_neighbour(root: InstId, rw: &mut ProgramRewriter<'_>) -> Option<()
             .take(MAX_BRANCH_INSTS)
             .find(|&inst| is_neighbour(inst))?,
     };
-    if rw.effects.is_ordered(f, root) || !needs_nothing_after(f, root, first) {
+    if rw.is_ordered(root) || !needs_nothing_after(f, root, first) {
         return None;
     }
     let mut parts = f.parts_of(first);

@@ -6,6 +6,7 @@ mod dim_bindings;
 mod edit;
 mod effect_index;
 mod error;
+mod law_edits;
 mod listener;
 mod narrow;
 mod wide_inst_memo;
@@ -17,6 +18,7 @@ pub(crate) use change_tracker::{ChangeTracker, MAX_CACHED_HOPS, one_user};
 pub use constants::constant_of;
 pub(crate) use effect_index::EffectIndex;
 pub use error::RewriteError;
+pub use law_edits::LawEdits;
 pub use listener::{Listener, StepKind};
 pub use narrow::refines;
 pub(crate) use wide_inst_memo::{ConcatOffsets, WIDE_THRESHOLD, WideInstMemo};
@@ -222,6 +224,11 @@ impl<'a> ProgramRewriter<'a> {
     /// Returns the distance of the nearest change after a time: see [`ChangeTracker::distance_of_change`].
     pub(crate) fn distance_of_change(&self, inst: InstId, since: u32, hops: u8) -> u8 {
         self.changes.distance_of_change(self.function, inst, since, hops)
+    }
+
+    /// Returns true if an instruction may not be merged, erased, duplicated or reordered.
+    pub(crate) fn is_ordered(&self, inst: InstId) -> bool {
+        self.effects.is_ordered(self.function, inst)
     }
 
     /// Updates the effect index and returns the instructions that became pure.

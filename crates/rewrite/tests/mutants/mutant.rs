@@ -1,6 +1,7 @@
 //! The active mutant, and the mutants that were reached.
 
 use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::sync::{Arc, Once};
 
 use sapwood_ptir::{InstId, Value};
@@ -23,7 +24,7 @@ pub(crate) struct Mutant {
 thread_local! {
     static ACTIVE: Cell<u32> = const { Cell::new(u32::MAX) };
     static FUEL: Cell<u32> = const { Cell::new(0) };
-    static REACHED: RefCell<Option<Vec<bool>>> = const { RefCell::new(None) };
+    static REACHED: RefCell<Option<(u32, Vec<bool>)>> = const { RefCell::new(None) };
 }
 
 /// The message of the panic that stops a pattern that does not terminate.
@@ -33,8 +34,11 @@ pub(crate) const NOT_TERMINATING: &str = "a pattern does not end";
 #[inline(never)]
 pub(crate) fn active(number: u32) -> bool {
     REACHED.with_borrow_mut(|reached| {
-        if let Some(slot) = reached.as_mut().and_then(|all| all.get_mut(number as usize)) {
-            *slot = true;
+        if let Some((first, all)) = reached {
+            let slot = number.checked_sub(*first).and_then(|at| all.get_mut(at as usize));
+            if let Some(slot) = slot {
+                *slot = true;
+            }
         }
     });
     let fuel = FUEL.get();
@@ -66,11 +70,12 @@ pub(crate) fn silence_panics() {
     });
 }
 
-/// Calls `work`, and returns which of this number of mutants it reached.
-pub(crate) fn recording<R>(count: usize, work: impl FnOnce() -> R) -> (R, Vec<bool>) {
-    REACHED.set(Some(vec![false; count]));
+/// Calls `work`, and returns which of the mutants with these numbers it reached.
+pub(crate) fn recording<R>(numbers: Range<usize>, work: impl FnOnce() -> R) -> (R, Vec<bool>) {
+    REACHED.set(Some((numbers.start as u32, vec![false; numbers.len()])));
     let result = work();
-    (result, REACHED.take().unwrap_or_default())
+    let (_, reached) = REACHED.take().unwrap_or_default();
+    (result, reached)
 }
 
 /// A replacement for a method of `Rewrite` that is not public.

@@ -15,6 +15,9 @@ use self::cases::{Case, Flaw};
 use self::search::Reference;
 use crate::mutant::{Mutant, recording};
 
+/// The bytes of a thread's stack. A mutant may recurse until its queries are used up.
+const STACK_SIZE: usize = 256 << 20;
+
 /// The thoroughness of a campaign.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort {
@@ -70,6 +73,8 @@ impl Outcome {
 pub(crate) struct Campaign {
     pub(crate) cases: Vec<Case>,
     pub(crate) mutants: &'static [Mutant],
+    /// The number of the first mutant.
+    first_mutant: usize,
     pub(crate) effort: Effort,
     right: Vec<Right>,
     // By mutant: the programs that reach it.
@@ -91,12 +96,17 @@ struct Judgement {
 }
 
 impl Campaign {
-    /// Simplifies all programs without a mutant.
-    pub(crate) fn new(cases: Vec<Case>, mutants: &'static [Mutant], effort: Effort) -> Self {
+    /// Simplifies all programs without a mutant. The number of the first mutant is given.
+    pub(crate) fn new(
+        cases: Vec<Case>,
+        (first_mutant, mutants): (usize, &'static [Mutant]),
+        effort: Effort,
+    ) -> Self {
         let mut right = Vec::new();
         let mut reached = vec![Vec::new(); mutants.len()];
         for (n, case) in cases.iter().enumerate() {
-            let (done, asked) = recording(mutants.len(), || case.simplified(None));
+            let (done, asked) =
+                recording(first_mutant..first_mutant + mutants.len(), || case.simplified(None));
             assert_eq!(done.flaw, None, "{} without a mutant", case.name);
             let text = done.program.to_string();
             right.push(Right {
@@ -109,7 +119,7 @@ impl Campaign {
                 reached[mutant].push(n);
             }
         }
-        Self { cases, mutants, effort, right, reached, judged: Mutex::default() }
+        Self { cases, mutants, first_mutant, effort, right, reached, judged: Mutex::default() }
     }
 
     /// Runs all mutants, on all cores of the machine.
@@ -119,7 +129,7 @@ impl Campaign {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         std::thread::scope(|scope| {
             for _ in 0..threads {
-                scope.spawn(|| {
+                let work = || {
                     loop {
                         let mutant = next.fetch_add(1, Ordering::Relaxed);
                         if mutant >= self.mutants.len() {
@@ -128,7 +138,9 @@ impl Campaign {
                         let outcome = self.outcome(mutant);
                         outcomes.lock().expect("no thread panics")[mutant] = outcome;
                     }
-                });
+                };
+                let thread = std::thread::Builder::new().stack_size(STACK_SIZE);
+                thread.spawn_scoped(scope, work).expect("a thread can be started");
             }
         });
         outcomes.into_inner().expect("no thread panics")
@@ -138,7 +150,7 @@ impl Campaign {
         let mut outcome = Outcome::default();
         for &n in self.reached[mutant].iter().take(self.effort.programs) {
             outcome.tried += 1;
-            let done = self.cases[n].simplified(Some(mutant as u32));
+            let done = self.cases[n].simplified(Some((self.first_mutant + mutant) as u32));
             outcome.flaw = outcome.flaw.or(done.flaw);
             if done.flaw.is_some_and(|flaw| flaw != Flaw::DoesNotConverge) {
                 continue;

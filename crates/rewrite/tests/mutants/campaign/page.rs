@@ -176,6 +176,14 @@ seldom or a guard is there for speed; or the driver itself refuses them: the pat
 program that is not well-formed; or the driver does not converge.
 ";
 
+/// The first lines of the page about the laws of `optimize`.
+pub(crate) const LAWS: &str = "# The check against broken laws of `optimize`
+<!-- Written by `crates/rewrite/tests/mutants`; `BLESS=1 cargo test -p sapwood-rewrite --test mutants` writes it anew. -->
+
+The laws of `optimize`, broken like [the patterns of `simplify`](check-mutants.md), on the golden programs in `tests/golden/laws`: each with the law of its file
+alone, and with all laws, for `cost=flops`. Many mutants change only which rewrites are proposed: those that do not lower the cost are refused.
+";
+
 /// The first lines of the page about the corpus.
 pub(crate) const CORPUS: &str = "# The check against broken patterns, on the corpus
 <!-- Written by `crates/rewrite/tests/mutants` in the second tier; `BLESS=1 SAPWOOD_FULL=1` writes it anew. -->
