@@ -221,7 +221,7 @@ pub(crate) fn value_of_structural_key(object: &Bound<'_, PyAny>) -> PyResult<Opt
     let key = key.get();
     if key.options != StructuralOptions::default() {
         let message = "a StructuralKey with map_free_vars or skip_tensor_content cannot be a key of a Map, which compares all of its keys alike";
-        return Err(crate::errors::value_error(object.py(), message));
+        return Err(errors::value_error(object.py(), message));
     }
     Ok(Some(key.value.clone()))
 }

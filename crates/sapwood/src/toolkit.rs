@@ -198,10 +198,17 @@ impl Toolkit {
         self
     }
 
-    /// Adds a pass that pipelines may name.
+    /// Adds a pass that pipelines may name. Its name differs from those of passes that are shipped or were added before.
     #[must_use]
     pub fn pass(mut self, info: impl Into<Arc<PassInfo>>) -> Self {
-        self.passes.push(info.into());
+        let info = info.into();
+        if self.pass_infos().any(|known| known.name == info.name) {
+            self.add_problems(SourceErrors::plain(format!(
+                "`{}` is already the name of another pass; give the pass another name",
+                info.name
+            )));
+        }
+        self.passes.push(info);
         self
     }
 
@@ -263,10 +270,10 @@ impl Toolkit {
         &self.registry
     }
 
-    /// Returns the errors of ops and rules that were added.
+    /// Returns the errors of ops, patterns, rules and passes that were added.
     ///
     /// # Errors
-    /// If an op or a rule could not be added.
+    /// If one of them could not be added.
     pub fn check_parts(&self) -> Result<(), SourceErrors> {
         self.problems.clone().into_result(())
     }

@@ -78,6 +78,18 @@ fn patterns_of_the_same_name_are_refused() {
 }
 
 #[test]
+fn passes_of_the_same_name_are_refused() {
+    let shipped = Toolkit::new().pass_infos().find(|info| info.name == "cse").unwrap().clone();
+    let error = Toolkit::new().pass(shipped.clone()).check_parts().unwrap_err().to_string();
+    assert!(error.contains("`cse` is already the name of another pass"), "{error}");
+    let renamed = sapwood::rewrite::PassInfo { name: "my-cse", ..shipped };
+    let toolkit = Toolkit::new().pass(renamed.clone());
+    toolkit.check_parts().unwrap();
+    let error = toolkit.pass(renamed).check_parts().unwrap_err().to_string();
+    assert!(error.contains("`my-cse` is already the name of another pass"), "{error}");
+}
+
+#[test]
 fn a_misspelled_op_is_noted() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("f.ptir");

@@ -112,14 +112,13 @@ pub(super) fn constructor_of(name: &str) -> Option<NativeConstructor> {
 /// Binds the parameters of a constructor and yields each as an [`Argument`], the span last.
 macro_rules! given {
     ($class:literal, $args:ident, $kwargs:ident, [$($name:ident = $text:literal),*], $required:literal, $span:ident) => {
-        #[allow(unused_mut, unused_assignments, reason = "counts the parameters")]
         let bound = bind($class, [$($text,)* "span"], $required, $args, $kwargs)?;
-        let mut at = 0;
+        let mut bound = bound.iter();
         $(
-            let $name = bound[at].as_ref().map(|object| Argument { class: $class, name: $text, object });
-            at += 1;
+            let object = bound.next().and_then(Option::as_ref);
+            let $name = object.map(|object| Argument { class: $class, name: $text, object });
         )*
-        let $span = span($class, bound[at].as_ref())?;
+        let $span = span($class, bound.next().and_then(Option::as_ref))?;
     };
 }
 

@@ -138,7 +138,7 @@ fn search_difference(
     rule: &Rule,
     registry: &Arc<Registry>,
     options: &RuleCheckOptions,
-) -> Result<RuleVerdict, (RuleInstance, Box<RuleCounterexample>)> {
+) -> Result<RuleVerdict, (Box<RuleInstance>, Box<RuleCounterexample>)> {
     if !rule.rewrites() {
         return Ok(RuleVerdict::MatchOnly);
     }
@@ -188,7 +188,7 @@ fn search_difference(
                     break;
                 }
             }
-            InstanceOutcome::Differs(found) => return Err((instance, found)),
+            InstanceOutcome::Differs(found) => return Err((Box::new(instance), found)),
         }
     }
     Ok(match (unchanged, not_run.or(not_compared)) {
