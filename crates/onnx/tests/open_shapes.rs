@@ -347,3 +347,20 @@ fn narrow_arithmetic_is_not_followed() {
     let ty = module.program.functions()[0].result_types()[0].to_string();
     assert!(["f32[57]", "f32[?]"].contains(&&*ty), "{ty}");
 }
+
+#[test]
+fn a_rank_that_no_tensor_has_is_not_inferred() {
+    for (count, has_rank) in [(2, true), (252, true), (253, false), (1 << 40, false)] {
+        let case = Case {
+            inputs: vec![("x", FLOAT, vec![N(2), N(3), N(4)]), ("axes", LONG, vec![N(count)])],
+            constants: vec![],
+            nodes: vec![node("Unsqueeze", &["x", "axes"], "y", vec![])],
+            expected: "",
+            bindings: &[],
+        };
+        let module = case.open();
+        let f = &module.program.functions()[0];
+        let rank = f.result_types()[0].as_tensor().map(sapwood_ptir::TensorType::rank);
+        assert_eq!(rank, has_rank.then_some(3 + count as usize), "{count}");
+    }
+}

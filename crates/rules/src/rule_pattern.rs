@@ -101,7 +101,7 @@ impl Rule {
         }))
     }
 
-    // Returns the ops at which the rule is tried; `None` if it is tried at all.
+    // Returns the ops at which the rule is tried; `None` if it is tried at all ops.
     fn root_keys(&self) -> Option<Vec<OpKey>> {
         let mut keys = Vec::new();
         let starts = std::iter::once(self.root).chain(self.other_plans.iter().map(|(op, _)| *op));

@@ -2,7 +2,7 @@
 //! rank.
 
 use sapwood_ptir::eval::DataType;
-use sapwood_ptir::{Dim, Dims, TensorType, ValueType};
+use sapwood_ptir::{Dim, Dims, MAX_RANK, TensorType, ValueType};
 
 use super::builder::{Builder, V};
 use super::context::Cx;
@@ -110,7 +110,10 @@ fn results(op: &str, cx: &Cx<'_>) -> Option<Vec<TensorType>> {
         "Squeeze" | "Unsqueeze" => {
             // Only the number of the axes is known.
             let count = usize::try_from(cx.opt(1)?.dim(0).known()?).ok()?;
-            let rank = if op == "Squeeze" { rank.checked_sub(count)? } else { rank + count };
+            let rank = match op {
+                "Squeeze" => rank.checked_sub(count)?,
+                _ => rank.checked_add(count).filter(|&rank| rank <= MAX_RANK)?,
+            };
             vec![tensor(with_unknown(&[], rank))]
         }
         "Split" => {

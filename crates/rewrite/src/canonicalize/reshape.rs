@@ -16,7 +16,7 @@ crate::patterns! { "reshape":
     reshape_of_reshape hops 1 when 0 in [Reshape],
     unary_of_reshape hops 1 when 0 in [Reshape],
     elementwise_of_reshapes hops 2 when any in [Reshape],
-    reshape_of_elementwise hops 4 when 0 in [Unary] or 0 in [Binary],
+    reshape_of_elementwise hops 4 when 0 in [ElementwiseView, Unary],
     reshape_of_broadcast benefit 0 hops 1 when 0 in [BroadcastView],
     broadcast_beside_reshapes benefit 0 hops 1 when unit,
 }

@@ -153,7 +153,7 @@ pub enum ProblemKind {
     FiresAfterFailure,
     /// The pattern ended its search for a match early, after too many steps.
     SearchEndedEarly,
-    /// The pattern matched, but was not applied, because it needs a freer float mode than the run has.
+    /// The left side of the pattern matched, but it was not applied, because it needs a freer float mode than the run has.
     NeedsFloatMode(FloatMode),
 }
 
@@ -184,7 +184,10 @@ impl fmt::Display for PatternProblem {
                 f.write_str("was abandoned after too many steps of its search")
             }
             ProblemKind::NeedsFloatMode(mode) => {
-                write!(f, "matches, but was not applied: on floats it needs `float={mode}`")
+                write!(
+                    f,
+                    "was not applied, although its left side matches: on floats it needs `float={mode}`"
+                )
             }
         }
     }
