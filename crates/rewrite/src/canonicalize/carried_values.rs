@@ -1,7 +1,7 @@
 //! Liveness and invariance of the carried values of loops.
 
 use rustc_hash::FxHashSet;
-use sapwood_ptir::{BodyId, Effects, InstId, ValueDef, ValueId};
+use sapwood_ptir::{BodyId, InstId, ValueDef, ValueId};
 use smallvec::SmallVec;
 
 use crate::pattern::{MovedRegion, Rewrite};
@@ -179,45 +179,4 @@ pub(super) fn dependent_yields(
         }
     }
     Some(yields)
-}
-
-/// The number of carried values that are compared with each other.
-const MAX_TWIN_CARRIES: usize = 32;
-
-/// Returns the carried values of a loop that are always equal to an earlier one, each with that one: both have the same initial value and type, and the body computes their next values alike.
-/// These are equal, or results of one op whose operands are the carried values themselves or equal.
-pub(super) fn twin_carries(
-    rw: &Rewrite<'_>,
-    body: BodyId,
-    inits: &[ValueId],
-) -> Vec<(usize, usize)> {
-    let (f, root) = (rw.function(), rw.root());
-    let (params, yields) = (rw.params(body), rw.yields(body));
-    if inits.len() > MAX_TWIN_CARRIES {
-        return Vec::new();
-    }
-    let computed_alike = |a: usize, b: usize| {
-        let equal = |x: ValueId, y: ValueId| x == y || (x, y) == (params[a], params[b]);
-        if equal(yields[a], yields[b]) {
-            return true;
-        }
-        let (Some(x), Some(y)) = (f.inst_of(yields[a]), f.inst_of(yields[b])) else { return false };
-        f.op_key(x) == f.op_key(y)
-            && f.attr_id(x) == f.attr_id(y)
-            && f.own_effects(x) == Effects::Pure
-            && !f.has_regions(x)
-            && f.inst_results(x).len() == 1
-            && f.operands(x).len() == f.operands(y).len()
-            && f.operands(x).iter().zip(f.operands(y)).all(|(&x, &y)| equal(x, y))
-            && f.type_id(yields[a]) == f.type_id(yields[b])
-    };
-    let type_of_result = |n: usize| f.result(root, n).map(|result| f.type_id(result));
-    let are_twins = |a: usize, b: usize| {
-        inits[a] == inits[b]
-            && f.type_id(params[a]) == f.type_id(params[b])
-            && type_of_result(a).is_some_and(|ty| Some(ty) == type_of_result(b))
-            && computed_alike(a, b)
-    };
-    let twin = |n: usize| Some((n, (0..n).find(|&first| are_twins(first, n))?));
-    (1..inits.len()).filter_map(twin).collect()
 }

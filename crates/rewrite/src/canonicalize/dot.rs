@@ -19,7 +19,6 @@ crate::patterns! { "dot":
     dot_of_reshape hops 1 when any in [Reshape],
     dot_with_one hops 1 when any in constants floats nsz,
     convolution_of_transpose hops 1 when any in [Transpose, Reshape],
-    transpose_of_convolution hops 1 when 0 in [Convolution],
     convolution_of_pad when 0 in [Pad],
     convolution_as_dot hops 1 when 0 in [Reshape],
 }
@@ -218,18 +217,6 @@ fn convolution_of_transpose(mut op: Convolution, rw: &mut Rewrite<'_>) -> Option
         (op.kernel, op.kernel_dims) = (kernel, moved(&op.kernel_dims, &axes));
     }
     rw.emit(op)
-}
-
-/// `transpose(convolution(x, y), p) = convolution(x, y)` with the axes of the result permuted by `p`.
-///
-/// Only if nothing else uses the convolution.
-///
-/// Floats: exact.
-fn transpose_of_convolution(op: Transpose, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let mut inner = rw.def::<Convolution>(op.input).filter(|_| rw.one_use(op.input))?;
-    let place = |axis: &i64| op.perm.iter().position(|from| from == axis);
-    inner.output_dims = inner.output_dims.iter().map(place).collect::<Option<_>>()?;
-    rw.emit(inner)
 }
 
 /// `convolution(pad(x, 0), y) = convolution(x, y)` with the padding of both, if only spatial axes are padded and no element is removed.

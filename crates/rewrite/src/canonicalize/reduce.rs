@@ -13,7 +13,7 @@ use super::numeric_constants::{int_like, splat_float};
 use super::reducer::{Reducer, neutral_of_reduction, single_op_reducer};
 use super::tensor_views::{
     AxisList, BroadcastView, NamedReduction, UniformValue, axis_list, emit_broadcast, emit_reshape,
-    find_axes_among_units, is_at_most_one, joined_axes, remaining_axes,
+    find_axes_among_units, is_at_most_one, remaining_axes,
 };
 use crate::FloatMode;
 use crate::pattern::{Binary, OpRef, Rewrite, RootView};
@@ -132,39 +132,19 @@ fn reduce_of_transpose(op: NamedReduction, rw: &mut Rewrite<'_>) -> Option<Value
     rw.emit_parts(&op.with(inner.input, &reduced))
 }
 
-/// `reduce(reshape(x), axes) = reduce(x, axes)` if the reshape only adds axes of extent one and all are reduced, or only joins and splits axes that are reduced.
+/// `reduce(reshape(x), axes) = reduce(x, axes)` if the reshape only adds axes of extent one and all are reduced.
 ///
 /// Floats: exact.
 fn reduce_of_reshape(op: NamedReduction, rw: &mut Rewrite<'_>) -> Option<Value> {
     let inner = rw.def::<Reshape>(op.input)?;
     let (from, to) = (rw.shape(inner.input)?, rw.shape(op.input)?);
-    if op.keepdims {
-        return None;
-    }
-    let Some(places) = find_axes_among_units(&from, &to) else {
-        let axes = reduced_before_reshape(&from, &to, &op.axes)?;
-        return rw.emit_parts(&op.with(inner.input, &axes));
-    };
+    let places = find_axes_among_units(&from, &to)?;
     let gone = remaining_axes(to.len(), &places).iter().all(|a| op.axes.contains(a));
-    if !gone || from.len() == to.len() {
+    if op.keepdims || !gone || from.len() == to.len() {
         return None;
     }
     let left: AxisList = (0..from.len()).filter(|&a| op.axes.contains(&places[a])).collect();
     rw.emit_parts(&op.with(inner.input, &left))
-}
-
-// Returns the axes before a reshape that become the reduced axes, if each of the others stays an axis of its own. The elements keep their order.
-fn reduced_before_reshape(from: &[u64], to: &[u64], axes: &[usize]) -> Option<AxisList> {
-    let mut reduced = AxisList::new();
-    for (before, after) in joined_axes(from, to)? {
-        let count = after.clone().filter(|a| axes.contains(a)).count();
-        if count == after.len() && count > 0 {
-            reduced.extend(before);
-        } else if count > 0 || before.len() != 1 || after.len() != 1 {
-            return None;
-        }
-    }
-    Some(reduced)
 }
 
 // Removes from a broadcast under a reduction the new axes that are reduced. Returns the smaller broadcast, the remaining axes

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::tensor_views::{
     AxisList, AxisPlaces, BroadcastView, ElementwiseView, axes_without_units, emit_broadcast,
-    emit_reshape, joined_axes,
+    emit_reshape,
 };
 use crate::pattern::{Binary, Rewrite, RootView, Unary, is_elementwise};
 
@@ -16,7 +16,6 @@ crate::patterns! { "reshape":
     reshape_of_reshape hops 1 when 0 in [Reshape],
     unary_of_reshape hops 1 when 0 in [Reshape],
     elementwise_of_reshapes hops 2 when any in [Reshape],
-    reshape_of_elementwise hops 4 when 0 in [ElementwiseView, Unary],
     reshape_of_broadcast benefit 0 hops 1 when 0 in [BroadcastView],
     broadcast_beside_reshapes benefit 0 hops 1 when unit,
 }
@@ -59,9 +58,24 @@ fn reshape_of_broadcast(op: Reshape, rw: &mut Rewrite<'_>) -> Option<Value> {
     }
     // The axis of the result for each axis of the broadcast that has one of its own.
     let mut places: Vec<Option<usize>> = vec![None; from.len()];
-    for (a, b) in joined_axes(&from, &to)? {
-        if a.len() == 1 && b.len() == 1 {
-            places[a.start] = Some(b.start);
+    let (mut a, mut b) = (0, 0);
+    while a < from.len() || b < to.len() {
+        let (first, second) = (a, b);
+        let (mut left, mut right) = (1_u64, 1_u64);
+        // The fewest axes of both sides with the same number of elements.
+        while a == first || b == second || left != right {
+            if a < from.len() && (a == first || left < right || b == to.len()) {
+                left = left.checked_mul(from[a]).filter(|&n| n > 0)?;
+                a += 1;
+            } else if b < to.len() {
+                right = right.checked_mul(to[b]).filter(|&n| n > 0)?;
+                b += 1;
+            } else {
+                break;
+            }
+        }
+        if a - first == 1 && b - second == 1 {
+            places[first] = Some(second);
         }
     }
     let dims: AxisList = inner.dims.iter().map(|&axis| places[axis]).collect::<Option<_>>()?;
@@ -98,7 +112,6 @@ fn elementwise_of_reshapes(op: ElementwiseView, rw: &mut Rewrite<'_>) -> Option<
     let first = inputs.iter().find_map(|&operand| rw.def::<Reshape>(operand))?;
     let shape = rw.shape(first.input)?;
     let places = axes_without_units(&shape, &ty.known_shape()?);
-    let depth = usize::from(places.is_some());
     let reshaped = ReshapedOperands { shape: &shape, places, ty };
     let mut saved = 0;
     for (n, &operand) in inputs.iter().enumerate() {
@@ -111,29 +124,9 @@ fn elementwise_of_reshapes(op: ElementwiseView, rw: &mut Rewrite<'_>) -> Option<
         return None;
     }
     let operands: Option<Vec<Operand>> =
-        inputs.iter().map(|&operand| reshaped.find(rw, operand, depth)).collect();
+        inputs.iter().map(|&operand| reshaped.find(rw, operand, true)).collect();
     let small = reshaped.emit_op(rw, op.root, operands?)?;
     emit_reshape(rw, small, ty)
-}
-
-/// The number of elementwise ops between two reshapes, one on the result of the other.
-const MAX_OPS_BETWEEN: usize = 3;
-
-/// `reshape(f(reshape(x), reshape(y), …)) = f(x, y, …)` for elementwise `f` and operands of the shape of the result.
-///
-/// Only if nothing else uses the result of `f`. Operands may also be such results themselves, or have elements that are all known to be equal. If the reshapes only add or remove axes of
-/// extent one, they may be broadcasts that nothing else uses. All dims must be known. Unlike `elementwise_of_reshapes`, it applies if the inner reshapes have other users.
-///
-/// Floats: exact.
-fn reshape_of_elementwise(op: Reshape, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let ty = rw.function().value_type(op.input).as_tensor()?;
-    let shape = rw.result_tensor()?.known_shape()?;
-    let places = axes_without_units(&shape, &ty.known_shape()?);
-    let reshaped = ReshapedOperands { shape: &shape, places, ty };
-    match reshaped.find(rw, op.input, MAX_OPS_BETWEEN)? {
-        Operand::Op(inst, operands) => reshaped.emit_op(rw, inst, operands),
-        _ => None,
-    }
 }
 
 /// An operand of an elementwise op before its reshape.
@@ -157,8 +150,8 @@ struct ReshapedOperands<'a> {
 }
 
 impl ReshapedOperands<'_> {
-    // Returns an operand in the shape before the reshape. It may be the result of an elementwise op, whose operands may be that of another, up to this depth.
-    fn find(&self, rw: &mut Rewrite<'_>, operand: Value, depth: usize) -> Option<Operand> {
+    // Returns an operand of the root, or with `nested` false of an operand of the root, in the shape before the reshape.
+    fn find(&self, rw: &mut Rewrite<'_>, operand: Value, nested: bool) -> Option<Operand> {
         // The scalar operands of `select` and `clamp` stay.
         if rw.rank(operand)? == 0 && self.ty.rank() != 0 {
             return Some(Operand::Value(operand));
@@ -173,18 +166,18 @@ impl ReshapedOperands<'_> {
         if let Some(literal) = rw.splat_of(operand) {
             return Some(Operand::Splat(literal));
         }
+        let places = self.places.as_ref()?;
         if let Some(spread) = rw.def::<BroadcastView>(operand) {
-            let dims =
-                moved_dims(&spread, self.places.as_ref()?).filter(|_| rw.one_user(operand))?;
+            let dims = moved_dims(&spread, places).filter(|_| rw.one_user(operand))?;
             return Some(Operand::Broadcast(spread.input, dims));
         }
         let f = rw.function();
-        let inst = rw.def_inst(operand).filter(|&inst| depth > 0 && is_elementwise(f, inst))?;
+        let inst = rw.def_inst(operand).filter(|&inst| nested && is_elementwise(f, inst))?;
         if !rw.one_use_here(operand) {
             return None;
         }
         let operands: Option<_> =
-            f.operands(inst).iter().map(|&operand| self.find(rw, operand, depth - 1)).collect();
+            f.operands(inst).iter().map(|&operand| self.find(rw, operand, false)).collect();
         Some(Operand::Op(inst, operands?))
     }
 

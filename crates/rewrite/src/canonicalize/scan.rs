@@ -7,7 +7,7 @@ use sapwood_ptir::{
 };
 
 use super::branch::is_outside;
-use super::carried_values::{invariant_carries, live_carries, narrowed_region, twin_carries};
+use super::carried_values::{invariant_carries, live_carries, narrowed_region};
 use super::tensor_views::{AxisList, emit_broadcast, emit_reshape};
 use crate::pattern::{Rewrite, RootView, Roots};
 
@@ -15,7 +15,6 @@ crate::patterns! { "scan":
     scan_of_nothing benefit 3,
     scan_once benefit 3,
     scan_invariant benefit 2,
-    scan_twins,
     scan_stack_of_outside,
     scan_stack_of_input,
     scan_unused_stack benefit 0,
@@ -152,22 +151,6 @@ fn scan_invariant(op: ScanView, rw: &mut Rewrite<'_>) -> Option<Values> {
         let carried = [Some(params[n]), f.result(root, n)];
         carried.into_iter().flatten().map(move |v| (v, inits[n]))
     });
-    rw.forward(pairs)
-}
-
-/// `scan(x, x, …)` uses one carried value in place of two that have the same initial value and are computed alike.
-///
-/// The new values are equal, or results of one op whose operands are the carried values themselves or equal. The loop carries both until
-/// `scan_unused_carry` removes one.
-///
-/// Floats: exact.
-fn scan_twins(op: ScanView, rw: &mut Rewrite<'_>) -> Option<Values> {
-    let (f, root, params) = (rw.function(), rw.root(), rw.params(op.body));
-    let mut pairs: Vec<(Value, Value)> = Vec::new();
-    for (n, first) in twin_carries(rw, op.body, f.operands(root).get(..op.carried)?) {
-        pairs.push((params[n], params[first]));
-        pairs.extend(f.result(root, n).zip(f.result(root, first)));
-    }
     rw.forward(pairs)
 }
 

@@ -8,14 +8,13 @@ use sapwood_ptir::{Op, OpParts, Value, Values};
 use super::numeric_constants::{
     either_order, int_like, is_any_zero, is_bool, is_complex, is_constant, is_highest,
 };
-use super::tensor_views::{BroadcastView, ElementwiseView};
+use super::tensor_views::ElementwiseView;
 use crate::FloatMode;
 use crate::pattern::{Binary, Rewrite, Unary};
 
 crate::patterns! { "select":
     select_by_constant when 0 in constants,
     select_of_equals when equal,
-    select_by_broadcast hops 1 when 0 in [BroadcastView],
     select_by_not when 0 in [Not],
     select_is_predicate when 1 in constants and 2 in constants,
     select_is_logic when 1 in constants or 2 in constants,
@@ -49,22 +48,6 @@ fn select_by_constant(op: Select, rw: &mut Rewrite<'_>) -> Option<Value> {
 /// Floats: exact.
 fn select_of_equals(op: Select, _: &mut Rewrite<'_>) -> Option<Value> {
     (op.on_true == op.on_false).then_some(op.on_true)
-}
-
-/// `select(broadcast(p), x, y) = select(p, x, y)` for a scalar `p`.
-///
-/// Not if both arms are broadcasts or have equal elements: `elementwise_of_broadcasts` makes a smaller op of those.
-///
-/// Floats: exact.
-fn select_by_broadcast(op: Select, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let spread = rw.def::<BroadcastView>(op.pred).filter(|spread| spread.from.rank() == 0)?;
-    let mut is_spread = |arm| rw.splat_of(arm).is_some() || rw.def::<BroadcastView>(arm).is_some();
-    let are_spread = is_spread(op.on_true) && is_spread(op.on_false);
-    // The result may know extents from the predicate alone.
-    if are_spread || spread.ty.rank() == 0 || !rw.same_type(op.on_true, rw.result(0)?) {
-        return None;
-    }
-    rw.emit(Select { pred: spread.input, ..op })
 }
 
 /// `select(~p, x, y) = select(p, y, x)`.

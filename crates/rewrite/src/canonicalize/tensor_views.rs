@@ -82,30 +82,6 @@ impl BroadcastView {
     }
 }
 
-/// Returns the axes that a reshape joins or splits: ranges of axes of both sides with the same number of elements, as short as possible, in order. `None` if that is not clear, because
-/// a dim is zero.
-pub(crate) fn joined_axes(from: &[u64], to: &[u64]) -> Option<Vec<(Range<usize>, Range<usize>)>> {
-    let mut groups = Vec::new();
-    let (mut a, mut b) = (0, 0);
-    while a < from.len() || b < to.len() {
-        let (first, second) = (a, b);
-        let (mut left, mut right) = (1_u64, 1_u64);
-        while a == first || b == second || left != right {
-            if a < from.len() && (a == first || left < right || b == to.len()) {
-                left = left.checked_mul(from[a]).filter(|&n| n > 0)?;
-                a += 1;
-            } else if b < to.len() {
-                right = right.checked_mul(to[b]).filter(|&n| n > 0)?;
-                b += 1;
-            } else {
-                break;
-            }
-        }
-        groups.push((first..a, second..b));
-    }
-    Some(groups)
-}
-
 /// Emits a broadcast in its normal form: no op, `broadcast_to` if the axes are aligned at the right, or `broadcast_in_dim`.
 pub(crate) fn emit_broadcast(
     rw: &mut Rewrite<'_>,

@@ -4,9 +4,11 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::cost::{Amount, trip_count};
 use sapwood_ptir::ops::While;
-use sapwood_ptir::{BodyId, Function, InstId, Value, ValueDef, ValueId, ValueType, Values};
+use sapwood_ptir::{
+    BodyId, Effects, Function, InstId, Value, ValueDef, ValueId, ValueType, Values,
+};
 
-use super::carried_values::{invariant_carries, live_carries, narrowed_region, twin_carries};
+use super::carried_values::{invariant_carries, live_carries, narrowed_region};
 use crate::pattern::{Rewrite, RootView, Roots};
 use crate::rewriter::refines;
 
@@ -93,6 +95,9 @@ fn while_invariant(op: WhileView, rw: &mut Rewrite<'_>) -> Option<Values> {
     rw.forward(pairs)
 }
 
+/// The number of carried values that are compared with each other.
+const MAX_TWIN_CARRIES: usize = 32;
+
 /// `while(x, x, …)` uses one carried value in place of two that have the same initial value and are computed alike.
 ///
 /// The new values are equal, or results of one op whose operands are the carried values themselves or equal. The loop carries both until
@@ -101,12 +106,39 @@ fn while_invariant(op: WhileView, rw: &mut Rewrite<'_>) -> Option<Values> {
 /// Floats: exact.
 fn while_twins(op: WhileView, rw: &mut Rewrite<'_>) -> Option<Values> {
     let (f, root) = (rw.function(), rw.root());
-    let (asks, takes) = (rw.params(op.cond), rw.params(op.body));
-    let mut pairs: Vec<(Value, Value)> = Vec::new();
-    for (n, first) in twin_carries(rw, op.body, f.operands(root)) {
-        if f.type_id(asks[n]) != f.type_id(asks[first]) {
-            continue;
+    let (inits, asks, takes) = (f.operands(root), rw.params(op.cond), rw.params(op.body));
+    let yields = rw.yields(op.body);
+    if inits.len() > MAX_TWIN_CARRIES {
+        return None;
+    }
+    let same_type = |a: Option<Value>, b: Option<Value>| {
+        a.zip(b).is_some_and(|(a, b)| f.type_id(a) == f.type_id(b))
+    };
+    let computed_alike = |a: usize, b: usize| {
+        let equal = |x: Value, y: Value| x == y || (x, y) == (takes[a], takes[b]);
+        if equal(yields[a], yields[b]) {
+            return true;
         }
+        let (Some(x), Some(y)) = (f.inst_of(yields[a]), f.inst_of(yields[b])) else { return false };
+        f.op_key(x) == f.op_key(y)
+            && f.attr_id(x) == f.attr_id(y)
+            && f.own_effects(x) == Effects::Pure
+            && !f.has_regions(x)
+            && f.inst_results(x).len() == 1
+            && f.operands(x).len() == f.operands(y).len()
+            && f.operands(x).iter().zip(f.operands(y)).all(|(&x, &y)| equal(x, y))
+            && f.type_id(yields[a]) == f.type_id(yields[b])
+    };
+    let are_twins = |a: usize, b: usize| {
+        inits[a] == inits[b]
+            && f.type_id(asks[a]) == f.type_id(asks[b])
+            && f.type_id(takes[a]) == f.type_id(takes[b])
+            && same_type(f.result(root, a), f.result(root, b))
+            && computed_alike(a, b)
+    };
+    let mut pairs: Vec<(Value, Value)> = Vec::new();
+    for n in 1..inits.len() {
+        let Some(first) = (0..n).find(|&first| are_twins(first, n)) else { continue };
         pairs.extend([(asks[n], asks[first]), (takes[n], takes[first])]);
         pairs.extend(f.result(root, n).zip(f.result(root, first)));
     }
