@@ -47,8 +47,8 @@ export class Details {
         if (item.kind !== "box" || !["scope", "repeat", "run", "functions", "function"].includes(item.what)) return [];
         const size = h("span", { class: "quiet" }, ` ${plural(item.size, "op")}`);
         const inside = depth < OUTLINE_DEPTH && (item.what !== "function" || tree?.entries.has(item.fn)) ? cut(parts(item, depth + 1)) : [];
-        const list = tree && !inside.length && item.what !== "function" ? h("div", { class: "quiet list" }, tree.preview(item).join(" ")) : null;
-        return [h("li", {}, this.link(item.key, item.label), size, list, inside.length > 0 ? h("ul", {}, ...inside) : null)];
+        const list = tree && !inside.length && item.what !== "function" ? tree.previewTexts(item).map((text) => h("div", { class: "quiet list" }, text)) : [];
+        return [h("li", {}, this.link(item.key, item.label), size, ...list, inside.length > 0 ? h("ul", {}, ...inside) : null)];
       });
     put(
       this.element,

@@ -43,9 +43,9 @@ function instsIn(box: Box): Inst[] {
 }
 
 function differences(a: Inst[], b: Inst[]): string {
+  if (a.length !== b.length) return `${plural(b.length, "op")} instead of ${a.length}: ${[...numbersOf(b, a, "more"), ...numbersOf(a, b, "less")].join(", ")}`;
   const examples: string[] = [];
-  let n = a.length === b.length ? 0 : 1;
-  if (n > 0) examples.push(`${plural(b.length, "op")} instead of ${a.length}`);
+  let n = 0;
   for (let at = 0; at < Math.min(a.length, b.length); at += 1) {
     const [x, y] = [a[at] as Inst, b[at] as Inst];
     const [from, to] = [plain(x.text), plain(y.text)];
@@ -56,6 +56,13 @@ function differences(a: Inst[], b: Inst[]): string {
   if (n === 0) return "equal to the first, with other weights";
   const more = n - examples.length;
   return `${plural(n, "difference")} to the first: ${examples.join("; ")}${more > 0 ? `; ${more} more` : ""}`;
+}
+
+// Returns the ops of which one list has more than another, with the numbers.
+function numbersOf(list: Inst[], other: Inst[], word: string): string[] {
+  const counts = new Map<string, number>();
+  for (const [insts, by] of [[list, 1], [other, -1]] as const) for (const { op } of insts) counts.set(op, (counts.get(op) ?? 0) + by);
+  return [...counts].filter(([, n]) => n > 0).map(([op, n]) => `${n} ${op} ${word}`);
 }
 
 // Returns the text of an instruction without the names of values and the numbers of called functions.

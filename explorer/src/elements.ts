@@ -7,7 +7,7 @@ import type { EdgeLabelPlaces } from "./labels";
 import { familyClass } from "./palette";
 import { mixBar } from "./shapes";
 import { shortType } from "./sizes";
-import { type Box, type Content, type Item, type Node, foldedSize } from "./tree";
+import { type Box, type Content, type Item, type Node } from "./tree";
 import type { Badge } from "./view";
 
 /** The width of a character of labels and of small text. */
@@ -69,8 +69,8 @@ export function boxElement(box: Box, r: Rect, content: Content, sub: string | nu
   return g;
 }
 
-/** Creates a folded box: its label, its number of ops, a list of its content, and a bar of the families in it. Screen readers read its name, which has all of them. */
-export function foldedElement(box: Box, r: Rect, content: Content, preview: string[], sub: string | null): SVGElement {
+/** Creates a folded box: its label, a line with its number of ops, a list of its content, and a bar of the families in it. Screen readers read its name, which has all of them. */
+export function foldedElement(box: Box, r: Rect, content: Content, preview: string[], line: string, aside: string): SVGElement {
   const g = s(
     "g",
     {
@@ -84,7 +84,8 @@ export function foldedElement(box: Box, r: Rect, content: Content, preview: stri
     s("rect", { width: r.w, height: r.h, rx: 7 }),
     s("path", { class: "twist", d: "M10.5 8.5l5 4-5 4z" }),
     s("text", { x: 22, y: 17, class: "label" }, `${short(box.label, Math.floor((r.w - 30) / LABEL_CHAR))} `),
-    s("text", { x: 22, y: 31, class: "sub", "aria-hidden": "true" }, `${short(sub ?? foldedSize(box, content), Math.floor((r.w - 28) / SMALL_CHAR))} `),
+    s("text", { x: 22, y: 31, class: "sub", "aria-hidden": "true" }, `${short(line, Math.floor((r.w - 28) / SMALL_CHAR))} `),
+    aside ? s("text", { x: r.w - 8, y: 17, class: "sub end", "aria-hidden": "true" }, `${aside} `) : "",
     ...preview.map((line, n) => s("text", { x: 22, y: 31 + (n + 1) * LINE_HEIGHT, class: "sub list", "aria-hidden": "true" }, `${short(line, Math.floor((r.w - 28) / SMALL_CHAR))} `)),
     mixBar(content, r),
   );

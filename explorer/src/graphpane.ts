@@ -4,6 +4,7 @@ import type { Data } from "./data";
 import { ColourBar } from "./colourbar";
 import { Details } from "./details";
 import { h } from "./dom";
+import { headline } from "./headline";
 import type { Program } from "./model";
 import type { Pane, Say } from "./panes";
 import { Search } from "./search";
@@ -30,13 +31,14 @@ export function graphPane(data: Data, program: Program, say: Say): Pane & { view
   const colours = new ColourBar(data, () => [view], () => 0, say);
   colours.apply();
   const matches = data.matches?.length ? new MatchWalk(data.matches, view) : null;
+  const sentence = headline(view.tree);
   return {
     title: "Graph",
     view,
     print: (on) => view.print(on),
     select: (key) => view.select(key, true),
     selection: () => (view.selected ? { key: view.selected, side: 1 } : null),
-    element: h("div", { class: "split" }, h("div", { class: "main-column" }, matches?.element, view.element, h("div", { class: "bar-below" }, view.tools, colours.element)), details.element),
+    element: h("div", { class: "split" }, h("div", { class: "main-column" }, sentence ? h("p", { class: "headline", title: sentence }, sentence) : null, matches?.element, view.element, h("div", { class: "bar-below" }, view.tools, colours.element)), details.element),
     key: (event) => {
       if (event.key === "c") return colours.next();
       const by = event.key === "n" ? 1 : event.key === "p" ? -1 : 0;

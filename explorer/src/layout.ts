@@ -5,7 +5,7 @@ import { short } from "./dom";
 import type { Program } from "./model";
 import { EdgeRouter } from "./route";
 import { shortType } from "./sizes";
-import { type Box, type Item, type Node, type Tree, foldedSize } from "./tree";
+import { type Box, type Item, type Node, type Tree, foldedLine } from "./tree";
 
 export interface Rect {
   x: number;
@@ -53,9 +53,13 @@ const NODE_HEIGHT = 24;
 const SUB_HEIGHT = 12;
 export const ROW_HEIGHT = 17;
 export const LINE_HEIGHT = 15;
-/** The largest widths of a node and of a folded box. */
+/** The largest widths of a node, of a folded box, and of one with a long line. */
 const MAX_NODE_WIDTH = 240;
 const MAX_FOLDED_WIDTH = 300;
+const MAX_LONG_WIDTH = 410;
+/** The gap between layers, and that in a drawing that would be too high otherwise. */
+const LAYER_GAP = 24;
+const LOW_LAYER_GAP = 15;
 /** The gaps between the functions of a program, and between the parameters in a box. */
 const FUNCTION_GAP = 40;
 const PARAM_GAP = 10;
@@ -170,10 +174,11 @@ export class Layouter {
       const laid = child.kind === "box" && open.has(child.key) ? inner.get(child) : undefined;
       sizes.set(child.key, laid ? [laid.w, laid.h] : sizeOf(child, tree));
     }
-    const signature = `${[...sizes].join(";")}|${[...links.keys()].join(";")}`;
+    const gap = tree.previewLines > 0 ? LAYER_GAP : LOW_LAYER_GAP;
+    const signature = `${gap} ${[...sizes].join(";")}|${[...links.keys()].join(";")}`;
     const before = this.known.get(box);
     if (before?.size === signature) return before;
-    const laid = box.what === "program" || box.what === "functions" ? columnLayout(sizes, this.aspect) : box.what === "params" ? gridLayout(sizes) : layeredLayout(sizes, links);
+    const laid = box.what === "program" || box.what === "functions" ? columnLayout(sizes, this.aspect) : box.what === "params" ? gridLayout(sizes) : layeredLayout(sizes, links, gap);
     const result: BoxLayout = { ...laid, size: signature };
     if (box.what !== "program") addFrame(result, box);
     this.known.set(box, result);
@@ -255,8 +260,9 @@ function add(edges: Map<string, Link>, key: string, fn: number, value: number): 
 export function sizeOf(item: Item, tree: Tree): [number, number] {
   if (item.kind === "box") {
     const lines = tree.drawnPreview(item);
-    const wide = Math.max(item.label.length * CHAR + 46, foldedSize(item, item).length * SMALL_CHAR + 34, ...lines.map((line) => line.length * SMALL_CHAR + 34), 110);
-    return [Math.ceil(Math.min(wide, MAX_FOLDED_WIDTH)), 46 + lines.length * LINE_HEIGHT];
+    const { line, aside } = foldedLine(item, item, tree);
+    const wide = Math.max(item.label.length * CHAR + 46 + aside.length * SMALL_CHAR, line.length * SMALL_CHAR + 34, ...lines.map((line) => line.length * SMALL_CHAR + 34), 110);
+    return [Math.ceil(Math.min(wide, aside ? MAX_LONG_WIDTH : MAX_FOLDED_WIDTH)), 46 + lines.length * LINE_HEIGHT];
   }
   if (item.small) return [Math.ceil(Math.min(Math.max(smallText(item).length, 2) * SMALL_CHAR + 18, MAX_NODE_WIDTH)), SMALL_HEIGHT];
   const rows = item.rows.map(({ key }) => rowText(tree.items.get(key) as Node).length * SMALL_CHAR + 18);
@@ -349,7 +355,7 @@ function gridLayout(sizes: Map<string, [number, number]>): Arrangement {
 }
 
 // Places items in layers from definitions to users.
-function layeredLayout(sizes: Map<string, [number, number]>, links: Map<string, Link>): Arrangement {
+function layeredLayout(sizes: Map<string, [number, number]>, links: Map<string, Link>, ranksep: number): Arrangement {
   if (sizes.size === 0) return { places: [], edges: [], w: 80, h: 10 };
   const keys = [...sizes.keys()];
   const number = new Map(keys.map((key, n) => [key, n]));
@@ -364,7 +370,7 @@ function layeredLayout(sizes: Map<string, [number, number]>, links: Map<string, 
   keepShortestEdge(ends, near, layers, keys.length);
   const graph = new dagre.graphlib.Graph();
   const ranker = keys.length <= MAX_NETWORK_SIMPLEX_NODES ? "network-simplex" : "longest-path";
-  graph.setGraph({ ranksep: 24, nodesep: 16, edgesep: 8, ranker });
+  graph.setGraph({ ranksep, nodesep: 16, edgesep: 8, ranker });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const [key, [width, height]] of sizes) graph.setNode(String(number.get(key)), { width, height });
   ends.forEach(([a, b], n) => {

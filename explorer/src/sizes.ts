@@ -16,13 +16,14 @@ export function sizeText(type: string): string {
 
 /** Returns a type of at most this length if it can be written so: in one that is longer, long extents are `?`. */
 export function shortType(type: string, most: number): string {
-  if (type.length <= most) return type;
+  if (type.length <= most && !type.includes("?unk_")) return type;
   const sizes = /^([^[]*)\[(.+)\]$/.exec(type);
   return short(sizes ? `${sizes[1]}[${extentsOf(sizes[2] as string).map(shortExtent).join(", ")}]` : type, most);
 }
 
 function shortExtent(extent: string): string {
-  return extent.length > MAX_EXTENT ? "?" : extent;
+  // Names that a reader of ONNX files makes up for unnamed sizes tell nothing.
+  return extent.length > MAX_EXTENT || /^\?unk_/.test(extent) ? "?" : extent;
 }
 
 // Returns the extents in a list; commas in parentheses do not separate.

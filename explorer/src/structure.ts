@@ -3,6 +3,7 @@
 // Repetition is found in the sequence of instructions alone, so that models without names have blocks, too. An instruction is a
 // token of its op, its called function, and the distance to the definitions of its operands; sizes and attributes do not count.
 
+import { type Blocks, blockPlan } from "./blockplan";
 import { count } from "./dom";
 import type { Func, Inst } from "./model";
 import { scopeOrder } from "./scopeorder";
@@ -13,6 +14,8 @@ export interface Group {
   what: "scope" | "repeat" | "block" | "run" | "constants";
   label: string;
   members: Member[];
+  /** Blocks with the same number are copies of one block, or like it; 0 for other groups. */
+  model?: number;
 }
 
 export type Member = Inst | Group;
@@ -187,24 +190,31 @@ class Grouping {
   private level(elements: Element[], depth: number): Member[] {
     const sequence = elements.filter((each) => each.token >= 0);
     const runs = depth < MAX_NESTED_REPEATS && sequence.reduce((n, each) => n + each.size, 0) >= MIN_SAVED_TOKENS + MIN_BLOCK_TOKENS ? this.repetitions(sequence) : [];
+    const ops = sequence.map((each) => each.op);
+    const plan = blockPlan({
+      ops,
+      runs,
+      nested: (from, to) => (depth + 1 < MAX_NESTED_REPEATS ? this.repetitions(sequence.slice(from, to)) : []),
+      isBranch: (from, to, end) => this.isBranch(sequence.slice(from, to), sequence.slice(to, end)),
+    });
     const members: Member[] = [];
     const at: number[] = [];
     elements.forEach((each, n) => each.token >= 0 && at.push(n));
     let next = 0;
-    for (const { begin, period, times } of runs) {
+    for (const blocks of plan) {
       // The elements between two tokens belong to the second one.
-      const starts = Array.from({ length: times + 1 }, (_, n) => (begin + n * period === 0 ? 0 : (at[begin + n * period - 1] as number) + 1));
+      const starts = blocks.starts.map((start) => (start === 0 ? 0 : (at[start - 1] as number) + 1));
       members.push(...this.remaining(elements.slice(next, starts[0]), true, depth));
-      const { shared, blocks } = this.withoutShared(starts.slice(1).map((end, n) => elements.slice(starts[n], end)));
+      const { shared, blocks: copies } = this.withoutShared(starts.slice(1).map((end, n) => elements.slice(starts[n], end)));
       let constants = shared.map((each) => each.member);
       if (shared.length >= MIN_RUN_TOKENS) constants = [{ what: "constants", label: "shared constants", members: constants }];
-      const repeat = this.repeat(sequence.slice(begin, begin + period), blocks, depth);
-      if (this.areUsedOnlyBy(shared, blocks)) repeat.members.unshift(...constants);
+      const repeat = this.repeat(sequence, blocks, copies, depth);
+      if (this.areUsedOnlyBy(shared, copies)) repeat.members.unshift(...constants);
       else members.push(...constants);
       members.push(repeat);
-      next = starts[times] as number;
+      next = starts.at(-1) as number;
     }
-    members.push(...this.remaining(elements.slice(next), runs.length > 0, depth));
+    members.push(...this.remaining(elements.slice(next), plan.length > 0, depth));
     return members;
   }
 
@@ -236,14 +246,25 @@ class Grouping {
 
   // Returns true if only these blocks use shared instructions.
   private areUsedOnlyBy(shared: Element[], blocks: Element[][]): boolean {
-    const ids = new Set<number>();
-    const work = [...shared, ...blocks.flat()].map((each) => each.member);
-    for (let member = work.pop(); member; member = work.pop()) {
-      if ("what" in member) work.push(...member.members);
-      else ids.add(member.id);
-    }
+    const ids = new Set(instsOf([...shared, ...blocks.flat()]).map((inst) => inst.id));
     const results = shared.flatMap(({ member }) => ("what" in member ? [] : member.results));
     return results.every((v) => this.f.usersOf(v).every((user) => ids.has(user) || this.insideOf(user, ids)));
+  }
+
+  // Returns true if some elements compute something from a value that a block uses as well, and only the block uses it.
+  private isBranch(branch: Element[], block: Element[]): boolean {
+    const [own, next] = [instsOf(branch), instsOf(block)];
+    const ids = new Set([...own, ...next].map((inst) => inst.id));
+    const onlyHere = own.every((inst) => inst.results.every((v) => this.f.usersOf(v).every((user) => ids.has(user) || this.insideOf(user, ids))));
+    if (!onlyHere) return false;
+    const inputs = (insts: Inst[]) => insts.flatMap((inst) => inst.operands.filter((v) => !this.isLoose(v) && !this.isWeight(v) && !ids.has(this.f.value(v).inst)));
+    const before = new Set(inputs(own));
+    return inputs(next).some((v) => before.has(v));
+  }
+
+  private isWeight(value: number): boolean {
+    const { inst } = this.f.value(value);
+    return inst >= 0 ? this.weights.insts.has(inst) : this.weights.params.has(value);
   }
 
   // Returns true if an instruction is a row, or in a region, of one of some instructions.
@@ -273,26 +294,40 @@ class Grouping {
     });
   }
 
-  private repeat(first: Element[], copies: Element[][], depth: number): Group {
-    const [only] = first;
-    const scope = first.length === 1 && only && "what" in only.member ? only.member.label : null;
-    const kind = scope === null ? this.kind(first) : -1;
+  private repeat(sequence: Element[], { starts, first, total, model }: Blocks, copies: Element[][], depth: number): Group {
+    const pattern = sequence.slice(...model);
+    const [only] = pattern;
+    const scope = pattern.length === 1 && only && "what" in only.member ? only.member.label : null;
+    const kind = scope === null ? this.kind(pattern) : -1;
     const name = scope === null ? "block" : withoutDigits(scope) || "block";
+    // Blocks of a scope have the number of its name.
+    const sort = scope === null ? kind + 1 : -1 - this.intern(`model ${name}`);
     const named = (group: Group) => {
+      group.model = sort;
       if (kind >= 0) this.unnamed.push({ group, kind });
       return group;
     };
     const blocks = copies.map((inside, n): Group => {
       const last = inside.at(-1)?.member as Member;
-      if (scope === null || !("what" in last)) return named({ what: "block", label: `${name} ${count(n + 1)}`, members: this.level(inside, depth + 1) });
+      if (scope === null || !("what" in last)) return named({ what: "block", label: `${name} ${count(first + n)}`, members: this.level(inside, depth + 1) });
       return { what: "block", label: last.label, members: [...inside.slice(0, -1).map((each) => each.member), ...last.members] };
     });
-    return named({ what: "repeat", label: `${name} × ${count(copies.length)}`, members: inGroups(blocks) });
+    const [block] = blocks;
+    if (blocks.length === 1 && block) {
+      block.label += ` of ${count(total)}`;
+      return block;
+    }
+    const kinds = new Set(copies.map((_, n) => sequence.slice(starts[n], starts[n + 1]).map((each) => each.op).join(" "))).size;
+    const last = first + blocks.length - 1;
+    const ends = [copies[0]?.[0]?.member, copies.at(-1)?.at(-1)?.member];
+    const isOfScopes = pattern.length > 1 && ends.every((member) => member && "what" in member && member.what === "scope");
+    const notes = [...(isOfScopes ? [ends.map((member) => (member as Group).label).join(" to ")] : []), ...(total > blocks.length ? [`${count(first)}–${count(last)} of ${count(total)}`] : []), ...(kinds > 1 ? [`${kinds} kinds`] : [])];
+    return named({ what: "repeat", label: `${name} × ${count(blocks.length)}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`, members: inGroups(blocks) });
   }
 
   // Returns the number of the structure of a block.
   private kind(first: Element[]): number {
-    const key = first.map((each) => each.token).join(" ");
+    const key = first.map((each) => each.op).join(" ");
     let kind = this.kinds.get(key);
     if (kind === undefined) this.kinds.set(key, (kind = this.kinds.size));
     return kind;
@@ -352,6 +387,17 @@ class Grouping {
   private cut(elements: Element[], n: number): number {
     return this.live[elements[n]?.from ?? this.insts.length] as number;
   }
+}
+
+// Returns the instructions of elements, in groups as well.
+function instsOf(elements: Element[]): Inst[] {
+  const insts: Inst[] = [];
+  const work = elements.map((each) => each.member);
+  for (let member = work.pop(); member; member = work.pop()) {
+    if ("what" in member) work.push(...member.members);
+    else insts.push(member);
+  }
+  return insts;
 }
 
 /** A repetition in a sequence: where it begins, its period, and the number of copies. */

@@ -2,10 +2,12 @@
 
 import { type Cost, callFactors, costOf } from "./cost";
 import { blocksIn } from "./differences";
-import { count, plural } from "./dom";
+import { count, plural, short } from "./dom";
+import { shortType, sizeText } from "./sizes";
 import { type Func, type Inst, type Program, instKey, paramKey } from "./model";
-import { type Group, type Member, calledFunction, groupBody } from "./structure";
+import { type Group, type Member, groupBody } from "./structure";
 import { type Weights, isConstant, weightsOf } from "./weights";
+import { condensed, wordsOf } from "./words";
 
 /** The largest number of items that *Unfold all* shows. */
 const MAX_UNFOLDED_ITEMS = 1500;
@@ -16,10 +18,11 @@ const MAX_FREE_PARAMS = 6;
 /** The largest number of called functions that are not in a box. */
 const MAX_FREE_FUNCTIONS = 2;
 /** The largest number of lines of a preview. */
-export const MAX_PREVIEW_LINES = 3;
-const PREVIEW_WIDTH = 34;
-/** The families of ops that tell little about a model. */
-const PLAIN_FAMILIES = new Set(["constant", "shape", "binary", "cast", "compare", "other"]);
+export const MAX_PREVIEW_LINES = 5;
+const MAX_WORD_LINES = 3;
+const PREVIEW_WIDTH = 40;
+
+const UNUSED = "unused parameters";
 
 export interface Node {
   kind: "node";
@@ -58,6 +61,8 @@ export interface Box {
   label: string;
   sub: string;
   family: string;
+  /** Blocks and repetitions with the same key are of one sort; empty for other boxes. */
+  model: string;
   children: Item[];
   /** The number of instructions in it, at any depth. */
   size: number;
@@ -87,6 +92,7 @@ export class Tree {
   /** The functions that no other function calls, or all if there is no such function. */
   readonly entries: ReadonlySet<number>;
   private readonly factors: Cost[];
+  private readonly weights: Weights[] = [];
   /** The largest number of lines of a folded box that list its content. */
   previewLines = MAX_PREVIEW_LINES;
 
@@ -107,7 +113,7 @@ export class Tree {
   private box(what: Box["what"], key: string, parent: Box | null, fn: number, inst: Inst | null, label: string, sub: string): Box {
     const depth = parent ? parent.depth + 1 : 0;
     const family = inst?.family ?? "";
-    const box: Box = { kind: "box", what, key, parent, depth, fn, inst, label, sub, family, children: [], size: 0, mix: [], preview: null, cost: [0, 0] };
+    const box: Box = { kind: "box", what, key, parent, depth, fn, inst, label, sub, family, model: "", children: [], size: 0, mix: [], preview: null, cost: [0, 0] };
     this.items.set(key, box);
     if (inst) this.insts[fn]?.set(inst.id, box);
     parent?.children.push(box);
@@ -116,7 +122,7 @@ export class Tree {
 
   private addFunction(f: Func, fn: number, home: Box): void {
     const box = this.box("function", `${fn}.b${f.body}`, home, fn, null, `@${f.name}`, f.signature);
-    const weights = weightsOf(f);
+    const weights = (this.weights[fn] = weightsOf(f));
     const bodies = new Map<number, Inst[]>();
     for (const inst of f.insts.values()) {
       const list = bodies.get(inst.body);
@@ -133,6 +139,7 @@ export class Tree {
       for (const member of members) {
         if ("what" in member) {
           const group = this.box(member.what, `${fn}.b${body}.${member.what}${firstInst(member)}-${home.depth}`, home, fn, null, member.label, "");
+          if (member.model) group.model = `${fn}.b${body}.${member.model}`;
           work.push({ home: group, members: member.members, body });
         } else if (member.regions.length === 0) this.addNode(f, fn, member, home, weights);
         else {
@@ -156,7 +163,7 @@ export class Tree {
     };
     if (unused.length <= MAX_FREE_PARAMS) return group(params, "parameters");
     group(params.filter((v) => f.usersOf(v).length > 0), "parameters");
-    group(unused, "unused parameters");
+    group(unused, UNUSED);
   }
 
   private addParam(f: Func, fn: number, param: number, parent: Box): Node {
@@ -174,7 +181,7 @@ export class Tree {
     const constant = isConstant(inst);
     const node: Node = {
       kind: "node", key: instKey(fn, inst.id), parent, fn, inst, value: -1,
-      label: constant ? (literal(inst.text) ?? f.typeOf(inst)) : labelOf(inst), sub: f.typeOf(inst), family: inst.family, small: constant, rows: [], host: null, cost: this.costOf(fn, inst),
+      label: constant ? (literal(inst.text) ?? f.typeOf(inst)) : labelOf(inst), sub: f.typeOf(inst) || returned(f, inst), family: inst.family, small: constant, rows: [], host: null, cost: this.costOf(fn, inst),
     };
     this.items.set(node.key, node);
     this.insts[fn]?.set(inst.id, node);
@@ -199,23 +206,97 @@ export class Tree {
   /** Returns the lines that list the content of a folded box: the ops that tell most about it, in the order of their first use. */
   preview(box: Box): string[] {
     if (box.preview) return box.preview;
-    if (box.what === "params" || box.what === "functions") return (box.preview = wrapped(box.children.map((item) => (item.kind === "node" ? `${item.label} ${item.sub}` : item.label))));
-    const counts = new Map<string, number>();
+    if (box.what === "params" || box.what === "functions") return (box.preview = list(box.children.map((item) => (item.kind === "node" ? `${item.label} ${item.sub}` : item.label)), box.label.endsWith(UNUSED)));
+    const words = this.words(box);
+    if (words.length > 0) return (box.preview = [...wrapped(condensed(words).split(/(?<= ·) /)), ...this.stages(box)]);
     const plain = new Map<string, number>();
-    // Of a repetition the first block is listed.
-    const work: Item[] = box.what === "repeat" ? blocksIn(box).slice(0, 1) : [...box.children].reverse();
+    for (const { op, results } of instsIn(box)) if (results.length > 0) plain.set(opLabel(op), (plain.get(opLabel(op)) ?? 0) + 1);
+    const frequent = [...plain].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 5);
+    return (box.preview = wrapped(frequent.map(([name, n]) => (n > 1 ? `${count(n)} ${name}` : name))));
+  }
+
+  /** Returns the texts of a preview: the list of its content, and the output sizes of blocks. */
+  previewTexts(box: Box): string[] {
+    const lines = this.preview(box);
+    const stages = lines.filter((line) => this.stages(box).includes(line));
+    return [lines.slice(0, lines.length - stages.length), stages].filter((each) => each.length > 0).map((each) => each.join(" "));
+  }
+
+  // Returns the output sizes of the blocks of a repetition, if they differ.
+  private stages(box: Box): string[] {
+    if (box.what !== "repeat") return [];
+    const groups: { from: number; to: number; size: string }[] = [];
+    for (const [n, block] of blocksIn(box).entries()) {
+      const size = sizeText(this.output(block));
+      const last = groups.at(-1);
+      if (last?.size === size) last.to = n + 1;
+      else groups.push({ from: n + 1, to: n + 1, size });
+    }
+    if (groups.length < 2) return [];
+    return wrapped(groups.map(({ from, to, size }) => `${from === to ? from : `${from}–${to}`} → ${size}`)).slice(0, MAX_PREVIEW_LINES - MAX_WORD_LINES);
+  }
+
+  /** Returns the type of the last value of a box that is used outside of it, or of the result of its function; an empty text if there is none. */
+  output(box: Box): string {
+    const f = this.program.functions[box.fn];
+    if (!f || box.what === "params") return "";
+    const isOutside = (id: number) => {
+      const own = this.insts[box.fn]?.get(id);
+      const item: Item | undefined = own?.kind === "node" && own.host ? own.host : own;
+      for (let inner: Item | null = item ?? null; inner; inner = inner.parent) {
+        if (inner === box) return false;
+        if (inner.kind === "box" && inner.depth <= box.depth) return true;
+      }
+      return true;
+    };
+    const work: Item[] = [...box.children];
     for (let item = work.pop(); item; item = work.pop()) {
       if (item.inst) {
-        const into = PLAIN_FAMILIES.has(item.family) || item.inst.results.length === 0 ? plain : counts;
-        const name = calledFunction(item.inst) ?? opLabel(item.inst.op);
-        into.set(name, (into.get(name) ?? 0) + 1);
-      }
-      if (item.kind === "box" && item.what === "repeat") counts.set(item.label, 1);
-      else if (item.kind === "box") work.push(...[...item.children].reverse());
+        const { results, operands, family } = item.inst;
+        if (results.length === 0 && family === "control") return operands.map((v) => f.value(v).type).join(", ");
+        const value = results.find((v) => f.usersOf(v).some(isOutside));
+        if (value !== undefined) return f.value(value).type;
+      } else if (item.kind === "box") work.push(...item.children);
     }
-    const named = (of: Map<string, number>) => [...of].map(([name, n]) => (n > 1 ? `${count(n)} ${name}` : name));
-    const frequent = [...plain].filter(([name]) => name !== "return").sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-    return (box.preview = wrapped(counts.size > 1 ? named(counts) : [...named(counts), ...named(new Map(frequent.slice(0, 5)))]));
+    return "";
+  }
+
+  /** Returns the box of a function. */
+  functionBox(fn: number): Box | undefined {
+    const f = this.program.functions[fn];
+    const box = f ? this.items.get(`${fn}.b${f.body}`) : undefined;
+    return box?.kind === "box" ? box : undefined;
+  }
+
+  weightsOf(fn: number): Weights {
+    return this.weights[fn] as Weights;
+  }
+
+  /** Returns the words for the layers in a box, in program order. Those of a repetition are the words of its first block, and a repetition in a box is one word, unless all are requested. */
+  words(box: Box, all = false): string[] {
+    const f = this.program.functions[box.fn];
+    const weights = this.weights[box.fn];
+    if (!f || !weights) return [];
+    if (box.what === "repeat" && !all) return blocksIn(box).slice(0, 1).flatMap((block) => this.words(block));
+    // Instructions in a row are looked at together; a box of a repetition has its label.
+    const words: string[] = [];
+    let insts: Inst[] = [];
+    const close = () => {
+      words.push(...wordsOf(f, weights, insts));
+      insts = [];
+    };
+    const work: Item[] = [...box.children].reverse();
+    for (let item = work.pop(); item; item = work.pop()) {
+      const goesIn = item.kind === "box" && (item.family === "control" || !item.inst);
+      if (item.inst && !goesIn) insts.push(item.inst);
+      if (item.kind === "node" || !goesIn) continue;
+      if (item.what === "repeat" && !all) {
+        close();
+        words.push(item.label);
+      } else if (item.what !== "params") work.push(...[...item.children].reverse());
+    }
+    close();
+    return words;
   }
 
   /** Returns the lines of the preview of a box that are drawn in it. */
@@ -299,12 +380,27 @@ export class Tree {
   }
 }
 
-/** Returns the number of ops of a folded box, for a repetition also of one block. */
-export function foldedSize(box: Box, content: Content): string {
+/** The largest number of characters of a line of a folded box. */
+const MAX_LINE = 40;
+
+/** The same for boxes without lines that list their content: their words are longer. */
+const MAX_LONG_LINE = 56;
+
+/** Returns the line below the label of a folded box, and the text beside the label: its size, or its words if there is no place for a list of them. */
+export function foldedLine(box: Box, content: Content, tree: Tree): { line: string; aside: string } {
+  const words = tree.previewLines > 0 || content.size !== box.size ? "" : condensed(tree.words(box));
+  return words === "" ? { line: foldedSize(box, content, tree), aside: "" } : { line: short(words, MAX_LONG_LINE), aside: plural(content.size, "op") };
+}
+
+/** Returns the number of ops of a folded box, for a repetition also of one block, and the type that it computes. */
+function foldedSize(box: Box, content: Content, tree: Tree): string {
   if (box.what === "params") return plural(box.children.length, "value");
   const first = box.what === "repeat" ? blocksIn(box)[0] : undefined;
-  if (first) return `${plural(content.size, "op")}, ${first.size} in one`;
-  return plural(content.size, "op");
+  const size = plural(content.size, "op");
+  const type = ["function", "functions", "inst", "region"].includes(box.what) ? "" : tree.output(box);
+  const output = type === "" ? "" : ` → ${shortType(type, MAX_LINE - size.length - 3)}`;
+  const both = first ? `${size}, ${first.size} in one` : size;
+  return (both.length + output.length <= MAX_LINE ? both : size) + output;
 }
 
 // Returns the functions that no other function calls.
@@ -333,20 +429,42 @@ function firstInst(group: Group): number {
   return member?.id ?? -1;
 }
 
+// Returns words in lines; those that matter little in one.
+function list(words: string[], isMinor: boolean): string[] {
+  const [first = "", ...more] = wrapped(words);
+  return isMinor && more.length > 0 ? [`${first} …`] : [first, ...more].filter(Boolean);
+}
+
 // Returns words in lines of limited width and number.
 function wrapped(words: string[]): string[] {
   const lines: string[] = [];
   for (const [n, word] of words.entries()) {
     const last = lines.at(-1);
-    const text = n === words.length - 1 ? word : `${word},`;
+    const text = n === words.length - 1 || word.endsWith("·") ? word : `${word},`;
     if (last !== undefined && last.length + text.length < PREVIEW_WIDTH) lines[lines.length - 1] = `${last} ${text}`;
-    else if (lines.length < MAX_PREVIEW_LINES) lines.push(text);
+    else if (lines.length < MAX_WORD_LINES) lines.push(text);
     else {
       lines[lines.length - 1] = `${last} …`;
       break;
     }
   }
   return lines;
+}
+
+// Returns the types that a function returns, of its last instruction.
+function returned(f: Func, inst: Inst): string {
+  return inst.body === f.body && inst.results.length === 0 ? inst.operands.map((v) => f.value(v).type).join(", ") : "";
+}
+
+// Returns the instructions in a box; of a repetition those of its first block.
+function instsIn(box: Box): Inst[] {
+  const insts: Inst[] = [];
+  const work: Item[] = box.what === "repeat" ? blocksIn(box).slice(0, 1) : [...box.children];
+  for (let item = work.pop(); item; item = work.pop()) {
+    if (item.inst) insts.push(item.inst);
+    if (item.kind === "box") work.push(...item.children);
+  }
+  return insts;
 }
 
 /** Returns the name of an op in a drawing. All nodes of an ONNX model would begin with the same prefix. */

@@ -12,7 +12,7 @@ import { savePicture } from "./picture";
 import { printedSheet } from "./print";
 import { TEXT_ZOOM, arrowHead, hideLongLabels, hideSmallText, keyAt, lastItem, nearestItem } from "./shapes";
 import { EdgeLabelPlaces, edgeLabels, edgeText, itemText } from "./labels";
-import { type Box, type Content, type Item, type Node, Tree } from "./tree";
+import { type Box, type Content, type Item, type Node, Tree, foldedLine } from "./tree";
 
 /** A badge on an item: its CSS class, the sign in its corner, and a description. */
 export interface Badge {
@@ -323,7 +323,10 @@ export class GraphView {
   private drawNode(item: Item): SVGElement {
     const r = this.scene.places.get(item.key) as Rect;
     const sub = this.heat?.text(this.costOf(item), (r.w - (item.kind === "box" ? 28 : 10)) / SMALL_CHAR) ?? null;
-    if (item.kind === "box") return this.register(item, foldedElement(item, r, this.content(item), this.only ? [] : this.tree.drawnPreview(item), sub));
+    if (item.kind === "box") {
+      const { line, aside } = foldedLine(item, this.content(item), this.tree);
+      return this.register(item, foldedElement(item, r, this.content(item), this.only ? [] : this.tree.drawnPreview(item), sub ?? line, aside));
+    }
     const element = this.register(item, nodeElement(item, r, sub));
     item.rows.forEach(({ key, own }, n) => {
       if (this.only && !(this.only.items.has(key) && (own || this.only.edges.has(`${key} ${item.key}`)))) return;

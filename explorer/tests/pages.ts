@@ -132,3 +132,38 @@ func @activation(%x: f32[4, 8], %h: f32[4, 8]) -> f32[4, 8] {
   fresh(page);
   return page;
 }
+
+/** Returns stages of residual blocks. The first block of a stage has a projection, or instructions between stages change the width. */
+export function residual(stages: number[], between = false): string {
+  const params = ["%x: f32[4, 8]"];
+  const lines = ["  %h = exp %x : f32[4, 8]"];
+  let [from, wide, n] = ["%h", 8, 0];
+  const weight = (a: number, b: number) => {
+    params.push(`%w${n}: f32[${a}, ${b}]`, `%b${n}: f32[4, ${b}]`);
+    n += 1;
+    return n - 1;
+  };
+  const dense = (input: string, a: number, b: number) => {
+    const w = weight(a, b);
+    lines.push(`  %d${w} = dot_general ${input}, %w${w} {lhs_contract = [1], rhs_contract = [0]} : f32[4, ${b}]`, `  %a${w} = add %d${w}, %b${w} : f32[4, ${b}]`);
+    return `%a${w}`;
+  };
+  stages.forEach((blocks, stage) => {
+    const next = 8 * 2 ** stage;
+    if (between && stage > 0) {
+      const changed = dense(from, wide, next);
+      lines.push(`  %e${stage} = exp ${changed} : f32[4, ${next}]`, `  %n${stage} = neg %e${stage} : f32[4, ${next}]`, `  %l${stage} = logistic %n${stage} : f32[4, ${next}]`);
+      [from, wide] = [`%l${stage}`, next];
+    }
+    for (let k = 0; k < blocks; k += 1) {
+      const skip = wide === next ? from : dense(from, wide, next);
+      const first = dense(from, wide, next);
+      const id = n;
+      lines.push(`  %c${id} = constant 0.0 : f32[4, ${next}]`, `  %r${id} = max ${first}, %c${id} : f32[4, ${next}]`);
+      const second = dense(`%r${id}`, next, next);
+      lines.push(`  %s${id} = add ${second}, ${skip} : f32[4, ${next}]`, `  %t${id} = tanh %s${id} : f32[4, ${next}]`, `  %m${id} = neg %t${id} : f32[4, ${next}]`);
+      [from, wide] = [`%m${id}`, next];
+    }
+  });
+  return `ptir 1\nfunc @net(${params.join(", ")}) -> f32[4, ${wide}] {\n${lines.join("\n")}\n  return ${from}\n}\n`;
+}

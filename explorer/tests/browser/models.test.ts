@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Download, Page } from "playwright-core";
-import { diffPage, file, fresh, graphPage, layers, matchPage, path, reportPage, repository, sapwood, transformer, withData } from "../pages";
+import { diffPage, file, fresh, graphPage, layers, matchPage, path, reportPage, repository, residual, sapwood, transformer, withData } from "../pages";
 import { drawnKeys, open, settle, unfold, useBrowser, violations } from "./browser";
 
 useBrowser();
@@ -26,8 +26,8 @@ const pages: [string, () => string, string[]][] = [
 ];
 // These models are not part of the project.
 for (const [name, blocks] of [
-  ["flax_mlp", []], ["flax_gpt2_L2", ["block × 2"]], ["flax_gpt2_L12", ["block × 12"]], ["haiku_resnet18", ["block A × 2", "block B × 3"]],
-  ["keras_convnext_tiny", ["block A × 2", "block B × 9", "block B × 3"]],
+  ["flax_mlp", []], ["flax_gpt2_L2", ["block × 2"]], ["flax_gpt2_L12", ["block × 12"]], ["haiku_resnet18", ["block × 8 (2 kinds)"]],
+  ["keras_convnext_tiny", ["block × 3 (1–3 of 18)", "block × 3 (4–6 of 18)", "block × 9 (7–15 of 18)", "block × 3 (16–18 of 18)"]],
 ] as [string, string[]][]) {
   const model = join(models, name, "model.mlir");
   if (existsSync(model)) pages.push([name, () => modelPage(name, model), blocks]);
@@ -73,6 +73,35 @@ test("a repetition unfolds into blocks, a block into its ops, and tells the diff
     // The weights of a layer are rows of its nodes, and can be selected.
     await page.locator(".node.row", { hasText: "%w0" }).click();
     assert.equal(await page.textContent(".details h2"), "%w0");
+  });
+});
+
+test("a sentence and the boxes tell the layers and the types of a model", async () => {
+  await open(graphPage("sentence", residual([4, 4, 4])), async (page) => {
+    assert.match((await page.textContent(".headline")) ?? "", /^12 residual blocks of dense, relu, tanh; .* parameters; f32\[4, 8\] → f32\[4, 32\]$/);
+    const texts = (await page.locator(".node.repeat text").allTextContents()).map((text) => text.trim());
+    assert.equal(texts[0], "block × 12 (2 kinds)");
+    assert.match(texts[1] ?? "", /^\d+ ops, \d+ in one → f32\[4, 32\]$/);
+    assert.deepEqual(texts.slice(2), ["dense · relu · dense · add · tanh", "1–4 → 4×8, 5–8 → 4×16, 9–12 → 4×32"]);
+    assert.equal(await page.getAttribute(".node.repeat", "aria-label"), texts.join(", "));
+    assert.match((await page.locator(".node", { hasText: /^return/ }).textContent()) ?? "", /f32\[4, 32\]/);
+    await page.locator(".node.repeat").hover();
+    assert.match((await page.textContent(".tip")) ?? "", /block 5: \d+ ops instead of \d+: 1 dot_general more, 1 add more/);
+  });
+});
+
+test("boxes have their layers beside their size if there is no place for a list", async () => {
+  const scopes = Array.from({ length: 16 }, (_, n) => n);
+  const ops = ["tanh", "negate", "exponential", "sine", "cosine"];
+  const lines = scopes.flatMap((n) => ops.slice(0, 2 + (n % 4)).map((op, k) => `  %${n}_${k} = stablehlo.${op} ${k > 0 ? `%${n}_${k - 1}` : n > 0 ? `%${n - 1}_${1 + ((n - 1) % 4)}` : "%x"} : tensor<4xf32> loc("net/part${"abcdefghijklmnop"[n]}/${k}")`));
+  const input = file("low-boxes.mlir", `func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n${lines.join("\n")}\n  return %15_4 : tensor<4xf32>\n}\n`);
+  const name = path("low-boxes.html");
+  sapwood(["graph", input, "-o", name]);
+  fresh(name);
+  await open(name, async (page) => {
+    const texts = await page.locator(".node.scope").first().locator("text").allTextContents();
+    assert.deepEqual(texts.map((text) => text.trim()), ["parta", "tanh", "2 ops"]);
+    assert.ok((await measured(page)).least >= 9);
   });
 });
 

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { blockPlan } from "../../src/blockplan";
 import { blockDifferences } from "../../src/differences";
+import { headline } from "../../src/headline";
 import { Layouter } from "../../src/layout";
 import { type Func, type Inst, Program } from "../../src/model";
 import { READABLE_ZOOM, openingBoxes } from "../../src/opening";
@@ -10,7 +12,7 @@ import { scopeOrder } from "../../src/scopeorder";
 import { shortType, sizeText } from "../../src/sizes";
 import { repetitions, splitScope } from "../../src/structure";
 import { type Box, type Item, Tree } from "../../src/tree";
-import { chain, dataOf, file, graphPage, layers, path, repository, sapwood } from "../pages";
+import { chain, dataOf, file, graphPage, layers, path, repository, residual, sapwood } from "../pages";
 
 function treeOf(name: string, text: string): Tree {
   return new Tree(Program.read(dataOf(graphPage(name, text)), 0) as Program);
@@ -108,6 +110,50 @@ test("repetitions are disjoint, in order, and begin where it costs least", () =>
   ]);
 });
 
+test("blocks of several runs, and those between them that are like them, count as one sort", () => {
+  const block = [1, 2, 3, 4, 5, 6, 7, 8];
+  const stage = [20, 21, 22, 23];
+  const plan = (ops: number[], runs: { begin: number; period: number; times: number }[], isBranch = () => false) => blockPlan({ ops, runs, nested: () => [], isBranch });
+  const starts = (from: number, times: number, period = 8) => Array.from({ length: times + 1 }, (_, n) => from + n * period);
+  // Two stages with other instructions between them.
+  const two = [9, ...block, ...block, ...stage, ...block, ...block, ...block];
+  const runs = [{ begin: 1, period: 8, times: 2 }, { begin: 21, period: 8, times: 3 }];
+  assert.deepEqual(plan(two, runs), [
+    { starts: starts(1, 2), first: 1, total: 5, model: [21, 29] },
+    { starts: starts(21, 3), first: 3, total: 5, model: [21, 29] },
+  ]);
+  // The same instructions are a branch of the third block.
+  assert.deepEqual(plan(two, runs, () => true), [{ starts: [1, 9, 17, 29, 37, 45], first: 1, total: 5, model: [21, 29] }]);
+  // A block with more instructions between copies.
+  const longer = [...block, ...block, 1, 2, 3, 11, 12, 4, 5, 6, 7, 8, ...block, ...block];
+  assert.deepEqual(plan(longer, [{ begin: 0, period: 8, times: 2 }, { begin: 26, period: 8, times: 2 }]), [{ starts: [0, 8, 16, 26, 34, 42], first: 1, total: 5, model: [0, 8] }]);
+  // Other instructions of the same number are none.
+  const other = [...block, ...block, 31, 32, 33, 34, 35, 36, 37, 38, ...block, ...block];
+  assert.deepEqual(plan(other, [{ begin: 0, period: 8, times: 2 }, { begin: 24, period: 8, times: 2 }]).map((each) => each.starts), [[0, 8, 16], [24, 32, 40]]);
+  // A single repetition stays as it is, and none is none.
+  assert.deepEqual(plan([9, ...block, ...block, 7], [{ begin: 1, period: 8, times: 2 }]), [{ starts: [1, 9, 17], first: 1, total: 2, model: [1, 9] }]);
+  assert.deepEqual(plan([], []), []);
+});
+
+test("a projection belongs to its block, and blocks with one are another kind", () => {
+  const tree = treeOf("residual", residual([2, 2, 2]));
+  const [repeat] = boxes(tree, "repeat");
+  assert.deepEqual(boxes(tree, "repeat").map((box) => box.label), ["block × 6 (2 kinds)"]);
+  assert.deepEqual(boxes(tree, "block").map((box) => box.label), Array.from({ length: 6 }, (_, n) => `block ${n + 1}`));
+  assert.deepEqual(tree.words(repeat as Box), ["dense", "relu", "dense", "add", "tanh"]);
+  assert.deepEqual(tree.previewTexts(repeat as Box), ["dense · relu · dense · add · tanh", "1–2 → 4×8, 3–4 → 4×16, 5–6 → 4×32"]);
+  assert.equal(tree.output(repeat as Box), "f32[4, 32]");
+  assert.match(headline(tree), /^6 residual blocks of dense, relu, tanh; [\d.]+ k parameters; f32\[4, 8\] → f32\[4, 32\]$/);
+  const lines = blockDifferences(repeat as Box);
+  assert.match(lines[1] as string, /^block 3: \d+ ops instead of \d+: 1 dot_general more, 1 add more$/);
+});
+
+test("stages with other instructions between them have one numbering", () => {
+  const tree = treeOf("stages", residual([3, 3, 4], true));
+  assert.deepEqual(boxes(tree, "repeat").map((box) => box.label), ["block × 3 (1–3 of 10)", "block × 3 (4–6 of 10)", "block × 4 (7–10 of 10)"]);
+  assert.match(headline(tree), /^10 residual blocks \(3 \+ 3 \+ 4\) of dense/);
+});
+
 test("finding the structure takes linear time, also without any", () => {
   const time = (ops: number) => {
     const lines = [];
@@ -134,7 +180,8 @@ const models = join(repository, "../shared/corpus/stablehlo/models");
 if (existsSync(models)) {
   for (const [name, expected] of [
     ["flax_gpt2_L12", ["block × 12"]],
-    ["haiku_resnet18", ["block A × 2", "block B × 3"]],
+    ["haiku_resnet18", ["block × 8 (2 kinds)"]],
+    ["keras_convnext_tiny", ["block × 3 (1–3 of 18)", "block × 3 (4–6 of 18)", "block × 9 (7–15 of 18)", "block × 3 (16–18 of 18)"]],
   ] as const) {
     test(`${name} has its blocks, before and after`, () => {
       const page = path(`${name}.html`);
