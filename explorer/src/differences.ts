@@ -26,9 +26,17 @@ export function blockDifferences(box: Box): string[] {
   return lines.map(({ from, to, n, text }) => `${n === 1 ? from : `${from} to ${to}`}: ${text}`);
 }
 
-/** Returns the blocks of a repetition, which are in groups if they are many. */
+const known = new WeakMap<Box, Box[]>();
+
+/** Returns the blocks of a repetition of a complete tree, which are in groups if they are many. */
 export function blocksIn(repeat: Box): Box[] {
-  return repeat.children.flatMap((child) => (child.kind !== "box" ? [] : child.what === "run" ? blocksIn(child) : child.what === "block" ? [child] : []));
+  let blocks = known.get(repeat);
+  if (!blocks) known.set(repeat, (blocks = blocksOf(repeat)));
+  return blocks;
+}
+
+function blocksOf(repeat: Box): Box[] {
+  return repeat.children.flatMap((child) => (child.kind !== "box" ? [] : child.what === "run" ? blocksOf(child) : child.what === "block" ? [child] : []));
 }
 
 // Returns the instructions of a block in order, without those that are drawn as rows.

@@ -90,11 +90,14 @@ interface Links {
 /** A layout engine for trees that caches the layout of unchanged boxes. */
 export class Layouter {
   private known = new Map<Box, BoxLayout>();
+  // The edges of the last drawing whose size was computed.
+  private sized: { tree: Tree; key: string; links: Links } | null = null;
 
   /** The preferred ratio of width to height of a program with several functions. */
   constructor(private readonly aspect = 1.36) {}
 
   scene(tree: Tree, open: ReadonlySet<string>): Scene {
+    this.sized = null;
     const { own, deep } = this.links(tree, open);
     const inner = new Map<Box, BoxLayout>();
     const order = openBoxes(tree, open);
@@ -113,13 +116,15 @@ export class Layouter {
 
   /** Returns the size of the drawing with these boxes open. */
   size(tree: Tree, open: ReadonlySet<string>): { w: number; h: number } {
-    for (const left of this.prepare(tree, open)) void left;
+    const key = [...open].join(" ");
+    if (this.sized?.tree !== tree || this.sized.key !== key) this.sized = { tree, key, links: this.links(tree, open) };
+    for (const left of this.prepare(tree, open, this.sized.links)) void left;
     return this.known.get(tree.root) ?? { w: 0, h: 0 };
   }
 
   /** Lays out one box after the other for a later call of `scene`; yields the number of remaining boxes. */
-  *prepare(tree: Tree, open: ReadonlySet<string>): Generator<number> {
-    const { own } = this.links(tree, open);
+  *prepare(tree: Tree, open: ReadonlySet<string>, links = this.links(tree, open)): Generator<number> {
+    const { own } = links;
     const inner = new Map<Box, BoxLayout>();
     const order = openBoxes(tree, open);
     for (let left = order.length - 1; left >= 0; left -= 1) {
@@ -137,26 +142,23 @@ export class Layouter {
 
   // Returns the visible item for each item, and the edges between them.
   private links(tree: Tree, open: ReadonlySet<string>, program = tree.program, rows = false): Links {
-    const shown = new Map<Item, Item>();
     for (const item of tree.items.values()) {
-      const parent = item.parent;
-      const above = parent ? shown.get(parent) : undefined;
-      const hidden = parent && (above !== parent || !open.has(parent.key));
+      const { parent } = item;
+      const isHidden = parent && (parent.shown !== parent || !open.has(parent.key));
       // A row is drawn in its node.
-      const visible = item.kind === "node" && item.host ? item.host : item;
-      shown.set(item, hidden ? (above as Item) : visible);
+      item.shown = isHidden ? parent.shown : item.kind === "node" && item.host ? item.host : item;
     }
     const links: Links = { own: new Map(), deep: new Map(), rows: new Set() };
     program.functions.forEach((f, fn) => {
       const [insts, params] = [tree.insts[fn], tree.params[fn]];
       for (const inst of f.insts.values()) {
         const used = insts?.get(inst.id);
-        const user = used ? shown.get(used) : undefined;
+        const user = used?.shown;
         if (!user) continue;
         for (const operand of inst.operands) {
           const value = f.value(operand);
           const item = value.inst >= 0 ? insts?.get(value.inst) : params?.get(operand);
-          const source = item ? shown.get(item) : undefined;
+          const source = item?.shown;
           if (!item || !source) continue;
           // A row has no edges: it is drawn in all its users.
           if (item.kind === "node" && item.host) {

@@ -40,6 +40,8 @@ export interface Node {
   rows: Row[];
   /** The node that this one is drawn in, if it is a row. */
   host: Node | null;
+  /** The item that is drawn for this one in the last drawing: itself, or what hides it. */
+  shown: Item | null;
   /** The cost in all runs of its function. */
   cost: Cost;
 }
@@ -70,6 +72,8 @@ export interface Box {
   mix: [string, number][];
   /** The lines that list its content while it is folded. */
   preview: string[] | null;
+  /** The item that is drawn for this one in the last drawing: itself, or what hides it. */
+  shown: Item | null;
   /** The cost of the instructions in it; that of the program is the cost of the functions that no other function calls. */
   cost: Cost;
 }
@@ -93,6 +97,7 @@ export class Tree {
   readonly entries: ReadonlySet<number>;
   private readonly factors: Cost[];
   private readonly weights: Weights[] = [];
+  private readonly stageLines = new Map<Box, number>();
   /** The largest number of lines of a folded box that list its content. */
   previewLines = MAX_PREVIEW_LINES;
 
@@ -113,7 +118,7 @@ export class Tree {
   private box(what: Box["what"], key: string, parent: Box | null, fn: number, inst: Inst | null, label: string, sub: string): Box {
     const depth = parent ? parent.depth + 1 : 0;
     const family = inst?.family ?? "";
-    const box: Box = { kind: "box", what, key, parent, depth, fn, inst, label, sub, family, model: "", children: [], size: 0, mix: [], preview: null, cost: [0, 0] };
+    const box: Box = { kind: "box", what, key, parent, depth, fn, inst, label, sub, family, model: "", children: [], size: 0, mix: [], preview: null, shown: null, cost: [0, 0] };
     this.items.set(key, box);
     if (inst) this.insts[fn]?.set(inst.id, box);
     parent?.children.push(box);
@@ -170,7 +175,7 @@ export class Tree {
     const value = f.value(param);
     const node: Node = {
       kind: "node", key: paramKey(fn, param), parent, fn, inst: null, value: param,
-      label: value.name, sub: value.type, family: "parameter", small: true, rows: [], host: null, cost: [0, 0],
+      label: value.name, sub: value.type, family: "parameter", small: true, rows: [], host: null, shown: null, cost: [0, 0],
     };
     this.items.set(node.key, node);
     this.params[fn]?.set(param, node);
@@ -181,7 +186,7 @@ export class Tree {
     const constant = isConstant(inst);
     const node: Node = {
       kind: "node", key: instKey(fn, inst.id), parent, fn, inst, value: -1,
-      label: constant ? (literal(inst.text) ?? f.typeOf(inst)) : labelOf(inst), sub: f.typeOf(inst) || returned(f, inst), family: inst.family, small: constant, rows: [], host: null, cost: this.costOf(fn, inst),
+      label: constant ? (literal(inst.text) ?? f.typeOf(inst)) : labelOf(inst), sub: f.typeOf(inst) || returned(f, inst), family: inst.family, small: constant, rows: [], host: null, shown: null, cost: this.costOf(fn, inst),
     };
     this.items.set(node.key, node);
     this.insts[fn]?.set(inst.id, node);
@@ -208,7 +213,11 @@ export class Tree {
     if (box.preview) return box.preview;
     if (box.what === "params" || box.what === "functions") return (box.preview = list(box.children.map((item) => (item.kind === "node" ? `${item.label} ${item.sub}` : item.label)), box.label.endsWith(UNUSED)));
     const words = this.words(box);
-    if (words.length > 0) return (box.preview = [...wrapped(condensed(words).split(/(?<= ·) /)), ...this.stages(box)]);
+    if (words.length > 0) {
+      const stages = this.stages(box);
+      this.stageLines.set(box, stages.length);
+      return (box.preview = [...wrapped(condensed(words).split(/(?<= ·) /)), ...stages]);
+    }
     const plain = new Map<string, number>();
     for (const { op, results } of instsIn(box)) if (results.length > 0) plain.set(opLabel(op), (plain.get(opLabel(op)) ?? 0) + 1);
     const frequent = [...plain].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 5);
@@ -218,8 +227,8 @@ export class Tree {
   /** Returns the texts of a preview: the list of its content, and the output sizes of blocks. */
   previewTexts(box: Box): string[] {
     const lines = this.preview(box);
-    const stages = lines.filter((line) => this.stages(box).includes(line));
-    return [lines.slice(0, lines.length - stages.length), stages].filter((each) => each.length > 0).map((each) => each.join(" "));
+    const words = lines.length - (this.stageLines.get(box) ?? 0);
+    return [lines.slice(0, words), lines.slice(words)].filter((each) => each.length > 0).map((each) => each.join(" "));
   }
 
   // Returns the output sizes of the blocks of a repetition, if they differ.
