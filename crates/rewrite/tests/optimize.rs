@@ -243,15 +243,18 @@ fn large_program(layers: usize, is_chain: bool) -> Program {
 #[test]
 fn attempts_grow_linearly() {
     for is_chain in [false, true] {
-        let attempts = |layers| {
+        let attempts = |layers, pass| {
             let mut program = large_program(layers, is_chain);
-            let manager = PassManager::parse("optimize{float=fast}").unwrap();
+            let manager = PassManager::parse(&format!("{pass}{{float=fast}}")).unwrap();
             let report = manager.run(&mut program).unwrap();
             report.passes[0].greedy.as_ref().unwrap().attempts
         };
         let layers = cases(10_000, 1_000_000) as usize;
-        let (few, many) = (attempts(layers / 10), attempts(layers));
+        let (few, many) = (attempts(layers / 10, "optimize"), attempts(layers, "optimize"));
         assert!(many <= 11 * few, "{few} attempts, and {many} with ten times as many layers");
+        // `tests/oracle/instructions.py` counts the instructions of both passes.
+        let of_simplify = attempts(layers / 10, "simplify");
+        assert!(few <= 2 * of_simplify, "{few} attempts, and {of_simplify} of `simplify`");
     }
 }
 
