@@ -47,6 +47,48 @@ pub(crate) fn oracle(context: &Context<'_>) -> Result<StepOutcome> {
     })
 }
 
+/// Compares the costs that the command counts with those of XLA and opt_einsum, and the results of `optimize` and `simplify` under XLA; counts the instructions of
+/// both passes if Valgrind is installed.
+///
+/// The times are not judged, because other work may run: `tests/oracle/optimize.py` without `--values` does that.
+pub(crate) fn costs(context: &Context<'_>) -> Result<StepOutcome> {
+    let build = ["build", "--release", "--quiet", "--package", "sapwood", "--bin", "sapwood"];
+    let built = context.run_logged("costs-build", &mut context.cargo(&build))?;
+    if !built.success {
+        return Ok(StepOutcome::Failed("cannot build the command".into(), built.output));
+    }
+    let sapwood = context.workspace.target.join("release/sapwood");
+    let scripts = context.workspace.root.join("tests/oracle");
+    let environment = context.workspace.target.join("oracle");
+    let python = bench::python_environment(&environment, &scripts.join("requirements.txt"))?;
+    let folder = bench::rows::stablehlo::folder();
+    let mut values = vec!["--values".to_owned(), "--corpus".to_owned()];
+    values.push(folder.display().to_string());
+    let mut checks = vec![
+        ("chains.py", Vec::new()),
+        ("cost.py", vec![folder.display().to_string()]),
+        ("optimize.py", values),
+    ];
+    if process::succeeds("valgrind", &["--version"]) {
+        let chains = ["layers", "products", "products, from the left", "--sizes", "2000", "20000"];
+        checks.push(("instructions.py", chains.map(str::to_owned).to_vec()));
+    }
+    let mut summary = Vec::new();
+    for (script, arguments) in checks {
+        let mut command = Command::new(&python);
+        command.arg(scripts.join(script)).arg(&sapwood).args(arguments);
+        let finished = context.run_logged(&format!("costs-{script}"), &mut command)?;
+        if !finished.success {
+            return Ok(StepOutcome::Failed(
+                format!("{script}: {}", finished.problem),
+                finished.output,
+            ));
+        }
+        summary.push(finished.stdout.lines().last().unwrap_or_default().to_owned());
+    }
+    Ok(StepOutcome::Passed(summary.join("; ")))
+}
+
 /// Runs every fuzz target for its time.
 pub(crate) fn fuzz(context: &Context<'_>) -> Result<StepOutcome> {
     if !context.workspace.root.join("fuzz/Cargo.toml").exists() {

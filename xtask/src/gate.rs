@@ -63,6 +63,7 @@ const FULL: &[(&str, GateStep)] = &[
     ("install", install::step),
     ("release", release::step),
     ("oracle", full::oracle),
+    ("costs", full::costs),
     ("corpus", corpus::step),
     ("fuzz", full::fuzz),
     ("miri", full::miri),
