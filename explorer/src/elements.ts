@@ -13,6 +13,8 @@ import type { Badge } from "./view";
 /** The width of a character of labels and of small text. */
 const LABEL_CHAR = 7.25;
 export const SMALL_CHAR = 6.65;
+/** The distance of the base line of an edge label from the middle of the edge: it must not touch the shade of the box above. */
+const LABEL_DROP = 5.5;
 
 /**
  * Creates the elements of an edge: a line with a wider invisible one for the pointer, and its labels, which are above all lines. The sizes are left out where another
@@ -24,7 +26,7 @@ export function edgeElements(edge: Edge, id: string, cls: string, labels: { size
   const before = edge.points.at(-2) as [number, number];
   // The number of the operand is on the side that the line does not come from.
   const aside = before[0] <= end[0] + 1 ? 5 : -5;
-  const size = labels.size !== "" && places.take(labels.size, middle[0] + 5, middle[1] + 4);
+  const size = labels.size !== "" && places.take(labels.size, middle[0] + 5, middle[1] + LABEL_DROP);
   const ends = { "data-from": edge.from, "data-to": edge.to };
   const line = s(
     "g",
@@ -37,7 +39,7 @@ export function edgeElements(edge: Edge, id: string, cls: string, labels: { size
   const texts = s(
     "g",
     { class: "edge-texts", ...ends },
-    size ? s("text", { class: "sub edge-label", x: round(middle[0] + 5), y: round(middle[1] + 4) }, labels.size) : null,
+    size ? s("text", { class: "sub edge-label", x: round(middle[0] + 5), y: round(middle[1] + LABEL_DROP) }, labels.size) : null,
     labels.operands ? s("text", { class: `sub edge-label ${aside < 0 ? "end" : ""}`, x: round(end[0] + aside), y: round(end[1] - 5) }, labels.operands) : null,
   );
   return { line, labels: texts };

@@ -10,11 +10,12 @@ import { condensed, isTableUse } from "./words";
 
 /** The least part of a function that blocks are which the sentence names. */
 const LEAST_PART = 1 / 3;
-/** The largest number of words, of types, and of characters of a sequence of words. */
+/** The largest number of words, of words with their numbers, of types, and of characters of a sequence of words and of a type. */
 const MAX_WORDS = 6;
+const MAX_COUNTS = 4;
 const MAX_TYPES = 3;
 const MAX_SEQUENCE = 70;
-const MAX_TYPE = 60;
+const MAX_TYPE = 40;
 /** The smallest number of scopes with one name and different numbers that the sentence mentions. */
 const MIN_SCOPES = 5;
 
@@ -36,17 +37,19 @@ export function headline(tree: Tree): string {
 }
 
 function layers(tree: Tree, main: Box): string {
-  const families = familiesIn(tree, main).filter((each) => each.size >= LEAST_PART * main.size).sort((a, b) => b.size - a.size);
+  const all = familiesIn(tree, main);
+  const families = all.filter((each) => each.size >= LEAST_PART * main.size).sort((a, b) => b.size - a.size);
   if (families.length > 0) return families.slice(0, 2).map(familyText).join(" and ");
-  const sequence = condensed(tree.words(main));
+  const words = tree.words(main);
+  const sequence = condensed(words);
   if (sequence.length <= MAX_SEQUENCE) return sequence;
   const counts = new Map<string, number>();
-  for (const word of tree.words(main, true)) counts.set(word, (counts.get(word) ?? 0) + 1);
-  const frequent = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MAX_WORDS);
+  for (const word of all.length > 0 ? tree.words(main, true) : words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  const frequent = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MAX_COUNTS);
   return scopes(main) + frequent.map(([word, n]) => `${count(n)} ${word}`).join(", ");
 }
 
-// Returns the range of numbered scopes that are not in others, such as `model.0 to model.22: `.
+// Returns the range of numbered scopes that are not in others, such as `scopes model.0 to model.22 with `.
 function scopes(main: Box): string {
   const found: string[] = [];
   const work: Item[] = [...main.children].reverse();
@@ -57,7 +60,7 @@ function scopes(main: Box): string {
   }
   const name = (label: string | undefined) => label?.replace(/\d+$/, "");
   const isNumbered = found.length >= MIN_SCOPES && found.every((label) => /\d$/.test(label) && name(label) === name(found[0]));
-  return isNumbered ? `${found[0]} to ${found.at(-1)} with ` : "";
+  return isNumbered ? `scopes ${found[0]} to ${found.at(-1)} with ` : "";
 }
 
 function familyText({ words, groups }: Family): string {

@@ -53,13 +53,15 @@ const NODE_HEIGHT = 24;
 const SUB_HEIGHT = 12;
 export const ROW_HEIGHT = 17;
 export const LINE_HEIGHT = 15;
-/** The largest widths of a node, of a folded box, and of one with a long line. */
+/** The largest widths of a node, of a folded box, and of one with a long line, and the heights of both boxes. */
 const MAX_NODE_WIDTH = 240;
 const MAX_FOLDED_WIDTH = 300;
 const MAX_LONG_WIDTH = 410;
+const FOLDED_HEIGHT = 46;
+const LOW_FOLDED_HEIGHT = 43;
 /** The gap between layers, and that in a drawing that would be too high otherwise. */
 const LAYER_GAP = 24;
-const LOW_LAYER_GAP = 15;
+const LOW_LAYER_GAP = 18;
 /** The gaps between the functions of a program, and between the parameters in a box. */
 const FUNCTION_GAP = 40;
 const PARAM_GAP = 10;
@@ -264,7 +266,7 @@ export function sizeOf(item: Item, tree: Tree): [number, number] {
     const lines = tree.drawnPreview(item);
     const { line, aside } = foldedLine(item, item, tree);
     const wide = Math.max(item.label.length * CHAR + 46 + aside.length * SMALL_CHAR, line.length * SMALL_CHAR + 34, ...lines.map((line) => line.length * SMALL_CHAR + 34), 110);
-    return [Math.ceil(Math.min(wide, aside ? MAX_LONG_WIDTH : MAX_FOLDED_WIDTH)), 46 + lines.length * LINE_HEIGHT];
+    return [Math.ceil(Math.min(wide, aside ? MAX_LONG_WIDTH : MAX_FOLDED_WIDTH)), (aside ? LOW_FOLDED_HEIGHT : FOLDED_HEIGHT) + lines.length * LINE_HEIGHT];
   }
   if (item.small) return [Math.ceil(Math.min(Math.max(smallText(item).length, 2) * SMALL_CHAR + 18, MAX_NODE_WIDTH)), SMALL_HEIGHT];
   const rows = item.rows.map(({ key }) => rowText(tree.items.get(key) as Node).length * SMALL_CHAR + 18);

@@ -7,6 +7,8 @@ import { type Weights, isConstant } from "./weights";
 
 /** The largest number of steps back or forward that are looked at for one word. */
 const MAX_STEPS = 16;
+/** The largest number of users of a value that are looked at. */
+const MAX_USERS = 16;
 /** The largest length of a sequence of words whose repetitions are written as one. */
 const MAX_PERIOD = 8;
 /** The families of ops that compute elementwise from one value, and those of which each op is a word. */
@@ -117,6 +119,11 @@ class Words {
   // Returns true if an instruction computes whole numbers or truth values: positions and sizes, not features.
   private isWhole(inst: Inst): boolean {
     return /^(?:[iu]\d|bool|ui|si)/.test(this.f.value(inst.results[0] as number).type);
+  }
+
+  // Returns the first users of a value.
+  private users(value: number): Inst[] {
+    return this.f.usersOf(value).slice(0, MAX_USERS).map((id) => this.f.insts.get(id) as Inst);
   }
 
   private def(value: number): Inst | undefined {
@@ -276,9 +283,8 @@ class Words {
       path.push(centred, mean);
       [base, hasMean] = [centred.operands[0] as number, true];
     }
-    for (const user of this.f.usersOf(base)) {
-      const other = this.f.insts.get(user);
-      if (other?.family !== "reduce" || other === stat) continue;
+    for (const other of this.users(base)) {
+      if (other.family !== "reduce" || other === stat) continue;
       path.push(other);
       hasMean = true;
     }
@@ -298,7 +304,7 @@ class Words {
   private applied(root: Inst): Inst | undefined {
     let value = root.results[0] as number;
     for (let steps = MAX_STEPS; steps > 0; steps -= 1) {
-      const users = this.f.usersOf(value).map((id) => this.f.insts.get(id) as Inst);
+      const users = this.users(value);
       const found = users.find((user) => ["mul", "div"].includes(opName(user.op)) && this.computed(user).length === 2);
       if (found) return found;
       const [next] = users;
@@ -361,10 +367,7 @@ class Words {
     const applied = /applies stablehlo\.(\w+)/.exec(inst.text)?.[1] ?? (name === "reduce" ? this.bodyOp(inst) : undefined);
     const word = applied === undefined ? name : applied === "add" ? "sum" : (NAMES[applied] ?? applied);
     if (word !== "sum") return word;
-    const users = this.f.usersOf(inst.results[0] as number).flatMap((id) => {
-      const user = this.f.insts.get(id) as Inst;
-      return SHAPE_FAMILIES.has(user.family) ? this.f.usersOf(user.results[0] ?? -1).map((next) => this.f.insts.get(next) as Inst) : [user];
-    });
+    const users = this.users(inst.results[0] as number).flatMap((user) => (SHAPE_FAMILIES.has(user.family) ? this.users(user.results[0] ?? -1) : [user]));
     return users.some((user) => ["div", "mul"].includes(opName(user.op)) && this.computed(user).length === 1) ? "mean" : word;
   }
 
@@ -413,7 +416,7 @@ class Words {
     if (x < 0) return false;
     let value = inst.results[0] as number;
     for (let steps = MAX_STEPS; steps > 0; steps -= 1) {
-      const [user, ...more] = this.f.usersOf(value).map((id) => this.f.insts.get(id) as Inst);
+      const [user, ...more] = this.users(value);
       if (!user || more.length > 0 || user.results.length !== 1) return false;
       const others = this.computed(user).filter((v) => v !== value);
       if (others.length === 0) value = user.results[0] as number;

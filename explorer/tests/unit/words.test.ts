@@ -4,7 +4,7 @@ import { Program } from "../../src/model";
 import { type Box, Tree } from "../../src/tree";
 import { condensed, opName } from "../../src/words";
 import { headline } from "../../src/headline";
-import { dataOf, graphPage } from "../pages";
+import { dataOf, file, graphPage, path, sapwood } from "../pages";
 import { assignFamilies } from "../../src/families";
 
 let programs = 0;
@@ -111,4 +111,19 @@ test("the sentence has the layers, the number of parameters, and the types of in
   const zero = "%z = constant 0.0 : f32[4, 8]";
   assert.equal(headline(treeOf([zero, dot("d", "x", "w"), "%r = max %d, %z : f32[4, 8]", dot("y", "r", "v"), "return %y"])), "dense · relu · dense; 128 parameters; f32[4, 8] → f32[4, 8]");
   assert.match(headline(treeOf(["return %x"])), /f32\[4, 8\] → f32\[4, 8\]$/);
+});
+
+test("the sentence of a model without blocks counts its layers, and names numbered scopes", () => {
+  const ops = ["tanh", "exponential", "sine", "cosine", "tanh"];
+  const kinds = (n: number) => ops.filter((_, k) => n === 0 || (n * 7 + k * 3) % (k + 2) > 0);
+  let from = "%x";
+  const lines = Array.from({ length: 12 }, (_, n) => kinds(n).map((op, k) => {
+    const line = `  %${n}_${k} = stablehlo.${op} ${from} : tensor<4xf32> loc("net/part.${n}/${k}")`;
+    from = `%${n}_${k}`;
+    return line;
+  })).flat();
+  const input = file("parts.mlir", `func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n${lines.join("\n")}\n  return ${from} : tensor<4xf32>\n}\n`);
+  sapwood(["graph", input, "-o", path("parts.html")]);
+  const tree = new Tree(Program.read(dataOf(path("parts.html")), 0) as Program);
+  assert.match(headline(tree), /^scopes part\.0 to part\.11 with \d+ tanh, .*; f32\[4\] → f32\[4\]$/);
 });
