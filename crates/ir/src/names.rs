@@ -38,12 +38,22 @@ pub(crate) fn is_keyword(word: &str) -> bool {
         && KEYWORDS.binary_search(&word).is_ok()
 }
 
+// By byte: whether it is an ASCII character that may appear in a name after the first.
+const CONTINUES_NAME: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        table[byte] = byte == b'_' as usize || (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    table
+};
+
 /// Returns whether a name is a Python identifier.
 pub(crate) fn is_identifier(name: &str) -> bool {
-    if name.is_ascii() {
-        let plain = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
+    if name.bytes().all(|byte| CONTINUES_NAME[usize::from(byte)]) {
         let starts = name.bytes().next().is_some_and(|first| !first.is_ascii_digit());
-        return starts && name.bytes().all(plain) && !is_keyword(name);
+        return starts && !is_keyword(name);
     }
     let mut letters = name.chars();
     letters.next().is_some_and(can_start_name)

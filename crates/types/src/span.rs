@@ -238,6 +238,17 @@ fn intern_large_span(place: LineColumns) -> u32 {
 
 #[inline]
 fn unpack(word: u64) -> LineColumns {
+    // Almost every place has the first encoding.
+    if word >> 62 == SPAN_ENCODINGS[0].tag {
+        let [_, b, c, d] = SPAN_ENCODINGS[0].widths;
+        let part = |shift: u32, width: u32| (word >> shift) as u32 & ((1 << width) - 1);
+        let line = (word >> (b + c + d)) as u32;
+        return [line, part(c + d, b), line + part(d, c), part(0, d)];
+    }
+    unpack_other(word)
+}
+
+fn unpack_other(word: u64) -> LineColumns {
     let encoding = match word >> 61 {
         0b110 => 3,
         0b111 => SPAN_ENCODINGS.len(),
