@@ -122,7 +122,11 @@ impl Parser<'_> {
         {
             return Err(self.report(format!("{n} is not an extent")));
         }
-        self.dim_expr().map(Dim::from_expr)
+        let expr = self.dim_expr();
+        if expr.is_err() {
+            self.skip_to_end_of_extents();
+        }
+        expr.map(Dim::from_expr)
     }
 
     /// Reads an expression over symbols.
@@ -173,12 +177,17 @@ impl Parser<'_> {
     // Skips the extents after an invalid element type, so that parsing continues after the type.
     fn skip_extents(&mut self) {
         self.advance();
-        if !self.eat(b'[') {
-            return;
+        if self.eat(b'[') {
+            self.skip_to_end_of_extents();
         }
+    }
+
+    // Skips the rest of a list of extents.
+    fn skip_to_end_of_extents(&mut self) {
         while matches!(
             self.token.kind,
             TokenKind::Int
+                | TokenKind::Float
                 | TokenKind::Question
                 | TokenKind::Word
                 | TokenKind::Str
