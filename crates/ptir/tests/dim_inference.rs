@@ -281,6 +281,23 @@ fn extents_are_computed_as_expressions() {
 }
 
 #[test]
+fn extents_beyond_the_limits_are_unknown() {
+    let half = "9223372036854775807*?N";
+    let concat = "%z = concat %x, %x {axis = 0} : f32[?]";
+    assert_eq!(infer(&format!("%x: f32[{half}], %n: f32[?N]"), concat), "f32[?]");
+    // One monomial more than the limit.
+    let sum = |name: &str| (0..40).map(|n| format!("?{name}{n}")).collect::<Vec<_>>().join(" + ");
+    let params = format!("%x: f32[{}], %y: f32[{}]", sum("a"), sum("b"));
+    let bound = |name: &str| {
+        (0..40).map(move |n| format!(", %{name}{n}: f32[?{name}{n}]")).collect::<String>()
+    };
+    let params = params + &bound("a") + &bound("b");
+    assert_eq!(infer(&params, "%z = concat %x, %y {axis = 0} : f32[?]"), "f32[?]");
+    // The largest number of elements of a run is checked when the extents are known.
+    assert_eq!(infer("%x: f32[?N, ?N]", "%z = reshape %x : f32[?]"), "f32[?N*?N]");
+}
+
+#[test]
 fn dims_that_cannot_be_equal_are_refused() {
     let text = "ptir 1 func @f(%x: f32[?N], %y: f32[?N + 1]) -> f32[?N] { %z = add %x, %y : f32[?N] return %z }";
     let error = sapwood_ptir::parse(text).unwrap_err().to_string();

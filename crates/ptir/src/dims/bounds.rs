@@ -124,7 +124,19 @@ impl Interval {
         for term in &sum.terms {
             let mut factors = term.factors.iter().map(|&factor| Self::of_atom(factor, symbol));
             let first = factors.next().unwrap_or(Self::point(1));
-            total = total.add(factors.fold(first, Self::mul).scale(term.coefficient));
+            let product = factors.fold(first, Self::mul);
+            if product == Self::NOT_NEGATIVE {
+                // Most products, and their multiples have no end on one side.
+                match term.coefficient > 0 {
+                    true => total.hi = MAX,
+                    false => total.lo = MIN,
+                }
+            } else {
+                total = total.add(product.scale(term.coefficient));
+            }
+            if total == Self::ALL {
+                break;
+            }
         }
         total
     }
