@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lambda_nodes import Block, Expr, Lambda, Leaf, Pair, Var
 
 import sapwood
 from sapwood import DataType, ir, structural
@@ -38,38 +39,6 @@ from sapwood.structural import (
 )
 
 INT = ir.ScalarType(DataType.INT64)
-
-
-@py_class("visit.Var", structural_eq="var")
-class Var(Object):
-    name: str = field(structural_eq="ignore")
-
-
-@py_class("visit.Expr")
-class Expr(Object):
-    """The base class of expressions."""
-
-
-@py_class("visit.Leaf")
-class Leaf(Expr):
-    value: int
-
-
-@py_class("visit.Pair")
-class Pair(Expr):
-    left: Any
-    right: Any
-
-
-@py_class("visit.Block")
-class Block(Expr):
-    items: list[Any]
-
-
-@py_class("visit.Lambda", scope=True)
-class Lambda(Expr):
-    params: list[Var] = field(structural_eq="def")
-    body: Any
 
 
 @py_class("visit.Load", structural_eq="dag")

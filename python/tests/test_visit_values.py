@@ -6,51 +6,22 @@ from typing import Any
 
 import pytest
 import sapwood
+from lambda_nodes import Block, Lambda, Leaf, Pair, Var
 from sapwood import ir, structural
 from sapwood.errors import ArgumentError, SapwoodError
 from sapwood.structural import (
     Map,
     Mutator,
     Node,
-    Object,
     Seq,
     Set,
     Visitor,
     delete,
-    field,
-    py_class,
     skip,
     stop,
     structural_equal,
     walk,
 )
-
-
-@py_class("values.Var", structural_eq="var")
-class Var(Object):
-    name: str = field(structural_eq="ignore")
-
-
-@py_class("values.Leaf")
-class Leaf(Object):
-    value: int
-
-
-@py_class("values.Pair")
-class Pair(Object):
-    left: Any
-    right: Any
-
-
-@py_class("values.Block")
-class Block(Object):
-    items: list[Any]
-
-
-@py_class("values.Lambda", scope=True)
-class Lambda(Object):
-    params: list[Var] = field(structural_eq="def")
-    body: Any
 
 
 def test_callbacks_for_values() -> None:

@@ -45,22 +45,16 @@ def dims(draw):
     return Case(text, [("f32", a)], [(d, out)])
 
 
-@op("dynamic_reshape", golden=6)
-def dynamic_reshape(draw):
-    case = OPS["reshape"][0](draw)
-    return as_operands("reshape", "dynamic_reshape", case, [case.outputs[0][1].shape])
+def with_shape_operand(name):
+    def draw_case(draw):
+        case = OPS[name][0](draw)
+        return as_operands(name, f"dynamic_{name}", case, [case.outputs[0][1].shape])
+
+    return draw_case
 
 
-@op("dynamic_broadcast_in_dim", golden=6)
-def dynamic_broadcast_in_dim(draw):
-    case = OPS["broadcast_in_dim"][0](draw)
-    return as_operands("broadcast_in_dim", "dynamic_broadcast_in_dim", case, [case.outputs[0][1].shape])
-
-
-@op("dynamic_iota", golden=4)
-def dynamic_iota(draw):
-    case = OPS["iota"][0](draw)
-    return as_operands("iota", "dynamic_iota", case, [case.outputs[0][1].shape])
+for name, golden in [("reshape", 6), ("broadcast_in_dim", 6), ("iota", 4)]:
+    op(f"dynamic_{name}", golden=golden)(with_shape_operand(name))
 
 
 @op("dynamic_pad", golden=6)

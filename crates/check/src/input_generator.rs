@@ -304,17 +304,8 @@ fn raw_integer<T: Int>(rng: &mut Rng) -> T {
 
 fn raw_float<T: Float>(rng: &mut Rng) -> T {
     let sign = u64::from(rng.one_in(2)) << (T::WIDTH - 1);
-    let exponent = ((1u64 << (T::WIDTH - 1 - T::FRACTION)) - 1) << T::FRACTION;
     let raw = match rng.below(12) {
-        0 => 0,
-        // Infinity and NaN, in types that have them.
-        1 => exponent,
-        2 => exponent | 1 << (T::FRACTION - 1),
-        // The smallest, the largest subnormal, the smallest normal, the largest finite numbers.
-        3 => 1,
-        4 => (1 << T::FRACTION) - 1,
-        5 => 1 << T::FRACTION,
-        6 => exponent - 1,
+        special @ 0..7 => T::special_bits()[special],
         7 => return T::nearest(rng.below(9) as f64 - 4.0),
         8 => return T::nearest((rng.below(33) as f64 - 16.0) / 4.0),
         9 => return T::nearest(2f64.powi(rng.below(40) as i32 - 20)),

@@ -126,40 +126,61 @@ pub(crate) fn run_perturbed(
         special: AtomicBool::new(false),
     });
     let kernels = PerturbingKernels {
-        others: options.kernels.clone(),
+        inner: InnerKernels::new(program, options.kernels.clone()),
         changes: changes.clone(),
-        moving: unperturbed_ops(program),
     };
     let results = Prepared::new(program, function, Some(&kernels))
         .and_then(|prepared| prepared.run(inputs, options));
     (results, changes.special.load(Ordering::Relaxed))
 }
 
-// Returns the ops whose results are not changed: those that move elements, and those that the evaluator runs itself.
-fn unperturbed_ops(program: &Program) -> Vec<OpKey> {
-    let defs = program.registry().defs();
-    let kept =
-        defs.filter(|d| d.control.is_some() || d.terminator || DATA_MOVEMENT_OPS.contains(&d.name));
-    kept.map(|def| def.key).collect()
+/// The kernels that perturbing or counting ones call.
+struct InnerKernels {
+    others: Option<Arc<dyn Kernels>>,
+    // The ops that are run as they are: those that move elements, and those that the evaluator runs itself.
+    kept: Vec<OpKey>,
+}
+
+impl InnerKernels {
+    fn new(program: &Program, others: Option<Arc<dyn Kernels>>) -> Self {
+        let defs = program.registry().defs();
+        let kept = defs
+            .filter(|d| d.control.is_some() || d.terminator || DATA_MOVEMENT_OPS.contains(&d.name));
+        Self { others, kept: kept.map(|def| def.key).collect() }
+    }
+
+    // Returns a kernel that calls `run` with the inner one.
+    fn wrap(
+        &self,
+        op: OpKey,
+        run: impl Fn(&mut EvalCx<'_>, &Evaluate) -> EvalResult + Send + Sync + 'static,
+    ) -> Option<Arc<Evaluate>> {
+        let other = self.others.as_ref().and_then(|k| k.kernel(op));
+        if self.kept.contains(&op) {
+            return other;
+        }
+        Some(Arc::new(move |cx: &mut EvalCx<'_>| {
+            let kernel = other.clone().or_else(|| cx.def().evaluation().cloned());
+            let kernel = kernel.ok_or(Fault::NoEvaluation { op: cx.def().name })?;
+            run(cx, &*kernel)
+        }))
+    }
+
+    fn custom_call(&self, target: &str) -> Option<Arc<Evaluate>> {
+        self.others.as_ref().and_then(|k| k.custom_call(target))
+    }
 }
 
 struct PerturbingKernels {
-    others: Option<Arc<dyn Kernels>>,
+    inner: InnerKernels,
     changes: Arc<Perturbation>,
-    moving: Vec<OpKey>,
 }
 
 impl Kernels for PerturbingKernels {
     fn kernel(&self, op: OpKey) -> Option<Arc<Evaluate>> {
-        let other = self.others.as_ref().and_then(|k| k.kernel(op));
-        if self.moving.contains(&op) {
-            return other;
-        }
         let changes = self.changes.clone();
-        Some(Arc::new(move |cx: &mut EvalCx<'_>| {
+        self.inner.wrap(op, move |cx, kernel| {
             let name = cx.def().name;
-            let kernel = other.clone().or_else(|| cx.def().evaluation().cloned());
-            let kernel = kernel.ok_or(Fault::NoEvaluation { op: name })?;
             // The ops of a region with several ops are changed one by one, and its results are not changed again.
             let combined = match cx.num_regions() {
                 0 => Some(name),
@@ -172,22 +193,22 @@ impl Kernels for PerturbingKernels {
                 false => TermSizes::default(),
             };
             if name == "compare" && changes.floats.fast() {
-                return changes.comparison(cx, &*kernel);
+                return changes.comparison(cx, kernel);
             }
             let from_integers = cx.tensor(0).is_ok_and(|t| !t.dtype().is_float());
             let exact = EXACT_OPS.contains(&name)
                 || combined.is_none_or(|op| EXACT_OPS.contains(&op))
                 || name == "cast" && from_integers;
-            let mut results = changes.evaluate(cx, &*kernel)?;
+            let mut results = changes.evaluate(cx, kernel)?;
             for value in &mut results {
                 changes.value(value, &sizes, exact);
             }
             Ok(results)
-        }))
+        })
     }
 
     fn custom_call(&self, target: &str) -> Option<Arc<Evaluate>> {
-        self.others.as_ref().and_then(|k| k.custom_call(target))
+        self.inner.custom_call(target)
     }
 }
 
@@ -509,14 +530,13 @@ fn mapped<T: Native>(t: &Tensor, mut f: impl FnMut(T) -> T) -> Option<Tensor> {
 
 /// Kernels that count the floats that ops compute, and those that are infinite or NaN.
 pub(crate) struct SpecialValueCounter {
-    others: Option<Arc<dyn Kernels>>,
-    kept: Vec<OpKey>,
+    inner: InnerKernels,
     counts: Arc<[AtomicU64; 2]>,
 }
 
 impl SpecialValueCounter {
     pub(crate) fn new(program: &Program, others: Option<Arc<dyn Kernels>>) -> Self {
-        Self { others, kept: unperturbed_ops(program), counts: Arc::default() }
+        Self { inner: InnerKernels::new(program, others), counts: Arc::default() }
     }
 
     /// Returns the number of floats that were computed since the last call, and of those that were not finite.
@@ -528,14 +548,8 @@ impl SpecialValueCounter {
 
 impl Kernels for SpecialValueCounter {
     fn kernel(&self, op: OpKey) -> Option<Arc<Evaluate>> {
-        let other = self.others.as_ref().and_then(|k| k.kernel(op));
-        if self.kept.contains(&op) {
-            return other;
-        }
         let counts = self.counts.clone();
-        Some(Arc::new(move |cx: &mut EvalCx<'_>| {
-            let kernel = other.clone().or_else(|| cx.def().evaluation().cloned());
-            let kernel = kernel.ok_or(Fault::NoEvaluation { op: cx.def().name })?;
+        self.inner.wrap(op, move |cx, kernel| {
             let results = kernel(cx)?;
             for value in &results {
                 let (all, special) = count_special(value);
@@ -543,11 +557,11 @@ impl Kernels for SpecialValueCounter {
                 counts[1].fetch_add(special, Ordering::Relaxed);
             }
             Ok(results)
-        }))
+        })
     }
 
     fn custom_call(&self, target: &str) -> Option<Arc<Evaluate>> {
-        self.others.as_ref().and_then(|k| k.custom_call(target))
+        self.inner.custom_call(target)
     }
 }
 

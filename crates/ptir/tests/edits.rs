@@ -146,21 +146,30 @@ fn shuffle(f: &mut Function, rng: &mut Rng) {
     }
 }
 
+// Returns a random program and a copy, in which each function is changed.
+fn with_changed_copy(
+    seed: u64,
+    mut change: impl FnMut(&mut Function, &mut Rng),
+) -> (Program, Program) {
+    let program = random_program(seed, &RandomProgramConfig::default());
+    let (mut rng, mut other) = (Rng::new(seed), program.clone());
+    for f in program.functions() {
+        change(other.function_mut(f.name()).unwrap(), &mut rng);
+    }
+    (program, other)
+}
+
 #[test]
 fn comparison_by_data_flow_ignores_order_and_names() {
     let mut differ = 0;
     for seed in 0..u64::from(cases(400, 20_000)) {
-        let program = random_program(seed, &RandomProgramConfig::default());
-        let mut rng = Rng::new(seed);
-        let mut other = program.clone();
-        for f in program.functions() {
-            let g = other.function_mut(f.name()).unwrap();
-            shuffle(g, &mut rng);
+        let (program, other) = with_changed_copy(seed, |g, rng| {
+            shuffle(g, rng);
             let values: Vec<ValueId> = g.walk().flat_map(|i| g.inst_results(i)).collect();
             for (n, value) in values.into_iter().enumerate() {
                 g.set_hint(value, &format!("other{n}"));
             }
-        }
+        });
         let mode = Mode::DataFlow;
         if let Some(found) = structural::first_mismatch(&program, &other, mode) {
             panic!("seed {seed}: {found}\n{program}\n{other}");
@@ -183,18 +192,14 @@ fn comparison_by_data_flow_ignores_order_and_names() {
 fn differences_depend_on_the_text_alone() {
     let mut compared = 0;
     for seed in 0..u64::from(cases(300, 10_000)) {
-        let program = random_program(seed, &RandomProgramConfig::default());
-        let mut rng = Rng::new(seed);
-        let mut other = program.clone();
-        for f in program.functions() {
-            let g = other.function_mut(f.name()).unwrap();
+        let (program, other) = with_changed_copy(seed, |g, rng| {
             if seed % 2 == 0 {
-                shuffle(g, &mut rng);
+                shuffle(g, rng);
             }
             for _ in 0..seed % 3 {
-                let _ = random_edit(g, &mut rng);
+                let _ = random_edit(g, rng);
             }
-        }
+        });
         // The parsed program has unique names and other numbers.
         let read = |p: &Program| parse(&p.to_string());
         let (Ok(before), Ok(after)) = (read(&program), read(&other)) else { continue };

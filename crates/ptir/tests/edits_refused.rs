@@ -93,13 +93,19 @@ fn the_body_of_the_function_is_not_inlined() {
     assert_eq!(error, EditError::Attached(own));
 }
 
-#[test]
-fn bodies_that_used_each_others_values_are_not_attached_out_of_order() {
+// Returns a function with two bodies, and a value of the first that the second uses.
+fn with_value_across_bodies() -> (Function, [BodyId; 2], ValueId) {
     let mut f = empty();
     let x = f.push_param(f.body(), &scalar());
-    let (outer, inner) = (f.new_body([]), f.new_body([]));
-    let hidden = neg(&mut f, InsertPoint::End(inner), x).unwrap();
-    neg(&mut f, InsertPoint::End(outer), hidden).unwrap();
+    let (defines, uses) = (f.new_body([]), f.new_body([]));
+    let value = neg(&mut f, InsertPoint::End(defines), x).unwrap();
+    neg(&mut f, InsertPoint::End(uses), value).unwrap();
+    (f, [defines, uses], value)
+}
+
+#[test]
+fn bodies_that_used_each_others_values_are_not_attached_out_of_order() {
+    let (mut f, [inner, outer], hidden) = with_value_across_bodies();
     owner(&mut f, InsertPoint::End(outer), &[inner]).unwrap();
     let own = f.body();
     let error = assert_refused(&mut f, |f| owner(f, InsertPoint::End(own), &[outer]));
@@ -108,11 +114,7 @@ fn bodies_that_used_each_others_values_are_not_attached_out_of_order() {
 
 #[test]
 fn a_body_whose_values_another_uses_is_not_dropped() {
-    let mut f = empty();
-    let x = f.push_param(f.body(), &scalar());
-    let (defines, uses) = (f.new_body([]), f.new_body([]));
-    let value = neg(&mut f, InsertPoint::End(defines), x).unwrap();
-    neg(&mut f, InsertPoint::End(uses), value).unwrap();
+    let (mut f, [defines, uses], value) = with_value_across_bodies();
     let error = assert_refused(&mut f, |f| f.drop_body(defines));
     assert!(matches!(error, EditError::StillUsed { value: v, uses: 1, .. } if v == value));
 

@@ -49,6 +49,15 @@ fn all_pass(runner: &Runner) {
     }
 }
 
+/// The message of a program that fails and stays as it is, although outputs are accepted.
+#[track_caller]
+fn failure_that_is_not_blessed(text: &str, kind: Kind) -> String {
+    let folder = folder(&[("upper/a.txt", text)]);
+    let failure = only_failure(&folder, &runner(&folder, kind).bless(true));
+    assert_eq!(read(&folder, "upper/a.txt"), text);
+    failure
+}
+
 fn read(folder: &TempDir, name: &str) -> String {
     fs::read_to_string(folder.path().join(name)).unwrap()
 }
@@ -208,26 +217,19 @@ fn a_failing_handler_gives_its_message_and_is_never_blessed() {
 
 #[test]
 fn checks_run_on_every_program_and_stop_blessing() {
-    let text = "//! test: upper\none\n//> OLD\n";
-    let folder = folder(&[("upper/a.txt", text)]);
-    let picky = || {
-        upper().check("short", |_, output| match output.len() {
-            0..=3 => Ok(()),
-            length => Err(Failure::new(format!("{length} bytes"))),
-        })
-    };
-    let failure = only_failure(&folder, &runner(&folder, picky()).bless(true));
+    let picky = upper().check("short", |_, output| match output.len() {
+        0..=3 => Ok(()),
+        length => Err(Failure::new(format!("{length} bytes"))),
+    });
+    let failure = failure_that_is_not_blessed("//! test: upper\none\n//> OLD\n", picky);
     assert_eq!(failure, "upper/a.txt:2: check `short`: 4 bytes");
-    assert_eq!(read(&folder, "upper/a.txt"), text);
 }
 
 #[test]
 fn values_are_never_blessed() {
     let text = "//! test: upper\none\n//> OLD\n";
-    let folder = folder(&[("upper/a.txt", text)]);
-    let failure = only_failure(&folder, &runner(&folder, upper().never_blessed()).bless(true));
+    let failure = failure_that_is_not_blessed(text, upper().never_blessed());
     assert!(failure.ends_with("are not blessed; see the header for their origin"), "{failure}");
-    assert_eq!(read(&folder, "upper/a.txt"), text);
 }
 
 #[test]

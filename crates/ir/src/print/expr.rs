@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use sapwood_ptir::AttrKind;
 use sapwood_structural::{Seq, Value};
-use sapwood_types::DataType;
+use sapwood_types::{DataType, write_decimal};
 
 use super::Printer;
 use super::plan::PrintItem;
@@ -306,18 +306,7 @@ impl<'a> Printer<'a> {
         if value < 0 {
             self.out.push('-');
         }
-        let mut digits = [0u8; 20];
-        let mut at = digits.len();
-        let mut rest = value.unsigned_abs();
-        loop {
-            at -= 1;
-            digits[at] = b'0' + (rest % 10) as u8;
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
-        }
-        self.out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or(""));
+        write_decimal(&mut self.out, value.unsigned_abs());
     }
 
     /// Writes the start of an operation up to its first operand, and pushes the rest.

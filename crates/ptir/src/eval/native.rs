@@ -391,6 +391,14 @@ pub trait Float: Num {
     fn raw(self) -> u64;
     /// Returns the float with these bits.
     fn from_raw(bits: u64) -> Self;
+    /// Returns the bits of special numbers: zero, then infinity and NaN in types that have them, the smallest and the largest subnormal, the
+    /// smallest normal and the largest finite number.
+    #[must_use]
+    fn special_bits() -> [u64; 7] {
+        let exponent = ((1u64 << (Self::WIDTH - 1 - Self::FRACTION)) - 1) << Self::FRACTION;
+        let normal = 1 << Self::FRACTION;
+        [0, exponent, exponent | normal >> 1, 1, normal - 1, normal, exponent - 1]
+    }
     /// Returns the bits as a signed number in the total order of floats: -NaN < -infinity < ... < -0 < 0 < ... < NaN.
     #[inline]
     fn order_key(self) -> i64 {

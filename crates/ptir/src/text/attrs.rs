@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
-use sapwood_types::DataType;
+use sapwood_types::{DataType, write_decimal};
 
 use super::external::LongLiteralMode;
 use super::lexer::{TokenKind, is_word, read_string, write_string};
@@ -113,7 +113,7 @@ fn push_int(out: &mut String, n: i64) {
     if n < 0 {
         out.push('-');
     }
-    super::printer::push_number(out, n.unsigned_abs());
+    write_decimal(out, n.unsigned_abs());
 }
 
 impl Parser<'_> {

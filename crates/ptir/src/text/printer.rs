@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
-use sapwood_types::{LocTable, Span};
+use sapwood_types::{LocTable, Span, write_decimal};
 
 use super::attrs::{write_attr, write_name};
 use super::external::{ExternalTable, LongLiteralMode};
@@ -80,7 +80,7 @@ pub fn print(program: &Program) -> String {
 pub fn print_with(program: &Program, options: &PrintOptions) -> String {
     let mut out = String::with_capacity(64 * program.num_insts() + 64);
     out.push_str("ptir ");
-    push_number(&mut out, super::TEXT_VERSION);
+    write_decimal(&mut out, super::TEXT_VERSION);
     out.push('\n');
     let has_locs = options.locs && program.functions().iter().any(|f| f.has_locs());
     let mut locs = has_locs.then(LocTable::new);
@@ -120,7 +120,7 @@ pub fn print_with_external(program: &Program, file: &str, above: u64) -> (String
     let mut out = String::with_capacity(64 * program.num_insts() + 64);
     let mut table = ExternalTable::new(file, above);
     out.push_str("ptir ");
-    push_number(&mut out, super::TEXT_VERSION);
+    write_decimal(&mut out, super::TEXT_VERSION);
     out.push('\n');
     let mut locs = program.functions().iter().any(|f| f.has_locs()).then(LocTable::new);
     for function in program.functions() {
@@ -511,7 +511,7 @@ impl PrintedNames {
         }
         match self.names[value.index()] {
             PrintedName::None => {}
-            PrintedName::Number(n) => push_number(out, u64::from(n)),
+            PrintedName::Number(n) => write_decimal(out, u64::from(n)),
             PrintedName::Hint(hint) => out.push_str(function.dfg.hints.get(hint)),
             PrintedName::Suffixed(n) => out.push_str(&self.suffixed[n as usize]),
         }
@@ -568,19 +568,4 @@ impl PrintedNames {
             return PrintedName::Suffixed(self.suffixed.len() as u32 - 1);
         }
     }
-}
-
-pub(super) fn push_number(out: &mut String, n: u64) {
-    let mut digits = [0u8; 20];
-    let mut at = digits.len();
-    let mut n = n;
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (n % 10) as u8;
-        n /= 10;
-        if n == 0 {
-            break;
-        }
-    }
-    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or("0"));
 }

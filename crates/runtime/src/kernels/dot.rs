@@ -50,55 +50,44 @@ pub(super) fn dot_general(cx: &mut EvalCx<'_>) -> EvalResult {
 
 // Casts narrow floats to f32.
 fn widened(cx: &EvalCx<'_>, tensor: Tensor) -> Result<Tensor, Fault> {
-    fn of<T: Narrow>(cx: &EvalCx<'_>, tensor: &Tensor) -> Result<Option<Tensor>, Fault> {
-        let Some(View::Dense(all)) = tensor.view::<T>() else { return Ok(None) };
-        let mut out = cx.buffer::<f32>(all.len())?;
-        for_each_chunk(cx.threads(), &mut out, CHUNK_ELEMENTS, |at, chunk| {
-            let n = chunk.len();
-            vectorized(
-                #[inline(always)]
-                || {
-                    let (from, chunk) = (&all[at..at + n], &mut chunk[..n]);
-                    for i in 0..n {
-                        chunk[i] = from[i].widen();
-                    }
-                },
-            );
-        });
-        Ok(Some(Tensor::new(DataType::F32, tensor.shape(), out)))
-    }
     let wide = match tensor.dtype() {
-        DataType::F16 => of::<f16>(cx, &tensor)?,
-        _ => of::<bf16>(cx, &tensor)?,
+        DataType::F16 => converted(cx, &tensor, f16::widen)?,
+        _ => converted(cx, &tensor, bf16::widen)?,
     };
     wide.map_or_else(|| cast(cx, tensor, DataType::F32), Ok)
 }
 
 // Casts f32 to a float type.
 fn narrowed(cx: &EvalCx<'_>, tensor: Tensor, dtype: DataType) -> Result<Tensor, Fault> {
-    fn of<T: Narrow>(cx: &EvalCx<'_>, tensor: &Tensor) -> Result<Option<Tensor>, Fault> {
-        let Some(View::Dense(all)) = tensor.view::<f32>() else { return Ok(None) };
-        let mut out = cx.buffer::<T>(all.len())?;
-        for_each_chunk(cx.threads(), &mut out, CHUNK_ELEMENTS, |at, chunk| {
-            let n = chunk.len();
-            vectorized(
-                #[inline(always)]
-                || {
-                    let (from, chunk) = (&all[at..at + n], &mut chunk[..n]);
-                    for i in 0..n {
-                        chunk[i] = T::narrow(from[i]);
-                    }
-                },
-            );
-        });
-        Ok(Some(Tensor::new(T::DTYPE, tensor.shape(), out)))
-    }
     let narrow = match dtype {
-        DataType::F16 => of::<f16>(cx, &tensor)?,
-        DataType::Bf16 => of::<bf16>(cx, &tensor)?,
+        DataType::F16 => converted(cx, &tensor, f16::narrow)?,
+        DataType::Bf16 => converted(cx, &tensor, bf16::narrow)?,
         _ => None,
     };
     narrow.map_or_else(|| cast(cx, tensor, dtype), Ok)
+}
+
+// Converts the elements of a tensor that stores each of them.
+fn converted<A: Native, B: Native>(
+    cx: &EvalCx<'_>,
+    tensor: &Tensor,
+    convert: impl Fn(A) -> B + Sync,
+) -> Result<Option<Tensor>, Fault> {
+    let Some(View::Dense(all)) = tensor.view::<A>() else { return Ok(None) };
+    let mut out = cx.buffer::<B>(all.len())?;
+    for_each_chunk(cx.threads(), &mut out, CHUNK_ELEMENTS, |at, chunk| {
+        let n = chunk.len();
+        vectorized(
+            #[inline(always)]
+            || {
+                let (from, chunk) = (&all[at..at + n], &mut chunk[..n]);
+                for i in 0..n {
+                    chunk[i] = convert(from[i]);
+                }
+            },
+        );
+    });
+    Ok(Some(Tensor::new(B::DTYPE, tensor.shape(), out)))
 }
 
 fn dot_general_of<T: Native + GemmElement>(cx: &mut EvalCx<'_>) -> EvalResult {

@@ -255,14 +255,10 @@ impl Slide {
 
 /// Calls `f` with every index below `shape`, in row-major order.
 pub(crate) fn each_index(shape: &[usize], mut f: impl FnMut(&[usize])) {
-    let result: Result<(), Infallible> = try_each_index(shape, &mut |index| {
+    let Ok::<_, Infallible>(()) = try_each_index(shape, &mut |index| {
         f(index);
         Ok(())
     });
-    match result {
-        Ok(()) => {}
-        Err(never) => match never {},
-    }
 }
 
 /// Calls `f` like [`each_index`] until it fails. `f` is called through a pointer, so that this loop is compiled once.

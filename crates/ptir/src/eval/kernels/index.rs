@@ -46,14 +46,10 @@ pub(crate) fn for_each_row_pair(
     steps: [&[isize]; 2],
     mut f: impl FnMut([usize; 2]),
 ) {
-    let result: Result<(), Infallible> = try_each_row_pair(shape, start, steps, &mut |at| {
+    let Ok::<_, Infallible>(()) = try_each_row_pair(shape, start, steps, &mut |at| {
         f(at);
         Ok(())
     });
-    match result {
-        Ok(()) => {}
-        Err(never) => match never {},
-    }
 }
 
 /// Calls `f` for each row like [`for_each_row_pair`] until it fails. `f` is called once per row through a pointer, so that this loop is
@@ -120,14 +116,10 @@ pub(crate) fn for_each_offset(
     steps: &[isize],
     mut f: impl FnMut(usize),
 ) {
-    let result: Result<(), Infallible> = try_each_offset(shape, start, steps, |at| {
+    let Ok::<_, Infallible>(()) = try_each_offset(shape, start, steps, |at| {
         f(at);
         Ok(())
     });
-    match result {
-        Ok(()) => {}
-        Err(never) => match never {},
-    }
 }
 
 /// Returns the extent and step of the innermost axis.

@@ -85,6 +85,15 @@ pub(crate) fn default_output_format(input: &Input, from: Option<FileFormat>) -> 
     }
 }
 
+/// Returns the extension of the output that a verb writes in the format `to`, or by default in that of [`default_output_format`].
+pub(crate) fn output_extension(
+    input: &Input,
+    from: Option<FileFormat>,
+    to: Option<FileFormat>,
+) -> Option<&'static str> {
+    Some(to.unwrap_or_else(|| default_output_format(input, from)).extension())
+}
+
 /// Reads a program from a file or from standard input. The default of `from` is the format of the extension, or PTIR text for
 /// standard input.
 pub(crate) fn load(

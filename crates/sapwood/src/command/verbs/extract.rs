@@ -11,7 +11,7 @@ use crate::command::diagnostics::{line_and_scope_suffix, span_json};
 use crate::command::io::batch::{self, BatchArgs, FileResult};
 use crate::command::io::files::Input;
 use crate::command::io::load::{
-    FileFormat, InputFormatArgs, ReadOptions, default_output_format, load,
+    FileFormat, InputFormatArgs, ReadOptions, default_output_format, load, output_extension,
 };
 use crate::command::io::pattern_files::{PatternArgs, PatternSearch};
 use crate::command::io::print::print_ptir;
@@ -53,13 +53,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     let search = args.patterns.load(&console.toolkit)?;
-    let inputs = args.batch.inputs(console, |input| {
-        Some(
-            args.to
-                .unwrap_or_else(|| default_output_format(input, args.input_format.from))
-                .extension(),
-        )
-    })?;
+    let inputs = args
+        .batch
+        .inputs(console, |input| output_extension(input, args.input_format.from, args.to))?;
     batch::run(&inputs, console, |input| {
         let result = extract_file(args, &search, input, &console.toolkit)?;
         Ok(inputs.with_heading(input, result))

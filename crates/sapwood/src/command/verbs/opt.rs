@@ -30,6 +30,7 @@ use crate::command::io::batch::{self, BatchArgs, BatchInputs, FileResult};
 use crate::command::io::files::{Input, canonical_path};
 use crate::command::io::load::{
     FileFormat, InputFormatArgs, Loaded, LoadedFile, ReadOptions, default_output_format, load,
+    output_extension,
 };
 use crate::command::io::model_edits::ModelEditArgs;
 use crate::command::io::npy::read_arguments;
@@ -131,13 +132,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
     let console = &args.edits.console(console, true);
     let passes = create_passes(args, &console.toolkit)?;
-    let mut inputs = args.batch.inputs(console, |input| {
-        Some(
-            args.to
-                .unwrap_or_else(|| default_output_format(input, args.input_format.from))
-                .extension(),
-        )
-    })?;
+    let mut inputs = args
+        .batch
+        .inputs(console, |input| output_extension(input, args.input_format.from, args.to))?;
     if inputs.len() > 1 && !args.inputs.is_empty() {
         return Err(CliError::new("--in gives the inputs of one program, but there are several"));
     }

@@ -1,3 +1,26 @@
+//! Digits of numbers: decimal ones, and hexadecimal ones of bytes.
+
+/// Appends a number as decimal digits, without the cost of a formatter.
+///
+/// ```
+/// let mut text = String::from("n = ");
+/// sapwood_types::write_decimal(&mut text, 1024);
+/// assert_eq!(text, "n = 1024");
+/// ```
+pub fn write_decimal(out: &mut String, mut number: u64) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or("0"));
+}
+
 /// Appends bytes as hexadecimal digits in lower case, two for each byte.
 ///
 /// ```
@@ -59,6 +82,16 @@ const DIGIT_VALUES: [u8; 256] = {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_written_as_by_a_formatter() {
+        let powers = (0..20).map(|n| 10u64.pow(n));
+        for number in powers.flat_map(|n| [n - 1, n, n + 1]).chain([u64::MAX]) {
+            let mut text = String::new();
+            write_decimal(&mut text, number);
+            assert_eq!(text, number.to_string());
+        }
+    }
 
     #[test]
     fn every_byte_is_written_and_read_back() {
