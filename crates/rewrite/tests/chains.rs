@@ -303,13 +303,19 @@ pub(crate) fn canonicalization() -> FrozenPatternSet {
     set.freeze()
 }
 
-/// Applies the patterns to a program, and returns the number of rewrites. Asserts that a second run changes nothing, and that the results stay the same.
+/// Applies the patterns to the programs of some seeds, and returns the number of rewrites. Asserts that a second run changes nothing, and that the results
+/// stay the same.
 pub(crate) fn rewrites_to_fixpoint(
-    text: &str,
-    seed: u64,
-    set: &FrozenPatternSet,
-    config: &GreedyConfig,
+    seeds: u32,
+    program: impl Fn(u64) -> String,
+    config: impl Fn(u64) -> GreedyConfig,
 ) -> usize {
+    let set = canonicalization();
+    let rewrites = |seed| rewrites_of(&program(seed), seed, &set, &config(seed));
+    (0..u64::from(seeds)).map(rewrites).sum()
+}
+
+fn rewrites_of(text: &str, seed: u64, set: &FrozenPatternSet, config: &GreedyConfig) -> usize {
     let run = |text: &str| {
         let mut program = parse(text).unwrap_or_else(|p| panic!("{p}\n{text}"));
         let f = program.function_mut("f").unwrap();
@@ -331,17 +337,12 @@ pub(crate) fn rewrites_to_fixpoint(
 
 #[test]
 fn chains_of_shapes_reach_a_fixpoint_and_keep_their_meaning() {
-    let set = canonicalization();
-    let mut rewrites = 0;
-    for seed in 0..u64::from(cases(3_000, 100_000)) {
-        let config = GreedyConfig {
-            expensive_checks: true,
-            top_down: seed % 3 == 0,
-            enable_constant_fold: seed % 2 == 0,
-            floats: FloatMode::ALL[usize::from(seed % 5 == 0)],
-            ..GreedyConfig::default()
-        };
-        rewrites += rewrites_to_fixpoint(&chain(seed), seed, &set, &config);
-    }
+    let rewrites = rewrites_to_fixpoint(cases(3_000, 100_000), chain, |seed| GreedyConfig {
+        expensive_checks: true,
+        top_down: seed % 3 == 0,
+        enable_constant_fold: seed % 2 == 0,
+        floats: FloatMode::ALL[usize::from(seed % 5 == 0)],
+        ..GreedyConfig::default()
+    });
     assert!(rewrites > 3_000, "{rewrites}");
 }

@@ -249,7 +249,6 @@ impl Draw {
     fn float<T: Float>(&mut self) -> T {
         let rng = &mut self.rng;
         let unit = (rng.bits() >> 11) as f64 / (1u64 << 53) as f64;
-        let exponent = ((1u64 << (T::WIDTH - 1 - T::FRACTION)) - 1) << T::FRACTION;
         let raw = match self.way {
             Way::Positive => return T::nearest(0.5 + 1.5 * unit),
             Way::Unit => return T::nearest(4.0 * unit - 2.0),
@@ -258,15 +257,7 @@ impl Draw {
             Way::Special if self.fast => return T::nearest((rng.below(33) as f64 - 16.0) / 4.0),
             Way::Raw => rng.bits(),
             Way::Special => match rng.below(11) {
-                0 => 0,
-                // Infinity and NaN, where the type has them.
-                1 => exponent,
-                2 => exponent | 1 << (T::FRACTION - 1),
-                // The smallest, the largest subnormal, the smallest normal, the largest finite numbers.
-                3 => 1,
-                4 => (1 << T::FRACTION) - 1,
-                5 => 1 << T::FRACTION,
-                6 => exponent - 1,
+                special @ 0..7 => T::special_bits()[special],
                 7 => return T::nearest((rng.below(33) as f64 - 16.0) / 4.0),
                 8 => return T::nearest(2f64.powi(rng.below(40) as i32 - 20)),
                 _ => rng.bits(),
