@@ -17,6 +17,8 @@ const LEAST_COMMON = 0.7;
 const MOST_LENGTH = 2.2;
 /** The least part of what repetitions cover that a better division into blocks covers. */
 const LEAST_COVERED = 0.8;
+/** The least part of a block that is a repetition if the block is a stage of other blocks. */
+const STAGE_PART = 0.6;
 /** The largest length of a block that others are compared with, and the largest numbers of blocks that are tried, and of comparisons. */
 const MAX_COMPARED = 500;
 const MAX_CANDIDATES = 12;
@@ -71,6 +73,8 @@ function bestTiling(source: Source): Tiling | null {
     const key = ops.slice(...model).join(" ");
     if (run.period > MAX_COMPARED || tried.size >= MAX_CANDIDATES || tried.has(key)) return;
     tried.add(key);
+    // Blocks with little else than a repetition are stages.
+    if (nested(...model).some((inside) => inside.times * inside.period >= STAGE_PART * run.period)) return;
     const tiling = tile(source, model, budget);
     const end = (each: Repetition) => each.begin + each.times * each.period;
     // A block in the blocks of one repetition only is shown in these.
@@ -78,7 +82,10 @@ function bestTiling(source: Source): Tiling | null {
     const replaced = runs.filter((each) => tiling.blocks.some(([from, to]) => from < end(each) && to > each.begin));
     const covered = replaced.reduce((n, each) => n + each.times * each.period, 0);
     const most = Math.max(0, ...replaced.filter((each) => each.period === run.period).map((each) => each.times));
-    if (tiling.blocks.length > most && tiling.covered >= LEAST_COVERED * covered && tiling.covered > (best?.covered ?? 0)) best = tiling;
+    if (tiling.blocks.length <= most || tiling.covered < LEAST_COVERED * covered) return;
+    // Of two divisions, the one into larger blocks tells more: the other one divides these.
+    const length = ({ model: [from, to] }: Tiling) => to - from;
+    if (!best || length(tiling) > length(best)) best = tiling;
   };
   const largest = [...runs].sort((a, b) => b.times * b.period - a.times * a.period);
   for (const run of largest) attempt(run, null);

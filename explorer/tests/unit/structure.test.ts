@@ -130,6 +130,17 @@ test("blocks of several runs, and those between them that are like them, count a
   // Other instructions of the same number are none.
   const other = [...block, ...block, 31, 32, 33, 34, 35, 36, 37, 38, ...block, ...block];
   assert.deepEqual(plan(other, [{ begin: 0, period: 8, times: 2 }, { begin: 24, period: 8, times: 2 }]).map((each) => each.starts), [[0, 8, 16], [24, 32, 40]]);
+  // Blocks with little else than a repetition are stages of the blocks of others.
+  const staged = [...block, ...block, ...stage, ...block, ...block, ...stage, 9, ...block, ...block, ...block];
+  const inner = (from: number, to: number) => (to - from === 20 ? [{ begin: 0, period: 8, times: 2 }] : []);
+  const all = blockPlan({ ops: staged, runs: [{ begin: 0, period: 20, times: 2 }, { begin: 41, period: 8, times: 3 }], nested: inner, isBranch: () => false });
+  assert.deepEqual(all.map((each) => [each.starts, each.first, each.total]), [[[0, 8, 16], 1, 7], [[20, 28, 36], 3, 7], [[41, 49, 57, 65], 5, 7]]);
+  // Of two divisions, the one into larger blocks counts.
+  const large = [...block, ...block, ...stage, 24, 25, 26, 27, 28, 29, 30];
+  const both = [...large, ...large, 9, ...large, ...large];
+  const larger = blockPlan({ ops: both, runs: [{ begin: 0, period: 27, times: 2 }, { begin: 55, period: 27, times: 2 }], nested: (from, to) => (to - from === 27 ? [{ begin: 0, period: 8, times: 2 }] : []), isBranch: () => false });
+  assert.deepEqual(larger.map((each) => each.starts), [[0, 27, 54], [55, 82, 109]]);
+  assert.deepEqual(larger.map((each) => each.total), [4, 4]);
   // A single repetition stays as it is, and none is none.
   assert.deepEqual(plan([9, ...block, ...block, 7], [{ begin: 1, period: 8, times: 2 }]), [{ starts: [1, 9, 17], first: 1, total: 2, model: [1, 9] }]);
   assert.deepEqual(plan([], []), []);
