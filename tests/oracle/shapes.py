@@ -179,28 +179,33 @@ def get_dimension_size(draw):
     return single_op_case("get_dimension_size", [(d, a)], [("i32", array("i32", shape[axis]))], f"axis = {axis}")
 
 
-@op("dynamic_slice", weight=3)
-def dynamic_slice(draw):
+def slice_draw(draw):
+    """Draws the element type and shape of an input, the type of the starts, and the extents of a slice."""
     d = element_draw(draw)
     shape = draw.shape(most_rank=3) if not draw.golden else draw.pick([(5,), (4, 3), (), (0,), (2, 5)])
-    t = draw.any(["i32", "i64", "u8", "i8", "u64"])
-    sizes = [draw.int(0, n) for n in shape]
-    a = np.asarray(draw.tensor(d, shape))
+    return d, shape, draw.any(["i32", "i64", "u8", "i8", "u64"]), [draw.int(0, n) for n in shape]
+
+
+def starts_draw(draw, t, shape, sizes):
+    """Draws starts, and returns them with the places of the slice, which is inside of the input."""
     starts = [draw.ints(t, (), low=-3, high=6) if draw.chance(0.8) else draw.ints(t, ()) for _ in shape]
-    at = [max(0, min(int(s), n - k)) for s, n, k in zip(starts, shape, sizes)]
+    return starts, [max(0, min(int(s), n - k)) for s, n, k in zip(starts, shape, sizes)]
+
+
+@op("dynamic_slice", weight=3)
+def dynamic_slice(draw):
+    d, shape, t, sizes = slice_draw(draw)
+    a = np.asarray(draw.tensor(d, shape))
+    starts, at = starts_draw(draw, t, shape, sizes)
     want = a[tuple(slice(s, s + k) for s, k in zip(at, sizes))]
     return single_op_case("dynamic_slice", [(d, a)] + [(t, s) for s in starts], [(d, want)], f"sizes = {ints(sizes)}")
 
 
 @op("dynamic_update_slice", weight=3)
 def dynamic_update_slice(draw):
-    d = element_draw(draw)
-    shape = draw.shape(most_rank=3) if not draw.golden else draw.pick([(5,), (4, 3), (), (0,), (2, 5)])
-    t = draw.any(["i32", "i64", "u8", "i8", "u64"])
-    sizes = [draw.int(0, n) for n in shape]
+    d, shape, t, sizes = slice_draw(draw)
     a, u = np.asarray(draw.tensor(d, shape)), np.asarray(draw.tensor(d, tuple(sizes)))
-    starts = [draw.ints(t, (), low=-3, high=6) if draw.chance(0.8) else draw.ints(t, ()) for _ in shape]
-    at = [max(0, min(int(s), n - k)) for s, n, k in zip(starts, shape, sizes)]
+    starts, at = starts_draw(draw, t, shape, sizes)
     want = a.copy()
     want[tuple(slice(s, s + k) for s, k in zip(at, sizes))] = u
     return single_op_case("dynamic_update_slice", [(d, a), (d, u)] + [(t, s) for s in starts], [(d, want)])
