@@ -89,6 +89,10 @@ fn the_cost_of_chains_is_linear_in_their_length() {
         run("sums", &chain("i32[4]", &|i| format!("add @, {}:i32[4]", i + 1)), &set);
         let mixed = ["neg @", "sub %y, @", "mul @, -1.0:f32[]", "add @, %y", "abs @", "max @, @"];
         run("mixed", &chain("f32[]", &|i| mixed[i % mixed.len()].into()), &set);
+        // Transposes move down, and meet the next one.
+        let transposed = ["tanh @", "exp @", "transpose @ {perm = [1, 0]}", "mul @, @"];
+        run("transposes", &chain("f32[4, 4]", &|i| transposed[i % 4].into()), &set);
+        run("close transposes", &chain("f32[4, 4]", &|i| transposed[i % 2 + 1].into()), &set);
         run("nothing to do", &chain("f32[]", &|i| ["sin @", "mul @, %y"][i % 2].into()), &set);
     }
 }

@@ -36,6 +36,10 @@ const MAX_TOTAL_FOLDED: u64 = 256;
 /// The number of patterns that fired last to be reported.
 const MAX_LAST_FIRED: usize = 8;
 
+/// The rewrites per instruction after which everything is visited from the first instruction to the last. What patterns move down, such as transposes, moves by one instruction per round
+/// in the usual order: the many of a chain follow each other without ever meeting. No program of the corpus needs one rewrite per instruction.
+const SWEEP_REWRITES: usize = 4;
+
 /// A pattern that fired, or a registered fold that changed its instruction in place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FiredRewrite {
@@ -67,6 +71,9 @@ pub(crate) struct GreedyDriver<'a> {
     last_fired: SmallVec<[FiredRewrite; MAX_LAST_FIRED]>,
     ranked: Vec<(u16, PatternId)>,
     pub(super) budget: usize,
+    // The number of rewrites after which a round visits everything from the first instruction to the last, and whether this is such a round.
+    next_sweep: usize,
+    in_sweep: bool,
     // True in a round for patterns without benefit, which runs when nothing else is left.
     in_late_round: bool,
     // A run starts in the exact mode. A freer mode starts from the fixpoint of the stricter one, so that more freedom never
@@ -120,6 +127,8 @@ impl<'a> GreedyDriver<'a> {
             last_fired: SmallVec::new(),
             ranked: Vec::new(),
             budget,
+            next_sweep: insts.saturating_mul(SWEEP_REWRITES).saturating_add(1024),
+            in_sweep: false,
             in_late_round: false,
             modes: FloatModes {
                 now: if config.float_stages { FloatMode::Exact } else { config.floats },
@@ -209,7 +218,13 @@ impl<'a> GreedyDriver<'a> {
 
     // Starts a round of the queued instructions, or else of the readers of wide ones. Returns false if there are none.
     pub(super) fn start_queued_round(&mut self) -> bool {
-        let top_down = self.config.top_down;
+        self.in_sweep = self.stats.rewrites >= self.next_sweep && !self.config.top_down;
+        if self.in_sweep {
+            self.next_sweep = self.next_sweep.saturating_mul(2);
+            let f = self.rw.function();
+            f.walk_post_order().for_each(|inst| self.worklist.push(inst));
+        }
+        let top_down = self.config.top_down || self.in_sweep;
         if self.worklist.start_next_round(self.rw.function(), top_down) {
             return true;
         }
@@ -266,7 +281,7 @@ impl<'a> GreedyDriver<'a> {
         above: Option<OpKey>,
         waiting: &mut Vec<PendingVisit>,
     ) -> bool {
-        if self.config.top_down {
+        if self.config.top_down || self.in_sweep {
             return false;
         }
         let (f, worklist) = (self.rw.function(), &self.worklist);
