@@ -49,7 +49,7 @@ function layers(tree: Tree, main: Box): string {
   return scopes(main) + frequent.map(([word, n]) => `${count(n)} ${word}`).join(", ");
 }
 
-// Returns the range of numbered scopes that are not in others, such as `scopes model.0 to model.22 with `.
+// Returns the range of numbered scopes that are not in others, such as `23 scopes (model.0 to model.22) with `.
 function scopes(main: Box): string {
   const found: string[] = [];
   const work: Item[] = [...main.children].reverse();
@@ -60,7 +60,9 @@ function scopes(main: Box): string {
   }
   const name = (label: string | undefined) => label?.replace(/\d+$/, "");
   const isNumbered = found.length >= MIN_SCOPES && found.every((label) => /\d$/.test(label) && name(label) === name(found[0]));
-  return isNumbered ? `scopes ${found[0]} to ${found.at(-1)} with ` : "";
+  const number = (label: string | undefined) => Number(/\d+$/.exec(label ?? "")?.[0]);
+  const all = number(found.at(-1)) - number(found[0]) + 1;
+  return isNumbered && all > 0 ? `${count(all)} scopes (${found[0]} to ${found.at(-1)}) with ` : "";
 }
 
 function familyText({ words, groups }: Family): string {

@@ -125,5 +125,5 @@ test("the sentence of a model without blocks counts its layers, and names number
   const input = file("parts.mlir", `func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n${lines.join("\n")}\n  return ${from} : tensor<4xf32>\n}\n`);
   sapwood(["graph", input, "-o", path("parts.html")]);
   const tree = new Tree(Program.read(dataOf(path("parts.html")), 0) as Program);
-  assert.match(headline(tree), /^scopes part\.0 to part\.11 with \d+ tanh, .*; f32\[4\] → f32\[4\]$/);
+  assert.match(headline(tree), /^12 scopes \(part\.0 to part\.11\) with \d+ tanh, .*; f32\[4\] → f32\[4\]$/);
 });
