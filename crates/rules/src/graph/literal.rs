@@ -5,6 +5,9 @@ use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo};
 use sapwood_ptir::{Function, InstId, Op, TensorLiteral, ValueId, with_float, with_int};
 use sapwood_types::DataType;
 
+/// The number of elements up to which messages show a constant.
+const MAX_SHOWN_ELEMENTS: u64 = 8;
+
 /// A number as it is written: integers are exact in every element type, others are rounded to it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Number {
@@ -121,7 +124,10 @@ impl Literal {
                     format!("a constant {}", byte != 0)
                 }
                 (Some(_), Some(number)) => format!("a constant {number}"),
-                _ => format!("a constant of type {}", literal.ty()),
+                _ => match short_text(literal) {
+                    Some(elements) => format!("a constant {elements}"),
+                    None => format!("a constant of type {}", literal.ty()),
+                },
             },
         }
     }
@@ -272,6 +278,15 @@ fn element_number(dtype: DataType, bytes: &[u8]) -> Option<Number> {
         return with_float!(dtype, T => Some(Number::Float(T::from_bytes(bytes).number())), _ => None);
     }
     with_int!(dtype, T => Some(Number::Int(T::from_bytes(bytes).to_i128())), _ => None)
+}
+
+// Returns the text of a constant with few elements: `[1, -2, 3]`.
+fn short_text(literal: &TensorLiteral) -> Option<String> {
+    let count = literal.shape().iter().product::<u64>();
+    let tensor = (count <= MAX_SHOWN_ELEMENTS).then(|| Tensor::from_literal(literal).ok())?;
+    let text = Value::Tensor(tensor?).to_string();
+    // `[1, -2, 3] : i8[3]`
+    text.split(" : ").next().map(str::to_owned)
 }
 
 // Returns the number that all elements are. Bools and complex numbers are not numbers.

@@ -4,6 +4,8 @@ mod alternatives;
 mod ast;
 mod axis_map;
 mod condition;
+mod inferred_types;
+mod lets;
 mod lexer;
 mod parse;
 mod resolve;

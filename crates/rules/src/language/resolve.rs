@@ -163,29 +163,7 @@ pub(super) fn resolve_rule(
 impl RuleResolver<'_> {
     fn resolve_lhs(&mut self, text: &RuleText) -> Result<OpIx, Reported> {
         self.look_through(text)?;
-        for (name, expr) in &text.left.lets {
-            let bound_before = self.names.contains_key(&name.of);
-            let value = self.value(expr);
-            if let Some(first) = self.names.get(&name.of) {
-                if !bound_before {
-                    let why = format!("`{}` is used in its own definition", name.of);
-                    let problem = Diagnostic::error(first.span, why);
-                    self.problems.push(problem.with_help("patterns are not recursive"));
-                    continue;
-                }
-                let twice = Diagnostic::error(name.span, format!("`{}` is defined twice", name.of));
-                let note = twice.with_note_at(first.span, "here first");
-                self.problems.push(note);
-                continue;
-            }
-            if let Ok(value) = value {
-                self.graph.values[value].name.clone_from(&name.of);
-                self.bind_name(name, NameMeaning::Value(value), 0);
-                if let Some(known) = self.names.get_mut(&name.of) {
-                    known.shared = true;
-                }
-            }
-        }
+        self.lets(text);
         let root = &text.left.roots[0];
         let value = self.value(root)?;
         if let ValueSource::Choice(_) = self.graph.values[value].from {

@@ -3,6 +3,7 @@
 use sapwood_ptir::{Attr, OpDef};
 use sapwood_types::{Diagnostic, counted};
 
+use super::inferred_types::{Inferred, infer_op};
 use super::resolve::RuleResolver;
 use crate::graph::{
     AttrCondition, AttrSlot, AxesOf, DimTest, PatternGraph, PatternOp, PatternOperand, ShapeTest,
@@ -10,7 +11,7 @@ use crate::graph::{
 };
 
 /// The elementwise ops whose operands may have different dims.
-const MIXED_DIMS: [&str; 2] = ["clamp", "select"];
+pub(super) const MIXED_DIMS: [&str; 2] = ["clamp", "select"];
 
 impl RuleResolver<'_> {
     /// Reports types that contradict each other or the attributes of an op, and those that a condition on the rank excludes.
@@ -18,16 +19,34 @@ impl RuleResolver<'_> {
         let mut found: Vec<Diagnostic> = Vec::new();
         // Ops to look through may change types on any edge.
         if self.graph.through.is_empty() {
+            // The written types, and those that follow from them.
+            let values = self.graph.values.iter();
+            let mut shapes: Vec<Option<ShapeTest>> =
+                values.map(|value| value.shape.as_deref().cloned()).collect();
             for op in self.graph.ops.iter().filter(|op| op.is_one()) {
                 // The attributes of an op of a user may have any meaning.
                 let def = self.registry.get(op.key).filter(|def| !def.name.contains('.'));
-                let why = def.and_then(|def| {
-                    let typed = TypedOp { graph: &self.graph, op, def };
-                    typed
-                        .unequal_dims()
-                        .or_else(|| typed.missing_axis())
-                        .or_else(|| typed.unequal_pairs())
-                        .or_else(|| typed.unequal_parts())
+                let Some(def) = def else { continue };
+                let typed = TypedOp { graph: &self.graph, shapes: &shapes, op, def };
+                let why = typed
+                    .unequal_dims()
+                    .or_else(|| typed.missing_axis())
+                    .or_else(|| typed.unequal_pairs())
+                    .or_else(|| typed.unequal_parts());
+                let why = why.or_else(|| match infer_op(&self.graph, op, def, &shapes) {
+                    Inferred::Contradiction(why) => {
+                        let types = TypedOp { graph: &self.graph, shapes: &shapes, op, def };
+                        Some(format!("`{}` cannot have {}: {why}", def.name, types.of_operands()))
+                    }
+                    Inferred::Shape(shape) => {
+                        if let Some(own) = op.results.first().map(|&value| &mut shapes[value])
+                            && own.is_none()
+                        {
+                            *own = Some(shape);
+                        }
+                        None
+                    }
+                    Inferred::Unknown => None,
                 });
                 found.extend(why.map(|why| Diagnostic::error(op.span, why)));
             }
@@ -55,6 +74,7 @@ type TypedValue<'a> = (&'a str, &'a ShapeTest);
 /// A built-in op of a pattern, whose values may have types.
 struct TypedOp<'a> {
     graph: &'a PatternGraph,
+    shapes: &'a [Option<ShapeTest>],
     op: &'a PatternOp,
     def: &'a OpDef,
 }
@@ -69,8 +89,13 @@ impl<'a> TypedOp<'a> {
     }
 
     fn typed(&self, value: usize) -> Option<TypedValue<'a>> {
-        let data = &self.graph.values[value];
-        Some((&*data.name, &**data.shape.as_ref()?))
+        Some((&*self.graph.values[value].name, self.shapes[value].as_ref()?))
+    }
+
+    // Returns the operands and their types: `x: [4], y: [5]`.
+    fn of_operands(&self) -> String {
+        let typed = (0..self.op.operands.len()).filter_map(|n| self.operand(n));
+        typed.map(|(name, shape)| format!("`{name}: {shape}`")).collect::<Vec<_>>().join(", ")
     }
 
     // Returns the attributes that are written and name axes of an operand, with that operand.

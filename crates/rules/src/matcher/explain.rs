@@ -10,7 +10,7 @@ use super::index::FunctionIndex;
 use super::match_failure::MatchFailure;
 use super::search::{Bindings, Search, SearchContext};
 use super::{FindOptions, search_roots};
-use crate::graph::{Callees, MatchPlan, OpIx, PatternGraph, PatternOperand, ValueSource};
+use crate::graph::{Callees, MatchPlan, OpIx, OtherOps, PatternGraph, PatternOperand, ValueSource};
 
 /// The largest number of ops of a pattern from which searches start.
 const MAX_STARTS: usize = 64;
@@ -106,6 +106,13 @@ impl FailedRoot {
             MatchFailure::Type(value) | MatchFailure::InnerInput(value) => self.bound.values[value],
             _ => None,
         }
+    }
+
+    // Returns whether an instruction with the right op was reached, but differs otherwise.
+    fn is_other_use(&self) -> bool {
+        use MatchFailure as F;
+        self.inst != Some(self.root)
+            && matches!(self.why, F::Operand(..) | F::Attr(_) | F::Result(_) | F::Operands(_))
     }
 
     // Returns the number of ops that were found.
@@ -251,6 +258,7 @@ impl<'a> FailureCollector<'a> {
         let pattern = self.pattern;
         let partial = plan.open && !pattern.roots.iter().any(|root| root.op == start);
         let output = pattern.ops[start].results.first().copied();
+        let wildcard = matches!(pattern.ops[start].others, OtherOps::All);
         for &at in index.candidates(&pattern.ops[start]).iter() {
             // An instruction of a match is no near miss, except as the root of another one.
             if number > 0 && self.matched.contains(&at) || self.steps_left == 0 {
@@ -277,6 +285,10 @@ impl<'a> FailureCollector<'a> {
                     else {
                         continue;
                     };
+                    // Every instruction is a candidate for a wildcard, so that one without any op is no near miss.
+                    if wildcard && bound.ops.iter().all(Option::is_none) {
+                        continue;
+                    }
                     self.found.push(FailedRoot { root: at, depth, inst, why, bound, plan: number });
                 }
             }
@@ -288,6 +300,11 @@ impl<'a> FailureCollector<'a> {
     fn nearest(mut self, plans: &[MatchPlan], limit: usize) -> Vec<FailedRoot> {
         let matched = |m: &FailedRoot| m.matched(&plans[m.plan]);
         let from_first = self.found.iter().filter(|m| m.plan == 0).map(matched).max();
+        // A search from a user may have reached the instruction. Then its reason is nearer than that no user was found.
+        let reached: HashSet<InstId, FxBuildHasher> =
+            self.found.iter().filter(|m| m.is_other_use()).filter_map(|m| m.inst).collect();
+        self.found
+            .retain(|m| !matches!(m.why, MatchFailure::NoUser(_)) || !reached.contains(&m.root));
         self.found.retain(|m| m.plan == 0 || Some(matched(m)) > from_first);
         self.found.sort_by_key(|m| std::cmp::Reverse(matched(m)));
         // The instructions of failures so far, with the op that the search started from.

@@ -14,6 +14,9 @@ use crate::graph::{
 };
 use crate::language::Term;
 
+/// The number of users of a value after which no more are collected for an explanation.
+const MAX_USERS: usize = 64;
+
 /// The explainer of a failure.
 pub(super) struct FailureExplainer<'a, 'n> {
     pub(super) f: &'a Function,
@@ -158,7 +161,7 @@ impl FailureExplainer<'_, '_> {
         for term in condition.named() {
             let (name, what) = match term {
                 Term::Value(value) => {
-                    let found = miss.bound.values[*value].map(|v| self.names.value(v));
+                    let found = miss.bound.values[*value].map(|v| self.text_with_number(v));
                     (&self.pattern.values[*value].name, found)
                 }
                 Term::Values(list) => {
@@ -183,6 +186,11 @@ impl FailureExplainer<'_, '_> {
             let stands_for = format!("{name} = {}", what.unwrap_or_else(|| "nothing".into()));
             if !bound.contains(&stands_for) {
                 bound.push(stands_for);
+            }
+        }
+        for (name, op) in &self.pattern.wildcards {
+            if let Some(inst) = miss.bound.ops[*op] {
+                bound.push(format!("{name} = `{}`", self.names.op(inst)));
             }
         }
         let with = if bound.is_empty() { "" } else { " for " };
@@ -240,8 +248,14 @@ impl FailureExplainer<'_, '_> {
     pub(super) fn reason_inst(&self, miss: &FailedRoot) -> InstId {
         let term = match miss.why {
             MatchFailure::Op | MatchFailure::NoCandidate => {
-                match self.plan.steps.get(miss.depth).map(|s| &s.reach) {
+                let step = self.plan.steps.get(miss.depth);
+                let op = step.and_then(|step| self.pattern.ops.get(step.op));
+                let bound = |v: &&ValueIx| miss.bound.values[**v].is_some();
+                match step.map(|step| &step.reach) {
                     Some(Connection::Def(value)) => Some(Term::Value(*value)),
+                    Some(Connection::AnyResult) => {
+                        op.and_then(|op| op.results.iter().find(bound)).map(|&v| Term::Value(v))
+                    }
                     _ => None,
                 }
             }
@@ -262,11 +276,19 @@ impl FailureExplainer<'_, '_> {
             Connection::Def(value) => {
                 let name = &self.pattern.values[*value].name;
                 let Some(found) = bound(value) else { return format!("no `{wanted}`") };
-                let shown = self.names.value(found);
+                let shown = match self.is_behind(miss, *value, found) {
+                    true => format!("{} behind an operand", self.names.value(found)),
+                    false => self.names.value(found),
+                };
                 let user = self.user_of(miss, *value);
-                let from = self.origin(found);
+                let from = self.origin_behind(found);
                 if let Some(alternatives) = self.alternatives_with(*value) {
                     return format!("{user}{shown} should be {alternatives}, but it is {from}");
+                }
+                if wanted == "_" {
+                    return format!(
+                        "{user}{shown} should be the result of an op, but it is {from}"
+                    );
                 }
                 format!(
                     "{user}{shown} should be the result of `{wanted}` ({name} in the pattern), but it is {from}"
@@ -377,7 +399,10 @@ impl FailureExplainer<'_, '_> {
                 .any(|test| matches!(test.test, AttrCondition::Capture(c) if c == capture))
         };
         let has = |op: &PatternOp| match term {
-            Term::Value(value) => self.pattern.used_by(op).any(|v| v == *value),
+            Term::Value(value) => {
+                op.operands.contains(&PatternOperand::One(*value))
+                    || self.pattern.used_by(op).any(|v| v == *value)
+            }
             Term::Values(list) => op.operands.contains(&PatternOperand::Rest(*list)),
             Term::Capture(capture) => captures(op, *capture),
             Term::Attr(_) | Term::Dim(_) | Term::Function(..) | Term::List(_) => false,
@@ -390,9 +415,20 @@ impl FailureExplainer<'_, '_> {
         self.place_text(miss, &Term::Value(value))
     }
 
+    // Prints the users of a value; instructions that the pattern looks through are replaced by their users.
     fn users(&mut self, value: ValueId) -> String {
-        let mut users: Vec<InstId> = self.f.users_of(value);
-        users.dedup();
+        let (f, through) = (self.f, &self.pattern.through);
+        let (mut users, mut pending) = (Vec::new(), vec![value]);
+        while let Some(value) = pending.pop().filter(|_| users.len() <= MAX_USERS) {
+            for user in f.users_of(value) {
+                match f.value_of(user).filter(|&v| through.step(f, v).is_some()) {
+                    Some(result) if f.uses(result).next().is_some() => pending.push(result),
+                    _ if users.contains(&user) => {}
+                    _ => users.push(user),
+                }
+            }
+        }
+        users.sort_unstable_by_key(|&user| f.order_key(user));
         let more = users.len().saturating_sub(3);
         let shown: Vec<String> =
             users.iter().take(3).map(|&u| format!("`{}`", self.names.print(u))).collect();
@@ -459,7 +495,7 @@ impl FailureExplainer<'_, '_> {
         let data = &self.pattern.values[value];
         match (&data.from, miss.bound.values[value]) {
             (_, Some(known)) => {
-                let (name, known) = (self.text_with_number(found), self.text_with_number(known));
+                let (name, known) = (self.text_with_source(found), self.text_with_source(known));
                 format!(
                     "operand {at} of {shown} is {name}, but must be {known} again ({} in the pattern)",
                     data.name
@@ -480,6 +516,44 @@ impl FailureExplainer<'_, '_> {
             Some(_) => format!("{name} ({})", self.origin(value)),
             None => name,
         }
+    }
+
+    // Returns the name of a value, and the value that it is computed from by instructions that the pattern looks through.
+    fn text_with_source(&mut self, value: ValueId) -> String {
+        match self.looked_through(value).last() {
+            Some(&(_, source)) => {
+                let source = self.text_with_number(source);
+                format!("{} (computed from {source})", self.names.value(value))
+            }
+            None => self.text_with_number(value),
+        }
+    }
+
+    // Describes a value behind the instructions that the pattern looks through, and names these.
+    fn origin_behind(&self, value: ValueId) -> String {
+        let insts = self.looked_through(value);
+        let Some(&(_, source)) = insts.last() else { return self.origin(value) };
+        let from = self.origin(source);
+        match insts.len() {
+            1..=3 => {
+                let ops = insts.iter().map(|&(inst, _)| format!("`{}`", self.names.op(inst)));
+                format!("{from} behind {}", ops.collect::<Vec<_>>().join(", "))
+            }
+            n => format!("{from} behind {n} ops that are looked through"),
+        }
+    }
+
+    // Returns the instructions that the pattern looks through from a value, each with its operand.
+    fn looked_through(&self, value: ValueId) -> Vec<(InstId, ValueId)> {
+        let through = &self.pattern.through;
+        through.chain(self.f, value).filter_map(|v| through.step(self.f, v)).collect()
+    }
+
+    // Returns whether the bound op that uses a value of the pattern has it behind other instructions, not as an operand.
+    fn is_behind(&self, miss: &FailedRoot, value: ValueIx, found: ValueId) -> bool {
+        let user = self.inst_using_term(miss, &Term::Value(value));
+        !self.pattern.through.is_empty()
+            && user.is_some_and(|user| !self.f.operands(user).contains(&found))
     }
 
     // Describes a value; spells the op as the program does.

@@ -220,12 +220,13 @@ impl Search<'_> {
         Ok(())
     }
 
-    // Returns the bound instruction that uses or computes a value, or the root.
+    // Returns an instruction of the match that uses or computes a value, first of those that are bound to ops, or the root.
     fn inst_with(&self, value: ValueId) -> Option<InstId> {
         let f = self.cx.f;
         let mut bound = self.bound.ops.iter().flatten().copied();
         let has = |&i: &InstId| f.operands(i).contains(&value) || f.value_of(i) == Some(value);
-        bound.clone().find(has).or_else(|| bound.next_back())
+        let between = || self.looked_through().into_iter().find(has);
+        bound.clone().find(has).or_else(between).or_else(|| bound.next_back())
     }
 
     // Returns whether an instruction is bound to an op whose regions are patterns.
