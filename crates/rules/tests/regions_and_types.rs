@@ -1,7 +1,10 @@
 //! The check of rules with regions, left sides that no program can have, and axes from the end on the right side.
 
-use sapwood_ptir::Registry;
+use std::fs;
+
+use sapwood_ptir::{Function, InstId, Registry, ValueId, parse};
 use sapwood_rules::{Rule, RuleCheckOptions, RuleVerdict, Vocabulary, check_rule, rules_from};
+use sapwood_testing::repository;
 use sapwood_types::{Diagnostics, Source};
 
 fn read(text: &str) -> Result<Vec<Rule>, Diagnostics> {
@@ -61,4 +64,58 @@ fn left_sides_that_no_program_has_are_refused() {
         let found = read(text).err().map(|p| p.to_string()).unwrap_or_default();
         assert!(found.contains(wanted), "{text}\n{found}");
     }
+}
+
+// Returns an instruction as a pattern with the types of its values, with or without their element types.
+fn typed_pattern(f: &Function, inst: InstId, with_dtypes: bool) -> Option<String> {
+    let ty = |value: ValueId| {
+        let tensor = f.value_type(value).as_tensor()?;
+        let dims: Vec<String> = tensor.known_shape()?.iter().map(ToString::to_string).collect();
+        let dtype = if with_dtypes { tensor.dtype.short_name() } else { "" };
+        Some(format!("{dtype}[{}]", dims.join(", ")))
+    };
+    let result = f.value_of(inst)?;
+    let def = f.op_def(inst).filter(|def| def.regions.is_empty() && !def.name.contains('.'))?;
+    let mut arguments = Vec::new();
+    for (n, &operand) in f.operands(inst).iter().enumerate() {
+        arguments.push(format!("a{n}: {}", ty(operand)?));
+    }
+    for (row, attr) in def.attrs.iter().zip(f.attrs(inst).iter()) {
+        let text = sapwood_rules::show_attr(attr);
+        if !["none", "\"", "{"].iter().any(|start| text.starts_with(start)) {
+            arguments.push(format!("{} = {text}", row.name));
+        }
+    }
+    if def.attrs.iter().any(|row| row.kind == sapwood_ptir::AttrKind::ResultType) {
+        arguments
+            .push(format!("shape = {}", ty(result)?.trim_start_matches(char::is_alphanumeric)));
+    }
+    let op = format!("{}({})", def.name, arguments.join(", "));
+    Some(format!("pattern p:\n  let r = {op}\n  my.user(r: {})", ty(result)?))
+}
+
+#[test]
+fn types_of_a_program_are_not_refused() {
+    let mut count = 0;
+    for entry in fs::read_dir(repository().join("tests/golden/patterns")).unwrap() {
+        let path = entry.unwrap().path();
+        let Ok(program) = parse(&fs::read_to_string(&path).unwrap_or_default()) else { continue };
+        for f in program.functions() {
+            for inst in f.walk_body(f.body()) {
+                for with_dtypes in [false, true] {
+                    let Some(text) = typed_pattern(f, inst, with_dtypes) else { continue };
+                    let why = read(&text).err().map(|p| p.to_string()).unwrap_or_default();
+                    let refused =
+                        ["cannot have", "needs values of the same", "pairs axes", "names the axis"];
+                    assert!(
+                        !refused.iter().any(|r| why.contains(r)),
+                        "{}\n{text}\n{why}",
+                        path.display()
+                    );
+                    count += usize::from(why.is_empty());
+                }
+            }
+        }
+    }
+    assert!(count > 2000, "{count}");
 }

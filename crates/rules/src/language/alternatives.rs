@@ -15,6 +15,9 @@ use crate::graph::{
 /// The largest number of choices of a pattern.
 const MAX_CHOICES: usize = 256;
 
+/// The largest number of alternatives of all choices of a pattern.
+const MAX_BRANCHES: usize = 2048;
+
 /// The ops that only move, repeat or convert elements. A pattern that looked through others, such as `neg`, would match programs that
 /// compute something else.
 const KEEP_ELEMENTS: [&str; 9] = [
@@ -283,6 +286,10 @@ impl RuleResolver<'_> {
     fn new_choice(&mut self, branches: usize, span: Span) -> Result<usize, Reported> {
         if self.branch_counts.len() == MAX_CHOICES {
             let why = format!("a pattern has at most {MAX_CHOICES} choices");
+            return Err(self.report(span, why));
+        }
+        if self.branch_counts.iter().sum::<usize>() + branches > MAX_BRANCHES {
+            let why = format!("a pattern has at most {MAX_BRANCHES} alternatives");
             return Err(self.report(span, why));
         }
         self.branch_counts.push(branches);

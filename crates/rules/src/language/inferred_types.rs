@@ -272,6 +272,8 @@ impl<'a> Inference<'a> {
                     if !shapes.contains(&found) {
                         shapes.push(found);
                     }
+                    // The dims do not depend on the element types.
+                    return;
                 }
             }
         }

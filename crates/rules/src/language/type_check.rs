@@ -29,7 +29,8 @@ impl RuleResolver<'_> {
                 let Some(def) = def else { continue };
                 let typed = TypedOp { graph: &self.graph, shapes: &shapes, op, def };
                 let why = typed
-                    .unequal_dims()
+                    .negative_extent()
+                    .or_else(|| typed.unequal_dims())
                     .or_else(|| typed.missing_axis())
                     .or_else(|| typed.unequal_pairs())
                     .or_else(|| typed.unequal_parts());
@@ -117,6 +118,16 @@ impl<'a> TypedOp<'a> {
         let (_, attr, _) = self.axes().find(|(name, ..)| *name == wanted && !shape.open)?;
         let attr = from_the_end(attr, shape.dims.len());
         list_of(&attr)?.iter().map(|&axis| usize::try_from(axis).ok()).collect()
+    }
+
+    // The required shape of a result has extents.
+    fn negative_extent(&self) -> Option<String> {
+        let shape = self.op.attrs.iter().find_map(|test| match (&test.slot, &test.test) {
+            (AttrSlot::Shape, AttrCondition::Is(attr)) => list_of(attr),
+            _ => None,
+        });
+        let extent = shape?.iter().find(|&&extent| extent < 0)?;
+        Some(format!("`shape` of `{}` has the extent {extent}", self.def.name))
     }
 
     // Elementwise ops have values of the same dims.
