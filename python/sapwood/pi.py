@@ -179,7 +179,8 @@ def _read(python: Callable[..., Any], others: dict[str, Function]) -> ir.Functio
         errors = [_error_at(node, filename, first, lines, indent, f"{what} cannot be written in a function of the IR", help_) for node, what, help_ in unsupported(tree)] if tree else []
         if errors:
             raise ParseError("\n\n".join(one.message for one in errors), tuple(one.diagnostics[0] for one in errors)) from None
-        known = {**python.__globals__, **inspect.getclosurevars(python).nonlocals}
+        # A variable of the functions around it may have no value yet.
+        known = {*python.__globals__, *python.__code__.co_freevars}
         missing = (re.fullmatch(r"unknown name `(\w+)`", one.message) for one in error.diagnostics)
         if name := next((found[1] for found in missing if found and found[1] in known), None):
             message = f"{error.message}\n  = help: `{name}` is a variable of Python; a function knows only its own parameters and variables"

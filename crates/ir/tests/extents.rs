@@ -178,3 +178,21 @@ fn random_functions_refuse_an_array_that_is_too_long() {
     }
     assert!(seen > 100, "{seen}");
 }
+
+#[test]
+fn tensors_with_equal_dims_in_different_forms_are_combined() {
+    for (left, right) in
+        [("2 * n", "n + n"), ("n * 2", "2 * n"), ("n + 1 + n", "2 * n + 1"), ("n ** 2", "n ** 2")]
+    {
+        let ty = |dim: &str| format!("pi.TensorType(pi.FP32, [{dim}, 3])");
+        let (left, right) = (ty(left), ty(right));
+        let text =
+            format!("def f(n: pi.INT64, x: {left}, y: {right}) -> {left}:\n    return x + y\n");
+        let program = read(&text);
+        assert!(sapwood_ir::verify(&program, sapwood_ir::VerifyLevel::WellFormed).is_empty());
+        let back = read(&program.to_string());
+        assert!(sapwood_structural::equal(&back, &program).unwrap(), "{program}");
+    }
+    let text = "def f(n: pi.INT64, x: pi.TensorType(pi.FP32, [n]), y: pi.TensorType(pi.FP32, [n + 1])) -> pi.INT64:\n    z = x + y\n    return 1\n";
+    assert!(parse_program(&Source::new("f.py", text)).is_err());
+}

@@ -1,13 +1,62 @@
 //! Parameters that are dims of other parameters, and the arguments for them.
 //!
 //! In PTIR a parameter and a named dim are not connected: `def f(n, x: TensorType(FP32, [n, 3]))` becomes
-//! `@f(%n: i32[], %x: f32[?n, 3])`. A caller of the lowered function compares the arguments.
+//! `@f(%n: i32[], %x: f32[?n, 3])`. The lowered function computes with the extent, and stops if the argument differs. A caller that knows the
+//! front-end function compares the arguments first, for a better message.
 
 use sapwood_ir::{Function, Type, TypeRef, Var};
-use sapwood_ptir::TensorLiteral;
 use sapwood_ptir::eval::{Tensor, Value};
+use sapwood_ptir::ops::{DimValues, DynamicIota, OptimizationBarrier, Reshape};
+use sapwood_ptir::{Dim, DimExprs, Dims, Int, Op, TensorLiteral, TensorType};
+use sapwood_types::DataType;
 
 use crate::IdMap;
+use crate::function::FunctionLowering;
+use crate::scope::LoweredValue;
+use crate::types::{DimTie, contains};
+
+impl<'a> FunctionLowering<'a> {
+    /// Emits the checks that parameters and expressions over them are the extents that they name. From then on the parameters are the extents, so that
+    /// the program computes with them even where a rewrite removes a check.
+    pub(crate) fn check_dims_of_params(&mut self) {
+        let signature = self.signature;
+        for tie in &signature.ties {
+            if self.check_dim(tie).is_none() {
+                return;
+            }
+        }
+    }
+
+    fn check_dim(&mut self, tie: &DimTie<'a>) -> LoweredValue {
+        let span = if tie.span.is_unknown() { self.span } else { tie.span };
+        let before = self.scope.snapshot();
+        let value = self.lower_expr(tie.expr)?;
+        // Later uses of the expression read the parameters after the check.
+        self.scope.rollback_to(before);
+        let ty = self.expect_tensor(value, "a dim", span)?;
+        let list = TensorType::new(ty.dtype, [1]);
+        let shape = self.emit(Reshape { input: value, ty: list.into() }, span)?;
+        // The run stops here if the value is not the extent.
+        let dims = Dims::from_iter([Dim::from_expr(tie.extent)]);
+        let line = TensorType { dtype: DataType::U8, dims };
+        let checked = self.emit(DynamicIota { shape, axis: Int(0), ty: line.into() }, span)?;
+        if tie.expr.is_var() {
+            let values = DimExprs::from_iter([tie.extent]);
+            let extent = self.emit(DimValues { values, ty: ty.into() }, span)?;
+            self.bind(tie.expr, Some(extent));
+            return Some(extent);
+        }
+        // The extent does not determine the parameters, so they wait for the check.
+        let function = self.function;
+        for param in function.params.iter().filter(|param| contains(tie.expr, param)) {
+            let values = [self.scope.get(param.expr())??, checked].into_iter().collect();
+            let parts = OptimizationBarrier { values }.into_parts();
+            let after = self.append(&parts, span)?.first().copied();
+            self.bind(param.expr(), after);
+        }
+        Some(checked)
+    }
+}
 
 /// Checks that each parameter that is a dim of a parameter equals the extent of the argument there.
 ///

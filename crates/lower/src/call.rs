@@ -12,7 +12,7 @@ use sapwood_types::{Span, did_you_mean};
 use crate::function::FunctionLowering;
 use crate::scope::LoweredValue;
 
-impl FunctionLowering<'_> {
+impl<'a> FunctionLowering<'a> {
     /// Lowers a call of a function; several results become one tuple.
     pub(crate) fn lower_function_call(
         &mut self,
@@ -59,7 +59,7 @@ impl FunctionLowering<'_> {
         &mut self,
         callee: &Callee,
         args: &[ValueId],
-        ty: &TypeRef,
+        ty: &'a TypeRef,
         span: Span,
     ) -> LoweredValue {
         let name = callee.name();
@@ -80,6 +80,10 @@ impl FunctionLowering<'_> {
                 }
             };
         };
+        let has_attrs = matches!(callee.attrs(), Some(attrs) if !attrs.is_empty());
+        if !has_attrs && let Some(value) = self.lower_open_result(def.name, args, ty, span) {
+            return value;
+        }
         let parts = self.op_parts(def, callee, args, ty, span)?;
         let results = self.append(&parts, span)?;
         self.single_result(name, &results, ty, span)

@@ -88,6 +88,7 @@ impl<'a> FunctionLowering<'a> {
             self.writer.set_hint(value, param.name());
             self.bind(param.expr(), Some(value));
         }
+        self.check_dims_of_params();
         let end = self.lower_block(vec![PendingStmts::One(&self.function.body)], true);
         let values = self.check_results(end);
         if let Some(values) = values {

@@ -45,6 +45,7 @@
 //! | `expr` | Expressions, with an explicit stack. |
 //! | `unary`, `binary`, `floor`, `broadcast` | Operators and casts; `//` and `%`, which round down; explicit broadcasts of scalars. |
 //! | `call`, `constant`, `tuple` | Calls; constants; tuples. |
+//! | `open_dims` | Ops whose result has extents that are computed when the program runs. |
 //! | `types` | Conversion of types. |
 //! | `arguments` | Parameters that are dims of other parameters, and the arguments for them. |
 //! | `scope` | The values of variables and of shared expressions at the current point. |
@@ -64,6 +65,7 @@ mod for_stmt;
 mod function;
 mod if_stmt;
 mod loops;
+mod open_dims;
 mod scope;
 mod signature;
 mod stmt;

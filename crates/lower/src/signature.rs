@@ -11,7 +11,7 @@ use sapwood_types::{Diagnostic, Diagnostics, Span};
 
 use crate::IdSet;
 use crate::summary::LoweringSummary;
-use crate::types::function_symbols;
+use crate::types::{DimTie, ParamDims};
 use sapwood_ir::ops::DimSymbols;
 
 /// The signatures of all functions of a program.
@@ -25,6 +25,8 @@ pub(crate) struct FunctionSignature<'a> {
     /// None if the function cannot be lowered.
     pub(crate) summary: Option<LoweringSummary<'a>>,
     pub(crate) dims: DimSymbols,
+    /// The dims of parameters whose values are compared with the extents.
+    pub(crate) ties: Vec<DimTie<'a>>,
     /// None if a type cannot be lowered.
     pub(crate) types: Option<FunctionTypes>,
     /// True if a call of the function must not be moved, removed or shared.
@@ -137,8 +139,9 @@ impl<'a> FunctionSignature<'a> {
                 None
             }
         };
-        let dims = summary.as_ref().map(|s| function_symbols(function, s)).unwrap_or_default();
-        let mut convert = |subject: String, span: Span, ty| match dims.convert(ty) {
+        let ParamDims { symbols: dims, types, ties } =
+            summary.as_ref().map(|s| ParamDims::new(function, s)).unwrap_or_default();
+        let mut checked = |subject: String, span: Span, ty| match ty {
             Ok(ty) => Some(ty),
             Err(message) => {
                 let span = if span.is_unknown() { function.span } else { span };
@@ -151,18 +154,22 @@ impl<'a> FunctionSignature<'a> {
         let params: Vec<Option<ValueType>> = function
             .params
             .iter()
-            .map(|p| convert(format!("parameter `{}`", p.name()), p.span(), p.ty()))
+            .zip(types)
+            .map(|(p, ty)| checked(format!("parameter `{}`", p.name()), p.span(), ty))
             .collect();
         let results: Vec<Option<ValueType>> = function
             .return_types
             .iter()
             .enumerate()
-            .map(|(i, ty)| convert(format!("result {i} of `{}`", function.name), function.span, ty))
+            .map(|(i, ty)| {
+                let subject = format!("result {i} of `{}`", function.name);
+                checked(subject, function.span, dims.convert(ty))
+            })
             .collect();
         let params: Option<Vec<ValueType>> = params.into_iter().collect();
         let results: Option<Vec<ValueType>> = results.into_iter().collect();
         let types = params.zip(results).map(|(params, results)| FunctionTypes { params, results });
-        Self { summary, dims, types, has_effects: false, problems }
+        Self { summary, dims, ties, types, has_effects: false, problems }
     }
 }
 

@@ -4,6 +4,7 @@ mod api;
 mod common;
 mod deep;
 mod edges;
+mod extents;
 mod op_calls;
 mod properties;
 mod values;

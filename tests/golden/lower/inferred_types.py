@@ -41,20 +41,26 @@ def square(x: pi.INT32) -> pi.INT32:
 #>
 #> func @halve(%n: i64[], %t: f16[?n]) -> f16[?n] {
 #>   %0 = constant 2.0 : f16[]
-#>   %1 = broadcast_to %0 : f16[?n]
-#>   %2 = div %t, %1 : f16[?n]
-#>   return %2
+#>   %1 = reshape %n : i64[1]
+#>   %2 = dynamic_iota %1 {axis = 0} : u8[?n]
+#>   %3 = dims {values = [?n]} : i64[]
+#>   %4 = broadcast_to %0 : f16[?n]
+#>   %5 = div %t, %4 : f16[?n]
+#>   return %5
 #> }
 #>
 #> func @scale(%n: i64[], %t: f16[?n]) -> f16[?n] {
 #>   %0 = constant 2.0 : f16[]
 #>   %1 = constant 0.5 : f16[]
-#>   %2 = broadcast_to %0 : f16[?n]
-#>   %3 = mul %t, %2 : f16[?n]
-#>   %4 = broadcast_to %1 : f16[?n]
-#>   %5 = sub %3, %4 : f16[?n]
-#>   %6 = call @halve %n, %5 {has_side_effect = false} : f16[?n]
-#>   return %6
+#>   %2 = reshape %n : i64[1]
+#>   %3 = dynamic_iota %2 {axis = 0} : u8[?n]
+#>   %4 = dims {values = [?n]} : i64[]
+#>   %5 = broadcast_to %0 : f16[?n]
+#>   %6 = mul %t, %5 : f16[?n]
+#>   %7 = broadcast_to %1 : f16[?n]
+#>   %8 = sub %6, %7 : f16[?n]
+#>   %9 = call @halve %4, %8 {has_side_effect = false} : f16[?n]
+#>   return %9
 #> }
 #>
 #> func @square(%x: i32[]) -> i32[] {

@@ -14,15 +14,18 @@ def g(z: pi.TensorType(pi.FP32, [3, 8])) -> pi.TensorType(pi.FP32, [3, 8]):
 #>   %0 = constant 0 : i64[]
 #>   %1 = constant 1 : i64[]
 #>   %2 = constant 0.5 : f32[]
+#>   %3 = reshape %n : i64[1]
+#>   %4 = dynamic_iota %3 {axis = 0} : u8[?n]
+#>   %5 = dims {values = [?n]} : i64[]
 #>   %a = add %x, %y : f32[?n, 8]
 #>   %i, %c = while %0, %a (%i_1: i64[], %b: f32[?n, 8]) {
-#>     %3 = compare %i_1, %n {direction = lt} : bool[]
-#>     yield %3
+#>     %6 = compare %i_1, %5 {direction = lt} : bool[]
+#>     yield %6
 #>   } (%i_2: i64[], %b_1: f32[?n, 8]) {
-#>     %4 = broadcast_to %2 : f32[?n, 8]
-#>     %5 = mul %b_1, %4 : f32[?n, 8]
-#>     %6 = add %i_2, %1 : i64[]
-#>     yield %6, %5
+#>     %7 = broadcast_to %2 : f32[?n, 8]
+#>     %8 = mul %b_1, %7 : f32[?n, 8]
+#>     %9 = add %i_2, %1 : i64[]
+#>     yield %9, %8
 #>   } : i64[], f32[?n, 8]
 #>   return %c
 #> }

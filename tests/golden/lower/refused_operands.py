@@ -1,11 +1,12 @@
 #! test: lower
-def f(t: pi.TupleType([pi.INT64]), x: pi.TensorType(pi.FP32, [4]), z: pi.COMPLEX64, n: pi.INT64, u: pi.TensorType(pi.COMPLEX64, [n ** 2])):
+def f(t: pi.TupleType([pi.INT64]), x: pi.TensorType(pi.FP32, [4]), z: pi.COMPLEX64, n: pi.INT64):
     a: pi.UnknownType() = t
     b = pi.typed(a + 1, pi.INT64)
     c: pi.UnknownType() = x
     d = pi.typed(c + 1, pi.INT64)
     w: pi.UnknownType() = z
     e = w < w
+    u = pi.typed(pi.op.demo.make(n), pi.TensorType(pi.COMPLEX64, [n ** 2]))
     g = pi.typed(u * z, pi.TensorType(pi.COMPLEX64, [n ** 2]))
 #> error: operand 0 is tuple<i64[]>, expected a tensor
 #>  --> lower::refused_operands:3:18
@@ -30,9 +31,9 @@ def f(t: pi.TupleType([pi.INT64]), x: pi.TensorType(pi.FP32, [4]), z: pi.COMPLEX
 #>   = help: use eq or ne
 #>
 #> error: a scalar of c64 cannot be broadcast to c64[?]
-#>  --> lower::refused_operands:8:18
+#>  --> lower::refused_operands:9:18
 #>   |
-#> 8 |     g = pi.typed(u * z, pi.TensorType(pi.COMPLEX64, [n ** 2]))
+#> 9 |     g = pi.typed(u * z, pi.TensorType(pi.COMPLEX64, [n ** 2]))
 #>   |                  ^^^^^
 #>   |
 #>   = help: give the dims a number or a name

@@ -28,17 +28,20 @@ def unknown(n: pi.INT64, x: pi.TensorType(pi.FP32, [n ** 2])) -> pi.TensorType(p
 #>   %5 = constant true : bool[]
 #>   %6 = constant 0.0 : f32[]
 #>   %7 = constant 4 : i64[]
-#>   %8 = compare %n, %2 {direction = gt} : bool[]
-#>   %result, %returned, %z = cond %8 () {
-#>     %9 = compare %n, %3 {direction = gt} : bool[]
-#>     %result_1, %returned_1 = cond %9 () {
+#>   %8 = reshape %n : i64[1]
+#>   %9 = dynamic_iota %8 {axis = 0} : u8[?n]
+#>   %10 = dims {values = [?n]} : i64[]
+#>   %11 = compare %10, %2 {direction = gt} : bool[]
+#>   %result, %returned, %z = cond %11 () {
+#>     %12 = compare %10, %3 {direction = gt} : bool[]
+#>     %result_1, %returned_1 = cond %12 () {
 #>       yield %4, %5
 #>     } () {
 #>       yield %0, %1
 #>     } : i64[], bool[]
 #>     %z_1 = cond %returned_1 () {
-#>       %10 = broadcast_to %6 : f32[?n]
-#>       yield %10
+#>       %13 = broadcast_to %6 : f32[?n]
+#>       yield %13
 #>     } () {
 #>       yield %x
 #>     } : f32[?n]
@@ -46,12 +49,12 @@ def unknown(n: pi.INT64, x: pi.TensorType(pi.FP32, [n ** 2])) -> pi.TensorType(p
 #>   } () {
 #>     yield %0, %1, %x
 #>   } : i64[], bool[], f32[?n]
-#>   %11 = cond %returned () {
+#>   %14 = cond %returned () {
 #>     yield %result
 #>   } () {
 #>     yield %7
 #>   } : i64[]
-#>   return %11
+#>   return %14
 #> }
 #>
 #> func @named(%n: i64[], %x: f32[?n]) -> f32[?n] {
@@ -59,52 +62,62 @@ def unknown(n: pi.INT64, x: pi.TensorType(pi.FP32, [n ** 2])) -> pi.TensorType(p
 #>   %1 = constant false : bool[]
 #>   %2 = constant 0 : i64[]
 #>   %3 = constant true : bool[]
-#>   %4 = broadcast_to %0 : f32[?n]
-#>   %returned, %result = while %1, %4 (%returned_1: bool[], %result_1: f32[?n]) {
-#>     %5 = cond %returned_1 () {
+#>   %4 = reshape %n : i64[1]
+#>   %5 = dynamic_iota %4 {axis = 0} : u8[?n]
+#>   %6 = dims {values = [?n]} : i64[]
+#>   %7 = broadcast_to %0 : f32[?n]
+#>   %returned, %result = while %1, %7 (%returned_1: bool[], %result_1: f32[?n]) {
+#>     %8 = cond %returned_1 () {
 #>       yield %1
 #>     } () {
-#>       %6 = compare %n, %2 {direction = gt} : bool[]
-#>       yield %6
+#>       %9 = compare %6, %2 {direction = gt} : bool[]
+#>       yield %9
 #>     } : bool[]
-#>     yield %5
+#>     yield %8
 #>   } (%returned_2: bool[], %result_2: f32[?n]) {
 #>     yield %3, %x
 #>   } : bool[], f32[?n]
-#>   %7 = cond %returned () {
+#>   %10 = cond %returned () {
 #>     yield %result
 #>   } () {
-#>     %8 = add %x, %x : f32[?n]
-#>     yield %8
+#>     %11 = add %x, %x : f32[?n]
+#>     yield %11
 #>   } : f32[?n]
-#>   return %7
+#>   return %10
 #> }
 #>
-#> func @unknown(%n: i64[], %x: f32[?]) -> f32[?] {
-#>   %0 = constant false : bool[]
-#>   %1 = constant 0 : i64[]
-#>   %2 = constant 1 : i64[]
-#>   %3 = constant 3 : i64[]
-#>   %4 = constant true : bool[]
-#>   %i, %returned, %result = while %1, %0, %x (%i_1: i64[], %returned_1: bool[], %result_1: f32[?]) {
-#>     %5 = compare %i_1, %n {direction = lt} : bool[]
-#>     %6 = select %returned_1, %0, %5 : bool[]
-#>     yield %6
-#>   } (%i_2: i64[], %returned_2: bool[], %result_2: f32[?]) {
-#>     %7 = compare %i_2, %3 {direction = gt} : bool[]
-#>     %result_3, %returned_3 = cond %7 () {
-#>       yield %x, %4
+#> func @unknown(%n: i64[], %x: f32[?x]) -> f32[?x] {
+#>   %0 = constant 2 : i64[]
+#>   %1 = constant 0.0 : f32[]
+#>   %2 = constant false : bool[]
+#>   %3 = constant 0 : i64[]
+#>   %4 = constant 1 : i64[]
+#>   %5 = constant 3 : i64[]
+#>   %6 = constant true : bool[]
+#>   %7 = pow %n, %0 : i64[]
+#>   %8 = reshape %7 : i64[1]
+#>   %9 = dynamic_iota %8 {axis = 0} : u8[?x]
+#>   %10, %11 = optimization_barrier %n, %9 : i64[], u8[?x]
+#>   %12 = broadcast_to %1 : f32[?x]
+#>   %i, %returned, %result = while %3, %2, %12 (%i_1: i64[], %returned_1: bool[], %result_1: f32[?x]) {
+#>     %13 = compare %i_1, %10 {direction = lt} : bool[]
+#>     %14 = select %returned_1, %2, %13 : bool[]
+#>     yield %14
+#>   } (%i_2: i64[], %returned_2: bool[], %result_2: f32[?x]) {
+#>     %15 = compare %i_2, %5 {direction = gt} : bool[]
+#>     %result_3, %returned_3 = cond %15 () {
+#>       yield %x, %6
 #>     } () {
 #>       yield %result_2, %returned_2
-#>     } : f32[?], bool[]
-#>     %8 = add %i_2, %2 : i64[]
-#>     yield %8, %returned_3, %result_3
-#>   } : i64[], bool[], f32[?]
-#>   %9 = cond %returned () {
+#>     } : f32[?x], bool[]
+#>     %16 = add %i_2, %4 : i64[]
+#>     yield %16, %returned_3, %result_3
+#>   } : i64[], bool[], f32[?x]
+#>   %17 = cond %returned () {
 #>     yield %result
 #>   } () {
-#>     %10 = neg %x : f32[?]
-#>     yield %10
-#>   } : f32[?]
-#>   return %9
+#>     %18 = neg %x : f32[?x]
+#>     yield %18
+#>   } : f32[?x]
+#>   return %17
 #> }

@@ -36,8 +36,14 @@ def transposed(x: pi.TensorType(pi.FP32, [6, 8])) -> pi.TensorType(pi.FP32, [8, 
 #> func @symbolic(%n: i64[], %k: i64[], %x: f32[?n, 8], %y: f32[?k]) -> f32[?n - 1, ?k] {
 #>   %0 = constant 1 : i64[]
 #>   %1 = constant 0 : i64[]
-#>   %2 = dynamic_slice %x, %0, %1 {sizes = [?n - 1, ?k]} : f32[?n - 1, ?k]
-#>   return %2
+#>   %2 = reshape %n : i64[1]
+#>   %3 = dynamic_iota %2 {axis = 0} : u8[?n]
+#>   %4 = dims {values = [?n]} : i64[]
+#>   %5 = reshape %k : i64[1]
+#>   %6 = dynamic_iota %5 {axis = 0} : u8[?k]
+#>   %7 = dims {values = [?k]} : i64[]
+#>   %8 = dynamic_slice %x, %0, %1 {sizes = [?n - 1, ?k]} : f32[?n - 1, ?k]
+#>   return %8
 #> }
 #>
 #> func @transposed(%x: f32[6, 8]) -> f32[8, 3] {

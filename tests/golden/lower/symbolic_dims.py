@@ -12,15 +12,36 @@ def open(n: pi.INT64, m: pi.INT64, x: pi.TensorType(pi.FP32, [n // 2]), y: pi.Te
 #> ptir 1
 #>
 #> func @half(%n: i64[], %h: f32[floordiv(?n, 2), mod(?n, 2), max(?n, 8)], %x: f32[?n]) -> f32[floordiv(?n, 2), mod(?n, 2), max(?n, 8)] {
-#>   %0 = add %h, %h : f32[floordiv(?n, 2), mod(?n, 2), max(?n, 8)]
-#>   return %0
+#>   %0 = reshape %n : i64[1]
+#>   %1 = dynamic_iota %0 {axis = 0} : u8[?n]
+#>   %2 = dims {values = [?n]} : i64[]
+#>   %3 = add %h, %h : f32[floordiv(?n, 2), mod(?n, 2), max(?n, 8)]
+#>   return %3
 #> }
 #>
 #> func @odd(%n: i64[], %x: f32[2*?n + 1]) -> f32[2*?n + 1] {
-#>   %0 = mul %x, %x : f32[2*?n + 1]
-#>   return %0
+#>   %0 = reshape %n : i64[1]
+#>   %1 = dynamic_iota %0 {axis = 0} : u8[?n]
+#>   %2 = dims {values = [?n]} : i64[]
+#>   %3 = mul %x, %x : f32[2*?n + 1]
+#>   return %3
 #> }
 #>
-#> func @open(%n: i64[], %m: i64[], %x: f32[?], %y: f32[?]) -> f32[?] {
+#> func @open(%n: i64[], %m: i64[], %x: f32[?x], %y: f32[?y]) -> f32[?x] {
+#>   %0 = constant 2 : i64[]
+#>   %1 = constant 0 : i64[]
+#>   %2 = div %n, %0 : i64[]
+#>   %3 = rem %n, %0 : i64[]
+#>   %4 = compare %3, %1 {direction = lt} : bool[]
+#>   %5 = cast %4 : i64[]
+#>   %6 = sub %2, %5 : i64[]
+#>   %7 = reshape %6 : i64[1]
+#>   %8 = dynamic_iota %7 {axis = 0} : u8[?x]
+#>   %9, %10 = optimization_barrier %n, %8 : i64[], u8[?x]
+#>   %11 = mul %9, %m : i64[]
+#>   %12 = reshape %11 : i64[1]
+#>   %13 = dynamic_iota %12 {axis = 0} : u8[?y]
+#>   %14, %15 = optimization_barrier %9, %13 : i64[], u8[?y]
+#>   %16, %17 = optimization_barrier %m, %13 : i64[], u8[?y]
 #>   return %x
 #> }

@@ -607,7 +607,8 @@ pub(crate) fn inferred_binary_type(
             (Type::Scalar { dtype, .. }, Type::Tensor { dtype: other, .. }) => {
                 (dtype == other).then(|| right.clone())
             }
-            _ => small_types_equal(left, right).then(|| Type::inferred(left)),
+            _ => (small_types_equal(left, right) || crate::ops::are_same_tensor_types(left, right))
+                .then(|| Type::inferred(left)),
         }
     }
 }

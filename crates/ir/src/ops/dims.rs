@@ -7,7 +7,7 @@ use sapwood_ptir::{
 };
 use sapwood_types::{DataType, Span};
 
-use crate::nodes::{BinaryOp, Expr, ExprRef, Type, TypeRef, UnaryOp};
+use crate::nodes::{BinaryOp, Expr, ExprRef, Type, TypeRef, UnaryOp, has_few_nodes};
 
 type IdMap<V> = hashbrown::HashMap<usize, V, FxBuildHasher>;
 
@@ -20,6 +20,8 @@ pub struct DimSymbols {
     names: IdMap<Name>,
     /// The symbols that a dim must not contain: such a dim is unknown.
     unbound: Vec<Name>,
+    /// Expressions that have a symbol as a whole.
+    open: Vec<(ExprRef, Name)>,
 }
 
 impl DimSymbols {
@@ -32,6 +34,11 @@ impl DimSymbols {
     #[must_use]
     pub fn contains(&self, var: &ExprRef) -> bool {
         self.names.contains_key(&var.node().id())
+    }
+
+    /// Adds the symbol of an expression that is not an expression over symbols.
+    pub fn insert_open(&mut self, expr: &ExprRef, name: Name) {
+        self.open.push((expr.clone(), name));
     }
 
     /// Sets the symbols that no parameter binds: a dim that contains one is unknown.
@@ -85,7 +92,12 @@ impl DimSymbols {
         let number = number.or_else(|| expr?.as_constant().map(i128::from));
         match number.and_then(|n| u64::try_from(n).ok()).filter(|&n| n <= MAX_EXTENT) {
             Some(n) => Dim::Known(n),
-            None => Dim::Unknown,
+            None => {
+                let is_same =
+                    |known: &ExprRef| sapwood_structural::equal(known, dim).unwrap_or(false);
+                let open = self.open.iter().find(|(known, _)| is_same(known));
+                open.map_or(Dim::Unknown, |(_, name)| Dim::symbol(*name))
+            }
         }
     }
 
@@ -182,6 +194,29 @@ pub fn dim_vars(ty: &TypeRef) -> Vec<&ExprRef> {
         }
     }
     vars
+}
+
+/// Returns whether two small types are tensors with equal dims, which may be written in different ways: `2 * n` and `n + n`.
+pub(crate) fn are_same_tensor_types(left: &TypeRef, right: &TypeRef) -> bool {
+    let (Type::Tensor { dtype, shape, .. }, Type::Tensor { dtype: other, shape: others, .. }) =
+        (&**left, &**right)
+    else {
+        return false;
+    };
+    if dtype != other
+        || shape.len() != others.len()
+        || !has_few_nodes(left)
+        || !has_few_nodes(right)
+    {
+        return false;
+    }
+    let mut numbered = NumberedSymbols::default();
+    numbered.add(left);
+    numbered.add(right);
+    shape.iter().zip(others).all(|(a, b)| {
+        let [first, second] = [a, b].map(|dim| numbered.symbols.convert_dim(dim));
+        first.certainly_equal(second) || sapwood_structural::equal(a, b).unwrap_or(false)
+    })
 }
 
 /// The variables of some types, numbered in order of occurrence, each with a symbol.

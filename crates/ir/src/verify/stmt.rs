@@ -192,7 +192,8 @@ impl<'a> Verifier<'a> {
         if var.is_iter_arg() {
             let message =
                 format!("`{}` is an iteration argument; only a yield changes it", var.name());
-            self.report(span, message);
+            let help = "take the result of the loop under another name";
+            self.report_with_help(span, message, help);
         }
         self.check_binding_type(var, span);
     }

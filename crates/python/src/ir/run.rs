@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyTuple};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyTuple};
 use sapwood_ir::interpret::scalar::Scalar;
 use sapwood_ir::interpret::{Interpreter, RunError, RunValue, TupleElements};
 use sapwood_ir::{Program, Type, TypeRef};
@@ -188,7 +188,7 @@ fn argument(
 fn default_dtype(object: &Bound<'_, PyAny>) -> DataType {
     if object.is_instance_of::<PyBool>() {
         DataType::Bool
-    } else if object.is_instance_of::<pyo3::types::PyFloat>() {
+    } else if object.is_instance_of::<PyFloat>() {
         DataType::F64
     } else {
         DataType::I64
@@ -203,6 +203,15 @@ fn scalar(object: &Bound<'_, PyAny>, dtype: DataType, name: &str) -> PyResult<Sc
             format!("{name}: expected a number for {wanted}, found {found}"),
         )
     };
+    if dtype.is_complex() {
+        let message =
+            format!("{name}: the interpreter has no complex numbers; lower the program and run it");
+        return Err(errors::argument_error(object.py(), message));
+    }
+    // NumPy would drop the imaginary part of its complex numbers.
+    if is_complex_number(object) {
+        return Err(wrong(errors::value_error(object.py(), String::new())));
+    }
     if dtype.is_bool() {
         Ok(Scalar::Bool(object.extract::<bool>().map_err(wrong)?))
     } else if dtype.is_integer() {
@@ -215,6 +224,15 @@ fn scalar(object: &Bound<'_, PyAny>, dtype: DataType, name: &str) -> PyResult<Sc
     } else {
         Ok(Scalar::float(dtype, object.extract::<f64>().map_err(wrong)?))
     }
+}
+
+/// Returns whether an object is a complex number of NumPy.
+fn is_complex_number(object: &Bound<'_, PyAny>) -> bool {
+    if object.is_instance_of::<PyFloat>() || object.is_instance_of::<PyInt>() {
+        return false;
+    }
+    let kind = object.getattr("dtype").and_then(|dtype| dtype.getattr("kind"));
+    kind.is_ok_and(|kind| kind.extract::<String>().is_ok_and(|kind| kind == "c"))
 }
 
 fn tensor(
