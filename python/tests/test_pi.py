@@ -326,48 +326,6 @@ def test_functions_inside_functions() -> None:
     assert local(3) == 10
 
 
-def test_a_function_inside_a_function_may_call_one_that_is_defined_later() -> None:
-    def around() -> Any:
-        @pi.function
-        def early(x: pi.INT64) -> pi.INT64:
-            return pi.typed(late(x), pi.INT64) + 1
-
-        @pi.function
-        def late(x: pi.INT64) -> pi.INT64:
-            return x * x
-
-        return early
-
-    assert around()(3) == 10
-
-    def refused() -> None:
-        @pi.function
-        def early(x: pi.INT64) -> pi.INT64:
-            return late(x) + 1
-
-        @pi.function
-        def late(x: pi.INT64) -> pi.INT64:
-            return early(x)
-
-    with pytest.raises(ParseError, match="so the type of the result cannot be inferred") as caught:
-        refused()
-    assert "return late(x) + 1\n" in str(caught.value) and "^^^^" in str(caught.value)
-
-
-def test_complex_numbers_are_refused() -> None:
-    @pi.function
-    def same(x: pi.COMPLEX64) -> pi.COMPLEX64:
-        return x
-
-    for number in (1 + 2j, np.complex64(1 + 2j), np.complex128(1 + 2j), 1.0):
-        with pytest.raises(SapwoodError, match="the interpreter has no complex numbers; lower the program and run it"):
-            same(number)
-    assert ir.lower(same.program).run(np.complex64(1 + 2j)) == np.complex64(1 + 2j)
-    for number in (1 + 2j, np.complex64(1 + 2j), np.complex128(1 + 2j)):
-        with pytest.raises(SapwoodError, match="expected a number for FP32, found complex"):
-            absolute(number)
-
-
 def test_places_in_the_file() -> None:
     def wrong(x: pi.INT64) -> pi.INT64:
         y = x + 1

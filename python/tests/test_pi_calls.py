@@ -8,12 +8,13 @@ import linecache
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import sapwood
 from sapwood import ir, pi
-from sapwood.errors import InvalidValueError, ParseError, RunError, VerifyError
+from sapwood.errors import InvalidValueError, ParseError, RunError, SapwoodError, VerifyError
 
 
 @pi.function
@@ -261,3 +262,82 @@ def test_the_stated_type_of_a_call_is_checked() -> None:
 @sapwood.op("pi_tests.same")
 def same(x: np.ndarray) -> np.ndarray:
     return x
+
+
+def test_a_function_inside_a_function_may_call_one_that_is_defined_later() -> None:
+    def around() -> Any:
+        @pi.function
+        def early(x: pi.INT64) -> pi.INT64:
+            return pi.typed(late(x), pi.INT64) + 1
+
+        @pi.function
+        def late(x: pi.INT64) -> pi.INT64:
+            return x * x
+
+        return early
+
+    assert around()(3) == 10
+
+    def refused() -> None:
+        @pi.function
+        def early(x: pi.INT64) -> pi.INT64:
+            return late(x) + 1
+
+        @pi.function
+        def late(x: pi.INT64) -> pi.INT64:
+            return early(x)
+
+    with pytest.raises(ParseError, match="so the type of the result cannot be inferred") as caught:
+        refused()
+    assert "return late(x) + 1\n" in str(caught.value) and "^^^^" in str(caught.value)
+
+
+def test_complex_numbers_are_refused() -> None:
+    @pi.function
+    def same(x: pi.COMPLEX64) -> pi.COMPLEX64:
+        return x
+
+    @pi.function
+    def half(x: pi.FP32) -> pi.FP32:
+        return x * 0.5
+
+    for number in (1 + 2j, np.complex64(1 + 2j), np.complex128(1 + 2j), 1.0):
+        with pytest.raises(SapwoodError, match="the interpreter has no complex numbers; lower the program and run it"):
+            same(number)
+    assert ir.lower(same.program).run(np.complex64(1 + 2j))[0] == np.complex64(1 + 2j)
+    for number in (1 + 2j, np.complex64(1 + 2j), np.complex128(1 + 2j)):
+        with pytest.raises(SapwoodError, match="expected a number for FP32, found complex"):
+            half(number)
+
+
+def test_an_argument_that_is_not_the_extent_is_refused() -> None:
+    @pi.function
+    def rows(n: pi.INT64, x: pi.TensorType(pi.FP32, [n, 2])) -> pi.INT64:
+        return n * 10
+
+    x = np.zeros((3, 2), np.float32)
+    lowered = ir.lower(rows.program)
+    assert rows(3, x) == lowered.run(3, x)[0] == lowered.simplify().run(3, x)[0] == 30
+    with pytest.raises(SapwoodError, match="dim 0 is n, which is 4, found 3"):
+        rows(4, x)
+    with pytest.raises(RunError, match=r"dim \?n is 4 in axis 0 of result 0, but was 3 in axis 0 of input 1"):
+        lowered.run(4, x)
+
+
+def test_dims_in_other_forms_and_slices_of_computed_lengths() -> None:
+    @pi.function
+    def gelu(n: pi.INT32, x: pi.TensorType(pi.FP32, [2 * n, 3])) -> pi.TensorType(pi.FP32, [n + n, 3]):
+        inner = 0.8 * (x + 0.045 * x**3.0)
+        return 0.5 * x * (1.0 + pi.op.tanh(inner))
+
+    @pi.function
+    def total(k: pi.INT64, x: pi.TensorType(pi.FP32, [9])) -> pi.FP32:
+        return pi.op.reduce_sum(x[:k], axes=[0])
+
+    x = np.linspace(-2, 2, 12, dtype=np.float32).reshape(4, 3)
+    y = np.arange(9, dtype=np.float32)
+    expected = 0.5 * x * (1 + np.tanh(0.8 * (x + 0.045 * x**3)))
+    for one, args, wanted in ((gelu, (2, x), expected), (total, (4, y), 6.0)):
+        lowered = ir.lower(one.program)
+        for result in (one(*args), *(run.run(*args, function=one.function.name)[0] for run in (lowered, lowered.simplify()))):
+            np.testing.assert_allclose(result, wanted, rtol=1e-5)
