@@ -91,7 +91,7 @@ const BLOCKS: &[(&str, &[(&str, usize)])] = &[
     ("flax_mlp", &[("dense", 3), ("dense_activation", 2)]),
     ("flax_mlp_train", &[("dense", 3)]),
     ("flax_resblock", &[("batch_norm", 3), ("conv_bn", 3)]),
-    ("haiku_resnet18", &[("batch_norm", 20), ("conv_bn", 20)]),
+    ("haiku_resnet18", &[("batch_norm", 20), ("conv_bn", 20), ("dense", 1)]),
     ("jax_cond_switch", &[]),
     ("jax_hessian", &[]),
     ("jax_kmeans", &[]),
@@ -101,13 +101,14 @@ const BLOCKS: &[(&str, &[(&str, usize)])] = &[
     ("keras_bilstm", &[("dense", 1), ("embedding", 1), ("lstm_cell", 4)]),
     (
         "keras_convnext_tiny",
-        &[("dense", 36), ("gelu_erfc", 18), ("layer_norm", 23), ("softmax", 1)],
+        &[("dense", 37), ("gelu_erfc", 18), ("layer_norm", 23), ("softmax", 1)],
     ),
     (
         "keras_mobilenetv3small",
         &[
             ("batch_norm", 34),
             ("conv_bn", 34),
+            ("dense", 10),
             ("hard_sigmoid", 28),
             ("hard_swish", 19),
             ("softmax", 1),
