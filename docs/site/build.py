@@ -26,7 +26,7 @@ REPORTS = [
 #: The sections of the navigation.
 SECTIONS = {
     "Guide": [
-        *["python", "onnx", "rules", "rewriting", "explorer", "example-reports", "toolkit", "own-op", "matchers", "fusion"],
+        *["python", "onnx", "rules", "rewriting", "explorer", "example-reports", "toolkit", "own-op", "own-op-types", "matchers", "fusion"],
         *["folding", "own-pass", "own-backend", "embedding", "running", "lowering", "structural"],
     ],
     "Reference": ["command", "python-api", "stablehlo", "ops", "patterns", "passes", "rules", "text-format", "ir-text", "traces"],

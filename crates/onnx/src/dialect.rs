@@ -137,7 +137,7 @@ fn with_common_attrs(def: OpDef) -> OpDef {
 
 fn optional_attr(name: &'static str, kind: AttrKind) -> AttrDef {
     let omitted = OmittedMeaning::Absence;
-    AttrDef { name, kind, default: Some(Attr::Unit), omitted, doc: String::new() }
+    AttrDef { name, kind, default: Some(Attr::Unit), omitted, doc: String::new(), field_type: "" }
 }
 
 fn attr_kind(ty: AttributeType) -> AttrKind {

@@ -17,6 +17,7 @@ mod json;
 mod literals;
 mod locations;
 mod mutations;
+mod own_op_panics;
 mod parts;
 mod properties;
 mod reference;

@@ -10,18 +10,23 @@ use sapwood_ptir::{
     TensorLiteral, TensorType, Value, Values, parse, verify,
 };
 use sapwood_rewrite::{
-    FloatMode, FoldResult, GreedyConfig, GreedyStats, PatternId, PatternSet, ProgramRewriter,
-    Rewrite, apply_patterns_and_fold_greedily,
+    FloatMode, FoldResult, GreedyConfig, GreedyStats, PatternFn, PatternId, PatternSet,
+    ProgramRewriter, Rewrite, apply_patterns_and_fold_greedily,
 };
 use sapwood_types::DataType;
 
 fn run(text: &str, set: PatternSet) -> (Program, Program, GreedyStats) {
+    let (before, after, stats) = run_with_problems(text, set);
+    assert_eq!(stats.problems, []);
+    (before, after, stats)
+}
+
+fn run_with_problems(text: &str, set: PatternSet) -> (Program, Program, GreedyStats) {
     let before = parse(text).unwrap();
     let mut after = before.clone();
     let config = GreedyConfig { expensive_checks: true, ..GreedyConfig::default() };
     let f = after.function_mut("f").unwrap();
     let stats = apply_patterns_and_fold_greedily(f, &set.freeze(), &config).unwrap();
-    assert_eq!(stats.problems, []);
     f.check_indices().unwrap();
     verify(&after).unwrap();
     (before, after, stats)
@@ -165,9 +170,49 @@ fn does_not_build(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
 fn a_build_that_fails_leaves_nothing() {
     let mut set = PatternSet::new();
     set.add(does_not_build);
-    let (before, after, stats) = run(SUB, set);
+    let (before, after, stats) = run_with_problems(SUB, set);
     assert_eq!((stats.rewrites, stats.changed()), (0, false));
     assert_eq!(before.to_string(), after.to_string());
+    let warning =
+        "pattern `does_not_build` at `sub` (line 4) built instructions that do not fit: add: ";
+    assert!(stats.warnings()[0].starts_with(warning), "{:?}", stats.warnings());
+}
+
+/// Adds the difference to a value of another type.
+fn emits_misfit(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let one = rw.constant(TensorLiteral::filled(DataType::F32, &[2], 1.0).ok()?);
+    rw.emit(Add { lhs: op.lhs, rhs: one })
+}
+
+/// Tries [`emits_misfit`] and has another replacement.
+fn emits_misfit_first(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
+    emits_misfit(op.clone(), rw).or_else(|| {
+        let minus = rw.emit(Neg { input: op.rhs })?;
+        rw.emit(Add { lhs: op.lhs, rhs: minus })
+    })
+}
+
+#[test]
+fn an_instruction_that_does_not_fit_is_reported_once() {
+    let text = SUB.replace("  return %d", "  %e = sub %d, %y : f32[4]\n  return %e");
+    let mut set = PatternSet::new();
+    set.add(emits_misfit);
+    let (before, after, stats) = run_with_problems(&text, set);
+    assert_eq!(before.to_string(), after.to_string());
+    let [warning] = &stats.warnings()[..] else { panic!("{:?}", stats.warnings()) };
+    let start = "pattern `emits_misfit` at `sub` (line 5) emitted `add`, which does not fit: ";
+    assert!(warning.starts_with(start), "{warning}");
+    assert!(stats.disabled.is_empty());
+    // Patterns that expect it are not reported, nor those that have another replacement.
+    for rewrites in [0, 2] {
+        let mut set = PatternSet::new();
+        match rewrites {
+            0 => set.add(emits_misfit.expects_refusals()),
+            _ => set.add(emits_misfit_first),
+        };
+        let (_, _, stats) = run(&text, set);
+        assert_eq!(stats.rewrites, rewrites);
+    }
 }
 
 // `x + y` with the later value first becomes `y + x`.
@@ -305,6 +350,15 @@ fn an_emit_that_fails_stages_nothing() {
     let (_, after, stats) = run(SUB, set);
     assert_eq!(stats.rewrites, 1);
     assert_eq!(after.to_string(), parse(&SUB.replace("sub %x, %y", "exp %x")).unwrap().to_string());
+}
+
+#[test]
+fn an_op_that_the_registry_lacks_is_reported() {
+    let mut set = PatternSet::new();
+    set.add(|op: Sub, rw: &mut Rewrite<'_>| rw.emit(Mystery { input: op.lhs }));
+    let (_, _, stats) = run_with_problems(SUB, set);
+    let end = "emitted `unknown.mystery`, which does not fit: the registry of the function does not have the op";
+    assert!(stats.warnings()[0].ends_with(end), "{:?}", stats.warnings());
 }
 
 /// Stages a terminator.

@@ -133,6 +133,11 @@ struct OwnOpGuide;
 
 /// Compiles and runs the code of the guide as tests.
 #[cfg(all(doctest, feature = "command"))]
+#[doc = include_str!("../../../docs/guide/own-op-types.md")]
+struct OwnOpTypesGuide;
+
+/// Compiles and runs the code of the guide as tests.
+#[cfg(all(doctest, feature = "command"))]
 #[doc = include_str!("../../../docs/guide/matchers.md")]
 struct MatchersGuide;
 

@@ -522,7 +522,9 @@ fn shipped_passes() -> Vec<Arc<PassInfo>> {
 // Returns the patterns besides those of `canonicalize`.
 fn shipped_patterns() -> Vec<Arc<AddPatterns>> {
     #[cfg(feature = "onnx")]
-    return vec![Arc::new(|set: &mut PatternSet| crate::onnx_patterns::LIST.populate(set))];
+    return vec![Arc::new(|set: &mut PatternSet| {
+        set.add_expecting_refusals(|set| crate::onnx_patterns::LIST.populate(set));
+    })];
     #[cfg(not(feature = "onnx"))]
     Vec::new()
 }

@@ -48,6 +48,7 @@ const RUN_BLOCKS: &[(&str, &[&str], &str)] = &[
             "docs/guide/lowering.md",
             "docs/guide/matchers.md",
             "docs/guide/own-backend.md",
+            "docs/guide/own-op-types.md",
             "docs/guide/own-op.md",
             "docs/guide/own-pass.md",
             "docs/guide/rewriting.md",

@@ -39,10 +39,12 @@
 //! | `text_file`, `output_file` | Reading text files; writing files atomically. |
 //! | `progress` | The progress of long work, for another thread to show. |
 //! | `did_you_mean`, `counted` | Suggestions for misspelled names; numbers with their nouns, for messages. |
+//! | `catch_panic` | Panics of functions of users, as messages. |
 //! | `hex` | Bytes as hexadecimal digits. |
 //! | `float_mode` | How far rewrites may change floats. |
 //! | `rng` | A random number generator that gives the same numbers for the same seed on every machine. |
 
+mod catch_panic;
 mod counted;
 mod data_type;
 mod diagnostic;
@@ -60,6 +62,7 @@ mod source_errors;
 mod span;
 mod text_file;
 
+pub use catch_panic::{catch_panic, panic_message};
 pub use counted::{Counted, counted};
 pub use data_type::{DataType, UnknownDataType};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};

@@ -1,10 +1,11 @@
 //! The cost of instructions, functions and programs.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use rustc_hash::FxBuildHasher;
+use sapwood_types::catch_panic;
 use smallvec::SmallVec;
 
 use super::Traffic;
@@ -76,12 +77,14 @@ pub struct FunctionCost {
     pub families: Vec<FamilyCost>,
     /// The number of instructions whose cost is not known. They are not part of the sums.
     pub not_counted: usize,
+    /// The names of their ops, in alphabetical order.
+    pub ops_not_counted: Vec<&'static str>,
     /// The number of loops whose number of iterations is not known. They count as one iteration.
     pub open_loops: usize,
 }
 
 /// The cost of one run of each public function of a program.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProgramCost {
     /// Operations on elements, of all functions together.
     pub flops: Amount,
@@ -89,6 +92,8 @@ pub struct ProgramCost {
     pub bytes: Amount,
     /// The largest peak memory of a function.
     pub peak_memory: Amount,
+    /// The names of the ops whose cost is not known, in alphabetical order. They are not part of the sums.
+    pub ops_not_counted: Vec<&'static str>,
 }
 
 /// Returns the cost of the public functions of a program, or of all functions if none is public.
@@ -98,12 +103,15 @@ pub fn of_public_functions(program: &Program) -> ProgramCost {
     let costs = of_program(program);
     let shown = program.functions().iter().zip(&costs);
     let shown = shown.filter(|(function, _)| !has_public || !function.is_private());
-    let zero = ProgramCost { flops: Amount::ZERO, bytes: Amount::ZERO, peak_memory: Amount::ZERO };
-    shown.fold(zero, |sum, (_, cost)| ProgramCost {
-        flops: sum.flops.plus(cost.flops),
-        bytes: sum.bytes.plus(cost.bytes),
-        peak_memory: sum.peak_memory.max(cost.peak_memory),
-    })
+    let (mut flops, mut bytes, mut peak_memory) = (Amount::ZERO, Amount::ZERO, Amount::ZERO);
+    let mut not_counted = BTreeSet::new();
+    for (_, cost) in shown {
+        flops = flops.plus(cost.flops);
+        bytes = bytes.plus(cost.bytes);
+        peak_memory = peak_memory.max(cost.peak_memory);
+        not_counted.extend(&cost.ops_not_counted);
+    }
+    ProgramCost { flops, bytes, peak_memory, ops_not_counted: not_counted.into_iter().collect() }
 }
 
 /// The costs of a program, computed once.
@@ -219,7 +227,8 @@ struct Tally {
     flops: AmountSum,
     bytes: AmountSum,
     families: BTreeMap<&'static str, (usize, AmountSum, AmountSum)>,
-    not_counted: usize,
+    // The number of instructions whose cost is not known, by op.
+    not_counted: BTreeMap<&'static str, usize>,
     open_loops: usize,
 }
 
@@ -240,7 +249,8 @@ impl Tally {
             bytes: self.bytes.total(),
             peak_memory,
             families: families.collect(),
-            not_counted: self.not_counted,
+            not_counted: self.not_counted.values().sum(),
+            ops_not_counted: self.not_counted.keys().copied().collect(),
             open_loops: self.open_loops,
         }
     }
@@ -255,7 +265,9 @@ impl Tally {
             row.1.add_repeated(flops, repetitions);
             row.2.add_repeated(bytes, repetitions);
         }
-        self.not_counted += other.not_counted;
+        for (op, count) in &other.not_counted {
+            *self.not_counted.entry(op).or_default() += count;
+        }
         self.open_loops += other.open_loops;
     }
 
@@ -296,16 +308,16 @@ impl Tally {
             Some(Control::Call) => {
                 match callee_of(function, inst).and_then(|name| callees.known.get(&name)) {
                     Some(callee) => self.add_call(function, inst, callee),
-                    None => self.not_counted += 1,
+                    None => self.count_unknown(function, inst),
                 }
             }
-            Some(Control::CustomCall) => self.not_counted += 1,
+            Some(Control::CustomCall) => self.count_unknown(function, inst),
             None => {
                 let flops: SmallVec<[Amount; 2]> =
                     regions.iter().map(|&body| bodies.tally(body).flops.total()).collect();
                 own = own_cost(function, inst, &flops);
                 if own.flops == Amount::Unknown || own.bytes == Amount::Unknown {
-                    self.not_counted += 1;
+                    self.count_unknown(function, inst);
                     own = Cost::ZERO;
                 }
             }
@@ -319,6 +331,10 @@ impl Tally {
         row.0 += 1;
         row.1.add(own.flops);
         row.2.add(own.bytes);
+    }
+
+    fn count_unknown(&mut self, function: &Function, inst: InstId) {
+        *self.not_counted.entry(function.op_name(inst)).or_default() += 1;
     }
 
     // Adds the cost of a callee, with the dims of the caller in place of its symbols.
@@ -344,7 +360,7 @@ impl Tally {
                 families: families
                     .map(|(family, (ops, f, b))| (*family, (*ops, in_caller(f), in_caller(b))))
                     .collect(),
-                not_counted: tally.not_counted,
+                not_counted: tally.not_counted.clone(),
                 open_loops: tally.open_loops,
             },
             Amount::ONE,
@@ -526,7 +542,11 @@ fn cost_of_types<'a>(
         Some(flops) => {
             let signatures = SmallVec::new();
             let cx = InferCx { def, attrs, operands, regions: signatures, declared_types: results };
-            flops(&cx, regions).unwrap_or(Amount::Unknown)
+            let counted = match def.catches_panics {
+                true => catch_panic(|| flops(&cx, regions)).unwrap_or(Ok(Amount::Unknown)),
+                false => flops(&cx, regions),
+            };
+            counted.unwrap_or(Amount::Unknown)
         }
         None if def.elementwise => {
             results.first().and_then(|ty| ty.as_tensor()).map_or(Amount::Unknown, Amount::elements)

@@ -161,6 +161,14 @@ pub enum Fault {
         /// The op.
         op: &'static str,
     },
+    /// The evaluation of an op of a user panicked.
+    #[error("the evaluation of `{op}` panicked: {message}")]
+    Panicked {
+        /// The op.
+        op: &'static str,
+        /// The message of the panic.
+        message: String,
+    },
     /// No kernel implements the target of a custom call.
     #[error("nothing implements the custom call \"{target}\"")]
     UnknownCustomCall {

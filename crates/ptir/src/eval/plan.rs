@@ -19,7 +19,7 @@ use crate::attr::Attr;
 use crate::func::{Function, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::name::Name;
-use crate::op::{Control, OpKey};
+use crate::op::{Control, OpKey, catching_evaluation};
 use crate::program::Program;
 use crate::types::ValueType;
 
@@ -565,7 +565,7 @@ impl<'a> Planner<'a> {
             },
             Some(Control::CustomCall) => match self.f.attr(inst, "target") {
                 Some(Attr::Str(target)) => match self.kernels.and_then(|k| k.custom_call(target)) {
-                    Some(kernel) => Action::Kernel(kernel),
+                    Some(kernel) => Action::Kernel(catching_evaluation(key.name(), kernel)),
                     None => fault(Fault::UnknownCustomCall { target: (**target).into() }),
                 },
                 _ => fault(Fault::op("attribute `target` must be a string")),

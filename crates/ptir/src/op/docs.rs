@@ -51,7 +51,8 @@ pub fn ops_reference_page(registry: &Registry) -> String {
     let mut out = String::from(
         "# Ops\n\nGenerated from the doc comments of the op tables; do not edit.\n\nEvery op is total: its results for \
          division by zero, overflow, NaN, out-of-bounds indices and empty inputs are defined,\nand are the same on every \
-         machine. Broadcasting and type promotion are never implicit.\n",
+         machine. Broadcasting and type promotion are never implicit.\n\nThe line *In Rust* has the type in `sapwood::ptir::ops`, as patterns and builders \
+         use it; its fields are operands, regions and attributes.\n",
     );
     write_stops(&mut out, registry);
     out.push_str(COMPUTATION_RULES);
@@ -86,6 +87,36 @@ fn write_stops(out: &mut String, registry: &Registry) {
          instructions may be deleted.\n",
         names.join(", ")
     );
+}
+
+// Writes the fields of the Rust type: ``In Rust: `Transpose { input: Value, perm: Axes }` ``.
+fn write_rust_type(out: &mut String, def: &OpDef) {
+    let operands = def.operands.iter().chain(&def.regions).map(|operand| {
+        let ty = match operand.kind {
+            OperandKind::One => "Value",
+            OperandKind::Optional => "OptValue",
+            OperandKind::Variadic => "Values",
+            OperandKind::Region => "Body",
+            OperandKind::Regions => "Bodies",
+        };
+        format!("{}: {ty}", operand.name)
+    });
+    let attrs = def.attrs.iter().map(|a| format!("{}: {}", a.name, without_paths(a.field_type)));
+    let fields: Vec<String> = operands.chain(attrs).collect();
+    let fields = match fields.is_empty() {
+        true => "{}".to_owned(),
+        false => format!("{{ {} }}", fields.join(", ")),
+    };
+    let _ = write!(out, "\nIn Rust: `{} {fields}`\n", def.rust_type);
+}
+
+// Returns the name of a type without the paths in it: `Option<Arc<str>>`.
+fn without_paths(name: &str) -> String {
+    let mut short = String::new();
+    for part in name.split_inclusive(['<', '>', ',', ' ', '(', ')', '[', ']', '&']) {
+        short += part.rsplit("::").next().unwrap_or(part);
+    }
+    short
 }
 
 fn write_op(out: &mut String, def: &OpDef) {
@@ -128,6 +159,7 @@ fn write_op(out: &mut String, def: &OpDef) {
         let _ = write!(out, " ({})", flags.join(", "));
     }
     let _ = write!(out, "\n\n{}\n", def.doc);
+    write_rust_type(out, def);
     let rows: Vec<_> = def.attrs.iter().filter(|a| a.kind != AttrKind::ResultType).collect();
     if rows.is_empty() {
         return;

@@ -83,6 +83,7 @@ macro_rules! ops {
 
                 fn def() -> $crate::OpDef {
                     $crate::OpDef::new($name, $family, &[$($doc),*], $infer)
+                        .rust_type(stringify!($Op))
                         $(.operand(stringify!($o), <$oty as $crate::__private::OperandField>::KIND))*
                         $(.attr($crate::AttrDef::new::<$aty>(
                             stringify!($a),

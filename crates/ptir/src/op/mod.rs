@@ -21,6 +21,7 @@ pub use infer::{
     InferCx, InferResult, InferredTypes, OpError, RegionSignature, check_axis, unify_dims,
 };
 pub use key::{OpKey, OpKeyCell};
+pub(crate) use op_def::catching_evaluation;
 pub use op_def::{
     AttrDef, Control, EffectRule, Effects, OmittedMeaning, OpDef, OperandDef, OperandKind,
     ResultCount,

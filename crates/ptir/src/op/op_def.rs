@@ -4,13 +4,13 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use sapwood_types::counted;
+use sapwood_types::{catch_panic, counted};
 
-use super::infer::{InferCx, InferResult};
+use super::infer::{InferCx, InferResult, OpError};
 use super::key::OpKey;
 use crate::attr::{Attr, AttrField, AttrKind};
 use crate::cost::{FlopsFn, Traffic};
-use crate::eval::{EvalCx, EvalResult, Evaluate};
+use crate::eval::{EvalCx, EvalResult, Evaluate, Fault};
 
 /// The effects of an op: whether its instructions may be merged, dropped, duplicated and moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,6 +84,8 @@ pub struct AttrDef {
     pub omitted: OmittedMeaning,
     /// Its documentation.
     pub doc: String,
+    /// The Rust type of its field, with paths; empty if it has none.
+    pub field_type: &'static str,
 }
 
 impl AttrDef {
@@ -97,6 +99,7 @@ impl AttrDef {
             default: default.or(absent),
             omitted: OmittedMeaning::default(),
             doc: join_doc_lines(doc),
+            field_type: std::any::type_name::<T>(),
         }
     }
 
@@ -158,6 +161,8 @@ pub struct OpDef {
     pub name: &'static str,
     /// Its key.
     pub key: OpKey,
+    /// The name of its Rust type; empty if it has none.
+    pub rust_type: &'static str,
     /// The family under which the reference page lists it.
     pub family: &'static str,
     /// Its documentation.
@@ -196,6 +201,8 @@ pub struct OpDef {
     pub flops: Option<FlopsFn>,
     infer: Arc<InferFn>,
     evaluate: Option<Arc<Evaluate>>,
+    // True for an op of a user, whose functions may panic.
+    pub(crate) catches_panics: bool,
 }
 
 impl OpDef {
@@ -219,6 +226,7 @@ impl OpDef {
         Self {
             name,
             key: OpKey::of(name),
+            rust_type: "",
             family,
             doc: join_doc_lines(doc),
             operands: Vec::new(),
@@ -238,7 +246,15 @@ impl OpDef {
             flops: None,
             infer,
             evaluate: None,
+            catches_panics: false,
         }
+    }
+
+    /// Sets the name of the Rust type.
+    #[must_use]
+    pub fn rust_type(mut self, name: &'static str) -> Self {
+        self.rust_type = name;
+        self
     }
 
     /// Adds an operand or a region.
@@ -392,6 +408,20 @@ impl OpDef {
         self
     }
 
+    /// Returns the op with functions that return an error instead of panicking, for ops of users. A defect of a built-in op is one of this
+    /// repository, which should not look like a mistake in the program.
+    pub(crate) fn catching_panics(mut self) -> Self {
+        let infer = Arc::clone(&self.infer);
+        self.infer = Arc::new(move |cx| {
+            let panicked =
+                |message| Err(OpError::new(format!("its inference panicked: {message}")));
+            catch_panic(|| infer(cx)).unwrap_or_else(panicked)
+        });
+        self.evaluate = self.evaluate.map(|evaluate| catching_evaluation(self.name, evaluate));
+        self.catches_panics = true;
+        self
+    }
+
     /// Returns whether these are the op's attributes, in canonical form.
     #[must_use]
     pub fn has_canonical_attrs(&self, attrs: &[Attr]) -> bool {
@@ -486,6 +516,14 @@ impl OpDef {
         let single = self.regions.iter().filter(|r| r.kind == OperandKind::Region).count();
         if single == self.regions.len() { count == single } else { count >= single }
     }
+}
+
+/// Returns an evaluation of a user that returns an error instead of panicking.
+pub(crate) fn catching_evaluation(op: &'static str, evaluate: Arc<Evaluate>) -> Arc<Evaluate> {
+    Arc::new(move |cx| {
+        let panicked = |message| Err(Fault::Panicked { op, message });
+        catch_panic(|| evaluate(cx)).unwrap_or_else(panicked)
+    })
 }
 
 impl fmt::Debug for OpDef {

@@ -71,7 +71,8 @@ impl Registry {
         Arc::new(registry)
     }
 
-    /// Returns a registry of these ops and more.
+    /// Returns a registry of these ops and more. A panic in a function of one of these ops, such as its inference or evaluation, becomes
+    /// an error at the instruction.
     ///
     /// # Errors
     /// If a name is already registered, or is not a word of the text form.
@@ -84,7 +85,7 @@ impl Registry {
             if !crate::text::is_word(def.name) || RESERVED_WORDS.contains(&def.name) {
                 return Err(RegistryError::Name(def.name));
             }
-            registry.add(def);
+            registry.add(def.catching_panics());
         }
         Ok(Arc::new(registry))
     }

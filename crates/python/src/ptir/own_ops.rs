@@ -242,7 +242,8 @@ fn read_attr_def(
         }
     };
     let name = OpKey::of(&name).name();
-    Ok(AttrDef { name, kind, default, omitted: OmittedMeaning::default(), doc: String::new() })
+    let omitted = OmittedMeaning::default();
+    Ok(AttrDef { name, kind, default, omitted, doc: String::new(), field_type: "" })
 }
 
 /// Describes an exception of a function of the user, and keeps it as the cause of the error that follows.

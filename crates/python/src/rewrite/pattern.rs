@@ -106,7 +106,9 @@ impl PyPattern {
             })
         };
         let roots = self.roots.iter().copied();
-        set.add(tried.on(roots).benefit(self.benefit).named(&self.name).hops(self.hops));
+        let pattern = tried.on(roots).benefit(self.benefit).named(&self.name).hops(self.hops);
+        // An instruction that does not fit raises an exception.
+        set.add(pattern.expects_refusals());
     }
 }
 

@@ -97,7 +97,5 @@ pub static LISTS: &[&PatternList] = &[
 
 /// Adds all canonicalization patterns to a set.
 pub fn populate_canonicalization(set: &mut PatternSet) {
-    for list in LISTS {
-        list.populate(set);
-    }
+    set.add_expecting_refusals(|set| LISTS.iter().for_each(|list| list.populate(set)));
 }

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use sapwood_ptir::{InstId, ValueId};
+use sapwood_types::panic_message;
 
 use super::driver::GreedyDriver;
 use super::verify_changes::verify_changes;
@@ -61,6 +62,9 @@ impl GreedyDriver<'_> {
                 self.report_pattern(id, root, ProblemKind::NeedsFloatMode(needed), false);
             }
             self.waits_for_float_mode |= self.patch.asked_float_mode.get();
+            if self.patch.refused.is_some() {
+                self.report_refusal(id, root);
+            }
             return false;
         };
         let checked = self.patch.check(self.rw.function(), root, &values);
@@ -263,6 +267,23 @@ impl GreedyDriver<'_> {
         self.disabled[id as usize] |= disable;
     }
 
+    // Reports an instruction that a pattern could not stage: the first one of each pattern, because other roots give other reasons.
+    #[cold]
+    fn report_refusal(&mut self, id: PatternId, root: InstId) {
+        let entry = self.set.entry(id);
+        let Some(refused) = self.patch.refused.take().filter(|_| !entry.expects_refusals) else {
+            return;
+        };
+        let is_refusal = |kind: &ProblemKind| matches!(kind, ProblemKind::Refused { .. });
+        let mut problems = self.stats.problems.iter();
+        if problems.any(|problem| problem.pattern == entry.name && is_refusal(&problem.kind)) {
+            return;
+        }
+        let line = self.rw.function().inst_span(root).begin_line();
+        let kind = ProblemKind::Refused { op: refused.op, reason: refused.reason, line };
+        self.report_pattern(id, root, kind, false);
+    }
+
     fn report_problem(&mut self, pattern: String, root: InstId, kind: ProblemKind, disable: bool) {
         let stats = &mut self.stats;
         if disable && !stats.disabled.contains(&pattern) {
@@ -277,10 +298,4 @@ impl GreedyDriver<'_> {
 
 fn reported_a_match(problem: &Option<ProblemKind>) -> bool {
     !matches!(problem, Some(ProblemKind::ChangedWithoutReporting | ProblemKind::Panicked(_)))
-}
-
-/// Returns the message of a panic.
-pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
 }

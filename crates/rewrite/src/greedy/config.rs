@@ -10,7 +10,7 @@ use crate::{FloatMode, ProgramRewriter};
 /// A function that returns the benefit of a pattern at a root; larger is tried first.
 pub type CostModel = fn(InstId, PatternId, &ProgramRewriter<'_>) -> u16;
 
-/// The configuration of a run of the greedy driver.
+/// The configuration of a run of the greedy driver. Its limits are those of one function.
 #[derive(Clone, Copy, Debug)]
 pub struct GreedyConfig {
     /// The maximum number of rounds. A round ends when everything that was in the worklist at its start was visited.

@@ -18,7 +18,6 @@ use sapwood_types::Diagnostics;
 use crate::pattern::FrozenPatternSet;
 use crate::rewriter::Listener;
 
-pub(crate) use attempt::panic_message;
 pub use config::{CostModel, GreedyConfig};
 pub(crate) use driver::GreedyDriver;
 pub use stats::{GreedyStats, Limit, PatternProblem, PatternStats, ProblemKind};
@@ -40,6 +39,8 @@ pub fn apply_patterns_and_fold_greedily(
 }
 
 /// Rewrites every function of a program as [`apply_patterns_and_fold_greedily`] does, and adds up the statistics.
+///
+/// The limits of the configuration apply to each function separately: if one function reaches a limit, the others still have theirs.
 ///
 /// ```
 /// use sapwood_ptir::ops::Neg;

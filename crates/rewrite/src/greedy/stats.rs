@@ -153,6 +153,15 @@ pub enum ProblemKind {
     FiresAfterFailure,
     /// The pattern ended its search for a match early, after too many steps.
     SearchEndedEarly,
+    /// The pattern gave up after it tried to stage an instruction that does not fit. Only the first such instruction is reported.
+    Refused {
+        /// The op of the instruction; `None` if the builder DSL recorded it.
+        op: Option<&'static str>,
+        /// The reason why it does not fit.
+        reason: String,
+        /// The line of the root in its source; 0 if it is not known.
+        line: u32,
+    },
     /// The left side of the pattern matched, but it was not applied, because it needs a freer float mode than the run has.
     NeedsFloatMode(FloatMode),
 }
@@ -182,6 +191,15 @@ impl fmt::Display for PatternProblem {
             ),
             ProblemKind::SearchEndedEarly => {
                 f.write_str("was abandoned after too many steps of its search")
+            }
+            ProblemKind::Refused { op, reason, line } => {
+                if *line > 0 {
+                    write!(f, "(line {line}) ")?;
+                }
+                match op {
+                    Some(op) => write!(f, "emitted `{op}`, which does not fit: {reason}"),
+                    None => write!(f, "built instructions that do not fit: {reason}"),
+                }
             }
             ProblemKind::NeedsFloatMode(mode) => {
                 write!(

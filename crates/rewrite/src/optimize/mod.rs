@@ -64,10 +64,12 @@ const SHARED_PATTERNS: [&str; 2] = ["unary_of_broadcast", "elementwise_of_broadc
 
 /// Adds all laws to a set.
 pub fn populate_optimization(set: &mut PatternSet) {
-    for list in LISTS {
-        list.populate(set);
-    }
-    for entry in broadcast::LIST.entries.iter().filter(|e| SHARED_PATTERNS.contains(&e.name)) {
-        (entry.add)(set);
-    }
+    set.add_expecting_refusals(|set| {
+        for list in LISTS {
+            list.populate(set);
+        }
+        for entry in broadcast::LIST.entries.iter().filter(|e| SHARED_PATTERNS.contains(&e.name)) {
+            (entry.add)(set);
+        }
+    });
 }

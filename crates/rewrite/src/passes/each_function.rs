@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sapwood_ptir::{Function, Program};
-use sapwood_types::Progress;
+use sapwood_types::{Progress, panic_message};
 
 use super::{PassContext, PassError, add_count};
 use crate::greedy::GreedyStats;
@@ -228,7 +228,7 @@ fn run_on_function(
     let worked = catch_unwind(AssertUnwindSafe(|| work(Arc::make_mut(&mut function))));
     let outcome = match worked {
         Ok(outcome) => outcome?,
-        Err(panic) => return Err(PassError::Panicked(crate::greedy::panic_message(&*panic))),
+        Err(panic) => return Err(PassError::Panicked(panic_message(&*panic))),
     };
     // The greedy driver counts the instructions itself.
     if outcome.greedy.is_none() {

@@ -58,6 +58,7 @@ fn registered_function(
         benefit: 1,
         hops: DEFAULT_HOPS,
         conditions: GateConditions::default(),
+        expects_refusals: false,
         kind: PatternKind::Staged(function),
     }
 }
@@ -94,6 +95,10 @@ pub trait PatternFn<Marker>: IntoPattern<Marker> + Sized {
     /// Restricts the roots to those whose first operand has elements of these classes.
     fn elements(self, elements: impl IntoIterator<Item = ElementClass>) -> ConfiguredPattern {
         self.configured().elements(elements)
+    }
+    /// Declares that the pattern relies on the refusal of instructions that do not fit: they are not reported.
+    fn expects_refusals(self) -> ConfiguredPattern {
+        self.configured().expects_refusals()
     }
     /// Restricts the pattern at floats and complex numbers to this float mode and freer ones.
     fn floats(self, mode: FloatMode) -> ConfiguredPattern {
@@ -147,6 +152,13 @@ impl ConfiguredPattern {
         self
     }
 
+    /// Declares that the pattern relies on the refusal of instructions that do not fit: they are not reported.
+    #[must_use]
+    pub fn expects_refusals(mut self) -> Self {
+        self.0.expects_refusals = true;
+        self
+    }
+
     /// Restricts the pattern to this float mode and freer ones where the first operand has float or complex elements.
     #[must_use]
     pub fn floats(mut self, mode: FloatMode) -> Self {
@@ -173,6 +185,7 @@ where
             benefit: self.benefit(),
             hops: self.hops(),
             conditions: GateConditions::default(),
+            expects_refusals: false,
             kind: PatternKind::Direct(Box::new(
                 move |root: InstId, rw: &mut ProgramRewriter<'_>| {
                     let Some(op) = V::read(rw.function(), root) else { return false };
@@ -192,6 +205,7 @@ impl<P: Pattern + 'static> IntoPattern<UntypedMarker> for P {
             benefit: self.benefit(),
             hops: self.hops(),
             conditions: GateConditions::default(),
+            expects_refusals: false,
             kind: PatternKind::Direct(Box::new(move |root, rw| self.match_and_rewrite(root, rw))),
         }
     }

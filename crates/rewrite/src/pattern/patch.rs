@@ -5,6 +5,7 @@ use std::cell::Cell;
 use sapwood_ptir::{
     BodyId, Function, InstId, OpParts, TensorLiteral, ValueDef, ValueId, ValueType,
 };
+use sapwood_types::counted;
 use smallvec::SmallVec;
 
 use super::moved_region::MovedRegion;
@@ -34,6 +35,16 @@ pub(crate) struct Patch {
     pub(crate) asked_float_mode: Cell<bool>,
     // The float mode that the pattern needs at a place where it matches in every other respect.
     pub(crate) needed_float_mode: Option<FloatMode>,
+    // The last instruction that the pattern could not stage.
+    pub(crate) refused: Option<Box<RefusedInst>>,
+}
+
+/// An instruction that a pattern could not stage.
+pub(crate) struct RefusedInst {
+    /// Its op; `None` if it is one that the builder DSL recorded.
+    pub(crate) op: Option<&'static str>,
+    /// The reason.
+    pub(crate) reason: String,
 }
 
 enum StagedInst {
@@ -114,6 +125,13 @@ impl Patch {
         self.search_ended_early = false;
         self.asked_float_mode.set(false);
         self.needed_float_mode = None;
+        self.refused = None;
+    }
+
+    /// Records that an instruction does not fit.
+    pub(super) fn refuse<T>(&mut self, op: Option<&'static str>, reason: String) -> Option<T> {
+        self.refused = Some(Box::new(RefusedInst { op, reason }));
+        None
     }
 
     /// Stages replacements of other instructions, each with one result. All staged instructions are inserted before `place`.
@@ -215,7 +233,7 @@ impl Patch {
     }
 
     /// Stages an instruction, if its parts fit together and, where `count` is given, it has that number of results. Otherwise
-    /// nothing is staged.
+    /// nothing is staged, and the reason is recorded.
     pub(crate) fn emit(
         &mut self,
         f: &Function,
@@ -224,14 +242,22 @@ impl Patch {
         count: Option<usize>,
     ) -> Option<SmallVec<[ValueId; 4]>> {
         let mut parts = Box::new(parts.clone());
-        f.normalize_attrs(&mut parts).ok()?;
+        if let Err(error) = f.normalize_attrs(&mut parts) {
+            return self.refuse(Some(parts.key.name()), error.message);
+        }
         let region_signature = |b| {
             let edited = moved.iter().find(|m| m.body() == b);
             let sig = || edited.map_or_else(|| f.region_signature(b), |m| m.new_signature(f));
             f.is_live_body(b).then(sig)
         };
-        let types = f.infer_parts(&parts, |v| self.type_of(f, v), region_signature);
-        parts.result_types = types.ok().filter(|t| count.is_none_or(|n| n == t.len()))?;
+        parts.result_types = match f.infer_parts(&parts, |v| self.type_of(f, v), region_signature) {
+            Ok(types) if count.is_none_or(|count| count == types.len()) => types,
+            Ok(types) => {
+                let reason = format!("it has {}, expected one", counted(types.len(), "result"));
+                return self.refuse(Some(parts.key.name()), reason);
+            }
+            Err(error) => return self.refuse(Some(parts.key.name()), error.message),
+        };
         let results = parts.result_types.clone().into_iter().map(|ty| self.new_provisional(ty));
         let results = results.collect();
         self.staged.push(StagedInst::Op(parts, moved.iter().cloned().collect()));

@@ -43,10 +43,13 @@ impl Rewrite<'_> {
         for &input in inputs {
             args.push(graph.parameter("", self.ty(input)?.clone()));
         }
-        let built = build(&mut graph, &args).ok()?;
-        let results: Option<Vec<ValueId>> = built.iter().map(|v| graph.value_id(v).ok()).collect();
-        let function = builder.finish(&results?).ok()?;
-        Some(self.stage_built(function, inputs))
+        let built = build(&mut graph, &args).and_then(|built| {
+            built.iter().map(|v| graph.value_id(v)).collect::<Result<Vec<ValueId>, _>>()
+        });
+        match built.and_then(|results| builder.finish(&results)) {
+            Ok(function) => Some(self.stage_built(function, inputs)),
+            Err(error) => self.refuse_built(&error),
+        }
     }
 }
 

@@ -29,6 +29,8 @@ pub struct RegisteredPattern {
     pub(crate) benefit: u16,
     pub(crate) hops: u8,
     pub(crate) conditions: GateConditions,
+    /// True if instructions that cannot be staged are not reported.
+    pub(crate) expects_refusals: bool,
     pub(crate) kind: PatternKind,
 }
 
@@ -72,6 +74,14 @@ impl PatternSet {
         }
         self.entries.push(pattern);
         self.entries.len() as PatternId - 1
+    }
+
+    /// Adds the patterns that `add` adds, as patterns that [rely on refusals](super::PatternFn::expects_refusals): the shipped ones.
+    #[doc(hidden)]
+    pub fn add_expecting_refusals(&mut self, add: impl FnOnce(&mut Self)) {
+        let known = self.entries.len();
+        add(self);
+        self.entries[known..].iter_mut().for_each(|entry| entry.expects_refusals = true);
     }
 
     /// Registers a fold for an op, which is tried before evaluation.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Iota, Reshape};
 use sapwood_ptir::{
-    BodyId, Dim, Function, InstId, Op, OpParts, TensorLiteral, TensorType, ValueId, ValueType,
-    Values,
+    BodyId, Dim, Function, GraphError, InstId, Op, OpParts, TensorLiteral, TensorType, ValueId,
+    ValueType, Values,
 };
 use sapwood_types::DataType;
 use smallvec::{SmallVec, smallvec};
@@ -29,6 +29,9 @@ use crate::rewriter::{
 ///
 /// Each value must have the type of its result. If it differs only in the dims that are known, the pattern does not match;
 /// any other difference is a contract violation, which is reported in the statistics and disables the pattern.
+///
+/// If an instruction cannot be staged and the pattern returns `None` after that, the reason is reported once, as a warning of the run.
+/// A pattern that relies on this can be added without it: [`expects_refusals`](crate::PatternFn::expects_refusals).
 ///
 /// ```
 /// use sapwood_ptir::{Axes, Value, ops::Transpose};
@@ -355,14 +358,15 @@ impl<'a> Rewrite<'a> {
     /// Stages an op with one result. Returns `None` and stages nothing if its parts do not fit together, it has another number of
     /// results, or it is not in the function's registry.
     pub fn emit<T: Op>(&mut self, op: T) -> Option<ValueId> {
-        self.emit_parts(&self.registered_parts(op)?)
+        let parts = self.registered_parts(op)?;
+        self.emit_parts(&parts)
     }
 
     /// Stages an instruction of any op with one result. Returns `None` and stages nothing if its parts do not fit together or it
     /// has another number of results. An op that the registry lacks has the result types that `parts` gives.
     pub fn emit_parts(&mut self, parts: &OpParts) -> Option<ValueId> {
         if self.lacks_extents(parts) {
-            return None;
+            return self.refuse_extents(parts);
         }
         self.patch.emit(self.function, parts, &[], Some(1))?.first().copied()
     }
@@ -397,14 +401,15 @@ impl<'a> Rewrite<'a> {
     /// Stages an op with any number of results. Returns `None` and stages nothing if its parts do not fit together or it is not
     /// in the function's registry.
     pub fn emit_many<T: Op>(&mut self, op: T) -> Option<Values> {
-        self.emit_parts_many(&self.registered_parts(op)?)
+        let parts = self.registered_parts(op)?;
+        self.emit_parts_many(&parts)
     }
 
     /// Stages an instruction of any op with any number of results. Returns `None` and stages nothing if its parts do not fit
     /// together.
     pub fn emit_parts_many(&mut self, parts: &OpParts) -> Option<Values> {
         if self.lacks_extents(parts) {
-            return None;
+            return self.refuse_extents(parts);
         }
         self.patch.emit(self.function, parts, &[], None)
     }
@@ -418,8 +423,27 @@ impl<'a> Rewrite<'a> {
     }
 
     // Returns the parts of an op if the registry has it: otherwise its attributes and types could not be checked.
-    fn registered_parts<T: Op>(&self, op: T) -> Option<OpParts> {
-        self.function.registry().get(T::key()).map(|_| op.into_parts())
+    fn registered_parts<T: Op>(&mut self, op: T) -> Option<OpParts> {
+        match self.function.registry().get(T::key()) {
+            Some(_) => Some(op.into_parts()),
+            None => self.refuse_unregistered(T::key().name()),
+        }
+    }
+
+    #[cold]
+    fn refuse_unregistered<T>(&mut self, op: &'static str) -> Option<T> {
+        self.patch.refuse(Some(op), "the registry of the function does not have the op".into())
+    }
+
+    #[cold]
+    pub(super) fn refuse_built<T>(&mut self, error: &GraphError) -> Option<T> {
+        self.patch.refuse(None, error.to_string())
+    }
+
+    #[cold]
+    fn refuse_extents<T>(&mut self, parts: &OpParts) -> Option<T> {
+        let reason = "a run could not find the extents of its result";
+        self.patch.refuse(Some(parts.key.name()), reason.into())
     }
 
     /// Keeps the root, and replaces the uses of the first value of each pair by the second. The first is a result of the root or

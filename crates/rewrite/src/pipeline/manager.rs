@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use sapwood_ptir::structural::{Mode, first_mismatch};
 use sapwood_ptir::{Program, verify};
 use sapwood_trace::ExecutionTraceSink;
-use sapwood_types::{FloatMode, Progress, SourceErrors};
+use sapwood_types::{FloatMode, Progress, SourceErrors, panic_message};
 
 use super::first_rewrite::find_first_rewrite;
 use super::parse::{PipelineParser, parse_pipeline, print_pass, print_pipeline};
@@ -17,7 +17,6 @@ use super::program_diff::ProgramSnapshot;
 use super::report::{PassReport, RunReport};
 use super::reproducer::Reproducer;
 use crate::assumptions::assumption_counters;
-use crate::greedy::panic_message;
 use crate::pass_trace::PassTrace;
 use crate::passes::{Pass, PassContext, PassError, loosest_float_mode};
 

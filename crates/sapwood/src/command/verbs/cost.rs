@@ -109,7 +109,8 @@ fn function_text(function: &Function, cost: &FunctionCost, insts: &[InstCost]) -
     let mut text = summary(cost) + "\n";
     if cost.not_counted > 0 {
         let what = counted(cost.not_counted, "instruction");
-        text += &format!("  not counted: {what} whose cost is not known\n");
+        let ops = cost.ops_not_counted.join("`, `");
+        text += &format!("  not counted: {what} whose cost is not known: `{ops}`\n");
     }
     if cost.open_loops > 0 {
         let loops = counted(cost.open_loops, "loop");
@@ -192,6 +193,7 @@ fn function_json(function: &Function, cost: &FunctionCost, insts: &[InstCost]) -
         "bytes": amount_json(cost.bytes),
         "peak_memory": amount_json(cost.peak_memory),
         "not_counted": cost.not_counted,
+        "ops_not_counted": cost.ops_not_counted,
         "open_loops": cost.open_loops,
         "families": families.collect::<Vec<_>>(),
         "most_expensive": insts_json,

@@ -64,7 +64,22 @@ impl CostChange {
             let name = name.replace('_', " ");
             text += &format!("{name:<24} {:>16} {:>16}\n", amount_text(old), amount_text(new));
         }
+        let ops = self.ops_not_counted();
+        if !ops.is_empty() {
+            let ops = ops.join("`, `");
+            text += &format!(
+                "not counted: the operations and bytes of `{ops}`, whose cost is not known\n"
+            );
+        }
         text
+    }
+
+    fn ops_not_counted(&self) -> Vec<&'static str> {
+        let mut ops = self.before.ops_not_counted.clone();
+        ops.extend(&self.after.ops_not_counted);
+        ops.sort_unstable();
+        ops.dedup();
+        ops
     }
 
     pub(super) fn json(&self) -> Value {
@@ -72,7 +87,12 @@ impl CostChange {
             let rows = self.rows();
             rows.iter().map(|row| (row.0.to_owned(), amount_json(pick(row)))).collect()
         };
-        json!({ "before": side(|row| row.1), "after": side(|row| row.2) })
+        let mut json = json!({ "before": side(|row| row.1), "after": side(|row| row.2) });
+        let ops = self.ops_not_counted();
+        if !ops.is_empty() {
+            json["ops_not_counted"] = json!(ops);
+        }
+        json
     }
 }
 
