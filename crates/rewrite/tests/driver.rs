@@ -10,9 +10,9 @@ use sapwood_ptir::ops::{
 };
 use sapwood_ptir::{Function, InsertPoint, InstId, Op, Program, Value, parse};
 use sapwood_rewrite::{
-    FoldResult, GreedyConfig, GreedyStats, Limit, Listener, OpRewritePattern, OpView, Pattern,
-    PatternFn, PatternId, PatternSet, ProblemKind, ProgramRewriter, Rewrite, Roots, StepKind,
-    Unary, apply_patterns_and_fold_greedily, apply_patterns_to_program, apply_with_listener,
+    FoldResult, GreedyConfig, GreedyStats, Listener, OpRewritePattern, OpView, Pattern, PatternFn,
+    PatternId, PatternSet, ProblemKind, ProgramRewriter, Rewrite, Roots, StepKind, Unary,
+    apply_patterns_and_fold_greedily, apply_with_listener,
 };
 use smallvec::SmallVec;
 
@@ -337,29 +337,6 @@ func @f(%p: bool[], %x: f32[4]) -> f32[4] {
         assert_eq!(out, text);
         assert!(matches!(&stats.problems[..], [p] if matches!(p.kind, ProblemKind::Invalid(_))));
     }
-}
-
-#[test]
-fn each_function_has_limits_of_its_own() {
-    let chain = |name: &str, negations: usize| {
-        let mut text = format!("func @{name}(%v0: f32[4]) -> f32[4] {{\n");
-        for n in 0..negations {
-            text += &format!("  %v{} = neg %v{n} : f32[4]\n", n + 1);
-        }
-        text + &format!("  return %v{negations}\n}}\n")
-    };
-    // The first function needs 10 rewrites, each of the others 2.
-    let text = format!("ptir 1\n{}{}{}", chain("a", 20), chain("b", 4), chain("c", 4));
-    let mut set = PatternSet::new();
-    set.add(neg_of_neg);
-    let mut program = parse(&text).unwrap();
-    let config = GreedyConfig { max_rewrites: Some(3), ..config() };
-    let stats = apply_patterns_to_program(&mut program, &set.freeze(), &config).unwrap();
-    assert_eq!((stats.rewrites, stats.converged), (3 + 2 + 2, false));
-    assert_eq!(stats.stopped_by, Some(Limit::Rewrites(3)));
-    let left = |name: &str| program.function(name).unwrap().num_insts();
-    assert_eq!(["b", "c"].map(left), [1, 1]);
-    assert!(left("a") > 1);
 }
 
 #[test]

@@ -10,8 +10,8 @@ use sapwood_ptir::{
     TensorLiteral, TensorType, Value, Values, parse, verify,
 };
 use sapwood_rewrite::{
-    FloatMode, FoldResult, GreedyConfig, GreedyStats, PatternFn, PatternId, PatternSet,
-    ProgramRewriter, Rewrite, apply_patterns_and_fold_greedily,
+    FloatMode, FoldResult, GreedyConfig, GreedyStats, Limit, PatternFn, PatternId, PatternSet,
+    ProgramRewriter, Rewrite, apply_patterns_and_fold_greedily, apply_patterns_to_program,
 };
 use sapwood_types::DataType;
 
@@ -444,4 +444,32 @@ fn a_pipeline_reports_patterns_that_were_switched_off() {
         );
     }
     assert!(report.statistics().contains("disabled after a problem: gives_another_type"));
+}
+
+/// `-(-x) = x`.
+fn neg_of_neg(outer: Neg, rw: &mut Rewrite<'_>) -> Option<Value> {
+    Some(rw.def::<Neg>(outer.input)?.input)
+}
+
+#[test]
+fn each_function_has_limits_of_its_own() {
+    let chain = |name: &str, negations: usize| {
+        let mut text = format!("func @{name}(%v0: f32[4]) -> f32[4] {{\n");
+        for n in 0..negations {
+            text += &format!("  %v{} = neg %v{n} : f32[4]\n", n + 1);
+        }
+        text + &format!("  return %v{negations}\n}}\n")
+    };
+    // The first function needs 10 rewrites, each of the others 2.
+    let text = format!("ptir 1\n{}{}{}", chain("a", 20), chain("b", 4), chain("c", 4));
+    let mut set = PatternSet::new();
+    set.add(neg_of_neg);
+    let mut program = parse(&text).unwrap();
+    let config = GreedyConfig { max_rewrites: Some(3), ..GreedyConfig::default() };
+    let stats = apply_patterns_to_program(&mut program, &set.freeze(), &config).unwrap();
+    assert_eq!((stats.rewrites, stats.converged), (3 + 2 + 2, false));
+    assert_eq!(stats.stopped_by, Some(Limit::Rewrites(3)));
+    let left = |name: &str| program.function(name).unwrap().num_insts();
+    assert_eq!(["b", "c"].map(left), [1, 1]);
+    assert!(left("a") > 1);
 }
