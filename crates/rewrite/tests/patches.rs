@@ -276,7 +276,7 @@ fn changes_in_place_without_end_end_by_budget() {
     let stats = apply_patterns_and_fold_greedily(f, &set.freeze(), &config).unwrap();
     assert!(!stats.converged, "{stats:?}");
     assert_eq!(stats.folds, 100);
-    assert_eq!(stats.stopped_by, Some(sapwood_rewrite::Limit::Rewrites(100)));
+    assert_eq!(stats.stopped_by, Some(Limit::Rewrites(100)));
     assert_eq!(stats.last_fired, ["fold of add"]);
 }
 
