@@ -1,30 +1,146 @@
-"""The rows of `onnx` on onnxsim: whole processes, file to file, on the models in $SAPWOOD_MODELS or on the generated one.
+"""The rows of `onnx`: models simplified by whole processes, file to file.
 
-Prints one JSON line per row, as `benches/README.md` describes."""
+usage: onnx.py [--ours COMMAND]
+
+The models are those in $SAPWOOD_MODELS, or one that is generated. With `--ours`, COMMAND is the `sapwood` command; otherwise the peers are measured:
+the time is that of onnxsim, the memory that of the Python peer with the least, and the nodes are those of the best right peer for each model. Every result is
+run in ONNX Runtime, with its optimisations off, at two batches and two other extents where the model has open ones, and compared with the original.
+
+Prints one JSON line per row, as `benches/README.md` describes. `models` of a line has the value of each model. This process stays small, because the peak
+memory of a process includes that of its parent when it starts: models are loaded by a child, `--checker`."""
 
 import glob
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-import numpy as np
-import onnx
-from onnx import helper, numpy_helper
-
+REPEATS = 5
 BLOCKS, WIDTH = 500, 16
-SIMPLIFY = "import onnx, onnxsim, sys; onnx.save(onnxsim.simplify(onnx.load(sys.argv[1]))[0], sys.argv[2])"
+TIMEOUT = "300"
+PEERS = {
+    "onnxsim": "import onnx, onnxsim; onnx.save(onnxsim.simplify(onnx.load(src))[0], dst)",
+    "onnxslim": "import onnx, onnxslim; onnx.save(onnxslim.slim(onnx.load(src)), dst)",
+    "onnxoptimizer": "import onnx, onnxoptimizer; onnx.save(onnxoptimizer.optimize(onnx.load(src)), dst)",
+    "onnxscript": "import onnx_ir as ir, onnxscript.optimizer as o, onnxscript.rewriter as r; "
+    "m = ir.load(src); m = o.optimize(m) or m; ir.save(r.rewrite(m) or m, dst)",
+    "onnxruntime": "import onnxruntime as rt; o = rt.SessionOptions(); o.graph_optimization_level = rt.GraphOptimizationLevel.ORT_ENABLE_BASIC; "
+    "o.intra_op_num_threads = 1; o.log_severity_level = 3; o.optimized_model_filepath = dst; "
+    "rt.InferenceSession(src, o, providers=['CPUExecutionProvider'])",
+}
+# The peer whose time is the target; the others run once.
+TIMED = "onnxsim"
 
 
-def blocks():
-    """The model that `benches/src/bin/onnx.rs` generates."""
+class Checker:
+    """A child that loads models: it generates, counts nodes and compares results."""
+
+    def __init__(self):
+        line = [sys.executable, os.path.abspath(__file__), "--checker"]
+        self.child = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, *request):
+        print(json.dumps(request), file=self.child.stdin, flush=True)
+        for line in self.child.stdout:
+            if line.startswith("{"):
+                return json.loads(line)
+        raise RuntimeError(f"the checker ended at {request}")
+
+
+def run(line):
+    """Runs a process; returns its seconds, its peak memory in MB, and why it failed, or None."""
+    with tempfile.TemporaryFile() as log:
+        began = time.perf_counter()
+        child = subprocess.Popen(line, stdout=log, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(child.pid, 0)
+        seconds = time.perf_counter() - began
+        child.returncode = os.waitstatus_to_exitcode(status)
+        log.seek(0)
+        words = log.read().decode("utf8", "replace").strip().splitlines()
+    return seconds, usage.ru_maxrss / 1024, None if child.returncode == 0 else (words or ["?"])[-1][:160]
+
+
+def measure(checker, model, repeats, line, dst):
+    """Runs a tool on a model; returns its median time, its peak memory, and the verdict on its result."""
+    if os.path.exists(dst):
+        os.remove(dst)
+    times, peak = [], 0.0
+    for _ in range(repeats):
+        seconds, memory, problem = run(line)
+        times.append(seconds)
+        peak = max(peak, memory)
+        if problem is not None:
+            break
+    result = {"why": f"refused: {problem}"} if problem is not None else checker.ask("check", model, dst)
+    return {"ms": statistics.median(times) * 1e3, "mb": peak, **result}
+
+
+def command_of(tool, ours, src, dst):
+    if ours is not None:
+        return [ours, "opt", src, "--float", "fast", "-q", "-o", dst]
+    return ["timeout", TIMEOUT, sys.executable, "-c", f"src, dst = {src!r}, {dst!r}; {PEERS[tool]}"]
+
+
+def emit(row, unit, models, value=None):
+    line = {"area": "onnx", "row": row, "value": sum(models.values()) if value is None else value, "unit": unit, "n": len(models)}
+    print(json.dumps(line | {"models": models}), flush=True)
+
+
+def main():
+    ours = sys.argv[2] if sys.argv[1:2] == ["--ours"] else None
+    tools = ["sapwood"] if ours is not None else list(PEERS)
+    checker = Checker()
+    found = {tool: {} for tool in tools}
+    before = {}
+    with tempfile.TemporaryDirectory() as folder:
+        paths = sorted(glob.glob(os.path.join(os.environ.get("SAPWOOD_MODELS") or folder, "*.onnx")))
+        if not paths:
+            paths = [os.path.join(folder, "blocks.onnx")]
+            checker.ask("generate", paths[0])
+        for path in paths:
+            name, dst = os.path.basename(path), os.path.join(folder, "out.onnx")
+            before[name] = checker.ask("open", path)
+            for tool in tools:
+                repeats = REPEATS if tool in ("sapwood", TIMED) else 1
+                found[tool][name] = measure(checker, path, repeats, command_of(tool, ours, path, dst), dst)
+    # Models that ONNX Runtime runs: on the others no result can be checked.
+    runnable = [name for name, model in before.items() if model["runs"]]
+    for tool in tools:
+        right = [name for name in runnable if found[tool][name]["why"] is None]
+        print(f"{tool}: right on {len(right)} of {len(runnable)} models", flush=True)
+        for name in runnable:
+            if found[tool][name]["why"] is not None:
+                print(f"  {name}: {found[tool][name]['why']}", flush=True)
+    timed = found[tools[0]]
+    emit("opt/all", "ms", {name: one["ms"] for name, one in timed.items()})
+    peaks = {tool: max(one["mb"] for one in models.values()) for tool, models in found.items()}
+    print(f"peaks: {peaks}", flush=True)
+    least = min(peaks, key=peaks.get)
+    emit("peak/all", "MB", {name: one["mb"] for name, one in found[least].items()}, peaks[least])
+    for row, key in (("left/all", "nodes"), ("shapes/all", "shapes")):
+        wrong = [name for name in runnable if ours is not None and timed[name]["why"] is not None]
+        if wrong:
+            print(json.dumps({"area": "onnx", "row": row, "error": f"not right: {', '.join(wrong)}"}), flush=True)
+            continue
+        # Where no peer is right, the model stays as it is.
+        values = {name: [found[tool][name][key] for tool in tools if found[tool][name]["why"] is None] for name in runnable}
+        emit(row, key, {name: min(list_, default=before[name][key]) for name, list_ in values.items()})
+
+
+# The rest runs in the child.
+
+
+def blocks(onnx, np):
+    """A chain of blocks: a product, a sum, Relu, a copy, and two transpositions that cancel each other."""
+    helper = onnx.helper
     nodes, weights, last = [], [], "x"
     for i in range(BLOCKS):
         for name, dims in (("w", (WIDTH, WIDTH)), ("b", (WIDTH,))):
             numbers = ((np.arange(np.prod(dims)) % 7 - 3) / 16).astype(np.float32).reshape(dims)
-            weights.append(numpy_helper.from_array(numbers, f"{name}{i}"))
+            weights.append(onnx.numpy_helper.from_array(numbers, f"{name}{i}"))
         nodes += [
             helper.make_node("MatMul", [last, f"w{i}"], [f"p{i}"]),
             helper.make_node("Add", [f"p{i}", f"b{i}"], [f"s{i}"]),
@@ -39,34 +155,33 @@ def blocks():
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def count_nodes(graph):
-    count = 0
-    for node in graph.node:
-        count += node.op_type != "Constant"
-        for attribute in node.attribute:
-            count += sum(map(count_nodes, [attribute.g] if attribute.type == onnx.AttributeProto.GRAPH else attribute.graphs))
-    return count
+def check_requests():
+    """Answers the requests of a `Checker`, one line each."""
+    # Instead of the folder of this script, whose name is that of the package.
+    sys.path[0] = os.path.join(os.path.dirname(__file__), "../../tests/oracle")
+    import numpy as np
+    import onnx
+    from onnx_values import count, problem, references
 
-
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        models = sorted(glob.glob(os.path.join(os.environ.get("SAPWOOD_MODELS", folder), "*.onnx")))
-        if "SAPWOOD_MODELS" not in os.environ:
-            models = [os.path.join(folder, "blocks.onnx")]
-            onnx.save(blocks(), models[0])
-        total, left, out = 0.0, 0, os.path.join(folder, "out.onnx")
-        for model in models:
-            times = []
-            for _ in range(3):
-                began = time.perf_counter()
-                done = subprocess.run([sys.executable, "-c", SIMPLIFY, model, out], capture_output=True, check=False)
-                times.append(time.perf_counter() - began)
-            # A model that the peer refuses stays as it is.
-            left += count_nodes(onnx.load(out if done.returncode == 0 else model).graph)
-            total += min(times)
-    for row, value, unit in (("opt/all", total * 1e3, "ms"), ("left/all", left, "nodes")):
-        print(json.dumps({"area": "onnx", "row": row, "value": value, "unit": unit, "n": len(models)}), flush=True)
+    cases = []
+    for line in sys.stdin:
+        request, *arguments = json.loads(line)
+        if request == "generate":
+            onnx.save(blocks(onnx, np), arguments[0])
+            answer = {}
+        elif request == "open":
+            try:
+                cases = references(arguments[0])
+            except Exception:
+                cases = []
+            answer = count(arguments[0]) | {"runs": bool(cases)}
+        else:
+            try:
+                answer = count(arguments[1]) | {"why": problem(arguments[1], cases)}
+            except Exception as error:
+                answer = {"why": f"does not load: {str(error)[:160]}", "nodes": 0, "shapes": 0}
+        print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    check_requests() if sys.argv[1:] == ["--checker"] else main()

@@ -62,6 +62,9 @@ fn run_area(workspace: &Workspace, area: &str, with_peers: bool) -> Result<bool>
         println!("    models with eight times the batch cannot be written: {error:#}");
     }
     let rows: Vec<BenchRow> = rows::all().into_iter().filter(|row| row.area == area).collect();
+    if area == "onnx" {
+        rows::onnx::fetch_models(workspace)?;
+    }
     println!("==> {area}: our side");
     let ours = measure_ours(workspace, area, &rows);
     if let Err(error) = &ours {
@@ -81,6 +84,14 @@ fn run_area(workspace: &Workspace, area: &str, with_peers: bool) -> Result<bool>
         _ => None,
     };
     println!("{}", table::render_table(&rows, our_values, peer_values));
+    for row in rows.iter().filter(|row| row.lists_models()) {
+        let peer = peer_values.and_then(|p| p.get(&row.name));
+        if let Some((worse, all)) = table::worse_models(our_values.get(&row.name), peer) {
+            let at_most = all - worse.len();
+            println!("`{}`: at most the peer's on {at_most} of {all} models", row.name);
+            worse.iter().for_each(|model| println!("    {model}"));
+        }
+    }
     let verdicts: Vec<RowVerdict> = rows
         .iter()
         .map(|row| {
@@ -103,6 +114,10 @@ fn measure_ours(workspace: &Workspace, area: &str, rows: &[BenchRow]) -> Result<
     if area == "python" {
         let finished = crate::python::bench(workspace)?;
         return parse_measurements(area, rows, &finished);
+    }
+    if area == "onnx" {
+        let output = peers::measure_command(workspace, area)?;
+        return parse_measurements(area, rows, &output);
     }
     if !workspace.has_binary(PACKAGE, area) {
         bail!("our side has no benches/src/bin/{area}.rs");

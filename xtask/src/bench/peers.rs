@@ -1,5 +1,6 @@
 //! Installing and measuring the peers.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -11,8 +12,8 @@ use super::{Measurements, parse_measurements};
 use crate::workspace::Workspace;
 use crate::{process, python};
 
-/// The time limit of a peer.
-const RUN_LIMIT: Duration = Duration::from_secs(20 * 60);
+/// The time limit of a peer. Those of `onnx` take about a quarter of an hour.
+const RUN_LIMIT: Duration = Duration::from_secs(40 * 60);
 /// The time limit of an installation.
 const INSTALL_LIMIT: Duration = Duration::from_secs(10 * 60);
 
@@ -29,14 +30,47 @@ pub(crate) fn measure(
     }
     let folder = workspace.target.join("peers").join(area);
     let python = python_environment(&folder, &scripts.join(format!("{area}.txt")))?;
+    let output = run_script(workspace, &python, &script, &[])?;
+    parse_measurements(area, rows, &output)
+}
+
+/// Runs `benches/peers/<area>.py --ours COMMAND`, for an area whose script measures the `sapwood` command too, and returns its output.
+pub(crate) fn measure_command(workspace: &Workspace, area: &str) -> Result<String> {
+    let mut build = Command::new("cargo");
+    build.args(["build", "--quiet", "--profile", "dist", "--package", "sapwood"]);
+    let built = process::run(build.current_dir(&workspace.root), false, None)?;
+    if !built.success {
+        bail!("the command was not built, {}:\n{}", built.problem, built.output);
+    }
+    let scripts = workspace.root.join("benches/peers");
+    let folder = workspace.target.join("peers").join(area);
+    let python = python_environment(&folder, &scripts.join(format!("{area}.txt")))?;
+    let command = workspace.target.join(format!("dist/sapwood{}", std::env::consts::EXE_SUFFIX));
+    let arguments = [OsStr::new("--ours"), command.as_os_str()];
+    run_script(workspace, &python, &scripts.join(format!("{area}.py")), &arguments)
+}
+
+// Runs a script and returns its output.
+fn run_script(
+    workspace: &Workspace,
+    python: &Path,
+    script: &Path,
+    arguments: &[&OsStr],
+) -> Result<String> {
     let mut command = Command::new(python);
     command.env("SAPWOOD_PROGRAMS", super::rows::stablehlo::folder());
     command.env("SAPWOOD_BATCHED", super::rows::eval::batched_folder());
-    let finished = process::run(command.arg(script), false, Some(RUN_LIMIT))?;
+    command.env("SAPWOOD_MODELS", super::rows::onnx::folder(workspace));
+    command.arg(script).args(arguments);
+    let finished = process::run(&mut command, false, Some(RUN_LIMIT))?;
     if !finished.success {
-        bail!("the peer's script failed, {}:\n{}", finished.problem, finished.output);
+        bail!("the script failed, {}:\n{}", finished.problem, finished.output);
     }
-    parse_measurements(area, rows, &finished.stdout)
+    // Other lines are for people.
+    for line in finished.stdout.lines().filter(|line| !line.starts_with('{')) {
+        println!("    {line}");
+    }
+    Ok(finished.stdout)
 }
 
 /// Writes the models with eight times the batch, which both sides of `eval` run.

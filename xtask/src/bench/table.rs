@@ -48,6 +48,7 @@ pub(crate) fn judge(
     ours: Option<&Measurement>,
     peer: Option<&Measurement>,
 ) -> RowVerdict {
+    let our_line = ours;
     let ours = match ours.map(|measured| &measured.value) {
         Some(Ok(value)) => *value,
         Some(Err(error)) => return RowVerdict::NotMeasured(error.clone()),
@@ -56,6 +57,7 @@ pub(crate) fn judge(
             return row.blocked_by.map_or_else(missing, RowVerdict::Blocked);
         }
     };
+    let share = share_of_models(row, our_line, peer);
     let peer = peer.and_then(|measured| measured.value.as_ref().ok().copied());
     let mut worst: f64 = 0.0;
     let mut judged_all = true;
@@ -67,7 +69,10 @@ pub(crate) fn judge(
             // Zero is at most any multiple of the peer's value, also of zero.
             (PerformanceTarget::TimesPeer(_), Some(_)) if ours == 0.0 => 0.0,
             (PerformanceTarget::TimesPeer(times), Some(peer)) => ours / (peer * times),
-            (PerformanceTarget::TimesFaster(_) | PerformanceTarget::TimesPeer(_), None) => {
+            (PerformanceTarget::ShareOfModels(bar), _) if share.is_some() => {
+                bar / share.unwrap_or_default()
+            }
+            _ => {
                 judged_all = false;
                 continue;
             }
@@ -84,6 +89,32 @@ pub(crate) fn judge(
     }
 }
 
+/// Returns the names of the models on which our value is larger than the peer's, each with both values, and the number of models.
+/// `None` if the lines do not have the values of models.
+pub(crate) fn worse_models(
+    ours: Option<&Measurement>,
+    peer: Option<&Measurement>,
+) -> Option<(Vec<String>, usize)> {
+    let (ours, peer) = (ours?.line["models"].as_object()?, peer?.line["models"].as_object()?);
+    let pairs: Vec<(&String, f64, f64)> = ours
+        .iter()
+        .filter_map(|(name, value)| Some((name, value.as_f64()?, peer.get(name)?.as_f64()?)))
+        .collect();
+    let worse = pairs.iter().filter(|(_, a, b)| a > b);
+    let names = worse.map(|(name, a, b)| format!("{name} {} > {}", number(*a), number(*b)));
+    Some((names.collect(), pairs.len()))
+}
+
+// Returns the share of the models on which our value is at most the peer's.
+fn share_of_models(
+    row: &BenchRow,
+    ours: Option<&Measurement>,
+    peer: Option<&Measurement>,
+) -> Option<f64> {
+    let (worse, all) = worse_models(ours, peer).filter(|_| row.lists_models())?;
+    Some(1.0 - worse.len() as f64 / all as f64)
+}
+
 /// Returns the targets of a row as text.
 pub(crate) fn targets_text(row: &BenchRow) -> String {
     let word = |target: &PerformanceTarget| match target {
@@ -91,6 +122,9 @@ pub(crate) fn targets_text(row: &BenchRow) -> String {
         PerformanceTarget::AtLeast(bar) => format!("≥ {}", number(*bar)),
         PerformanceTarget::TimesFaster(times) => format!("≥ {}× faster", number(*times)),
         PerformanceTarget::TimesPeer(times) => format!("≤ {}× the peer", number(*times)),
+        PerformanceTarget::ShareOfModels(share) => {
+            format!("≤ the peer on {} % of the models", number(share * 100.0))
+        }
     };
     row.targets.iter().map(word).collect::<Vec<_>>().join(", ")
 }
@@ -214,6 +248,22 @@ mod tests {
         assert!(judge(&depth, None, None).is_failure());
         let later = row(&[PerformanceTarget::AtMost(1.0)], Some("Python"));
         assert_eq!(judge(&later, None, None).to_string(), "waits for Python");
+    }
+
+    #[test]
+    fn models_are_compared_one_by_one() {
+        let of = |a: f64, b: f64| Measurement {
+            value: Ok(a + b),
+            line: json!({ "n": 2, "models": { "a": a, "b": b } }),
+        };
+        let all = row(&[PerformanceTarget::ShareOfModels(1.0)], None);
+        let half = row(&[PerformanceTarget::ShareOfModels(0.5)], None);
+        let (ours, peer) = (of(1.0, 5.0), of(3.0, 4.0));
+        assert_eq!(judge(&half, Some(&ours), Some(&peer)), RowVerdict::Reached);
+        assert_eq!(judge(&all, Some(&ours), Some(&peer)), RowVerdict::Missed(2.0));
+        assert_eq!(judge(&all, Some(&ours), None), RowVerdict::ReachedWithoutPeer);
+        assert_eq!(worse_models(Some(&ours), Some(&peer)), Some((vec!["b 5 > 4".into()], 2)));
+        assert_eq!(worse_models(Some(&measured(1.0)), Some(&peer)), None);
     }
 
     #[test]

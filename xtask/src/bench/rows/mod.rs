@@ -11,7 +11,7 @@ mod command;
 mod dims;
 pub(crate) mod eval;
 mod ir;
-mod onnx;
+pub(crate) mod onnx;
 mod ptir;
 mod python;
 mod rewrite;
@@ -47,6 +47,11 @@ impl BenchRow {
         let (name, work, targets) = (name.into(), work.into(), targets.to_vec());
         Self { area, name, work, unit, targets, blocked_by: None }
     }
+
+    /// Returns whether a target compares the models one by one.
+    pub(crate) fn lists_models(&self) -> bool {
+        self.targets.iter().any(|target| matches!(target, PerformanceTarget::ShareOfModels(_)))
+    }
 }
 
 /// An action on programs: its name, its description, the unit of its values, and the targets.
@@ -78,6 +83,8 @@ pub(crate) enum PerformanceTarget {
     TimesFaster(f64),
     /// Our value is at most the peer's times this, in the same run.
     TimesPeer(f64),
+    /// On at least this share of the models, our value is at most the peer's.
+    ShareOfModels(f64),
 }
 
 /// The numbers of ops of the measured programs, as the names of rows write them.
