@@ -86,6 +86,16 @@ const OTHERS: &[&str] = &[
   %r = erfc %x : f32[8]
   return %r
 }",
+    // The sum that a product takes in is one number for all rows, in another form than a bias has.
+    "func @f(%x: f32[2, 3]) -> f32[2, 1] {
+  %w = constant [[1.0], [2.0], [0.5]] : f32[3, 1]
+  %n = slice %x {starts = [0, 0], limits = [1, 1]} : f32[1, 1]
+  %b = reshape %n : f32[1]
+  %p = dot_general %x, %w {lhs_contract = [1], rhs_contract = [0]} : f32[2, 1]
+  %c = broadcast_in_dim %b {dims = [0]} : f32[2, 1]
+  %y = add %p, %c : f32[2, 1]
+  return %y
+}",
     // Over no axes.
     "func @f(%x: f32[2, 3]) -> (f32[2, 3], f32[2, 3], f32[]) {
   %r = reduce_sum %x {axes = []} : f32[2, 3]

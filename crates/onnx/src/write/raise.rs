@@ -370,10 +370,14 @@ impl GraphWriter<'_> {
                 let is_stripped = self.stripped(user).is_some_and(|sources| {
                     sources.iter().all(|s| !matches!(s, OperandSource::Value(v) if *v == value))
                 });
-                let is_bias =
-                    self.f.operands(user).iter().any(|&v| self.fused_product(user, v).is_some());
-                is_stripped || is_bias
+                is_stripped || self.is_bias_of(user, value)
             })
+    }
+
+    // Returns whether a product with a bias takes the source of a broadcast in its place.
+    fn is_bias_of(&self, sum: InstId, value: ValueId) -> bool {
+        let products = self.f.operands(sum).iter().filter_map(|&v| self.fused_product(sum, v));
+        products.into_iter().any(|product| product.bias != value)
     }
 
     fn materialize_broadcast(
@@ -384,8 +388,7 @@ impl GraphWriter<'_> {
     ) -> WriteResult<Vec<Node>> {
         let f = self.f;
         let is_unneeded = self.is_unneeded(result);
-        let is_bias =
-            |user: InstId| f.operands(user).iter().any(|&v| self.fused_product(user, v).is_some());
+        let is_bias = |user: InstId| self.is_bias_of(user, result);
         if is_unneeded
             && (self.implicit_source(result).is_some()
                 || f.users_of(result).into_iter().all(is_bias))
