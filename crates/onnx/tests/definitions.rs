@@ -463,3 +463,52 @@ fn other_opsets_get_the_meaning_of_defaults_and_only_words_that_they_have() {
     // One slope per channel.
     assert_eq!(leaky(&[2.0, 3.0]).run::<f32>().unwrap(), [-2.0, -2.0, -3.0, -3.0]);
 }
+
+#[test]
+fn slices_with_extreme_bounds_are_those_of_numpy() {
+    let [min, max] = [i64::MIN, i64::MAX];
+    let cases: &[(i64, i64, i64, &[f32])] = &[
+        (min, max, 1, &[0.0, 1.0, 2.0, 3.0, 4.0]),
+        (min, min, 1, &[]),
+        (max, max, 1, &[]),
+        (-2, max, 1, &[3.0, 4.0]),
+        (min, -2, 2, &[0.0, 2.0]),
+        (max, min, -1, &[4.0, 3.0, 2.0, 1.0, 0.0]),
+        (-2, min, -2, &[3.0, 1.0]),
+        (min, max, -1, &[]),
+        (min, min, -1, &[]),
+        (min, max, max, &[0.0]),
+        (max, min, min, &[4.0]),
+        (max, max, min, &[]),
+    ];
+    for &(start, end, step, expected) in cases {
+        let x = singles(&[5], &[0.0, 1.0, 2.0, 3.0, 4.0]);
+        let inputs = [start, end, 0, step].map(|n| longs(&[1], &[n]));
+        let one = One::new("Slice", 13, [vec![x], inputs.to_vec()].concat());
+        assert_eq!(one.run::<f32>().unwrap(), expected, "{start}..{end} by {step}");
+    }
+}
+
+#[test]
+fn the_largest_element_of_each_part_of_a_region() {
+    let x = singles(&[1, 1, 4, 4], &(0..16).map(|n| n as f32).collect::<Vec<_>>());
+    // All of the input; one element; a part that is outside; at half the scale.
+    let regions: &[(&[f32], f32, &[f32])] = &[
+        (&[0.0, 0.0, 0.0, 3.0, 3.0], 1.0, &[5.0, 7.0, 13.0, 15.0]),
+        (&[0.0, 2.0, 1.0, 2.0, 1.0], 1.0, &[6.0, 6.0, 6.0, 6.0]),
+        (&[0.0, 3.0, 0.0, 6.0, 1.0], 1.0, &[3.0, 0.0, 7.0, 0.0]),
+        (&[0.0, 0.0, 0.0, 7.0, 7.0], 0.5, &[10.0, 11.0, 14.0, 15.0]),
+    ];
+    for &(region, scale, expected) in regions {
+        let attributes = vec![
+            ints("pooled_shape", &[2, 2]),
+            Attribute::new("spatial_scale", AttributeValue::Float(scale)),
+        ];
+        let inputs = vec![x.clone(), singles(&[1, 5], region)];
+        let one = One { attributes, ..One::new("MaxRoiPool", 22, inputs) };
+        assert_eq!(one.run::<f32>().unwrap(), expected, "{region:?}");
+    }
+    let attributes = vec![ints("pooled_shape", &[2, 2])];
+    let outside = singles(&[1, 5], &[1.0, 0.0, 0.0, 1.0, 1.0]);
+    One { attributes, ..One::new("MaxRoiPool", 22, vec![x, outside]) }.fails("in batch 1, of 1");
+}

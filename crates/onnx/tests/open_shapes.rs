@@ -285,6 +285,66 @@ fn cases() -> Vec<Case> {
             "f32[5]",
         ),
     ]);
+    // Bounds beyond every extent, in both directions.
+    let [min, max] = [i64::MIN, i64::MAX];
+    for (from, to, step, expected) in [
+        (min, max, 1, "f32[?a, ?b]"),
+        (min, min, 1, "f32[0, ?b]"),
+        (max, max, 1, "f32[0, ?b]"),
+        (max, min, -1, "f32[?a, ?b]"),
+        (min, max, -1, "f32[0, ?b]"),
+        (min, max, max, "f32[min(?a, 1), ?b]"),
+        (max, min, min, "f32[min(?a, 1), ?b]"),
+    ] {
+        cases.push(Case {
+            inputs: vec![x()],
+            constants: vec![
+                ("from", vec![from]),
+                ("to", vec![to]),
+                ("axes", vec![0]),
+                ("steps", vec![step]),
+            ],
+            nodes: vec![node("Slice", &["x", "from", "to", "axes", "steps"], "y", vec![])],
+            expected,
+            bindings: SMALL,
+        });
+    }
+    // A product of 32 bits that does not fit wraps around: 2^16 * 2^16 = 0.
+    let as_int = |element: ElementType| vec![int("to", i64::from(element.code()))];
+    let product = |nodes: Vec<Node>, expected| Case {
+        inputs: vec![("x", FLOAT, vec![N(1 << 16), S("a")])],
+        constants: vec![("two", vec![2])],
+        nodes: [
+            vec![
+                extent_of("x", 0, "n"),
+                node("Cast", &["n"], "m", as_int(ElementType::Int32)),
+                node("Mul", &["m", "m"], "p", vec![]),
+            ],
+            nodes,
+        ]
+        .concat(),
+        expected,
+        bindings: &[[0, 0]],
+    };
+    cases.extend([
+        product(
+            vec![
+                node("Cast", &["p"], "s", as_int(LONG)),
+                node("ConstantOfShape", &["s"], "y", vec![]),
+            ],
+            "f32[0]",
+        ),
+        product(
+            vec![
+                node("Cast", &["two"], "k", as_int(ElementType::Int32)),
+                node("Sub", &["m", "k"], "l", vec![]),
+                node("Add", &["p", "l"], "q", vec![]),
+                node("Cast", &["q"], "s", as_int(LONG)),
+                node("ConstantOfShape", &["s"], "y", vec![]),
+            ],
+            "f32[65534]",
+        ),
+    ]);
     cases
 }
 

@@ -12,6 +12,7 @@ mod learning;
 mod loops;
 mod loss;
 mod matrix;
+mod max_roi_pool;
 mod normalization;
 mod open_shapes;
 mod operations;

@@ -37,8 +37,32 @@ pub(super) fn numbers_of(
     let inputs: Vec<_> = params.iter().map(|&id| b.value(id)).collect();
     let of = |i: usize| known.get(i).cloned().unwrap_or_default();
     let cx = Cx::new(&b, view, &inputs, &of);
-    let numbers = numbers(op, &cx)?;
+    let mut numbers = numbers(op, &cx)?;
+    if is_32_bits(op, &cx) {
+        // The result of an op on constants wraps around. Expressions over symbols are taken to fit.
+        numbers.iter_mut().for_each(|number| *number = number.and_then(wrapped));
+    }
     (numbers.len() <= MAX_NUMBERS && b.take_failure().is_none()).then_some(numbers)
+}
+
+// Returns whether the result of an op has 32 bits.
+fn is_32_bits(op: &str, cx: &Cx<'_>) -> bool {
+    let is_i32 = |i: usize| cx.opt(i).is_some_and(|x| x.dtype() == DataType::I32);
+    match op {
+        "Shape" | "Size" | "Equal" => false,
+        "Cast" => cx.int("to", 7) == 6,
+        "Where" => is_i32(1),
+        "ConstantOfShape" => false,
+        _ => is_i32(0),
+    }
+}
+
+// Returns an expression, or the 32 bits of a constant.
+fn wrapped(number: DimExpr) -> Option<DimExpr> {
+    match number.as_constant() {
+        Some(n) => DimExpr::constant(i64::from(n as i32)),
+        None => Some(number),
+    }
 }
 
 fn numbers(op: &str, cx: &Cx<'_>) -> Option<Numbers> {

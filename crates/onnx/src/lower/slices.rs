@@ -8,6 +8,10 @@ use super::context::Cx;
 
 /// Bounds from this one on are the end of any axis: exporters write different large numbers.
 const TO_THE_END: i64 = i32::MAX as i64;
+/// Bounds up to this one are the start of any axis.
+const TO_THE_START: i64 = -TO_THE_END;
+/// Steps from this one on take one element of any axis.
+const BEYOND_ALL: i64 = 1 << 62;
 
 pub(super) fn slice<'b>(cx: &Cx<'b>) -> V<'b> {
     let x = cx.x(0);
@@ -124,7 +128,11 @@ fn slice_of_open_dims<'b>(
 // Returns the extent of a slice of an axis.
 fn sliced_dim(dim: Dim, start: Option<DimExpr>, end: Option<DimExpr>, step: i64) -> Dim {
     let known = |bound: Option<DimExpr>| bound.and_then(DimExpr::as_constant);
-    if step == 1 && known(start) == Some(0) && known(end).is_some_and(|end| end >= TO_THE_END) {
+    let is_first = |start| start == 0 || start <= TO_THE_START;
+    if step == 1
+        && known(start).is_some_and(is_first)
+        && known(end).is_some_and(|end| end >= TO_THE_END)
+    {
         return dim;
     }
     dim.map_expr(|extent| sliced_extent(extent, start?, end?, step))
@@ -134,18 +142,29 @@ fn sliced_extent(extent: DimExpr, start: DimExpr, end: DimExpr, step: i64) -> Op
     let constant = DimExpr::constant;
     let rounded_up = |length: DimExpr, step: i64| match step {
         1 => Some(length),
+        BEYOND_ALL.. => length.min(constant(1)?),
         _ => length.checked_add(constant(step.checked_sub(1)?)?)?.floordiv(step),
     };
     if step < 0 {
-        // Only the whole axis, backwards.
-        let is_whole = start.as_constant() == Some(-1)
-            && end.as_constant().is_some_and(|end| end <= -TO_THE_END);
-        return is_whole.then(|| rounded_up(extent, step.checked_neg()?)).flatten();
+        return match (start.as_constant()?, end.as_constant()?) {
+            (..=TO_THE_START, _) => constant(0),
+            // The whole axis, backwards.
+            (-1 | TO_THE_END.., ..=TO_THE_START) => {
+                rounded_up(extent, step.checked_neg().unwrap_or(i64::MAX))
+            }
+            _ => None,
+        };
     }
     if step == 0 {
         return None;
     }
+    let [start, end] = [start, end].map(|bound| match bound.as_constant() {
+        Some(..=TO_THE_START) => constant(0),
+        _ => Some(bound),
+    });
+    let (start, end) = (start?, end?);
     let length = match (start.as_constant(), end.as_constant()) {
+        (Some(TO_THE_END..), _) => constant(0),
         // All but the first.
         (_, Some(TO_THE_END..)) if Facts::new().bounds(start).is_at_least(0) => {
             extent.checked_sub(start)?.max(constant(0)?)

@@ -11,7 +11,10 @@ use sapwood_ptir::ops::Direction;
 use super::builder::V;
 use super::context::Cx;
 use super::{NodeView, attention, control, elementwise, indexing, kernels, learning, loss, matrix};
-use super::{normalization, pooling, quantize, recurrent, reduce, resize, shape, signal, slices};
+use super::{
+    max_roi_pool, normalization, pooling, quantize, recurrent, reduce, resize, shape, signal,
+    slices,
+};
 use super::{text_features, trees};
 use crate::dialect::PREFIX;
 
@@ -284,6 +287,7 @@ static ROWS: &[Row] = &[
     kernel("NonZero", kernels::non_zero, kernels::infer_non_zero),
     kernel("Compress", kernels::compress, kernels::infer_compress),
     kernel("Unique", kernels::unique, kernels::infer_unique),
+    kernel("MaxRoiPool", max_roi_pool::run, max_roi_pool::infer),
     kernel("NonMaxSuppression", kernels::non_max_suppression, kernels::infer_non_max_suppression),
     // Control flow.
     kernel("If", control::run_if, control::infer_nothing),
