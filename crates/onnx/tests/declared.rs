@@ -179,3 +179,83 @@ fn carried_values_have_the_types_that_the_body_keeps() {
         );
     }
 }
+
+/// The node of an exporter that removes the last axis if its extent is one, and `after` on the result.
+fn squeezed_if_one(after: Vec<Node>, weights: Vec<Tensor>) -> Graph {
+    let branch = |node: Node| {
+        let output = ValueInfo { name: Some(node.output[0].clone()), ..ValueInfo::default() };
+        let graph = Graph { node: vec![node], output: vec![output], ..Graph::default() };
+        AttributeValue::Graph(graph.into())
+    };
+    let squeeze = node("Squeeze", &["x", "last"], &["squeezed"], vec![]);
+    let keep = node("Identity", &["x"], &["kept"], vec![]);
+    let choice = vec![
+        Attribute::new("then_branch", branch(squeeze)),
+        Attribute::new("else_branch", branch(keep)),
+    ];
+    let vector = |name: &str, n: i64| {
+        Tensor::from_raw(name, ElementType::Int64, vec![1], n.to_le_bytes().to_vec().into())
+    };
+    let start = |n| vec![Attribute::new("start", AttributeValue::Int(n))];
+    let nodes = vec![
+        node("Shape", &["x"], &["n"], start(-1)),
+        node("Equal", &["n", "one"], &["is_one"], vec![]),
+        node("If", &["is_one"], &["v"], choice),
+    ];
+    Graph {
+        input: vec![info("x", FLOAT, &[-1, 3, -1])],
+        initializer: [vec![vector("last", -1), vector("one", 1), vector("zero", 0)], weights]
+            .concat(),
+        node: [nodes, after].concat(),
+        output: vec![ValueInfo { name: Some("y".into()), ..ValueInfo::default() }],
+        ..Graph::default()
+    }
+}
+
+#[test]
+fn a_value_has_the_only_rank_with_which_no_node_fails() {
+    let hidden = || vec![Attribute::new("hidden_size", AttributeValue::Int(1))];
+    let of = |name: &str, dims: Vec<i64>| {
+        let count = dims.iter().product::<i64>();
+        let bytes: Vec<u8> = (0..count).flat_map(|i| (i as f32 / 8.0).to_le_bytes()).collect();
+        Tensor::from_raw(name, FLOAT, dims, bytes.into())
+    };
+    let weights = || vec![of("w", vec![1, 4, 3]), of("r", vec![1, 4, 1])];
+    let unsqueeze = |from: &str, to: &str| node("Unsqueeze", &[from, "zero"], &[to], vec![]);
+    let lstm = |x: &str| node("LSTM", &[x, "w", "r"], &["y"], hidden());
+    // The rank of the value, and whether a node before the recurrent one asks for it.
+    let cases = [
+        (vec![unsqueeze("v", "u"), lstm("u")], Some(2)),
+        (vec![node("Relu", &["v"], &["a"], vec![]), lstm("a")], Some(3)),
+        (vec![unsqueeze("v", "u"), unsqueeze("u", "uu"), lstm("uu")], None),
+        (vec![node("Relu", &["v"], &["y"], vec![])], None),
+        // A runtime may leave out nodes that nothing uses.
+        (
+            vec![
+                unsqueeze("v", "u"),
+                node("LSTM", &["u", "w", "r"], &["dead"], hidden()),
+                node("Relu", &["v"], &["y"], vec![]),
+            ],
+            None,
+        ),
+    ];
+    for (number, (after, rank)) in cases.into_iter().enumerate() {
+        let module = open(squeezed_if_one(after, weights()));
+        let f = &module.program.functions()[0];
+        let inst = f.walk().find(|&inst| f.op_name(inst) == "onnx.If").unwrap();
+        let found = f.value_type(f.value_of(inst).unwrap());
+        assert_eq!(found.as_tensor().map(|ty| ty.rank()), rank, "case {number}: {found}");
+        if rank == Some(2) {
+            let mut lowered = module.clone();
+            for f in lowered.program.functions_mut() {
+                lower_function(f, LowerLevel::All);
+            }
+            let args = [ramp(&[2, 3, 1])];
+            let [before, after] = [&module, &lowered].map(|module| run(module, &args));
+            let elements = |values: &[Value]| {
+                values[0].as_tensor().unwrap().elements::<f32>().unwrap().to_vec()
+            };
+            assert_eq!(elements(&before), elements(&after));
+        }
+    }
+}

@@ -4,19 +4,20 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
+mod branches;
 mod slices;
 mod transposes;
 
-use sapwood_ptir::ops::{Add, BroadcastInDim, BroadcastTo, Concat, Mul, Refine, Reshape};
+use sapwood_ptir::ops::{Add, BroadcastInDim, BroadcastTo, Concat, Mul, Reshape};
 use sapwood_ptir::{
-    Attr, Dim, Function, InstId, OpKey, OpParts, ResultType, TensorLiteral, TensorType, Value,
-    Values,
+    Attr, Dim, Function, InstId, OpKey, OpParts, TensorLiteral, TensorType, Value, Values,
 };
 use sapwood_rewrite::{
     FloatMode, GateCondition, OpRef, PatternEntry, PatternFn as _, PatternList, Rewrite, Roots,
 };
 use sapwood_types::DataType;
 
+use branches::{if_known, if_of_one_rank};
 use slices::{slice_node_of_all, slice_node_of_slice_node};
 use transposes::{
     binary_of_transpose_and_weights, node_of_transpose, reshape_of_transpose_of_reshape,
@@ -50,6 +51,7 @@ pub(crate) static LIST: PatternList = PatternList {
         conv_of_mul on ["onnx.Conv"] hops 3,
         conv_of_pad on ["onnx.Conv"] hops 2,
         if_known on ["onnx.If"] hops 1,
+        if_of_one_rank on ["onnx.If"] hops 1,
         reshape_of_gather on ["reshape"] hops 1 when any in ["onnx.Gather"],
         concat_of_gathers on ["concat"] hops 1 when any in ["onnx.Gather"],
         gather_of_all on ["onnx.Gather"] hops 1,
@@ -377,39 +379,6 @@ fn conv_of_pad(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
     parts.operands.extend(operands[1..].iter().copied());
     parts.result_types.push(rw.result_type()?.clone());
     rw.emit_parts(&parts)
-}
-
-/// `If(true, f, g) = f`, `If(false, f, g) = g`: the branch is inlined.
-///
-/// Floats: exact.
-fn if_known(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
-    let f = rw.function();
-    let &condition = f.operands(op.root).first()?;
-    // Regions are in the order of attribute names: `else_branch`, `then_branch`.
-    let is_true = rw.is_one(condition);
-    if !is_true && !rw.is_zero(condition) || is_kept(f, op.root) {
-        return None;
-    }
-    let chosen = usize::from(is_true);
-    let results: Vec<Value> = f.inst_results(op.root).collect();
-    let &branch = f.regions(op.root).get(chosen)?;
-    // A value of unknown rank can only be replaced by another.
-    let fits = |(&value, &result): (&Value, &Value)| {
-        rw.tensor(result).is_some() || rw.ty(value) == rw.ty(result)
-    };
-    if !rw.yields(branch).iter().zip(&results).all(fits) {
-        return None;
-    }
-    let values = rw.inline(branch, &[])?;
-    // The type of the result may know less than that of the branch, or name other symbols.
-    let refined = values.iter().zip(&results).map(|(&value, &result)| {
-        let ty = f.value_type(result).clone();
-        match rw.ty(value) == Some(&ty) {
-            true => Some(value),
-            false => rw.emit(Refine { input: value, ty: ResultType(ty) }),
-        }
-    });
-    refined.collect()
 }
 
 /// A gather of elements of a vector, with constant indices.

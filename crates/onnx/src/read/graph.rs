@@ -1,5 +1,6 @@
 //! Graphs as bodies of a function.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use sapwood_types::{Diagnostic, Diagnostics, Loc, LocKind, Span, counted};
 use super::fresh_symbols::FreshSymbols;
 use super::loops;
 use super::names::NameTable;
+use super::rank_uses::{KnownValues, RankUses};
 use super::subgraphs;
 use crate::dialect::{self, ABSENT, GRAPHS, INITIALIZER, SINCE, UNKNOWN_NODE};
 use crate::lower::{self, Known, NodeView};
@@ -29,6 +31,14 @@ pub(super) struct MainFunction {
     pub(super) names: HashMap<Box<str>, Text, FxBuildHasher>,
     pub(super) origins: HashMap<Box<str>, u32, FxBuildHasher>,
     pub(super) notes: Vec<String>,
+}
+
+/// The graph whose nodes are read.
+struct GraphContext<'a> {
+    graph: &'a Graph,
+    /// The types that it declares.
+    declared: HashMap<&'a [u8], &'a Type, FxBuildHasher>,
+    uses: OnceCell<RankUses<'a>>,
 }
 
 struct GraphReader<'a> {
@@ -165,7 +175,9 @@ impl<'a> GraphReader<'a> {
                 None => {
                     let ty = dialect::data_type(i64::from(tensor.data_type.unwrap_or(0)));
                     if let (Some(_), Err(error)) = (ty, self.data.bytes_of(tensor)) {
-                        let message = format!("initializer `{name}`: {error}");
+                        let place = tensor.wire.offset().map(|at| format!(" at byte {at}"));
+                        let place = place.unwrap_or_default();
+                        let message = format!("initializer `{name}`{place}: {error}");
                         return Err(Diagnostic::error(Span::unknown(), message).into());
                     }
                     self.add_initializer(body, name, &ValueType::Opaque)?;
@@ -183,8 +195,9 @@ impl<'a> GraphReader<'a> {
             .chain(&graph.output)
             .filter_map(|info| Some((&info.name.as_ref()?.bytes()[..], &**info.r#type.as_ref()?)))
             .collect();
+        let context = GraphContext { graph, declared, uses: OnceCell::new() };
         for node in &graph.node {
-            self.read_node(node, body, &declared)?;
+            self.read_node(node, body, &context)?;
         }
         let mut results = Vec::with_capacity(graph.output.len());
         for output in &graph.output {
@@ -237,7 +250,7 @@ impl<'a> GraphReader<'a> {
         &mut self,
         node: &'a Node,
         body: BodyId,
-        declared: &HashMap<&[u8], &'a Type, FxBuildHasher>,
+        context: &GraphContext<'a>,
     ) -> Result<(), Failed> {
         let number = self.node_count;
         self.node_count += 1;
@@ -271,10 +284,11 @@ impl<'a> GraphReader<'a> {
             let region = with_stack(|| self.read_region_of(node, graph, &parts))?;
             parts.regions.push(region);
         }
-        let inferred = self.infer(node, &parts);
+        let inferred = self.infer(node, &parts, context);
         for (i, name) in node.output.iter().enumerate() {
             let ty = inferred.types.get(i).cloned().flatten();
-            let declared = declared.get(&name.bytes()[..]).map(|ty| value_type(Some(ty)));
+            let declared = context.declared.get(&name.bytes()[..]);
+            let declared = declared.map(|ty| value_type(Some(ty)));
             let ty = self.believed(node, name, &parts, ty, declared);
             parts.result_types.push(self.fresh.filled(&ty, body, &parts, i));
         }
@@ -458,7 +472,7 @@ impl<'a> GraphReader<'a> {
         Ok(body)
     }
 
-    fn infer(&self, node: &Node, parts: &OpParts) -> lower::Inferred {
+    fn infer(&self, node: &Node, parts: &OpParts, context: &GraphContext<'a>) -> lower::Inferred {
         let f = self.writer.function();
         if !parts.regions.is_empty() {
             let condition = parts.operands.first().and_then(|&v| {
@@ -466,6 +480,16 @@ impl<'a> GraphReader<'a> {
                 (literal.dtype() == DataType::Bool).then(|| literal.as_splat() == Some(&[1]))
             });
             let mut inferred = lower::infer_control_flow(node, f, parts, condition);
+            if let [a, b] = parts.regions[..] {
+                let yielded = f.body_results(a).iter().zip(f.body_results(b));
+                let results = inferred.types.iter_mut().flatten().zip(&node.output);
+                for ((ty, name), (&a, &b)) in results.zip(yielded) {
+                    let branches = [a, b].map(|v| f.value_type(v));
+                    if let Some(only) = self.only_possible(name, branches, context) {
+                        *ty = only.clone();
+                    }
+                }
+            }
             for ty in inferred.types.iter_mut().flatten() {
                 *ty = parts.regions.iter().fold(ty.clone(), |ty, &b| self.fresh.closed(&ty, b));
             }
@@ -488,6 +512,25 @@ impl<'a> GraphReader<'a> {
         inferred
     }
 
+    // Returns the type of the branch that yields a value of another rank than the other one, if only with this rank no node after it fails.
+    fn only_possible<'t>(
+        &self,
+        name: &Text,
+        branches: [&'t ValueType; 2],
+        context: &GraphContext<'a>,
+    ) -> Option<&'t ValueType> {
+        let [a, b] = [branches[0].as_tensor()?.rank(), branches[1].as_tensor()?.rank()];
+        if a == b {
+            return None;
+        }
+        let uses = context.uses.get_or_init(|| RankUses::new(context.graph));
+        match [a, b].map(|rank| uses.fails(name, rank, self)) {
+            [false, true] => Some(branches[0]),
+            [true, false] => Some(branches[1]),
+            _ => None,
+        }
+    }
+
     fn known_of(&self, value: ValueId) -> Known {
         match self.writer.function().constant_of(value) {
             Some(literal) => Known::literal(literal.clone()),
@@ -506,6 +549,14 @@ impl<'a> GraphReader<'a> {
                 self.notes.push(format!("output `{name}` is declared {declared}, but is {found}"));
             }
         }
+    }
+}
+
+impl KnownValues for GraphReader<'_> {
+    fn constant_shape(&self, name: &Text) -> Option<Vec<i64>> {
+        let &value = self.scope.get(&name.bytes()[..])?;
+        let literal = self.writer.function().constant_of(value)?;
+        literal.shape().iter().map(|&n| i64::try_from(n).ok()).collect()
     }
 }
 

@@ -4,6 +4,7 @@ mod fresh_symbols;
 mod graph;
 mod loops;
 mod names;
+mod rank_uses;
 
 use std::sync::Arc;
 
