@@ -4,6 +4,7 @@ mod docs;
 mod io_failures;
 mod macros;
 mod mycompiler;
+mod onnx_bad_input;
 mod onnx_memory;
 mod own_parts;
 mod run_profile;
