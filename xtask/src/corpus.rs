@@ -13,14 +13,70 @@ use crate::workspace::Workspace;
 pub(crate) fn run(folder: &str, out: Option<&str>) -> Result<bool> {
     let workspace = Workspace::find()?;
     let folder = absolute(folder)?;
-    let format = if has_models(&folder) { "onnx" } else { "stablehlo" };
-    let mut command = corpus_example(&workspace, format);
+    if has_models(&folder) {
+        let out = out.map_or_else(|| Ok(workspace.target.join("corpus-onnx")), absolute)?;
+        return run_models(&workspace, &folder, &out);
+    }
+    let mut command = corpus_example(&workspace, "stablehlo");
     command.arg(folder);
     if let Some(out) = out {
         command.arg(absolute(out)?);
     }
     let status = command.status().context("cannot run cargo")?;
     Ok(status.success())
+}
+
+// Reads ONNX models and writes them, and compares the results of those that are lowered and raised with those of the originals in ONNX
+// Runtime.
+fn run_models(workspace: &Workspace, folder: &Path, out: &Path) -> Result<bool> {
+    let status = corpus_example(workspace, "onnx").arg(folder).arg(out).status();
+    let passed = status.context("cannot run cargo")?.success();
+    let status = values_command(workspace)?.arg(folder).arg(out).status();
+    Ok(status.context("cannot run Python")?.success() && passed)
+}
+
+// Returns the command that compares models in ONNX Runtime.
+fn values_command(workspace: &Workspace) -> Result<Command> {
+    let scripts = workspace.root.join("tests/oracle");
+    let environment = workspace.target.join("onnx-oracle");
+    let mut command =
+        Command::new(bench::python_environment(&environment, &scripts.join("onnx.txt"))?);
+    command.arg(scripts.join("onnx_values.py"));
+    Ok(command)
+}
+
+/// Checks ONNX models: each is written as it was, needs no more nodes if it is lowered and raised, and then has the same results in ONNX
+/// Runtime. Then runs ONNX's own tests of single nodes.
+pub(crate) fn onnx_step(context: &Context<'_>) -> Result<StepOutcome> {
+    let workspace = context.workspace;
+    bench::rows::onnx::fetch_models(workspace)?;
+    let models = bench::rows::onnx::folder(workspace);
+    let out = workspace.target.join("corpus-onnx");
+    let mut lines = Vec::new();
+    if has_models(&models) {
+        let mut steps = [corpus_example(workspace, "onnx"), values_command(workspace)?];
+        for (step, name) in steps.iter_mut().zip(["onnx-corpus", "onnx-values"]) {
+            let ran = context.run_logged(name, step.arg(&models).arg(&out))?;
+            if !ran.success {
+                return Ok(StepOutcome::Failed(ran.problem, ran.output));
+            }
+            lines.push(ran.stdout.lines().last().unwrap_or_default().to_owned());
+        }
+    }
+    let built = context.cargo(&["build", "--release", "--quiet", "--package", "sapwood"]).status();
+    anyhow::ensure!(built.context("cannot run cargo")?.success(), "the command was not built");
+    let command = workspace.target.join(format!("release/sapwood{}", std::env::consts::EXE_SUFFIX));
+    let scripts = workspace.root.join("tests/oracle");
+    let environment = workspace.target.join("onnx-oracle");
+    let mut nodes =
+        Command::new(bench::python_environment(&environment, &scripts.join("onnx.txt"))?);
+    let nodes = nodes.arg(scripts.join("onnx_nodes.py")).arg(command).arg("--all");
+    let ran = context.run_logged("onnx-nodes", nodes)?;
+    if !ran.success {
+        return Ok(StepOutcome::Failed(ran.problem, ran.output));
+    }
+    lines.push(ran.stdout.lines().last().unwrap_or_default().to_owned());
+    Ok(StepOutcome::Passed(lines.join("; ")))
 }
 
 // Returns the command that runs the example of a format.

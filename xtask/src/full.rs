@@ -89,6 +89,30 @@ pub(crate) fn costs(context: &Context<'_>) -> Result<StepOutcome> {
     Ok(StepOutcome::Passed(summary.join("; ")))
 }
 
+/// Exports PyTorch models with random weights, simplifies them, and compares the results with PyTorch's. The environment takes gigabytes, so
+/// that it is removed afterwards.
+pub(crate) fn pytorch(context: &Context<'_>) -> Result<StepOutcome> {
+    let folder = context.workspace.target.join("pytorch");
+    let scripts = context.workspace.root.join("tests/oracle");
+    let environment = folder.join("environment");
+    let build = context.cargo(&["build", "--release", "--quiet", "--package", "sapwood"]).status();
+    if !build?.success() {
+        bail!("the command was not built");
+    }
+    let python = bench::python_environment(&environment, &scripts.join("onnx_torch.txt"))?;
+    let command = format!("release/sapwood{}", std::env::consts::EXE_SUFFIX);
+    let mut compare = Command::new(python);
+    compare.arg(scripts.join("onnx_torch.py")).arg(context.workspace.target.join(command));
+    let finished = context.run_logged("pytorch", compare.arg(folder.join("models")))?;
+    std::fs::remove_dir_all(&folder)?;
+    let rights = finished.stdout.lines().filter(|line| line.starts_with("  sapwood: "));
+    let summary = rights.map(str::trim).collect::<Vec<_>>().join("; ");
+    Ok(match finished.success {
+        true => StepOutcome::Passed(summary),
+        false => StepOutcome::Failed(summary, finished.output),
+    })
+}
+
 /// Runs every fuzz target for its time.
 pub(crate) fn fuzz(context: &Context<'_>) -> Result<StepOutcome> {
     if !context.workspace.root.join("fuzz/Cargo.toml").exists() {

@@ -65,6 +65,8 @@ const FULL: &[(&str, GateStep)] = &[
     ("oracle", full::oracle),
     ("costs", full::costs),
     ("corpus", corpus::step),
+    ("onnx", corpus::onnx_step),
+    ("pytorch", full::pytorch),
     ("fuzz", full::fuzz),
     ("miri", full::miri),
     ("bench --peers", bench_with_peers),

@@ -30,8 +30,9 @@ usage: cargo xtask <command>
   test [--full] [--step NAME] [--verbose] [--fuzz-seconds N]
       The gate: formatting, clippy, docs, all tests. A skipped test is a failure.
       --full adds the second tier: large case counts, the site, each crate and feature
-      alone, the README's commands to install, the release, fuzzing (N seconds per target,
-      300 by default), Miri, and the benchmarks with their peers.
+      alone, the README's commands to install, the release, ONNX's own tests, PyTorch
+      models, fuzzing (N seconds per target, 300 by default), Miri, and the benchmarks
+      with their peers.
       --step NAME runs only this step, of either tier; it may be repeated.
       --verbose shows the output of each step.
 
@@ -42,6 +43,8 @@ usage: cargo xtask <command>
   corpus DIR [OUT]
       Parses, prints, runs, simplifies and runs again every StableHLO program below
       DIR, and prints one table. The printed programs are written to OUT.
+      If DIR has ONNX models: reads and writes each, replaces its ops by core ops and
+      back, writes the result to OUT, and compares the results in ONNX Runtime.
 
   docs
       Builds the documentation site in site/html of cargo's target folder, with the Python

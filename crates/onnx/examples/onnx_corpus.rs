@@ -1,25 +1,33 @@
 //! Reads every ONNX model below a folder, writes it back without a pass, and replaces its ops by core ops and back:
-//! `cargo xtask corpus DIR`.
+//! `cargo xtask corpus DIR [OUT]`.
 //!
-//! A model passes if the bytes of its file are written again, and if the second does not need more nodes.
+//! A model passes if the bytes of its file are written again, and if the second does not need more nodes. The second are written to OUT.
 #![allow(clippy::print_stdout)] // a command talks to its user
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use sapwood_onnx::{LowerLevel, lower_function, read_file, registry, to_model, to_program, write};
+use sapwood_onnx::{
+    LowerLevel, WriteOptions, lower_function, read_file, registry, to_model, to_program, write,
+    write_file,
+};
 
 fn main() -> ExitCode {
     let Some(root) = std::env::args().nth(1) else {
-        println!("usage: corpus DIR");
+        println!("usage: corpus DIR [OUT]");
         return ExitCode::from(2);
     };
+    let out = std::env::args().nth(2).map(PathBuf::from);
+    if let Some(Err(error)) = out.as_ref().map(std::fs::create_dir_all) {
+        println!("the folder for the output cannot be created: {error}");
+        return ExitCode::from(2);
+    }
     let mut files = Vec::new();
     collect_models(Path::new(&root), &mut files);
     files.sort();
     let (mut failed, mut before, mut after) = (0, 0, 0);
     for file in &files {
-        match check(file) {
+        match check(file, out.as_deref()) {
             Ok((old, new)) => {
                 before += old;
                 after += new;
@@ -50,7 +58,7 @@ fn collect_models(folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 // Returns the numbers of nodes of a model, and of the model lowered and raised.
-fn check(path: &Path) -> Result<(usize, usize), String> {
+fn check(path: &Path, out: Option<&Path>) -> Result<(usize, usize), String> {
     let (model, data) = read_file(path).map_err(|e| e.to_string())?;
     let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
     let before = model.count_nodes();
@@ -67,6 +75,11 @@ fn check(path: &Path) -> Result<(usize, usize), String> {
     let after = raised.count_nodes();
     if after > before {
         return Err(format!("it has {before} nodes, and {after} lowered and raised"));
+    }
+    if let (Some(out), Some(name)) = (out, path.file_name()) {
+        let options = WriteOptions::default();
+        let data = module.source.data();
+        write_file(&out.join(name), &raised, data, &options).map_err(|e| e.to_string())?;
     }
     Ok((before, after))
 }
