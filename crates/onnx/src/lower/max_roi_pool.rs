@@ -39,6 +39,8 @@ pub(super) fn run(cx: &mut EvalCx<'_>) -> EvalResult {
     let regions = cx.elements::<f32>(1)?.into_owned();
     let parts = count.saturating_mul(channels).saturating_mul(rows).saturating_mul(columns);
     let mut all = cx.alloc::<f32>(parts)?;
+    // An extent of zero may have any others with it.
+    let regions = if parts == 0 { &[] } else { &regions[..] };
     for region in regions.chunks_exact(5) {
         let batch = region[0] as usize;
         if region[0] < 0.0 || batch >= batches {
