@@ -28,10 +28,7 @@ pub(super) fn run(cx: &mut EvalCx<'_>) -> EvalResult {
     let &[rows, columns] = &pooled[..] else {
         return Err(Fault::op("`pooled_shape` needs two numbers that are not negative"));
     };
-    let scale = match cx.attr("spatial_scale")? {
-        Attr::Float(scale) => *scale as f32,
-        _ => 1.0,
-    };
+    let scale = cx.attr("spatial_scale")?.as_float().unwrap_or(1.0) as f32;
     if x.dtype() != DataType::F32 {
         return Err(Fault::op(format!("elements of {} are not supported, only f32", x.dtype())));
     }

@@ -13,7 +13,7 @@ use crate::{Attribute, AttributeValue, Node, Text};
 pub(super) struct FusedProduct {
     pub(super) kind: ProductKind,
     inst: InstId,
-    bias: ValueId,
+    pub(super) bias: ValueId,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
