@@ -108,7 +108,7 @@ fn bad_models_are_refused_and_the_output_stays() {
     let name = lie.windows(3).position(|w| w == [0x1a, 1, b'n']).unwrap();
     lie[name + 1] = 100;
     let cases: Vec<(&str, Vec<u8>, &[&str])> = vec![
-        ("truncated", good[..good.len() - 3].to_vec(), &["byte ", "left"]),
+        ("truncated", good[..good.len() - 3].to_vec(), &["byte ", "field `opset_import`"]),
         ("a false length", lie, &["byte ", "the length is 100 bytes"]),
         ("not a model", b"this is not a model".to_vec(), &["byte "]),
         (
