@@ -376,8 +376,8 @@ impl GraphWriter<'_> {
 
     // Returns whether a product with a bias takes the source of a broadcast in its place.
     fn is_bias_of(&self, sum: InstId, value: ValueId) -> bool {
-        let products = self.f.operands(sum).iter().filter_map(|&v| self.fused_product(sum, v));
-        products.into_iter().any(|product| product.bias != value)
+        let mut products = self.f.operands(sum).iter().filter_map(|&v| self.fused_product(sum, v));
+        products.any(|product| product.bias != value)
     }
 
     fn materialize_broadcast(
