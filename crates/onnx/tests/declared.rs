@@ -223,8 +223,32 @@ fn a_value_has_the_only_rank_with_which_no_node_fails() {
     let weights = || vec![of("w", vec![1, 4, 3]), of("r", vec![1, 4, 1])];
     let unsqueeze = |from: &str, to: &str| node("Unsqueeze", &[from, "zero"], &[to], vec![]);
     let lstm = |x: &str| node("LSTM", &[x, "w", "r"], &["y"], hidden());
+    // Both branches of an `If` have the recurrent node.
+    let branch = |nodes: Vec<Node>| {
+        let output = ValueInfo { name: Some("z".into()), ..ValueInfo::default() };
+        AttributeValue::Graph(
+            Graph { node: nodes, output: vec![output], ..Graph::default() }.into(),
+        )
+    };
+    let inner = |negated: bool| {
+        let mut last = lstm("u");
+        last.output[0] = if negated { "l".into() } else { "z".into() };
+        let neg = negated.then(|| node("Neg", &["l"], &["z"], vec![]));
+        branch([unsqueeze("v", "u"), last].into_iter().chain(neg).collect())
+    };
+    let both = vec![
+        Attribute::new("then_branch", inner(false)),
+        Attribute::new("else_branch", inner(true)),
+    ];
+    let one = vec![
+        Attribute::new("then_branch", inner(false)),
+        Attribute::new("else_branch", branch(vec![node("Neg", &["v"], &["z"], vec![])])),
+    ];
+    let choice = |branches| vec![node("If", &["is_one"], &["y"], branches)];
     // The rank of the value, and whether a node before the recurrent one asks for it.
     let cases = [
+        (choice(both), Some(2)),
+        (choice(one), None),
         (vec![unsqueeze("v", "u"), lstm("u")], Some(2)),
         (vec![node("Relu", &["v"], &["a"], vec![]), lstm("a")], Some(3)),
         (vec![unsqueeze("v", "u"), unsqueeze("u", "uu"), lstm("uu")], None),

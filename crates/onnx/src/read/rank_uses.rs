@@ -4,6 +4,9 @@
 //! and often all but one rank lead to an error, for example in an `LSTM` whose input must have three axes. A run that fails has no results
 //! that could be changed, so that the value may be taken to have the remaining rank.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 
@@ -12,6 +15,8 @@ use crate::{AttributeValue, Graph, Node, Text};
 
 /// The most nodes in a row that are followed.
 const MAX_STEPS: usize = 16;
+/// The most nodes that are looked at for all values of a graph.
+const MAX_VISITS: usize = 1 << 20;
 
 /// Nodes whose result has the rank of their first input.
 const SAME_RANK: &[&str] = &[
@@ -44,6 +49,8 @@ const SAME_RANK: &[&str] = &[
 pub(super) struct RankUses<'a> {
     graph: &'a Graph,
     users: HashMap<&'a [u8], Vec<&'a Node>, FxBuildHasher>,
+    /// The number of nodes that may still be looked at, shared with the graphs inside.
+    budget: Rc<Cell<usize>>,
 }
 
 /// The values that were read before.
@@ -54,6 +61,10 @@ pub(super) trait KnownValues {
 
 impl<'a> RankUses<'a> {
     pub(super) fn new(graph: &'a Graph) -> Self {
+        Self::with_budget(graph, Rc::new(Cell::new(MAX_VISITS)))
+    }
+
+    fn with_budget(graph: &'a Graph, budget: Rc<Cell<usize>>) -> Self {
         let mut users: HashMap<&[u8], Vec<&Node>, FxBuildHasher> = HashMap::default();
         let outputs = graph.output.iter().filter_map(|output| output.name.as_ref());
         let mut used: HashSet<&[u8], FxBuildHasher> =
@@ -71,12 +82,19 @@ impl<'a> RankUses<'a> {
                 }
             }
         }
-        Self { graph, users }
+        Self { graph, users, budget }
     }
 
     /// Returns whether a node of the graph fails if a value has this rank, whatever the other values are.
     pub(super) fn fails(&self, name: &Text, rank: usize, known: &impl KnownValues) -> bool {
         self.fails_within(name, rank, known, MAX_STEPS)
+    }
+
+    // Returns whether so many more nodes may be looked at.
+    fn spend(&self, nodes: usize) -> bool {
+        let left = self.budget.get().checked_sub(nodes);
+        self.budget.set(left.unwrap_or(0));
+        left.is_some()
     }
 
     fn fails_within(
@@ -89,7 +107,8 @@ impl<'a> RankUses<'a> {
         let Some(steps) = steps.checked_sub(1).filter(|_| !name.is_empty()) else { return false };
         let users = self.users.get(&name.bytes()[..]).map_or(&[][..], Vec::as_slice);
         users.iter().any(|node| {
-            if !is_of_onnx(node) {
+            // The definition of axes may be anywhere in the graph.
+            if !is_of_onnx(node) || !self.spend(1 + self.graph.node.len()) {
                 return false;
             }
             if op_of(node) == "If" {
@@ -130,9 +149,14 @@ impl<'a> RankUses<'a> {
         !branches.is_empty()
             && branches.iter().all(|(_, branch)| {
                 // A branch that hides the name uses another value.
-                let hides = branch.node.iter().any(|inner| inner.output.contains(name));
-                !hides
-                    && branch.output.iter().zip(&node.output).any(|(inner, outer)| {
+                let hides = branch.node.iter().any(|inner| inner.output.contains(name))
+                    || branch.initializer.iter().any(|tensor| tensor.name.as_ref() == Some(name));
+                let fails_inside = || {
+                    let inner = Self::with_budget(branch, self.budget.clone());
+                    inner.fails_within(name, rank, known, steps)
+                };
+                let fails_after = || {
+                    branch.output.iter().zip(&node.output).any(|(inner, outer)| {
                         let inner = inner.name.as_ref();
                         let graphs = [*branch, self.graph];
                         match inner.map(|inner| yielded(inner, name, rank, known, &graphs)) {
@@ -143,6 +167,9 @@ impl<'a> RankUses<'a> {
                             Some(RankAfter::Unknown) | None => false,
                         }
                     })
+                };
+                let cost = branch.node.len().saturating_mul(MAX_STEPS);
+                !hides && self.spend(cost) && (fails_inside() || fails_after())
             })
     }
 }

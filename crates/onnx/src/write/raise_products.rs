@@ -295,8 +295,10 @@ impl GraphWriter<'_> {
         let f = self.f;
         let out = f.value_of(inst).map(|v| self.names.name(v)).unwrap_or_default();
         if let (ProductKind::Gemm, Some(op)) = (product.kind, f.view::<DotGeneral>(product.inst)) {
-            let input =
-                vec![self.name_of(op.lhs), self.name_of(op.rhs), self.name_of(product.bias)];
+            // Of a broadcast along other axes than the first ones, only the axes of extent one are written.
+            let bias = self.unsqueezed.get(&product.bias).cloned();
+            let bias = bias.unwrap_or_else(|| self.name_of(product.bias));
+            let input = vec![self.name_of(op.lhs), self.name_of(op.rhs), bias];
             return Ok(vec![self.node("Gemm", input, out, gemm_attributes(&op))]);
         }
         let Some(op) = f.view::<Convolution>(product.inst) else { return Ok(Vec::new()) };
