@@ -90,7 +90,7 @@ impl<'a> RankUses<'a> {
         self.fails_within(name, rank, known, MAX_STEPS)
     }
 
-    // Returns whether so many more nodes may be looked at.
+    // Counts nodes that are looked at, and returns false if there are too many.
     fn spend(&self, nodes: usize) -> bool {
         let left = self.budget.get().checked_sub(nodes);
         self.budget.set(left.unwrap_or(0));
