@@ -21,7 +21,7 @@ fn input(rng: &mut Rng, ty: &ValueType) -> Option<Value> {
     Tensor::from_literal(&literal).ok().map(Value::Tensor)
 }
 
-fn inputs(program: &Program, rng: &mut Rng) -> Option<Vec<Value>> {
+pub(crate) fn inputs(program: &Program, rng: &mut Rng) -> Option<Vec<Value>> {
     let f = program.functions().last()?;
     f.params().iter().map(|&p| input(rng, f.value_type(p))).collect()
 }
@@ -33,7 +33,7 @@ fn repeated(value: &Value) -> Value {
 }
 
 // Asserts that the fused program gives the numbers of the fixed order, also of inputs that repeat a number.
-fn agree(program: &Program, inputs: &[Value], allowed: NumberTolerance) {
+pub(crate) fn agree(program: &Program, inputs: &[Value], allowed: NumberTolerance) {
     agree_on_inputs(program, inputs, allowed);
     let repeated: Vec<Value> = inputs.iter().map(repeated).collect();
     // Rounding errors of equal terms add up.

@@ -6,4 +6,5 @@ mod fusion;
 mod large_groups;
 mod lazy;
 mod registries;
+mod sequences;
 mod trace;

@@ -1,5 +1,5 @@
 //! Functions as they are planned: calls are replaced by the bodies of the called functions, so that groups and loops reach across calls,
-//! and loops do not carry values that they never change.
+//! loops do not carry values that they never change, and values of few elements that depend on no input are computed before the run.
 
 use std::sync::Arc;
 
@@ -7,10 +7,11 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
+use super::fold::{FoldLimits, fold_inst};
 use crate::func::{EditError, Function, InsertPoint, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::op::OpParts;
-use crate::ops::{Call, While};
+use crate::ops::{Call, Constant, While};
 use crate::program::Program;
 use crate::types::ValueType;
 
@@ -18,6 +19,8 @@ use crate::types::ValueType;
 const MAX_CALLEE_INSTS: usize = 1 << 10;
 /// The most instructions that are inlined into one function.
 const MAX_INLINED_INSTS: usize = 1 << 14;
+/// The most elements of a value that is computed before the run.
+const MAX_FOLDED_ELEMENTS: u64 = 1 << 12;
 
 /// The function and the instruction that an inlined instruction was copied from.
 type Origin = (Arc<Function>, InstId);
@@ -50,16 +53,21 @@ impl PlannedFunction {
 }
 
 /// Returns a function in which calls are replaced by the bodies of their callees, where types tell that nothing is left to be checked
-/// at the call, and loops use the values that they do not change from outside.
+/// at the call, loops use the values that they do not change from outside, and small values that depend on no input are constants.
 pub(crate) fn restructure(program: &Program, function: &Arc<Function>) -> PlannedFunction {
-    let is_candidate = |inst| function.is::<Call>(inst) || function.is::<While>(inst);
+    let is_candidate = |inst| {
+        function.is::<Call>(inst)
+            || function.is::<While>(inst)
+            || has_small_constant(function, inst)
+    };
     if !function.walk().any(is_candidate) {
         return PlannedFunction::unchanged(function.clone());
     }
     let mut f = Function::clone(function);
     let mut origins = HashMap::default();
     let done = inline_calls(program, function, &mut f, &mut origins)
-        .and_then(|()| free_loops(function, &mut f, &mut origins));
+        .and_then(|()| free_loops(function, &mut f, &mut origins))
+        .and_then(|()| fold_small_constants(function, &mut f, &mut origins));
     match done {
         Ok(()) => PlannedFunction { function: Arc::new(f), original: function.clone(), origins },
         // This does not happen to a program that verifies.
@@ -148,6 +156,60 @@ fn free_loops(
         f.erase(inst)?;
         let origin = origins.remove(&inst).unwrap_or_else(|| (function.clone(), inst));
         origins.insert(new, origin);
+    }
+    Ok(())
+}
+
+// Returns whether an instruction computes few elements from constants alone.
+fn has_small_constant(f: &Function, inst: InstId) -> bool {
+    let small = |value: ValueId| {
+        let elements = f.value_type(value).as_tensor().and_then(|ty| {
+            let mut known = ty.dims.iter().map(|d| d.known());
+            known.try_fold(1u64, |n, d| n.checked_mul(d?))
+        });
+        elements.is_some_and(|n| n <= MAX_FOLDED_ELEMENTS)
+    };
+    f.regions(inst).is_empty()
+        && !f.is::<Constant>(inst)
+        && f.operands(inst).iter().all(|&v| f.constant_of(v).is_some())
+        && f.value_of(inst).is_some_and(small)
+}
+
+// Replaces small values that depend on no input by constants, computed in the fixed order.
+fn fold_small_constants(
+    function: &Arc<Function>,
+    f: &mut Function,
+    origins: &mut Origins,
+) -> Result<(), EditError> {
+    let limits = FoldLimits { max_elements: MAX_FOLDED_ELEMENTS, max_steps: 1 };
+    let insts: Vec<InstId> = f.walk().collect();
+    for inst in insts {
+        if !has_small_constant(f, inst) {
+            continue;
+        }
+        let (Some(value), Some(literals)) = (f.value_of(inst), fold_inst(f, inst, &limits)) else {
+            continue;
+        };
+        let [literal] = &literals[..] else { continue };
+        let key = f.constant_key_like(literal, value);
+        if key.1 != f.type_id(value) {
+            continue;
+        }
+        let operands: SmallVec<[ValueId; 4]> = SmallVec::from_slice(f.operands(inst));
+        let constant = f.insert_constant(InsertPoint::Before(inst), key)?;
+        let Some(folded) = f.value_of(constant) else { continue };
+        f.replace_all_uses(value, folded)?;
+        f.erase(inst)?;
+        let origin = origins.remove(&inst).unwrap_or_else(|| (function.clone(), inst));
+        origins.insert(constant, origin);
+        for value in operands.into_iter().chain([folded]) {
+            if f.is_live_value(value)
+                && f.uses(value).next().is_none()
+                && let ValueDef::Result(unused, _) = f.value_def(value)
+            {
+                f.erase(unused)?;
+            }
+        }
     }
     Ok(())
 }

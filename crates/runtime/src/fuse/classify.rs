@@ -14,6 +14,8 @@ pub(super) enum FusibleOp {
     Select,
     Clamp,
     Cast,
+    /// Other elements with the same bits.
+    Bitcast,
     Reduce(ReduceOp),
 }
 
@@ -103,6 +105,15 @@ pub(super) fn classify(f: &Function, inst: InstId, dtype: DataType) -> Option<Fu
                 return None;
             }
             FusibleOp::Cast
+        }
+        "bitcast" if number && narrow.is_none() => {
+            let result = f.value_type(f.value_of(inst)?).as_tensor()?.dtype;
+            let (to, to_narrow) = LaneType::of(result)?;
+            let same_size = dtype.byte_size() == result.byte_size();
+            if !same_size || to_narrow.is_some() || to == LaneType::Bool {
+                return None;
+            }
+            FusibleOp::Bitcast
         }
         "reduce_or" if !number => FusibleOp::Reduce(ReduceOp::Max),
         "reduce_and" if !number => FusibleOp::Reduce(ReduceOp::Min),

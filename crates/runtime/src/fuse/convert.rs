@@ -37,6 +37,16 @@ macro_rules! convert_bool {
 }
 convert_bool! { i32 0; u32 0; i64 0; f32 0.0; f64 0.0; }
 
+/// Gives elements the bits of others of the same size.
+pub(super) fn bitcast<T: Native, U: Native>(to: &mut [U], from: Source<'_, T>) {
+    match from {
+        Source::Splat(x) => to.fill(U::unpack(x.pack())),
+        Source::Dense(all) => {
+            to.iter_mut().zip(all).for_each(|(y, &x)| *y = U::unpack(x.pack()));
+        }
+    }
+}
+
 impl Convert<bool> for bool {
     #[inline(always)]
     fn convert(x: bool) -> Self {

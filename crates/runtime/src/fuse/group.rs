@@ -79,6 +79,8 @@ impl GroupBuilder {
             }
             FusibleOp::Cast if from == ty => Operation::Unary(UnaryOp::Copy, sources[0]),
             FusibleOp::Cast => Operation::Cast(from, sources[0]),
+            FusibleOp::Bitcast if from == ty => Operation::Unary(UnaryOp::Copy, sources[0]),
+            FusibleOp::Bitcast => Operation::Bitcast(from, sources[0]),
             FusibleOp::Reduce(op) => Operation::Reduce(op, sources[0]),
         };
         // Comparisons, selections and extremes of narrow floats are exact.

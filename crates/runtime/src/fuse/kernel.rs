@@ -13,7 +13,7 @@ use super::lanes::Source;
 use super::program::{
     BlockProgram, BlockRange, InputBlock, Output, OutputBlock, Registers, run_blocks,
 };
-use super::strided;
+use super::strided::{self, CopyAxis};
 use crate::kernels::parallel::usable_threads;
 
 /// The number of elements in a block: with the registers of a typical group, blocks fit the L1 cache.
@@ -122,6 +122,23 @@ macro_rules! storages {
                         None => return Err(Fault::op("an operand has a wrong type")),
                     },)*
                     Self::Tensor(_) => return Err(Fault::op("an operand has a wrong type")),
+                }
+                Ok(())
+            }
+
+            /// Copies elements of a block from `offset` on to places from `start` on.
+            pub(super) fn copy_at_strides(
+                &mut self,
+                from: &InputBlock<'_>,
+                axes: &[CopyAxis],
+                offset: usize,
+                start: usize,
+            ) -> Result<(), Fault> {
+                match (self, from) {
+                    $((Self::$variant(to), InputBlock::$variant(from)) => {
+                        strided::copy(*from, axes, offset, start, to);
+                    })*
+                    _ => return Err(Fault::op("an operand has a wrong type")),
                 }
                 Ok(())
             }

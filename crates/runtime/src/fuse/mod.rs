@@ -13,6 +13,9 @@
 //! | `program` | Programs over blocks: instructions, registers, and how they run. |
 //! | `kernel` | The kernel of a group: threads and memory. |
 //! | `region` | Reductions with a region, run as a program over blocks. |
+//! | `small_steps` | Steps on few elements, which run one after another in one kernel. |
+//! | `small_ops` | The operations of such steps that are not groups. |
+//! | `sequence` | Straight-line parts of few elements, run by one kernel. |
 //! | `small_loop` | Loops over few elements, run by one kernel. |
 //! | `strided` | Views at strides. |
 
@@ -23,7 +26,10 @@ mod kernel;
 mod lanes;
 mod program;
 mod region;
+mod sequence;
 mod small_loop;
+mod small_ops;
+mod small_steps;
 mod strided;
 
 use std::sync::{Arc, Mutex};
@@ -104,9 +110,25 @@ struct Fuser<'f> {
     captured: Vec<ValueId>,
     steps: Vec<ScheduledStep>,
     fused: bool,
-    // True if every instruction must be in a group, of whatever size. The kernels of the groups are kept.
-    only_groups: bool,
+    // True if the steps are those of one kernel, in which groups may have any size. The kernels of the groups are kept.
+    within_kernel: bool,
     kernels: Vec<Arc<GroupKernel>>,
+}
+
+/// A step of a kernel that runs several.
+enum FusedStep {
+    Group(FusedGroup, Arc<GroupKernel>),
+    Single(InstId),
+}
+
+impl FusedStep {
+    /// Returns the operands and the results.
+    fn values(&self, f: &Function) -> (Vec<ValueId>, Vec<ValueId>) {
+        match self {
+            Self::Group(group, _) => (group.inputs.clone(), group.outputs.clone()),
+            Self::Single(inst) => (f.operands(*inst).to_vec(), f.inst_results(*inst).collect()),
+        }
+    }
 }
 
 impl<'f> Fuser<'f> {
@@ -120,29 +142,45 @@ impl<'f> Fuser<'f> {
             captured: Vec::new(),
             steps: Vec::new(),
             fused: false,
-            only_groups: false,
+            within_kernel: false,
             kernels: Vec::new(),
         }
     }
 
-    /// Returns the groups of a body, of whatever size, in order; `None` if an instruction is in none of them.
-    fn groups_of(f: &'f Function, body: BodyId) -> Option<Vec<(FusedGroup, Arc<GroupKernel>)>> {
-        let mut fuser = Self { only_groups: true, ..Self::new(f, body, &|_, _| false) };
-        fuser.visit_all();
+    /// Returns the steps of instructions of a body, in order. `needed` are the values that are used afterwards, and `states` those of values
+    /// from outside.
+    fn steps_of(
+        f: &'f Function,
+        body: BodyId,
+        insts: &[InstId],
+        needed: &[ValueId],
+        states: impl Iterator<Item = (ValueId, ValueState)>,
+    ) -> Option<Vec<FusedStep>> {
+        let mut fuser = Self { within_kernel: true, ..Self::new(f, body, &|_, _| false) };
+        fuser.states.extend(states);
+        for &inst in insts {
+            fuser.visit(inst);
+        }
+        fuser.require_all(needed);
         let mut kernels = fuser.kernels.into_iter();
-        let group = |step| match step {
-            ScheduledStep::Group(group) => Some((group, kernels.next()?)),
-            ScheduledStep::Single(_) => None,
+        let step = |step| match step {
+            ScheduledStep::Group(group) => Some(FusedStep::Group(group, kernels.next()?)),
+            ScheduledStep::Single(inst) => Some(FusedStep::Single(inst)),
         };
-        fuser.steps.into_iter().map(group).collect()
+        fuser.steps.into_iter().map(step).collect()
     }
 
     fn visit_all(&mut self) {
-        for inst in self.f.body_insts(self.body) {
+        let insts: Vec<InstId> = self.f.body_insts(self.body).collect();
+        let mut rest = &insts[..];
+        while let Some(&inst) = rest.first() {
+            let run = self.few_elements(rest);
+            let (run, later) = rest.split_at(run.max(1));
+            rest = later;
             if self.f.op_def(inst).is_some_and(|def| def.terminator) {
                 self.require_all(self.f.operands(inst));
-            } else {
-                self.visit(inst);
+            } else if self.emit_sequence(run).is_none() {
+                run.iter().for_each(|&inst| self.visit(inst));
             }
         }
     }
@@ -155,8 +193,13 @@ impl<'f> Fuser<'f> {
         if self.defer(inst).is_some() || self.join(inst).is_some() {
             return;
         }
-        if self.only_groups {
-            self.emit_single(inst);
+        if self.within_kernel {
+            // A scalar next to a tensor may have been in a group of its own.
+            self.require_all(self.f.operands(inst));
+            let is_used = |value| self.f.uses(value).next().is_some();
+            if self.join(inst).is_none() && self.f.inst_results(inst).any(is_used) {
+                self.emit_single(inst);
+            }
             return;
         }
         if let Some((kernel, inputs)) = small_loop::loop_kernel(self.f, inst) {
@@ -167,7 +210,7 @@ impl<'f> Fuser<'f> {
         let values = || self.f.operands(inst).iter().copied().chain(self.f.inst_results(inst));
         let known = |value| self.shape(value).is_some();
         // Reductions by one op have kernels of their own.
-        if self.region_op(inst).is_none()
+        if reduction_op(self.f, inst).is_none()
             && let Some(kernel) = region::reduce_kernel(self.f, inst)
             && values().all(known)
         {
@@ -264,7 +307,7 @@ impl<'f> Fuser<'f> {
             self.set_state(result, state);
             return Some(());
         }
-        let change = self.view_of(inst, &shape)?;
+        let change = view_change(f, inst, &shape)?;
         let operand = *f.operands(inst).first()?;
         let (_, from) = self.shape(operand)?;
         match self.states.get(&operand).cloned() {
@@ -293,30 +336,6 @@ impl<'f> Fuser<'f> {
         Some(())
     }
 
-    fn view_of(&self, inst: InstId, to: &[usize]) -> Option<ViewChange> {
-        let f = self.f;
-        let axes = |name: &str| -> Option<Vec<usize>> {
-            let all = f.attr(inst, name)?.as_ints()?;
-            all.iter().map(|&n| usize::try_from(n).ok()).collect()
-        };
-        if f.is::<ops::Reshape>(inst) {
-            return Some(ViewChange::Reshape);
-        }
-        if f.is::<ops::BroadcastInDim>(inst) {
-            return Some(ViewChange::Broadcast(axes("dims")?));
-        }
-        if f.is::<ops::BroadcastTo>(inst) {
-            let (_, from) = self.shape(*f.operands(inst).first()?)?;
-            let extra = to.len().checked_sub(from.len())?;
-            return Some(ViewChange::Broadcast((extra..to.len()).collect()));
-        }
-        if f.is::<ops::Slice>(inst) {
-            let steps = axes("strides").unwrap_or_else(|| vec![1; to.len()]);
-            return Some(ViewChange::Slice { starts: axes("starts")?, steps });
-        }
-        None
-    }
-
     // Adds a view of a value of an open group to the group, if it repeats or renames its elements row by row.
     fn view_of_member(
         &mut self,
@@ -341,7 +360,11 @@ impl<'f> Fuser<'f> {
             return None;
         }
         let source = Operand::Result(source);
-        match view.collapsed()[..] {
+        let mut axes = view.collapsed();
+        if let ([(_, 0)], true) = (&axes[..], self.within_kernel && builder.count(inner) == 1) {
+            axes.insert(0, (1, 1));
+        }
+        match axes[..] {
             [(n, 1)] if n == builder.count(inner) && n == len => {
                 builder.add_member(result, source, inner);
             }
@@ -415,41 +438,12 @@ impl<'f> Fuser<'f> {
 
     // Returns the operation of a reduction whose region is one op, and its start, unless the start changes nothing.
     fn region_reduction(&self, inst: InstId, dtype: DataType) -> Option<(ReduceOp, Option<u64>)> {
-        let op = self.region_op(inst)?;
+        let op = reduction_op(self.f, inst)?;
         let (lane, _) = LaneType::of(dtype)?;
         let start = self.f.operands(inst).get(1)?;
         let Some(&ValueState::Splat(_, bits)) = self.states.get(start) else { return None };
         let start = lane_bits(dtype, bits);
         Some((op, (!op.is_identity(lane, start)).then_some(start)))
-    }
-
-    // Returns the operation of a reduction of one tensor whose region is one op.
-    fn region_op(&self, inst: InstId) -> Option<ReduceOp> {
-        let f = self.f;
-        if !f.is::<ops::Reduce>(inst) {
-            return None;
-        }
-        let (&[input, _], &[body]) = (f.operands(inst), f.regions(inst)) else { return None };
-        let (lane, narrow) = LaneType::of(f.value_type(input).as_tensor()?.dtype)?;
-        if narrow.is_some() {
-            return None;
-        }
-        let (&[x, y], first) = (f.body_params(body), f.first_inst(body)?) else { return None };
-        let combined = f.operands(first);
-        let direct = combined == [x, y] || combined == [y, x];
-        if !direct || f.body_results(body) != [f.value_of(first)?] {
-            return None;
-        }
-        let is_bool = lane == LaneType::Bool;
-        Some(match f.op_name(first) {
-            "add" | "or" if is_bool => ReduceOp::Max,
-            "mul" | "and" if is_bool => ReduceOp::Min,
-            "add" => ReduceOp::Sum,
-            "mul" => ReduceOp::Prod,
-            "max" => ReduceOp::Max,
-            "min" => ReduceOp::Min,
-            _ => return None,
-        })
     }
 
     // Returns the number of elements that a reduction combines, if it reduces trailing axes.
@@ -581,7 +575,7 @@ impl<'f> Fuser<'f> {
         let tiny = builder.columns.is_none()
             && builder.rows <= MAX_TINY_ELEMENTS
             && builder.instructions.len() <= MAX_TINY_INSTRUCTIONS;
-        if (single || tiny) && !self.only_groups {
+        if (single || tiny) && !self.within_kernel {
             for inst in builder.insts {
                 self.emit_single(inst);
             }
@@ -612,7 +606,7 @@ impl<'f> Fuser<'f> {
         };
         self.fused = true;
         let kernel = Arc::new(kernel);
-        if self.only_groups {
+        if self.within_kernel {
             self.kernels.push(kernel.clone());
         }
         self.steps.push(ScheduledStep::Group(FusedGroup {
@@ -622,6 +616,58 @@ impl<'f> Fuser<'f> {
             kernel,
         }));
     }
+}
+
+/// Returns the change of the shape that an instruction with a result of this shape makes; `None` if it is not a view.
+fn view_change(f: &Function, inst: InstId, to: &[usize]) -> Option<ViewChange> {
+    let axes = |name: &str| -> Option<Vec<usize>> {
+        let all = f.attr(inst, name)?.as_ints()?;
+        all.iter().map(|&n| usize::try_from(n).ok()).collect()
+    };
+    if f.is::<ops::Reshape>(inst) {
+        return Some(ViewChange::Reshape);
+    }
+    if f.is::<ops::BroadcastInDim>(inst) {
+        return Some(ViewChange::Broadcast(axes("dims")?));
+    }
+    if f.is::<ops::BroadcastTo>(inst) {
+        let (_, from) = extents(f, *f.operands(inst).first()?)?;
+        let extra = to.len().checked_sub(from.len())?;
+        return Some(ViewChange::Broadcast((extra..to.len()).collect()));
+    }
+    if f.is::<ops::Slice>(inst) {
+        let steps = axes("strides").unwrap_or_else(|| vec![1; to.len()]);
+        return Some(ViewChange::Slice { starts: axes("starts")?, steps });
+    }
+    None
+}
+
+/// Returns the operation of a reduction of one tensor whose region is one op.
+fn reduction_op(f: &Function, inst: InstId) -> Option<ReduceOp> {
+    if !f.is::<ops::Reduce>(inst) {
+        return None;
+    }
+    let (&[input, _], &[body]) = (f.operands(inst), f.regions(inst)) else { return None };
+    let (lane, narrow) = LaneType::of(f.value_type(input).as_tensor()?.dtype)?;
+    if narrow.is_some() {
+        return None;
+    }
+    let (&[x, y], first) = (f.body_params(body), f.first_inst(body)?) else { return None };
+    let combined = f.operands(first);
+    let direct = combined == [x, y] || combined == [y, x];
+    if !direct || f.body_results(body) != [f.value_of(first)?] {
+        return None;
+    }
+    let is_bool = lane == LaneType::Bool;
+    Some(match f.op_name(first) {
+        "add" | "or" if is_bool => ReduceOp::Max,
+        "mul" | "and" if is_bool => ReduceOp::Min,
+        "add" => ReduceOp::Sum,
+        "mul" => ReduceOp::Prod,
+        "max" => ReduceOp::Max,
+        "min" => ReduceOp::Min,
+        _ => return None,
+    })
 }
 
 // Returns whether a group may have this number of rows and columns.

@@ -32,6 +32,8 @@ pub(super) enum Operation {
     Compare(Relation, LaneType, Operand, Operand),
     Select(Operand, Operand, Operand),
     Cast(LaneType, Operand),
+    /// Elements of another type with the same bits.
+    Bitcast(LaneType, Operand),
     Round(NarrowFloat, Operand),
     /// Reduces rows to a column.
     Reduce(ReduceOp, Operand),
@@ -64,6 +66,7 @@ impl Operation {
         match self {
             Self::Unary(_, a)
             | Self::Cast(_, a)
+            | Self::Bitcast(_, a)
             | Self::Round(_, a)
             | Self::Reduce(_, a)
             | Self::Spread(a) => f(a),
@@ -105,6 +108,7 @@ pub(super) struct BlockProgram {
     registers: [u32; 6],
     // For each input that is read in order, a register for its block, used if an output takes over the storage of the input.
     input_registers: Vec<Option<(LaneType, u32)>>,
+    has_inner: bool,
 }
 
 impl BlockProgram {
@@ -163,7 +167,8 @@ impl BlockProgram {
                 }
             }
         }
-        Self { instructions, places, outputs, registers, input_registers }
+        let has_inner = instructions.iter().any(|i| i.inner);
+        Self { instructions, places, outputs, registers, input_registers, has_inner }
     }
 
     pub(super) fn outputs(&self) -> &[Output] {
@@ -218,6 +223,8 @@ type Bank<T> = Vec<Vec<T>>;
 /// The registers of a program.
 #[derive(Default)]
 pub(super) struct Registers {
+    // The number of elements that all registers have at least.
+    prepared: usize,
     bools: Bank<bool>,
     i32s: Bank<i32>,
     u32s: Bank<u32>,
@@ -227,7 +234,7 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// Provides the registers of a program for blocks of this number of elements.
+    /// Provides the registers of a program, the same for all calls, for blocks of this number of elements.
     pub(super) fn prepare(&mut self, program: &BlockProgram, len: usize) {
         fn grow<T: Lane>(bank: &mut Bank<T>, number: u32, len: usize) {
             if bank.len() < number as usize {
@@ -237,6 +244,10 @@ impl Registers {
                 register.resize(len, T::ZERO);
             }
         }
+        if len <= self.prepared {
+            return;
+        }
+        self.prepared = len;
         let [bools, i32s, u32s, i64s, f32s, f64s] = program.registers;
         grow(&mut self.bools, bools, len);
         grow(&mut self.i32s, i32s, len);
@@ -447,6 +458,9 @@ impl Blocks<'_, '_, '_> {
             Operation::Cast(from, a) => with_lane!(ty, U => self.write::<U>(at, |blocks, to| {
                 with_lane!(from, T => convert::convert::<T, U>(to, blocks.source(*a, inner)));
             })),
+            Operation::Bitcast(from, a) => with_lane!(ty, U => self.write::<U>(at, |blocks, to| {
+                with_lane!(from, T => convert::bitcast::<T, U>(to, blocks.source(*a, inner)));
+            })),
             Operation::Round(narrow, a) => self.write::<f32>(at, |blocks, to| {
                 convert::round(*narrow, to, blocks.source(*a, inner));
             }),
@@ -598,7 +612,7 @@ pub(super) fn run_blocks(
     range: BlockRange,
     rows_per_block: usize,
 ) {
-    let width = if program.instructions.iter().any(|i| i.inner) { range.columns } else { 1 };
+    let width = if program.has_inner { range.columns } else { 1 };
     let rows_per_block = rows_per_block.min(range.rows).max(1);
     registers.prepare(program, rows_per_block * width);
     let end = range.first + range.rows;

@@ -21,6 +21,14 @@ use super::program::{
 };
 use super::strided;
 
+/// The least results that are combined at a time, if there are as many.
+const MIN_ROWS: usize = 32;
+
+// Returns the number of results that are combined at a time. Of few results a quarter is, because their accumulators take memory next to them.
+fn rows_at_a_time(len: usize) -> usize {
+    len.div_ceil(4).clamp(MIN_ROWS, BLOCK_ELEMENTS).min(len).max(1)
+}
+
 /// The kernel of `reduce` with a region that was compiled.
 pub(super) struct RegionReduce {
     program: BlockProgram,
@@ -136,7 +144,7 @@ impl FusedKernel for RegionReduce {
             let mut spare = self.registers.lock().unwrap_or_else(PoisonError::into_inner);
             spare.pop().unwrap_or_default()
         };
-        let rows = BLOCK_ELEMENTS.min(len).max(1);
+        let rows = rows_at_a_time(len);
         let block = || -> Result<Vec<Storage>, Fault> {
             self.types.iter().map(|&dtype| Storage::new(cx, dtype, rows)).collect()
         };
@@ -170,7 +178,7 @@ impl FusedKernel for RegionReduce {
     fn memory(&self, operands: &[OperandMemory]) -> Option<StepMemory> {
         let results = self.types.iter().map(|_| ResultMemory::New).collect();
         // The blocks of the accumulators, the next ones and the terms, at most.
-        let rows = 3 * BLOCK_ELEMENTS.min(self.len?).max(1);
+        let rows = 3 * rows_at_a_time(self.len?);
         let temporary = self.types.iter().map(|dtype| rows * dtype.byte_size()).sum::<usize>();
         (!operands.is_empty()).then_some(StepMemory { results, temporary: temporary as u64 })
     }

@@ -6,6 +6,8 @@
 
 use smallvec::SmallVec;
 
+use super::lanes::Source;
+
 pub(super) type Extents = SmallVec<[usize; 4]>;
 
 /// The positions of the elements of a view in the elements of its base: `offset` plus the sum of each index times its stride.
@@ -170,6 +172,61 @@ pub(super) fn load<T: Copy, U>(
     }
 }
 
+/// An axis of a copy: its extent, and the strides of the elements and of their new places.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct CopyAxis {
+    pub(super) extent: usize,
+    pub(super) from: usize,
+    pub(super) to: usize,
+}
+
+/// Copies elements from `offset` on to places from `start` on, along at least one axis. No axis is empty.
+pub(super) fn copy<T: Copy>(
+    source: Source<'_, T>,
+    axes: &[CopyAxis],
+    mut offset: usize,
+    mut start: usize,
+    to: &mut [T],
+) {
+    let Some((inner, outer)) = axes.split_last() else { return };
+    let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, outer.len());
+    loop {
+        match (source, inner.from, inner.to) {
+            (Source::Dense(from), 1, 1) => {
+                let from = &from[offset..offset + inner.extent];
+                to[start..start + inner.extent].copy_from_slice(from);
+            }
+            (Source::Dense(from), ..) => {
+                for i in 0..inner.extent {
+                    to[start + i * inner.to] = from[offset + i * inner.from];
+                }
+            }
+            (Source::Splat(x), ..) => {
+                for i in 0..inner.extent {
+                    to[start + i * inner.to] = x;
+                }
+            }
+        }
+        let mut axis = outer.len();
+        loop {
+            if axis == 0 {
+                return;
+            }
+            axis -= 1;
+            let CopyAxis { extent, from, to } = outer[axis];
+            index[axis] += 1;
+            offset += from;
+            start += to;
+            if index[axis] < extent {
+                break;
+            }
+            offset -= extent * from;
+            start -= extent * to;
+            index[axis] = 0;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,5 +262,20 @@ mod tests {
         assert_eq!(positions(&[(0, 1)]).count(), 0);
         // They are counted one by one: a list of these would not fit the memory.
         assert_eq!(positions(&[(1 << 20, 1 << 20), (1 << 20, 1)]).take(2).last(), Some(1));
+    }
+
+    #[test]
+    fn copies_put_elements_at_their_places() {
+        let from: Vec<i32> = (1..13).collect();
+        let axis = |extent, from, to| CopyAxis { extent, from, to };
+        // The transposed matrix, every second row of a larger one.
+        let mut to = [0; 14];
+        copy(Source::Dense(&from), &[axis(4, 1, 4), axis(2, 4, 1)], 4, 0, &mut to);
+        assert_eq!(to, [5, 9, 0, 0, 6, 10, 0, 0, 7, 11, 0, 0, 8, 12]);
+        let mut to = [0; 6];
+        copy(Source::Dense(&from), &[axis(2, 6, 3), axis(2, 1, 1)], 1, 1, &mut to);
+        assert_eq!(to, [0, 2, 3, 0, 8, 9]);
+        copy(Source::Splat(4), &[axis(3, 0, 2)], 0, 0, &mut to);
+        assert_eq!(to, [4, 2, 4, 0, 4, 9]);
     }
 }

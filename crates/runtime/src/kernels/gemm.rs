@@ -15,7 +15,7 @@ use super::vectors::vectorized;
 /// A float type that matrix products are compiled for.
 ///
 /// The crates of the two types are used directly: `gemm`, which chooses among them at run time, compiles complex products as well.
-pub(super) trait GemmElement:
+pub(crate) trait GemmElement:
     Copy + Send + Sync + Default + AddAssign + Mul<Output = Self>
 {
     const ONE: Self;
@@ -66,9 +66,9 @@ impl GemmElement for f64 {
 
 /// A matrix in a slice: its element at row `i` and column `j` is at index `i * row + j * column`.
 #[derive(Clone, Copy)]
-pub(super) struct MatrixStrides {
-    pub(super) row: usize,
-    pub(super) column: usize,
+pub(crate) struct MatrixStrides {
+    pub(crate) row: usize,
+    pub(crate) column: usize,
 }
 
 impl MatrixStrides {
@@ -125,7 +125,7 @@ const MIN_SHARED_PRODUCTS: usize = 1 << 21;
 ///
 /// # Panics
 /// If a matrix is not within its slice.
-pub(super) fn multiply_matrices<T: GemmElement>(
+pub(crate) fn multiply_matrices<T: GemmElement>(
     [m, k, n]: [usize; 3],
     (a, at): (&[T], MatrixStrides),
     (b, bt): (&[T], MatrixStrides),

@@ -5,7 +5,7 @@ mod convolution;
 mod dot;
 mod elementwise;
 mod gather;
-mod gemm;
+pub(crate) mod gemm;
 pub(crate) mod math;
 mod memory;
 pub(crate) mod parallel;
