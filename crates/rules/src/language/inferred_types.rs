@@ -209,9 +209,14 @@ impl<'a> Inference<'a> {
         }
     }
 
-    // Returns whether all element types were tried.
+    // Returns whether all types were tried: a name that the result repeats has one extent, which is not among those that are tried.
     fn decided(&self) -> bool {
-        self.given().filter(|shape| shape.dtype.is_none()).count() <= MAX_VALUES_OF_ANY_TYPES
+        let repeats = self.declared.iter().any(|shape| {
+            let mut dims = shape.dims.iter().enumerate();
+            dims.any(|(n, dim)| matches!(dim, DimTest::Name(_)) && shape.dims[..n].contains(dim))
+        });
+        !repeats
+            && self.given().filter(|shape| shape.dtype.is_none()).count() <= MAX_VALUES_OF_ANY_TYPES
     }
 
     // Infers the result for one element type or for several. Adds the shapes that are possible.

@@ -9,13 +9,16 @@ use super::resolve::{NameMeaning, RuleResolver};
 
 /// The largest number of names of one rule that are reported as used before their `let`.
 const MAX_PROBLEMS: usize = 8;
+/// The largest number of names of one rule whose way to themselves is looked for.
+const MAX_WAYS: usize = 64;
 
 impl RuleResolver<'_> {
     /// Resolves the `let` lines of the left side.
     pub(super) fn lets(&mut self, text: &RuleText) {
         let names = LetNames::new(text);
         // The lines of cycles that were reported.
-        let mut reported: Vec<usize> = Vec::new();
+        let mut reported = vec![false; text.left.lets.len()];
+        let mut ways = 0;
         let mut problems = 0;
         for (n, (name, expr)) in text.left.lets.iter().enumerate() {
             let bound_before = self.names.contains_key(&name.of);
@@ -40,11 +43,12 @@ impl RuleResolver<'_> {
                 self.problems.push(twice.with_note_at(first, "here first"));
                 continue;
             };
-            if problems == MAX_PROBLEMS {
+            if problems == MAX_PROBLEMS || ways == MAX_WAYS || reported[n] || reported[user] {
                 continue;
             }
+            ways += 1;
             let way = names.way(n, user);
-            if reported.iter().any(|line| way.as_ref().is_some_and(|way| way.contains(line))) {
+            if way.iter().flatten().any(|&line| reported[line]) {
                 continue;
             }
             let problem = match &way {
@@ -63,7 +67,9 @@ impl RuleResolver<'_> {
             };
             self.problems.push(problem.with_note_at(name.span, "defined here"));
             problems += 1;
-            reported.extend(way.into_iter().flatten());
+            for line in way.into_iter().flatten() {
+                reported[line] = true;
+            }
         }
     }
 }

@@ -423,12 +423,12 @@ impl FailureExplainer<'_, '_> {
             for user in f.users_of(value) {
                 match f.value_of(user).filter(|&v| through.step(f, v).is_some()) {
                     Some(result) if f.uses(result).next().is_some() => pending.push(result),
-                    _ if users.contains(&user) => {}
                     _ => users.push(user),
                 }
             }
         }
         users.sort_unstable_by_key(|&user| f.order_key(user));
+        users.dedup();
         let more = users.len().saturating_sub(3);
         let shown: Vec<String> =
             users.iter().take(3).map(|&u| format!("`{}`", self.names.print(u))).collect();
