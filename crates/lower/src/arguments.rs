@@ -1,8 +1,8 @@
 //! Parameters that are dims of other parameters, and the arguments for them.
 //!
 //! In PTIR a parameter and a named dim are not connected: `def f(n, x: TensorType(FP32, [n, 3]))` becomes
-//! `@f(%n: i32[], %x: f32[?n, 3])`. The lowered function computes with the extent, and stops if the argument differs. A caller that knows the
-//! front-end function compares the arguments first, for a better message.
+//! `@f(%n: i32[], %x: f32[?n, 3])`. The lowered function computes with the extent, and stops if the argument differs, unless a rewrite removes
+//! the check, which nothing uses. A caller that knows the front-end function compares the arguments first, for a better message.
 
 use sapwood_ir::{Function, Type, TypeRef, Var};
 use sapwood_ptir::eval::{Tensor, Value};

@@ -107,10 +107,11 @@ fn determined_symbols<'a>(types: impl Iterator<Item = &'a ValueType>) -> Vec<Nam
             let linear = dims[position].linear_in(name);
             linear.is_none_or(|(coefficient, _)| coefficient.as_constant().is_none())
         };
-        let Some(&(undetermined, _)) = bound.iter().find(has_open_coefficient) else {
+        let Some(&(_, undetermining)) = bound.iter().find(has_open_coefficient) else {
             return bound.into_iter().map(|(name, _)| name).collect();
         };
-        dims.retain(|dim| !dim.symbols().contains(&undetermined));
+        // Another dim may determine the symbol.
+        dims.remove(undetermining);
     }
 }
 

@@ -9,7 +9,21 @@ def half(n: pi.INT64, h: pi.TensorType(pi.FP32, [n // 2, n % 2, max(n, 8)]), x: 
 # Nothing determines n: a quotient does not, and a product of two unknown extents does not.
 def open(n: pi.INT64, m: pi.INT64, x: pi.TensorType(pi.FP32, [n // 2]), y: pi.TensorType(pi.FP32, [n * m])) -> pi.TensorType(pi.FP32, [n // 2]):
     return x
+
+# The first dim with n does not determine it, because m may be zero, but the last one does.
+def after_product(n: pi.INT64, m: pi.INT64, a: pi.TensorType(pi.FP32, [m]), x: pi.TensorType(pi.FP32, [n * m]), z: pi.TensorType(pi.FP32, [n + 1])) -> pi.TensorType(pi.FP32, [n + 1]):
+    return z
 #> ptir 1
+#>
+#> func @after_product(%n: i64[], %m: i64[], %a: f32[?m], %x: f32[?m*?n], %z: f32[?n + 1]) -> f32[?n + 1] {
+#>   %0 = reshape %m : i64[1]
+#>   %1 = dynamic_iota %0 {axis = 0} : u8[?m]
+#>   %2 = dims {values = [?m]} : i64[]
+#>   %3 = reshape %n : i64[1]
+#>   %4 = dynamic_iota %3 {axis = 0} : u8[?n]
+#>   %5 = dims {values = [?n]} : i64[]
+#>   return %z
+#> }
 #>
 #> func @half(%n: i64[], %h: f32[floordiv(?n, 2), mod(?n, 2), max(?n, 8)], %x: f32[?n]) -> f32[floordiv(?n, 2), mod(?n, 2), max(?n, 8)] {
 #>   %0 = reshape %n : i64[1]
