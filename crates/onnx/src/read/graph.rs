@@ -520,7 +520,8 @@ impl<'a> GraphReader<'a> {
         context: &GraphContext<'a>,
     ) -> Option<&'t ValueType> {
         let [a, b] = [branches[0].as_tensor()?.rank(), branches[1].as_tensor()?.rank()];
-        if a == b {
+        // Functions of the model in ONNX's own domain may have other rules for ranks.
+        if a == b || self.functions.iter().any(|(domain, _)| domain.is_empty()) {
             return None;
         }
         let uses = context.uses.get_or_init(|| RankUses::new(context.graph));

@@ -168,8 +168,14 @@ impl<'a> RankUses<'a> {
                         }
                     })
                 };
-                let cost = branch.node.len().saturating_mul(MAX_STEPS);
-                !hides && self.spend(cost) && (fails_inside() || fails_after())
+                // The nodes of all graphs inside are looked at, and those of the branch in each step.
+                let cost = || {
+                    super::all_nodes(branch).len().max(branch.node.len().saturating_mul(MAX_STEPS))
+                };
+                !hides
+                    && self.budget.get() > 0
+                    && self.spend(cost())
+                    && (fails_inside() || fails_after())
             })
     }
 }
@@ -222,7 +228,9 @@ fn rank_after(node: &Node, rank: usize, known: &impl KnownValues, graphs: &[&Gra
         return RankAfter::Unknown;
     }
     match (axis_count(node, known, graphs), op) {
-        (Some(count), "Unsqueeze") => RankAfter::Known(rank + count),
+        (Some(count), "Unsqueeze") => {
+            rank.checked_add(count).map_or(RankAfter::Unknown, RankAfter::Known)
+        }
         (Some(count), _) => rank.checked_sub(count).map_or(RankAfter::Fails, RankAfter::Known),
         // Without axes, all of extent one are squeezed.
         (None, _) => RankAfter::Unknown,
@@ -275,7 +283,7 @@ fn op_of(node: &Node) -> &str {
     node.op_type.as_ref().and_then(Text::as_str).unwrap_or_default()
 }
 
-// Returns whether a node is of ONNX's own operator set. A function of the model could have the same name, but not in this set.
+// Returns whether a node is of ONNX's own operator set. Models with functions of their own in this set are left out before.
 fn is_of_onnx(node: &Node) -> bool {
     let domain = node.domain.as_ref().and_then(Text::as_str).unwrap_or_default();
     crate::ops::normal_domain(domain).is_empty()
