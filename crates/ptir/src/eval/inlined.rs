@@ -21,6 +21,8 @@ const MAX_CALLEE_INSTS: usize = 1 << 10;
 const MAX_INLINED_INSTS: usize = 1 << 14;
 /// The most elements of a value that is computed before the run.
 const MAX_FOLDED_ELEMENTS: u64 = 1 << 12;
+/// The most elements of all such values of a function.
+const MAX_NEW_ELEMENTS: u64 = 1 << 18;
 
 /// The function and the instruction that an inlined instruction was copied from.
 type Origin = (Arc<Function>, InstId);
@@ -182,6 +184,8 @@ fn fold_small_constants(
     origins: &mut Origins,
 ) -> Result<(), EditError> {
     let limits = FoldLimits { max_elements: MAX_FOLDED_ELEMENTS, max_steps: 1 };
+    // Elements of new constants, which the limit of memory does not count.
+    let mut left = MAX_NEW_ELEMENTS;
     let insts: Vec<InstId> = f.walk().collect();
     for inst in insts {
         if !has_small_constant(f, inst) {
@@ -195,6 +199,9 @@ fn fold_small_constants(
         if key.1 != f.type_id(value) {
             continue;
         }
+        let size = if literal.as_splat().is_some() { 1 } else { literal.num_elements() };
+        let Some(rest) = left.checked_sub(size) else { continue };
+        left = rest;
         let operands: SmallVec<[ValueId; 4]> = SmallVec::from_slice(f.operands(inst));
         let constant = f.insert_constant(InsertPoint::Before(inst), key)?;
         let Some(folded) = f.value_of(constant) else { continue };

@@ -218,7 +218,9 @@ impl<'a> GreedyDriver<'a> {
 
     // Starts a round of the queued instructions, or else of the readers of wide ones. Returns false if there are none.
     pub(super) fn start_queued_round(&mut self) -> bool {
-        self.in_sweep = self.stats.rewrites >= self.next_sweep && !self.config.top_down;
+        self.in_sweep = self.stats.rewrites >= self.next_sweep
+            && !self.config.top_down
+            && self.worklist.has_next();
         if self.in_sweep {
             self.next_sweep = self.next_sweep.saturating_mul(2);
             let f = self.rw.function();

@@ -51,6 +51,11 @@ impl Worklist {
         self.this_round.len()
     }
 
+    /// Returns whether an instruction waits for the next round.
+    pub(super) fn has_next(&self) -> bool {
+        !self.next_round.is_empty()
+    }
+
     /// Marks an instruction as visited in this round.
     pub(super) fn mark_visited(&mut self, inst: InstId) {
         self.state[inst.index()] &= !IN_THIS_ROUND;

@@ -76,12 +76,10 @@ impl Fuser<'_> {
             }
         }
         needed.reverse();
-        let mut outside: Vec<ValueId> = Vec::new();
-        for value in insts.iter().flat_map(|&inst| f.operands(inst)) {
-            if !is_inside(*value) && !outside.contains(value) {
-                outside.push(*value);
-            }
-        }
+        let mut seen: HashSet<ValueId, FxBuildHasher> = HashSet::default();
+        let operands = insts.iter().flat_map(|&inst| f.operands(inst)).copied();
+        let outside: Vec<ValueId> =
+            operands.filter(|&value| !is_inside(value) && seen.insert(value)).collect();
         for &value in &outside {
             if let Some(ValueState::Member(_)) = self.states.get(&value) {
                 self.require(value);
