@@ -119,3 +119,68 @@ fn types_of_a_program_are_not_refused() {
     }
     assert!(count > 2000, "{count}");
 }
+
+// Returns the instructions of a function as a pattern, with types whose dims are numbers or names. Equal dims have the same name.
+fn typed_function(f: &Function, names: usize) -> Option<String> {
+    let ty = |value: ValueId| {
+        let shape = f.value_type(value).as_tensor()?.known_shape()?;
+        let dim = |(axis, n): (usize, &u64)| match (axis + value.index()) % names {
+            0 => n.to_string(),
+            _ => format!("d{n}"),
+        };
+        let dims: Vec<String> = shape.iter().enumerate().map(dim).collect();
+        Some(format!("[{}]", dims.join(", ")))
+    };
+    let named = |value: ValueId| Some(format!("v{}: {}", value.index(), ty(value)?));
+    let (mut text, mut users) = ("pattern p:\n".to_owned(), Vec::new());
+    let mut count = 0;
+    for inst in f.body_insts(f.body()) {
+        let (Some(result), Some(def)) = (f.value_of(inst), f.op_def(inst)) else { continue };
+        let attrs: Vec<(&str, String)> = def
+            .attrs
+            .iter()
+            .zip(f.attrs(inst).iter())
+            .map(|(row, attr)| (row.name, sapwood_rules::show_attr(attr)))
+            .collect();
+        let is_plain =
+            |(_, text): &(&str, String)| !text.starts_with('"') && !text.starts_with('{');
+        let of_op = def.regions.is_empty()
+            && !def.name.contains('.')
+            && def.name != "constant"
+            && attrs.iter().all(is_plain);
+        if of_op {
+            let operands =
+                f.operands(inst).iter().map(|&v| named(v)).collect::<Option<Vec<_>>>()?;
+            let attrs = attrs.iter().filter(|(_, text)| !text.starts_with("none"));
+            let attrs = attrs.map(|(name, text)| format!("{name} = {text}"));
+            let all: Vec<String> = operands.into_iter().chain(attrs).collect();
+            let (op, result) = (def.name, result.index());
+            text.push_str(&format!("  let v{result} = {op}({})\n", all.join(", ")));
+            count += 1;
+        }
+        users.push(named(result)?);
+    }
+    text.push_str(&format!("  my.user({})", users.join(", ")));
+    (count > 1).then_some(text)
+}
+
+#[test]
+fn dims_of_a_program_do_not_contradict_each_other() {
+    let mut count = 0;
+    for entry in fs::read_dir(repository().join("tests/golden/patterns")).unwrap() {
+        let path = entry.unwrap().path();
+        let Ok(program) = parse(&fs::read_to_string(&path).unwrap_or_default()) else { continue };
+        for f in program.functions() {
+            // All dims have names, or every second or third is a number.
+            for names in [1, 2, 3, 1000] {
+                let Some(text) = typed_function(f, names) else { continue };
+                let why = read(&text).err().map(|p| p.to_string()).unwrap_or_default();
+                let refused = ["contradicts", "no program", "cannot have", "needs values", "pairs"];
+                let found = refused.iter().find(|words| why.contains(**words));
+                assert!(found.is_none(), "{}\n{text}\n{why}", path.display());
+                count += usize::from(why.is_empty());
+            }
+        }
+    }
+    assert!(count > 1000, "{count}");
+}

@@ -4,7 +4,7 @@ use sapwood_ptir::{Attr, Function, InstId, Name, OpDef, TensorType};
 use sapwood_types::DataType;
 
 /// A test of the type of a value.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct ShapeTest {
     pub(crate) dtype: Option<DataType>,
     /// Any dims may precede the tested ones.
@@ -13,7 +13,7 @@ pub(crate) struct ShapeTest {
 }
 
 /// A test of a dim.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum DimTest {
     Any,
     Known(u64),

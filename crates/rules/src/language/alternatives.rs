@@ -467,6 +467,7 @@ impl RuleResolver<'_> {
             return Err(self.report(ty.span, why));
         }
         self.graph.values[value].shape = Some(Box::new(test));
+        self.type_spans.entry(value).or_insert(ty.span);
         Ok(value)
     }
 

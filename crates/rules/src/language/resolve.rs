@@ -61,6 +61,8 @@ pub(super) struct RuleResolver<'a> {
     pub(super) branch_counts: Vec<usize>,
     /// The number of regions around the current expression.
     pub(super) region_depth: usize,
+    /// The places of the types of values.
+    pub(super) type_spans: BTreeMap<ValueIx, Span>,
 }
 
 /// Resolves a parsed rule.
@@ -85,6 +87,7 @@ pub(super) fn resolve_rule(
         path: Vec::new(),
         branch_counts: Vec::new(),
         region_depth: 0,
+        type_spans: BTreeMap::new(),
     };
     let root = resolver.resolve_lhs(text).ok();
     // Without a valid left side the right side cannot be checked.

@@ -3,6 +3,7 @@
 use sapwood_ptir::{Attr, OpDef};
 use sapwood_types::{Diagnostic, counted};
 
+use super::dim_conflicts::{DimRequirement, dim_conflicts};
 use super::inferred_types::{Inferred, infer_op};
 use super::resolve::RuleResolver;
 use crate::graph::{
@@ -62,6 +63,22 @@ impl RuleResolver<'_> {
                 let why = format!("`{name}` is {shape}, which does not have the rank {rank}");
                 found.push(Diagnostic::error(condition.span(), why));
             }
+        }
+        if found.is_empty() && self.graph.through.is_empty() && !self.problems.has_errors() {
+            let mut types: Vec<DimRequirement> = Vec::new();
+            for (value, data) in self.graph.values.iter().enumerate() {
+                if let (Some(test), Some(&span)) = (&data.shape, self.type_spans.get(&value)) {
+                    let shown = format!("`{}: {test}`", data.name);
+                    types.push(DimRequirement { value, test: (**test).clone(), shown, span });
+                }
+            }
+            for condition in &self.graph.conditions {
+                let Some((value, rank)) = condition.wants_rank() else { continue };
+                let test = ShapeTest { dtype: None, open: false, dims: vec![DimTest::Any; rank] };
+                let shown = format!("`{}`", condition.text());
+                types.push(DimRequirement { value, test, shown, span: condition.span() });
+            }
+            found = dim_conflicts(&self.graph, self.registry, types);
         }
         for problem in found {
             self.problems.push(problem);

@@ -1,0 +1,216 @@
+//! Classes of dims that are equal in every match, each with its number if that is known.
+
+use std::collections::HashMap;
+
+use rustc_hash::FxBuildHasher;
+use sapwood_ptir::Name;
+
+use crate::graph::{DimTest, ShapeTest, ValueIx};
+
+/// The dims of a value.
+#[derive(Clone, Debug)]
+struct ClassShape {
+    /// Any dims may precede these.
+    open: bool,
+    dims: Vec<usize>,
+}
+
+/// A known part of the dims of a value.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum DimFact {
+    Any,
+    Known(u64),
+    Class(usize),
+}
+
+/// A reason why no program has the dims that are required.
+#[derive(Clone, Debug)]
+pub(super) struct DimConflict(pub(super) String);
+
+/// A union-find of dims, and the dims of values.
+#[derive(Clone, Debug)]
+pub(super) struct DimClasses {
+    parent: Vec<usize>,
+    known: Vec<Option<u64>>,
+    /// A name in the class, for messages.
+    shown: Vec<Option<Name>>,
+    names: HashMap<Name, usize, FxBuildHasher>,
+    shapes: Vec<Option<ClassShape>>,
+    /// The number of changes so far.
+    pub(super) changes: usize,
+}
+
+impl DimClasses {
+    /// Creates classes for this many values, of which nothing is known.
+    pub(super) fn new(values: usize) -> Self {
+        let (parent, known, shown) = (Vec::new(), Vec::new(), Vec::new());
+        let shapes = vec![None; values];
+        Self { parent, known, shown, names: HashMap::default(), shapes, changes: 0 }
+    }
+
+    fn new_class(&mut self, known: Option<u64>, shown: Option<Name>) -> usize {
+        self.parent.push(self.parent.len());
+        self.known.push(known);
+        self.shown.push(shown);
+        self.parent.len() - 1
+    }
+
+    /// Returns the representative of a class.
+    pub(super) fn find(&self, mut class: usize) -> usize {
+        while self.parent[class] != class {
+            class = self.parent[class];
+        }
+        class
+    }
+
+    /// Returns the number of a class.
+    pub(super) fn number(&self, class: usize) -> Option<u64> {
+        self.known[self.find(class)]
+    }
+
+    /// Makes two dims equal.
+    pub(super) fn union(&mut self, a: usize, b: usize) -> Result<(), DimConflict> {
+        let (a, b) = (self.find(a), self.find(b));
+        if a == b {
+            return Ok(());
+        }
+        let number = match (self.known[a], self.known[b]) {
+            (Some(m), Some(n)) if m != n => {
+                let why = match (self.shown[a], self.shown[b]) {
+                    (Some(x), Some(y)) if x != y => {
+                        format!("`{x}` and `{y}` would be equal, but one is {m} and the other {n}")
+                    }
+                    (Some(x), _) | (_, Some(x)) => {
+                        format!("`{x}` would be both {} and {}", m.min(n), m.max(n))
+                    }
+                    _ => format!("a dim would be both {} and {}", m.min(n), m.max(n)),
+                };
+                return Err(DimConflict(why));
+            }
+            (m, n) => m.or(n),
+        };
+        // The older class stays, so that names of the types written first are shown.
+        let (old, new) = (a.min(b), a.max(b));
+        self.parent[new] = old;
+        self.known[old] = number;
+        self.shown[old] = self.shown[old].or(self.shown[new]);
+        self.changes += 1;
+        Ok(())
+    }
+
+    /// Gives a dim its number.
+    pub(super) fn set(&mut self, class: usize, number: u64) -> Result<(), DimConflict> {
+        let other = self.new_class(Some(number), None);
+        self.union(class, other)
+    }
+
+    /// Returns the dims of a value whose rank is known.
+    pub(super) fn closed(&self, value: ValueIx) -> Option<Vec<usize>> {
+        let shape = self.shapes[value].as_ref().filter(|shape| !shape.open)?;
+        Some(shape.dims.iter().map(|&dim| self.find(dim)).collect())
+    }
+
+    /// Returns whether a value certainly has dims.
+    pub(super) fn is_no_scalar(&self, value: ValueIx) -> bool {
+        self.shapes[value].as_ref().is_some_and(|shape| !shape.dims.is_empty())
+    }
+
+    /// Returns the dims of a value as a test.
+    pub(super) fn test(&self, value: ValueIx) -> Option<ShapeTest> {
+        let shape = self.shapes[value].as_ref()?;
+        let dim = |&dim: &usize| {
+            let class = self.find(dim);
+            match (self.known[class], self.shown[class]) {
+                (Some(n), _) => DimTest::Known(n),
+                (None, Some(name)) => DimTest::Name(name),
+                (None, None) => DimTest::Any,
+            }
+        };
+        let dims = shape.dims.iter().map(dim).collect();
+        Some(ShapeTest { dtype: None, open: shape.open, dims })
+    }
+
+    /// Requires these dims of a value.
+    pub(super) fn require(&mut self, value: ValueIx, test: &ShapeTest) -> Result<(), DimConflict> {
+        let mut dims = Vec::new();
+        for dim in &test.dims {
+            dims.push(match dim {
+                DimTest::Any => DimFact::Any,
+                DimTest::Known(n) => DimFact::Known(*n),
+                DimTest::Name(name) => DimFact::Class(match self.names.get(name) {
+                    Some(&class) => class,
+                    None => {
+                        let class = self.new_class(None, Some(*name));
+                        self.names.insert(*name, class);
+                        class
+                    }
+                }),
+            });
+        }
+        self.require_dims(value, test.open, &dims)
+    }
+
+    /// Gives two values the same dims.
+    pub(super) fn merge(&mut self, a: ValueIx, b: ValueIx) -> Result<(), DimConflict> {
+        for (from, to) in [(a, b), (b, a)] {
+            let Some(shape) = self.shapes[from].clone() else { continue };
+            let dims: Vec<DimFact> = shape.dims.iter().map(|&dim| DimFact::Class(dim)).collect();
+            self.require_dims(to, shape.open, &dims)?;
+        }
+        Ok(())
+    }
+
+    /// Requires these dims of a value; if they are open, any dims may precede them.
+    pub(super) fn require_dims(
+        &mut self,
+        value: ValueIx,
+        open: bool,
+        new: &[DimFact],
+    ) -> Result<(), DimConflict> {
+        let old = self.shapes[value].clone();
+        let (m, n) = (old.as_ref().map_or(0, |old| old.dims.len()), new.len());
+        let old = old.unwrap_or_else(|| {
+            self.changes += 1;
+            ClassShape { open: true, dims: Vec::new() }
+        });
+        if m > n && !open || n > m && !old.open {
+            let rank = |open: bool, n: usize| match open {
+                true => format!("at least {n}"),
+                false => n.to_string(),
+            };
+            let (m, n) = (rank(old.open, m), rank(open, n));
+            return Err(DimConflict(format!("its rank would be both {m} and {n}")));
+        }
+        for (&class, fact) in old.dims.iter().rev().zip(new.iter().rev()) {
+            match *fact {
+                DimFact::Any => {}
+                DimFact::Class(other) => self.union(class, other)?,
+                DimFact::Known(n) if self.number(class) == Some(n) => {}
+                DimFact::Known(n) => self.set(class, n)?,
+            }
+        }
+        if n > m || old.open && !open {
+            let before = new[..n.saturating_sub(m)].iter().map(|fact| match *fact {
+                DimFact::Any => self.new_class(None, None),
+                DimFact::Known(n) => self.new_class(Some(n), None),
+                DimFact::Class(class) => class,
+            });
+            let dims = before.collect::<Vec<_>>().into_iter().chain(old.dims).collect();
+            self.shapes[value] = Some(ClassShape { open: old.open && open, dims });
+            self.changes += 1;
+        } else if self.shapes[value].is_none() {
+            self.shapes[value] = Some(old);
+        }
+        Ok(())
+    }
+
+    /// Returns the number, the name, or `_` of a dim.
+    pub(super) fn shown(&self, dim: usize) -> String {
+        let class = self.find(dim);
+        match (self.known[class], self.shown[class]) {
+            (Some(n), _) => n.to_string(),
+            (None, Some(name)) => name.to_string(),
+            (None, None) => "_".into(),
+        }
+    }
+}
