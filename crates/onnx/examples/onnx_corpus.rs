@@ -1,7 +1,8 @@
 //! Reads every ONNX model below a folder, writes it back without a pass, and replaces its ops by core ops and back:
 //! `cargo xtask corpus DIR [OUT]`.
 //!
-//! A model passes if the bytes of its file are written again, and if the second does not need more nodes. The second are written to OUT.
+//! A model passes if the bytes of its file are written again, and if the second does not need more nodes. The second are written to OUT, in
+//! the folders that they have in DIR.
 #![allow(clippy::print_stdout)] // a command talks to its user
 
 use std::path::{Path, PathBuf};
@@ -13,21 +14,18 @@ use sapwood_onnx::{
 };
 
 fn main() -> ExitCode {
-    let Some(root) = std::env::args().nth(1) else {
+    let Some(root) = std::env::args().nth(1).map(PathBuf::from) else {
         println!("usage: corpus DIR [OUT]");
         return ExitCode::from(2);
     };
     let out = std::env::args().nth(2).map(PathBuf::from);
-    if let Some(Err(error)) = out.as_ref().map(std::fs::create_dir_all) {
-        println!("the folder for the output cannot be created: {error}");
-        return ExitCode::from(2);
-    }
     let mut files = Vec::new();
-    collect_models(Path::new(&root), &mut files);
+    collect_models(&root, &mut files);
     files.sort();
     let (mut failed, mut before, mut after) = (0, 0, 0);
     for file in &files {
-        match check(file, out.as_deref()) {
+        let raised = out.as_ref().map(|out| out.join(file.strip_prefix(&root).unwrap_or(file)));
+        match check(file, raised.as_deref()) {
             Ok((old, new)) => {
                 before += old;
                 after += new;
@@ -57,7 +55,7 @@ fn collect_models(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-// Returns the numbers of nodes of a model, and of the model lowered and raised.
+// Returns the numbers of nodes of a model, and of the model lowered and raised, which is written to `out`.
 fn check(path: &Path, out: Option<&Path>) -> Result<(usize, usize), String> {
     let (model, data) = read_file(path).map_err(|e| e.to_string())?;
     let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
@@ -76,10 +74,12 @@ fn check(path: &Path, out: Option<&Path>) -> Result<(usize, usize), String> {
     if after > before {
         return Err(format!("it has {before} nodes, and {after} lowered and raised"));
     }
-    if let (Some(out), Some(name)) = (out, path.file_name()) {
+    if let Some(out) = out {
+        let folder = out.parent().unwrap_or(out);
+        std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         let options = WriteOptions::default();
         let data = module.source.data();
-        write_file(&out.join(name), &raised, data, &options).map_err(|e| e.to_string())?;
+        write_file(out, &raised, data, &options).map_err(|e| e.to_string())?;
     }
     Ok((before, after))
 }

@@ -112,42 +112,57 @@ impl ModelEdits {
             }
         }
         if !self.inputs.is_empty() || !self.outputs.is_empty() {
-            let types = main_value_types(&edited, data).map_err(EditError::Model)?;
-            if let Some(graph) = edited.graph.as_mut() {
-                self.cut(graph, &types)?;
-            }
+            self.cut(&mut edited, data)?;
         }
         *model = edited;
         Ok(())
     }
 
-    fn cut(&self, graph: &mut Graph, types: &ValueTypes) -> Result<(), EditError> {
-        let known: HashMap<Text, ValueInfo, FxBuildHasher> = graph
-            .value_info
-            .iter()
-            .chain(&graph.output)
-            .chain(&graph.input)
-            .filter_map(|info| Some((info.name.clone()?, info.clone())))
-            .collect();
-        let info = |name: &str| -> Result<ValueInfo, EditError> {
-            let text = Text::from(name);
-            match (known.get(&text), types.get(&text)) {
-                (Some(info), _) => Ok(info.clone()),
-                (None, Some(ty)) => Ok(ValueInfo {
-                    name: Some(text),
-                    r#type: type_of(ty).map(Nested::new),
-                    ..ValueInfo::default()
-                }),
-                (None, None) => Err(unknown("value", name, types.keys())),
-            }
-        };
-        if !self.outputs.is_empty() {
-            graph.output = self.outputs.iter().map(|name| info(name)).collect::<Result<_, _>>()?;
-        }
+    fn cut(&self, model: &mut Model, data: &ExternalData) -> Result<(), EditError> {
         let inputs: HashSet<Text, FxBuildHasher> =
             self.inputs.iter().map(|name| name.as_str().into()).collect();
-        let new_inputs: Vec<ValueInfo> =
-            self.inputs.iter().map(|name| info(name)).collect::<Result<_, _>>()?;
+        let Some(graph) = &mut model.graph else { return Ok(()) };
+        let infos = graph.value_info.iter().chain(&graph.output).chain(&graph.input);
+        let known: HashMap<Text, ValueInfo, FxBuildHasher> =
+            infos.filter_map(|info| Some((info.name.clone()?, info.clone()))).collect();
+        let info = |name: &str| {
+            let text = Text::from(name);
+            let none = || ValueInfo { name: Some(text.clone()), ..ValueInfo::default() };
+            known.get(&text).cloned().unwrap_or_else(none)
+        };
+        self.check_values(graph)?;
+        if !self.outputs.is_empty() {
+            graph.output = self.outputs.iter().map(|name| info(name)).collect();
+        }
+        let mut new_inputs: Vec<ValueInfo> = self.inputs.iter().map(|name| info(name)).collect();
+        // The outputs are already the new ones, and nodes that only compute the new inputs are left out, because nodes that are
+        // removed must not decide a rank.
+        let types = main_value_types(model, data, &inputs).map_err(EditError::Model)?;
+        let type_in = |types: &ValueTypes, info: &ValueInfo| {
+            type_of(types.get(info.name.as_ref()?)?).map(Nested::new)
+        };
+        for info in &mut new_inputs {
+            if info.r#type.is_none() {
+                info.r#type = type_in(&types, info);
+            }
+            // The nodes that compute it count for its own type.
+            if info.r#type.is_none() {
+                let others = inputs.iter().filter(|&name| info.name.as_ref() != Some(name));
+                let others = others.cloned().collect();
+                let mut model = model.clone();
+                if let Some(graph) = &mut model.graph {
+                    graph.output.push(info.clone());
+                }
+                let types = main_value_types(&model, data, &others).map_err(EditError::Model)?;
+                info.r#type = type_in(&types, info);
+            }
+        }
+        let Some(graph) = model.graph.as_deref_mut() else { return Ok(()) };
+        for info in &mut graph.output {
+            if info.r#type.is_none() {
+                info.r#type = type_in(&types, info);
+            }
+        }
         // Names that the outputs need, from the last node to the first.
         let mut needed: HashSet<Text, FxBuildHasher> =
             graph.output.iter().filter_map(|output| output.name.clone()).collect();
@@ -191,6 +206,25 @@ impl ModelEdits {
             graph.node.iter().flat_map(|node| &node.output).collect();
         graph.value_info.retain(|info| info.name.as_ref().is_some_and(|n| defined.contains(n)));
         Ok(())
+    }
+
+    // Checks that the new inputs and outputs are values of the graph.
+    fn check_values(&self, graph: &Graph) -> Result<(), EditError> {
+        let inputs = graph.input.iter().filter_map(|input| input.name.as_ref());
+        let weights = graph.initializer.iter().filter_map(|tensor| tensor.name.as_ref());
+        let sparse = graph.sparse_initializer.iter().filter_map(|tensor| tensor.values.as_ref());
+        let results = graph.node.iter().flat_map(|node| &node.output);
+        let names: Vec<&Text> = inputs
+            .chain(weights)
+            .chain(sparse.filter_map(|values| values.name.as_ref()))
+            .chain(results.filter(|name| !name.is_empty()))
+            .collect();
+        let set: HashSet<&Text, FxBuildHasher> = names.iter().copied().collect();
+        let mut named = self.outputs.iter().chain(&self.inputs);
+        match named.find(|name| !set.contains(&Text::from(name.as_str()))) {
+            Some(name) => Err(unknown("value", name, names.into_iter())),
+            None => Ok(()),
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use sapwood_onnx::{
     Attribute, AttributeValue, DimensionValue, ElementType, ExternalData, Graph, LowerLevel, Model,
-    Node, OnnxModule, Tensor, Type, ValueInfo, lower_function, read, registry, to_model,
-    to_program, write,
+    ModelEdits, Node, OnnxModule, Tensor, Type, TypeValue, ValueInfo, lower_function, read,
+    registry, to_model, to_program, write,
 };
 use sapwood_ptir::eval::{self, DataType, RunOptions, Value};
 
@@ -21,8 +21,12 @@ fn info(name: &str, element: ElementType, dims: &[i64]) -> ValueInfo {
     ValueInfo::new(name, Type::tensor(Some(element.code()), dims))
 }
 
-fn open(model: Graph) -> OnnxModule {
-    let model = Model::new(model, 9, 17);
+fn open(graph: Graph) -> OnnxModule {
+    open_version(graph, 17)
+}
+
+fn open_version(graph: Graph, opset: i64) -> OnnxModule {
+    let model = Model::new(graph, 9, opset);
     let model = read(write(&model).unwrap()).unwrap();
     to_program(model, ExternalData::default(), &registry()).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -212,17 +216,37 @@ fn squeezed_if_one(after: Vec<Node>, weights: Vec<Tensor>) -> Graph {
     }
 }
 
-#[test]
-fn a_value_has_the_only_rank_with_which_no_node_fails() {
-    let hidden = || vec![Attribute::new("hidden_size", AttributeValue::Int(1))];
+/// The weights of `recurrent`.
+fn weights() -> Vec<Tensor> {
     let of = |name: &str, dims: Vec<i64>| {
         let count = dims.iter().product::<i64>();
         let bytes: Vec<u8> = (0..count).flat_map(|i| (i as f32 / 8.0).to_le_bytes()).collect();
         Tensor::from_raw(name, FLOAT, dims, bytes.into())
     };
-    let weights = || vec![of("w", vec![1, 4, 3]), of("r", vec![1, 4, 1])];
-    let unsqueeze = |from: &str, to: &str| node("Unsqueeze", &[from, "zero"], &[to], vec![]);
-    let lstm = |x: &str| node("LSTM", &[x, "w", "r"], &["y"], hidden());
+    vec![of("w", vec![1, 4, 3]), of("r", vec![1, 4, 1])]
+}
+
+/// A node whose input must have three axes.
+fn recurrent(from: &str, to: &str) -> Node {
+    let hidden = vec![Attribute::new("hidden_size", AttributeValue::Int(1))];
+    node("LSTM", &[from, "w", "r"], &[to], hidden)
+}
+
+/// Returns the rank of the result of the `If`.
+fn rank_of_choice(module: &OnnxModule) -> Option<usize> {
+    let f = &module.program.functions()[0];
+    let inst = f.walk().find(|&inst| f.op_name(inst) == "onnx.If").unwrap();
+    let found = f.value_type(f.value_of(inst).unwrap());
+    found.as_tensor().map(sapwood_ptir::TensorType::rank)
+}
+
+fn unsqueeze(from: &str, to: &str) -> Node {
+    node("Unsqueeze", &[from, "zero"], &[to], vec![])
+}
+
+#[test]
+fn a_value_has_the_only_rank_with_which_no_node_fails() {
+    let lstm = |x: &str| recurrent(x, "y");
     // Both branches of an `If` have the recurrent node.
     let branch = |nodes: Vec<Node>| {
         let output = ValueInfo { name: Some("z".into()), ..ValueInfo::default() };
@@ -255,24 +279,13 @@ fn a_value_has_the_only_rank_with_which_no_node_fails() {
         (vec![node("Relu", &["v"], &["y"], vec![])], None),
         // A runtime may leave out nodes that nothing uses.
         (
-            vec![
-                unsqueeze("v", "u"),
-                node("LSTM", &["u", "w", "r"], &["dead"], hidden()),
-                node("Relu", &["v"], &["y"], vec![]),
-            ],
+            vec![unsqueeze("v", "u"), recurrent("u", "dead"), node("Relu", &["v"], &["y"], vec![])],
             None,
         ),
     ];
     for (number, (after, rank)) in cases.into_iter().enumerate() {
         let module = open(squeezed_if_one(after, weights()));
-        let f = &module.program.functions()[0];
-        let inst = f.walk().find(|&inst| f.op_name(inst) == "onnx.If").unwrap();
-        let found = f.value_type(f.value_of(inst).unwrap());
-        assert_eq!(
-            found.as_tensor().map(sapwood_ptir::TensorType::rank),
-            rank,
-            "case {number}: {found}"
-        );
+        assert_eq!(rank_of_choice(&module), rank, "case {number}: {}", module.program);
         if rank == Some(2) {
             let mut lowered = module.clone();
             for f in lowered.program.functions_mut() {
@@ -286,4 +299,68 @@ fn a_value_has_the_only_rank_with_which_no_node_fails() {
             assert_eq!(elements(&before), elements(&after));
         }
     }
+}
+
+#[test]
+fn axes_of_older_versions_decide_ranks_too() {
+    // Before opset 13, the axes are an attribute.
+    let axes = |axis| vec![Attribute::new("axes", AttributeValue::Ints(vec![axis]))];
+    for (steps, rank) in [(vec!["u"], Some(2)), (vec!["u", "uu"], None), (vec![], Some(3))] {
+        let mut graph = squeezed_if_one(vec![], weights());
+        graph.input.push(info("is_one", ElementType::Bool, &[]));
+        let mut choice = graph.node.pop().unwrap();
+        for attribute in &mut choice.attribute {
+            if let Some(AttributeValue::Graph(branch)) = &mut attribute.value
+                && let Some(squeeze) = branch.node.iter_mut().find(|n| n.input.len() == 2)
+            {
+                *squeeze = node("Squeeze", &["x"], &["squeezed"], axes(-1));
+            }
+        }
+        graph.node = vec![choice];
+        let mut last = "v";
+        for next in steps {
+            graph.node.push(node("Unsqueeze", &[last], &[next], axes(0)));
+            last = next;
+        }
+        graph.node.push(recurrent(last, "y"));
+        let module = open_version(graph, 11);
+        assert_eq!(rank_of_choice(&module), rank, "{}", module.program);
+    }
+}
+
+#[test]
+fn nodes_that_are_cut_off_decide_no_rank() {
+    // `v` has two axes or three. The recurrent node after `u` takes it only with two.
+    let after = vec![
+        unsqueeze("v", "u"),
+        recurrent("u", "y"),
+        node("Relu", &["v"], &["positive"], vec![]),
+        node("Neg", &["y"], &["negated"], vec![]),
+    ];
+    let mut graph = squeezed_if_one(after, weights());
+    graph.output.push(ValueInfo { name: Some("positive".into()), ..ValueInfo::default() });
+    let model = Model::new(graph, 9, 17);
+    // Returns the rank that the value declares after cutting; `None` if it declares none.
+    let rank = |inputs: &[&str], outputs: &[&str], name: &str| {
+        let [inputs, outputs] = [inputs, outputs].map(|l| l.iter().map(ToString::to_string));
+        let (inputs, outputs) = (inputs.collect(), outputs.collect());
+        let edits = ModelEdits { inputs, outputs, ..ModelEdits::default() };
+        let mut edited = model.clone();
+        edits.apply(&mut edited, &ExternalData::default()).unwrap_or_else(|e| panic!("{e}"));
+        let graph = edited.graph.as_deref().unwrap();
+        let mut infos = graph.input.iter().chain(&graph.output);
+        let info = infos.find(|info| info.name.as_ref().is_some_and(|n| n.as_str() == Some(name)));
+        let ty = info.unwrap().r#type.as_deref();
+        match ty.and_then(|ty| ty.value.as_ref()) {
+            Some(TypeValue::Tensor(tensor)) => tensor.shape.as_ref().map(|shape| shape.dim.len()),
+            _ => None,
+        }
+    };
+    // The recurrent node stays.
+    assert_eq!(rank(&[], &["u", "negated"], "u"), Some(3));
+    assert_eq!(rank(&["v"], &["negated"], "v"), Some(2));
+    // It is removed, as a node after the output or before the input.
+    assert_eq!(rank(&[], &["u"], "u"), None);
+    assert_eq!(rank(&["v", "y"], &["negated", "u"], "v"), None);
+    assert_eq!(rank(&["v", "y"], &["negated", "u"], "y"), Some(4));
 }

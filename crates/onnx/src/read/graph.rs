@@ -64,16 +64,19 @@ struct GraphReader<'a> {
     /// The names of unknown ops the ranks of whose results were taken from the model.
     believed_ops: BTreeSet<String>,
     fresh: FreshSymbols,
+    /// The values that will be inputs.
+    starts: &'a HashSet<Text, FxBuildHasher>,
 }
 
 type Failed = Diagnostics;
 
-/// Reads the main graph.
+/// Reads the main graph. Nodes that only compute values of `starts` do not decide the ranks of values before them.
 pub(super) fn read_main<'a>(
     graph: &'a Graph,
     model: &'a Model,
     data: &'a ExternalData,
     registry: &'a Arc<Registry>,
+    starts: &'a HashSet<Text, FxBuildHasher>,
 ) -> Result<MainFunction, Diagnostics> {
     let text = |text: &'a Option<Text>| text.as_ref().and_then(Text::as_str).unwrap_or_default();
     let imports = model.opset_import.iter();
@@ -102,6 +105,7 @@ pub(super) fn read_main<'a>(
         false_types: Vec::new(),
         believed_ops: BTreeSet::new(),
         fresh: FreshSymbols::new(model),
+        starts,
     };
     let body = reader.writer.function().body();
     let initializers: HashSet<&[u8], FxBuildHasher> =
@@ -524,7 +528,7 @@ impl<'a> GraphReader<'a> {
         if a == b || self.functions.iter().any(|(domain, _)| domain.is_empty()) {
             return None;
         }
-        let uses = context.uses.get_or_init(|| RankUses::new(context.graph));
+        let uses = context.uses.get_or_init(|| RankUses::new(context.graph, self.starts));
         match [a, b].map(|rank| uses.fails(name, rank, self)) {
             [false, true] => Some(branches[0]),
             [true, false] => Some(branches[1]),

@@ -8,7 +8,7 @@ mod rank_uses;
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Attr, InstId, Program, Registry};
 use sapwood_types::{Diagnostic, Diagnostics, Severity, Span};
@@ -83,7 +83,7 @@ pub fn to_program(
     let Some(graph) = &model.graph else {
         return Err(Diagnostic::error(Span::unknown(), "the model has no graph").into());
     };
-    let read = graph::read_main(graph, &model, &data, registry)?;
+    let read = graph::read_main(graph, &model, &data, registry, &HashSet::default())?;
     notes.extend(read.notes);
     let mut program = Program::new(registry.clone());
     program.replace(read.function);
@@ -126,13 +126,15 @@ impl OnnxModule {
     }
 }
 
-/// Returns the inferred types of the values of the main graph, by name.
+/// Returns the inferred types of the values of the main graph, by name. Nodes decide ranks of other values only if the outputs need them
+/// when the values of `starts` are given.
 pub(crate) fn main_value_types(
     model: &Model,
     data: &ExternalData,
+    starts: &HashSet<Text, FxBuildHasher>,
 ) -> Result<ValueTypes, Diagnostics> {
     let Some(graph) = &model.graph else { return Ok(ValueTypes::default()) };
-    let read = graph::read_main(graph, model, data, &crate::registry())?;
+    let read = graph::read_main(graph, model, data, &crate::registry(), starts)?;
     let f = &read.function;
     let results = f.body_insts(f.body()).flat_map(|inst| f.inst_results(inst));
     let named = f.params().iter().copied().chain(results).filter_map(|value| {

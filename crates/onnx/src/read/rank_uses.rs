@@ -60,18 +60,25 @@ pub(super) trait KnownValues {
 }
 
 impl<'a> RankUses<'a> {
-    pub(super) fn new(graph: &'a Graph) -> Self {
-        Self::with_budget(graph, Rc::new(Cell::new(MAX_VISITS)))
+    /// Lists the nodes that the outputs need when the values of `starts` are given.
+    pub(super) fn new(graph: &'a Graph, starts: &HashSet<Text, FxBuildHasher>) -> Self {
+        Self::with_budget(graph, starts, Rc::new(Cell::new(MAX_VISITS)))
     }
 
-    fn with_budget(graph: &'a Graph, budget: Rc<Cell<usize>>) -> Self {
+    fn with_budget(
+        graph: &'a Graph,
+        starts: &HashSet<Text, FxBuildHasher>,
+        budget: Rc<Cell<usize>>,
+    ) -> Self {
         let mut users: HashMap<&[u8], Vec<&Node>, FxBuildHasher> = HashMap::default();
         let outputs = graph.output.iter().filter_map(|output| output.name.as_ref());
         let mut used: HashSet<&[u8], FxBuildHasher> =
             outputs.map(|name| &name.bytes()[..]).collect();
         // A runtime may leave out nodes whose results are not used, which then do not fail.
         for node in graph.node.iter().rev() {
-            if !node.output.iter().any(|name| used.contains(&name.bytes()[..])) {
+            let is_needed =
+                |name: &Text| used.contains(&name.bytes()[..]) && !starts.contains(name);
+            if !node.output.iter().any(is_needed) {
                 continue;
             }
             for name in names_used(node) {
@@ -152,7 +159,8 @@ impl<'a> RankUses<'a> {
                 let hides = branch.node.iter().any(|inner| inner.output.contains(name))
                     || branch.initializer.iter().any(|tensor| tensor.name.as_ref() == Some(name));
                 let fails_inside = || {
-                    let inner = Self::with_budget(branch, self.budget.clone());
+                    let starts = HashSet::default();
+                    let inner = Self::with_budget(branch, &starts, self.budget.clone());
                     inner.fails_within(name, rank, known, steps)
                 };
                 let fails_after = || {
