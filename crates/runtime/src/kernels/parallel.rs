@@ -1,6 +1,6 @@
 //! Chunked loops, which run on several threads if there is enough work.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use rayon::prelude::*;
 
@@ -20,6 +20,9 @@ pub(crate) fn usable_threads(threads: usize) -> usize {
     threads.min(rayon::current_num_threads())
 }
 
+/// The loop over one chunk, given the index of its first element.
+type ChunkLoop<'a, T> = &'a (dyn Fn(usize, &mut [T]) + Sync);
+
 /// Runs `work` on chunks of `out` of `len` elements (the last may be shorter), with the index of their first element.
 pub(crate) fn for_each_chunk<T: Send>(
     threads: usize,
@@ -27,8 +30,7 @@ pub(crate) fn for_each_chunk<T: Send>(
     len: usize,
     work: impl Fn(usize, &mut [T]) + Sync,
 ) {
-    let operations = out.len();
-    for_each_chunk_of_work(threads, operations, out, len, work);
+    share_chunks(threads, out.len(), out, len, &work);
 }
 
 /// Runs `work` on chunks like [`for_each_chunk`], for `operations` operations in total instead of one per element.
@@ -39,23 +41,45 @@ pub(crate) fn for_each_chunk_of_work<T: Send>(
     len: usize,
     work: impl Fn(usize, &mut [T]) + Sync,
 ) {
+    share_chunks(threads, operations, out, len, &work);
+}
+
+// Compiled once per element type instead of once per loop, of which there are hundreds: a chunk costs much more than a call.
+fn share_chunks<T: Send>(
+    threads: usize,
+    operations: usize,
+    out: &mut [T],
+    len: usize,
+    work: ChunkLoop<'_, T>,
+) {
     let len = len.max(1);
-    let one_by_one = |start: usize, share: &mut [T]| {
-        for (number, chunk) in share.chunks_mut(len).enumerate() {
-            work(start + number * len, chunk);
-        }
-    };
     let threads = if operations < MIN_SHARED_OPERATIONS { 1 } else { usable_threads(threads) };
     if threads < 2 {
-        one_by_one(0, out);
-    } else if threads >= rayon::current_num_threads() {
-        out.par_chunks_mut(len).enumerate().for_each(|(number, chunk)| work(number * len, chunk));
-    } else {
-        // The pool has more threads than the limit allows, so each allowed thread gets one share.
-        let share = out.len().div_ceil(len).div_ceil(threads).max(1) * len;
-        let shares = out.par_chunks_mut(share).enumerate();
-        shares.for_each(|(number, all)| one_by_one(number * share, all));
+        return one_by_one(0, out, len, work);
     }
+    // If the pool has more threads than the limit allows, each allowed thread gets one share.
+    let share = match threads >= rayon::current_num_threads() {
+        true => len,
+        false => out.len().div_ceil(len).div_ceil(threads).max(1) * len,
+    };
+    let shares: Vec<_> = out.chunks_mut(share).map(|all| Mutex::new(Some(all))).collect();
+    run_on_pool(shares.len(), &|number| {
+        let taken = shares[number].lock().ok().and_then(|mut all| all.take());
+        if let Some(all) = taken {
+            one_by_one(number * share, all, len, work);
+        }
+    });
+}
+
+fn one_by_one<T>(start: usize, share: &mut [T], len: usize, work: ChunkLoop<'_, T>) {
+    for (number, chunk) in share.chunks_mut(len).enumerate() {
+        work(start + number * len, chunk);
+    }
+}
+
+// The only use of the pool's machinery, which is compiled anew for each closure.
+fn run_on_pool(count: usize, run: &(dyn Fn(usize) + Sync)) {
+    (0..count).into_par_iter().for_each(run);
 }
 
 /// Returns the length of chunks that consist of whole rows of `row` elements and are not much shorter than [`CHUNK_ELEMENTS`].
@@ -66,7 +90,6 @@ pub(crate) fn whole_row_chunk(row: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::sync::Mutex;
 
     use super::*;
 
