@@ -37,46 +37,74 @@ fn run_models(workspace: &Workspace, folder: &Path, out: &Path) -> Result<bool> 
 
 // Returns the command that compares models in ONNX Runtime.
 fn values_command(workspace: &Workspace) -> Result<Command> {
-    let scripts = workspace.root.join("tests/oracle");
-    let environment = workspace.target.join("onnx-oracle");
-    let mut command =
-        Command::new(bench::python_environment(&environment, &scripts.join("onnx.txt"))?);
-    command.arg(scripts.join("onnx_values.py"));
+    let mut command = onnx_python(workspace, "onnx")?;
+    command.arg(workspace.root.join("tests/oracle/onnx_values.py"));
     Ok(command)
 }
 
 /// Checks ONNX models: each is written as it was, needs no more nodes if it is lowered and raised, and then has the same results in ONNX
-/// Runtime. Then runs ONNX's own tests of single nodes.
+/// Runtime; many have them under JAX too, and programs of JAX in ONNX Runtime. Then runs ONNX's own tests of single nodes.
+///
+/// The second tier needs the models; without it, the step says in its summary that they are missing.
 pub(crate) fn onnx_step(context: &Context<'_>) -> Result<StepOutcome> {
     let workspace = context.workspace;
     bench::rows::onnx::fetch_models(workspace)?;
     let models = bench::rows::onnx::folder(workspace);
-    let out = workspace.target.join("corpus-onnx");
-    let mut lines = Vec::new();
-    if has_models(&models) {
-        let mut steps = [corpus_example(workspace, "onnx"), values_command(workspace)?];
-        for (step, name) in steps.iter_mut().zip(["onnx-corpus", "onnx-values"]) {
-            let ran = context.run_logged(name, step.arg(&models).arg(&out))?;
-            if !ran.success {
-                return Ok(StepOutcome::Failed(ran.problem, ran.output));
-            }
-            lines.push(ran.stdout.lines().last().unwrap_or_default().to_owned());
-        }
+    let has_models = has_models(&models);
+    let is_required = context.options.full || std::env::var_os("SAPWOOD_MODELS").is_some();
+    if !has_models && is_required {
+        let folder = models.display();
+        let summary = format!("no models in {folder}; name a folder with `SAPWOOD_MODELS`");
+        return Ok(StepOutcome::Failed(summary, String::new()));
     }
     let built = context.cargo(&["build", "--release", "--quiet", "--package", "sapwood"]).status();
     anyhow::ensure!(built.context("cannot run cargo")?.success(), "the command was not built");
-    let command = workspace.target.join(format!("release/sapwood{}", std::env::consts::EXE_SUFFIX));
-    let scripts = workspace.root.join("tests/oracle");
-    let environment = workspace.target.join("onnx-oracle");
-    let mut nodes =
-        Command::new(bench::python_environment(&environment, &scripts.join("onnx.txt"))?);
-    let nodes = nodes.arg(scripts.join("onnx_nodes.py")).arg(command).arg("--all");
-    let ran = context.run_logged("onnx-nodes", nodes)?;
-    if !ran.success {
-        return Ok(StepOutcome::Failed(ran.problem, ran.output));
+    let sapwood = workspace.target.join(format!("release/sapwood{}", std::env::consts::EXE_SUFFIX));
+    let mut steps = Vec::new();
+    let mut lines = Vec::new();
+    if has_models {
+        let out = workspace.target.join("corpus-onnx");
+        let mut round_trip = corpus_example(workspace, "onnx");
+        round_trip.arg(&models).arg(&out);
+        let mut values = values_command(workspace)?;
+        values.arg(&models).arg(&out);
+        let mut to_mlir = jax_command(workspace, &sapwood)?;
+        to_mlir.arg("to-mlir").arg(&models);
+        steps.extend([
+            ("onnx-corpus", round_trip),
+            ("onnx-values", values),
+            ("onnx-mlir", to_mlir),
+        ]);
+    } else {
+        lines.push(format!("skipped: models, because {} has none", models.display()));
     }
-    lines.push(ran.stdout.lines().last().unwrap_or_default().to_owned());
+    let mut from_jax = jax_command(workspace, &sapwood)?;
+    from_jax.arg("to-onnx").arg(bench::rows::stablehlo::folder());
+    let mut nodes = onnx_python(workspace, "onnx")?;
+    nodes.arg(workspace.root.join("tests/oracle/onnx_nodes.py")).arg(&sapwood).arg("--all");
+    steps.extend([("onnx-jax", from_jax), ("onnx-nodes", nodes)]);
+    for (name, step) in &mut steps {
+        let ran = context.run_logged(name, step)?;
+        if !ran.success {
+            return Ok(StepOutcome::Failed(format!("{name}: {}", ran.problem), ran.output));
+        }
+        lines.push(ran.stdout.lines().last().unwrap_or_default().to_owned());
+    }
     Ok(StepOutcome::Passed(lines.join("; ")))
+}
+
+// Returns the interpreter with the packages of `tests/oracle/NAME.txt`.
+fn onnx_python(workspace: &Workspace, name: &str) -> Result<Command> {
+    let requirements = workspace.root.join(format!("tests/oracle/{name}.txt"));
+    let environment = workspace.target.join(format!("{}-oracle", name.replace('_', "-")));
+    Ok(Command::new(bench::python_environment(&environment, &requirements)?))
+}
+
+// Returns the command that compares models with programs under JAX.
+fn jax_command(workspace: &Workspace, sapwood: &Path) -> Result<Command> {
+    let mut command = onnx_python(workspace, "onnx_jax")?;
+    command.arg(workspace.root.join("tests/oracle/onnx_jax.py")).arg(sapwood);
+    Ok(command)
 }
 
 // Returns the command that runs the example of a format.
@@ -88,10 +116,13 @@ fn corpus_example(workspace: &Workspace, format: &str) -> Command {
     command
 }
 
-// Returns whether a folder has ONNX models directly in it.
+// Returns whether there are ONNX models below a folder.
 fn has_models(folder: &Path) -> bool {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    entries.map(|entry| entry.path()).any(|path| path.extension().is_some_and(|e| e == "onnx"))
+    entries.map(|entry| entry.path()).any(|path| match path.is_dir() {
+        true => has_models(&path),
+        false => path.extension().is_some_and(|e| e == "onnx"),
+    })
 }
 
 fn absolute(path: &str) -> Result<PathBuf> {
