@@ -9,6 +9,7 @@ import { mixBar } from "./shapes";
 import { shortType } from "./sizes";
 import { type Box, type Content, type Item, type Node } from "./tree";
 import type { Badge } from "./view";
+import { RESIDUAL } from "./words";
 
 /** The width of a character of labels and of small text. */
 const LABEL_CHAR = 7.25;
@@ -89,9 +90,24 @@ export function foldedElement(box: Box, r: Rect, content: Content, preview: stri
     s("text", { x: 22, y: 31, class: "sub", "aria-hidden": "true" }, `${short(line, Math.floor((r.w - 28) / SMALL_CHAR))} `),
     aside ? s("text", { x: r.w - 8, y: 17, class: "sub end", "aria-hidden": "true" }, `${aside} `) : "",
     ...preview.map((line, n) => s("text", { x: 22, y: 31 + (n + 1) * LINE_HEIGHT, class: "sub list", "aria-hidden": "true" }, `${short(line, Math.floor((r.w - 28) / SMALL_CHAR))} `)),
+    ...residualArrows(preview),
     mixBar(content, r),
   );
   return g;
+}
+
+// Creates an arrow beside the list of a folded box for each line with a residual sum: from the beginning of the box, or from the line with the sum before.
+function residualArrows(preview: string[]): SVGElement[] {
+  const arrows: SVGElement[] = [];
+  let from = 23;
+  preview.forEach((line, n) => {
+    if (!line.includes(RESIDUAL)) return;
+    const to = 27 + (n + 1) * LINE_HEIGHT;
+    const d = `M12 ${from}V${to - 4}Q12 ${to} 15.5 ${to}H18.8M16.2 ${to - 2.6}L19 ${to}L16.2 ${to + 2.6}`;
+    arrows.push(s("g", { class: "skip", "aria-hidden": "true" }, s("path", { d }), s("circle", { cx: 12, cy: from, r: 1.8 })));
+    from = to + 6;
+  });
+  return arrows;
 }
 
 /** Creates a node without its rows. */

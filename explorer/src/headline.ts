@@ -6,7 +6,7 @@ import type { Func } from "./model";
 import { shortType } from "./sizes";
 import type { Box, Item, Tree } from "./tree";
 import { isConstant } from "./weights";
-import { condensed, isTableUse } from "./words";
+import { RESIDUAL, condensed, isTableUse } from "./words";
 
 /** The least part of a function that blocks are which the sentence names. */
 const LEAST_PART = 1 / 3;
@@ -67,8 +67,8 @@ function scopes(main: Box): string {
 
 function familyText({ words, groups }: Family): string {
   const all = groups.reduce((a, b) => a + b, 0);
-  const residual = words.includes("add") ? "residual " : "";
-  const distinct = [...new Set(words)].filter((word) => word !== "add");
+  const residual = words.includes(RESIDUAL) ? "residual " : "";
+  const distinct = [...new Set(words)].filter((word) => word !== "add" && word !== RESIDUAL);
   const more = distinct.length > MAX_WORDS ? ", …" : "";
   const stages = groups.length > 1 ? ` (${groups.join(" + ")})` : "";
   return `${count(all)} ${residual}blocks${stages}${distinct.length > 0 ? ` of ${distinct.slice(0, MAX_WORDS).join(", ")}${more}` : ""}`;

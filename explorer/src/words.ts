@@ -9,10 +9,19 @@ import { type Weights, isConstant } from "./weights";
 const MAX_STEPS = 16;
 /** The largest number of users of a value that are looked at. */
 const MAX_USERS = 16;
+/** The largest number of instructions between the ends of a residual connection that are looked at. */
+const MAX_SPAN = 2000;
 /** The largest length of a sequence of words whose repetitions are written as one. */
 const MAX_PERIOD = 8;
 /** The families of ops that compute elementwise from one value, and those of which each op is a word. */
 const SHAPE_FAMILIES = new Set(["shape", "cast"]);
+/** The families of ops with weights, and the functions that are none of them. */
+const LAYER_FAMILIES = new Set(["dot", "convolution", "attention", "recurrent"]);
+const ACTIVATIONS = /^@"?_*(?:(?:leaky_|p)?relu6?|[gse]elu|silu|swish|sigmoid|softplus|hard_\w+|tanh|where|var|mean|clip|take)"?$/;
+/** The ops that take a part of a value, or put several together. */
+const PARTS = /slice|split|gather|concat/;
+/** The word for a sum of a value with what layers compute from it. */
+export const RESIDUAL = "residual add";
 const TELLING_FAMILIES = new Set(["unary", "normalization", "recurrent", "attention", "window", "linalg", "sort", "fft", "collective"]);
 /** The ops that tell little about a model. */
 const PLAIN_OPS = new Set(["neg", "abs", "square", "sqrt", "rsqrt", "sign", "floor", "ceil", "round", "not", "reciprocal", "identity", "dropout", "is_finite"]);
@@ -59,6 +68,30 @@ export function isTableUse(f: Func, inst: Inst): boolean {
   return /^b?f\w*\[[^,]+, ?[^,]+\]$/.test(table) && rows !== undefined && !rows.endsWith("[]");
 }
 
+/** The positions of the instructions of a function. */
+interface Places {
+  at: ReadonlyMap<number, number>;
+  hasLayers: boolean;
+}
+
+const known = new WeakMap<Func, Places>();
+
+function placesOf(f: Func): Places {
+  let places = known.get(f);
+  if (!places) {
+    const hasLayers = [...f.insts.values()].some(isLayer);
+    const at = new Map<number, number>();
+    if (hasLayers) for (const id of f.insts.keys()) at.set(id, at.size);
+    known.set(f, (places = { at, hasLayers }));
+  }
+  return places;
+}
+
+// Returns true for an op with weights, and for a call of a function that is not known to have none.
+function isLayer(inst: Inst): boolean {
+  return LAYER_FAMILIES.has(inst.family) || (inst.op.endsWith("call") && !ACTIVATIONS.test(calledFunction(inst) ?? ""));
+}
+
 class Words {
   private readonly words = new Map<number, string>();
   // The instructions that are part of another word.
@@ -88,7 +121,7 @@ class Words {
     if (this.isWhole(inst)) return null;
     if (inst.results.every((v) => this.isGiven(v))) return null;
     switch (inst.family === "reduce" ? "" : name) {
-      case "add": return this.isSum(inst) ? "add" : null;
+      case "add": return this.isSum(inst) ? (this.isResidual(inst) ? RESIDUAL : "add") : null;
       case "mul": return this.product(inst);
       case "div": return this.quotient(inst);
       case "max": return inst.operands.some((v) => this.isZero(v)) ? "relu" : null;
@@ -159,11 +192,11 @@ class Words {
     return inst.operands.filter((v) => !this.isGiven(v));
   }
 
-  // Follows a value back through ops that change its shape or type, and through products, sums and so on with weights and constants.
-  private origin(value: number, elementwise = true): number {
+  // Follows a value back through ops that change its shape or type, and through products, sums and so on with weights and constants, but not through some ops.
+  private origin(value: number, elementwise = true, except?: RegExp): number {
     for (let steps = MAX_STEPS; steps > 0; steps -= 1) {
       const inst = this.def(value);
-      if (!inst || inst.regions.length > 0) return value;
+      if (!inst || inst.regions.length > 0 || except?.test(inst.op)) return value;
       const [only, ...more] = this.computed(inst);
       const passes = SHAPE_FAMILIES.has(inst.family) || (elementwise && (inst.family === "binary" || opName(inst.op) === "neg"));
       if (!passes || only === undefined || more.length > 0) return value;
@@ -194,6 +227,42 @@ class Words {
       const id = this.originInst(v)?.id ?? -1;
       return this.used.has(id) || this.named.has(id);
     });
+  }
+
+  // Returns true for a sum of a value with what layers compute from it. A projection of the value counts as well if the other layers are more than one.
+  private isResidual(inst: Inst): boolean {
+    const [a, b, ...more] = this.computed(inst);
+    if (a === undefined || b === undefined || more.length > 0 || !placesOf(this.f).hasLayers) return false;
+    return this.isShortcut(a, b) || this.isShortcut(b, a);
+  }
+
+  private isShortcut(value: number, layers: number): boolean {
+    const start = this.origin(value, true, PARTS);
+    if (this.leadsTo(start, layers, 1)) return true;
+    const projection = this.def(start);
+    if (!projection || !["dot", "convolution"].includes(projection.family)) return false;
+    const [input, ...more] = this.computed(projection);
+    return input !== undefined && more.length === 0 && this.leadsTo(this.origin(input, true, PARTS), layers, 2);
+  }
+
+  // Returns true if a value is computed from another one by at least some layers.
+  private leadsTo(from: number, to: number, layers: number): boolean {
+    const { at } = placesOf(this.f);
+    const first = at.get(this.f.value(from).inst) ?? -1;
+    // The largest number of layers on a way from each instruction to the value.
+    const seen = new Map<number, number>();
+    const work: [number, number][] = [[to, 0]];
+    for (let next = work.pop(); next && seen.size < MAX_SPAN; next = work.pop()) {
+      const [value, n] = next;
+      if (value === from && n >= layers) return true;
+      const inst = this.def(value);
+      if (!inst || (at.get(inst.id) ?? -1) <= first) continue;
+      const passed = Math.min(layers, n + Number(isLayer(inst)));
+      if ((seen.get(inst.id) ?? -1) >= passed) continue;
+      seen.set(inst.id, passed);
+      for (const operand of inst.operands) work.push([operand, passed]);
+    }
+    return false;
   }
 
   private product(inst: Inst): string | null {

@@ -82,11 +82,43 @@ test("a sentence and the boxes tell the layers and the types of a model", async 
     const texts = (await page.locator(".node.repeat text").allTextContents()).map((text) => text.trim());
     assert.equal(texts[0], "block × 12 (2 kinds)");
     assert.match(texts[1] ?? "", /^\d+ ops, \d+ in one → f32\[4, 32\]$/);
-    assert.deepEqual(texts.slice(2), ["dense · relu · dense · add · tanh", "1–4 → 4×8, 5–8 → 4×16, 9–12 → 4×32"]);
+    assert.deepEqual(texts.slice(2), ["dense · relu · dense · residual add ·", "tanh", "1–4 → 4×8, 5–8 → 4×16, 9–12 → 4×32"]);
     assert.equal(await page.getAttribute(".node.repeat", "aria-label"), texts.join(", "));
     assert.match((await page.locator(".node", { hasText: /^return/ }).textContent()) ?? "", /f32\[4, 32\]/);
     await page.locator(".node.repeat").hover();
     assert.match((await page.textContent(".tip")) ?? "", /block 5: \d+ ops instead of \d+: 1 dot_general more, 1 add more/);
+  });
+});
+
+test("an arrow in a folded block goes around the layers of a residual connection", async () => {
+  // Two sums in each block: the second arrow begins at the line with the first sum.
+  const layer = (n: string, from: string) => [`  %d${n} = dot_general ${from}, %w${n} {lhs_contract = [1], rhs_contract = [0]} : f32[4, 8]`, `  %t${n} = ${n.endsWith("a") ? "tanh" : "sin"} %d${n} : f32[4, 8]`, `  %l${n} = logistic %t${n} : f32[4, 8]`, `  %s${n} = add %l${n}, ${from} : f32[4, 8]`];
+  const [lines, params]: [string[], string[]] = [[], []];
+  let from = "%x";
+  for (const n of Array.from({ length: 8 }, (_, k) => [`${k}a`, `${k}b`]).flat()) {
+    lines.push(...layer(n, from), ...(n.endsWith("b") ? [`  %y${n} = exp %s${n} : f32[4, 8]`] : []));
+    params.push(`%w${n}: f32[8, 8]`);
+    from = n.endsWith("b") ? `%y${n}` : `%s${n}`;
+  }
+  const program = `ptir 1\nfunc @net(%x: f32[4, 8], ${params.join(", ")}) -> f32[4, 8] {\n${lines.join("\n")}\n  return ${from}\n}\n`;
+  await open(graphPage("skips", program), async (page) => {
+    const box = page.locator(".node.repeat");
+    const list = (await box.locator(".list").allTextContents()).map((text) => text.trim());
+    assert.equal(list.join(" "), "dense · tanh · sigmoid · residual add · dense · sin · sigmoid · residual add · exp");
+    const arrows = await box.locator(".skip path").evaluateAll((all) => all.map((e) => (e as SVGGraphicsElement).getBoundingClientRect()).map(({ top, bottom, right }) => ({ top, bottom, right })));
+    const [first, second] = await Promise.all([0, 1].map((n) => box.locator(".list").nth(n).evaluate((e) => (e as SVGGraphicsElement).getBoundingClientRect().toJSON() as DOMRect)));
+    assert.equal(arrows.length, list.filter((line) => line.includes("residual add")).length);
+    for (const [arrow, line] of [[arrows[0], first], [arrows[1], second]] as const) {
+      assert.ok(arrow && line && arrow.bottom > line.top && arrow.bottom < line.bottom + 1, "the arrow ends at its line");
+      assert.ok(arrow.right <= line.left, "the arrow is beside the text");
+    }
+    assert.ok((arrows[0]?.bottom ?? 0) <= (arrows[1]?.top ?? 0) + 3, "the second begins at the end of the first");
+    // The headline says it as well, and blocks without such a sum have no arrow.
+    assert.match((await page.textContent(".headline")) ?? "", /^8 residual blocks of /);
+  });
+  await open(graphPage("no-skips", layers(12)), async (page) => {
+    assert.equal(await page.locator(".node.repeat").count(), 1);
+    assert.equal(await page.locator(".skip").count(), 0);
   });
 });
 

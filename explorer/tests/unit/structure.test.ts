@@ -151,8 +151,8 @@ test("a projection belongs to its block, and blocks with one are another kind", 
   const [repeat] = boxes(tree, "repeat");
   assert.deepEqual(boxes(tree, "repeat").map((box) => box.label), ["block × 6 (2 kinds)"]);
   assert.deepEqual(boxes(tree, "block").map((box) => box.label), Array.from({ length: 6 }, (_, n) => `block ${n + 1}`));
-  assert.deepEqual(tree.words(repeat as Box), ["dense", "relu", "dense", "add", "tanh"]);
-  assert.deepEqual(tree.previewTexts(repeat as Box), ["dense · relu · dense · add · tanh", "1–2 → 4×8, 3–4 → 4×16, 5–6 → 4×32"]);
+  assert.deepEqual(tree.words(repeat as Box), ["dense", "relu", "dense", "residual add", "tanh"]);
+  assert.deepEqual(tree.previewTexts(repeat as Box), ["dense · relu · dense · residual add · tanh", "1–2 → 4×8, 3–4 → 4×16, 5–6 → 4×32"]);
   assert.equal(tree.output(repeat as Box), "f32[4, 32]");
   assert.match(headline(tree), /^6 residual blocks of dense, relu, tanh; [\d.]+ k parameters; f32\[4, 8\] → f32\[4, 32\]$/);
   const lines = blockDifferences(repeat as Box);

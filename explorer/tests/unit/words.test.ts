@@ -87,7 +87,7 @@ test("a GELU multiplies a value by a function of the same value", () => {
 
 test("a maximum with zero is a relu, a product with its own sigmoid a silu, and a sum of computed values an add", () => {
   const zero = "%z = constant 0.0 : f32[4, 8]";
-  assert.equal(wordsOf([zero, dot("d", "x", "w"), "%r = max %d, %z : f32[4, 8]", "%s = logistic %r : f32[4, 8]", "%u = mul %r, %s : f32[4, 8]", "%y = add %u, %x : f32[4, 8]", "return %y"]), "dense · relu · silu · add");
+  assert.equal(wordsOf([zero, dot("d", "x", "w"), "%r = max %d, %z : f32[4, 8]", "%s = logistic %r : f32[4, 8]", "%u = mul %r, %s : f32[4, 8]", "%y = add %u, %x : f32[4, 8]", "return %y"]), "dense · relu · silu · residual add");
   assert.equal(wordsOf([zero.replace("0.0", "1.0"), dot("d", "x", "w"), "%r = max %d, %z : f32[4, 8]", "%s = logistic %x : f32[4, 8]", "%y = mul %r, %s : f32[4, 8]", "return %y"]), "dense · sigmoid · mul");
 });
 
@@ -126,4 +126,22 @@ test("the sentence of a model without blocks counts its layers, and names number
   sapwood(["graph", input, "-o", path("parts.html")]);
   const tree = new Tree(Program.read(dataOf(path("parts.html")), 0) as Program);
   assert.match(headline(tree), /^12 scopes \(part\.0 to part\.11\) with \d+ tanh, .*; f32\[4\] → f32\[4\]$/);
+});
+
+test("a sum is a residual connection only around layers", () => {
+  const sum = (a: string, b: string) => [`%y = add %${a}, %${b} : f32[4, 8]`, "return %y"];
+  const relu = (to: string, from: string) => `%${to} = logistic %${from} : f32[4, 8]`;
+  const start = "%s = sin %x : f32[4, 8]";
+  assert.equal(wordsOf([start, dot("d", "s", "w"), relu("r", "d"), dot("e", "r", "v"), ...sum("e", "s")]), "sin · dense · sigmoid · dense · residual add");
+  assert.equal(wordsOf([start, dot("d", "s", "w"), relu("r", "d"), ...sum("s", "r")]), "sin · dense · sigmoid · residual add");
+  // The value goes through a projection, and there are more layers on the other way.
+  assert.equal(wordsOf([start, dot("d", "s", "w"), relu("r", "d"), dot("e", "r", "v"), dot("p", "s", "w"), ...sum("e", "p")]), "sin · dense · sigmoid · dense ×2 · residual add");
+  // Two parallel layers, a function of a value without layers, and two unrelated values.
+  assert.equal(wordsOf([start, dot("d", "s", "w"), dot("e", "s", "v"), ...sum("d", "e")]), "sin · dense ×2 · add");
+  assert.equal(wordsOf([start, dot("d", "s", "w"), relu("r", "d"), ...sum("d", "r")]), "sin · dense · sigmoid · add");
+  assert.equal(wordsOf([start, relu("r", "x"), dot("d", "s", "w"), ...sum("d", "r")]), "sin · sigmoid · dense · add");
+  // A recurrent layer: each step adds another part of the input.
+  const part = (n: number) => `%p${n} = slice %q {starts = [${4 * n}, 0], limits = [${4 * n + 4}, 8], strides = [1, 1]} : f32[4, 8]`;
+  const step = (n: number, from: string) => [part(n), dot(`d${n}`, from, "w"), `%a${n} = add %d${n}, %p${n} : f32[4, 8]`, `%t${n} = tanh %a${n} : f32[4, 8]`];
+  assert.equal(wordsOf([dot("q", "x", "v", "f32[16, 8]"), part(3), "%h = tanh %p3 : f32[4, 8]", ...step(0, "h"), ...step(1, "t0"), ...step(2, "t1"), "return %t2"], "%x: f32[16, 8]"), "dense · (tanh · dense · add) ×3 · tanh");
 });
