@@ -44,7 +44,10 @@ function layers(tree: Tree, main: Box): string {
   const sequence = condensed(words);
   if (sequence.length <= MAX_SEQUENCE) return sequence;
   const counts = new Map<string, number>();
-  for (const word of all.length > 0 ? tree.words(main, true) : words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const each of all.length > 0 ? tree.words(main, true) : words) {
+    const word = each === RESIDUAL ? "add" : each;
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
   const frequent = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MAX_COUNTS);
   return scopes(main) + frequent.map(([word, n]) => `${count(n)} ${word}`).join(", ");
 }

@@ -12,6 +12,7 @@ import type { Weights } from "./weights";
 /** A group of instructions that becomes a box. */
 export interface Group {
   what: "scope" | "repeat" | "block" | "run" | "constants";
+  /** The name; empty for a section, which is named by what is in it. */
   label: string;
   members: Member[];
   /** Blocks with the same number are copies of one block, or like it; 0 for other groups. */
@@ -355,33 +356,27 @@ class Grouping {
   }
 
   private section(elements: Element[]): Group {
-    const [first, last] = [elements[0] as Element, elements.at(-1) as Element];
-    return { what: "run", label: `ops ${count(first.from + 1)} to ${count(last.to)}`, members: elements.map((each) => each.member) };
+    return { what: "run", label: "", members: elements.map((each) => each.member) };
   }
 
   // Divides a long sequence into sections that end where few values are live, and these into larger ones.
   private sections(elements: Element[], most: number): Member[] {
     if (elements.length <= most) return elements.map((each) => each.member);
-    let groups: { group: Group; from: number; to: number }[] = [];
+    let groups: Group[] = [];
     for (let from = 0; from < elements.length; ) {
       let to = Math.min(elements.length, from + SECTION.most);
       if (elements.length - from > SECTION.most) {
         for (let at = from + SECTION.most - 1; at >= from + SECTION.least; at -= 1) if (this.cut(elements, at) < this.cut(elements, to)) to = at;
       }
-      const part = elements.slice(from, to);
-      groups.push({ group: this.section(part), from: (part[0] as Element).from, to: (part.at(-1) as Element).to });
+      groups.push(this.section(elements.slice(from, to)));
       from = to;
     }
     while (groups.length > SECTIONS_PER_GROUP) {
-      const larger: typeof groups = [];
-      for (let n = 0; n < groups.length; n += SECTIONS_PER_GROUP) {
-        const part = groups.slice(n, n + SECTIONS_PER_GROUP);
-        const [from, to] = [(part[0] as (typeof part)[0]).from, (part.at(-1) as (typeof part)[0]).to];
-        larger.push({ group: { what: "run", label: `ops ${count(from + 1)} to ${count(to)}`, members: part.map((each) => each.group) }, from, to });
-      }
+      const larger: Group[] = [];
+      for (let n = 0; n < groups.length; n += SECTIONS_PER_GROUP) larger.push({ what: "run", label: "", members: groups.slice(n, n + SECTIONS_PER_GROUP) });
       groups = larger;
     }
-    return groups.map((each) => each.group);
+    return groups;
   }
 
   private cut(elements: Element[], n: number): number {

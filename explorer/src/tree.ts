@@ -21,6 +21,9 @@ const MAX_FREE_FUNCTIONS = 2;
 export const MAX_PREVIEW_LINES = 5;
 const MAX_WORD_LINES = 3;
 const PREVIEW_WIDTH = 40;
+/** The largest length of the name of a section, and the largest number of ops in it. */
+const MAX_NAME = 36;
+const MAX_NAME_OPS = 3;
 
 const UNUSED = "unused parameters";
 
@@ -98,6 +101,9 @@ export class Tree {
   private readonly factors: Cost[];
   private readonly weights: Weights[] = [];
   private readonly stageLines = new Map<Box, number>();
+  // The names of sections by their content, and with the numbers of those that have the same name in the same box.
+  private readonly contentNames = new Map<Box, { name: string; isWhole: boolean }>();
+  private readonly names = new Map<Box, string>();
   /** The largest number of lines of a folded box that list its content. */
   previewLines = MAX_PREVIEW_LINES;
 
@@ -119,6 +125,8 @@ export class Tree {
     const depth = parent ? parent.depth + 1 : 0;
     const family = inst?.family ?? "";
     const box: Box = { kind: "box", what, key, parent, depth, fn, inst, label, sub, family, model: "", children: [], size: 0, mix: [], preview: null, shown: null, cost: [0, 0] };
+    // Sections are named when they are shown.
+    if (what === "run" && label === "") Object.defineProperty(box, "label", { get: () => this.nameOf(box), enumerable: true });
     this.items.set(key, box);
     if (inst) this.insts[fn]?.set(inst.id, box);
     parent?.children.push(box);
@@ -208,20 +216,52 @@ export class Tree {
     }
   }
 
+  // Returns the name of a section: its layers, or its most frequent ops, with a number if there are several of this name in a box.
+  private nameOf(box: Box): string {
+    const known = this.names.get(box);
+    if (known !== undefined) return known;
+    const groups = new Map<string, Box[]>();
+    for (const child of box.parent?.children ?? []) {
+      if (child.kind !== "box" || child.what !== "run") continue;
+      const { name } = this.contentName(child);
+      groups.set(name, [...(groups.get(name) ?? []), child]);
+    }
+    for (const [name, boxes] of groups) boxes.forEach((each, n) => this.names.set(each, boxes.length === 1 ? name : `${name} (${count(n + 1)} of ${count(boxes.length)})`));
+    return this.names.get(box) ?? "";
+  }
+
+  // Returns a name by the content of a box, and whether it tells all its layers.
+  private contentName(box: Box): { name: string; isWhole: boolean } {
+    let known = this.contentNames.get(box);
+    if (known) return known;
+    const words = this.words(box);
+    const all = condensed(words);
+    if (words.length > 0) known = all.length <= MAX_NAME ? { name: all, isWhole: true } : { name: `${beginning(all)} …`, isWhole: false };
+    else {
+      const frequent = frequentOps(box);
+      known = { name: frequent.length === 0 ? "constants" : `${frequent.slice(0, MAX_NAME_OPS).map(([name]) => name).join(", ")}${frequent.length > MAX_NAME_OPS ? ", …" : ""}`, isWhole: false };
+    }
+    this.contentNames.set(box, known);
+    return known;
+  }
+
+  /** Returns true for a section whose name tells all its layers. */
+  isNamedByAll(box: Box): boolean {
+    return box.what === "run" && this.names.has(box) && this.contentName(box).isWhole;
+  }
+
   /** Returns the lines that list the content of a folded box: the ops that tell most about it, in the order of their first use. */
   preview(box: Box): string[] {
     if (box.preview) return box.preview;
     if (box.what === "params" || box.what === "functions") return (box.preview = list(box.children.map((item) => (item.kind === "node" ? `${item.label} ${item.sub}` : item.label)), box.label.endsWith(UNUSED)));
+    if (box.what === "run" && box.label !== "" && this.isNamedByAll(box)) return (box.preview = []);
     const words = this.words(box);
     if (words.length > 0) {
       const stages = this.stages(box);
       this.stageLines.set(box, stages.length);
       return (box.preview = [...wrapped(condensed(words).split(/(?<= ·) /)), ...stages]);
     }
-    const plain = new Map<string, number>();
-    for (const { op, results } of instsIn(box)) if (results.length > 0) plain.set(opLabel(op), (plain.get(opLabel(op)) ?? 0) + 1);
-    const frequent = [...plain].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 5);
-    return (box.preview = wrapped(frequent.map(([name, n]) => (n > 1 ? `${count(n)} ${name}` : name))));
+    return (box.preview = wrapped(frequentOps(box).slice(0, 5).map(([name, n]) => (n > 1 ? `${count(n)} ${name}` : name))));
   }
 
   /** Returns the texts of a preview: the list of its content, and the output sizes of blocks. */
@@ -397,8 +437,11 @@ const MAX_LONG_LINE = 56;
 
 /** Returns the line below the label of a folded box, and the text beside the label: its size, or its words if there is no place for a list of them. */
 export function foldedLine(box: Box, content: Content, tree: Tree): { line: string; aside: string } {
-  const words = tree.previewLines > 0 || content.size !== box.size ? "" : condensed(tree.words(box));
-  return words === "" ? { line: foldedSize(box, content, tree), aside: "" } : { line: short(words, MAX_LONG_LINE), aside: plural(content.size, "op") };
+  if (tree.previewLines > 0 || content.size !== box.size) return { line: foldedSize(box, content, tree), aside: "" };
+  const words = condensed(tree.words(box));
+  if (words === "") return { line: foldedSize(box, content, tree), aside: "" };
+  const type = box.label !== "" && tree.isNamedByAll(box) ? tree.output(box) : "";
+  return { line: type === "" ? short(words, MAX_LONG_LINE) : `→ ${shortType(type, MAX_LINE - 2)}`, aside: plural(content.size, "op") };
 }
 
 /** Returns the number of ops of a folded box, for a repetition also of one block, and the type that it computes. */
@@ -463,6 +506,21 @@ function wrapped(words: string[]): string[] {
 // Returns the types that a function returns, of its last instruction.
 function returned(f: Func, inst: Inst): string {
   return inst.body === f.body && inst.results.length === 0 ? inst.operands.map((v) => f.value(v).type).join(", ") : "";
+}
+
+// Returns the ops in a box with their numbers, most frequent first.
+function frequentOps(box: Box): [string, number][] {
+  const plain = new Map<string, number>();
+  for (const { op, results } of instsIn(box)) if (results.length > 0) plain.set(opLabel(op), (plain.get(opLabel(op)) ?? 0) + 1);
+  return [...plain].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+}
+
+// Returns the first words of a list of layers that fit a name.
+function beginning(words: string): string {
+  const parts = words.split(" · ");
+  while (parts.length > 1 && parts.join(" · ").length + 2 > MAX_NAME) parts.pop();
+  // A sequence that is repeated is in parentheses.
+  return short(parts.join(" · "), MAX_NAME - 2);
 }
 
 // Returns the instructions in a box; of a repetition those of its first block.

@@ -122,6 +122,20 @@ test("an arrow in a folded block goes around the layers of a residual connection
   });
 });
 
+test("folded sections are named by what is in them, in the drawing, the outline and for screen readers", async () => {
+  await open(graphPage("sections", residual([3, 3, 4], true)), async (page) => {
+    const names = (await page.locator(".node.run .label").allTextContents()).map((text) => text.trim());
+    assert.deepEqual(names, ["dense · exp · sigmoid (1 of 2)", "dense · exp · sigmoid (2 of 2)"]);
+    for (const name of names) {
+      assert.equal(await page.locator(".outline .link", { hasText: name }).count(), 1);
+      assert.match((await page.locator(".node.run", { hasText: name }).getAttribute("aria-label")) ?? "", /^dense · exp · sigmoid \(\d of 2\), \d+ ops → f32\[4, \d+\]$/);
+    }
+    await page.locator(".node.run", { hasText: "(1 of 2)" }).click();
+    assert.equal((await page.textContent(".box.run .label"))?.trim(), names[0], "the open box has the same name");
+    assert.equal(await page.locator(".box.run").count(), 1);
+  });
+});
+
 test("boxes have their layers beside their size if there is no place for a list", async () => {
   const scopes = Array.from({ length: 16 }, (_, n) => n);
   const ops = ["tanh", "negate", "exponential", "sine", "cosine"];

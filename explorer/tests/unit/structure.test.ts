@@ -11,7 +11,7 @@ import { READABLE_ZOOM, openingBoxes } from "../../src/opening";
 import { scopeOrder } from "../../src/scopeorder";
 import { shortType, sizeText } from "../../src/sizes";
 import { repetitions, splitScope } from "../../src/structure";
-import { type Box, type Item, Tree } from "../../src/tree";
+import { type Box, type Item, Tree, foldedLine } from "../../src/tree";
 import { chain, dataOf, file, graphPage, layers, path, repository, residual, sapwood } from "../pages";
 
 function treeOf(name: string, text: string): Tree {
@@ -209,7 +209,27 @@ test("a chain without layers is divided into sections", () => {
   const tree = treeOf("sections", chain(150));
   const main = boxes(tree, "function")[0] as Box;
   assert.ok(main.children.filter((c) => c.kind === "box").length >= 3);
-  assert.ok(labels(main, ["run"]).every((label) => /^ops [\d\u202f]+ to [\d\u202f]+$/.test(label)));
+});
+
+// Returns ops in an order without repetitions.
+function mixed(ops: string[], n: number): string {
+  let state = 7;
+  const lines = Array.from({ length: n }, (_, k) => {
+    state = (state * 1103515245 + 12345) % 2 ** 31;
+    return `  %v${k + 1} = ${ops[(state >> 16) % ops.length]} %v${k} : f32[8]`;
+  });
+  return `ptir 1\nfunc @f(%v0: f32[8]) -> f32[8] {\n${lines.join("\n")}\n  return %v${n}\n}\n`;
+}
+
+test("sections without layers are named by their most frequent ops, with numbers if they have the same name", () => {
+  const tree = treeOf("mixed", mixed(["neg", "abs", "floor", "ceil"], 200));
+  const names = boxes(tree, "run").map((box) => box.label);
+  assert.ok(names.length >= 5, names.join("; "));
+  for (const name of names) assert.match(name, /^(?:neg|abs|floor|ceil)(?:, (?:neg|abs|floor|ceil)){2}, …(?: \(\d of \d\))?$/);
+  assert.equal(new Set(names).size, names.length);
+  const [section] = boxes(tree, "run") as [Box];
+  const most = section.label.split(",")[0] as string;
+  assert.ok(tree.preview(section).join(" ").includes(` ${most}`), "the box lists the numbers");
 });
 
 test("a scope is one box although its instructions alternate with others, unless operands go back and forth", () => {
@@ -252,7 +272,7 @@ test("random programs with scopes stay in an order of their operands, with each 
 });
 
 test("folded boxes list less of their content if the drawing would be too high", () => {
-  const tree = treeOf("low", chain(150));
+  const tree = treeOf("low", mixed(["neg", "abs", "floor", "ceil"], 150));
   const layouter = new Layouter();
   openingBoxes(tree, layouter, 1100, 800);
   const [section] = boxes(tree, "run");
@@ -302,4 +322,25 @@ func @f(%x: f32[4]) -> f32[4] {
     const scene = new Layouter().scene(tree, open);
     for (const edge of scene.edges) assert.ok(scene.places.has(edge.from) && scene.places.has(edge.to));
   }
+});
+
+test("sections are named by their layers, and do not list them again", () => {
+  const tree = treeOf("named", residual([3, 3, 4], true));
+  // Between the stages is a layer, which changes the width.
+  assert.deepEqual(boxes(tree, "run").map((box) => box.label), ["dense · exp · sigmoid (1 of 2)", "dense · exp · sigmoid (2 of 2)"]);
+  const [section] = boxes(tree, "run") as [Box];
+  assert.deepEqual(tree.preview(section), []);
+  assert.deepEqual(foldedLine(section, section, tree), { line: `${section.size} ops → f32[4, 16]`, aside: "" });
+  tree.previewLines = 0;
+  assert.deepEqual(foldedLine(section, section, tree), { line: "→ f32[4, 16]", aside: `${section.size} ops` });
+});
+
+test("a long name of a section is its beginning, and the box lists the layers", () => {
+  const names = ["tanh", "exp", "sin", "cos", "logistic", "log", "erf", "sqrt"];
+  const lines = names.flatMap((op, n) => [`%${op} = ${op} %${n === 0 ? "y" : names[n - 1]} : f32[4, 8]`]);
+  const program = layers(6).replace("  return %y5", `${lines.join("\n").replaceAll("%y ", "%y5 ")}\n  return %sqrt`);
+  const tree = treeOf("long-name", program);
+  const [section] = boxes(tree, "run") as [Box];
+  assert.equal(section.label, "tanh · exp · sin · cos · sigmoid …");
+  assert.equal(tree.preview(section).join(" "), "tanh · exp · sin · cos · sigmoid · log · erf");
 });
