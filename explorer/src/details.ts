@@ -53,7 +53,7 @@ export class Details {
     put(
       this.element,
       h("h2", {}, "Outline"),
-      h("p", { class: "quiet" }, "Select an instruction for its text, source, operands and users. Press ? for the keys."),
+      h("p", { class: "quiet" }, "Select an instruction for its text, source, operands and users. Press ? for the keys. Constants count as ops, parameters do not."),
       tree ? h("ul", { class: "outline" }, ...cut(parts(tree.root, 0))) : null,
     );
   }

@@ -17,14 +17,27 @@ const MAX_TIP_VALUES = 8;
 /** The height of an edge label. */
 const EDGE_LABEL_LINE = 11;
 
-/** The places of the edge labels of a drawing. Labels at the start of several edges would cover each other. */
+/** The places of the edge labels of a drawing. Labels at the start of several edges would cover each other, and nodes would cover labels. */
 export class EdgeLabelPlaces {
   private readonly rows = new Map<number, Rect[]>();
 
-  /** Keeps labels away from the text in the header of an open box. */
-  keepHeader(box: Box, r: Rect): void {
-    this.take(box.label, r.x + 24, r.y + 17.5);
-    this.take("00 000 ops", r.x + r.w - 80, r.y + 17.5);
+  /** Keeps labels away from nodes, and from the text in the headers of open boxes. */
+  constructor({ nodes, boxes, places }: Scene) {
+    for (const node of nodes) {
+      const r = places.get(node.key) as Rect;
+      for (let row = Math.floor(r.y / EDGE_LABEL_LINE); row * EDGE_LABEL_LINE < r.y + r.h; row += 1) this.put(row, r);
+    }
+    for (const box of boxes) {
+      const r = places.get(box.key) as Rect;
+      this.take(box.label, r.x + 24, r.y + 17.5);
+      this.take("00 000 ops", r.x + r.w - 80, r.y + 17.5);
+    }
+  }
+
+  private put(row: number, r: Rect): void {
+    const there = this.rows.get(row);
+    if (there) there.push(r);
+    else this.rows.set(row, [r]);
   }
 
   /** Takes the place of a label whose text starts at `x` on the base line `y`. Returns false if it would cover another label. */
@@ -32,7 +45,7 @@ export class EdgeLabelPlaces {
     const rect = { x, y: y - EDGE_LABEL_LINE, w: text.length * SMALL_CHAR, h: EDGE_LABEL_LINE };
     const row = Math.floor(y / EDGE_LABEL_LINE);
     for (const near of [row - 1, row, row + 1]) if (this.rows.get(near)?.some((other) => intersects(rect, other))) return false;
-    this.rows.set(row, [...(this.rows.get(row) ?? []), rect]);
+    this.put(row, rect);
     return true;
   }
 }

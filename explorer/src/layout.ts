@@ -266,7 +266,7 @@ export function sizeOf(item: Item, tree: Tree): [number, number] {
     const lines = tree.drawnPreview(item);
     const { line, aside } = foldedLine(item, item, tree);
     const wide = Math.max(item.label.length * CHAR + 46 + aside.length * SMALL_CHAR, line.length * SMALL_CHAR + 34, ...lines.map((line) => line.length * SMALL_CHAR + 34), 110);
-    return [Math.ceil(Math.min(wide, aside ? MAX_LONG_WIDTH : MAX_FOLDED_WIDTH)), (aside ? LOW_FOLDED_HEIGHT : FOLDED_HEIGHT) + lines.length * LINE_HEIGHT];
+    return [Math.ceil(Math.min(wide, aside || item.what === "repeat" ? MAX_LONG_WIDTH : MAX_FOLDED_WIDTH)), (aside ? LOW_FOLDED_HEIGHT : FOLDED_HEIGHT) + lines.length * LINE_HEIGHT];
   }
   if (item.small) return [Math.ceil(Math.min(Math.max(smallText(item).length, 2) * SMALL_CHAR + 18, MAX_NODE_WIDTH)), SMALL_HEIGHT];
   const rows = item.rows.map(({ key }) => rowText(tree.items.get(key) as Node).length * SMALL_CHAR + 18);

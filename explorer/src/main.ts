@@ -12,6 +12,7 @@ import { familyStyle } from "./palette";
 import type { Pane } from "./panes";
 import { ReplayPane } from "./replaypane";
 import { type Line, TextView, linesOf, textPane } from "./textview";
+import { isConstant } from "./weights";
 
 const KEYS: [string, string][] = [
   ["1, 2, 3 …", "the tabs"],
@@ -146,6 +147,9 @@ class App {
     const { data } = this;
     const last = data.states.at(-1);
     const functions = last?.functions ? `${plural(last.functions.length, "function")}, ` : "";
+    // The ops of a program that is shown with its differences are other ones on each side.
+    const n = data.run ? 0 : constantsIn(data);
+    const constants = n > 0 ? `, ${count(n)} of them constants` : "";
     const before = data.run ? `${count(data.states[0]?.num_ops ?? 0)} → ` : "";
     this.searchBox.addEventListener("input", () => this.search());
     this.searchBox.addEventListener("keydown", (event) => this.searchKey(event));
@@ -160,7 +164,7 @@ class App {
     return h(
       "header",
       {},
-      h("div", { class: "name" }, logo(), h("h1", { title: data.title }, shortPath(data.title, 34)), h("span", { class: "quiet" }, `${functions}${before}${plural(last?.num_ops ?? 0, "op")}`)),
+      h("div", { class: "name" }, logo(), h("h1", { title: data.title }, shortPath(data.title, 34)), h("span", { class: "quiet", title: "Constants count as ops, parameters do not." }, `${functions}${before}${plural(last?.num_ops ?? 0, "op")}`, h("span", { class: "more" }, constants))),
       tabs,
       h("div", { class: "finder" }, this.searchBox, this.found),
       h("button", { type: "button", class: "tool", "aria-label": "Light or dark", title: "Light or dark", onclick: () => this.theme() }, "◐"),
@@ -265,6 +269,12 @@ function checkBanner({ verdict, summary, culprit, lines }: CheckRow): HTMLElemen
 
 function upper(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+// Returns the number of constants in the last state of a program.
+function constantsIn(data: Data): number {
+  const program = Program.read(data, data.states.length - 1);
+  return (program?.functions ?? []).reduce((n, f) => n + [...f.insts.values()].filter(isConstant).length, 0);
 }
 
 // Creates the logo of the page: annual rings.

@@ -4,14 +4,24 @@ import { short } from "./dom";
 
 /** The largest number of characters of an extent on an edge, or in a type that is too long. */
 const MAX_EXTENT = 8;
+/** The same for the name of a symbol. */
+const MAX_SYMBOL = 16;
 /** The largest number of characters of the sizes on an edge. */
 const MAX_SIZES = 28;
 
-/** Returns the sizes of a type: `2×32×64` for `f32[2, 32, 64]`, a type without sizes as it is, and nothing for a type that is not known. Long extents are `?`. */
+/**
+ * Returns the sizes of a type: `2×32×64` for `f32[2, 32, 64]`, a type without sizes as it is, and nothing for a type of which no size is known. Extents that are long or not
+ * known are `?`; names of symbols are written as long as there is place.
+ */
 export function sizeText(type: string): string {
   if (type === "opaque") return "";
   const sizes = /\[(.+)\]$/.exec(type)?.[1];
-  return short(sizes ? extentsOf(sizes).map(shortExtent).join("×") : type, MAX_SIZES);
+  if (!sizes) return short(type, MAX_SIZES);
+  const all = extentsOf(sizes);
+  const named = all.map((extent) => (/^\?\w+$/.test(extent) && extent.length <= MAX_SYMBOL && !isMadeUp(extent) ? extent : shortExtent(extent)));
+  if (named.every((extent) => extent === "?")) return "";
+  const text = named.join("×");
+  return text.length <= MAX_SIZES ? text : short(all.map(shortExtent).join("×"), MAX_SIZES);
 }
 
 /** Returns a type of at most this length if it can be written so: in one that is longer, long extents are `?`. */
@@ -22,8 +32,12 @@ export function shortType(type: string, most: number): string {
 }
 
 function shortExtent(extent: string): string {
-  // Names that a reader of ONNX files makes up for unnamed sizes tell nothing.
-  return extent.length > MAX_EXTENT || /^\?unk_/.test(extent) ? "?" : extent;
+  return extent.length > MAX_EXTENT || isMadeUp(extent) ? "?" : extent;
+}
+
+// Returns true for a name that a reader of ONNX files makes up for an unnamed size: it tells nothing.
+function isMadeUp(extent: string): boolean {
+  return /^\?unk_/.test(extent);
 }
 
 // Returns the extents in a list; commas in parentheses do not separate.

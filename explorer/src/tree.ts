@@ -444,15 +444,31 @@ export function foldedLine(box: Box, content: Content, tree: Tree): { line: stri
   return { line: type === "" ? short(words, MAX_LONG_LINE) : `→ ${shortType(type, MAX_LINE - 2)}`, aside: plural(content.size, "op") };
 }
 
-/** Returns the number of ops of a folded box, for a repetition also of one block, and the type that it computes. */
+/** Returns the number of ops of a folded box, for a repetition also as a sum of its blocks, and the type that it computes. */
 function foldedSize(box: Box, content: Content, tree: Tree): string {
   if (box.what === "params") return plural(box.children.length, "value");
-  const first = box.what === "repeat" ? blocksIn(box)[0] : undefined;
+  const sum = box.what === "repeat" && content.size === box.size ? `: ${blockSum(box)}` : "";
   const size = plural(content.size, "op");
   const type = ["function", "functions", "inst", "region"].includes(box.what) ? "" : tree.output(box);
-  const output = type === "" ? "" : ` → ${shortType(type, MAX_LINE - size.length - 3)}`;
-  const both = first ? `${size}, ${first.size} in one` : size;
-  return (both.length + output.length <= MAX_LINE ? both : size) + output;
+  const most = sum === "" ? MAX_LINE : MAX_LONG_LINE;
+  const output = type === "" ? "" : ` → ${shortType(type, most - size.length - 3)}`;
+  return size + (size.length + sum.length + output.length <= most ? sum : "") + output;
+}
+
+/** The largest number of different sizes of blocks in the sum of a repetition. */
+const MAX_BLOCK_SIZES = 3;
+
+// Returns the number of ops of a repetition as the sum of its blocks and what they share: `12 × 143 + 9 shared`.
+function blockSum(box: Box): string {
+  const sizes = new Map<number, number>();
+  let shared = box.size;
+  for (const block of blocksIn(box)) {
+    sizes.set(block.size, (sizes.get(block.size) ?? 0) + 1);
+    shared -= block.size;
+  }
+  const all = [...sizes.keys()];
+  const parts = sizes.size <= MAX_BLOCK_SIZES ? [...sizes].map(([size, n]) => `${count(n)} × ${count(size)}`) : [`${count(Math.min(...all))} to ${count(Math.max(...all))} in one`];
+  return [...parts, ...(shared > 0 ? [`${count(shared)} shared`] : [])].join(" + ");
 }
 
 // Returns the functions that no other function calls.

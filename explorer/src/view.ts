@@ -267,8 +267,7 @@ export class GraphView {
     const near = (r: Rect | undefined) => !!r && (!this.drawn || intersects(r, this.drawn));
     this.elements.clear();
     const [boxes, edges, labels, nodes] = [s("g"), s("g", { class: "edges" }), s("g", { class: "edges" }), s("g")];
-    const places = new EdgeLabelPlaces();
-    for (const box of this.scene.boxes) places.keepHeader(box, this.scene.places.get(box.key) as Rect);
+    const places = new EdgeLabelPlaces(this.scene);
     const visible = (key: string) => !this.only || this.only.items.has(key);
     for (const box of this.scene.boxes) {
       if (near(this.scene.places.get(box.key)) && visible(box.key)) boxes.append(this.register(box, this.drawBox(box)));

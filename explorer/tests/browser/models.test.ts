@@ -81,7 +81,12 @@ test("a sentence and the boxes tell the layers and the types of a model", async 
     assert.match((await page.textContent(".headline")) ?? "", /^12 residual blocks of dense, relu, tanh; .* parameters; f32\[4, 8\] → f32\[4, 32\]$/);
     const texts = (await page.locator(".node.repeat text").allTextContents()).map((text) => text.trim());
     assert.equal(texts[0], "block × 12 (2 kinds)");
-    assert.match(texts[1] ?? "", /^\d+ ops, \d+ in one → f32\[4, 32\]$/);
+    // The ops of the blocks add up to those of the box.
+    const [, all, sum] = /^(\d+) ops: ([\d× +]+) → f32\[4, 32\]$/.exec(texts[1] ?? "") as RegExpExecArray;
+    const parts = (sum as string).split(" + ").map((part) => part.split(" × ").reduce((product, n) => product * Number(n), 1));
+    assert.equal(parts.reduce((a, b) => a + b, 0), Number(all), texts[1]);
+    assert.match((await page.textContent(".name")) ?? "", /1 function, \d+ ops, 12 of them constants$/);
+    assert.match((await page.textContent(".details")) ?? "", /Constants count as ops, parameters do not\./);
     assert.deepEqual(texts.slice(2), ["dense · relu · dense · residual add ·", "tanh", "1–4 → 4×8, 5–8 → 4×16, 9–12 → 4×32"]);
     assert.equal(await page.getAttribute(".node.repeat", "aria-label"), texts.join(", "));
     assert.match((await page.locator(".node", { hasText: /^return/ }).textContent()) ?? "", /f32\[4, 32\]/);
@@ -134,6 +139,23 @@ test("folded sections are named by what is in them, in the drawing, the outline 
     assert.equal((await page.textContent(".box.run .label"))?.trim(), names[0], "the open box has the same name");
     assert.equal(await page.locator(".box.run").count(), 1);
   });
+});
+
+test("labels of edges have the names of symbols, and nothing if no size is known", async () => {
+  // Only the edges of boxes have sizes: a node shows its type.
+  const named = `ptir 1\nfunc @f(%x: f32[?batch, ?sequence_length, 8]) -> f32[?batch, ?sequence_length, 8] {\n${Array.from({ length: 40 }, (_, n) => `  %v${n} = ${["exp", "tanh", "neg", "sin"][(n * n + (n >> 2)) % 4]} ${n === 0 ? "%x" : `%v${n - 1}`} : f32[?batch, ?sequence_length, 8]`).join("\n")}\n  return %v39\n}\n`;
+  const texts = (text: string, name: string) => {
+    let found: string[] = [];
+    return open(graphPage(name, text), async (page) => {
+      await page.click("[aria-label='Fold all']");
+      await page.locator(".node.function").click();
+      found = (await page.locator(".edge-label").allTextContents()).map((each) => each.trim());
+    }).then(() => found);
+  };
+  const shown = await texts(named, "symbols");
+  assert.ok(shown.length > 0 && shown.every((each) => each === "?batch×?sequence_length×8"), shown.join("; "));
+  // Sizes without names, as a reader of ONNX files writes them.
+  assert.deepEqual(await texts(named.replaceAll("?batch, ?sequence_length, 8", "?unk_1, ?unk_2, ?unk_3"), "no-symbols"), []);
 });
 
 test("boxes have their layers beside their size if there is no place for a list", async () => {

@@ -287,6 +287,11 @@ test("folded boxes list less of their content if the drawing would be too high",
 test("long symbols in types are short in a drawing", () => {
   assert.equal(sizeText("f32[?batch, 16, floordiv(?height, 2)]"), "?batch×16×?");
   assert.equal(sizeText("f32[]"), "f32[]");
+  // Names of symbols are written if there is place; unknown sizes alone tell nothing.
+  assert.equal(sizeText("f32[?batch, ?sequence_length, 64]"), "?batch×?sequence_length×64");
+  assert.equal(sizeText("f32[?batch_size, ?sequence_length, ?hidden_size]"), "?×?×?");
+  assert.equal(sizeText("f32[?unk_1, 16, ?unk_3]"), "?×16×?");
+  assert.equal(sizeText("f32[?unk_1, ?unk_2, floordiv(?height, 2)]"), "");
   assert.equal(shortType("f32[?DynamicDimension.0, 3, 48]", 40), "f32[?DynamicDimension.0, 3, 48]");
   assert.equal(shortType("f32[?DynamicDimension.0, 3, 48]", 20), "f32[?, 3, 48]");
   assert.equal(shortType("f32[?DynamicDimension.0, 3, 48]", 8), "f32[?, …");
@@ -343,4 +348,18 @@ test("a long name of a section is its beginning, and the box lists the layers", 
   const [section] = boxes(tree, "run") as [Box];
   assert.equal(section.label, "tanh · exp · sin · cos · sigmoid …");
   assert.equal(tree.preview(section).join(" "), "tanh · exp · sin · cos · sigmoid · log · erf");
+});
+
+test("the ops of the blocks of a repetition add up", () => {
+  const line = (text: string) => {
+    const tree = treeOf("sums", text);
+    const [repeat] = boxes(tree, "repeat") as [Box];
+    return foldedLine(repeat, repeat, tree).line;
+  };
+  assert.equal(line(layers(12)), "84 ops: 12 × 7 → f32[4, 8]");
+  for (const text of [layers(12), residual([2, 2, 2]), residual([4, 4, 4])]) {
+    const [, all, sum] = /^(\d+) ops: ([\d× +]+)( shared)? →/.exec(line(text)) as RegExpExecArray;
+    const parts = (sum as string).split(" + ").map((part) => part.split(" × ").reduce((product, n) => product * Number(n), 1));
+    assert.equal(parts.reduce((a, b) => a + b, 0), Number(all), line(text));
+  }
 });
