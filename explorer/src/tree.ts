@@ -18,8 +18,8 @@ const MAX_FREE_PARAMS = 6;
 /** The largest number of called functions that are not in a box. */
 const MAX_FREE_FUNCTIONS = 2;
 /** The largest number of lines of a preview. */
-export const MAX_PREVIEW_LINES = 5;
-const MAX_WORD_LINES = 3;
+export const MAX_PREVIEW_LINES = 6;
+const MAX_WORD_LINES = 4;
 const PREVIEW_WIDTH = 40;
 /** The largest length of the name of a section, and the largest number of ops in it. */
 const MAX_NAME = 36;
