@@ -456,7 +456,7 @@ function foldedSize(box: Box, content: Content, tree: Tree): string {
 }
 
 /** The largest number of different sizes of blocks in the sum of a repetition. */
-const MAX_BLOCK_SIZES = 3;
+const MAX_BLOCK_SIZES = 4;
 
 // Returns the number of ops of a repetition as the sum of its blocks and what they share: `12 × 143 + 9 shared`.
 function blockSum(box: Box): string {
@@ -467,7 +467,7 @@ function blockSum(box: Box): string {
     shared -= block.size;
   }
   const all = [...sizes.keys()];
-  const parts = sizes.size <= MAX_BLOCK_SIZES ? [...sizes].map(([size, n]) => `${count(n)} × ${count(size)}`) : [`${count(Math.min(...all))} to ${count(Math.max(...all))} in one`];
+  const parts = sizes.size <= MAX_BLOCK_SIZES ? [...sizes].map(([size, n]) => (n > 1 ? `${count(n)} × ${count(size)}` : count(size))) : [`${count(Math.min(...all))} to ${count(Math.max(...all))} in one`];
   return [...parts, ...(shared > 0 ? [`${count(shared)} shared`] : [])].join(" + ");
 }
 

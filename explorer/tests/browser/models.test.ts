@@ -50,6 +50,7 @@ for (const [name, page, blocks] of pages) {
       assert.ok(!overflow, "everything is visible");
       const labels = await page.locator(".node.repeat .label").allTextContents();
       assert.deepEqual(labels.map((label) => label.trim()).sort(), [...blocks].sort());
+      if (name === "haiku_resnet18") assert.match((await page.textContent(".node.repeat")) ?? "", /237 ops: 4 × 27 \+ 2 × 39 \+ 30 \+ 21 →/);
       const folder = join(repository, "explorer/.cache/images");
       mkdirSync(folder, { recursive: true });
       await page.screenshot({ path: join(folder, `model-${name}.png`) });
