@@ -10,7 +10,9 @@ use super::index::FunctionIndex;
 use super::match_failure::MatchFailure;
 use super::search::{Bindings, Search, SearchContext};
 use super::{FindOptions, search_roots};
-use crate::graph::{Callees, MatchPlan, OpIx, OtherOps, PatternGraph, PatternOperand, ValueSource};
+use crate::graph::{
+    Callees, MatchPlan, OpIx, OtherOps, PatternGraph, PatternOperand, ValueIx, ValueSource,
+};
 
 /// The largest number of ops of a pattern from which searches start.
 const MAX_STARTS: usize = 64;
@@ -29,7 +31,7 @@ pub struct NearMiss {
     pub root: Option<InstId>,
     /// The number of ops of the pattern that were matched.
     pub matched: usize,
-    /// The number of ops of the pattern.
+    /// The number of ops of the pattern, with the alternatives that were taken.
     pub of: usize,
     /// The op of the pattern that was not found.
     pub op: String,
@@ -208,13 +210,60 @@ fn explain_in_function(
             function: f.name(),
             root: Some(miss.root),
             matched: miss.matched(plan),
-            of: pattern.ops.len(),
+            of: ops_on_path(pattern, &miss.bound).max(miss.matched(plan)),
             op,
             reason: explainer.reason(miss),
             span: f.inst_span(explainer.reason_inst(miss)),
         });
     }
     any
+}
+
+// Returns the number of ops that a match with the chosen alternatives has. Of a choice that was not made, the alternative with the
+// fewest ops counts.
+fn ops_on_path(pattern: &PatternGraph, bound: &Bindings) -> usize {
+    if pattern.choices.is_empty() {
+        return pattern.ops.len();
+    }
+    let used = |op: OpIx| {
+        let op = &pattern.ops[op];
+        let yields = op.region_patterns.iter().flat_map(|region| region.yields.iter().copied());
+        pattern.used_by_operands(op).chain(yields)
+    };
+    // The alternative of each choice; values are created after those that they depend on.
+    let mut taken = vec![0; pattern.choices.len()];
+    let mut counts = vec![0usize; pattern.values.len()];
+    for (value, data) in pattern.values.iter().enumerate() {
+        counts[value] = match data.from {
+            ValueSource::Param | ValueSource::Literal(_) => 0,
+            ValueSource::Result(op) => used(op).map(|v| counts[v]).fold(1, usize::saturating_add),
+            ValueSource::Choice(choice) => {
+                let branches = &pattern.choices[choice].branches;
+                let fewest = (0..branches.len()).min_by_key(|&n| counts[branches[n]]);
+                taken[choice] = bound.choices[choice].or(fewest).unwrap_or(0);
+                counts[branches[taken[choice]]]
+            }
+        };
+    }
+    let mut seen = vec![false; pattern.values.len()];
+    let mut open: Vec<ValueIx> = pattern.outputs.clone();
+    let mut ops: HashSet<OpIx, FxBuildHasher> = HashSet::default();
+    while let Some(value) = open.pop() {
+        if std::mem::replace(&mut seen[value], true) {
+            continue;
+        }
+        match pattern.values[value].from {
+            ValueSource::Param | ValueSource::Literal(_) => {}
+            ValueSource::Choice(choice) => {
+                open.push(pattern.choices[choice].branches[taken[choice]]);
+            }
+            ValueSource::Result(op) => {
+                ops.insert(op);
+                open.extend(used(op));
+            }
+        }
+    }
+    ops.len()
 }
 
 // Returns the ops at which to start: the root or the rarest op first, then all others that the function has, rare ones first.
