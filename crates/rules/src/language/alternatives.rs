@@ -173,7 +173,7 @@ impl RuleResolver<'_> {
             None => found == 0,
         };
         if fits {
-            return Ok(());
+            return def.map_or(Ok(()), |def| self.check_region_values(text, def));
         }
         let why = match def {
             Some(def) if found == 0 => {
@@ -188,6 +188,39 @@ impl RuleResolver<'_> {
         };
         let span = text.regions.first().map_or(text.span, |region| region.span);
         Err(self.report(span, why))
+    }
+
+    // Checks the numbers of parameters and yielded values of regions, where they follow from the number of operands.
+    fn check_region_values(&mut self, text: &OpText, def: &OpDef) -> Result<(), Reported> {
+        let count = text.operands.len();
+        if matches!(text.operands.last(), Some(Expr::Rest(_))) {
+            return Ok(());
+        }
+        for (n, region) in text.regions.iter().enumerate() {
+            let (params, yields) = match (def.name, n) {
+                ("reduce" | "reduce_window", _) => (count, count / 2),
+                ("sort", _) => (2 * count, 1),
+                ("select_and_scatter", _) => (2, 1),
+                ("while", 0) => (count, 1),
+                ("while", _) => (count, count),
+                ("cond" | "case", _) => (0, region.yields.len()),
+                _ => continue,
+            };
+            let (found, given) = (region.params.len(), region.yields.len());
+            if (params, yields) != (found, given) {
+                let wanted =
+                    format!("{} and {}", counted(params, "parameter"), counted(yields, "value"));
+                let found =
+                    format!("{} and {}", counted(found, "parameter"), counted(given, "value"));
+                let (op, operands) = (def.name, counted(count, "operand"));
+                let why =
+                    format!("the region of `{op}` with {operands} has {wanted}, found {found}");
+                let help = "parameters are before the arrow, yielded values after it: `{ (a, b) => add(a, b) }`";
+                self.problems.push(Diagnostic::error(region.span, why).with_help(help));
+                return Err(Reported);
+            }
+        }
+        Ok(())
     }
 
     /// Resolves the regions of an op. Returns them, and the values from outside that they use.

@@ -2,8 +2,10 @@
 
 mod alternatives;
 mod ast;
+mod attr_check;
 mod axis_map;
 mod condition;
+mod condition_check;
 mod dim_classes;
 mod dim_conflicts;
 mod dim_inference;

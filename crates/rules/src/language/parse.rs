@@ -62,25 +62,32 @@ impl<'a> Parser<'a, '_> {
         self.bump();
         let name = self.name("the name of the rule")?;
         let (mut benefit, mut floats, mut through) = (1, FloatMode::Exact, Vec::new());
+        let mut given: Vec<&str> = Vec::new();
         while self.token == Token::Word {
             match self.text() {
                 "benefit" => {
-                    self.bump();
+                    self.only_once("benefit", &mut given)?;
                     benefit = match self.text().parse() {
                         Ok(n) if self.token == Token::Int => n,
                         _ => return Err(self.expected("a benefit from 0 to 65535")),
                     };
                 }
                 "float" => {
-                    self.bump();
+                    self.only_once("float", &mut given)?;
                     floats = match self.text().parse() {
                         Ok(mode) => mode,
                         Err(why) => return Err(self.stop(self.span(), why)),
                     };
                 }
                 "through" => {
-                    self.bump();
+                    self.only_once("through", &mut given)?;
                     self.expect(b'[')?;
+                    if self.at(b']') {
+                        let why = "`through` lists no op";
+                        let help = "name the ops to look through, `through [cast, reshape]`, or leave it out";
+                        self.problems.push(Diagnostic::error(self.span(), why).with_help(help));
+                        return Err(ParseStopped);
+                    }
                     while !self.at(b']') {
                         through.push(self.name("an op to look through")?);
                         if !self.eat(b',') && !self.at(b']') {
@@ -118,6 +125,23 @@ impl<'a> Parser<'a, '_> {
         }
         let span = Span::to(head, name.span);
         Ok(RuleText { name, doc, is_rule, benefit, floats, through, left, conditions, right, span })
+    }
+
+    // Skips a word of the head of a rule.
+    fn only_once(
+        &mut self,
+        word: &'static str,
+        given: &mut Vec<&'static str>,
+    ) -> Result<(), ParseStopped> {
+        if given.contains(&word) {
+            let why = format!("`{word}` is given twice");
+            let problem = Diagnostic::error(self.span(), why).with_help("leave one of them out");
+            self.problems.push(problem);
+            return Err(ParseStopped);
+        }
+        given.push(word);
+        self.bump();
+        Ok(())
     }
 
     fn side(&mut self) -> Result<RuleSide, ParseStopped> {
@@ -229,6 +253,9 @@ impl<'a> Parser<'a, '_> {
         let start = self.range.start;
         if self.at(b'(') {
             return self.parenthesized(start);
+        }
+        if matches!(self.text(), "true" | "false") {
+            return Err(self.expected("a value: a name, a number or an op such as `add(x, y)`"));
         }
         let word = self.name("a value: a name, a number or an op such as `add(x, y)`")?;
         if word.of == "const" && self.token == Token::Word {

@@ -294,6 +294,7 @@ impl RuleResolver<'_> {
         match self.registry.get(self.graph.ops[op].key).map(|d| d.results) {
             Some(ResultCount::None) => 0,
             Some(ResultCount::One) => 1,
+            Some(_) if self.graph.ops[op].key == OpKey::of("top_k") => 2,
             Some(ResultCount::Many) | None => MAX_RESULTS,
         }
     }
@@ -371,6 +372,7 @@ impl RuleResolver<'_> {
             attrs.push(AttrTest { slot: AttrSlot::Others(named), test });
         }
         self.check_arity(text, def.as_ref(), &operands)?;
+        self.check_attributes(text, def.as_ref(), &attrs)?;
         let (region_patterns, captured) = self.regions(text)?;
         let callee = attrs.iter().position(|t| matches!(&t.test, AttrCondition::Is(Attr::Func(_))));
         let callee = callee.filter(|_| key == OpKey::of("call")).map(|n| attrs.remove(n));
@@ -438,6 +440,10 @@ impl RuleResolver<'_> {
         if matches!(operands.last(), Some(PatternOperand::Rest(_))) {
             return Ok(());
         }
+        if operands.is_empty() && def.name == "concat" {
+            let why = "concat: expected at least 1 operand, found 0";
+            return Err(self.report(text.span, why));
+        }
         if def.variadic_len(operands.len()).is_none() {
             let (arity, found) = (def.describe_arity(), operands.len());
             let why = format!("{}: expected {arity}, found {found}", def.name);
@@ -490,7 +496,15 @@ impl RuleResolver<'_> {
             AttrExpr::List(items, _) => {
                 let inner = items.iter().find(|item| !matches!(item, AttrExpr::Literal(_)));
                 let span = inner.map_or(attr.span(), AttrExpr::span);
-                return Err(self.report(span, "a list of the left side may only contain literals"));
+                let why = "a list of the left side may only contain literals";
+                let help = match &*name.of {
+                    "shape" => {
+                        "name the dims in a type: `let r = …`, and `r: [n, n]` where it is used"
+                    }
+                    _ => "name the whole list, and compare it in `where`: `equal(a, [n, 1])`",
+                };
+                self.problems.push(Diagnostic::error(span, why).with_help(help));
+                return Err(Reported);
             }
             AttrExpr::Literal(literal) => {
                 let attr = self.accept_literal(name, kind, literal.of.clone(), literal.span)?;
@@ -501,6 +515,12 @@ impl RuleResolver<'_> {
             }
             AttrExpr::Name(word) if word.of == "none" && may_be_absent(def, &slot) => {
                 AttrCondition::Is(Attr::Unit)
+            }
+            AttrExpr::Name(word) if word.of == "none" && def.is_some() => {
+                let why = format!("`{}` is never omitted", name.of);
+                let help = "`none` tests that an attribute without a default is omitted";
+                self.problems.push(Diagnostic::error(word.span, why).with_help(help));
+                return Err(Reported);
             }
             AttrExpr::Name(word) => match self.word_as(kind, &word.of) {
                 Some(attr) => AttrCondition::Is(attr),

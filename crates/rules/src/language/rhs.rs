@@ -11,7 +11,8 @@ use super::condition::Term;
 use super::resolve::{NameMeaning, Reported, RuleResolver};
 use super::vocabulary::ArgumentKind;
 use crate::graph::{
-    AttrCondition, AttrSlot, Number, OpIx, PatternOp, PatternOperand, ValueIx, ValueSource,
+    AttrCondition, AttrSlot, AttrTest, Number, OpIx, PatternOp, PatternOperand, ValueIx,
+    ValueSource,
 };
 
 /// The ops to create, in order, and the values that replace the root's results.
@@ -474,6 +475,9 @@ impl RhsBuilder<'_, '_> {
                 return Err(Reported);
             }
         }
+        if op.carried.is_none() {
+            self.check_literals(text, def, op)?;
+        }
         let stated = def.attrs.iter().any(|a| a.kind == AttrKind::ResultType);
         if !stated && (op.shape.is_some() || op.dtype.is_some()) {
             let why =
@@ -481,6 +485,32 @@ impl RhsBuilder<'_, '_> {
             return Err(self.resolver.report(text.span, why));
         }
         Ok(())
+    }
+}
+
+impl RhsBuilder<'_, '_> {
+    // Checks the attributes that are written as literals.
+    fn check_literals(&mut self, text: &OpText, def: &OpDef, op: &NewOp) -> Result<(), Reported> {
+        let literal = |slot: AttrSlot, term: &Term| match term {
+            Term::Attr(attr) => Some(AttrTest { slot, test: AttrCondition::Is(attr.clone()) }),
+            _ => None,
+        };
+        let rows = op.attrs.iter().filter_map(|(row, term)| literal(AttrSlot::Row(*row), term));
+        let shape = op.shape.iter().filter_map(|term| literal(AttrSlot::Shape, term));
+        let tests: Vec<AttrTest> = rows.chain(shape).collect();
+        let negative = |test: &&AttrTest| match &test.test {
+            AttrCondition::Is(Attr::Ints(dims)) => dims.iter().any(|&extent| extent < 0),
+            _ => false,
+        };
+        if tests.iter().filter(|test| test.slot == AttrSlot::Shape).any(|test| negative(&test)) {
+            let shape = text.attrs.iter().find(|(name, _)| name.of == "shape");
+            let span = shape.map_or(text.span, |(_, dims)| dims.span());
+            let why = format!("`shape` of `{}` has a negative extent", def.name);
+            let problem = Diagnostic::error(span, why).with_help("an extent is zero or more");
+            self.resolver.problems.push(problem);
+            return Err(Reported);
+        }
+        self.resolver.check_attributes(text, Some(def), &tests)
     }
 }
 

@@ -19,6 +19,7 @@ impl RuleResolver<'_> {
                 self.graph.conditions.push(condition);
             }
         }
+        self.check_conditions();
         self.check_types_of_left_side();
     }
 
@@ -125,7 +126,11 @@ impl RuleResolver<'_> {
             || wanted == ArgumentKind::Any
             || (wanted == ArgumentKind::Number && is_number)
             || (wanted == ArgumentKind::Attr && attr(kind))
-            || (kind == ArgumentKind::Attr && attr(wanted) && wanted != ArgumentKind::Number);
+            || (kind == ArgumentKind::Attr
+                && attr(wanted)
+                && wanted != ArgumentKind::Number
+                // The kind of a literal is known.
+                && !matches!(&term, Term::Attr(literal) if literal.as_ints().is_none_or(|l| !l.is_empty())));
         if !fits {
             let why = format!("expected {}, found {}", wanted.describe(), kind.describe());
             return Err(self.report(arg.span(), why));
