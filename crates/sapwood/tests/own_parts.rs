@@ -9,6 +9,8 @@ use sapwood::ptir::ops::{Call, Neg, Sub};
 use sapwood::ptir::prelude::DataType;
 use sapwood::ptir::{InferCx, InferResult, ResultTypes, Value};
 use sapwood::rewrite::Rewrite;
+use sapwood::rules::{ArgumentKind, FindOptions, Vocabulary, find_matches, rules_from};
+use sapwood_types::Source;
 
 sapwood::ptir::ops! {
     family "my", table my_ops, values MyValueOps, graph MyGraphOps;
@@ -102,4 +104,41 @@ fn a_misspelled_op_is_noted() {
     assert!(read.notes.ends_with(end), "{}", read.notes);
     assert_eq!(read.notes.lines().count(), 1, "{}", read.notes);
     assert_eq!(Toolkit::new().read(&file).unwrap().notes, "");
+}
+
+fn command(toolkit: Toolkit, words: &[&str]) -> u8 {
+    toolkit.run_command(std::iter::once("sapwood").chain(words.iter().copied()).map(Into::into))
+}
+
+#[test]
+fn a_predicate_that_panics_is_named() {
+    let mut words = Vocabulary::builtin();
+    words.predicate("odd", &[ArgumentKind::Value], "its rank is odd", |_| panic!("no rank"));
+    let toolkit = || Toolkit::new().vocabulary(words.clone());
+    let folder = tempfile::tempdir().unwrap();
+    let [program, rules] = ["f.ptir", "r.rules"].map(|name| folder.path().join(name));
+    let text = "ptir 1 func @f(%x: f32[4]) -> f32[4] { %a = neg %x : f32[4] return %a }";
+    fs::write(&program, text).unwrap();
+    let rule = "rule my_neg: neg(x) where odd(x) => abs(x)";
+    fs::write(&rules, rule).unwrap();
+    let [program, rules] = [&program, &rules].map(|path| path.to_str().unwrap());
+    let output = folder.path().join("out.ptir");
+    let output = output.to_str().unwrap();
+    for words in [
+        &["match", "--pattern", rules, program][..],
+        &["match", "--explain", "--pattern", rules, program],
+        &["extract", "--pattern", rules, program, "-o", output],
+    ] {
+        assert_eq!(command(toolkit(), words), 2, "{words:?}");
+    }
+    // The rule is not checked.
+    assert_eq!(command(toolkit(), &["check-rules", rules]), 1);
+    let with_rule = toolkit().rules("r.rules", rule);
+    let parsed = with_rule.parse(text).unwrap();
+    let source = Source::new("r.rules", rule);
+    let patterns =
+        [rules_from(&source, with_rule.registry(), &words).unwrap()[0].pattern().clone()];
+    let find = || find_matches(&parsed, &patterns, &FindOptions::default());
+    let message = sapwood_types::catch_panic(find).unwrap_err();
+    assert_eq!(message, "predicate `odd` of `my_neg`: no rank");
 }

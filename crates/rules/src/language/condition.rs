@@ -1,9 +1,10 @@
 //! Conditions of `where`, after name resolution.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use sapwood_ptir::{Attr, Dim, Function, Name};
-use sapwood_types::{DataType, Span};
+use sapwood_types::{DataType, Span, catch_panic};
 
 use super::vocabulary::{
     Argument, ArgumentKind, AttrFunction, Predicate, WordArguments, WordPlace,
@@ -144,8 +145,17 @@ impl Condition {
         let Some(arguments) = arguments else { return false };
         let asked = WordArguments { function: f, arguments: &arguments, place: self.place };
         // An unknown answer satisfies neither the condition nor its negation.
-        (self.predicate.check)(&asked).is_some_and(|holds| holds != self.not)
+        let check = || (self.predicate.check)(&asked);
+        let answer = naming_panics(check, |message| {
+            format!("predicate `{}` of `{}`: {message}", self.predicate.name, pattern.name())
+        });
+        answer.is_some_and(|holds| holds != self.not)
     }
+}
+
+// Calls a word of a user. If it panics, the panic goes on with a message that names the word.
+fn naming_panics<R>(word: impl FnOnce() -> R, name: impl FnOnce(String) -> String) -> R {
+    catch_panic(word).unwrap_or_else(|message| resume_unwind(Box::new(name(message))))
 }
 
 impl Term {
@@ -182,10 +192,10 @@ impl Term {
             Self::Function(function, terms, place) => {
                 let arguments: Vec<Argument> =
                     terms.iter().map(|t| t.resolve(f, bound)).collect::<Option<_>>()?;
-                Argument::Attr((function.compute)(&WordArguments {
-                    function: f,
-                    arguments: &arguments,
-                    place: *place,
+                let asked = WordArguments { function: f, arguments: &arguments, place: *place };
+                let compute = || (function.compute)(&asked);
+                Argument::Attr(naming_panics(compute, |message| {
+                    format!("function `{}` of a rule: {message}", function.name)
                 })?)
             }
         })

@@ -1,6 +1,6 @@
 //! The error that ends a verb.
 
-use sapwood_types::{Diagnostics, Source, SourceErrors, did_you_mean};
+use sapwood_types::{Diagnostics, Source, SourceErrors, catch_panic, did_you_mean};
 use serde_json::{Value, json};
 
 use super::command_name;
@@ -38,6 +38,11 @@ impl CliError {
     /// Creates an error that is not about the text of a program.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self::Plain(message.into())
+    }
+
+    /// Calls a function that calls predicates of a user. If it panics, the message is the error.
+    pub(crate) fn catching<R>(work: impl FnOnce() -> R) -> Result<R, Self> {
+        catch_panic(work).map_err(|message| Self::new(format!("a panic: {message}")))
     }
 
     /// Creates an error from the diagnostics about one source.

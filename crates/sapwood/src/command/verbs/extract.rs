@@ -81,7 +81,7 @@ fn extract_file(
         keep_nested: args.keep_nested,
         keep_unused: args.keep_unused,
     };
-    let report = extract(&mut program, patterns, &options)
+    let report = CliError::catching(|| extract(&mut program, patterns, &options))?
         .map_err(|why| CliError::new(format!("{input}: {why}")))?;
     let mut result = FileResult {
         status: Status::Success,

@@ -80,7 +80,7 @@ fn match_file(
     let mut program = file.into_ptir(toolkit)?;
     passes.run(&mut program, format, input)?;
     let options = args.patterns.find_options();
-    let found = find_matches(&program, patterns, &options);
+    let found = CliError::catching(|| find_matches(&program, patterns, &options))?;
     let legal: Vec<Result<(), IllegalMatch>> = legalities(&program, patterns, &found.matches);
     let shown: Vec<usize> = match args.non_overlapping {
         true => select(&found.matches, patterns, args.patterns.prefer.into(), |n| legal[n].is_ok()),
@@ -90,7 +90,8 @@ fn match_file(
         Some(limit) => {
             let mut misses =
                 hidden_matches(&program, patterns, &found.matches, &legal, &shown, limit);
-            misses.extend(explain(&program, patterns, &options, limit));
+            let explained = || explain(&program, patterns, &options, limit);
+            misses.extend(CliError::catching(explained)?);
             misses
         }
         None => Vec::new(),
