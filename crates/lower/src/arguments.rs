@@ -6,28 +6,32 @@
 
 use sapwood_ir::{Function, Type, TypeRef, Var};
 use sapwood_ptir::eval::{Tensor, Value};
-use sapwood_ptir::ops::{DimValues, DynamicIota, OptimizationBarrier, Reshape};
+use sapwood_ptir::ops::{Concat, DimValues, DynamicIota, OptimizationBarrier, Reshape};
 use sapwood_ptir::{Dim, DimExprs, Dims, Int, Op, TensorLiteral, TensorType};
 use sapwood_types::DataType;
 
 use crate::IdMap;
 use crate::function::FunctionLowering;
 use crate::scope::LoweredValue;
-use crate::types::{DimTie, contains};
+use crate::types::{DimTie, vars_of};
 
 impl<'a> FunctionLowering<'a> {
     /// Emits the checks that parameters and expressions over them are the extents that they name. From then on the parameters are the extents, so that
     /// the program computes with them even where a rewrite removes a check.
     pub(crate) fn check_dims_of_params(&mut self) {
         let signature = self.signature;
+        let params = self.function.params.iter();
+        let positions: IdMap<usize> =
+            params.enumerate().map(|(n, param)| (param.id(), n)).collect();
         for tie in &signature.ties {
-            if self.check_dim(tie).is_none() {
+            if self.check_dim(tie, &positions).is_none() {
                 return;
             }
         }
     }
 
-    fn check_dim(&mut self, tie: &DimTie<'a>) -> LoweredValue {
+    // The positions are those of all parameters.
+    fn check_dim(&mut self, tie: &DimTie<'a>, positions: &IdMap<usize>) -> LoweredValue {
         let span = if tie.span.is_unknown() { self.span } else { tie.span };
         let before = self.scope.snapshot();
         let value = self.lower_expr(tie.expr)?;
@@ -35,11 +39,15 @@ impl<'a> FunctionLowering<'a> {
         self.scope.rollback_to(before);
         let ty = self.expect_tensor(value, "a dim", span)?;
         let list = TensorType::new(ty.dtype, [1]);
-        let shape = self.emit(Reshape { input: value, ty: list.into() }, span)?;
-        // The run stops here if the value is not the extent.
-        let dims = Dims::from_iter([Dim::from_expr(tie.extent)]);
-        let line = TensorType { dtype: DataType::U8, dims };
-        let checked = self.emit(DynamicIota { shape, axis: Int(0), ty: line.into() }, span)?;
+        let extent = self.emit(Reshape { input: value, ty: list.into() }, span)?;
+        let zero = TensorLiteral::filled(ty.dtype, &[1], 0.0).ok()?;
+        let zero = self.writer.constant(&zero, span);
+        let shape =
+            self.emit(Concat { inputs: [extent, zero].into_iter().collect(), axis: Int(0) }, span)?;
+        // The run stops here if the value is not the extent. The second axis keeps the tensor empty, however large the value is.
+        let dims = Dims::from_iter([Dim::from_expr(tie.extent), Dim::Known(0)]);
+        let empty = TensorType { dtype: DataType::U8, dims };
+        let checked = self.emit(DynamicIota { shape, axis: Int(0), ty: empty.into() }, span)?;
         if tie.expr.is_var() {
             let values = DimExprs::from_iter([tie.extent]);
             let extent = self.emit(DimValues { values, ty: ty.into() }, span)?;
@@ -48,7 +56,12 @@ impl<'a> FunctionLowering<'a> {
         }
         // The extent does not determine the parameters, so they wait for the check.
         let function = self.function;
-        for param in function.params.iter().filter(|param| contains(tie.expr, param)) {
+        let mut params: Vec<usize> = vars_of(tie.expr)
+            .into_iter()
+            .filter_map(|var| positions.get(&var.node().id()).copied())
+            .collect();
+        params.sort_unstable();
+        for param in params.into_iter().map(|n| &function.params[n]) {
             let values = [self.scope.get(param.expr())??, checked].into_iter().collect();
             let parts = OptimizationBarrier { values }.into_parts();
             let after = self.append(&parts, span)?.first().copied();

@@ -1,13 +1,17 @@
 //! The symbols of a function, the types of its parameters, and those of loop-carried values.
 
-use sapwood_ir::ops::{DimSymbols, dim_vars};
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use sapwood_ir::ops::{DimSymbols, dim_vars, extent_vars};
 use sapwood_ir::{Expr, ExprRef, Function, Type, TypeRef, Var};
-use sapwood_ptir::dims::{DimExpr, symbols_with_dims};
+use sapwood_ptir::dims::{DimExpr, determined_symbols};
 use sapwood_ptir::{Dim, Name, TensorType, ValueType};
 use sapwood_types::{DataType, Span};
 
 use crate::IdSet;
 use crate::summary::LoweringSummary;
+
+type NameSet = hashbrown::HashSet<Name, FxBuildHasher>;
 
 /// The symbols of a function, and the types of its parameters.
 #[derive(Default)]
@@ -50,15 +54,25 @@ impl<'a> ParamDims<'a> {
                 vars.push((var, name, param.span()));
             }
         }
+        let extents: IdSet = function
+            .params
+            .iter()
+            .flat_map(|param| extent_vars(param.ty()))
+            .map(|var| var.node().id())
+            .collect();
+        let is_signed = |var: &&(&ExprRef, Name, Span)| !extents.contains(&var.0.node().id());
+        let signed: Vec<Name> = vars.iter().filter(is_signed).map(|var| var.1).collect();
+        on_entry.set_signed(&signed);
+        in_body.set_signed(&signed);
         let convert = |symbols: &DimSymbols| -> Vec<Result<ValueType, String>> {
             function.params.iter().map(|param| symbols.convert(param.ty())).collect()
         };
         let first = convert(&on_entry);
-        let bound = determined_symbols(first.iter().flatten());
+        let bound = determined_by(first.iter().flatten());
         let is_unbound = |name: &Name| !bound.contains(name);
         let unbound: Vec<Name> = vars.iter().map(|var| var.1).filter(is_unbound).collect();
-        on_entry.set_unbound(unbound.clone());
-        in_body.set_unbound(unbound);
+        on_entry.set_unbound(&unbound);
+        in_body.set_unbound(&unbound);
         let mut types = convert(&on_entry);
         let mut ties = Vec::new();
         for (expr, name, span) in vars {
@@ -70,7 +84,8 @@ impl<'a> ParamDims<'a> {
                 ties.push(DimTie { expr, extent, span });
             }
         }
-        let mut open = OpenDims { params: &params, names, ties, known: Vec::new() };
+        let (unbound, others) = (HashMap::default(), DimSymbols::default());
+        let mut open = OpenDims { params: &params, names, ties, unbound, others };
         for ((param, first), ty) in function.params.iter().zip(&first).zip(&mut types) {
             if let (Ok(first), Ok(ty)) = (first, ty) {
                 open.name_dims((param, param.ty()), first, ty);
@@ -78,10 +93,7 @@ impl<'a> ParamDims<'a> {
         }
         let ties = open.ties;
         for tie in ties.iter().filter(|tie| !tie.expr.is_var()) {
-            let mut params = function.params.iter();
-            let changes =
-                |param: &Var| contains(tie.expr, param) && summary.is_reassigned(param.expr());
-            if !params.any(changes)
+            if !vars_of(tie.expr).into_iter().any(|var| summary.is_reassigned(var))
                 && let Some(name) = tie.extent.as_symbol()
             {
                 in_body.insert_open(tie.expr, name);
@@ -91,8 +103,8 @@ impl<'a> ParamDims<'a> {
     }
 }
 
-/// Returns the symbols that the extents of parameters determine, whatever they are: `?n*?m` does not determine `?n`, because `?m` may be zero.
-fn determined_symbols<'a>(types: impl Iterator<Item = &'a ValueType>) -> Vec<Name> {
+/// Returns the symbols that the extents of parameters determine, whatever they are.
+fn determined_by<'a>(types: impl Iterator<Item = &'a ValueType>) -> NameSet {
     let mut dims: Vec<DimExpr> = Vec::new();
     for ty in types {
         ty.for_each_dim(&mut |dim| {
@@ -101,18 +113,7 @@ fn determined_symbols<'a>(types: impl Iterator<Item = &'a ValueType>) -> Vec<Nam
             }
         });
     }
-    loop {
-        let bound = symbols_with_dims(&dims);
-        let has_open_coefficient = |&&(name, position): &&(Name, usize)| {
-            let linear = dims[position].linear_in(name);
-            linear.is_none_or(|(coefficient, _)| coefficient.as_constant().is_none())
-        };
-        let Some(&(_, undetermining)) = bound.iter().find(has_open_coefficient) else {
-            return bound.into_iter().map(|(name, _)| name).collect();
-        };
-        // Another dim may determine the symbol.
-        dims.remove(undetermining);
-    }
+    determined_symbols(&dims).into_iter().collect()
 }
 
 /// Names the unknown dims of parameters that are expressions over parameters, so that their values can be compared with the extents.
@@ -120,17 +121,10 @@ struct OpenDims<'a, 'f> {
     params: &'f IdSet,
     names: SymbolNames,
     ties: Vec<DimTie<'a>>,
-    /// The symbols of expressions; equal expressions have one symbol.
-    known: Vec<(OpenDim, DimExpr)>,
-}
-
-/// A dim that no symbols of parameters express.
-#[derive(PartialEq, Eq)]
-enum OpenDim {
-    /// An expression over symbols that no parameter binds.
-    Unbound(Dim),
-    /// The id of another expression.
-    Other(usize),
+    /// The symbols of dims over symbols that no parameter binds; equal dims have one symbol.
+    unbound: HashMap<Dim, Name, FxBuildHasher>,
+    /// The symbols of other expressions; equal expressions have one symbol.
+    others: DimSymbols,
 }
 
 impl<'a> OpenDims<'a, '_> {
@@ -170,18 +164,22 @@ impl<'a> OpenDims<'a, '_> {
 
     /// Returns the symbol of a dim, or `None` if its value is not computed from parameters.
     fn symbol(&mut self, param: &'a Var, expr: &'a ExprRef, first: Dim) -> Option<DimExpr> {
-        let open = match first {
-            Dim::Expr(_) => OpenDim::Unbound(first),
-            Dim::Known(_) | Dim::Unknown => OpenDim::Other(expr.node().id()),
+        let known = match first {
+            Dim::Expr(_) => self.unbound.get(&first).copied(),
+            Dim::Known(_) | Dim::Unknown => self.others.open_symbol(expr),
         };
-        if let Some((_, symbol)) = self.known.iter().find(|(known, _)| *known == open) {
-            return Some(*symbol);
+        if let Some(name) = known {
+            return DimExpr::symbol(name);
         }
         if !is_computed_from(expr, &|var| self.params.contains(&var.node().id())) {
             return None;
         }
-        let extent = DimExpr::symbol(self.names.choose(Some(param.name())))?;
-        self.known.push((open, extent));
+        let name = self.names.choose(Some(param.name()));
+        let extent = DimExpr::symbol(name)?;
+        match first {
+            Dim::Expr(_) => drop(self.unbound.insert(first, name)),
+            Dim::Known(_) | Dim::Unknown => self.others.insert_open(expr, name),
+        }
         self.ties.push(DimTie { expr, extent, span: param.span() });
         Some(extent)
     }
@@ -190,36 +188,40 @@ impl<'a> OpenDims<'a, '_> {
 /// The names of symbols so far.
 #[derive(Default)]
 struct SymbolNames {
-    taken: hashbrown::HashSet<Name, rustc_hash::FxBuildHasher>,
+    taken: NameSet,
+    /// The next number for each wanted name that was taken already.
+    next: HashMap<Name, usize, FxBuildHasher>,
 }
 
 impl SymbolNames {
     /// Returns a new name close to a wanted one.
     fn choose(&mut self, wanted: Option<&str>) -> Name {
         let plain = wanted.filter(|name| !name.is_empty()).unwrap_or("d");
-        let mut name = Name::new(plain);
-        let mut count = 1;
+        let plain = Name::new(plain);
+        let mut name = plain;
         while !self.taken.insert(name) {
+            let count = self.next.entry(plain).or_insert(1);
             name = Name::new(&format!("{plain}_{count}"));
-            count += 1;
+            *count += 1;
         }
         name
     }
 }
 
-/// Returns whether a variable occurs in an expression.
-pub(crate) fn contains(root: &ExprRef, var: &Var) -> bool {
+/// Returns the variables in an expression, each once.
+pub(crate) fn vars_of(root: &ExprRef) -> Vec<&ExprRef> {
     let mut seen = IdSet::default();
+    let mut vars = Vec::new();
     let mut worklist = vec![root];
     while let Some(expr) = worklist.pop() {
-        if expr.node().id() == var.id() {
-            return true;
-        }
         if seen.insert(expr.node().id()) {
+            if expr.is_var() {
+                vars.push(expr);
+            }
             worklist.extend(expr.operands());
         }
     }
-    false
+    vars
 }
 
 /// Returns whether an expression is an integer that operators compute from constants and some integer variables.

@@ -67,7 +67,7 @@ fn one_function_lowers_although_another_does_not() {
     );
     let registry = Registry::builtin();
     let message = |name| lower_function(&program, name, &registry).unwrap_err().to_string();
-    assert_eq!(lower_function(&program, "good", &registry).unwrap().num_insts(), 5);
+    assert_eq!(lower_function(&program, "good", &registry).unwrap().num_insts(), 7);
     assert!(message("bad").contains("a return inside a loop"));
     assert!(message("worse").contains("parameter `x`: the type is not known"));
     let unknown = message("god");

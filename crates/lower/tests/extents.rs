@@ -5,13 +5,13 @@ use crate::common::{from_ptir, inputs};
 use sapwood_ir::interpret::scalar::Scalar;
 use sapwood_ir::interpret::{Interpreter, RunValue};
 use sapwood_ir::testing::ChoiceSource;
-use sapwood_ir::{ProgramRef, parse_program};
+use sapwood_ir::{BinaryOp, Expr, Function, ProgramRef, Stmt, Type, Var, parse_program};
 use sapwood_lower::lower;
 use sapwood_ptir::Program;
 use sapwood_ptir::eval::{RunOptions, run};
 use sapwood_rewrite::PassManager;
 use sapwood_testing::cases;
-use sapwood_types::{DataType, Source};
+use sapwood_types::{DataType, Source, Span};
 
 fn read(text: &str) -> (ProgramRef, Program, Program) {
     let source = Source::new("extents.py", text);
@@ -73,6 +73,76 @@ fn a_dim_that_determines_no_parameter_is_checked_after_simplification_too() {
     }
 }
 
+#[test]
+fn a_check_of_an_extent_takes_no_memory() {
+    let text =
+        "def f(n: pi.INT64, x: pi.TensorType(pi.INT64, [n, 0])) -> pi.INT64:\n    return n * 10\n";
+    let (_, lowered, _) = read(text);
+    for n in [1 << 39, 3] {
+        let args = [RunValue::int(n), tensor(&[3, 0])];
+        let f = &lowered.functions()[0];
+        let options = RunOptions { max_bytes: 1000, ..RunOptions::default() };
+        let found = run(&lowered, "f", &inputs(f, &args), &options).map_err(|e| e.to_string());
+        match n {
+            3 => assert_eq!(from_ptir(&found.unwrap()[0]), RunValue::int(30)),
+            _ => assert!(found.unwrap_err().contains("dim ?n is 549755813888"), "{lowered}"),
+        }
+    }
+}
+
+#[test]
+fn a_number_that_may_be_negative_is_no_extent_inside_of_max() {
+    let text = "def f(n: pi.INT64, x: pi.TensorType(pi.INT64, [max(n, 0)])) -> pi.INT64:\n    return n * 10\n";
+    let (program, lowered, simple) = read(text);
+    let args = [RunValue::int(-3), tensor(&[0])];
+    assert_eq!(interpret(&program, &args).unwrap(), [RunValue::int(-30)]);
+    for program in [&lowered, &simple] {
+        assert_eq!(run_lowered(program, &args).unwrap(), [RunValue::int(-30)], "{program}");
+        assert!(run_lowered(program, &[RunValue::int(3), tensor(&[0])]).is_err(), "{program}");
+    }
+}
+
+#[test]
+fn arithmetic_of_few_bits_wraps_around_in_dims_too() {
+    let text = "def f(n: pi.UINT8, x: pi.TensorType(pi.INT64, [n * 200])) -> pi.INT64:\n    return pi.op.reduce_sum(x, axes=[0])\n";
+    let (program, lowered, simple) = read(text);
+    let two = RunValue::Scalar(Scalar::int(DataType::U8, 2));
+    let args = |n| [two.clone(), tensor(&[n])];
+    let expected = interpret(&program, &args(144)).unwrap();
+    assert!(interpret(&program, &args(400)).is_err());
+    for program in [&lowered, &simple] {
+        assert_eq!(run_lowered(program, &args(144)).unwrap(), expected, "{program}");
+    }
+    assert!(run_lowered(&lowered, &args(400)).is_err(), "{lowered}");
+}
+
+#[test]
+fn many_parameters_that_are_dims_of_others_take_linear_time() {
+    // With a scan of all parameters for each, this would be 10^9 steps.
+    const COUNT: usize = 30_000;
+    let m = Var::new("m", DataType::I64, Span::unknown());
+    let mut params = vec![m.clone()];
+    for i in 0..COUNT {
+        let n = Var::new("n", DataType::I64, Span::unknown());
+        let (n_expr, m_expr) = (n.expr(), m.expr());
+        let binary = |op| Expr::binary(op, n_expr, m_expr, DataType::I64, Span::unknown());
+        let dim = match i % 4 {
+            0 => n_expr.clone(),
+            1 => binary(BinaryOp::Mul),
+            2 => binary(BinaryOp::Max),
+            _ => binary(BinaryOp::Pow),
+        };
+        params.push(n);
+        params.push(Var::new("x", Type::tensor(DataType::I64, [dim]), Span::unknown()));
+    }
+    let body = Stmt::return_([m.expr().clone()], Span::unknown());
+    let function =
+        Function::new("f", params, [Type::scalar(DataType::I64)], &body, Span::unknown());
+    let program = sapwood_ir::Program::new([function], "", Span::unknown()).unwrap();
+    let lowered = lower(&program).unwrap_or_else(|e| panic!("{e}"));
+    assert!(lowered.num_insts() > 4 * COUNT, "{}", lowered.num_insts());
+}
+
 /// Writes a random function of `n`, `m` and tensors whose dims they are, and the exact shapes of these for a value of both.
 struct Writer {
     random: ChoiceSource,
@@ -82,7 +152,7 @@ struct Writer {
 /// Dims, with their extents for `n` and `m`.
 type DimRow = (&'static str, fn(i64, i64) -> i64);
 
-const DIMS: [DimRow; 10] = [
+const DIMS: [DimRow; 12] = [
     ("n", |n, _| n),
     ("m", |_, m| m),
     ("2 * n", |n, _| 2 * n),
@@ -93,6 +163,8 @@ const DIMS: [DimRow; 10] = [
     ("n ** 2", |n, _| n * n),
     ("3", |_, _| 3),
     ("max(n, m)", |n, m| n.max(m)),
+    ("max(n, 0)", |n, _| n.max(0)),
+    ("min(n, m) + 2", |n, m| n.min(m) + 2),
 ];
 
 impl Writer {

@@ -39,6 +39,16 @@ pub enum BindError {
         /// The symbols that functions have, as text.
         known: String,
     },
+    /// A symbol has two extents.
+    #[error("?{name} is {first} and {second}")]
+    Conflict {
+        /// The symbol.
+        name: Name,
+        /// Its first extent.
+        first: u64,
+        /// Another one.
+        second: u64,
+    },
     /// The extents contradict a fact of a function.
     #[error("@{function}: with these extents, `{fact}` is false")]
     Fact {
@@ -53,8 +63,15 @@ impl Program {
     /// Makes symbols known numbers, in the functions that no other function calls. Calls pass them on.
     ///
     /// # Errors
-    /// If no such function has a symbol, or a fact is false for the numbers. Then nothing is changed.
+    /// If no such function has a symbol, a symbol has two extents, or a fact is false for the numbers. Then nothing is changed.
     pub fn bind_symbols(&mut self, extents: &[(Name, u64)]) -> Result<(), BindError> {
+        let mut given: HashMap<Name, u64, FxBuildHasher> = HashMap::default();
+        for &(name, second) in extents {
+            let first = *given.entry(name).or_insert(second);
+            if first != second {
+                return Err(BindError::Conflict { name, first, second });
+            }
+        }
         let mut called: HashSet<Name, FxBuildHasher> = HashSet::default();
         for f in &self.functions {
             let calls = f.walk().filter_map(|inst| f.view::<crate::ops::Call>(inst));

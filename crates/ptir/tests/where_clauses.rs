@@ -170,3 +170,12 @@ fn many_facts_are_compared_by_their_symbols() {
     }
     assert!(start.elapsed() < LONGEST, "{:?}", start.elapsed());
 }
+
+#[test]
+fn a_fact_whose_number_does_not_fit_64_bits_is_still_decided() {
+    let text = "ptir 1 func @f(%x: f32[?B]) -> f32[?B] where 9223372036854775807*?B >= 9223372036854775807 { return %x }";
+    let program = parse(text).unwrap_or_else(|e| panic!("{e}"));
+    let run = |n| eval::run(&program, "f", &[input(n)], &RunOptions::default());
+    assert!(run(4).is_ok());
+    assert!(run(0).unwrap_err().to_string().ends_with("is false for ?B = 0"));
+}

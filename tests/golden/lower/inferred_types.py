@@ -40,27 +40,31 @@ def square(x: pi.INT32) -> pi.INT32:
 #> }
 #>
 #> func @halve(%n: i64[], %t: f16[?n]) -> f16[?n] {
-#>   %0 = constant 2.0 : f16[]
-#>   %1 = reshape %n : i64[1]
-#>   %2 = dynamic_iota %1 {axis = 0} : u8[?n]
-#>   %3 = dims {values = [?n]} : i64[]
-#>   %4 = broadcast_to %0 : f16[?n]
-#>   %5 = div %t, %4 : f16[?n]
-#>   return %5
+#>   %0 = constant 0 : i64[1]
+#>   %1 = constant 2.0 : f16[]
+#>   %2 = reshape %n : i64[1]
+#>   %3 = concat %2, %0 {axis = 0} : i64[2]
+#>   %4 = dynamic_iota %3 {axis = 0} : u8[?n, 0]
+#>   %5 = dims {values = [?n]} : i64[]
+#>   %6 = broadcast_to %1 : f16[?n]
+#>   %7 = div %t, %6 : f16[?n]
+#>   return %7
 #> }
 #>
 #> func @scale(%n: i64[], %t: f16[?n]) -> f16[?n] {
-#>   %0 = constant 2.0 : f16[]
-#>   %1 = constant 0.5 : f16[]
-#>   %2 = reshape %n : i64[1]
-#>   %3 = dynamic_iota %2 {axis = 0} : u8[?n]
-#>   %4 = dims {values = [?n]} : i64[]
-#>   %5 = broadcast_to %0 : f16[?n]
-#>   %6 = mul %t, %5 : f16[?n]
+#>   %0 = constant 0 : i64[1]
+#>   %1 = constant 2.0 : f16[]
+#>   %2 = constant 0.5 : f16[]
+#>   %3 = reshape %n : i64[1]
+#>   %4 = concat %3, %0 {axis = 0} : i64[2]
+#>   %5 = dynamic_iota %4 {axis = 0} : u8[?n, 0]
+#>   %6 = dims {values = [?n]} : i64[]
 #>   %7 = broadcast_to %1 : f16[?n]
-#>   %8 = sub %6, %7 : f16[?n]
-#>   %9 = call @halve %4, %8 {has_side_effect = false} : f16[?n]
-#>   return %9
+#>   %8 = mul %t, %7 : f16[?n]
+#>   %9 = broadcast_to %2 : f16[?n]
+#>   %10 = sub %8, %9 : f16[?n]
+#>   %11 = call @halve %6, %10 {has_side_effect = false} : f16[?n]
+#>   return %11
 #> }
 #>
 #> func @square(%x: i32[]) -> i32[] {

@@ -11,21 +11,23 @@ def g(z: pi.TensorType(pi.FP32, [3, 8])) -> pi.TensorType(pi.FP32, [3, 8]):
 #> ptir 1
 #>
 #> func @f(%n: i64[], %x: f32[?n, 8], %y: f32[?n, 8]) -> f32[?n, 8] {
-#>   %0 = constant 0 : i64[]
-#>   %1 = constant 1 : i64[]
-#>   %2 = constant 0.5 : f32[]
-#>   %3 = reshape %n : i64[1]
-#>   %4 = dynamic_iota %3 {axis = 0} : u8[?n]
-#>   %5 = dims {values = [?n]} : i64[]
+#>   %0 = constant 0 : i64[1]
+#>   %1 = constant 0 : i64[]
+#>   %2 = constant 1 : i64[]
+#>   %3 = constant 0.5 : f32[]
+#>   %4 = reshape %n : i64[1]
+#>   %5 = concat %4, %0 {axis = 0} : i64[2]
+#>   %6 = dynamic_iota %5 {axis = 0} : u8[?n, 0]
+#>   %7 = dims {values = [?n]} : i64[]
 #>   %a = add %x, %y : f32[?n, 8]
-#>   %i, %c = while %0, %a (%i_1: i64[], %b: f32[?n, 8]) {
-#>     %6 = compare %i_1, %5 {direction = lt} : bool[]
-#>     yield %6
+#>   %i, %c = while %1, %a (%i_1: i64[], %b: f32[?n, 8]) {
+#>     %8 = compare %i_1, %7 {direction = lt} : bool[]
+#>     yield %8
 #>   } (%i_2: i64[], %b_1: f32[?n, 8]) {
-#>     %7 = broadcast_to %2 : f32[?n, 8]
-#>     %8 = mul %b_1, %7 : f32[?n, 8]
-#>     %9 = add %i_2, %1 : i64[]
-#>     yield %9, %8
+#>     %9 = broadcast_to %3 : f32[?n, 8]
+#>     %10 = mul %b_1, %9 : f32[?n, 8]
+#>     %11 = add %i_2, %2 : i64[]
+#>     yield %11, %10
 #>   } : i64[], f32[?n, 8]
 #>   return %c
 #> }

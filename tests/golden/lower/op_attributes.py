@@ -29,13 +29,15 @@ def counted(n: pi.INT64, x: pi.TensorType(pi.FP32, [n, 2])) -> pi.TensorType(pi.
 #> }
 #>
 #> func @counted(%n: i64[], %x: f32[?n, 2]) -> f32[2*?n] {
-#>   %0 = reshape %n : i64[1]
-#>   %1 = dynamic_iota %0 {axis = 0} : u8[?n]
-#>   %2 = dims {values = [?n]} : i64[]
+#>   %0 = constant 0 : i64[1]
+#>   %1 = reshape %n : i64[1]
+#>   %2 = concat %1, %0 {axis = 0} : i64[2]
+#>   %3 = dynamic_iota %2 {axis = 0} : u8[?n, 0]
+#>   %4 = dims {values = [?n]} : i64[]
 #>   %y = reshape %x : f32[2*?n]
-#>   %3 = iota {axis = 0} : f32[2*?n]
-#>   %4 = add %y, %3 : f32[2*?n]
-#>   return %4
+#>   %5 = iota {axis = 0} : f32[2*?n]
+#>   %6 = add %y, %5 : f32[2*?n]
+#>   return %6
 #> }
 #>
 #> func @f(%x: f32[4, 8]) -> (f32[4, 1], i64[4]) {

@@ -34,16 +34,19 @@ def transposed(x: pi.TensorType(pi.FP32, [6, 8])) -> pi.TensorType(pi.FP32, [8, 
 #> }
 #>
 #> func @symbolic(%n: i64[], %k: i64[], %x: f32[?n, 8], %y: f32[?k]) -> f32[?n - 1, ?k] {
-#>   %0 = constant 1 : i64[]
-#>   %1 = constant 0 : i64[]
-#>   %2 = reshape %n : i64[1]
-#>   %3 = dynamic_iota %2 {axis = 0} : u8[?n]
-#>   %4 = dims {values = [?n]} : i64[]
-#>   %5 = reshape %k : i64[1]
-#>   %6 = dynamic_iota %5 {axis = 0} : u8[?k]
-#>   %7 = dims {values = [?k]} : i64[]
-#>   %8 = dynamic_slice %x, %0, %1 {sizes = [?n - 1, ?k]} : f32[?n - 1, ?k]
-#>   return %8
+#>   %0 = constant 0 : i64[1]
+#>   %1 = constant 1 : i64[]
+#>   %2 = constant 0 : i64[]
+#>   %3 = reshape %n : i64[1]
+#>   %4 = concat %3, %0 {axis = 0} : i64[2]
+#>   %5 = dynamic_iota %4 {axis = 0} : u8[?n, 0]
+#>   %6 = dims {values = [?n]} : i64[]
+#>   %7 = reshape %k : i64[1]
+#>   %8 = concat %7, %0 {axis = 0} : i64[2]
+#>   %9 = dynamic_iota %8 {axis = 0} : u8[?k, 0]
+#>   %10 = dims {values = [?k]} : i64[]
+#>   %11 = dynamic_slice %x, %1, %2 {sizes = [?n - 1, ?k]} : f32[?n - 1, ?k]
+#>   return %11
 #> }
 #>
 #> func @transposed(%x: f32[6, 8]) -> f32[8, 3] {

@@ -16,46 +16,56 @@ def after_product(n: pi.INT64, m: pi.INT64, a: pi.TensorType(pi.FP32, [m]), x: p
 #> ptir 1
 #>
 #> func @after_product(%n: i64[], %m: i64[], %a: f32[?m], %x: f32[?m*?n], %z: f32[?n + 1]) -> f32[?n + 1] {
-#>   %0 = reshape %m : i64[1]
-#>   %1 = dynamic_iota %0 {axis = 0} : u8[?m]
-#>   %2 = dims {values = [?m]} : i64[]
-#>   %3 = reshape %n : i64[1]
-#>   %4 = dynamic_iota %3 {axis = 0} : u8[?n]
-#>   %5 = dims {values = [?n]} : i64[]
+#>   %0 = constant 0 : i64[1]
+#>   %1 = reshape %m : i64[1]
+#>   %2 = concat %1, %0 {axis = 0} : i64[2]
+#>   %3 = dynamic_iota %2 {axis = 0} : u8[?m, 0]
+#>   %4 = dims {values = [?m]} : i64[]
+#>   %5 = reshape %n : i64[1]
+#>   %6 = concat %5, %0 {axis = 0} : i64[2]
+#>   %7 = dynamic_iota %6 {axis = 0} : u8[?n, 0]
+#>   %8 = dims {values = [?n]} : i64[]
 #>   return %z
 #> }
 #>
 #> func @half(%n: i64[], %h: f32[floordiv(?n, 2), mod(?n, 2), max(?n, 8)], %x: f32[?n]) -> f32[floordiv(?n, 2), mod(?n, 2), max(?n, 8)] {
-#>   %0 = reshape %n : i64[1]
-#>   %1 = dynamic_iota %0 {axis = 0} : u8[?n]
-#>   %2 = dims {values = [?n]} : i64[]
-#>   %3 = add %h, %h : f32[floordiv(?n, 2), mod(?n, 2), max(?n, 8)]
-#>   return %3
+#>   %0 = constant 0 : i64[1]
+#>   %1 = reshape %n : i64[1]
+#>   %2 = concat %1, %0 {axis = 0} : i64[2]
+#>   %3 = dynamic_iota %2 {axis = 0} : u8[?n, 0]
+#>   %4 = dims {values = [?n]} : i64[]
+#>   %5 = add %h, %h : f32[floordiv(?n, 2), mod(?n, 2), max(?n, 8)]
+#>   return %5
 #> }
 #>
 #> func @odd(%n: i64[], %x: f32[2*?n + 1]) -> f32[2*?n + 1] {
-#>   %0 = reshape %n : i64[1]
-#>   %1 = dynamic_iota %0 {axis = 0} : u8[?n]
-#>   %2 = dims {values = [?n]} : i64[]
-#>   %3 = mul %x, %x : f32[2*?n + 1]
-#>   return %3
+#>   %0 = constant 0 : i64[1]
+#>   %1 = reshape %n : i64[1]
+#>   %2 = concat %1, %0 {axis = 0} : i64[2]
+#>   %3 = dynamic_iota %2 {axis = 0} : u8[?n, 0]
+#>   %4 = dims {values = [?n]} : i64[]
+#>   %5 = mul %x, %x : f32[2*?n + 1]
+#>   return %5
 #> }
 #>
 #> func @open(%n: i64[], %m: i64[], %x: f32[?x], %y: f32[?y]) -> f32[?x] {
 #>   %0 = constant 2 : i64[]
 #>   %1 = constant 0 : i64[]
-#>   %2 = div %n, %0 : i64[]
-#>   %3 = rem %n, %0 : i64[]
-#>   %4 = compare %3, %1 {direction = lt} : bool[]
-#>   %5 = cast %4 : i64[]
-#>   %6 = sub %2, %5 : i64[]
-#>   %7 = reshape %6 : i64[1]
-#>   %8 = dynamic_iota %7 {axis = 0} : u8[?x]
-#>   %9, %10 = optimization_barrier %n, %8 : i64[], u8[?x]
-#>   %11 = mul %9, %m : i64[]
-#>   %12 = reshape %11 : i64[1]
-#>   %13 = dynamic_iota %12 {axis = 0} : u8[?y]
-#>   %14, %15 = optimization_barrier %9, %13 : i64[], u8[?y]
-#>   %16, %17 = optimization_barrier %m, %13 : i64[], u8[?y]
+#>   %2 = constant 0 : i64[1]
+#>   %3 = div %n, %0 : i64[]
+#>   %4 = rem %n, %0 : i64[]
+#>   %5 = compare %4, %1 {direction = lt} : bool[]
+#>   %6 = cast %5 : i64[]
+#>   %7 = sub %3, %6 : i64[]
+#>   %8 = reshape %7 : i64[1]
+#>   %9 = concat %8, %2 {axis = 0} : i64[2]
+#>   %10 = dynamic_iota %9 {axis = 0} : u8[?x, 0]
+#>   %11, %12 = optimization_barrier %n, %10 : i64[], u8[?x, 0]
+#>   %13 = mul %11, %m : i64[]
+#>   %14 = reshape %13 : i64[1]
+#>   %15 = concat %14, %2 {axis = 0} : i64[2]
+#>   %16 = dynamic_iota %15 {axis = 0} : u8[?y, 0]
+#>   %17, %18 = optimization_barrier %11, %16 : i64[], u8[?y, 0]
+#>   %19, %20 = optimization_barrier %m, %16 : i64[], u8[?y, 0]
 #>   return %x
 #> }

@@ -5,6 +5,7 @@ use sapwood_ptir::dims::{DimBuilder, DimExpr};
 use sapwood_ptir::{
     Dim, Dims, MAX_EXTENT, MAX_TYPE_DEPTH, MAX_TYPE_SIZE, Name, TensorType, ValueType,
 };
+use sapwood_structural::{StructuralKey, StructuralOptions};
 use sapwood_types::{DataType, Span};
 
 use crate::nodes::{BinaryOp, Expr, ExprRef, Type, TypeRef, UnaryOp, has_few_nodes};
@@ -14,14 +15,19 @@ type IdMap<V> = hashbrown::HashMap<usize, V, FxBuildHasher>;
 /// The largest number of operators and operands of a dim; larger ones are unknown.
 const MAX_DIM_NODES: usize = 256;
 
+/// The fewest bits of arithmetic that is read as an expression: with fewer, numbers as large as extents wrap around.
+const MIN_EXPRESSION_BITS: u32 = 32;
+
 /// The symbols of variables in dims.
 #[derive(Default)]
 pub struct DimSymbols {
     names: IdMap<Name>,
     /// The symbols that a dim must not contain: such a dim is unknown.
-    unbound: Vec<Name>,
+    unbound: hashbrown::HashSet<Name, FxBuildHasher>,
+    /// The symbols of variables that may be negative. The normal form of `max` and `min` takes symbols for extents: `max(n, 0)` would be `n`.
+    signed: hashbrown::HashSet<Name, FxBuildHasher>,
     /// Expressions that have a symbol as a whole.
-    open: Vec<(ExprRef, Name)>,
+    open: hashbrown::HashMap<StructuralKey<ExprRef>, Name, FxBuildHasher>,
 }
 
 impl DimSymbols {
@@ -38,12 +44,32 @@ impl DimSymbols {
 
     /// Adds the symbol of an expression that is not an expression over symbols.
     pub fn insert_open(&mut self, expr: &ExprRef, name: Name) {
-        self.open.push((expr.clone(), name));
+        if let Some(key) = structural_key(expr) {
+            self.open.entry(key).or_insert(name);
+        }
+    }
+
+    /// Returns the symbol of an expression that is not an expression over symbols.
+    #[must_use]
+    pub fn open_symbol(&self, expr: &ExprRef) -> Option<Name> {
+        if self.open.is_empty() {
+            return None;
+        }
+        self.open.get(&structural_key(expr)?).copied()
     }
 
     /// Sets the symbols that no parameter binds: a dim that contains one is unknown.
-    pub fn set_unbound(&mut self, unbound: Vec<Name>) {
-        self.unbound = unbound;
+    pub fn set_unbound(&mut self, unbound: &[Name]) {
+        self.unbound = unbound.iter().copied().collect();
+    }
+
+    /// Sets the symbols of variables that may be negative: a dim with `max` or `min` of one is unknown.
+    pub fn set_signed(&mut self, signed: &[Name]) {
+        self.signed = signed.iter().copied().collect();
+    }
+
+    fn has_signed(&self, expr: DimExpr) -> bool {
+        expr.symbols().iter().any(|name| self.signed.contains(name))
     }
 
     /// Returns the expression of a dim over the symbols, or `None` if it has other parts or is too large.
@@ -63,6 +89,9 @@ impl DimSymbols {
             return if widens && is_wide { self.expression(operand, left) } else { None };
         }
         let (op, lhs, rhs) = dim.as_binary()?;
+        if dim.ty().as_scalar().is_some_and(|dtype| dtype.bit_width() < MIN_EXPRESSION_BITS) {
+            return None;
+        }
         let (lhs, rhs) = (self.expression(lhs, left)?, self.expression(rhs, left)?);
         match op {
             BinaryOp::Add => lhs.checked_add(rhs),
@@ -71,6 +100,7 @@ impl DimSymbols {
             // Divisors are numbers of at least one.
             BinaryOp::FloorDiv => lhs.floordiv(rhs.as_constant()?),
             BinaryOp::FloorMod => lhs.modulo(rhs.as_constant()?),
+            BinaryOp::Min | BinaryOp::Max if self.has_signed(lhs) || self.has_signed(rhs) => None,
             BinaryOp::Min => lhs.min(rhs),
             BinaryOp::Max => lhs.max(rhs),
             _ => None,
@@ -92,12 +122,7 @@ impl DimSymbols {
         let number = number.or_else(|| expr?.as_constant().map(i128::from));
         match number.and_then(|n| u64::try_from(n).ok()).filter(|&n| n <= MAX_EXTENT) {
             Some(n) => Dim::Known(n),
-            None => {
-                let is_same =
-                    |known: &ExprRef| sapwood_structural::equal(known, dim).unwrap_or(false);
-                let open = self.open.iter().find(|(known, _)| is_same(known));
-                open.map_or(Dim::Unknown, |(_, name)| Dim::symbol(*name))
-            }
+            None => self.open_symbol(dim).map_or(Dim::Unknown, Dim::symbol),
         }
     }
 
@@ -128,6 +153,11 @@ impl DimSymbols {
             Type::Unknown { .. } => return Err("the type is not known".to_owned()),
         })
     }
+}
+
+// Returns an expression as a key: equal expressions have equal keys.
+fn structural_key(expr: &ExprRef) -> Option<StructuralKey<ExprRef>> {
+    StructuralKey::new(expr.clone(), StructuralOptions::default()).ok()
 }
 
 fn too_large(dim: &i128) -> bool {
@@ -190,6 +220,22 @@ pub fn dim_vars(ty: &TypeRef) -> Vec<&ExprRef> {
             Type::Tuple { types, .. } if seen.insert(ty.node().id()) => {
                 worklist.extend(types.iter().rev());
             }
+            _ => {}
+        }
+    }
+    vars
+}
+
+/// Returns the variables that are whole dims in a type: they are at least zero wherever a value has the type.
+#[must_use]
+pub fn extent_vars(ty: &TypeRef) -> Vec<&ExprRef> {
+    let mut vars = Vec::new();
+    let mut seen: hashbrown::HashSet<usize, FxBuildHasher> = hashbrown::HashSet::default();
+    let mut worklist = vec![ty];
+    while let Some(ty) = worklist.pop() {
+        match &**ty {
+            Type::Tensor { shape, .. } => vars.extend(shape.iter().filter(|dim| dim.is_var())),
+            Type::Tuple { types, .. } if seen.insert(ty.node().id()) => worklist.extend(types),
             _ => {}
         }
     }

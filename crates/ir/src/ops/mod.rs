@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 pub use attrs::{attr_dict, op_attrs};
 pub(crate) use attrs::{named_values, sequence};
-pub use dims::{DimSymbols, dim_vars};
+pub use dims::{DimSymbols, dim_vars, extent_vars};
 pub(crate) use dims::{NumberedSymbols, are_same_tensor_types};
 pub(crate) use evaluate::{as_declared, evaluate_op, from_ptir};
 

@@ -9,6 +9,11 @@ impl DimExpr {
     /// Returns the value of the expression, or `None` if a symbol has no value or a number overflows.
     #[must_use]
     pub fn evaluate(self, value: &dyn Fn(Name) -> Option<i64>) -> Option<i64> {
+        i64::try_from(self.evaluate_wide(value)?).ok()
+    }
+
+    /// Returns the value of the expression with 128 bits, so that its sign is known where it does not fit 64.
+    pub(super) fn evaluate_wide(self, value: &dyn Fn(Name) -> Option<i64>) -> Option<i128> {
         let mut total = i128::from(self.sum().constant);
         for term in &self.sum().terms {
             let mut product = i128::from(term.coefficient);
@@ -17,7 +22,7 @@ impl DimExpr {
             }
             total = total.checked_add(product)?;
         }
-        i64::try_from(total).ok()
+        Some(total)
     }
 
     /// Returns the expression with other expressions in place of symbols. Symbols without one stay.

@@ -48,7 +48,7 @@ pub use dim::Dim;
 pub use expr::{DimExpr, MAX_DEPTH, MAX_EXPRESSIONS, MAX_MONOMIALS, MAX_WEIGHT};
 pub use facts::{Contradiction, Facts, Verdict};
 pub use relation::Relation;
-pub use signature::{SymbolBindings, bound_symbols, symbols_with_dims};
+pub use signature::{SymbolBindings, bound_symbols, determined_symbols, symbols_with_dims};
 pub use text::DimTextError;
 pub use walk::DimBuilder;
 

@@ -8,7 +8,7 @@ use super::text::{DimTextError, Parser};
 use crate::name::Name;
 
 /// A relation of a `where` clause: an expression that is at least zero, or zero.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Relation {
     /// The expression.
     pub expr: DimExpr,
@@ -20,7 +20,7 @@ impl Relation {
     /// Returns whether the relation holds for some values of the symbols, or `None` if a symbol has no value or a number overflows.
     #[must_use]
     pub fn holds(self, value: &dyn Fn(Name) -> Option<i64>) -> Option<bool> {
-        let number = self.expr.evaluate(value)?;
+        let number = self.expr.evaluate_wide(value)?;
         Some(if self.equation { number == 0 } else { number >= 0 })
     }
 

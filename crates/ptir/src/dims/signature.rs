@@ -25,17 +25,32 @@ pub(crate) fn binding_order<'a>(
             }
         });
     }
-    binding_positions(&dims, bound_before).into_iter().map(|(name, _)| name).collect()
+    binding_positions(&dims, bound_before, |_, _| true).into_iter().map(|(name, _)| name).collect()
 }
 
 /// Returns the symbols that dims bind, in the order in which they are bound, each with the position of the dim that binds it: the dim is the symbol, or is linear
 /// in it and has no other symbol that is bound later.
 #[must_use]
 pub fn symbols_with_dims(dims: &[DimExpr]) -> Vec<(Name, usize)> {
-    binding_positions(dims, |_| false)
+    binding_positions(dims, |_| false, |_, _| true)
 }
 
-fn binding_positions(dims: &[DimExpr], bound_before: impl Fn(Name) -> bool) -> Vec<(Name, usize)> {
+/// Returns the symbols that dims determine, whatever the values of the others are: `?n*?m` does not determine `?n`, because `?m` may be zero.
+#[must_use]
+pub fn determined_symbols(dims: &[DimExpr]) -> Vec<Name> {
+    let has_constant_coefficient = |expr: DimExpr, name: Name| {
+        expr.linear_in(name).is_some_and(|(coefficient, _)| coefficient.as_constant().is_some())
+    };
+    let found = binding_positions(dims, |_| false, has_constant_coefficient);
+    found.into_iter().map(|(name, _)| name).collect()
+}
+
+// Returns the symbols that dims bind. A dim that `determines` refuses for its only symbol without a value binds none: it will have no other such symbol.
+fn binding_positions(
+    dims: &[DimExpr],
+    bound_before: impl Fn(Name) -> bool,
+    determines: impl Fn(DimExpr, Name) -> bool,
+) -> Vec<(Name, usize)> {
     let (mut order, mut positions) = (Vec::new(), Vec::new());
     let mut found: HashSet<Name, FxBuildHasher> = HashSet::default();
     for (position, expr) in dims.iter().enumerate() {
@@ -53,6 +68,7 @@ fn binding_positions(dims: &[DimExpr], bound_before: impl Fn(Name) -> bool) -> V
         if let Unbound::One(name) =
             only_unbound(expr, |name| found.contains(&name) || bound_before(name))
             && expr.linear_in(name).is_some()
+            && determines(expr, name)
         {
             found.insert(name);
             order.push((name, position));
