@@ -147,3 +147,98 @@ fn many_dependent_extents_are_written_soon() {
     assert_eq!(written.matches("get_dimension_size").count(), count + 1);
     assert!(time.as_secs() < 20, "{time:?}");
 }
+
+/// Writes a `main` with one parameter per extent, and an assertion for each pair of neighbours.
+fn with_assertions(count: usize, direction: &str, right: impl Fn(usize) -> String) -> String {
+    let params: Vec<String> = (0..count).map(|n| format!("%a{n}: tensor<?xf32>")).collect();
+    let mut body = String::from("    %c = stablehlo.constant dense<1> : tensor<i32>\n");
+    for n in 0..count {
+        body += &format!(
+            "    %s{n} = stablehlo.get_dimension_size %a{n}, dim = 0 : (tensor<?xf32>) -> tensor<i32>\n"
+        );
+        if n > 0 {
+            body += &format!(
+                "    %t{n} = stablehlo.add %s{}, {} : tensor<i32>
+    %p{n} = stablehlo.compare {direction}, %s{n}, %t{n}, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.custom_call @shape_assertion(%p{n}, %s{n}) {{api_version = 2 : i32, error_message = \"shapes\", has_side_effect = true}} : (tensor<i1>, tensor<i32>) -> ()\n",
+                n - 1,
+                right(n)
+            );
+        }
+    }
+    let params = params.join(", ");
+    format!(
+        "module {{\n  func.func public @main({params}) -> tensor<?xf32> {{\n{body}    return %a0 : tensor<?xf32>\n  }}\n}}\n"
+    )
+}
+
+// Each assertion must not evaluate all others: with 5,000 of them these would be 10^8 evaluations, and as many substitutions.
+#[test]
+fn many_assertions_are_read_soon() {
+    let count = 5_000;
+    let program = read("equal", &with_assertions(count, "EQ", |_| "%c".to_owned()));
+    let f = program.function("main").unwrap();
+    let last = f.value_type(f.params()[count - 1]).to_string();
+    assert_eq!(last, format!("f32[?d0 + {}]", count - 1));
+    assert!(!f.walk().any(|inst| f.op_name(inst) == "custom_call"));
+
+    let sums = with_assertions(count, "GE", |n| format!("%s{}", (n * 7) % n));
+    let program = read("larger", &sums);
+    let f = program.function("main").unwrap();
+    assert!(!f.walk().any(|inst| f.op_name(inst) == "custom_call"));
+    assert_eq!(f.facts().unwrap().relations().count(), count - 1);
+}
+
+// Functions that call the next one ten times: evaluated at each call, these would be 10^15 calls.
+#[test]
+fn calls_of_calls_are_evaluated_within_a_limit() {
+    let depth = 15;
+    let mut text = String::from(
+        "module {
+  func.func public @main(%a: tensor<?xf32>) -> tensor<?xf32> {
+    %s = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+    %t = call @f0(%s) : (tensor<i32>) -> tensor<i32>
+    %p = stablehlo.compare GE, %s, %t, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.custom_call @shape_assertion(%p, %s) {api_version = 2 : i32, has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
+    return %a : tensor<?xf32>
+  }\n",
+    );
+    for n in 0..depth {
+        text += &format!("  func.func private @f{n}(%x0: tensor<i32>) -> tensor<i32> {{\n");
+        for i in 0..10 {
+            text += &match n + 1 < depth {
+                true => format!(
+                    "    %x{} = call @f{}(%x{i}) : (tensor<i32>) -> tensor<i32>\n",
+                    i + 1,
+                    n + 1
+                ),
+                false => format!("    %x{} = stablehlo.add %x{i}, %x0 : tensor<i32>\n", i + 1),
+            };
+        }
+        text += "    return %x10 : tensor<i32>\n  }\n";
+    }
+    text += "}\n";
+    let program = read("calls", &text);
+    let f = program.function("main").unwrap();
+    assert!(f.walk().any(|inst| f.op_name(inst) == "custom_call"), "{program}");
+}
+
+#[test]
+fn an_assertion_that_stops_every_run_is_a_warning() {
+    let text = "module {
+  func.func public @main(%a: tensor<?xf32>) -> tensor<?xf32> {
+    %c = stablehlo.constant dense<3> : tensor<i32>
+    %s = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+    %p = stablehlo.compare GE, %s, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.custom_call @shape_assertion(%p, %s) {api_version = 2 : i32, has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
+    %q = stablehlo.compare LT, %s, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.custom_call @shape_assertion(%q, %s) {api_version = 2 : i32, has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
+    return %a : tensor<?xf32>
+  }
+}\n";
+    let module = sapwood_stablehlo::read(&Source::new("contradiction", text)).unwrap();
+    let notes: Vec<String> = module.notes.iter().map(|note| note.message.clone()).collect();
+    assert_eq!(notes, ["the assertion is false for all extents that those before it allow"]);
+    let f = module.program.function("main").unwrap();
+    assert_eq!(f.walk().filter(|&inst| f.op_name(inst) == "custom_call").count(), 1);
+}

@@ -4,6 +4,8 @@
 //! related by ordered calls of `shape_assertion`, fed by integer arithmetic. They are read as facts: an equation determines a symbol by others (`?d1` is
 //! `2*?d2 + 1`), an inequality becomes part of the `where` clause.
 
+use std::cell::Cell;
+
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::dims::{DimExpr, Facts, Relation};
@@ -20,6 +22,13 @@ pub(crate) const SHAPE_ASSERTION: &str = "shape_assertion";
 // The deepest nesting of calls, and the most instructions of a function, that are evaluated for an assertion.
 const MAX_CALL_DEPTH: usize = 16;
 const MAX_CALLEE_INSTS: usize = 1000;
+
+// The most instructions of called functions that are evaluated at a time: calls of calls could be exponentially many.
+const MAX_CALLED_INSTS: usize = 100_000;
+
+// How often all assertions of a function are evaluated, and how many symbols are tried as zero.
+const MAX_ROUNDS: usize = 32;
+const MAX_ZERO_TRIALS: usize = 64;
 
 // The largest divisor that is found in an assertion on a remainder.
 const MAX_DIVISOR: i64 = 64;
@@ -62,7 +71,7 @@ pub(super) fn name_open_dims(
         }
         infer_types_again(f, &mut warnings);
         drop_false_results(f, &mut warnings);
-        AssertionReader { program, extras, function: name, next }.read();
+        AssertionReader { program, extras, function: name, next, warnings: &mut warnings }.read();
     }
     sapwood_ptir::verify(program)?;
     Ok(warnings)
@@ -142,6 +151,7 @@ struct AssertionReader<'a> {
     function: Name,
     // The number of the next fresh symbol.
     next: usize,
+    warnings: &'a mut Vec<Diagnostic>,
 }
 
 // A call of `shape_assertion`: all its conditions hold, or the run stops.
@@ -158,57 +168,153 @@ struct Condition {
 
 impl AssertionReader<'_> {
     fn read(mut self) {
-        let mut left: HashSet<InstId, FxBuildHasher> = HashSet::default();
-        let mut tried: HashSet<Name, FxBuildHasher> = HashSet::default();
-        let mut assumed: Vec<Relation> = Vec::new();
         let Some(f) = self.program.function(self.function) else { return };
         if !f.body_insts(f.body()).any(|inst| is_assertion(f, inst)) {
             return;
         }
-        loop {
+        let mut assumed: HashMap<Relation, bool, FxBuildHasher> = HashMap::default();
+        let mut tried: HashSet<Name, FxBuildHasher> = HashSet::default();
+        // Each round evaluates all assertions with what is known by then. All functions that JAX exports need less than four.
+        for _ in 0..MAX_ROUNDS {
             let found = self.evaluate(None);
-            let Some(first) = found.iter().find(|a| !left.contains(&a.inst)) else { break };
-            let mut open = first.conditions.iter().filter(|c| c.value != Some(1));
-            let Some(condition) = open.next() else {
-                left.insert(first.inst);
-                self.erase(first.inst);
-                continue;
+            let is_known = |assertion: &&Assertion| {
+                assertion.conditions.iter().all(|condition| condition.value == Some(1))
             };
-            if let Some(relation) = condition.relation
-                && !assumed.contains(&relation)
-            {
-                assumed.push(relation);
-                if self.assume(relation) {
-                    continue;
-                }
+            let (known, open): (Vec<&Assertion>, Vec<&Assertion>) =
+                found.iter().partition(is_known);
+            known.iter().for_each(|assertion| self.erase(assertion.inst));
+            if open.is_empty() {
+                break;
             }
-            // An extent of zero makes some condition false: then every run that does not stop has at least one.
-            let symbols = self.symbols();
-            let may_be_zero = |name: Name| {
-                let symbol = DimExpr::symbol(name);
-                symbol.is_some_and(|symbol| self.facts().bounds(symbol).lowest() == Some(0))
-            };
-            let next =
-                symbols.into_iter().find(|&name| !tried.contains(&name) && may_be_zero(name));
-            match next {
-                Some(name) => {
-                    tried.insert(name);
-                    let found = self.evaluate(Some(name));
-                    let fails =
-                        found.iter().flat_map(|a| &a.conditions).any(|c| c.value == Some(0));
-                    let symbol = DimExpr::symbol(name).zip(DimExpr::constant(1));
-                    let less = symbol.and_then(|(symbol, one)| symbol.checked_sub(one));
-                    if let Some(expr) = less.filter(|_| fails) {
-                        self.assume(Relation { expr, equation: false });
-                    }
-                }
-                None => {
-                    left.insert(first.inst);
-                    tried.clear();
-                }
+            let Some((changed, stated)) = self.assume_all(&open, &mut assumed) else { break };
+            stated.iter().for_each(|&inst| self.erase(inst));
+            if stated.len() == open.len() {
+                break;
+            }
+            if !changed && !self.assume_not_zero(&mut tried) {
+                self.warn_about_false(&open);
+                break;
             }
         }
         self.use_given_names();
+    }
+
+    // Assumes the relations of assertions, in order. Returns whether any is new, and the assertions that follow from the facts now. Returns `None` if
+    // the relations contradict each other.
+    fn assume_all(
+        &mut self,
+        assertions: &[&Assertion],
+        assumed: &mut HashMap<Relation, bool, FxBuildHasher>,
+    ) -> Option<(bool, Vec<InstId>)> {
+        let mut facts = self.facts();
+        let symbols = self.symbols();
+        let order: HashMap<Name, usize, FxBuildHasher> =
+            symbols.into_iter().enumerate().map(|(n, name)| (name, n)).collect();
+        let mut solution = Solution::default();
+        let (mut changed, mut stated) = (false, Vec::new());
+        for assertion in assertions {
+            let mut holds = true;
+            for condition in assertion.conditions.iter().filter(|c| c.value != Some(1)) {
+                let Some(relation) = condition.relation.filter(|_| condition.value.is_none())
+                else {
+                    holds = false;
+                    continue;
+                };
+                if let Some(&before) = assumed.get(&relation) {
+                    holds &= before;
+                    continue;
+                }
+                let now = solution.apply(relation.expr).is_some_and(|expr| {
+                    facts.assume(Relation { expr, ..relation }).is_ok() && {
+                        changed = true;
+                        if relation.equation {
+                            self.solve(expr, &order, &mut solution);
+                        }
+                        true
+                    }
+                });
+                assumed.insert(relation, now);
+                holds &= now;
+            }
+            if holds {
+                stated.push(assertion.inst);
+            }
+        }
+        if changed {
+            let f = self.program.function_mut(self.function)?;
+            f.set_facts(facts);
+            if !solution.values.is_empty() {
+                // Fails if the values contradict the facts together.
+                let apply =
+                    |name: Name| Some(Dim::from_expr(solution.apply(DimExpr::symbol(name)?)?));
+                f.substitute_symbols(&mut |name| apply(name).unwrap_or(Dim::symbol(name))).ok()?;
+            }
+        }
+        Some((changed, stated))
+    }
+
+    // Finds the value of a symbol for which an expression is zero.
+    fn solve(
+        &mut self,
+        expr: DimExpr,
+        order: &HashMap<Name, usize, FxBuildHasher>,
+        solution: &mut Solution,
+    ) {
+        let mut symbols = expr.symbols().to_vec();
+        // Later parameters are expressed by earlier ones; fresh symbols come last.
+        symbols.sort_by_key(|name| order.get(name).copied().unwrap_or(usize::MAX));
+        for &name in symbols.iter().rev() {
+            if let Some(value) = solved(expr, name) {
+                solution.values.insert(name, value);
+                return;
+            }
+        }
+        if let [name] = symbols[..] {
+            let fresh = Name::new(&format!("d{}", self.next));
+            if let Some(value) = multiple(expr, name, fresh) {
+                self.next += 1;
+                solution.values.insert(name, value);
+            }
+        }
+    }
+
+    // Finds symbols that make some condition false if they are zero: then every run that does not stop has at least one. Returns whether there are such.
+    fn assume_not_zero(&mut self, tried: &mut HashSet<Name, FxBuildHasher>) -> bool {
+        let mut facts = self.facts();
+        let mut changed = false;
+        for name in self.symbols() {
+            let Some(symbol) = DimExpr::symbol(name) else { continue };
+            if facts.bounds(symbol).lowest() != Some(0) || tried.contains(&name) {
+                continue;
+            }
+            if tried.len() >= MAX_ZERO_TRIALS {
+                break;
+            }
+            tried.insert(name);
+            let found = self.evaluate(Some(name));
+            if !found.iter().flat_map(|a| &a.conditions).any(|c| c.value == Some(0)) {
+                continue;
+            }
+            let less = DimExpr::constant(1).and_then(|one| symbol.checked_sub(one));
+            changed |= less.is_some_and(|expr| facts.assume_at_least(expr).is_ok());
+        }
+        if changed {
+            self.set_facts(facts);
+        }
+        changed
+    }
+
+    // Warns about assertions that stop every run.
+    fn warn_about_false(&mut self, open: &[&Assertion]) {
+        let Some(f) = self.program.function(self.function) else { return };
+        for assertion in open {
+            if assertion.conditions.iter().any(|condition| condition.value == Some(0)) {
+                let message = "the assertion is false for all extents that those before it allow";
+                let span = f.inst_span(assertion.inst);
+                let warning = Diagnostic::new(Severity::Warning, span, message.to_owned());
+                self.warnings.push(warning.with_help("every run stops here"));
+            }
+        }
     }
 
     fn facts(&self) -> Facts {
@@ -218,10 +324,11 @@ impl AssertionReader<'_> {
 
     fn symbols(&self) -> Vec<Name> {
         let mut all = Vec::new();
+        let mut seen: HashSet<Name, FxBuildHasher> = HashSet::default();
         let Some(f) = self.program.function(self.function) else { return all };
         for &param in f.params() {
             f.value_type(param).for_each_symbol(&mut |name| {
-                if !all.contains(&name) {
+                if seen.insert(name) {
                     all.push(name);
                 }
             });
@@ -240,7 +347,7 @@ impl AssertionReader<'_> {
         let mut found = Vec::new();
         let Some(f) = self.program.function(self.function) else { return found };
         let facts = if zero.is_some() { Facts::new() } else { self.facts() };
-        let evaluator = Evaluator { program: self.program, facts: &facts, zero };
+        let evaluator = Evaluator::new(self.program, &facts, zero);
         evaluator.run(f, &[], 0, &mut |inst, values| {
             let Some(&operand) = f.operands(inst).first().filter(|_| is_assertion(f, inst)) else {
                 return;
@@ -258,52 +365,19 @@ impl AssertionReader<'_> {
         found
     }
 
-    // Assumes a relation: by a substitution if it determines a symbol, as a fact otherwise. Returns false if it contradicts the facts.
-    fn assume(&mut self, relation: Relation) -> bool {
-        if relation.equation {
-            for name in self.symbols().into_iter().rev() {
-                if let Some(value) = solved(relation.expr, name) {
-                    return self.substitute(name, value);
-                }
-            }
-            if let [name] = relation.expr.symbols()[..] {
-                let fresh = Name::new(&format!("d{}", self.next));
-                if let Some(value) = multiple(relation.expr, name, fresh) {
-                    self.next += 1;
-                    return self.substitute(name, value);
-                }
-            }
-        }
-        let mut facts = self.facts();
-        if facts.assume(relation).is_err() {
-            return false;
-        }
-        self.set_facts(facts);
-        true
-    }
-
     fn set_facts(&mut self, facts: Facts) {
         if let Some(f) = self.program.function_mut(self.function) {
             f.set_facts(facts);
         }
     }
 
-    // Replaces a symbol in all types and facts of the function.
-    fn substitute(&mut self, name: Name, value: DimExpr) -> bool {
-        let Some(f) = self.program.function_mut(self.function) else { return false };
-        let replaced = f.substitute_symbols(&mut |other| match other == name {
-            true => Dim::from_expr(value),
-            false => Dim::symbol(other),
-        });
-        replaced.is_ok()
-    }
-
     // Renames symbols as the exported program calls them: JAX passes them to functions whose parameters have their names.
     fn use_given_names(&mut self) {
-        let mut names: Vec<(Name, Name)> = Vec::new();
+        let mut names: HashMap<Name, Name, FxBuildHasher> = HashMap::default();
+        let mut given_names: HashSet<Name, FxBuildHasher> = HashSet::default();
         let Some(f) = self.program.function(self.function) else { return };
         let facts = self.facts();
-        let evaluator = Evaluator { program: self.program, facts: &facts, zero: None };
+        let evaluator = Evaluator::new(self.program, &facts, None);
         evaluator.run(f, &[], 0, &mut |inst, values| {
             let Some(call) = f.view::<Call>(inst) else { return };
             let Some(own) = self.extras.functions.get(&call.callee) else { return };
@@ -311,19 +385,37 @@ impl AssertionReader<'_> {
                 let given = text.as_deref().and_then(given_name);
                 let symbol = values.get(arg).and_then(|v| v.first()?.as_symbol());
                 if let (Some(given), Some(symbol)) = (given, symbol)
-                    && !names.iter().any(|(a, b)| *a == symbol || *b == given)
+                    && !names.contains_key(&symbol)
+                    && given_names.insert(given)
                 {
-                    names.push((symbol, given));
+                    names.insert(symbol, given);
                 }
             }
         });
-        let symbols = self.symbols();
-        names.retain(|(from, to)| from != to && !symbols.contains(to));
-        for (from, to) in names {
-            if let Some(value) = DimExpr::symbol(to) {
-                self.substitute(from, value);
-            }
+        let symbols: HashSet<Name, FxBuildHasher> = self.symbols().into_iter().collect();
+        names.retain(|_, given| !symbols.contains(given));
+        if !names.is_empty()
+            && let Some(f) = self.program.function_mut(self.function)
+        {
+            let rename = |name: Name| names.get(&name).copied().unwrap_or(name);
+            let _ = f.substitute_symbols(&mut |name| Dim::symbol(rename(name)));
         }
+    }
+}
+
+// The values of symbols that equations determine.
+#[derive(Default)]
+struct Solution {
+    values: HashMap<Name, DimExpr, FxBuildHasher>,
+}
+
+impl Solution {
+    // Returns an expression with the values in place of the symbols. A value may have symbols that were solved after it.
+    fn apply(&self, mut expr: DimExpr) -> Option<DimExpr> {
+        while expr.symbols().iter().any(|name| self.values.contains_key(name)) {
+            expr = expr.substitute(&|name| self.values.get(&name).copied())?;
+        }
+        Some(expr)
     }
 }
 
@@ -403,9 +495,15 @@ struct Evaluator<'a> {
     facts: &'a Facts,
     // A symbol that is zero.
     zero: Option<Name>,
+    // The number of instructions that may still be evaluated in called functions.
+    left: Cell<usize>,
 }
 
-impl Evaluator<'_> {
+impl<'a> Evaluator<'a> {
+    fn new(program: &'a Program, facts: &'a Facts, zero: Option<Name>) -> Self {
+        Self { program, facts, zero, left: Cell::new(MAX_CALLED_INSTS) }
+    }
+
     // Evaluates the body of a function, and calls `visit` with each instruction of it and the values before it. Returns the returned values.
     fn run(
         &self,
@@ -459,6 +557,8 @@ impl Evaluator<'_> {
         if depth >= MAX_CALL_DEPTH || callee.num_insts() > MAX_CALLEE_INSTS || !returns_shapes {
             return Vec::new();
         }
+        let Some(left) = self.left.get().checked_sub(callee.num_insts()) else { return Vec::new() };
+        self.left.set(left);
         self.run(callee, args, depth + 1, &mut |_, _| {})
     }
 }
