@@ -326,7 +326,10 @@ impl InlineCopy<'_> {
     }
 
     fn substituted_type(&mut self, ty: &ValueType) -> ValueType {
-        ty.map_dims(&mut |dim| self.substituted_dim(dim))
+        match self.from.has_named_dims() {
+            true => ty.map_dims(&mut |dim| self.substituted_dim(dim)),
+            false => ty.clone(),
+        }
     }
 
     fn substituted_dim(&mut self, dim: Dim) -> Dim {

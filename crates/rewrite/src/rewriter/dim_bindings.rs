@@ -17,10 +17,12 @@ pub(crate) struct DimBindings {
 impl DimBindings {
     /// Returns true if a result of an instruction or a parameter of its regions has a dim name that neither its operands nor
     /// the parameters of the function have.
+    #[inline]
     pub(crate) fn binds_new_dim(&self, f: &Function, inst: InstId) -> bool {
-        if !f.has_named_dims() {
-            return false;
-        }
+        f.has_named_dims() && self.binds_symbol(f, inst)
+    }
+
+    fn binds_symbol(&self, f: &Function, inst: InstId) -> bool {
         let params = f.regions(inst).iter().flat_map(|&b| f.body_params(b)).copied();
         f.inst_results(inst).chain(params).any(|value| {
             let mut binds = false;
