@@ -18,6 +18,8 @@ const MAX_SEQUENCE = 70;
 const MAX_TYPE = 40;
 /** The smallest number of scopes with one name and different numbers that the sentence mentions. */
 const MIN_SCOPES = 5;
+/** The largest number of kinds of scopes that it names. */
+const MAX_KINDS = 2;
 
 /** Blocks with the same words, with the numbers of blocks that follow each other. */
 interface Family {
@@ -43,38 +45,56 @@ function layers(tree: Tree, main: Box): string {
   const words = tree.words(main);
   const sequence = condensed(words);
   if (sequence.length <= MAX_SEQUENCE) return sequence;
+  const numbered = scopes(tree, main);
+  if (numbered) return numbered;
   const counts = new Map<string, number>();
   for (const each of all.length > 0 ? tree.words(main, true) : words) {
     const word = each === RESIDUAL ? "add" : each;
     counts.set(word, (counts.get(word) ?? 0) + 1);
   }
   const frequent = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MAX_COUNTS);
-  return scopes(main) + frequent.map(([word, n]) => `${count(n)} ${word}`).join(", ");
+  return frequent.map(([word, n]) => `${count(n)} ${word}`).join(", ");
 }
 
-// Returns the range of numbered scopes that are not in others, such as `23 scopes (model.0 to model.22) with `.
-function scopes(main: Box): string {
-  const found: string[] = [];
+// Returns the range of numbered scopes that are not in others, with the layers of most of them, such as
+// `23 blocks (model.0 to model.22): 8 × (conv, silu, concat) + 7 × (conv, silu) + 8 others`.
+function scopes(tree: Tree, main: Box): string | null {
+  const found: Box[] = [];
   const work: Item[] = [...main.children].reverse();
   for (let item = work.pop(); item; item = work.pop()) {
     if (item.kind !== "box" || item.inst) continue;
-    if (item.what === "scope") found.push(item.label);
+    if (item.what === "scope") found.push(item);
     else work.push(...[...item.children].reverse());
   }
-  const name = (label: string | undefined) => label?.replace(/\d+$/, "");
-  const isNumbered = found.length >= MIN_SCOPES && found.every((label) => /\d$/.test(label) && name(label) === name(found[0]));
-  const number = (label: string | undefined) => Number(/\d+$/.exec(label ?? "")?.[0]);
+  const name = (box: Box | undefined) => box?.label.replace(/\d+$/, "");
+  const isNumbered = found.length >= MIN_SCOPES && found.every((box) => /\d$/.test(box.label) && name(box) === name(found[0]));
+  const number = (box: Box | undefined) => Number(/\d+$/.exec(box?.label ?? "")?.[0]);
   const all = number(found.at(-1)) - number(found[0]) + 1;
-  return isNumbered && all > 0 ? `${count(all)} scopes (${found[0]} to ${found.at(-1)}) with ` : "";
+  if (!isNumbered || !(all > 0)) return null;
+  const kinds = new Map<string, number>();
+  for (const box of found) {
+    const kind = distinctWords(tree.words(box));
+    if (kind.length > 0) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  }
+  const often = [...kinds].filter(([, n]) => n > 1).sort((a, b) => b[1] - a[1]).slice(0, MAX_KINDS);
+  const parts = often.map(([kind, n]) => `${count(n)} × (${kind})`);
+  const others = often.reduce((left, [, n]) => left - n, all);
+  if (parts.length > 0 && others > 0) parts.push(`${count(others)} other${others > 1 ? "s" : ""}`);
+  return `${count(all)} blocks (${found[0]?.label} to ${found.at(-1)?.label})${parts.length > 0 ? `: ${parts.join(" + ")}` : ""}`;
+}
+
+// Returns each layer once, without sums.
+function distinctWords(words: string[]): string {
+  const distinct = [...new Set(words)].filter((word) => word !== "add" && word !== RESIDUAL);
+  return distinct.slice(0, MAX_WORDS).join(", ") + (distinct.length > MAX_WORDS ? ", …" : "");
 }
 
 function familyText({ words, groups }: Family): string {
   const all = groups.reduce((a, b) => a + b, 0);
   const residual = words.includes(RESIDUAL) ? "residual " : "";
-  const distinct = [...new Set(words)].filter((word) => word !== "add" && word !== RESIDUAL);
-  const more = distinct.length > MAX_WORDS ? ", …" : "";
+  const layers = distinctWords(words);
   const stages = groups.length > 1 ? ` (${groups.join(" + ")})` : "";
-  return `${count(all)} ${residual}blocks${stages}${distinct.length > 0 ? ` of ${distinct.slice(0, MAX_WORDS).join(", ")}${more}` : ""}`;
+  return `${count(all)} ${residual}blocks${stages}${layers ? ` of ${layers}` : ""}`;
 }
 
 // Returns the blocks in a box, with the words of the first one of each family.

@@ -113,7 +113,7 @@ test("the sentence has the layers, the number of parameters, and the types of in
   assert.match(headline(treeOf(["return %x"])), /f32\[4, 8\] → f32\[4, 8\]$/);
 });
 
-test("the sentence of a model without blocks counts its layers, and names numbered scopes", () => {
+test("the sentence of a model with numbered scopes counts them by their layers", () => {
   const ops = ["tanh", "exponential", "sine", "cosine", "tanh"];
   const kinds = (n: number) => ops.filter((_, k) => n === 0 || (n * 7 + k * 3) % (k + 2) > 0);
   let from = "%x";
@@ -125,7 +125,7 @@ test("the sentence of a model without blocks counts its layers, and names number
   const input = file("parts.mlir", `func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n${lines.join("\n")}\n  return ${from} : tensor<4xf32>\n}\n`);
   sapwood(["graph", input, "-o", path("parts.html")]);
   const tree = new Tree(Program.read(dataOf(path("parts.html")), 0) as Program);
-  assert.match(headline(tree), /^12 scopes \(part\.0 to part\.11\) with \d+ tanh, .*; f32\[4\] → f32\[4\]$/);
+  assert.match(headline(tree), /^12 blocks \(part\.0 to part\.11\): (\d+) × \(tanh, .*\) \+ (\d+) others; f32\[4\] → f32\[4\]$/);
 });
 
 test("a sum is a residual connection only around layers", () => {
