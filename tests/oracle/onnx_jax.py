@@ -17,7 +17,7 @@ from jax._src.lib import xla_client
 from jax._src.lib.mlir import ir
 
 TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(int64)": np.int64, "tensor(int32)": np.int32,
-         "tensor(uint8)": np.uint8, "tensor(int8)": np.int8, "tensor(bool)": np.bool_, "tensor(float16)": np.float16}
+         "tensor(uint8)": np.uint8, "tensor(uint32)": np.uint32, "tensor(uint64)": np.uint64, "tensor(int16)": np.int16, "tensor(int8)": np.int8, "tensor(bool)": np.bool_, "tensor(float16)": np.float16}
 SIZES = (32, 64, 96, 320, 16, 512, 8, 1, 16000, 2)
 jax.config.update("jax_enable_x64", True)
 
