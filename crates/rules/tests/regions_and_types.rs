@@ -195,3 +195,26 @@ fn dims_of_a_program_do_not_contradict_each_other() {
     }
     assert!(count > 1000, "{count}");
 }
+
+#[test]
+fn long_patterns_with_optional_ops_are_checked_in_time() {
+    const LONGEST: std::time::Duration = std::time::Duration::from_secs(10);
+    let mut text = "pattern p:\n  let v0 = transpose(x: [a, b], perm = [1, 0])\n".to_owned();
+    for n in 1..2000 {
+        let op = match n < 1994 {
+            true => format!("transpose(v{}, perm = [1, 0])", n - 1),
+            false => format!("exp?(v{})", n - 1),
+        };
+        text.push_str(&format!("  let v{n} = {op}\n"));
+    }
+    text.push_str("  exp(v1999)");
+    let start = std::time::Instant::now();
+    assert!(read(&text).is_ok());
+    assert!(start.elapsed() < LONGEST, "{:?}", start.elapsed());
+}
+
+#[test]
+fn bounds_that_floats_round_are_not_refused() {
+    let text = "pattern p: add(x, const c) where c > 9007199254740992, c < 9007199254740994";
+    assert!(read(text).is_ok());
+}

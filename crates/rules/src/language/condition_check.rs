@@ -156,7 +156,8 @@ impl Condition {
     fn range(&self) -> Option<(f64, f64)> {
         let operator = self.comparison()?;
         let number = |term: &Term| match term {
-            Term::Attr(Attr::Int(n)) => Some(*n as f64),
+            // Larger integers are rounded.
+            Term::Attr(Attr::Int(n)) if n.unsigned_abs() < 1 << 53 => Some(*n as f64),
             Term::Attr(Attr::Float(x)) => Some(x.get()),
             _ => None,
         };

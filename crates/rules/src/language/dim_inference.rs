@@ -40,11 +40,14 @@ pub(super) struct DimInference<'a> {
     registry: &'a Registry,
     /// The contradictions that were found by trying extents.
     tried: RefCell<HashMap<OpDims, Option<String>, FxBuildHasher>>,
+    /// The dims of the values of one op, by value. It is empty between ops, so that an op costs no more in a larger pattern.
+    of_op: RefCell<Vec<Option<ShapeTest>>>,
 }
 
 impl<'a> DimInference<'a> {
     pub(super) fn new(graph: &'a PatternGraph, registry: &'a Registry) -> Self {
-        Self { graph, registry, tried: RefCell::default() }
+        let of_op = RefCell::new(vec![None; graph.values.len()]);
+        Self { graph, registry, tried: RefCell::default(), of_op }
     }
 
     /// Adds everything that follows from ops and from values that are equal.
@@ -269,6 +272,7 @@ impl<'a> DimInference<'a> {
         let Some(all) = possible_attrs(op, def, &shapes) else { return Ok(()) };
         let mut first_why = None;
         let mut possible: Option<DimClasses> = None;
+        let count = all.len();
         for attrs in all {
             let symbolic = |&class: &usize| match dims.number(class) {
                 Some(n) => Dim::Known(n),
@@ -291,14 +295,20 @@ impl<'a> DimInference<'a> {
                 (None, None) => DimFact::Any,
             };
             let found: Vec<DimFact> = found.iter().map(fact).collect();
+            let in_words = |DimConflict(why): DimConflict| {
+                let name = &self.graph.values[result].name;
+                DimConflict(why.replace("its rank", &format!("the rank of `{name}`")))
+            };
+            // Without a choice, the dims are not needed after a conflict.
+            if count == 1 {
+                return dims.require_dims(result, false, &found).map_err(in_words);
+            }
             let mut trial = dims.clone();
             match trial.require_dims(result, false, &found) {
                 Ok(()) if possible.is_some() => return Ok(()),
                 Ok(()) => possible = Some(trial),
-                Err(DimConflict(why)) => {
-                    let name = &self.graph.values[result].name;
-                    let why = why.replace("its rank", &format!("the rank of `{name}`"));
-                    first_why.get_or_insert(DimConflict(why));
+                Err(why) => {
+                    first_why.get_or_insert_with(|| in_words(why));
                 }
             }
         }
@@ -325,7 +335,7 @@ impl<'a> DimInference<'a> {
             return Ok(());
         }
         let values = || operands(op).into_iter().flatten().chain(op.results.iter().copied());
-        let mut known: Vec<Option<ShapeTest>> = vec![None; self.graph.values.len()];
+        let mut known = self.of_op.borrow_mut();
         for value in values().filter(|&value| !self.graph.is_literal(value)) {
             let dtype = self.dtype_of(value);
             known[value] = dims.test(value).map(|test| ShapeTest { dtype, ..test });
@@ -342,7 +352,9 @@ impl<'a> DimInference<'a> {
             let all: Vec<String> = operands(op).into_iter().flatten().filter_map(show).collect();
             Some(format!("`{}` cannot have {}: {why}", def.name, all.join(", ")))
         });
-        found.clone().map_or(Ok(()), |why| Err(DimConflict(why)))
+        let found = found.clone();
+        values().for_each(|value| known[value] = None);
+        found.map_or(Ok(()), |why| Err(DimConflict(why)))
     }
 }
 
