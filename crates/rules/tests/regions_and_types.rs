@@ -218,3 +218,14 @@ fn bounds_that_floats_round_are_not_refused() {
     let text = "pattern p: add(x, const c) where c > 9007199254740992, c < 9007199254740994";
     assert!(read(text).is_ok());
 }
+
+#[test]
+fn element_types_of_products_are_not_refused() {
+    for dtype in ["bf16", "f16", "f32", "f64", "i8", "u8", "i64", "c128"] {
+        for name in ["accumulate", "out"] {
+            let axes = "lhs_contract = [1], rhs_contract = [0]";
+            let text = format!("pattern p: dot_general(x, y, {axes}, {name} = {dtype})");
+            assert!(read(&text).is_ok(), "{text}");
+        }
+    }
+}

@@ -54,8 +54,11 @@ fn impossible_attributes(def: &OpDef, tests: &[AttrTest], operands: usize) -> Op
     if !fixed || !def.regions.is_empty() || operands > MAX_OPERANDS || def.attrs.is_empty() {
         return None;
     }
+    // An element type that may be omitted is left out, because not all element types are tried for operands.
+    let is_tried = |n: usize| def.attrs[n].kind != AttrKind::Type || def.attrs[n].default.is_none();
     let written = |n: usize| {
-        tests.iter().find(|test| test.slot == AttrSlot::Row(n)).and_then(|test| match &test.test {
+        let mut tests = tests.iter().filter(|_| is_tried(n));
+        tests.find(|test| test.slot == AttrSlot::Row(n)).and_then(|test| match &test.test {
             AttrCondition::Is(attr) | AttrCondition::Axes(_, attr) => Some(attr),
             AttrCondition::Capture(_) => None,
         })
