@@ -50,8 +50,11 @@ pub(super) fn reshape_dims(
     }
     let rest = total / part;
     let powers: Vec<u32> = unknown.values().copied().collect();
-    if powers.contains(&1) && powers.len() > 1 {
-        return Ok(());
+    if powers.contains(&1) {
+        return match unknown.keys().copied().collect::<Vec<_>>()[..] {
+            [only] => dims.set(only, rest),
+            _ => Ok(()),
+        };
     }
     let Some(factors) = prime_factors(rest) else { return Ok(()) };
     if !factors.iter().all(|&(_, count)| is_sum_of(count, &powers)) {
