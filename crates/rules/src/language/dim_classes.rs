@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::Name;
 
+use super::element_types::ElementTypes;
 use crate::graph::{DimTest, ShapeTest, ValueIx};
 
 /// The dims of a value.
@@ -36,6 +37,7 @@ pub(super) struct DimClasses {
     shown: Vec<Option<Name>>,
     names: HashMap<Name, usize, FxBuildHasher>,
     shapes: Vec<Option<ClassShape>>,
+    pub(super) elements: ElementTypes,
     /// The number of changes so far.
     pub(super) changes: usize,
 }
@@ -44,8 +46,8 @@ impl DimClasses {
     /// Creates classes for this many values, of which nothing is known.
     pub(super) fn new(values: usize) -> Self {
         let (parent, known, shown) = (Vec::new(), Vec::new(), Vec::new());
-        let shapes = vec![None; values];
-        Self { parent, known, shown, names: HashMap::default(), shapes, changes: 0 }
+        let (shapes, elements) = (vec![None; values], ElementTypes::new(values));
+        Self { parent, known, shown, names: HashMap::default(), shapes, elements, changes: 0 }
     }
 
     fn new_class(&mut self, known: Option<u64>, shown: Option<Name>) -> usize {
@@ -110,6 +112,12 @@ impl DimClasses {
         Some(shape.dims.iter().map(|&dim| self.find(dim)).collect())
     }
 
+    /// Returns the last dims of a value, and whether others may precede them.
+    pub(super) fn last_dims(&self, value: ValueIx) -> Option<(bool, Vec<usize>)> {
+        let shape = self.shapes[value].as_ref()?;
+        Some((shape.open, shape.dims.iter().map(|&dim| self.find(dim)).collect()))
+    }
+
     /// Returns whether a value certainly has dims.
     pub(super) fn is_no_scalar(&self, value: ValueIx) -> bool {
         self.shapes[value].as_ref().is_some_and(|shape| !shape.dims.is_empty())
@@ -127,11 +135,17 @@ impl DimClasses {
             }
         };
         let dims = shape.dims.iter().map(dim).collect();
-        Some(ShapeTest { dtype: None, open: shape.open, dims })
+        Some(ShapeTest { dtype: self.elements.get(value), open: shape.open, dims })
     }
 
-    /// Requires these dims of a value.
+    /// Requires this type of a value.
     pub(super) fn require(&mut self, value: ValueIx, test: &ShapeTest) -> Result<(), DimConflict> {
+        if let Some(dtype) = test.dtype {
+            self.elements.set(value, dtype).map_err(|old| {
+                let (old, new) = (old.short_name(), dtype.short_name());
+                DimConflict(format!("its element type would be both {old} and {new}"))
+            })?;
+        }
         let mut dims = Vec::new();
         for dim in &test.dims {
             dims.push(match dim {

@@ -239,7 +239,11 @@ impl DimConflicts<'_> {
         for ty in types {
             dims.require(ty.value, &ty.test).map_err(|DimConflict(why)| {
                 let name = &self.graph.values[ty.value].name;
-                DimConflict(why.replace("its rank", &format!("the rank of `{name}`")))
+                let rest = why.strip_prefix("its ").and_then(|rest| rest.split_once(" would "));
+                DimConflict(match rest {
+                    Some((what, rest)) => format!("the {what} of `{name}` would {rest}"),
+                    None => why,
+                })
             })?;
         }
         for (value, test) in self.common.borrow().iter().filter(|(value, _)| part.values[*value]) {
@@ -324,9 +328,13 @@ impl DimConflicts<'_> {
         };
         // The dims that follow without the type.
         let known = self.solve(part, others).ok().and_then(|dims| dims.test(last.value));
+        let says_more = |known: &ShapeTest| {
+            known.dtype.is_some() || known.dims.iter().any(|dim| *dim != DimTest::Any)
+        };
+        let known = known.filter(says_more);
         let help = match known {
             Some(known) => format!("`{name}` is {known}, which follows from {from}"),
-            None if others.is_empty() => format!("change the dims of {shown}"),
+            None if others.is_empty() => format!("change {shown}"),
             None => format!("change or leave out one of these types: {from} or {shown}"),
         };
         problem.with_help(help)

@@ -14,6 +14,7 @@ use sapwood_types::DataType;
 use smallvec::SmallVec;
 
 use super::dim_classes::{DimClasses, DimConflict, DimFact};
+use super::element_types::keeps_type;
 use super::inferred_types::{Inferred, infer_op};
 use super::reshape_dims::reshape_dims;
 use super::type_check::MIXED_DIMS;
@@ -57,6 +58,7 @@ impl<'a> DimInference<'a> {
         ops: &[OpIx],
         equal: &[(ValueIx, ValueIx)],
     ) -> Result<(), DimConflict> {
+        self.element_types(dims, ops, equal)?;
         for sweep in 0..MAX_SWEEPS {
             let before = dims.changes;
             for &(a, b) in equal {
@@ -73,6 +75,33 @@ impl<'a> DimInference<'a> {
             }
         }
         ops.iter().try_for_each(|&op| self.try_extents(dims, op))
+    }
+
+    fn element_types(
+        &self,
+        dims: &mut DimClasses,
+        ops: &[OpIx],
+        equal: &[(ValueIx, ValueIx)],
+    ) -> Result<(), DimConflict> {
+        for &(a, b) in
+            equal.iter().filter(|(a, b)| ![a, b].iter().any(|&&v| self.graph.is_literal(v)))
+        {
+            dims.elements.equal(self.graph, a, b)?;
+        }
+        for &op in ops {
+            let op = &self.graph.ops[op];
+            let others = match &op.others {
+                OtherOps::These(others) => others.as_slice(),
+                _ => &[],
+            };
+            let all_keep = others.iter().all(|&key| self.registry.get(key).is_some_and(keeps_type));
+            if let Some(def) = self.def(op)
+                && (others.is_empty() || all_keep && keeps_type(def))
+            {
+                dims.elements.visit(self.graph, (op, def))?;
+            }
+        }
+        Ok(())
     }
 
     // Gives values the same dims; a constant may have any.
@@ -142,6 +171,10 @@ impl<'a> DimInference<'a> {
                 let Some(operand) = one(0) else { return Ok(()) };
                 self.broadcast(dims, op, def, (operand, result))
             }
+            "transpose" => {
+                self.transposed(dims, one(0), result)?;
+                self.general(dims, op, def, result)
+            }
             "reshape" => match one(0).and_then(|v| dims.closed(v)).zip(dims.closed(result)) {
                 Some((from, to)) => reshape_dims(dims, &from, &to),
                 None => Ok(()),
@@ -182,6 +215,18 @@ impl<'a> DimInference<'a> {
         def: &OpDef,
         (operand, result): (ValueIx, ValueIx),
     ) -> Result<(), DimConflict> {
+        if def.name == "broadcast_to"
+            && let Some((_, last)) = dims.last_dims(operand)
+        {
+            let fact = |&dim: &usize| match dims.number(dim) {
+                Some(n) if n != 1 => DimFact::Class(dim),
+                _ => DimFact::Any,
+            };
+            let facts: Vec<DimFact> = last.iter().map(fact).collect();
+            if dims.closed(result).is_none_or(|to| to.len() >= facts.len()) {
+                dims.require_dims(result, true, &facts)?;
+            }
+        }
         let (Some(from), Some(to)) = (dims.closed(operand), dims.closed(result)) else {
             return Ok(());
         };
@@ -201,6 +246,30 @@ impl<'a> DimInference<'a> {
             if dims.number(dim).is_some_and(|n| n != 1) || dims.number(to[axis]) == Some(1) {
                 dims.union(dim, to[axis])?;
             }
+        }
+        Ok(())
+    }
+
+    // Both values of `transpose` have the same rank, and the same dims if all of one are equal.
+    fn transposed(
+        &self,
+        dims: &mut DimClasses,
+        operand: Option<ValueIx>,
+        result: ValueIx,
+    ) -> Result<(), DimConflict> {
+        let Some(operand) = operand.filter(|&v| !self.graph.is_literal(v)) else { return Ok(()) };
+        for (from, to) in [(operand, result), (result, operand)] {
+            let Some(all) = dims.closed(from) else { continue };
+            let is_square = all.windows(2).all(|pair| {
+                let number = dims.number(pair[0]);
+                pair[0] == pair[1] || number.is_some() && number == dims.number(pair[1])
+            });
+            let fact = |&dim: &usize| if is_square { DimFact::Class(dim) } else { DimFact::Any };
+            let facts: Vec<DimFact> = all.iter().map(fact).collect();
+            dims.require_dims(to, false, &facts).map_err(|DimConflict(why)| {
+                let name = &self.graph.values[to].name;
+                DimConflict(why.replace("its rank", &format!("the rank of `{name}`")))
+            })?;
         }
         Ok(())
     }
@@ -283,6 +352,10 @@ impl<'a> DimInference<'a> {
                     // The axes do not fit together.
                     continue;
                 }
+                if shapes.iter().flatten().all(|&dim| dims.number(dim).is_some()) {
+                    // The dims do not fit together.
+                    continue;
+                }
                 return Ok(());
             };
             let class = |dim: &Dim| {
@@ -358,8 +431,8 @@ impl<'a> DimInference<'a> {
     }
 }
 
-// Returns the operands of an op; none for a list of them.
-fn operands(op: &PatternOp) -> Vec<Option<ValueIx>> {
+/// Returns the operands of an op; none for a list of them.
+pub(super) fn operands(op: &PatternOp) -> Vec<Option<ValueIx>> {
     let one = |operand: &PatternOperand| match *operand {
         PatternOperand::One(value) => Some(value),
         PatternOperand::Rest(_) => None,

@@ -28,7 +28,7 @@ const MAX_COMBINATIONS: usize = 1024;
 const MAX_VALUES_OF_ANY_TYPES: usize = 2;
 
 /// The element types that are tried for ops with more values.
-const USUAL_TYPES: [DataType; 5] =
+pub(super) const USUAL_TYPES: [DataType; 5] =
     [DataType::F32, DataType::I32, DataType::Bool, DataType::C64, DataType::U8];
 
 /// The outcome of inference for an op of a pattern.

@@ -9,6 +9,7 @@ mod condition_check;
 mod dim_classes;
 mod dim_conflicts;
 mod dim_inference;
+mod element_types;
 mod inferred_types;
 mod lets;
 mod lexer;
