@@ -223,7 +223,7 @@ fn bounds_that_floats_round_are_not_refused() {
 fn element_types_of_products_are_not_refused() {
     for dtype in ["bf16", "f16", "f32", "f64", "i8", "u8", "i64", "c128"] {
         for name in ["accumulate", "out"] {
-            let axes = "lhs_contract = [1], rhs_contract = [0]";
+            let axes = "lhs_batch = [], rhs_batch = [], lhs_contract = [1], rhs_contract = [0]";
             let text = format!("pattern p: dot_general(x, y, {axes}, {name} = {dtype})");
             assert!(read(&text).is_ok(), "{text}");
         }

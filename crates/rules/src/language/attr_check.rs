@@ -16,6 +16,9 @@ const MAX_RANK: usize = 10;
 /// The largest number of operands for which ranks are tried.
 const MAX_OPERANDS: usize = 3;
 
+/// The largest number of combinations of ranks and element types that are tried.
+const MAX_COMBINATIONS: usize = 50_000;
+
 /// The element types that are tried.
 const TYPES: [DataType; 4] = [DataType::F32, DataType::I32, DataType::Bool, DataType::C64];
 
@@ -88,6 +91,10 @@ fn impossible_attributes(def: &OpDef, tests: &[AttrTest], operands: usize) -> Op
     });
     let ranks = needed + 2;
     let all = operands + usize::from(declares);
+    let combinations = (ranks * TYPES.len()).saturating_pow(all as u32);
+    if combinations > MAX_COMBINATIONS {
+        return None;
+    }
     let about = |why: &str| {
         let mut rows = def.attrs.iter().enumerate();
         // Not all element types are tried.

@@ -3,7 +3,7 @@
 //! A left side with alternatives is solved for each way to choose them: every alternative must be possible in one of them.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sapwood_ptir::{Attr, Registry};
 use sapwood_types::{Diagnostic, Span};
@@ -106,11 +106,15 @@ impl DimConflicts<'_> {
                 Err(_) => impossible.push((way, part)),
             }
         }
+        let mut reported: BTreeSet<(ChoiceIx, usize)> = BTreeSet::new();
         for (way, part) in &impossible {
             let is_new = |(choice, branch): (&ChoiceIx, &usize)| {
                 (!possible.contains(&(*choice, *branch))).then_some((*choice, *branch))
             };
-            if let Some(branch) = way.iter().find_map(is_new) {
+            if let Some(branch) = way.iter().find_map(is_new)
+                && reported.insert(branch)
+                && reported.len() <= MAX_CONFLICTS
+            {
                 self.report(part, Some(branch), &mut found);
             }
         }
