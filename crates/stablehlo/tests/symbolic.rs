@@ -129,6 +129,31 @@ fn values_stay_the_same_at_several_extents() {
     }
 }
 
+// StableHLO's `reduce` has no form that keeps the reduced axes, and `reshape` none for extents that are not known.
+#[test]
+fn reductions_that_keep_their_axes_are_written() {
+    for op in ["reduce_sum", "reduce_prod", "reduce_max", "reduce_min"] {
+        for axes in ["1", "0, 2"] {
+            let result = if axes == "1" { "f32[?B, 1, ?S]" } else { "f32[1, 2*?S, 1]" };
+            let text = format!(
+                "ptir 1 func @f(%x: f32[?B, 2*?S, ?S]) -> {result} {{ %r = {op} %x {{axes = [{axes}], keepdims = true}} : {result} return %r }}"
+            );
+            let program = sapwood_ptir::parse(&text).unwrap();
+            let extras = sapwood_stablehlo::Extras::new();
+            let written = sapwood_stablehlo::write_program(&program, &extras).unwrap();
+            let again = read(op, &written);
+            sapwood_ptir::verify(&again).unwrap_or_else(|errors| panic!("{written}\n{errors}"));
+            for extents in EXTENTS {
+                let inputs = inputs(&program.functions()[0], extents).unwrap();
+                let run = |program: &Program| {
+                    eval::run(program, "f", &inputs, &RunOptions::default()).unwrap()
+                };
+                assert_close(op, &run(&program), &run(&again));
+            }
+        }
+    }
+}
+
 // Extents of which each needs the symbol of the next parameter.
 #[test]
 fn many_dependent_extents_are_written_soon() {

@@ -65,8 +65,16 @@ fn needs_operands(f: &Function, inst: InstId) -> bool {
         "reshape" | "broadcast_to" | "broadcast_in_dim" | "iota" => {
             f.value_of(inst).is_some_and(|value| is_open(f.value_type(value)))
         }
+        _ if keeps_reduced_axes(f, inst) => {
+            f.value_of(inst).is_some_and(|value| is_open(f.value_type(value)))
+        }
         _ => f.attrs(inst).iter().any(Attr::has_symbols),
     }
+}
+
+// Returns whether an op is a reduction whose result has the reduced axes too, for which StableHLO needs a reshape.
+fn keeps_reduced_axes(f: &Function, inst: InstId) -> bool {
+    f.op_name(inst).starts_with("reduce_") && f.attr(inst, "keepdims") == Some(&Attr::Bool(true))
 }
 
 // Returns whether the extents of parameters are restricted by facts or by each other.
@@ -362,6 +370,11 @@ impl Materializer {
                 let shape = self.list(&shape?, self.shape_integer)?;
                 self.emit_at(DynamicReshape { input, shape, ty: result() }, inst)
             }
+            (_, &[_]) if keeps_reduced_axes(&self.f, inst) => {
+                let shape = self.list(&shape?, self.shape_integer)?;
+                let input = self.without_reduced_axes(inst)?;
+                self.emit_at(DynamicReshape { input, shape, ty: result() }, inst)
+            }
             ("broadcast_in_dim", &[input]) => {
                 let dims = Axes::from(self.f.attr(inst, "dims")?.as_ints()?);
                 let shape = self.list(&shape?, self.shape_integer)?;
@@ -405,6 +418,17 @@ impl Materializer {
             ("dynamic_slice", [input, starts @ ..]) => self.slice_at(inst, *input, starts, &ty),
             _ => None,
         }
+    }
+
+    // Inserts the same reduction with a result that lacks the reduced axes.
+    fn without_reduced_axes(&mut self, inst: InstId) -> Option<ValueId> {
+        let def = self.f.op_def(inst)?;
+        let keepdims = def.attrs.iter().position(|row| row.name == "keepdims")?;
+        let mut parts = OpParts::new(self.f.op_key(inst));
+        parts.operands.extend(self.f.operands(inst).iter().copied());
+        parts.attrs.extend(self.f.attrs(inst).iter().cloned());
+        *parts.attrs.get_mut(keepdims)? = Attr::Bool(false);
+        self.insert(&parts, inst)
     }
 
     fn dims(&mut self, inst: InstId, ty: &TensorType) -> Option<ValueId> {
