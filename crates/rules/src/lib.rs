@@ -52,7 +52,7 @@
 //! ## Modules
 //! | module | contents |
 //! | --- | --- |
-//! | `language/` | The rule language: `lexer`, `parse`, `ast`, `resolve` (names; builds the pattern graph), `alternatives` (choices, wildcards, types), `terms` and `condition` (`where`), `rhs` (the replacement), `vocabulary` (predicates and functions), `axis_map` (axes through broadcasts). |
+//! | `language/` | The rule language: `lexer`, `parse`, `ast`, `resolve` (names; builds the pattern graph), `alternatives` (choices, wildcards, types), `terms` and `condition` (`where`), `rhs` (the replacement), `vocabulary` (predicates and functions), `axis_map` (axes through broadcasts), `dim_conflicts` with `dim_classes`, `dim_inference` and `element_types` (types that contradict each other), `attr_check` and `condition_check` (attributes and conditions that never hold). |
 //! | `graph/` | The pattern graph, the form in which all patterns are matched: `function` (patterns written as functions), `literal`, `look_through`, `shape`, `callees`, `match_plan` (the order of search), `symmetry`. |
 //! | `matcher/` | The matcher: `find` (many patterns in one walk), `search` (one pattern from one root), `open` (alternatives, wildcards and look-through in it), `index`, `feasibility`, `regions`, `matches`, `pattern_instance`; `explain`, `match_failure` and `failure_text` give reasons for missing matches. |
 //! | `legality`, `effects`, `overlap` | Conditions for replacing a match; effects in the context of the program; selection of matches that do not overlap. |

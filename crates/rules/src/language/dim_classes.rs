@@ -28,6 +28,16 @@ pub(super) enum DimFact {
 #[derive(Clone, Debug)]
 pub(super) struct DimConflict(pub(super) String);
 
+impl DimConflict {
+    /// Names the value in a reason such as `its rank would be both 2 and 3`.
+    pub(super) fn about(self, name: &str) -> Self {
+        match self.0.strip_prefix("its ").and_then(|rest| rest.split_once(" would ")) {
+            Some((what, rest)) => Self(format!("the {what} of `{name}` would {rest}")),
+            None => self,
+        }
+    }
+}
+
 /// A union-find of dims, and the dims of values.
 #[derive(Clone, Debug)]
 pub(super) struct DimClasses {

@@ -241,14 +241,8 @@ impl DimConflicts<'_> {
     ) -> Result<DimClasses, DimConflict> {
         let mut dims = DimClasses::new(self.graph.values.len());
         for ty in types {
-            dims.require(ty.value, &ty.test).map_err(|DimConflict(why)| {
-                let name = &self.graph.values[ty.value].name;
-                let rest = why.strip_prefix("its ").and_then(|rest| rest.split_once(" would "));
-                DimConflict(match rest {
-                    Some((what, rest)) => format!("the {what} of `{name}` would {rest}"),
-                    None => why,
-                })
-            })?;
+            let name = &self.graph.values[ty.value].name;
+            dims.require(ty.value, &ty.test).map_err(|why| why.about(name))?;
         }
         for (value, test) in self.common.borrow().iter().filter(|(value, _)| part.values[*value]) {
             dims.require(*value, test)?;

@@ -108,14 +108,8 @@ impl<'a> DimInference<'a> {
     fn merge(&self, dims: &mut DimClasses, values: &[ValueIx]) -> Result<(), DimConflict> {
         let mut values = values.iter().copied().filter(|&value| !self.graph.is_literal(value));
         let Some(first) = values.next() else { return Ok(()) };
-        values.try_for_each(|value| dims.merge(first, value)).map_err(|DimConflict(why)| match why
-            .strip_prefix("its rank")
-        {
-            Some(rest) => {
-                DimConflict(format!("the rank of `{}`{rest}", self.graph.values[first].name))
-            }
-            None => DimConflict(why),
-        })
+        let name = &self.graph.values[first].name;
+        values.try_for_each(|value| dims.merge(first, value)).map_err(|why| why.about(name))
     }
 
     // Results whose `shape` is the same name have the same dims.
@@ -266,10 +260,8 @@ impl<'a> DimInference<'a> {
             });
             let fact = |&dim: &usize| if is_square { DimFact::Class(dim) } else { DimFact::Any };
             let facts: Vec<DimFact> = all.iter().map(fact).collect();
-            dims.require_dims(to, false, &facts).map_err(|DimConflict(why)| {
-                let name = &self.graph.values[to].name;
-                DimConflict(why.replace("its rank", &format!("the rank of `{name}`")))
-            })?;
+            dims.require_dims(to, false, &facts)
+                .map_err(|why| why.about(&self.graph.values[to].name))?;
         }
         Ok(())
     }
@@ -312,10 +304,8 @@ impl<'a> DimInference<'a> {
                 _ => DimFact::Any,
             };
             let facts: Vec<DimFact> = (0..first.len()).map(fact).collect();
-            dims.require_dims(value, false, &facts).map_err(|DimConflict(why)| {
-                let name = &self.graph.values[value].name;
-                DimConflict(why.replace("its rank", &format!("the rank of `{name}`")))
-            })?;
+            dims.require_dims(value, false, &facts)
+                .map_err(|why| why.about(&self.graph.values[value].name))?;
         }
         Ok(())
     }
@@ -368,10 +358,7 @@ impl<'a> DimInference<'a> {
                 (None, None) => DimFact::Any,
             };
             let found: Vec<DimFact> = found.iter().map(fact).collect();
-            let in_words = |DimConflict(why): DimConflict| {
-                let name = &self.graph.values[result].name;
-                DimConflict(why.replace("its rank", &format!("the rank of `{name}`")))
-            };
+            let in_words = |why: DimConflict| why.about(&self.graph.values[result].name);
             // Without a choice, the dims are not needed after a conflict.
             if count == 1 {
                 return dims.require_dims(result, false, &found).map_err(in_words);
