@@ -56,8 +56,8 @@ function layers(tree: Tree, main: Box): string {
   return frequent.map(([word, n]) => `${count(n)} ${word}`).join(", ");
 }
 
-// Returns the range of numbered scopes that are not in others, with the layers of most of them, such as
-// `23 blocks (model.0 to model.22): 8 × (conv, silu, concat) + 7 × (conv, silu) + 8 others`.
+// Returns the range of numbered scopes that are not in others, with the layers that most of them have, such as
+// `23 blocks (model.0 to model.22), 8 × (conv, silu, concat), 7 × (conv, silu)`.
 function scopes(tree: Tree, main: Box): string | null {
   const found: Box[] = [];
   const work: Item[] = [...main.children].reverse();
@@ -78,9 +78,7 @@ function scopes(tree: Tree, main: Box): string | null {
   }
   const often = [...kinds].filter(([, n]) => n > 1).sort((a, b) => b[1] - a[1]).slice(0, MAX_KINDS);
   const parts = often.map(([kind, n]) => `${count(n)} × (${kind})`);
-  const others = often.reduce((left, [, n]) => left - n, all);
-  if (parts.length > 0 && others > 0) parts.push(`${count(others)} other${others > 1 ? "s" : ""}`);
-  return `${count(all)} blocks (${found[0]?.label} to ${found.at(-1)?.label})${parts.length > 0 ? `: ${parts.join(" + ")}` : ""}`;
+  return `${count(all)} blocks (${found[0]?.label} to ${found.at(-1)?.label})${parts.map((part) => `, ${part}`).join("")}`;
 }
 
 // Returns each layer once, without sums.
