@@ -289,6 +289,42 @@ def life(h: pi.INT64, w: pi.INT64, board: pi.TensorType(pi.BOOL, [h, w]), steps:
     return board
 
 
+@pi.function
+def pooled_features(x: pi.TensorType(pi.FP32, [1, 1, 6, 6]), w: pi.TensorType(pi.FP32, [2, 1, 3, 3])) -> pi.TensorType(pi.FP32, [1, 2, 2, 2]):
+    y = max(pi.op.convolution(x, w, input_dims=[0, 1, 2, 3], kernel_dims=[1, 0, 2, 3], output_dims=[0, 1, 2, 3]), 0.0)
+    return pi.op.reduce_window(y, pi.FP32("-inf"), body="max", window=[1, 1, 2, 2], strides=[1, 1, 2, 2])
+
+
+@pi.function
+def histogram(n: pi.INT64, classes: pi.TensorType(pi.INT32, [n])) -> pi.TensorType(pi.INT32, [5]):
+    zeros = pi.op.broadcast_to(pi.INT32(0), shape=[5])
+    ones = pi.op.broadcast_to(pi.INT32(1), shape=[n])
+    rows = pi.op.reshape(classes, shape=[n, 1])
+    return pi.op.scatter(zeros, rows, ones, body="add", update_window_dims=[], inserted_window_dims=[0], scatter_dims=[0], index_vector_dim=1)
+
+
+@pi.function
+def median(x: pi.TensorType(pi.FP32, [7])) -> pi.FP32:
+    return pi.op.sort(x, comparator="lt", axis=0)[3]
+
+
+@pi.function
+def permutation(n: pi.INT64, x: pi.TensorType(pi.FP32, [n])) -> (pi.TensorType(pi.FP32, [n]), pi.TensorType(pi.INT32, [n])):
+    keys, places = pi.op.sort(x, pi.op.iota(axis=0, shape=[n], dtype=pi.INT32), comparator="gt", axis=0)
+    return keys, places
+
+
+@pi.function
+def running_sums(x: pi.TensorType(pi.INT32, [5])) -> pi.TensorType(pi.INT32, [5]):
+    return pi.op.reduce_window(x, 0, body="add", window=[5], pads=[[4, 0]])
+
+
+@pi.function
+def extremes(n: pi.INT64, x: pi.TensorType(pi.FP32, [n, 3])) -> (pi.TensorType(pi.FP32, [3]), pi.TensorType(pi.FP32, [3])):
+    low, high = pi.op.reduce(-x, x, pi.FP32("-inf"), pi.FP32("-inf"), body="max", axes=[0])
+    return -low, high
+
+
 def np_softmax(x: Any) -> Any:
     e = np.exp(x - x.max(-1, keepdims=True))
     return e / e.sum(-1, keepdims=True)
@@ -309,6 +345,11 @@ def np_conv_block(x: Any, w: Any, b: Any) -> Any:
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))[:, :, ::2, ::2]
     return np.maximum(np.einsum("ncijab,ocab->noij", windows, w) + b[None, :, None, None], 0)
+
+
+def np_pooled_features(x: Any, w: Any) -> Any:
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(2, 3))
+    return np.maximum(np.einsum("ncijab,ocab->noij", windows, w), 0).reshape(1, 2, 2, 2, 2, 2).max((3, 5))
 
 
 def np_layer_norm(n: int, x: Any, eps: float) -> Any:
@@ -415,6 +456,7 @@ XS, IDS, SYMMETRIC = rng.integers(-50, 50, 9), i32(10, 5), rng.standard_normal((
 SYMMETRIC = SYMMETRIC @ SYMMETRIC.T
 POINTS = f32(20, 2)
 RE, IM = np.meshgrid(np.linspace(-2, 1, 6), np.linspace(-1, 1, 5))
+EIGHT = f32(8)
 TABLE, HALF_A, HALF_B = f32(10, 6), f32(4, 8).astype(np.float16), f32(8, 2).astype(np.float16)
 
 #: Each program with arguments, and what NumPy or Python computes: a value, or a function of the same arguments.
@@ -447,6 +489,12 @@ CASES: list[tuple[Any, tuple[Any, ...], Any]] = [
     (embed, (5, TABLE, IDS), TABLE[IDS].mean(0)),
     (mixed, (HALF_A, HALF_B), HALF_A.astype(np.float32) @ HALF_B.astype(np.float32) + 1),
     (lcs, (8, 7, i32(3, 8), i32(3, 7)), np_lcs),
+    (pooled_features, (f32(1, 1, 6, 6), f32(2, 1, 3, 3)), np_pooled_features),
+    (histogram, (5, IDS % 5), np.bincount(IDS % 5, minlength=5)),
+    (median, (EIGHT[:7],), np.median(EIGHT[:7])),
+    (permutation, (8, EIGHT), (np.sort(EIGHT)[::-1], np.argsort(-EIGHT))),
+    (running_sums, (IDS,), np.cumsum(IDS)),
+    (extremes, (10, TABLE[:, :3]), (TABLE[:, :3].min(0), TABLE[:, :3].max(0))),
     (life, (7, 6, rng.random((7, 6)) < 0.4, 3), np_life),
 ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import gc
 import inspect
 import os
@@ -21,7 +22,7 @@ import numpy as np
 import pytest
 
 import sapwood
-from sapwood import DataType, ptir, rewrite
+from sapwood import DataType, ir, ptir, rewrite
 from sapwood.errors import ArgumentError, InvalidValueError, ParseError, RewriteError, RunError, SapwoodError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -305,6 +306,62 @@ def test_wrong_results_are_errors(returned: str, message: str) -> None:
     program = ptir.Program([b.finish(op(b.constant(np.float32([1, 2]))))])
     assert any(i.op == name for i in rewrite.simplify(program).functions[0].instructions)
     assert not program.check(program)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "x += 1",
+        "x[:] = 9",
+        "x.sort()",
+        "x.fill(9)",
+        "x.put(0, 9)",
+        "x.byteswap(inplace=True)",
+        "np.add(x, 1, out=x)",
+        "np.copyto(x, 9)",
+        "np.asarray(x)[0] = 9",
+        "x.reshape(1, 3)[0, 0] = 9",
+        "x.view(np.int32)[0] = 9",
+        "memoryview(x)[0] = 9",
+        "x.flags.writeable = True",
+    ],
+)
+def test_operands_cannot_be_changed(statement: str) -> None:
+    scope: dict[str, Any] = {"np": np}
+    exec(f"def change(x):\n    {statement}\n    return x.copy()", scope)  # noqa: S102
+    name = f"own.changes{''.join(c for c in statement if c.isalnum())}"
+    op = sapwood.op(name)(scope["change"])
+    given = np.float32([3, 1, 2])
+    text = ir.parse(
+        "def f(x: pi.TensorType(pi.FP32, [3])) -> pi.TensorType(pi.FP32, [3]):\n"
+        f"    return pi.typed(pi.op.{name}(x), pi.TensorType(pi.FP32, [3]))\n"
+    )
+    for run in (program_of(op, "f32[3]").run, op, lambda x: ir.interpret(text, "f", x)):
+        with pytest.raises(RunError, match=rf"{name}.*(read-only|WRITEABLE)"):
+            run(given)
+    assert given.tolist() == [3, 1, 2]
+
+
+def test_operands_and_results_are_copies() -> None:
+    """Memory that a function keeps, or writes behind NumPy's back, is not that of the program."""
+    kept: list[np.ndarray] = []
+
+    @sapwood.op("own.keeps")
+    def keeps(x: np.ndarray) -> np.ndarray:
+        ctypes.memset(x.ctypes.data, 0xFF, x.nbytes)
+        kept.append(np.ones_like(x))
+        return kept[-1]
+
+    b = ptir.Builder("main")
+    x, c = b.parameter("x", "f32[3]"), b.constant(np.float32([5, 6, 7]))
+    program = ptir.Program([b.finish((keeps(x), keeps(c), b.neg(x), b.neg(c)))])
+    given = np.float32([3, 1, 2])
+    for _ in range(2):
+        results = program.run(given)
+        for array in kept:
+            array[:] = 9
+        assert [one.tolist() for one in results] == [[1, 1, 1], [1, 1, 1], [-3, -1, -2], [-5, -6, -7]]
+    assert given.tolist() == [3, 1, 2]
 
 
 def test_constants_are_folded() -> None:

@@ -1,6 +1,6 @@
 //! Calls of functions, of registered ops and of unregistered ops.
 
-use sapwood_ir::ops::{attr_dict, op_attrs};
+use sapwood_ir::ops::{attr_dict, is_callable, op_attrs, op_regions};
 use sapwood_ir::{Callee, TypeRef};
 use sapwood_ptir::ops::{Call, CustomCall};
 use sapwood_ptir::{
@@ -102,6 +102,18 @@ impl<'a> FunctionLowering<'a> {
         parts.operands.extend(args.iter().copied());
         match op_attrs(def, callee.attrs(), declared.as_ref().ok()) {
             Ok(attrs) => parts.attrs = attrs,
+            Err(error) => {
+                self.report_op_error(def.name, error, span);
+                return None;
+            }
+        }
+        let operands: Vec<&ValueType> = args.iter().map(|&arg| self.value_type(arg)).collect();
+        let regions = op_regions(&self.signatures.registry, def, callee.attrs(), &operands);
+        let written = regions.and_then(|regions| {
+            regions.iter().map(|region| region.write(&mut self.writer, span)).collect()
+        });
+        match written {
+            Ok(bodies) => parts.regions = bodies,
             Err(error) => {
                 self.report_op_error(def.name, error, span);
                 return None;
@@ -234,8 +246,7 @@ fn is_dialect_name(name: &str) -> bool {
 
 /// Returns an op that can be called and has a similar name, or with a name that contains this one as a word: `reduce_sum` for `sum`.
 fn similar_op(registry: &Registry, name: &str) -> Option<&'static str> {
-    let is_callable = |def: &&OpDef| def.regions.is_empty() && !def.terminator;
-    let names = || registry.defs().filter(is_callable).map(|def| def.name);
+    let names = || registry.defs().filter(|def| is_callable(def)).map(|def| def.name);
     let name = name.to_lowercase();
     let contains = |op: &&str| op.split('_').any(|word| word == name);
     names()

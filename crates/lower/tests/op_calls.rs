@@ -45,6 +45,17 @@ fn static_type(ty: &ValueType) -> Option<TypeRef> {
     })
 }
 
+/// Returns a word for a region; `has_bits` is false if an input consists of floats.
+fn region_word(region: &str, has_bits: bool, choices: &mut Rng) -> &'static str {
+    let words: &[&str] = match region {
+        "comparator" => &["lt", "gt"],
+        "select" => &["ge", "gt", "le", "lt"],
+        _ if has_bits => &["add", "mul", "min", "max", "and", "or", "xor", "replace"],
+        _ => &["add", "mul", "min", "max", "replace"],
+    };
+    words[choices.below(words.len())]
+}
+
 /// A front-end function under construction.
 #[derive(Default)]
 struct Writer {
@@ -70,11 +81,15 @@ impl Writer {
         }
     }
 
-    /// Returns the call of an instruction.
-    fn call(&self, f: &sapwood_ptir::Function, inst: sapwood_ptir::InstId) -> Option<ExprRef> {
+    /// Returns the call of an instruction. Words chosen at random describe its regions.
+    fn call(
+        &self,
+        f: &sapwood_ptir::Function,
+        inst: sapwood_ptir::InstId,
+        choices: &mut Rng,
+    ) -> Option<ExprRef> {
         let def = f.op_def(inst)?;
-        if !def.regions.is_empty()
-            || def.terminator
+        if !sapwood_ir::ops::is_callable(def)
             || ["bitcast", "call", "custom_call", "constant"].contains(&def.name)
         {
             return None;
@@ -89,6 +104,12 @@ impl Writer {
             if row.kind != AttrKind::ResultType && *attr != Attr::Unit {
                 attrs.push((row.name.to_owned(), attr_value(attr)?));
             }
+        }
+        let types = f.operands(inst).iter().map(|&value| f.value_type(value).as_tensor());
+        let has_bits = types.flatten().all(|ty| ty.dtype.is_integer() || ty.dtype.is_bool());
+        for region in &def.regions {
+            let word = region_word(region.name, has_bits, choices);
+            attrs.push((region.name.to_owned(), Value::from(word)));
         }
         let types: Option<Vec<TypeRef>> =
             f.inst_results(inst).map(|value| static_type(f.value_type(value))).collect();
@@ -124,7 +145,7 @@ fn nest(mut stmts: Vec<StmtRef>, choices: &mut Rng, flag: &Var, trips: &Var) -> 
     stmts
 }
 
-/// Writes the calls of a function without regions as a front-end program, with the types of its parameters.
+/// Writes the calls of a function as a front-end program, with the types of its parameters.
 fn front_end(
     f: &sapwood_ptir::Function,
     ops: &mut BTreeSet<&'static str>,
@@ -144,7 +165,7 @@ fn front_end(
     let mut last: Option<Var> = None;
     for inst in f.body_insts(f.body()) {
         let results: Vec<ValueId> = f.inst_results(inst).collect();
-        let Some(call) = writer.call(f, inst) else {
+        let Some(call) = writer.call(f, inst, choices) else {
             for value in results {
                 writer.param(value, f.value_type(value));
             }
@@ -284,7 +305,7 @@ fn check_programs(first_seed: u64) {
         "refine",
         "tuple",
     ];
-    let callable = registry.defs().filter(|def| def.regions.is_empty() && !def.terminator);
+    let callable = registry.defs().filter(|def| sapwood_ir::ops::is_callable(def));
     let missing: Vec<&str> = callable
         .map(|def| def.name)
         .filter(|name| !ops.contains(name) && !others.contains(name))

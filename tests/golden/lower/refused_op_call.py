@@ -64,3 +64,5 @@ def f(x: pi.TensorType(pi.FP32, [4]), y: pi.INT64):
 #>   |
 #> 9 |     j = pi.typed(pi.op("while")(x), pi.UnknownType())
 #>   |                  ^^^^^^^^^^^^^^^^^
+#>   |
+#>   = help: write a loop

@@ -6,6 +6,7 @@ use sapwood_types::{DataType, did_you_mean};
 use smallvec::SmallVec;
 
 use super::evaluate::tensor_from_scalars;
+use super::regions::check_callable;
 use crate::interpret::scalar::Scalar;
 
 /// Converts the attributes of a call to those of the op, with defaults filled in.
@@ -21,19 +22,15 @@ pub fn op_attrs(
 ) -> Result<SmallVec<[Attr; 4]>, OpError> {
     let declared = declared.and_then(ValueType::as_tensor);
     let dtype = declared.map(|ty| ty.dtype);
-    if def.terminator {
-        return Err(OpError::new("it ends a body, so it cannot be called"));
-    }
-    if !def.regions.is_empty() {
-        return Err(OpError::new("it has regions, which a call cannot provide"));
-    }
+    check_callable(def)?;
     let given: Vec<(&str, &Value)> = attrs.map(named_values).unwrap_or_default();
     let can_be_given = |attr: &&AttrDef| attr.kind != AttrKind::ResultType;
-    if let Some((name, _)) = given
-        .iter()
-        .find(|(name, _)| !def.attrs.iter().filter(can_be_given).any(|row| row.name == *name))
-    {
-        let names = || def.attrs.iter().filter(can_be_given).map(|row| row.name);
+    // A region is given as a word.
+    let names = || {
+        let attrs = def.attrs.iter().filter(can_be_given).map(|row| row.name);
+        attrs.chain(def.regions.iter().map(|region| region.name))
+    };
+    if let Some((name, _)) = given.iter().find(|(name, _)| !names().any(|known| known == *name)) {
         let error = OpError::new(format!("it has no attribute `{name}`"));
         return Err(match (did_you_mean(name, names()), names().next()) {
             (Some(close), _) => error.with_help(format!("did you mean `{close}`?")),

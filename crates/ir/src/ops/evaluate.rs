@@ -12,6 +12,7 @@ use sapwood_structural::Map;
 use sapwood_types::{DataType, Span};
 
 use super::attrs::op_attrs;
+use super::regions::op_regions;
 use crate::interpret::RunValue;
 use crate::interpret::scalar::Scalar;
 use crate::nodes::{Type, TypeRef};
@@ -41,7 +42,14 @@ pub(crate) fn evaluate_op(
         let inputs = inputs.collect::<Option<Vec<Value>>>().ok_or("an operand has no such type")?;
         let mut writer = FunctionWriter::new(FUNCTION, registry);
         let body = writer.function().body();
-        parts.operands.extend(inputs.iter().map(|input| writer.param(body, &input.ty())));
+        let types: Vec<ValueType> = inputs.iter().map(Value::ty).collect();
+        parts.operands.extend(types.iter().map(|ty| writer.param(body, ty)));
+        let types: Vec<&ValueType> = types.iter().collect();
+        let regions = op_regions(registry, def, attrs, &types).map_err(|error| error.message)?;
+        for region in &regions {
+            let body = region.write(&mut writer, Span::unknown());
+            parts.regions.push(body.map_err(|error| error.message)?);
+        }
         let inst = writer.append(body, &parts, Span::unknown()).map_err(|error| error.message)?;
         let values: Vec<_> = writer.function().inst_results(inst).collect();
         let types: Vec<ValueType> =

@@ -3,6 +3,7 @@
 mod attrs;
 mod dims;
 mod evaluate;
+mod regions;
 
 use sapwood_ptir::{AttrKind, InferCx, OpError, Registry, infer_checked};
 use sapwood_structural::{Map, Seq, Value};
@@ -14,6 +15,7 @@ pub(crate) use attrs::{named_values, sequence};
 pub use dims::{DimSymbols, dim_vars, extent_vars};
 pub(crate) use dims::{NumberedSymbols, are_same_tensor_types};
 pub(crate) use evaluate::{as_declared, evaluate_op, from_ptir};
+pub use regions::{NamedRegion, is_callable, op_regions};
 
 use crate::nodes::{Callee, ExprRef, Type, TypeRef};
 
@@ -37,7 +39,8 @@ fn infer(
     args: &[ExprRef],
 ) -> Result<Option<TypeRef>, OpError> {
     let Some(def) = registry.by_name(name) else { return Ok(None) };
-    let attrs = op_attrs(def, attrs, None)?;
+    let named = attrs;
+    let attrs = op_attrs(def, named, None)?;
     let small = |arg: &ExprRef| crate::nodes::has_few_nodes(arg.ty());
     if def.attrs.iter().any(|attr| attr.kind == AttrKind::ResultType) {
         let message = "its type does not follow from its operands, so the call must state it";
@@ -52,11 +55,12 @@ fn infer(
     // An operand without a type leaves the result without one.
     let types = args.iter().map(|arg| symbols.symbols.convert(arg.ty()));
     let Ok(types) = types.collect::<Result<Vec<_>, String>>() else { return Ok(None) };
+    let regions = op_regions(registry, def, named, &types.iter().collect::<Vec<_>>())?;
     let cx = InferCx {
         def,
         attrs: &attrs,
         operands: types.iter().collect(),
-        regions: SmallVec::new(),
+        regions: regions.iter().map(NamedRegion::signature).collect(),
         declared_types: SmallVec::new(),
     };
     let results = infer_checked(&cx)?;
