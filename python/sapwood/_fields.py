@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
+from sapwood import _native
 from sapwood.errors import InvalidValueError
 
-__all__ = ["MISSING", "Field", "FieldSpec", "field"]
+__all__ = ["MISSING", "Field", "FieldSpec", "field", "singleton_getter"]
 
 _Role = Literal["def", "ignore"]
 
@@ -130,3 +132,17 @@ def field(
     role = structural_eq if compare else "ignore"
     only = kw_only if init else True
     return FieldSpec(default, default_factory, role, only, init=init, repr=repr, metadata=metadata, doc=doc)
+
+
+def singleton_getter(cls: type, signature: inspect.Signature, doc: str | None) -> Callable[..., Any]:
+    """Returns the function behind ``Object.get``, with the parameters of a class."""
+
+    def get(cls: type, *args: Any, **kwargs: Any) -> Any:
+        return _native.get_singleton(cls, *args, **kwargs)
+
+    get.__doc__ = doc
+    get.__qualname__ = f"{cls.__qualname__}.get"
+    own = inspect.Parameter("cls", inspect.Parameter.POSITIONAL_ONLY)
+    parameters = [own, *signature.parameters.values()]
+    get.__signature__ = signature.replace(parameters=parameters, return_annotation=cls)  # type: ignore[attr-defined]
+    return get

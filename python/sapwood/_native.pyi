@@ -1,6 +1,7 @@
 """Types of the native module. It is private: import from the modules of the package."""
 
 import builtins
+import inspect
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from collections.abc import Set as AbstractSet
 from os import PathLike
@@ -454,6 +455,10 @@ class Builder:
 
 @final
 class BuilderOpMethod:
+    @property
+    def __name__(self) -> str: ...
+    @property
+    def __signature__(self) -> inspect.Signature | None: ...
     def __call__(self, *operands: object, **attributes: object) -> Any: ...
 
 @final
@@ -651,6 +656,10 @@ class Rewriter:
 
 @final
 class RewriterOpMethod:
+    @property
+    def __name__(self) -> str: ...
+    @property
+    def __signature__(self) -> inspect.Signature | None: ...
     def __call__(self, *operands: object, **attributes: object) -> Any: ...
 
 INLINE_PASSES: str

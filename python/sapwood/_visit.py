@@ -96,8 +96,9 @@ class Mutator:
     """Replaces nodes from the leaves up: ``visit_Add(self, node)`` is called for each node of class ``Add``, after the nodes below it.
 
     A method returns the replacement, ``None`` to keep the node, `delete` to remove it, or `stop` with a value. Before the nodes below, the
-    method ``enter_Add(self, node)`` is called, if there is one; it may return `skip` to leave the node as it is. Only changed nodes and
-    those above them are rebuilt, and sharing is preserved. Methods such as ``visit_int`` replace the values in the fields and containers
+    method ``enter_Add(self, node)`` is called, if there is one. It returns ``None`` to go on; with `skip`, a replacement or `delete`, the
+    nodes below are not visited and ``visit_Add`` is not called, so that a method may visit the parts it wants itself, with ``self.visit``.
+    Only changed nodes and those above them are rebuilt, and sharing is preserved. Methods such as ``visit_int`` replace the values in the fields and containers
     of a node, before the method of the node is called.
 
     >>> from sapwood import DataType, ir

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sapwood import _native, ir
 from sapwood._native import DataType
 from sapwood._op import OpDefinition
+from sapwood._op_help import call_documentation, call_signature
 from sapwood._unsupported import unsupported
 from sapwood.errors import ParseError
 from sapwood.ir import FunctionType, TensorType, TupleType, UnknownType
@@ -311,19 +312,32 @@ def _only_inside(stub: Callable[..., Any]) -> Any:
     return outside
 
 
-class _Ops:
-    """``pi.op.name``: a call of an op."""
+class _OpName:
+    """``pi.op.name``: a call of an op. Each op is an attribute, with its signature and documentation."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+        if found := call_documentation(name):
+            self.__doc__ = found
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__signature__" and self.__name__:
+            return call_signature(self.__name__)
         if name.startswith("__"):
             raise AttributeError(name)
-        return self
+        return _OpName(f"{self.__name__}.{name}" if self.__name__ else name)
+
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self), *(one["name"] for one in _native.ptir_ops() if not self.__name__ and one["family"] != "control")]
 
     def __call__(self, *_args: Any, **_kwargs: Any) -> NoReturn:
         raise RuntimeError("pi.op has a meaning only inside a function that @pi.function decorates")
 
+    def __repr__(self) -> str:
+        return f"pi.op.{self.__name__}" if self.__name__ else "pi.op"
 
-op: Any = _Ops()
+
+op: Any = _OpName("")
 
 
 @_only_inside

@@ -37,7 +37,7 @@ from sapwood._native import (
     structural_equal,
     structural_hash,
 )
-from sapwood._fields import MISSING, Field, FieldSpec, field
+from sapwood._fields import MISSING, Field, FieldSpec, field, singleton_getter
 from sapwood._visit import Mutator, Stop, Visitor, asdict, delete, map, skip, stop, walk
 from sapwood.errors import ArgumentError, InvalidValueError, NotEqualError
 
@@ -230,6 +230,8 @@ def _register(
     positional = tuple(spec[0] for spec in _FIELDS_OF_CLASS[cls] if not spec[4])
     type.__setattr__(cls, "__match_args__", positional)
     type.__setattr__(cls, "__signature__", _signature(cls))
+    if kind == "singleton":
+        type.__setattr__(cls, "get", classmethod(singleton_getter(cls, _signature(cls), Object.get.__doc__)))
     return cls
 
 

@@ -10,12 +10,15 @@ from pathlib import Path
 
 import pytest
 import sapwood
+import typed_usage
 from sapwood import ir
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(sapwood.__file__).parent
 EXAMPLES = sorted(map(str, (ROOT / "python" / "examples").glob("*.py")))
 assert EXAMPLES
+#: Programs that use the package with annotations everywhere.
+TYPED = [*EXAMPLES, str(ROOT / "python" / "tests" / "typed_usage.py")]
 
 
 def run(*arguments: str) -> None:
@@ -43,7 +46,8 @@ def test_stubs_agree_with_the_module() -> None:
 
 
 def test_programs_of_users_pass_strict_checking() -> None:
-    run("mypy", "--strict", *EXAMPLES)
+    run("mypy", "--strict", *TYPED)
+    typed_usage.main()
 
 
 if os.environ.get("SAPWOOD_FULL"):
@@ -58,7 +62,7 @@ if os.environ.get("SAPWOOD_FULL"):
             config.write_text(json.dumps({"include": include, "typeCheckingMode": "strict"}))
             run("pyright", "--pythonpath", sys.executable, "--project", str(config))
 
-        check(*EXAMPLES)
+        check(*TYPED)
         wrong = tmp_path / "wrong.py"
         wrong.write_text("from sapwood import ir\n\nir.parse(3)\n")
         with pytest.raises(AssertionError, match="reportArgumentType"):

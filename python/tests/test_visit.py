@@ -13,7 +13,7 @@ import pytest
 from lambda_nodes import Block, Expr, Lambda, Leaf, Pair, Var
 
 import sapwood
-from sapwood import DataType, ir, structural
+from sapwood import DataType, ir, pi, structural
 from sapwood.errors import ArgumentError, InvalidValueError, SapwoodError
 from sapwood.structural import (
     MISSING,
@@ -226,6 +226,28 @@ def test_mutator_enters_skips_and_stops() -> None:
     made = Outer().visit(Pair(block, Leaf(2)))
     assert made.left.same_as(block) and made.right.value == 0
     assert Outer().visit(Pair(Leaf(7), Leaf(2))) == "seven"
+
+    class Swap(Mutator):
+        """Visits the parts of a pair itself, in its own order; the left part of a pair stays."""
+
+        seen: list[int] = []
+
+        def enter_Pair(self, node: Pair) -> Any:
+            return Pair(self.visit(node.right), node.left)
+
+        def enter_Block(self, node: Block) -> Any:
+            return delete if not node.items else None
+
+        def visit_Pair(self, node: Pair) -> Any:
+            raise AssertionError("the node was replaced before")
+
+        def visit_Leaf(self, node: Leaf) -> Any:
+            self.seen.append(node.value)
+            return Leaf(node.value + 1)
+
+    swapped = Swap().visit([Pair(Leaf(1), Pair(Leaf(2), Leaf(3))), Block([]), Block([Leaf(4)])])
+    assert structural_equal(swapped, [Pair(Pair(Leaf(4), Leaf(2)), Leaf(1)), Block([Leaf(5)])])
+    assert Swap.seen == [3, 4]
 
     class Wrong(Mutator):
         def visit_Leaf(self, node: Leaf) -> Any:
@@ -589,9 +611,76 @@ def test_signatures_are_precise() -> None:
             assert type(type(node)(**bound.arguments)) is type(node)
 
 
+def test_ops_have_signatures_and_documentation() -> None:
+    b = sapwood.ptir.Builder("main")
+    for name, signature, words in (
+        ("add", "(lhs, rhs, /)", "Adds"),
+        ("reduce_sum", "(input, /, *, axes: 'a list of integers', keepdims: 'a bool' = False, accumulate: 'an element type such as f32' = None)", "True if reduced axes are kept"),
+        ("dynamic_slice", "(input, /, *starts, sizes: 'a list of integers or expressions over symbols')", "Extents of the slice"),
+        ("reshape", "(input, /, *, result_type: 'the result type' = None)", "Type of the result"),
+        ("sort", "(*operands, axis: 'an integer', stable: 'a bool' = True)", "comparator"),
+    ):
+        method = getattr(b, name)
+        assert str(inspect.signature(method)) == signature
+        assert words in (inspect.getdoc(method) or ""), name
+        assert method.__name__ == name
+        assert inspect.getdoc(getattr(pi.op, name)) == inspect.getdoc(method)
+    assert str(inspect.signature(pi.op.sort)) == "(*inputs, comparator: 'a word', axis: 'an integer', stable: 'a bool' = True)"
+    assert {"reduce_sum", "sort"} <= set(dir(pi.op)) and "while" not in dir(pi.op)
+    assert repr(pi.op.my.silu) == "pi.op.my.silu"
+    for one in sapwood.ptir.ops():
+        if "." in one["name"]:
+            continue  # An op of another test, which no builder has as a method.
+        assert inspect.signature(getattr(b, one["name"])) is not None
+    seen: list[str] = []
+
+    @sapwood.rewrite.pattern("add")
+    def look(op: sapwood.rewrite.Op, rw: sapwood.rewrite.Rewriter) -> None:
+        seen.append(str(inspect.signature(rw.mul)))
+
+    x = b.parameter("x", "f32[]")
+    sapwood.rewrite.apply(sapwood.ptir.Program([b.finish(x + x)]), [look])
+    assert seen == ["(lhs, rhs, /)"]
+
+
 def test_public_names_have_documentation() -> None:
     for module in (sapwood.ptir, sapwood.rewrite, sapwood.structural, sapwood.ir, sapwood.pi, sapwood):
         for name in module.__all__:
             value = getattr(module, name)
             if isinstance(value, type) or inspect.isroutine(value):
                 assert (value.__doc__ or "").strip(), f"{module.__name__}.{name}"
+            if not isinstance(value, type) or value is structural.Field:
+                continue  # The documentation of a field is in the source.
+            for key in vars(value):
+                member = getattr(value, key)
+                if not key.startswith("_") and (inspect.isroutine(member) or inspect.isgetsetdescriptor(member) or isinstance(member, property)):
+                    assert (member.__doc__ or "").strip(), f"{module.__name__}.{name}.{key}"
+
+
+#: Functions with parameters of any number, because the functions they call have them.
+OPEN = {"from_jax", "subgraph_from_jax", "interpret"}
+
+
+def test_signatures_name_their_parameters() -> None:
+    """Each public function, class and method has a signature without ``*args`` and ``**kwargs``, except for those of base classes."""
+
+    @py_class("visit.Only", structural_eq="singleton")
+    class Only(Object):
+        name: str
+        size: int = 1
+
+    assert str(inspect.signature(Only.get)).replace("'", "").startswith("(name: str, size: int = 1) -> ")
+    assert Only.get("a").same_as(Only.get("a", size=1)) and not Only.get("a").same_as(Only.get("a", 2))
+    checked = 0
+    for module in (sapwood, sapwood.ptir, sapwood.rewrite, structural, ir, sapwood.errors):
+        for name in module.__all__:
+            value = getattr(module, name)
+            is_base = isinstance(value, type) and (value.__subclasses__() != [] or issubclass(value, (dict, Exception)))
+            members = [getattr(value, key) for key in vars(value) if not key.startswith("_")] if isinstance(value, type) else []
+            for one in [*([] if is_base else [value]), *members]:
+                if not (inspect.isroutine(one) or isinstance(one, type)) or getattr(one, "__name__", "") in OPEN | {"get"}:
+                    continue
+                loose = [each.name for each in inspect.signature(one).parameters.values() if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+                assert not {"args", "kwargs", "keywords"} & set(loose), (module.__name__, name, one)
+                checked += 1
+    assert checked > 200

@@ -101,22 +101,27 @@ impl PyDataType {
         arrays::dtype_to_numpy(py, self.0)
     }
 
+    /// Returns true for `BOOL`.
     fn is_bool(&self) -> bool {
         self.0.is_bool()
     }
 
+    /// Returns true for integers, signed or unsigned.
     fn is_integer(&self) -> bool {
         self.0.is_integer()
     }
 
+    /// Returns true for floats.
     fn is_float(&self) -> bool {
         self.0.is_float()
     }
 
+    /// Returns true for complex numbers.
     fn is_complex(&self) -> bool {
         self.0.is_complex()
     }
 
+    /// Returns true for types with negative numbers.
     fn is_signed(&self) -> bool {
         self.0.is_signed()
     }

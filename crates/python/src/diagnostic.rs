@@ -49,11 +49,13 @@ impl PyDiagnostic {
         self.0.severity.to_string()
     }
 
+    /// The problem, in one line.
     #[getter]
     fn message(&self) -> &str {
         &self.0.message
     }
 
+    /// The place in the source.
     #[getter]
     fn span(&self) -> PySpan {
         PySpan(self.0.span)

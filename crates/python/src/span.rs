@@ -64,26 +64,31 @@ impl PySpan {
         Self(Span::unknown())
     }
 
+    /// The name of the file.
     #[getter]
     fn filename(&self) -> &'static str {
         self.0.filename()
     }
 
+    /// The line of the first character, from 1; 0 if the span is unknown.
     #[getter]
     fn begin_line(&self) -> u32 {
         self.0.begin_line()
     }
 
+    /// The column of the first character, from 1.
     #[getter]
     fn begin_column(&self) -> u32 {
         self.0.begin_column()
     }
 
+    /// The line of the place after the last character.
     #[getter]
     fn end_line(&self) -> u32 {
         self.0.end_line()
     }
 
+    /// The column after the last character.
     #[getter]
     fn end_column(&self) -> u32 {
         self.0.end_column()

@@ -190,8 +190,8 @@ impl From<PyErr> for EditEnd<'_> {
 
 /// Edits nodes from the leaves up, and returns the new value, or the value with which a callback stopped, and whether one did.
 ///
-/// `enter(class)(node)` is called before the nodes below, and returns `None`, `"skip"` or `stop(value)`; `leave(class)(node)` is called
-/// after them and returns the replacement, `None` to keep the node, `delete`, or `stop(value)`.
+/// `enter(class)(node)` is called before the nodes below and returns `None` to go on, `"skip"`, or what `leave` returns, to skip the nodes
+/// below; `leave(class)(node)` is called after them and returns the replacement, `None` to keep the node, `delete`, or `stop(value)`.
 #[pyfunction]
 fn edit_nodes<'py>(
     value: &Bound<'py, PyAny>,
@@ -204,18 +204,16 @@ fn edit_nodes<'py>(
     let root = to_value(value)?;
     let words = WalkWords { stop, delete };
     let (mut entered, mut left) = (enter.map(Callbacks::new), Callbacks::new(leave));
-    let enter = |node: NodeRef<'_>| -> Result<WalkAction, EditEnd<'py>> {
-        let Some(entered) = &mut entered else { return Ok(WalkAction::Into) };
-        let Some((callback, object)) = entered.of(node)? else { return Ok(WalkAction::Into) };
-        match words.read(callback.call1((object,))?)? {
-            Answer::Continue => Ok(WalkAction::Into),
-            Answer::Skip => Ok(WalkAction::Skip),
-            Answer::Stop(value) => Err(EditEnd::Stopped(value)),
-            Answer::Delete | Answer::Other(_) => {
-                let message = "an enter method returns None, \"skip\" or stop(value)";
-                Err(errors::argument_error(py, message).into())
-            }
-        }
+    let enter = |node: NodeRef<'_>| -> Result<Option<NodeEdit>, EditEnd<'py>> {
+        let Some(entered) = &mut entered else { return Ok(None) };
+        let Some((callback, object)) = entered.of(node)? else { return Ok(None) };
+        Ok(match words.read(callback.call1((object,))?)? {
+            Answer::Continue => None,
+            Answer::Skip => Some(NodeEdit::Keep),
+            Answer::Stop(value) => return Err(EditEnd::Stopped(value)),
+            Answer::Delete => Some(NodeEdit::Delete),
+            Answer::Other(answer) => Some(NodeEdit::Replace(to_value(&answer)?)),
+        })
     };
     let leave = |node: &AnyRef| -> Result<NodeEdit, EditEnd<'py>> {
         let Some((callback, object)) = left.of(node.node())? else { return Ok(NodeEdit::Keep) };

@@ -13,7 +13,6 @@ use crate::singletons::ConstructError;
 use crate::type_info::ChildLayout;
 use crate::values::Value;
 use crate::view::View;
-use crate::walk::WalkAction;
 
 /// An error of mapping a graph. The path is in the original graph.
 #[derive(Debug, thiserror::Error)]
@@ -85,7 +84,7 @@ pub fn try_map<T: Field, E>(
     mut f: impl FnMut(&AnyRef) -> Result<Option<Value>, E>,
 ) -> Result<T, MapError<E>> {
     let edit = |node: &AnyRef| Ok(f(node)?.map_or(NodeEdit::Keep, NodeEdit::Replace));
-    try_edit(root, |_| Ok(WalkAction::Into), edit)
+    try_edit(root, |_| Ok(None), edit)
 }
 
 /// The edit of a node in [`try_edit`].
@@ -99,13 +98,13 @@ pub enum NodeEdit {
     Delete,
 }
 
-/// Edits nodes from the leaves up, like [`map`]. `enter` is called before the children of a node are edited, and may skip the node;
-/// `leave` is called afterwards, but not for skipped nodes. Both are called once for every distinct node.
+/// Edits nodes from the leaves up, like [`map`]. `enter` is called before the children of a node are edited; if it returns an edit of the
+/// node, its children are skipped. `leave` is called afterwards, but not for skipped nodes. Both are called once for every distinct node.
 ///
 /// ```
 /// use std::convert::Infallible;
 ///
-/// use sapwood_structural::{Node, NodeEdit, Ref, WalkAction, equal, try_edit};
+/// use sapwood_structural::{Node, NodeEdit, Ref, equal, try_edit};
 ///
 /// #[derive(Node)]
 /// enum Expr {
@@ -115,7 +114,7 @@ pub enum NodeEdit {
 ///
 /// let number = |n| Ref::new(Expr::Number(n));
 /// let sum = Ref::new(Expr::Sum(vec![number(1), number(0), number(2)]));
-/// let shorter: Ref<Expr> = try_edit(&sum, |_| Ok::<_, Infallible>(WalkAction::Into), |node| {
+/// let shorter: Ref<Expr> = try_edit(&sum, |_| Ok::<_, Infallible>(None), |node| {
 ///     Ok(match node.downcast_ref() {
 ///         Some(Expr::Number(0)) => NodeEdit::Delete,
 ///         _ => NodeEdit::Keep,
@@ -129,7 +128,7 @@ pub enum NodeEdit {
 /// As [`map`], and if a callback fails. A field whose type does not allow none cannot lose its node.
 pub fn try_edit<T: Field, E>(
     root: &T,
-    enter: impl FnMut(NodeRef<'_>) -> Result<WalkAction, E>,
+    enter: impl FnMut(NodeRef<'_>) -> Result<Option<NodeEdit>, E>,
     leave: impl FnMut(&AnyRef) -> Result<NodeEdit, E>,
 ) -> Result<T, MapError<E>> {
     let memo = MapMemo::default();
@@ -216,6 +215,14 @@ impl<'a> NodeRebuild<'a> {
     }
 }
 
+/// Returns the edit, or `Keep` if it replaces the node by itself.
+fn unless_same(edit: NodeEdit, node: NodeRef<'_>) -> NodeEdit {
+    match edit {
+        NodeEdit::Replace(Value::Node(same)) if same.node().id() == node.id() => NodeEdit::Keep,
+        edit => edit,
+    }
+}
+
 /// Builds a node of the same type with other children.
 pub(crate) fn rebuild_node(
     node: NodeRef<'_>,
@@ -228,7 +235,7 @@ pub(crate) fn rebuild_node(
 
 impl<'a, F, G, E> EditTraversal<'a, F, G>
 where
-    F: FnMut(NodeRef<'_>) -> Result<WalkAction, E>,
+    F: FnMut(NodeRef<'_>) -> Result<Option<NodeEdit>, E>,
     G: FnMut(&AnyRef) -> Result<NodeEdit, E>,
 {
     fn run(&mut self, root: View<'a>) -> Result<NodeEdit, MapError<E>> {
@@ -268,23 +275,22 @@ where
         }
     }
 
-    /// Returns the edit of a node that was visited before or is skipped.
+    /// Returns the edit of a node that was visited before, or whose children are skipped.
     fn known_edit(&mut self, node: NodeRef<'a>) -> Result<Option<NodeEdit>, MapError<E>> {
         if node.owners() > 1
             && let Some(edit) = self.memo.get(&node.id())
         {
             return Ok(Some(edit.clone()));
         }
-        let action = (self.enter)(node);
-        match action.map_err(|error| MapError::Callback { path: self.path(), error })? {
-            WalkAction::Into => Ok(None),
-            WalkAction::Skip => {
-                if node.owners() > 1 {
-                    self.memo.insert(node.id(), NodeEdit::Keep);
-                }
-                Ok(Some(NodeEdit::Keep))
-            }
+        let edit = (self.enter)(node);
+        let edit = edit.map_err(|error| MapError::Callback { path: self.path(), error })?;
+        let edit = edit.map(|edit| unless_same(edit, node));
+        if node.owners() > 1
+            && let Some(edit) = &edit
+        {
+            self.memo.insert(node.id(), edit.clone());
         }
+        Ok(edit)
     }
 
     /// Adds the edit of the last visited child to the innermost frame.
@@ -317,12 +323,7 @@ where
             (NodeEdit::Keep, Some(rebuilt)) => NodeEdit::Replace(rebuilt),
             (edit, _) => edit,
         };
-        let edit = match edit {
-            NodeEdit::Replace(Value::Node(node)) if node.node().id() == original.id() => {
-                NodeEdit::Keep
-            }
-            edit => edit,
-        };
+        let edit = unless_same(edit, original);
         drop(node);
         // A node with one owner is not visited again.
         if original.owners() > 1 {

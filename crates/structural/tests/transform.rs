@@ -6,8 +6,7 @@ use std::convert::Infallible;
 use proptest::prelude::*;
 use sapwood_structural::{
     AnyRef, FieldBuilder, Map, MapError, Node, NodeEdit, NodeKind, NodeRef, Ref, Seq, Set,
-    TypeBuilder, TypeRegistry, Value, View, WalkAction, equal, map, read_json, try_edit, try_map,
-    write_json,
+    TypeBuilder, TypeRegistry, Value, View, equal, map, read_json, try_edit, try_map, write_json,
 };
 use sapwood_testing::on_small_stack;
 use sapwood_testing::universe::{Choices, graph, universe};
@@ -65,7 +64,7 @@ fn delete_zeros(node: &AnyRef) -> Result<NodeEdit, Infallible> {
 }
 
 fn edit_all(value: &Value) -> Result<Value, MapError<Infallible>> {
-    try_edit(value, |_| Ok(WalkAction::Into), delete_zeros)
+    try_edit(value, |_| Ok(None), delete_zeros)
 }
 
 #[test]
@@ -102,15 +101,36 @@ fn skipped_nodes_stay() {
     let kept = add(&number(0), &number(1));
     let list = Value::from(Seq::new([kept.clone().into(), number(0).into(), kept.clone().into()]));
     let mut entered = 0;
-    let enter = |node: NodeRef<'_>| -> Result<WalkAction, Infallible> {
+    let enter = |node: NodeRef<'_>| -> Result<Option<NodeEdit>, Infallible> {
         entered += 1;
         Ok(match node.downcast::<Expr>() {
-            Some(Expr::Add(..)) => WalkAction::Skip,
-            _ => WalkAction::Into,
+            Some(Expr::Add(..)) => Some(NodeEdit::Keep),
+            _ => None,
         })
     };
     let edited: Value = try_edit(&list, enter, delete_zeros).unwrap();
     assert!(equal(&edited, &Value::from(Seq::new([kept.clone().into(), kept.into()]))).unwrap());
+    // The list, the sum once, and the number.
+    assert_eq!(entered, 3);
+}
+
+#[test]
+fn a_node_that_is_replaced_before_its_children_is_not_entered_again() {
+    let sum = add(&number(0), &number(1));
+    let list = Value::from(Seq::new([sum.clone().into(), number(2).into(), sum.into()]));
+    let mut entered = 0;
+    let mut enter = |node: NodeRef<'_>| -> Result<Option<NodeEdit>, Infallible> {
+        entered += 1;
+        Ok(match node.downcast::<Expr>() {
+            // `leave` would remove the zero.
+            Some(Expr::Add(..)) => Some(NodeEdit::Replace(number(0).into())),
+            Some(Expr::Number(2)) => Some(NodeEdit::Delete),
+            _ => None,
+        })
+    };
+    let edited: Value = try_edit(&list, &mut enter, delete_zeros).unwrap();
+    let zeros = Seq::new([number(0).into(), number(0).into()]);
+    assert!(equal(&edited, &Value::from(zeros)).unwrap());
     // The list, the sum once, and the number.
     assert_eq!(entered, 3);
 }

@@ -55,7 +55,7 @@ pub(crate) struct PyRegion {
     id: BodyId,
 }
 
-/// A builder's method for one op, which appends an instruction when it is called.
+// A builder's method for one op, which appends an instruction when it is called. The documentation of the class is that of the op.
 #[pyclass(frozen, name = "BuilderOpMethod", module = "sapwood.ptir")]
 pub(crate) struct PyBuilderOpMethod {
     builder: Py<PyBuilder>,
@@ -344,6 +344,23 @@ impl PyBuilder {
 
 #[pymethods]
 impl PyBuilderOpMethod {
+    /// The name of the op.
+    #[getter]
+    fn __name__(&self) -> &str {
+        &self.op
+    }
+
+    /// The operands, regions and attributes of the op, for `inspect.signature`.
+    #[getter]
+    fn __signature__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        emit::op_help(py, "method_signature", &self.op)
+    }
+
+    #[getter]
+    fn __doc__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        emit::op_help(py, "call_documentation", &self.op)
+    }
+
     #[pyo3(signature = (*operands, **attributes))]
     fn __call__<'py>(
         &self,

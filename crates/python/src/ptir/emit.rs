@@ -46,6 +46,15 @@ pub(crate) fn find_op<'r>(
     }
 }
 
+/// Returns what a function of `sapwood._op_help` tells about an op.
+pub(crate) fn op_help<'py>(
+    py: Python<'py>,
+    function: &str,
+    op: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    py.import("sapwood._op_help")?.call_method1(function, (op,))
+}
+
 /// Returns the attributes of an object on which every op is a method, for `dir()`. Names that Python reserves get a `_`.
 pub(crate) fn attribute_names(object: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let py = object.py();

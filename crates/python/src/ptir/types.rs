@@ -138,14 +138,17 @@ impl PyType {
         PyTuple::new(py, elements.collect::<PyResult<Vec<_>>>()?).map(Some)
     }
 
+    /// Returns true for tensors.
     fn is_tensor(&self) -> bool {
         self.0.as_tensor().is_some()
     }
 
+    /// Returns true for tuples.
     fn is_tuple(&self) -> bool {
         self.0.as_tuple().is_some()
     }
 
+    /// Returns true for the token that orders effects.
     fn is_token(&self) -> bool {
         matches!(self.0, ValueType::Token)
     }

@@ -38,9 +38,11 @@ pub(crate) type FirstException = Arc<Mutex<Option<PyErr>>>;
 #[pyclass(frozen, name = "Pattern", module = "sapwood.rewrite")]
 pub(crate) struct PyPattern {
     function: Py<PyAny>,
+    /// The name, as in reports.
     #[pyo3(get)]
     name: String,
     roots: Vec<OpKey>,
+    /// Patterns of larger benefit are tried first.
     #[pyo3(get)]
     benefit: u16,
     hops: u8,
@@ -289,7 +291,7 @@ pub(crate) struct PyRewriter {
     scope: CallScope,
 }
 
-/// A rewriter's method for one op, which emits an instruction when it is called.
+// A rewriter's method for one op, which emits an instruction when it is called. The documentation of the class is that of the op.
 #[pyclass(frozen, name = "RewriterOpMethod", module = "sapwood.rewrite")]
 pub(crate) struct PyRewriterOpMethod {
     scope: CallScope,
@@ -414,6 +416,23 @@ impl PyRewriter {
 
 #[pymethods]
 impl PyRewriterOpMethod {
+    /// The name of the op.
+    #[getter]
+    fn __name__(&self) -> &str {
+        &self.op
+    }
+
+    /// The operands, regions and attributes of the op, for `inspect.signature`.
+    #[getter]
+    fn __signature__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        emit::op_help(py, "method_signature", &self.op)
+    }
+
+    #[getter]
+    fn __doc__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        emit::op_help(py, "call_documentation", &self.op)
+    }
+
     #[pyo3(signature = (*operands, **attributes))]
     fn __call__<'py>(
         &self,
