@@ -1,6 +1,6 @@
 //! Calls of functions, of registered ops and of unregistered ops.
 
-use sapwood_ir::ops::{attr_dict, is_callable, op_attrs, op_regions};
+use sapwood_ir::ops::{attr_dict, is_callable, op_attrs, op_regions, spelling};
 use sapwood_ir::{Callee, TypeRef};
 use sapwood_ptir::ops::{Call, CustomCall};
 use sapwood_ptir::{
@@ -68,11 +68,14 @@ impl<'a> FunctionLowering<'a> {
             return match self.signature.dims.convert(ty) {
                 Ok(ty) => self.lower_unregistered_op(callee, args, ty, span),
                 Err(message) => {
-                    let help = match similar_op(&registry, name) {
-                        Some(op) => {
+                    let help = match (spelling(name), similar_op(&registry, name)) {
+                        (Some(spelling), _) => {
+                            format!("no op of this name is registered; write {spelling}")
+                        }
+                        (_, Some(op)) => {
                             format!("no op of this name is registered; did you mean `{op}`?")
                         }
-                        None => "no op of this name is registered, so the call must state its type"
+                        _ => "no op of this name is registered, so the call must state its type"
                             .into(),
                     };
                     self.report_with_help(span, format!("call of `{name}`: {message}"), help);

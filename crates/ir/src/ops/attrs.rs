@@ -32,6 +32,12 @@ pub fn op_attrs(
     };
     if let Some((name, _)) = given.iter().find(|(name, _)| !names().any(|known| known == *name)) {
         let error = OpError::new(format!("it has no attribute `{name}`"));
+        if matches!(*name, "axes" | "axis" | "keepdims")
+            && matches!(def.name, "max" | "min" | "and" | "or" | "xor")
+        {
+            let help = format!("`pi.op.reduce_{}` reduces axes of a tensor", def.name);
+            return Err(error.with_help(help));
+        }
         return Err(match (did_you_mean(name, names()), names().next()) {
             (Some(close), _) => error.with_help(format!("did you mean `{close}`?")),
             (None, Some(_)) => {
@@ -43,7 +49,13 @@ pub fn op_attrs(
     let row_attr = |row: &AttrDef| match given.iter().find(|(name, _)| *name == row.name) {
         Some((_, value)) => attr_of_kind(row.kind, value, dtype).ok_or_else(|| {
             let kind = row.kind.describe();
-            OpError::new(format!("attribute `{}` must be {kind}", row.name))
+            let error = OpError::new(format!("attribute `{}` must be {kind}", row.name));
+            match (row.kind, value) {
+                (AttrKind::Ints | AttrKind::Dims, Value::Int(number)) => {
+                    error.with_help(format!("write `{}=[{number}]`", row.name))
+                }
+                _ => error,
+            }
         }),
         None if row.name == "sizes" && declared.is_some() => {
             let exprs = declared.into_iter().flat_map(|ty| &ty.dims).map(|dim| dim.to_expr());

@@ -4,6 +4,7 @@ mod attrs;
 mod dims;
 mod evaluate;
 mod regions;
+mod spelling;
 
 use sapwood_ptir::{AttrKind, InferCx, OpError, Registry, infer_checked};
 use sapwood_structural::{Map, Seq, Value};
@@ -16,6 +17,7 @@ pub use dims::{DimSymbols, dim_vars, extent_vars};
 pub(crate) use dims::{NumberedSymbols, are_same_tensor_types};
 pub(crate) use evaluate::{as_declared, evaluate_op, from_ptir};
 pub use regions::{NamedRegion, is_callable, op_regions};
+pub use spelling::spelling;
 
 use crate::nodes::{Callee, ExprRef, Type, TypeRef};
 

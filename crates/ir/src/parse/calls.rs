@@ -210,7 +210,10 @@ impl<'s> Parser<'s> {
         let (name, place) = self.expect_name("`T` after `.`")?;
         if name != "T" {
             let message = format!("unknown attribute `.{name}`");
-            let help = "`x.T` is the transpose; ops are called `pi.op.name(x)`";
+            let help = match crate::ops::spelling(name) {
+                Some(spelling) => format!("write {spelling}"),
+                None => "`x.T` is the transpose; ops are called `pi.op.name(x)`".into(),
+            };
             return Err(self.report_with_help(place, message, help));
         }
         let Some(value) = self.value_stack.pop() else { return Err(ParseFailed) };

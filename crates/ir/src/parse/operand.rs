@@ -285,6 +285,9 @@ impl<'s> Parser<'s> {
             "float" => Some(
                 "types are those of the IR, such as `pi.FP32`; `pi.cast(x, pi.FP32)` converts a value",
             ),
+            "np" | "numpy" | "jnp" | "torch" | "math" => Some(
+                "functions of Python and its libraries cannot be called; ops are called `pi.op.name(x)`",
+            ),
             "bool" => Some(
                 "types are those of the IR, such as `pi.BOOL`; `pi.cast(x, pi.BOOL)` converts a value",
             ),
@@ -378,9 +381,11 @@ impl<'s> Parser<'s> {
                 Err(error) => {
                     let documents = DataType::ALL.iter().map(|dtype| dtype.document_name());
                     let close = did_you_mean(name, NAMES_AFTER_PI.into_iter().chain(documents));
-                    let is_op = sapwood_ptir::Registry::builtin().by_name(name).is_some();
+                    let spelling = crate::ops::spelling(name);
                     let help = match close {
-                        _ if is_op => format!("ops are called `pi.op.{name}(…)`"),
+                        _ if spelling.is_some() => {
+                            format!("write {}", spelling.unwrap_or_default())
+                        }
                         Some(close) => format!("did you mean `pi.{close}`?"),
                         None => format!(
                             "expected {} or a data type",

@@ -209,8 +209,8 @@ impl<'a> Verifier<'a> {
         };
         let help = if let Some(dtype) = cast {
             format!("`pi.cast(x, pi.{dtype})` converts a value")
-        } else if sapwood_ptir::Registry::builtin().by_name(name).is_some() {
-            format!("the op is called `pi.op.{name}(…)`")
+        } else if let Some(spelling) = crate::ops::spelling(name) {
+            format!("write {spelling}")
         } else if let Some(close) = did_you_mean(name, names) {
             format!("did you mean `{close}`?")
         } else {

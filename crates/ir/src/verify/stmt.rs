@@ -62,7 +62,17 @@ impl<'a> Verifier<'a> {
                         display_type(var.ty()),
                         display_type(value.ty())
                     );
-                    self.report(span, message);
+                    // Numbers can be converted.
+                    if value.ty().as_scalar().is_some() && var.ty().as_scalar().is_some() {
+                        let (from, to) = (display_type(value.ty()), display_type(var.ty()));
+                        let help = format!(
+                            "convert the value, `pi.cast(…, {to})`, or begin with the other type, `{}: {from} = …`",
+                            var.name(),
+                        );
+                        self.report_with_help(span, message, help);
+                    } else {
+                        self.report(span, message);
+                    }
                 }
                 self.define(var, span);
                 false
