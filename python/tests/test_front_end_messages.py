@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from sapwood import ir
-from sapwood.errors import SapwoodError
+from sapwood.errors import RunError, SapwoodError
 
 HEAD = "def f(x: pi.TensorType(pi.FP32, [3, 4]), y: pi.TensorType(pi.FP32, [4]), n: pi.INT64, s: pi.FP32):\n    "
 
@@ -59,6 +59,13 @@ def refused(text: str) -> SapwoodError:
 def test_helps(line: str, help_: str) -> None:
     shown = refused(HEAD + line + "\n")
     assert help_ in (shown.diagnostics[0].help or ""), str(shown)
+
+
+def test_runs_name_the_op_that_was_meant() -> None:
+    for name, correction in (("relu", r"; write `max\(x, 0\)`"), ("sqr", r"; did you mean `sqrt`\?"), ("no.such", "$")):
+        program = ir.parse(HEAD + f"z = pi.op.{name}(s)\n")
+        with pytest.raises(RunError, match=rf"unknown op `{name}`{correction}"):
+            ir.interpret(program, "f", [[0.0] * 4] * 3, [0.0] * 4, 1, 2.0)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,12 @@
 //! Calls of functions, of registered ops and of unregistered ops.
 
-use sapwood_ir::ops::{attr_dict, is_callable, op_attrs, op_regions, spelling};
+use sapwood_ir::ops::{attr_dict, correction, op_attrs, op_regions};
 use sapwood_ir::{Callee, TypeRef};
 use sapwood_ptir::ops::{Call, CustomCall};
 use sapwood_ptir::{
-    Attr, AttrKind, Name, Op, OpDef, OpError, OpKey, OpParts, Registry, ResultTypes, ValueId,
-    ValueType,
+    Attr, AttrKind, Name, Op, OpDef, OpError, OpKey, OpParts, ResultTypes, ValueId, ValueType,
 };
-use sapwood_types::{Span, did_you_mean};
+use sapwood_types::Span;
 
 use crate::function::FunctionLowering;
 use crate::scope::LoweredValue;
@@ -68,14 +67,11 @@ impl<'a> FunctionLowering<'a> {
             return match self.signature.dims.convert(ty) {
                 Ok(ty) => self.lower_unregistered_op(callee, args, ty, span),
                 Err(message) => {
-                    let help = match (spelling(name), similar_op(&registry, name)) {
-                        (Some(spelling), _) => {
-                            format!("no op of this name is registered; write {spelling}")
+                    let help = match correction(&registry, name) {
+                        Some(correction) => {
+                            format!("no op of this name is registered; {correction}")
                         }
-                        (_, Some(op)) => {
-                            format!("no op of this name is registered; did you mean `{op}`?")
-                        }
-                        _ => "no op of this name is registered, so the call must state its type"
+                        None => "no op of this name is registered, so the call must state its type"
                             .into(),
                     };
                     self.report_with_help(span, format!("call of `{name}`: {message}"), help);
@@ -245,15 +241,4 @@ fn is_dialect_name(name: &str) -> bool {
             && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     };
     name.contains('.') && name.split('.').all(word)
-}
-
-/// Returns an op that can be called and has a similar name, or with a name that contains this one as a word: `reduce_sum` for `sum`.
-fn similar_op(registry: &Registry, name: &str) -> Option<&'static str> {
-    let names = || registry.defs().filter(|def| is_callable(def)).map(|def| def.name);
-    let name = name.to_lowercase();
-    let contains = |op: &&str| op.split('_').any(|word| word == name);
-    names()
-        .find(|op| *op == name)
-        .or_else(|| names().find(contains))
-        .or_else(|| did_you_mean(&name, names()))
 }

@@ -72,7 +72,7 @@ pub enum RunError {
         span: Span,
     },
     /// No op has this name.
-    #[error("{span}: unknown op `{name}`")]
+    #[error("{span}: unknown op `{name}`{}", crate::ops::correction_suffix(name))]
     NoOperation {
         /// The name of the op.
         name: String,

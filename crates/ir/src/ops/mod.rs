@@ -17,7 +17,8 @@ pub use dims::{DimSymbols, dim_vars, extent_vars};
 pub(crate) use dims::{NumberedSymbols, are_same_tensor_types};
 pub(crate) use evaluate::{as_declared, evaluate_op, from_ptir};
 pub use regions::{NamedRegion, is_callable, op_regions};
-pub use spelling::spelling;
+pub use spelling::correction;
+pub(crate) use spelling::{correction_suffix, spelling};
 
 use crate::nodes::{Callee, ExprRef, Type, TypeRef};
 
