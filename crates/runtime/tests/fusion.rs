@@ -477,6 +477,28 @@ fn groups_fuse() {
 }
 
 #[test]
+fn steps_that_end_large_values_run_early() {
+    // In the order of the text, `%a` and `%c` exist together until the last reduction; its start is a constant that comes late.
+    let text = "ptir 1 func @f(%x: f32[500, 40], %w: f32[40, 40]) -> (f32[500], f32[500, 40]) {
+      %a = dot_general %x, %w {lhs_contract = [1], rhs_contract = [0]} : f32[500, 40]
+      %b = reduce_max %x {axes = [1]} : f32[500]
+      %c = dot_general %x, %w {lhs_contract = [1], rhs_contract = [1]} : f32[500, 40]
+      %d = dot_general %c, %w {lhs_contract = [1], rhs_contract = [0]} : f32[500, 40]
+      %zero = constant 0.0 : f32[]
+      %e = reduce %a, %zero {axes = [1]} (%u: f32[], %v: f32[]) { %s = add %u, %v : f32[] yield %s } : f32[500]
+      %g = add %e, %b : f32[500]
+      return %g, %d }";
+    let program = sapwood_ptir::parse(text).unwrap();
+    let inputs = dense_inputs(&program);
+    let prepared = Prepared::new(&program, "f", Some(&FastKernels)).unwrap();
+    prepared.run(&inputs, &options(true, 2)).unwrap();
+    let (large, small) = (500 * 40 * 4, 500 * 4);
+    assert!(prepared.peak_bytes() <= 2 * large + 2 * small, "{}", prepared.peak_bytes());
+    assert!(check_predicted_peak(&program, &inputs));
+    agree(&program, &inputs, NumberTolerance { relative: 1e-4, absolute: 1e-3 });
+}
+
+#[test]
 fn limits_hold_inside_groups() {
     let text = "ptir 1 func @f(%x: f32[1000000]) -> f32[1000000] {
       %a = exp %x : f32[1000000]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sapwood_check::NumberTolerance;
-use sapwood_ptir::eval::{self, Prepared, RunOptions, RunProfile, Value};
+use sapwood_ptir::eval::{self, Prepared, RunOptions, RunProfile, Tensor, Value};
 use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_program};
 use sapwood_runtime::FastKernels;
 use sapwood_testing::cases;
@@ -13,7 +13,7 @@ use crate::fusion::{agree_on, check_predicted_peak, inputs, options};
 const CLOSE: NumberTolerance = NumberTolerance { relative: 1e-4, absolute: 1e-5 };
 
 /// Straight-line programs of few elements with products, copies at strides, reductions of any axes and slices at positions that are computed.
-const PROGRAMS: [&str; 4] = [
+const PROGRAMS: [&str; 6] = [
     // Products of all orders of axes, with several users of one value.
     "func @f(%x: f32[4, 6], %y: f32[6, 5], %z: f32[3, 4, 6]) -> (f32[5, 4], f32[3, 4, 5], f32[3, 6, 6]) {
        %a = dot_general %x, %y {lhs_contract = [1], rhs_contract = [0]} : f32[4, 5]
@@ -82,6 +82,42 @@ const PROGRAMS: [&str; 4] = [
        %e = add %d, %c : u32[6, 4]
        %g = sub %v, %a : f32[6, 4]
        return %g, %t, %e }",
+    // Slices that one index vector selects, and updates of them, wholly and partly outside.
+    "func @f(%x: f32[6, 4, 5], %i: i32[2], %j: i32[], %y: f32[2, 3]) -> (f32[2, 5], f32[6, 4, 5], f32[6, 4, 5]) {
+       %a = neg %x : f32[6, 4, 5]
+       %g = gather %a, %i {offset_dims = [0, 1], collapsed_dims = [1], start_index_map = [1, 0], index_vector_dim = 0, slice_sizes = [2, 1, 5]} : f32[2, 5]
+       %h = neg %g : f32[2, 5]
+       %b = scatter %a, %i, %h {update_window_dims = [0, 1], inserted_window_dims = [1], scatter_dims = [1, 0],
+         index_vector_dim = 0} (%v: f32[], %w: f32[]) { yield %w } : f32[6, 4, 5]
+       %one = constant 1 : i32[]
+       %k = add %j, %one : i32[]
+       %kk = reshape %k : i32[1]
+       %t = transpose %y {perm = [1, 0]} : f32[3, 2]
+       %r = reshape %t : f32[3, 1, 2]
+       %e = add %b, %a : f32[6, 4, 5]
+       %c = scatter %e, %kk, %r {update_window_dims = [0, 1, 2], scatter_dims = [2],
+         index_vector_dim = 0} (%v1: f32[], %w1: f32[]) { yield %w1 } : f32[6, 4, 5]
+       %d = abs %c : f32[6, 4, 5]
+       %m = add %d, %b : f32[6, 4, 5]
+       return %h, %m, %c }",
+    // Values of many lengths, whose memory is used again, and operands that end here.
+    "func @f(%x: f32[3], %y: f32[40], %z: f32[8, 8]) -> (f32[8, 8], f32[50]) {
+       %a = neg %z : f32[8, 8]
+       %b = exp %a : f32[8, 8]
+       %zero = constant 0.0 : f32[]
+       %one = constant 1.0 : f32[]
+       %p = pad %x, %one {low = [2], high = [45]} : f32[50]
+       %q = abs %p : f32[50]
+       %c = concat %y, %x {axis = 0} : f32[43]
+       %d = pad %c, %zero {low = [3], high = [4]} : f32[50]
+       %e = mul %d, %q : f32[50]
+       %s = reduce %b, %zero {axes = [0]} (%u: f32[], %v: f32[]) { %w = add %u, %v : f32[] yield %w } : f32[8]
+       %t = broadcast_in_dim %s {dims = [1]} : f32[8, 8]
+       %g = sub %b, %t : f32[8, 8]
+       %h = mul %g, %g : f32[8, 8]
+       %i = add %h, %g : f32[8, 8]
+       %j = neg %e : f32[50]
+       return %i, %j }",
 ];
 
 #[test]
@@ -101,6 +137,24 @@ fn sequences_agree() {
         let steps = profile.lock().unwrap().by_time().len();
         assert!(steps <= 4, "{steps} steps in\n{text}");
     }
+}
+
+#[test]
+fn sequences_use_the_memory_of_operands() {
+    // Only the result is new: the sequence overwrites what the large step before it made.
+    let mut text = "ptir 1 func @f(%x: f32[200, 4], %w: f32[4, 4]) -> f32[4, 4] {
+      %c = dot_general %x, %x {lhs_contract = [0], rhs_contract = [0]} : f32[4, 4]
+      %v0 = mul %c, %w : f32[4, 4]\n"
+        .to_string();
+    for i in 0..20 {
+        text += &format!("%v{} = exp %v{i} : f32[4, 4]\n", i + 1);
+    }
+    let program = sapwood_ptir::parse(&format!("{text}return %v20 }}")).unwrap();
+    let inputs = inputs(&program, &mut Rng::new(2)).unwrap();
+    let prepared = Prepared::new(&program, "f", Some(&FastKernels)).unwrap();
+    prepared.run(&inputs, &options(true, 1)).unwrap();
+    assert_eq!(prepared.peak_bytes(), 64);
+    assert_eq!(prepared.predicted_peak_bytes(), Some(64));
 }
 
 #[test]
@@ -170,6 +224,28 @@ fn loops_with_products_and_slices_agree() {
     let program = sapwood_ptir::parse(text).unwrap();
     let inputs = inputs(&program, &mut Rng::new(5)).unwrap();
     assert!(check_predicted_peak(&program, &inputs));
+    // The same as slices that index vectors select: an update that the loop carries is made in place.
+    let text = "ptir 1 func @f(%xs: f32[7, 4], %h0: f32[4], %n0: i32[]) -> (f32[4], f32[7, 4]) {
+      %none = constant 0.0 : f32[7, 4]
+      %n, %h, %out = while %n0, %h0, %none (%i: i32[], %a: f32[4], %b: f32[7, 4]) {
+        %end = constant 9 : i32[] %go = compare %i, %end {direction = lt} : bool[] yield %go }
+        (%j: i32[], %c: f32[4], %d: f32[7, 4]) {
+          %at = reshape %j : i32[1]
+          %x = gather %xs, %at {offset_dims = [0], collapsed_dims = [0], start_index_map = [0], index_vector_dim = 0, slice_sizes = [1, 4]} : f32[4]
+          %t = add %x, %c : f32[4]
+          %y = scatter %d, %at, %t {update_window_dims = [0], inserted_window_dims = [0], scatter_dims = [0],
+            index_vector_dim = 0} (%v: f32[], %w: f32[]) { yield %w } : f32[7, 4]
+          %one = constant 1 : i32[]
+          %k = add %j, %one : i32[]
+          yield %k, %t, %y } : i32[], f32[4], f32[7, 4]
+      return %h, %out }";
+    let program = sapwood_ptir::parse(text).unwrap();
+    for start in [-3, 0, 5] {
+        let mut inputs = crate::fusion::inputs(&program, &mut Rng::new(6)).unwrap();
+        inputs[2] = Tensor::scalar(start).into();
+        crate::fusion::agree(&program, &inputs, CLOSE);
+        assert!(check_predicted_peak(&program, &inputs));
+    }
 }
 
 #[test]

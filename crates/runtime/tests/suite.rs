@@ -1,5 +1,6 @@
 //! The tests of backends, in one program: each program takes seconds to link.
 
+mod attention;
 mod calls;
 mod differential;
 mod fusion;

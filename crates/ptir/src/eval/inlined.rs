@@ -1,5 +1,5 @@
 //! Functions as they are planned: calls are replaced by the bodies of the called functions, so that groups and loops reach across calls,
-//! loops do not carry values that they never change, and values of few elements that depend on no input are computed before the run.
+//! products read the operands of transposes, loops do not carry values that they never change, and values of few elements that depend on no input are computed before the run.
 
 use std::sync::Arc;
 
@@ -8,10 +8,11 @@ use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
 use super::fold::{FoldLimits, fold_inst};
+use crate::attr::Axes;
 use crate::func::{EditError, Function, InsertPoint, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
-use crate::op::OpParts;
-use crate::ops::{Call, Constant, While};
+use crate::op::{Op as _, OpParts};
+use crate::ops::{Call, Constant, DotGeneral, Transpose, While};
 use crate::program::Program;
 use crate::types::ValueType;
 
@@ -60,6 +61,7 @@ pub(crate) fn restructure(program: &Program, function: &Arc<Function>) -> Planne
     let is_candidate = |inst| {
         function.is::<Call>(inst)
             || function.is::<While>(inst)
+            || function.is::<DotGeneral>(inst)
             || has_small_constant(function, inst)
     };
     if !function.walk().any(is_candidate) {
@@ -69,6 +71,7 @@ pub(crate) fn restructure(program: &Program, function: &Arc<Function>) -> Planne
     let mut origins = HashMap::default();
     let done = inline_calls(program, function, &mut f, &mut origins)
         .and_then(|()| free_loops(function, &mut f, &mut origins))
+        .and_then(|()| read_through_transposes(function, &mut f, &mut origins))
         .and_then(|()| fold_small_constants(function, &mut f, &mut origins));
     match done {
         Ok(()) => PlannedFunction { function: Arc::new(f), original: function.clone(), origins },
@@ -160,6 +163,68 @@ fn free_loops(
         origins.insert(new, origin);
     }
     Ok(())
+}
+
+// Lets products read the operands of transposes, so that the transposed elements need no memory.
+fn read_through_transposes(
+    function: &Arc<Function>,
+    f: &mut Function,
+    origins: &mut Origins,
+) -> Result<(), EditError> {
+    let products: Vec<InstId> = f.walk().filter(|&inst| f.is::<DotGeneral>(inst)).collect();
+    for inst in products {
+        let Some(mut dot) = f.view::<DotGeneral>(inst) else { continue };
+        let &[lhs, rhs] = f.operands(inst) else { continue };
+        let left = before_transpose(f, lhs, [&dot.lhs_batch, &dot.lhs_contract]);
+        let right = before_transpose(f, rhs, [&dot.rhs_batch, &dot.rhs_contract]);
+        if left.is_none() && right.is_none() {
+            continue;
+        }
+        let mut parts = f.parts_of(inst);
+        let mut transposes: SmallVec<[InstId; 2]> = SmallVec::new();
+        if let Some((transpose, operand, batch, contract)) = left {
+            (dot.lhs_batch, dot.lhs_contract, parts.operands[0]) = (batch, contract, operand);
+            transposes.push(transpose);
+        }
+        if let Some((transpose, operand, batch, contract)) = right {
+            (dot.rhs_batch, dot.rhs_contract, parts.operands[1]) = (batch, contract, operand);
+            transposes.push(transpose);
+        }
+        parts.attrs = dot.into_parts().attrs;
+        let new = f.insert(InsertPoint::Before(inst), &parts, f.inst_span(inst))?;
+        let (Some(result), Some(product)) = (f.value_of(inst), f.value_of(new)) else { continue };
+        f.replace_all_uses(result, product)?;
+        f.erase(inst)?;
+        let origin = origins.remove(&inst).unwrap_or_else(|| (function.clone(), inst));
+        origins.insert(new, origin);
+        for transpose in transposes {
+            f.erase(transpose)?;
+        }
+    }
+    Ok(())
+}
+
+// Returns the transpose that makes an operand of a product and nothing else uses, its operand, and the batch axes and contracted axes in that;
+// `None` if the order of the result would change, or the elements along rows or columns would not be at one distance.
+fn before_transpose(
+    f: &Function,
+    operand: ValueId,
+    [batch, contract]: [&Axes; 2],
+) -> Option<(InstId, ValueId, Axes, Axes)> {
+    let ValueDef::Result(inst, _) = f.value_def(operand) else { return None };
+    let perm = f.view::<Transpose>(inst)?.perm;
+    if f.uses(operand).count() != 1 || !super::plan::has_known_dims(f.value_type(operand)) {
+        return None;
+    }
+    let before = |axis: i64| usize::try_from(axis).ok().and_then(|axis| perm.get(axis)).copied();
+    let axes = |all: &Axes| all.iter().map(|&axis| before(axis)).collect::<Option<Vec<i64>>>();
+    let free =
+        (0..perm.len() as i64).filter(|axis| !batch.contains(axis) && !contract.contains(axis));
+    let free: Vec<i64> = free.map(before).collect::<Option<_>>()?;
+    let (batch, contract) = (axes(batch)?, axes(contract)?);
+    let neighbours = |all: &[i64]| all.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+    (neighbours(&free) && neighbours(&contract))
+        .then(|| (inst, f.operands(inst)[0], Axes::from(batch), Axes::from(contract)))
 }
 
 // Returns whether an instruction computes few elements from constants alone.

@@ -215,8 +215,8 @@ fn split<'a, T>(mut all: &'a mut [T], lengths: &[usize]) -> Vec<&'a mut [T]> {
     lengths.iter().map(part).collect()
 }
 
-// Returns whether a tensor's elements may be overwritten.
-fn is_unique(tensor: &mut Tensor) -> bool {
+/// Returns whether a tensor's elements may be overwritten.
+pub(super) fn is_unique(tensor: &mut Tensor) -> bool {
     fn unique<T: Native>(tensor: &mut Tensor) -> bool {
         tensor.unique_mut::<T>().is_some()
     }

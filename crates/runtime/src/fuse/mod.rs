@@ -6,12 +6,14 @@
 //!
 //! | module | contents |
 //! | --- | --- |
+//! | `attention` | Products with a group between them, run for some batches at a time. |
 //! | `classify` | The ops that can be fused. |
 //! | `group` | Groups under construction. |
 //! | `lanes` | Loops over blocks, per type and operation. |
 //! | `convert` | Conversions between the types of blocks. |
 //! | `program` | Programs over blocks: instructions, registers, and how they run. |
 //! | `kernel` | The kernel of a group: threads and memory. |
+//! | `order` | The order of steps, which lowers the peak of memory. |
 //! | `region` | Reductions with a region, run as a program over blocks. |
 //! | `small_steps` | Steps on few elements, which run one after another in one kernel. |
 //! | `small_ops` | The operations of such steps that are not groups. |
@@ -19,11 +21,13 @@
 //! | `small_loop` | Loops over few elements, run by one kernel. |
 //! | `strided` | Views at strides. |
 
+mod attention;
 mod classify;
 mod convert;
 mod group;
 mod kernel;
 mod lanes;
+mod order;
 mod program;
 mod region;
 mod sequence;
@@ -53,7 +57,7 @@ use strided::Strided;
 const MAX_GROUP_INSTRUCTIONS: usize = 512;
 /// The most values of a group; without renames and spreads, a group has as many instructions.
 const MAX_GROUP_MEMBERS: usize = 512;
-/// The most elements of a fused value; a group computes all elements, also of splats.
+/// The most elements of a fused value; all are computed, also of splats.
 const MAX_ELEMENTS: usize = 1 << 31;
 /// The most columns of a group with rows and columns, because a block has at least one row.
 const MAX_COLUMNS: usize = 1 << 14;
@@ -75,6 +79,8 @@ pub(crate) fn schedule(
     }
     let mut fuser = Fuser::new(f, body, has_kernel);
     fuser.visit_all();
+    fuser.join_products();
+    fuser.order_steps();
     fuser.fused.then_some(fuser.steps)
 }
 
@@ -110,9 +116,9 @@ struct Fuser<'f> {
     captured: Vec<ValueId>,
     steps: Vec<ScheduledStep>,
     fused: bool,
-    // True if the steps are those of one kernel, in which groups may have any size. The kernels of the groups are kept.
+    kernels: Vec<(usize, Arc<GroupKernel>)>,
+    // True if the steps are those of one kernel, in which groups may have any size. `kernels` are those of the steps that are groups.
     within_kernel: bool,
-    kernels: Vec<Arc<GroupKernel>>,
 }
 
 /// A step of a kernel that runs several.
@@ -164,7 +170,7 @@ impl<'f> Fuser<'f> {
         fuser.require_all(needed);
         let mut kernels = fuser.kernels.into_iter();
         let step = |step| match step {
-            ScheduledStep::Group(group) => Some(FusedStep::Group(group, kernels.next()?)),
+            ScheduledStep::Group(group) => Some(FusedStep::Group(group, kernels.next()?.1)),
             ScheduledStep::Single(inst) => Some(FusedStep::Single(inst)),
         };
         fuser.steps.into_iter().map(step).collect()
@@ -606,9 +612,7 @@ impl<'f> Fuser<'f> {
         };
         self.fused = true;
         let kernel = Arc::new(kernel);
-        if self.within_kernel {
-            self.kernels.push(kernel.clone());
-        }
+        self.kernels.push((self.steps.len(), kernel.clone()));
         self.steps.push(ScheduledStep::Group(FusedGroup {
             insts: builder.insts,
             inputs: builder.inputs,

@@ -9,13 +9,16 @@ use sapwood_ptir::eval::{
     Results, ScheduledStep, StepMemory, Tensor,
 };
 use sapwood_ptir::{Function, InstId, ValueDef, ValueId, ops};
+use smallvec::SmallVec;
 
 use super::classify::classify;
-use super::kernel::Storage;
+use super::kernel::{Storage, is_unique};
 use super::lanes::LaneType;
 use super::program::Registers;
 use super::small_ops::compile_inst;
-use super::small_steps::{Place, SmallBuilder, SmallPart, SmallStep, registers_of, run_steps};
+use super::small_steps::{
+    Place, SmallBuilder, SmallMemory, SmallPart, SmallStep, registers_of, run_steps, take_operands,
+};
 use super::{Fuser, ValueState, extents, view_change};
 
 /// The most elements of a value of a sequence. Larger ones take longer than what a step costs, and a sequence keeps their memory until it ends:
@@ -33,6 +36,8 @@ struct Sequence {
     steps: Vec<SmallStep>,
     // The storages of the results.
     outputs: Vec<usize>,
+    // Operands, and the storages that use their memory if nothing else does.
+    overwritten: Vec<(usize, usize)>,
     registers: Mutex<Vec<Vec<Registers>>>,
 }
 
@@ -96,10 +101,11 @@ impl Fuser<'_> {
             _ => None,
         });
         let outputs: Vec<usize> = outputs.collect::<Option<_>>()?;
+        let overwritten = builder.overwritten_inputs(&steps);
         let SmallBuilder { storages, constants, inputs, .. } = builder;
         self.require_all(&inputs);
         let registers = Mutex::default();
-        let kernel = Sequence { storages, constants, steps, outputs, registers };
+        let kernel = Sequence { storages, constants, steps, outputs, overwritten, registers };
         if !needed.is_empty() {
             self.fused = true;
             self.steps.push(ScheduledStep::Group(FusedGroup {
@@ -152,13 +158,27 @@ fn has_few_elements(f: &Function, inst: InstId) -> bool {
 
 impl FusedKernel for Sequence {
     fn evaluate(&self, cx: &mut EvalCx<'_>) -> EvalResult {
+        let mut operands = take_operands(cx)?;
+        let unique = |&&(input, _): &&(usize, usize)| {
+            let tensor = &mut operands[input];
+            !tensor.is_splat() && is_unique(tensor)
+        };
+        let taken: SmallVec<[(usize, usize); 4]> =
+            self.overwritten.iter().filter(unique).copied().collect();
         let mut storages = Vec::with_capacity(self.storages.len());
-        for &(dtype, len) in &self.storages {
-            storages.push(Storage::new(cx, dtype, len)?);
+        for (at, &(dtype, len)) in self.storages.iter().enumerate() {
+            storages.push(match taken.iter().find(|&&(_, storage)| storage == at) {
+                Some(&(input, _)) => {
+                    let none = Tensor::scalar(false);
+                    Storage::Tensor(std::mem::replace(&mut operands[input], none))
+                }
+                None => Storage::new(cx, dtype, len)?,
+            });
         }
+        let memory = SmallMemory { operands: &operands, taken: &taken, constants: &self.constants };
         let spare = self.registers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut registers = spare.unwrap_or_else(|| registers_of(&self.steps));
-        run_steps(&self.steps, cx, &mut storages, &self.constants, &mut registers)?;
+        run_steps(&self.steps, &memory, &mut storages, &mut registers)?;
         self.registers.lock().unwrap_or_else(PoisonError::into_inner).push(registers);
         let mut results = Results::with_capacity(self.outputs.len());
         for (index, &at) in self.outputs.iter().enumerate() {
@@ -169,10 +189,20 @@ impl FusedKernel for Sequence {
         Ok(results)
     }
 
-    fn memory(&self, _: &[OperandMemory]) -> Option<StepMemory> {
-        let temporary = (0..self.storages.len()).filter(|at| !self.outputs.contains(at));
+    fn memory(&self, operands: &[OperandMemory]) -> Option<StepMemory> {
+        // The operand whose memory a storage uses.
+        let operand = |at: usize| {
+            let mut pairs = self.overwritten.iter().filter(|&&(_, storage)| storage == at);
+            pairs.find_map(|&(input, _)| operands.get(input)?.is_unique.then_some(input))
+        };
         let bytes = |at: usize| self.storages[at].0.byte_size() * self.storages[at].1;
-        let results = self.outputs.iter().map(|_| ResultMemory::New).collect();
+        let temporary = (0..self.storages.len())
+            .filter(|at| !self.outputs.contains(at) && operand(*at).is_none());
+        let result = |&at: &usize| match operand(at) {
+            Some(input) => ResultMemory::Operand(input),
+            None => ResultMemory::New,
+        };
+        let results = self.outputs.iter().map(result).collect();
         Some(StepMemory { results, temporary: temporary.map(bytes).sum::<usize>() as u64 })
     }
 }

@@ -15,7 +15,7 @@ use super::kernel::{BLOCK_ELEMENTS, Storage};
 use super::lanes::Source;
 use super::program::{InputBlock, Registers};
 use super::small_steps::{
-    Place, SmallBuilder, SmallPart, SmallStep, block_at, registers_of, run_steps,
+    Place, SmallBuilder, SmallMemory, SmallPart, SmallStep, registers_of, run_steps, take_operands,
 };
 
 /// The element operations that count as one step of a run.
@@ -97,6 +97,7 @@ impl FusedKernel for SmallLoop {
     fn evaluate(&self, cx: &mut EvalCx<'_>) -> EvalResult {
         let shapes: SmallVec<[Shape; 4]> =
             (0..cx.num_results()).map(|i| cx.result_shape(i)).collect::<Result<_, _>>()?;
+        let operands = take_operands(cx)?;
         let new = |&(dtype, len): &(DataType, usize)| Storage::new(cx, dtype, len);
         let mut storages = self.storages.iter().map(new).collect::<Result<Vec<_>, Fault>>()?;
         let spare = (0..self.carried).map(|index| match self.is_copied(index) {
@@ -106,8 +107,9 @@ impl FusedKernel for SmallLoop {
         let mut spare = spare.collect::<Result<Vec<_>, Fault>>()?;
         for (index, storage) in storages[..self.carried].iter_mut().enumerate() {
             let len = self.storages[index].1;
-            storage.fill(cx.tensor(index)?, 0, &[(len, 1)], 0, len)?;
+            storage.fill(&operands[index], 0, &[(len, 1)], 0, len)?;
         }
+        let memory = SmallMemory { operands: &operands, taken: &[], constants: &self.constants };
         let Some(&proceeds) = self.condition.results.first() else {
             return Err(Fault::op("a loop has no condition"));
         };
@@ -116,11 +118,11 @@ impl FusedKernel for SmallLoop {
             [&self.condition, &self.body].map(|region| registers_of(&region.steps))
         });
         loop {
-            self.run(&self.condition, cx, &mut storages, &mut registers[0])?;
-            if !is_true(block_at(proceeds, cx, &storages, &self.constants)?)? {
+            self.run(&self.condition, cx, &memory, &mut storages, &mut registers[0])?;
+            if !is_true(memory.block_at(proceeds, &storages)?)? {
                 break;
             }
-            self.run(&self.body, cx, &mut storages, &mut registers[1])?;
+            self.run(&self.body, cx, &memory, &mut storages, &mut registers[1])?;
             // First the new values that are copied, because others replace values that are read here.
             for (index, &place) in self.body.results.iter().enumerate() {
                 let (_, len) = self.storages[index];
@@ -128,7 +130,7 @@ impl FusedKernel for SmallLoop {
                     _ if !self.is_copied(index) => {}
                     Place::Storage(from) => spare[index].copy_block(0, &storages[from], len),
                     Place::Outside(from) => {
-                        spare[index].fill(cx.tensor(from)?, 0, &[(len, 1)], 0, len)?;
+                        spare[index].fill(&operands[from], 0, &[(len, 1)], 0, len)?;
                     }
                     Place::Constant(from) => {
                         spare[index].fill(&self.constants[from], 0, &[(len, 1)], 0, len)?;
@@ -171,11 +173,12 @@ impl SmallLoop {
         &self,
         region: &LoopRegion,
         cx: &EvalCx<'_>,
+        memory: &SmallMemory<'_>,
         storages: &mut [Storage],
         registers: &mut [Registers],
     ) -> Result<(), Fault> {
         cx.work((region.insts + 1) * WORK_PER_STEP)?;
-        run_steps(&region.steps, cx, storages, &self.constants, registers)
+        run_steps(&region.steps, memory, storages, registers)
     }
 
     // Returns whether a new value is copied to memory of its own.

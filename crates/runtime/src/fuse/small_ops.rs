@@ -17,22 +17,36 @@ use crate::kernels::gemm::{GemmElement, MatrixStrides, multiply_matrices};
 /// The most multiplications of a product.
 const MAX_PRODUCTS: usize = 1 << 14;
 
-/// A position along an axis, which an operand gives when the copy runs.
+/// A position along an axis, which an element of an operand gives when the copy runs.
 struct DynamicStart {
     input: usize,
+    element: usize,
     /// The largest position.
     most: usize,
     from: usize,
     to: usize,
 }
 
+type CopyAxes = SmallVec<[CopyAxis; 4]>;
+
+/// The axes of a copy, and for each position that operands give, the number of its axis.
+struct CutAxes {
+    all: CopyAxes,
+    numbers: SmallVec<[usize; 1]>,
+}
+
+/// The place of a copy in the operand and in the result, and its axes.
+type CutCopy = (usize, usize, CopyAxes);
+
 /// Elements of one operand that are copied at strides.
 struct CopiedPart {
     input: usize,
     offset: usize,
     start: usize,
-    axes: SmallVec<[CopyAxis; 4]>,
+    axes: CopyAxes,
     starts: SmallVec<[DynamicStart; 1]>,
+    /// Of a copy that leaves out elements outside of the result. Other copies are moved inside.
+    cut: Option<CutAxes>,
 }
 
 /// Fills the result with a scalar operand, and then copies elements of operands to it.
@@ -40,6 +54,8 @@ pub(super) struct SmallCopy {
     filler: Option<usize>,
     len: usize,
     parts: SmallVec<[CopiedPart; 2]>,
+    /// True if the first part copies the whole first operand, whose storage the result may take over.
+    updates: bool,
 }
 
 /// A batch of matrix products.
@@ -67,7 +83,13 @@ pub(super) fn compile_inst(f: &Function, inst: InstId) -> Option<SmallOp> {
         operands.iter().map(|&v| Some(extents(f, v)?.1)).collect::<Option<_>>()?;
     let len = shape.iter().product();
     let first = shapes.first()?;
-    let copy = |filler, parts| Some(SmallOp::Copy(Box::new(SmallCopy { filler, len, parts })));
+    let copy = |filler, parts| {
+        Some(SmallOp::Copy(Box::new(SmallCopy { filler, len, parts, updates: false })))
+    };
+    let update = |part| {
+        let parts = smallvec![CopiedPart::dense(0, &Strided::dense(&shape)), part];
+        Some(SmallOp::Copy(Box::new(SmallCopy { filler: None, len, parts, updates: true })))
+    };
     if let Some(change) = super::view_change(f, inst, &shape) {
         let view = change.apply(&Strided::dense(first), &shape)?;
         return copy(None, smallvec![CopiedPart::dense(0, &view)]);
@@ -110,25 +132,64 @@ pub(super) fn compile_inst(f: &Function, inst: InstId) -> Option<SmallOp> {
             for axis in 0..shape.len() {
                 let most = first[axis].checked_sub(shape[axis])?;
                 let from = from.strides[axis];
-                part.starts.push(DynamicStart { input: axis + 1, most, from, to: 0 });
+                part.starts.push(DynamicStart { input: axis + 1, element: 0, most, from, to: 0 });
             }
             part.starts.retain(|start| start.most > 0);
             (operands.len() == shape.len() + 1 && integers(f, &operands[1..]))
                 .then(|| copy(None, smallvec![part]))?
         }
         "dynamic_update_slice" => {
-            let (update, to) = (shapes.get(1)?, Strided::dense(&shape));
-            let from = Strided::dense(update);
-            let whole = CopiedPart::dense(0, &to);
-            let mut part = CopiedPart::new(1, update, 0, &from.strides, &to.strides);
+            let (sizes, to) = (shapes.get(1)?, Strided::dense(&shape));
+            let from = Strided::dense(sizes);
+            let mut part = CopiedPart::new(1, sizes, 0, &from.strides, &to.strides);
             for axis in 0..shape.len() {
-                let most = shape[axis].checked_sub(update[axis])?;
+                let most = shape[axis].checked_sub(sizes[axis])?;
                 let to = to.strides[axis];
-                part.starts.push(DynamicStart { input: axis + 2, most, from: 0, to });
+                part.starts.push(DynamicStart { input: axis + 2, element: 0, most, from: 0, to });
             }
             part.starts.retain(|start| start.most > 0);
             (operands.len() == shape.len() + 2 && integers(f, &operands[2..]))
-                .then(|| copy(None, smallvec![whole, part]))?
+                .then(|| update(part))?
+        }
+        "gather" => {
+            let sizes: Shape = lengths(ints("slice_sizes")?)?;
+            let axes = single_slice(f, inst, "start_index_map", first, &sizes, shapes.get(1)?)?;
+            let (from, to) = (Strided::dense(first), Strided::dense(&sizes));
+            let mut part = CopiedPart::new(0, &sizes, 0, &from.strides, &to.strides);
+            for (element, &axis) in axes.iter().enumerate() {
+                let (most, from) = (first[axis] - sizes[axis], from.strides[axis]);
+                part.starts.push(DynamicStart { input: 1, element, most, from, to: 0 });
+            }
+            integers(f, &operands[1..]).then(|| copy(None, smallvec![part]))?
+        }
+        "scatter" => {
+            let &[body] = f.regions(inst) else { return None };
+            let replaces = f.body_results(body) == [*f.body_params(body).get(1)?];
+            if operands.len() != 3 || !replaces {
+                return None;
+            }
+            let (inserted, updates) = (lengths(ints("inserted_window_dims")?)?, shapes.get(2)?);
+            let windows: Shape = lengths(ints("update_window_dims")?)?;
+            let mut windows = windows.iter().map(|&axis| updates.get(axis).copied());
+            let sizes = (0..shape.len()).map(|axis| match inserted.contains(&axis) {
+                true => Some(1),
+                false => windows.next()?,
+            });
+            let sizes: Shape = sizes.collect::<Option<_>>()?;
+            let axes = single_slice(f, inst, "scatter_dims", first, &sizes, shapes.get(1)?)?;
+            let (from, to) = (Strided::dense(&sizes), Strided::dense(&shape));
+            let mut part = CopiedPart::new(2, &sizes, 0, &from.strides, &to.strides);
+            for (element, &axis) in axes.iter().enumerate() {
+                let (most, to) = (shape[axis] - sizes[axis], to.strides[axis]);
+                part.starts.push(DynamicStart { input: 1, element, most, from: 0, to });
+            }
+            let all = (0..shape.len()).map(|axis| CopyAxis {
+                extent: sizes[axis],
+                from: from.strides[axis],
+                to: to.strides[axis],
+            });
+            part.cut = Some(CutAxes { all: all.collect(), numbers: axes });
+            integers(f, &operands[1..2]).then(|| update(part))?
         }
         "dot_general" => {
             let (lane, narrow) = LaneType::of(dtype)?;
@@ -163,6 +224,28 @@ fn integers(f: &Function, values: &[ValueId]) -> bool {
         let lane = extents(f, v).and_then(|(dtype, _)| LaneType::of(dtype));
         matches!(lane, Some((LaneType::I32 | LaneType::U32 | LaneType::I64, _)))
     })
+}
+
+fn lengths(all: &[i64]) -> Option<Shape> {
+    all.iter().map(|&n| usize::try_from(n).ok()).collect()
+}
+
+// Returns the axes that the entries of the only index vector of a gather or scatter count along; `None` if there are several index vectors.
+fn single_slice(
+    f: &Function,
+    inst: InstId,
+    map: &str,
+    shape: &[usize],
+    sizes: &[usize],
+    indices: &[usize],
+) -> Option<SmallVec<[usize; 1]>> {
+    let batch = f.attr(inst, "input_batch_dims").and_then(|attr| attr.as_ints());
+    let axes: SmallVec<[usize; 1]> = lengths(f.attr(inst, map)?.as_ints()?)?.into_iter().collect();
+    let fits = sizes.len() == shape.len()
+        && sizes.iter().zip(shape).all(|(size, extent)| size <= extent)
+        && axes.iter().all(|&axis| axis < shape.len())
+        && indices.iter().product::<usize>() == axes.len();
+    (fits && batch.is_none_or(<[i64]>::is_empty)).then_some(axes)
 }
 
 // Returns the elements of an operand of `pad` that are in the result; `None` if the numbers are too large.
@@ -251,7 +334,7 @@ impl CopiedPart {
     fn new(input: usize, shape: &[usize], offset: usize, from: &[usize], to: &[usize]) -> Self {
         let axis = |((&extent, &from), &to)| CopyAxis { extent, from, to };
         let axes = shape.iter().zip(from).zip(to).map(axis).collect();
-        let mut part = Self { input, offset, start: 0, axes, starts: SmallVec::new() };
+        let mut part = Self { input, offset, start: 0, axes, starts: SmallVec::new(), cut: None };
         part.collapse();
         part
     }
@@ -264,7 +347,7 @@ impl CopiedPart {
 
     // Joins neighbouring axes where the strides allow it.
     fn collapse(&mut self) {
-        let mut joined: SmallVec<[CopyAxis; 4]> = SmallVec::new();
+        let mut joined: CopyAxes = SmallVec::new();
         for &axis in self.axes.iter().filter(|axis| axis.extent != 1) {
             match joined.last_mut() {
                 Some(last)
@@ -283,32 +366,85 @@ impl CopiedPart {
 }
 
 impl SmallCopy {
+    /// Returns whether the result may take over the storage of the first operand.
+    pub(super) fn updates_in_place(&self) -> bool {
+        self.updates
+    }
+
     pub(super) fn run(&self, inputs: &[InputBlock<'_>], to: &mut Storage) -> Result<(), Fault> {
         if let Some(filler) = self.filler {
             let axes = [CopyAxis { extent: self.len, from: 0, to: 1 }];
             to.copy_at_strides(&inputs[filler], &axes, 0, 0)?;
         }
         for part in &self.parts {
-            let (mut offset, mut start) = (part.offset, part.start);
-            for dynamic in &part.starts {
-                let position = position(&inputs[dynamic.input])?.clamp(0, dynamic.most as i64);
-                offset += position as usize * dynamic.from;
-                start += position as usize * dynamic.to;
+            if !(self.updates && matches!(inputs[part.input], InputBlock::TakenOver(_))) {
+                part.run(inputs, to)?;
             }
-            to.copy_at_strides(&inputs[part.input], &part.axes, offset, start)?;
         }
         Ok(())
     }
 }
 
-// Returns an integer operand.
-fn position(block: &InputBlock<'_>) -> Result<i64, Fault> {
-    Ok(match *block {
-        InputBlock::I32(Source::Splat(x) | Source::Dense(&[x, ..])) => i64::from(x),
-        InputBlock::U32(Source::Splat(x) | Source::Dense(&[x, ..])) => i64::from(x),
-        InputBlock::I64(Source::Splat(x) | Source::Dense(&[x, ..])) => x,
-        _ => return Err(Fault::op("a start must be an integer")),
-    })
+impl CopiedPart {
+    fn run(&self, inputs: &[InputBlock<'_>], to: &mut Storage) -> Result<(), Fault> {
+        let (mut offset, mut start) = (self.offset, self.start);
+        let mut axes = &self.axes[..];
+        let shortened;
+        for dynamic in &self.starts {
+            let wanted = position(&inputs[dynamic.input], dynamic.element)?;
+            let place = wanted.clamp(0, dynamic.most as i64);
+            offset += place as usize * dynamic.from;
+            start += place as usize * dynamic.to;
+            if place != wanted && self.cut.is_some() {
+                match self.cut_axes(inputs)? {
+                    Some((from, at, cut)) => (offset, start, shortened) = (from, at, cut),
+                    None => return Ok(()),
+                }
+                axes = &shortened;
+                break;
+            }
+        }
+        to.copy_at_strides(&inputs[self.input], axes, offset, start)
+    }
+
+    // Returns where a copy of the elements inside the result starts in the operand and in the result, and its axes; `None` if none is inside.
+    #[cold]
+    fn cut_axes(&self, inputs: &[InputBlock<'_>]) -> Result<Option<CutCopy>, Fault> {
+        let Some(CutAxes { all, numbers }) = &self.cut else { return Ok(None) };
+        let (mut offset, mut start, mut axes) = (self.offset, self.start, all.clone());
+        for (dynamic, &number) in self.starts.iter().zip(numbers) {
+            let wanted = position(&inputs[dynamic.input], dynamic.element)?;
+            let axis = &mut axes[number];
+            let size = axis.extent as i64;
+            let extent = size + dynamic.most as i64;
+            let first = wanted.saturating_neg().clamp(0, size);
+            let end = extent.saturating_sub(wanted).clamp(0, size);
+            if first >= end {
+                return Ok(None);
+            }
+            offset += first as usize * axis.from;
+            start += (wanted + first) as usize * axis.to;
+            axis.extent = (end - first) as usize;
+        }
+        Ok(Some((offset, start, axes)))
+    }
+}
+
+// Returns an element of an integer operand.
+fn position(block: &InputBlock<'_>, element: usize) -> Result<i64, Fault> {
+    fn at<T: Copy>(source: Source<'_, T>, element: usize) -> Option<T> {
+        match source {
+            Source::Splat(x) => Some(x),
+            Source::Dense(all) => all.get(element).copied(),
+        }
+    }
+    let number = match *block {
+        InputBlock::I32(source) => at(source, element).map(i64::from),
+        InputBlock::U32(source) => at(source, element).map(i64::from),
+        InputBlock::I64(source) => at(source, element),
+        _ => None,
+    };
+    number.ok_or_else(|| Fault::op("a start must be an integer"))
 }
 
 impl SmallProduct {

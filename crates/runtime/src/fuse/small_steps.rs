@@ -39,6 +39,18 @@ pub(super) struct SmallStep {
     outputs: SmallVec<[usize; 2]>,
 }
 
+impl SmallStep {
+    // Returns whether an output may take over the storage of an operand, which this step reads for the last time.
+    fn may_overwrite(&self, input: usize) -> bool {
+        let once = self.inputs.iter().filter(|place| **place == self.inputs[input]).count() == 1;
+        once && match &self.op {
+            SmallOp::Group(kernel) => kernel.program.reads_only_in_order(input),
+            SmallOp::Copy(copy) => input == 0 && copy.updates_in_place(),
+            _ => false,
+        }
+    }
+}
+
 /// The instructions that a kernel runs.
 pub(super) enum SmallPart {
     /// All instructions of bodies.
@@ -62,6 +74,18 @@ pub(super) struct SmallBuilder<'f> {
     pub(super) pinned: usize,
     // The storages of values that no later step reads.
     free: Vec<usize>,
+    // For each storage, the lengths of the values that the steps write to it, and the first of these steps.
+    writes: HashMap<usize, StorageWrites, FxBuildHasher>,
+}
+
+/// The values in a storage.
+#[derive(Clone, Copy)]
+struct StorageWrites {
+    first: usize,
+    /// The length of the first value.
+    len: usize,
+    /// True if only groups write.
+    by_groups: bool,
 }
 
 impl<'f> SmallBuilder<'f> {
@@ -76,6 +100,7 @@ impl<'f> SmallBuilder<'f> {
             constants: Vec::new(),
             pinned: 0,
             free: Vec::new(),
+            writes: HashMap::default(),
         }
     }
 
@@ -118,32 +143,38 @@ impl<'f> SmallBuilder<'f> {
             for &value in &inputs {
                 places.push(self.place(value)?);
             }
-            // The storages that an output of this step may overwrite.
-            let mut ended: SmallVec<[usize; 4]> = SmallVec::new();
-            if let SmallOp::Group(kernel) = &op {
-                for (index, value) in inputs.iter().enumerate() {
-                    if let (true, Place::Storage(at)) = (ends(&value), places[index])
-                        && kernel.program.reads_only_in_order(index)
-                    {
-                        ended.push(at);
-                    }
+            let mut step = SmallStep { op, inputs: places, outputs: SmallVec::new() };
+            // The storages that an output of this step may overwrite, with their values.
+            let mut ended: SmallVec<[(usize, (DataType, usize)); 4]> = SmallVec::new();
+            for (index, value) in inputs.iter().enumerate() {
+                if let (true, Place::Storage(at)) = (ends(&value), step.inputs[index])
+                    && step.may_overwrite(index)
+                {
+                    ended.push((at, self.small(*value)?));
                 }
             }
             let mut written: SmallVec<[usize; 2]> = SmallVec::new();
             for &value in &outputs {
                 let (dtype, len) = self.small(value)?;
-                let fits = |&at: &usize| self.storages[at] == (dtype, len);
-                let wanted = preferred.get(&value).filter(|at| ended.contains(at) && fits(at));
+                let fits = |&&(at, held): &&(usize, (DataType, usize))| {
+                    held == (dtype, len) && self.storages[at] == held
+                };
+                let wanted = preferred.get(&value);
+                let wanted =
+                    ended.iter().filter(fits).find(|(at, _)| wanted.is_some_and(|w| w == at));
                 // The first storages are left to their new values.
-                let other = |&at: &usize| at >= self.pinned && fits(&at);
-                let at = match wanted.copied().or_else(|| ended.iter().copied().find(other)) {
+                let other = || ended.iter().filter(fits).find(|(at, _)| *at >= self.pinned);
+                let at = match wanted.or_else(other).map(|&(at, _)| at) {
                     Some(at) => {
-                        ended.retain(|e| *e != at);
+                        ended.retain(|(e, _)| *e != at);
                         at
                     }
                     None => self.storage(dtype, len, needed.contains(&value)),
                 };
                 self.places.insert(value, Place::Storage(at));
+                let is_group = matches!(step.op, SmallOp::Group(_));
+                let writes = StorageWrites { first: number, len, by_groups: true };
+                self.writes.entry(at).or_insert(writes).by_groups &= is_group;
                 written.push(at);
             }
             let values = inputs.iter().chain(&outputs).filter(ends);
@@ -157,25 +188,57 @@ impl<'f> SmallBuilder<'f> {
                 })
                 .collect();
             self.release(&gone);
-            compiled.push(SmallStep { op, inputs: places, outputs: written });
+            step.outputs = written;
+            compiled.push(step);
         }
         Some(compiled)
     }
 
-    // Returns a storage that no later step reads, or a new one. A value that is kept needs one of its length.
+    // Returns a storage that no later step reads, or a new one. A value that is kept needs one of its length; for others, a short one is made longer.
     fn storage(&mut self, dtype: DataType, len: usize, kept: bool) -> usize {
-        let fits = |&(_, &at): &(usize, &usize)| {
+        let known = self.free.iter().enumerate().filter_map(|(position, &at)| {
             let (ty, size) = self.storages[at];
-            ty == dtype && (size == len || !kept && size > len)
-        };
-        let known = self.free.iter().enumerate().filter(fits);
-        match known.min_by_key(|&(_, &at)| self.storages[at].1).map(|(position, _)| position) {
-            Some(position) => self.free.swap_remove(position),
+            // How much longer it must be, and how much longer than needed it is.
+            let rank = (len.saturating_sub(size), size.saturating_sub(len));
+            (ty == dtype && (size == len || !kept)).then_some((rank, position))
+        });
+        match known.min() {
+            Some((_, position)) => {
+                let at = self.free.swap_remove(position);
+                self.storages[at].1 = self.storages[at].1.max(len);
+                at
+            }
             None => {
                 self.storages.push((dtype, len));
                 self.storages.len() - 1
             }
         }
+    }
+
+    /// Returns operands whose memory may be that of a storage, if nothing else uses it: they have been read when the storage is written.
+    pub(super) fn overwritten_inputs(&self, steps: &[SmallStep]) -> Vec<(usize, usize)> {
+        let mut pairs: Vec<(usize, usize)> = Vec::new();
+        for (input, &value) in self.inputs.iter().enumerate() {
+            let Some(held) = self.small(value) else { continue };
+            let place = Place::Outside(input);
+            let Some(last) = steps.iter().rposition(|step| step.inputs.contains(&place)) else {
+                continue;
+            };
+            let step = &steps[last];
+            let read = step.inputs.iter().position(|p| *p == place);
+            let in_place = read.is_some_and(|read| step.may_overwrite(read));
+            let fits = |&at: &usize| {
+                let Some(writes) = self.writes.get(&at) else { return false };
+                let before = writes.first > last || writes.first == last && in_place;
+                let free = at >= self.pinned && pairs.iter().all(|&(_, other)| other != at);
+                let same_len = self.storages[at] == held && writes.len == held.1;
+                held.1 > 1 && before && free && writes.by_groups && same_len
+            };
+            if let Some(at) = (0..self.storages.len()).find(fits) {
+                pairs.push((input, at));
+            }
+        }
+        pairs
     }
 
     /// Lets later steps use storages again, except the first ones, which outlive the steps.
@@ -222,19 +285,39 @@ impl<'f> SmallBuilder<'f> {
     }
 }
 
-/// Returns the elements at a place.
-pub(super) fn block_at<'a>(
-    place: Place,
-    cx: &'a EvalCx<'_>,
-    storages: &'a [Storage],
-    constants: &'a [Tensor],
-) -> Result<InputBlock<'a>, Fault> {
-    let block = match place {
-        Place::Storage(index) => return Ok(storages[index].as_input()),
-        Place::Outside(index) => input_block(cx.tensor(index)?),
-        Place::Constant(index) => input_block(&constants[index]),
-    };
-    block.ok_or_else(|| Fault::op("an operand cannot be fused"))
+/// The elements that steps read and write: operands, those of them whose memory is that of a storage, and constants.
+pub(super) struct SmallMemory<'a> {
+    pub(super) operands: &'a [Tensor],
+    pub(super) taken: &'a [(usize, usize)],
+    pub(super) constants: &'a [Tensor],
+}
+
+impl SmallMemory<'_> {
+    // Returns the place where the elements are.
+    fn actual(&self, place: Place) -> Place {
+        let Place::Outside(index) = place else { return place };
+        let taken = self.taken.iter().find(|&&(input, _)| input == index);
+        taken.map_or(place, |&(_, at)| Place::Storage(at))
+    }
+
+    /// Returns the elements at a place.
+    pub(super) fn block_at<'a>(
+        &'a self,
+        place: Place,
+        storages: &'a [Storage],
+    ) -> Result<InputBlock<'a>, Fault> {
+        let block = match place {
+            Place::Storage(index) => return Ok(storages[index].as_input()),
+            Place::Outside(index) => self.operands.get(index).and_then(input_block),
+            Place::Constant(index) => input_block(&self.constants[index]),
+        };
+        block.ok_or_else(|| Fault::op("an operand cannot be fused"))
+    }
+}
+
+/// Takes the operands of a kernel.
+pub(super) fn take_operands(cx: &mut EvalCx<'_>) -> Result<SmallVec<[Tensor; 4]>, Fault> {
+    (0..cx.args().len()).map(|index| cx.take_tensor(index)).collect()
 }
 
 /// Returns the registers of steps, which a kernel keeps for its next run.
@@ -245,9 +328,8 @@ pub(super) fn registers_of(steps: &[SmallStep]) -> Vec<Registers> {
 /// Runs steps one after another.
 pub(super) fn run_steps(
     steps: &[SmallStep],
-    cx: &EvalCx<'_>,
+    memory: &SmallMemory<'_>,
     storages: &mut [Storage],
-    constants: &[Tensor],
     registers: &mut [Registers],
 ) -> Result<(), Fault> {
     for (step, registers) in steps.iter().zip(registers) {
@@ -257,10 +339,11 @@ pub(super) fn run_steps(
         }
         let mut inputs: SmallVec<[InputBlock<'_>; 8]> = SmallVec::new();
         for &place in &step.inputs {
+            let place = memory.actual(place);
             let overwritten = step.outputs.iter().position(|&at| place == Place::Storage(at));
             inputs.push(match overwritten {
                 Some(output) => InputBlock::TakenOver(output),
-                None => block_at(place, cx, storages, constants)?,
+                None => memory.block_at(place, storages)?,
             });
         }
         match &step.op {

@@ -15,6 +15,8 @@ use super::vectors::vectorized;
 
 /// The number of window elements that a thread collects at a time: half of a usual L2 cache.
 const MAX_WINDOW_ELEMENTS: usize = 1 << 16;
+/// The most numbers in the tables of a convolution.
+const MAX_TABLE: usize = 1 << 13;
 /// The number of multiplications between two checks of the limits.
 const PRODUCTS_PER_CHECK: usize = 1 << 28;
 
@@ -42,10 +44,47 @@ impl SpatialAxis {
     }
 }
 
+/// What the window reads at each of its places, known before: computing it takes as long as the products of few features.
+struct TapTable {
+    /// For each axis and index of the result, the distances from the start of the input of what a row of the window reads; [`OUTSIDE`] in the padding.
+    reads: SmallVec<[Vec<usize>; 2]>,
+    /// For each window element, its index along each axis.
+    indices: Vec<usize>,
+}
+
+/// The distance of nothing.
+const OUTSIDE: usize = usize::MAX;
+
+impl TapTable {
+    // Returns the table, if it is not large.
+    fn new(axes: &[SpatialAxis], window: usize) -> Option<Self> {
+        let reads = axes.iter().map(|axis| axis.size.saturating_mul(axis.out));
+        let numbers = reads.fold(window.saturating_mul(axes.len()), usize::saturating_add);
+        if axes.is_empty() || numbers > MAX_TABLE {
+            return None;
+        }
+        let reads = axes.iter().map(|axis| {
+            let all = (0..axis.out).flat_map(|index| (0..axis.size).map(move |tap| (tap, index)));
+            let read = |(tap, index)| axis.read(tap, index).map_or(OUTSIDE, |at| at * axis.stride);
+            all.map(read).collect()
+        });
+        let mut indices = vec![0; window * axes.len()];
+        for (tap, indices) in indices.chunks_exact_mut(axes.len()).enumerate() {
+            let mut rest = tap;
+            for (index, axis) in indices.iter_mut().zip(axes).rev() {
+                *index = rest % axis.size;
+                rest /= axis.size;
+            }
+        }
+        Some(Self { reads: reads.collect(), indices })
+    }
+}
+
 /// A convolution whose input, kernel and result have their features innermost.
 struct Convolution {
     shape: Shape,
     axes: SmallVec<[SpatialAxis; 2]>,
+    taps: Option<TapTable>,
     batch_stride: usize,
     /// The number of input features, also the distance of neighbouring positions in the input.
     features: usize,
@@ -161,12 +200,14 @@ impl Convolution {
             stride *= extent;
             kernel_stride *= size;
         }
+        let window = axes.iter().map(|a| a.size).product();
         Ok(Some(Self {
+            taps: TapTable::new(&axes, window),
             batch_stride: stride,
             features,
             depth,
             outs,
-            window: axes.iter().map(|a| a.size).product(),
+            window,
             positions: axes.iter().map(|a| a.out).product(),
             kernel_feature_stride: outs,
             shape,
@@ -183,6 +224,21 @@ impl Convolution {
         for (i, axis) in self.axes.iter().enumerate().rev() {
             index[i] = rest % axis.out;
             rest /= axis.out;
+        }
+        if let Some(table) = &self.taps {
+            let mut rows: SmallVec<[&[usize]; 4]> = SmallVec::new();
+            for ((axis, reads), &index) in self.axes.iter().zip(&table.reads).zip(&index) {
+                rows.push(&reads[index * axis.size..][..axis.size]);
+            }
+            for (tap, indices) in table.indices.chunks_exact(rows.len()).enumerate() {
+                let (mut at, mut inside) = (start, true);
+                for (row, &index) in rows.iter().zip(indices) {
+                    inside &= row[index] != OUTSIDE;
+                    at = at.wrapping_add(row[index]);
+                }
+                f(tap, inside.then_some(at));
+            }
+            return;
         }
         for tap in 0..self.window {
             let mut rest = tap;

@@ -21,9 +21,9 @@ use crate::fuse::Narrow;
 const MAX_PANEL_PRODUCTS: usize = 1 << 30;
 
 /// The most multiplications of one product of a batch that a thread computes alone.
-const MAX_BATCH_PRODUCTS: usize = 1 << 24;
+pub(crate) const MAX_BATCH_PRODUCTS: usize = 1 << 24;
 
-pub(super) type Axes = SmallVec<[usize; 4]>;
+pub(crate) type Axes = SmallVec<[usize; 4]>;
 
 pub(super) fn dot_general(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = cx.tensor(0)?.dtype();
@@ -99,20 +99,11 @@ fn dot_general_of<T: Native + GemmElement>(cx: &mut EvalCx<'_>) -> EvalResult {
         return one(Tensor::splat(lhs.dtype(), shape, T::default()));
     }
     let (left, right) = (lhs.shape(), rhs.shape());
-    let lb = cx.axes("lhs_batch", left.len())?;
-    let rb = cx.axes("rhs_batch", right.len())?;
-    let lc = cx.axes("lhs_contract", left.len())?;
-    let rc = cx.axes("rhs_contract", right.len())?;
-    let free = |shape: &[usize], batch: &Axes, contract: &Axes| -> Axes {
-        (0..shape.len()).filter(|a| !batch.contains(a) && !contract.contains(a)).collect()
-    };
-    let (lf, rf) = (free(left, &lb, &lc), free(right, &rb, &rc));
-    let size = |shape: &[usize], axes: &Axes| axes.iter().map(|&a| shape[a]).product::<usize>();
-    let (batches, m) = (size(left, &lb), size(left, &lf));
-    let (k, n) = (size(left, &lc), size(right, &rf));
+    let axes = ProductAxes::new(left, right, |name, rank| cx.axes(name, rank))?;
+    let (batches, [m, k, n]) = axes.sizes(left, right);
     let (a, b) = (cx.elements::<T>(0)?, cx.elements::<T>(1)?);
-    let a = MatrixOperand::new(cx, &a, left, [&lb, &lf, &lc])?;
-    let b = MatrixOperand::new(cx, &b, right, [&rb, &rc, &rf])?;
+    let a = MatrixOperand::new(cx, &a, left, &axes.left)?;
+    let b = MatrixOperand::new(cx, &b, right, &axes.right)?;
     let mut out = cx.buffer::<T>(total)?;
     // Each thread computes whole products, if there are enough of them.
     let products = m.saturating_mul(n).saturating_mul(k);
@@ -140,8 +131,38 @@ fn dot_general_of<T: Native + GemmElement>(cx: &mut EvalCx<'_>) -> EvalResult {
     one(Tensor::new(lhs.dtype(), shape, out))
 }
 
+/// The axes of the operands of products: those of the batch, of the rows, and of the columns.
+pub(crate) struct ProductAxes {
+    pub(crate) left: [Axes; 3],
+    pub(crate) right: [Axes; 3],
+}
+
+impl ProductAxes {
+    /// Returns the axes of `dot_general`, whose attributes `axes` reads for an operand with this rank.
+    pub(crate) fn new<E>(
+        left: &[usize],
+        right: &[usize],
+        axes: impl Fn(&str, usize) -> Result<Axes, E>,
+    ) -> Result<Self, E> {
+        let (lb, rb) = (axes("lhs_batch", left.len())?, axes("rhs_batch", right.len())?);
+        let (lc, rc) = (axes("lhs_contract", left.len())?, axes("rhs_contract", right.len())?);
+        let free = |rank: usize, batch: &Axes, contract: &Axes| -> Axes {
+            (0..rank).filter(|a| !batch.contains(a) && !contract.contains(a)).collect()
+        };
+        let (lf, rf) = (free(left.len(), &lb, &lc), free(right.len(), &rb, &rc));
+        Ok(Self { left: [lb, lf, lc], right: [rb, rc, rf] })
+    }
+
+    /// Returns the number of products, and the rows of the left matrix, its columns and the columns of the right one.
+    pub(crate) fn sizes(&self, left: &[usize], right: &[usize]) -> (usize, [usize; 3]) {
+        let size = |shape: &[usize], axes: &Axes| axes.iter().map(|&a| shape[a]).product::<usize>();
+        let [batches, m, k] = [0, 1, 2].map(|group| size(left, &self.left[group]));
+        (batches, [m, k, size(right, &self.right[2])])
+    }
+}
+
 /// An operand as one matrix per batch.
-struct MatrixOperand<'a, T: Clone> {
+pub(crate) struct MatrixOperand<'a, T: Clone> {
     elements: Cow<'a, [T]>,
     // The extents and strides of the batch axes.
     batch: SmallVec<[(usize, usize); 4]>,
@@ -151,18 +172,19 @@ struct MatrixOperand<'a, T: Clone> {
 impl<'a, T: Native> MatrixOperand<'a, T> {
     /// Returns the matrices whose batches, rows and columns run over these groups of axes; copies the elements if the strides of rows or columns are
     /// not uniform.
-    fn new(
+    pub(crate) fn new(
         cx: &EvalCx<'_>,
         elements: &'a [T],
         shape: &[usize],
-        groups: [&Axes; 3],
+        groups: &[Axes; 3],
     ) -> Result<Self, Fault> {
         let strides = row_major(shape);
         let size = |axes: &Axes| axes.iter().map(|&a| shape[a]).product::<usize>();
-        let [batch, row, column] = groups.map(|g| uniform_stride(shape, &strides, g));
+        let [batch, row, column] =
+            [0, 1, 2].map(|group| uniform_stride(shape, &strides, &groups[group]));
         if let (Some(row), Some(column)) = (row, column) {
             let batch = match batch {
-                Some(stride) => smallvec![(size(groups[0]), stride)],
+                Some(stride) => smallvec![(size(&groups[0]), stride)],
                 None => groups[0].iter().map(|&a| (shape[a], strides[a])).collect(),
             };
             let strides = MatrixStrides { row, column };
@@ -171,12 +193,12 @@ impl<'a, T: Native> MatrixOperand<'a, T> {
         let order: Axes = groups.iter().flat_map(|g| g.iter().copied()).collect();
         let mut copy = cx.alloc::<T>(elements.len())?;
         copy_in_axis_order(elements, shape, &strides, &order, &mut copy);
-        let column = size(groups[2]);
-        let batch = smallvec![(size(groups[0]), size(groups[1]) * column)];
+        let column = size(&groups[2]);
+        let batch = smallvec![(size(&groups[0]), size(&groups[1]) * column)];
         Ok(Self { elements: copy.into(), batch, strides: MatrixStrides { row: column, column: 1 } })
     }
 
-    fn matrix(&self, mut batch: usize) -> (&[T], MatrixStrides) {
+    pub(crate) fn matrix(&self, mut batch: usize) -> (&[T], MatrixStrides) {
         let mut offset = 0;
         for &(extent, stride) in self.batch.iter().rev() {
             offset += batch % extent * stride;
@@ -186,7 +208,7 @@ impl<'a, T: Native> MatrixOperand<'a, T> {
     }
 }
 
-pub(super) fn row_major(shape: &[usize]) -> Axes {
+pub(crate) fn row_major(shape: &[usize]) -> Axes {
     let mut strides: Axes = SmallVec::from_elem(1, shape.len());
     for axis in (0..shape.len().saturating_sub(1)).rev() {
         strides[axis] = strides[axis + 1] * shape[axis + 1];
@@ -195,7 +217,7 @@ pub(super) fn row_major(shape: &[usize]) -> Axes {
 }
 
 /// Returns the stride between neighbours when iterating over axes, the last fastest, if it is uniform.
-pub(super) fn uniform_stride(shape: &[usize], strides: &[usize], axes: &[usize]) -> Option<usize> {
+pub(crate) fn uniform_stride(shape: &[usize], strides: &[usize], axes: &[usize]) -> Option<usize> {
     let mut distance = None;
     let mut expected = 0;
     for &axis in axes.iter().rev().filter(|&&a| shape[a] != 1) {

@@ -2,7 +2,7 @@
 
 mod broadcast;
 mod convolution;
-mod dot;
+pub(crate) mod dot;
 mod elementwise;
 mod gather;
 pub(crate) mod gemm;

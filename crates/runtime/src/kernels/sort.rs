@@ -233,9 +233,20 @@ fn load_lines<T: Copy>(
     key: impl Fn(T) -> u32,
 ) {
     if lines == LANES && step == 1 {
-        let lines: [&[T]; LANES] = std::array::from_fn(|l| &from[l * line..][..block.len()]);
-        for (k, row) in block.iter_mut().enumerate() {
-            *row = std::array::from_fn(|l| key(lines[l][k]));
+        // By tiles: keys of adjacent elements are made together.
+        for (tile, first) in block.chunks_mut(LANES).zip((0..).step_by(LANES)) {
+            let mut keys = [[0; LANES]; LANES];
+            for l in 0..LANES {
+                let from = &from[l * line + first..][..tile.len()];
+                for k in 0..from.len() {
+                    keys[l][k] = key(from[k]);
+                }
+            }
+            for k in 0..tile.len() {
+                for l in 0..LANES {
+                    tile[k][l] = keys[l][k];
+                }
+            }
         }
         return;
     }
@@ -254,8 +265,14 @@ fn store_lines<T: Copy>(
     element: impl Fn(u32) -> T,
 ) {
     if step == 1 {
-        for (l, out) in out.chunks_mut(line).take(lines).enumerate() {
-            out.iter_mut().zip(block).for_each(|(y, row)| *y = element(row[l]));
+        // By tiles, whose rows are in the L1 cache for all lines.
+        for (tile, first) in block.chunks(LANES).zip((0..).step_by(LANES)) {
+            for l in 0..lines {
+                let out = &mut out[l * line + first..][..tile.len()];
+                for k in 0..tile.len() {
+                    out[k] = element(tile[k][l]);
+                }
+            }
         }
         return;
     }
