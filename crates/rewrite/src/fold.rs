@@ -15,7 +15,8 @@ pub enum FoldResult {
     Nothing,
     /// A replacement for each result.
     Results(SmallVec<[Folded; 1]>),
-    /// Other operands or attributes for the instruction; regions and result types stay. If they do not fit, nothing happens.
+    /// Other operands or attributes for the instruction; regions and result types stay. If they do not fit, nothing happens, and the
+    /// run has a warning.
     InPlace {
         /// All operands of the instruction.
         operands: Values,

@@ -3,15 +3,16 @@
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
 use crate::meaning;
-use sapwood_ptir::ops::{Add, Constant, CustomCall, DotGeneral, Exp, Neg, Reshape, Return, Sub};
+use sapwood_ptir::ops::{Add, Constant, CustomCall, Exp, Neg, Reshape, Return, Sub};
 use sapwood_ptir::prelude::{BinaryValueOps, GraphError, UnaryValueOps};
 use sapwood_ptir::{
     Attr, InstId, Op, OpParts, Program, PtirGraph, PtirResults, PtirValue, ResultType,
-    TensorLiteral, TensorType, Value, Values, parse, verify,
+    TensorLiteral, TensorType, Value, ValueId, Values, parse, verify,
 };
 use sapwood_rewrite::{
-    FloatMode, FoldResult, GreedyConfig, GreedyStats, Limit, PatternFn, PatternId, PatternSet,
-    ProgramRewriter, Rewrite, apply_patterns_and_fold_greedily, apply_patterns_to_program,
+    FloatMode, FoldResult, Folded, GreedyConfig, GreedyStats, Limit, PatternFn, PatternId,
+    PatternSet, ProgramRewriter, Rewrite, apply_patterns_and_fold_greedily,
+    apply_patterns_to_program,
 };
 use sapwood_types::DataType;
 
@@ -250,12 +251,57 @@ fn does_not_fit(inst: InstId, rw: &ProgramRewriter<'_>) -> FoldResult {
 }
 
 #[test]
-fn a_change_in_place_that_does_not_fit_is_left() {
+fn a_change_in_place_that_does_not_fit_is_reported_once() {
     let mut set = PatternSet::new();
     set.add_fold(Add::key(), does_not_fit);
-    let (before, after, stats) = run(ADD, set);
+    let (before, after, stats) = run_with_problems(ADD, set);
     assert_eq!((stats.folds, stats.converged), (0, true));
     assert_eq!(before.to_string(), after.to_string());
+    let [warning] = &stats.warnings()[..] else { panic!("{:?}", stats.warnings()) };
+    let start = "pattern `fold of add` at `add` (line 5) emitted `add`, which does not fit: ";
+    assert!(warning.starts_with(start), "{warning}");
+}
+
+#[test]
+fn results_of_a_fold_that_do_not_fit_are_reported_and_disable_it() {
+    let constant =
+        |dtype, dims: &[u64]| Folded::Constant(TensorLiteral::filled(dtype, dims, 1.0).unwrap());
+    let cases: [(Vec<Folded>, &str); 4] = [
+        (
+            vec![constant(DataType::F32, &[])],
+            "returns a value of type f32[] for a result of type i32[]",
+        ),
+        (
+            vec![constant(DataType::I32, &[2])],
+            "returns a value of type i32[2] for a result of type i32[]",
+        ),
+        (vec![], "makes the program invalid: it returns 0 values for 1 result"),
+        (
+            vec![Folded::Value(ValueId::from_index(99))],
+            "makes the program invalid: it uses %99, which is not available at the instruction",
+        ),
+    ];
+    for (results, expected) in cases {
+        let mut set = PatternSet::new();
+        let fold = move |_: InstId, _: &ProgramRewriter<'_>| {
+            FoldResult::Results(results.iter().cloned().collect())
+        };
+        set.add_fold(Add::key(), fold);
+        let (before, after, stats) = run_with_problems(ADD, set);
+        assert_eq!(before.to_string(), after.to_string());
+        assert_eq!((stats.folds, stats.converged), (0, false));
+        let problem = format!("pattern `fold of add` at `add` {expected}");
+        assert_eq!(stats.warnings(), [problem, "disabled after a problem: `fold of add`".into()]);
+    }
+    // A type that differs only in the dims that are known depends on the program.
+    let mut set = PatternSet::new();
+    let fold = |_: InstId, _: &ProgramRewriter<'_>| {
+        let literal = TensorLiteral::filled(DataType::I32, &[2], 1.0).unwrap();
+        FoldResult::Results([Folded::Constant(literal)].into_iter().collect())
+    };
+    set.add_fold(Add::key(), fold);
+    let (_, _, stats) = run(&ADD.replace("[]", "[?]"), set);
+    assert_eq!((stats.folds, stats.converged), (0, true));
 }
 
 // Swaps its operands for ever: the limit on rewrites ends it.
@@ -280,25 +326,25 @@ fn changes_in_place_without_end_end_by_budget() {
     assert_eq!(stats.last_fired, ["fold of add"]);
 }
 
-// Omits the attributes that the op fills in by itself: nothing changes.
-fn leaves_out_defaults(inst: InstId, rw: &ProgramRewriter<'_>) -> FoldResult {
-    let attrs = rw.function().attrs(inst);
-    let unit = |n: usize| if n < 2 { Attr::Unit } else { attrs[n].clone() };
+// Gives a value for an attribute that is stored as the type of the result: nothing changes.
+fn gives_the_result_type(inst: InstId, rw: &ProgramRewriter<'_>) -> FoldResult {
     FoldResult::InPlace {
         operands: rw.operands(inst).iter().copied().collect(),
-        attrs: (0..attrs.len()).map(unit).collect(),
+        attrs: std::iter::once(Attr::Type(DataType::I32)).collect(),
     }
 }
 
 #[test]
 fn a_change_in_place_that_changes_nothing_is_none() {
-    let text = "ptir 1\n\nfunc @f(%x: f32[4, 4], %y: f32[4, 4]) -> f32[4, 4] {
-  %d = dot_general %x, %y {lhs_contract = [1], rhs_contract = [0]} : f32[4, 4]
-  return %d
+    let text = "ptir 1\n\nfunc @f(%x: f32[4]) -> f32[2, 2] {
+  %r = reshape %x : f32[2, 2]
+  return %r
 }
 ";
+    let attrs = parse(text).unwrap().functions()[0].attrs(InstId::from_index(0)).clone();
+    assert_eq!(attrs.iter().collect::<Vec<_>>(), [&Attr::Unit]);
     let mut set = PatternSet::new();
-    set.add_fold(DotGeneral::key(), leaves_out_defaults);
+    set.add_fold(Reshape::key(), gives_the_result_type);
     let (before, after, stats) = run(text, set);
     assert_eq!((stats.folds, stats.converged, stats.changed()), (0, true, false));
     assert_eq!(before.to_string(), after.to_string());

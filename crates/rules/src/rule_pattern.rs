@@ -95,8 +95,6 @@ impl Rule {
         };
         let pattern =
             PatternFn::named(rewrite, self.name()).benefit(self.pattern.benefit()).hops(self.hops);
-        // The left side does not state all types, so that the right side need not fit wherever it matches.
-        let pattern = pattern.expects_refusals();
         Some(set.add(match keys {
             Some(keys) => pattern.on(keys),
             None => pattern,

@@ -101,3 +101,14 @@ fn rules_compared_only_on_empty_tensors_are_not_checked() {
         assert!(matches!(verdict(rule), RuleVerdict::Holds(1..)), "{rule}: {:?}", verdict(rule));
     }
 }
+
+#[test]
+fn a_rule_holds_where_its_right_side_fits_and_is_not_checked_if_that_is_nowhere() {
+    let of_matrices =
+        "rule r: not(x) => transpose(not(transpose(x, perm = [1, 0])), perm = [1, 0])";
+    assert_eq!(verdict(of_matrices), RuleVerdict::Holds(100));
+    let verdict = verdict("rule r: exp(x) => reduce_sum(x, axes = [9])");
+    let RuleVerdict::NotChecked(reason) = &verdict else { panic!("{verdict:?}") };
+    let start = "pattern `r` at `exp` emitted `reduce_sum`, which does not fit: `axes` is 9, out of range for rank";
+    assert!(reason.starts_with(start), "{reason}");
+}

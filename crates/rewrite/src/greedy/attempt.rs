@@ -8,10 +8,9 @@ use sapwood_types::panic_message;
 use super::driver::GreedyDriver;
 use super::verify_changes::verify_changes;
 use super::{CostModel, PatternProblem, ProblemKind};
+use crate::StepKind;
 use crate::cost_goals::lowers_cost;
-use crate::fold::{FoldFn, FoldResult};
 use crate::pattern::{MAX_GATED, PatchError, PatternBucket, PatternId, PatternKind, Rewrite};
-use crate::{ProgramRewriter, StepKind};
 
 impl GreedyDriver<'_> {
     /// Tries a pattern at a root. Returns true if it changed something.
@@ -219,24 +218,6 @@ impl GreedyDriver<'_> {
         }
     }
 
-    /// Calls a registered fold. If it panics, that is reported, and no fold of its op is called again.
-    pub(super) fn call_fold(&mut self, fold: &FoldFn, inst: InstId) -> FoldResult {
-        let name = |rw: &ProgramRewriter<'_>| format!("fold of {}", rw.function().op_name(inst));
-        if !self.stats.problems.is_empty() && self.has_panicked(&name(&self.rw)) {
-            return FoldResult::Nothing;
-        }
-        let rw = &self.rw;
-        catch_unwind(AssertUnwindSafe(|| fold(inst, rw))).unwrap_or_else(|panic| {
-            self.report_problem(
-                name(&self.rw),
-                inst,
-                ProblemKind::Panicked(panic_message(&*panic)),
-                true,
-            );
-            FoldResult::Nothing
-        })
-    }
-
     /// Calls the cost model. If it panics, that is reported, and it is not called again.
     pub(super) fn call_cost_model(
         &mut self,
@@ -245,7 +226,7 @@ impl GreedyDriver<'_> {
         id: PatternId,
     ) -> Option<u16> {
         let name = "cost model";
-        if self.has_panicked(name) {
+        if self.is_disabled(name) {
             return None;
         }
         let rw = &self.rw;
@@ -257,9 +238,9 @@ impl GreedyDriver<'_> {
             .ok()
     }
 
-    fn has_panicked(&self, name: &str) -> bool {
-        let problems = &self.stats.problems;
-        problems.iter().any(|p| p.pattern == name && matches!(p.kind, ProblemKind::Panicked(_)))
+    /// Returns true if this pattern, fold or cost model is not called again after a problem.
+    pub(super) fn is_disabled(&self, name: &str) -> bool {
+        self.stats.disabled.iter().any(|disabled| disabled == name)
     }
 
     fn report_pattern(&mut self, id: PatternId, root: InstId, kind: ProblemKind, disable: bool) {
@@ -267,24 +248,40 @@ impl GreedyDriver<'_> {
         self.disabled[id as usize] |= disable;
     }
 
-    // Reports an instruction that a pattern could not stage: the first one of each pattern, because other roots give other reasons.
+    // Reports an instruction that a pattern could not stage.
     #[cold]
     fn report_refusal(&mut self, id: PatternId, root: InstId) {
         let entry = self.set.entry(id);
         let Some(refused) = self.patch.refused.take().filter(|_| !entry.expects_refusals) else {
             return;
         };
-        let is_refusal = |kind: &ProblemKind| matches!(kind, ProblemKind::Refused { .. });
-        let mut problems = self.stats.problems.iter();
-        if problems.any(|problem| problem.pattern == entry.name && is_refusal(&problem.kind)) {
-            return;
-        }
         let line = self.rw.function().inst_span(root).begin_line();
         let kind = ProblemKind::Refused { op: refused.op, reason: refused.reason, line };
-        self.report_pattern(id, root, kind, false);
+        self.report_first_refusal(entry.name.to_owned(), root, kind);
     }
 
-    fn report_problem(&mut self, pattern: String, root: InstId, kind: ProblemKind, disable: bool) {
+    /// Reports an instruction that does not fit, the first one of each pattern, because other roots give other reasons.
+    pub(super) fn report_first_refusal(
+        &mut self,
+        pattern: String,
+        root: InstId,
+        kind: ProblemKind,
+    ) {
+        let is_refusal = |kind: &ProblemKind| matches!(kind, ProblemKind::Refused { .. });
+        let mut problems = self.stats.problems.iter();
+        if !problems.any(|problem| problem.pattern == pattern && is_refusal(&problem.kind)) {
+            self.report_problem(pattern, root, kind, false);
+        }
+    }
+
+    /// Reports a problem, once for each pattern and kind.
+    pub(super) fn report_problem(
+        &mut self,
+        pattern: String,
+        root: InstId,
+        kind: ProblemKind,
+        disable: bool,
+    ) {
         let stats = &mut self.stats;
         if disable && !stats.disabled.contains(&pattern) {
             stats.disabled.push(pattern.clone());

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use sapwood_ptir::ops::Constant;
-use sapwood_ptir::{AttrList, Function, InstId, Op, OpKey, ValueId};
+use sapwood_ptir::{Function, InstId, Op, OpKey, ValueId};
 use sapwood_types::{Progress, ProgressCounter};
 use smallvec::SmallVec;
 
@@ -14,7 +14,7 @@ use super::worklist::{ReaderSearch, Worklist};
 use super::{GreedyConfig, GreedyStats, Limit, PatternStats, ProblemKind};
 use crate::FloatMode;
 use crate::canonicalize::constant::is_recognizable;
-use crate::fold::{FoldCost, FoldResult, Folded, fold_to_literals, stored_elements};
+use crate::fold::FoldCost;
 use crate::pattern::{
     FloatModes, FrozenPatternSet, MAX_GATED, Patch, PatternId, ReachCheck, TypeFactCache,
 };
@@ -30,9 +30,6 @@ const MAX_LINK_OPERANDS: usize = 4;
 /// An instruction to visit, and the op of the instruction that waits for it.
 type PendingVisit = (InstId, Option<OpKey>);
 
-/// The limit on the elements of all folded constants together, as a multiple of the largest one.
-const MAX_TOTAL_FOLDED: u64 = 256;
-
 /// The number of patterns that fired last to be reported.
 const MAX_LAST_FIRED: usize = 8;
 
@@ -42,7 +39,7 @@ const SWEEP_REWRITES: usize = 4;
 
 /// A pattern that fired, or a registered fold that changed its instruction in place.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum FiredRewrite {
+pub(super) enum FiredRewrite {
     Pattern(PatternId),
     Fold(OpKey),
 }
@@ -88,8 +85,8 @@ pub(crate) struct GreedyDriver<'a> {
     // True if the last attempt failed in a way that depends on the float mode.
     pub(super) waits_for_float_mode: bool,
     // The elements of all folded constants: their literals stay in memory even when they are folded further.
-    folded_elements: u64,
-    fold_cost: FoldCost,
+    pub(super) folded_elements: u64,
+    pub(super) fold_cost: FoldCost,
     constant_op: OpKey,
     // Counts the visited instructions.
     progress: ProgressCounter,
@@ -347,159 +344,6 @@ impl<'a> GreedyDriver<'a> {
         }
     }
 
-    // Folds constants once in program order, so that operands are folded before the instructions that use them. The rounds go
-    // in the other direction and would need one round per level.
-    fn fold_in_program_order(&mut self) {
-        if !self.config.enable_constant_fold {
-            return;
-        }
-        let f = self.rw.function();
-        let (constant, set) = (self.constant_op, self.set);
-        let is_constant = |v: ValueId| f.inst_of(v).is_some_and(|i| f.op_key(i) == constant);
-        // Folding must start at an instruction whose operands are constants.
-        let starts = |inst: InstId| f.operands(inst).iter().all(|&v| is_constant(v));
-        let Some(first) = f.walk_post_order().position(|i| f.op_key(i) != constant && starts(i))
-        else {
-            return;
-        };
-        let order: Vec<InstId> = f.walk_post_order().skip(first).collect();
-        for inst in order {
-            let f = self.rw.function();
-            if !f.is_live(inst) || f.op_key(inst) == constant || f.results_unused(inst) {
-                continue;
-            }
-            if self.stats.rewrites + self.stats.folds >= self.budget {
-                return;
-            }
-            // Registered folds have priority over evaluation; they are called during the rounds.
-            let registered = set.has_folds() && set.folds(f.op_key(inst)).next().is_some();
-            if !registered && self.fold_constants(inst) {
-                self.erase_unused();
-            }
-        }
-    }
-
-    /// Folds the new instructions with constant operands, so that the next pattern finds a constant.
-    pub(super) fn fold_new_insts(&mut self, first_new: usize) {
-        let (constant, set) = (self.constant_op, self.set);
-        for inst in (first_new..self.rw.function().inst_capacity()).map(InstId::from_index) {
-            let f = self.rw.function();
-            if !self.config.enable_constant_fold || !f.is_live(inst) || f.op_key(inst) == constant {
-                continue;
-            }
-            let registered = set.has_folds() && set.folds(f.op_key(inst)).next().is_some();
-            if !registered && self.fold_constants(inst) {
-                self.erase_unused();
-            }
-        }
-    }
-
-    fn fold_inst(&mut self, inst: InstId) -> bool {
-        let key = self.rw.op_key(inst);
-        if self.set.has_folds() {
-            let set = self.set;
-            for fold in set.folds(key) {
-                let done = match self.call_fold(fold, inst) {
-                    FoldResult::Nothing => false,
-                    FoldResult::Results(results) => self.replace_folded(inst, &results),
-                    FoldResult::InPlace { operands, attrs } => {
-                        self.change_in_place(inst, &operands, &attrs)
-                    }
-                };
-                if done {
-                    return true;
-                }
-            }
-        }
-        self.config.enable_constant_fold && key != self.constant_op && self.fold_constants(inst)
-    }
-
-    // Evaluates an instruction whose operands are constants.
-    fn fold_constants(&mut self, inst: InstId) -> bool {
-        let f = self.rw.function();
-        let is_constant =
-            |v: &ValueId| f.inst_of(*v).is_some_and(|i| f.op_key(i) == self.constant_op);
-        if !f.operands(inst).iter().all(is_constant) {
-            return false;
-        }
-        let literals = fold_to_literals(f, inst, &self.config.fold_limits, &mut self.fold_cost);
-        if let Some(most) = self.fold_cost.limit_reached {
-            self.record_limit(Limit::FoldWork(most));
-        }
-        let Some(literals) = literals else { return false };
-        let size: u64 = literals.iter().map(stored_elements).sum();
-        let most = self.config.fold_limits.max_elements.saturating_mul(MAX_TOTAL_FOLDED);
-        if size > 1 && self.folded_elements.saturating_add(size) > most {
-            self.record_limit(Limit::FoldedElements(most));
-            return false;
-        }
-        self.folded_elements += size;
-        let results: SmallVec<[Folded; 1]> = literals.into_iter().map(Folded::Constant).collect();
-        self.replace_folded(inst, &results)
-    }
-
-    fn replace_folded(&mut self, inst: InstId, results: &[Folded]) -> bool {
-        let f = self.rw.function();
-        let own = f.inst_results(inst);
-        let fits = |(value, folded): (ValueId, &Folded)| match folded {
-            Folded::Value(v) => {
-                f.is_live_value(*v)
-                    && f.type_id(*v) == f.type_id(value)
-                    && f.is_available_to(*v, inst)
-            }
-            Folded::Constant(literal) => {
-                f.value_type(value).as_tensor().is_some_and(|ty| literal.has_type(ty))
-            }
-        };
-        let may_be_erased = f.check_erasable(inst).is_ok();
-        if !may_be_erased || own.len() != results.len() || !own.zip(results).all(fits) {
-            return false;
-        }
-        self.rw.notify_step(StepKind::Fold, inst);
-        if let [Folded::Constant(literal)] = results {
-            let done = self.rw.replace_with_constant(inst, literal);
-            self.stats.folds += usize::from(done);
-            return done;
-        }
-        let mut values: SmallVec<[ValueId; 4]> = SmallVec::new();
-        for folded in results {
-            values.push(match folded {
-                Folded::Value(v) => *v,
-                Folded::Constant(literal) => self.rw.materialize_constant(inst, literal),
-            });
-        }
-        let done = self.rw.replace_inst(inst, &values).is_ok();
-        self.stats.folds += usize::from(done);
-        done
-    }
-
-    // Sets other operands and attributes of an instruction. If they do not fit, nothing is changed.
-    fn change_in_place(&mut self, inst: InstId, operands: &[ValueId], attrs: &AttrList) -> bool {
-        let f = self.rw.function();
-        if f.operands(inst) == operands && f.attrs(inst) == attrs {
-            return false;
-        }
-        let before: SmallVec<[ValueId; 4]> = SmallVec::from_slice(f.operands(inst));
-        let attrs_before = f.attr_id(inst);
-        self.rw.begin();
-        let mut done = self.rw.set_operands(inst, operands);
-        if done.is_ok() && self.rw.function().attrs(inst) != attrs {
-            done = self.rw.set_attrs(inst, attrs);
-        }
-        let f = self.rw.function();
-        // Attributes are completed when they are set, so only now it is known if something changed.
-        if done.is_err() || f.operands(inst) == &before[..] && f.attr_id(inst) == attrs_before {
-            self.rw.rollback();
-            return false;
-        }
-        self.rw.notify_step(StepKind::Fold, inst);
-        self.rw.commit();
-        self.stats.folds += 1;
-        let key = self.rw.op_key(inst);
-        self.record_fired(FiredRewrite::Fold(key));
-        true
-    }
-
     fn try_patterns(&mut self, inst: InstId) {
         let retries = self.try_enabled_patterns(inst);
         if retries.gated != 0 || retries.others {
@@ -609,7 +453,7 @@ impl<'a> GreedyDriver<'a> {
         self.record_fired(FiredRewrite::Pattern(id));
     }
 
-    fn record_fired(&mut self, fired: FiredRewrite) {
+    pub(super) fn record_fired(&mut self, fired: FiredRewrite) {
         if self.last_fired.last() == Some(&fired) {
             return;
         }

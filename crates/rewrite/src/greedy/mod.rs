@@ -5,6 +5,7 @@ mod config;
 mod driver;
 mod failure_cache;
 mod float_modes;
+mod folds;
 mod merge_equal;
 mod order_operands;
 mod rewrite_cycles;

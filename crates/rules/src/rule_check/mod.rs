@@ -152,6 +152,8 @@ fn search_difference(
     let mut not_compared: Option<String> = None;
     // The reason why an instance could not be run, and the number of such instances.
     let (mut not_run, mut failures): (Option<String>, usize) = (None, 0);
+    // The reason why the right side does not fit an instance.
+    let mut refused: Option<String> = None;
     if let Some(op) = rule.pattern.ops.iter().find(|op| !can_be_run(registry, op.key)) {
         let reason = format!("op `{}` has no evaluation", op.key.name());
         return Ok(RuleVerdict::NotChecked(reason));
@@ -164,6 +166,9 @@ fn search_difference(
         let Some(instance) = RuleInstance::new(rule, registry, &mut random, size) else { continue };
         match check_instance(rule, &instance, options.inputs, &mut random) {
             InstanceOutcome::NotApplied => {}
+            InstanceOutcome::Refused(reason) => {
+                refused.get_or_insert(reason);
+            }
             InstanceOutcome::NotCompared(reason) => {
                 not_compared.get_or_insert(reason);
             }
@@ -195,7 +200,10 @@ fn search_difference(
         (Some(function), _) => RuleVerdict::ChangesNothing(function),
         // Tensors without elements alone prove nothing.
         (None, Some(reason)) if with_elements == 0 => RuleVerdict::NotChecked(reason),
-        (None, _) if checked == 0 => RuleVerdict::NeverApplied,
+        (None, _) if checked == 0 => match refused {
+            Some(reason) => RuleVerdict::NotChecked(reason),
+            None => RuleVerdict::NeverApplied,
+        },
         (None, _) if with_elements == 0 && !rule.pattern.requires_empty_tensor() => {
             RuleVerdict::NotChecked("all results that were compared are empty tensors".into())
         }
@@ -211,6 +219,8 @@ fn can_be_run(registry: &Registry, op: OpKey) -> bool {
 enum InstanceOutcome {
     /// The rule does not apply, or no inputs can be drawn.
     NotApplied,
+    /// The left side matches, but the right side does not fit there, for this reason.
+    Refused(String),
     /// The rule applies and changes nothing.
     Unchanged,
     /// The rule applies, but a side cannot be run, for this reason.
@@ -231,6 +241,7 @@ fn check_instance(
 ) -> InstanceOutcome {
     let after = match apply_once(rule, &instance.function) {
         Application::No => return InstanceOutcome::NotApplied,
+        Application::Refused(reason) => return InstanceOutcome::Refused(reason),
         Application::Unchanged => return InstanceOutcome::Unchanged,
         Application::WrongType(why, right) => {
             return InstanceOutcome::Differs(Box::new(type_counterexample(
@@ -269,7 +280,9 @@ fn check_instance(
                     break;
                 }
             }
-            InstanceOutcome::NotApplied | InstanceOutcome::Unchanged => {}
+            InstanceOutcome::NotApplied
+            | InstanceOutcome::Refused(_)
+            | InstanceOutcome::Unchanged => {}
         }
     }
     tried
@@ -300,6 +313,8 @@ fn shrink_instance(
 
 enum Application {
     No,
+    /// The left side matches, but inference refuses an op of the right side, for this reason.
+    Refused(String),
     Unchanged,
     Yes(Box<Function>),
     /// The reason why the right side does not fit, and that side as text if it is known.
@@ -321,8 +336,12 @@ fn apply_once(rule: &Rule, f: &Function) -> Application {
     };
     let stats = apply_patterns_and_fold_greedily(&mut after, &set.freeze(), &config);
     let Ok(stats) = stats else { return Application::No };
+    // A left side need not state all types: the rule does not apply where its right side does not fit.
+    let mut problems = stats.problems;
+    let refused = problems.iter().position(|p| matches!(p.kind, ProblemKind::Refused { .. }));
+    let refused = refused.map(|at| problems.remove(at).to_string());
     let is_type = |kind: &ProblemKind| matches!(kind, ProblemKind::Type { .. });
-    if let Some(problem) = stats.problems.iter().find(|p| !is_type(&p.kind)) {
+    if let Some(problem) = problems.iter().find(|p| !is_type(&p.kind)) {
         if problem.kind == ProblemKind::NothingChanged {
             return Application::Unchanged;
         }
@@ -331,13 +350,13 @@ fn apply_once(rule: &Rule, f: &Function) -> Application {
     if stats.rewrites > 0 {
         return Application::Yes(Box::new(after));
     }
-    let wrong_type = !stats.problems.is_empty();
+    let wrong_type = !problems.is_empty();
     match seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take() {
         // With unknown dims the type of the right side may be less precise; the driver then does not use it.
         Some(seen) if wrong_type || is_static(f) => {
             Application::WrongType(format!("it is {}", seen.types), printed_rhs(f, &seen))
         }
-        _ => Application::No,
+        _ => refused.map_or(Application::No, Application::Refused),
     }
 }
 
