@@ -219,12 +219,32 @@ impl Pass for Silent {
     }
 }
 
+// Does the same with the rewriter of each function.
+struct SilentInEach;
+
+impl Pass for SilentInEach {
+    fn name(&self) -> &'static str {
+        "silent"
+    }
+    fn run_on_program(&self, p: &mut Program, cx: &mut PassContext) -> Result<bool, PassError> {
+        cx.each_function(p, |rw, _| {
+            let f = rw.function();
+            let dead = f.walk().find(|&i| f.value_of(i).is_some() && f.results_unused(i));
+            if let Some(dead) = dead {
+                rw.erase_inst(dead)?;
+            }
+            Ok(false)
+        })
+    }
+}
+
 #[test]
 fn a_pass_that_does_not_report_its_change_fails_with_the_change() {
     let silent: Arc<dyn Pass> = Arc::new(Silent);
+    let each: Arc<dyn Pass> = Arc::new(SilentInEach);
     for in_place in [false, true] {
         let fixpoint: Arc<dyn Pass> = Arc::new(FixpointPass::new(vec![silent.clone()]));
-        for pass in [&silent, &fixpoint] {
+        for pass in [&silent, &each, &fixpoint] {
             let mut program = parse(PROGRAM).unwrap();
             let manager = PassManager::from(vec![pass.clone()]).in_place(in_place);
             let failure = manager.run(&mut program).unwrap_err();

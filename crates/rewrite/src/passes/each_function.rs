@@ -36,6 +36,8 @@ pub(super) use function_pass;
 #[derive(Default)]
 pub(crate) struct FunctionOutcome {
     pub(crate) changed: bool,
+    // True if the pass edited the function. If it reports no change all the same, the pass manager compares the programs.
+    pub(crate) edited: bool,
     pub(crate) counters: Vec<(&'static str, usize)>,
     // The statistics, with the patterns whose names are not filled in yet.
     pub(crate) greedy: Option<(GreedyStats, Arc<FrozenPatternSet>)>,
@@ -44,7 +46,7 @@ pub(crate) struct FunctionOutcome {
 impl FunctionOutcome {
     /// Returns the outcome of a pass that counts one thing, and changed the function if the count is not zero.
     pub(crate) fn counted(name: &'static str, n: usize) -> Self {
-        Self { changed: n > 0, counters: vec![(name, n)], greedy: None }
+        Self { changed: n > 0, counters: vec![(name, n)], ..Self::default() }
     }
 }
 
@@ -66,8 +68,8 @@ impl FunctionContext {
         self.counters.iter().any(|(_, n)| *n > 0)
     }
 
-    pub(super) fn outcome(self, changed: bool) -> FunctionOutcome {
-        FunctionOutcome { changed, counters: self.counters, greedy: None }
+    pub(super) fn outcome(self, changed: bool, edited: bool) -> FunctionOutcome {
+        FunctionOutcome { changed, edited, counters: self.counters, greedy: None }
     }
 }
 
@@ -234,7 +236,7 @@ fn run_on_function(
     if outcome.greedy.is_none() {
         drop(Progress::expected_counter(insts as u64));
     }
-    let result = kept.filter(|_| !outcome.changed).unwrap_or(function);
+    let result = kept.filter(|_| !outcome.changed && !outcome.edited).unwrap_or(function);
     totals.lock().unwrap_or_else(PoisonError::into_inner).add(n, &result, outcome);
     Ok(result)
 }

@@ -178,6 +178,7 @@ impl GreedyPass {
         ];
         Ok(FunctionOutcome {
             changed: stats.changed(),
+            edited: false,
             counters,
             greedy: Some((stats, patterns.clone())),
         })

@@ -201,7 +201,7 @@ impl PassContext {
                 rw.listen(listener);
             }
             let changed = work(&mut rw, &mut cx)?;
-            Ok(cx.outcome(changed))
+            Ok(cx.outcome(changed, rw.has_edited()))
         })
     }
 

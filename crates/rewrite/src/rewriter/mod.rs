@@ -59,6 +59,8 @@ pub struct ProgramRewriter<'a> {
     last_leading_constant: Option<InstId>,
     // The value of `last_leading_constant` at `begin`.
     last_leading_constant_at_begin: Option<InstId>,
+    // True after the first event of an edit, also if the edit was rolled back.
+    has_notified: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -89,6 +91,7 @@ impl<'a> ProgramRewriter<'a> {
             pending_events: Vec::new(),
             last_leading_constant,
             last_leading_constant_at_begin: None,
+            has_notified: false,
         }
     }
 
@@ -292,8 +295,14 @@ impl<'a> ProgramRewriter<'a> {
         }
     }
 
+    /// Returns true if anything was edited by this rewriter, which records no changes; edits that were rolled back count.
+    pub(crate) fn has_edited(&self) -> bool {
+        self.has_notified || self.changes.clock() != 0
+    }
+
     #[inline]
     fn notify(&mut self, event: EditEvent) {
+        self.has_notified = true;
         if NO_LISTENERS && matches!(event, EditEvent::Replaced(..)) {
             return;
         }
