@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 
 use sapwood_ptir::eval::{Kernels, RunOptions, Tensor, Value};
 use sapwood_ptir::{Attr, Dim, Function, Name, Program, ValueType};
@@ -11,11 +12,11 @@ use sapwood_types::{FloatMode, Progress, ProgressCounter, counted};
 use crate::elements::elements_as_f64;
 use crate::function_pair::{FunctionPair, PairOutcome, ResultComparison, RetryAdvice, RunLimits};
 use crate::input_generator::{
-    EDGE_COUNT, ElementKind, InputGenerator, InputRange, OpenExtents, has_only_scalar_params,
-    has_small_param,
+    EDGE_COUNT, ElementKind, InputGenerator, OpenExtents, has_only_scalar_params, has_small_param,
 };
-use crate::input_ranges::search_input_ranges;
+use crate::input_ranges::{InputRange, search_input_ranges};
 use crate::show::abridged;
+use crate::suitable_extents::search_extents;
 use crate::verdict::{CheckReport, Counterexample, FunctionReport, ResultReport, Verdict};
 
 /// The largest number of constants of the programs that are drawn as inputs.
@@ -29,6 +30,11 @@ const SCALAR_RAW_CASES: usize = 24;
 
 /// The number of inputs that may reach a limit before no more inputs are tried: each of them takes as long as the limit allows.
 const MAX_LIMITED_RUNS: usize = 6;
+/// If the first inputs reach a limit, they are run once more with this many times the time and the steps: the evaluator takes long for large
+/// networks.
+const SLOW_LIMIT_FACTOR: u32 = 6;
+/// After this many times the time limit of a run, no more inputs are tried if some ran.
+const TOTAL_TIME_FACTOR: u32 = 6;
 /// The units of progress of one function.
 const FUNCTION_UNITS: u64 = 1000;
 
@@ -136,6 +142,8 @@ pub fn compare_function(
         found: vec![ResultComparison::default(); report.results.len()],
         found_in_ranges: vec![ResultComparison::default(); report.results.len()],
         in_found_ranges: false,
+        stopped: false,
+        started: Instant::now(),
         operands: BTreeMap::new(),
         report: &mut report,
         progress: Progress::expected_counter(FUNCTION_UNITS),
@@ -213,6 +221,9 @@ struct FunctionCheck<'a> {
     found_in_ranges: Vec<ResultComparison>,
     // Whether the current inputs are drawn from these ranges.
     in_found_ranges: bool,
+    // Whether other inputs are not worth trying.
+    stopped: bool,
+    started: Instant,
     // The comparison of each operand of a custom call and of the sequence of calls, summed over all inputs, by place.
     operands: BTreeMap<String, ResultComparison>,
     report: &'a mut FunctionReport,
@@ -249,14 +260,7 @@ impl FunctionCheck<'_> {
             kernels: self.options.kernels.clone(),
             ..RunOptions::default()
         };
-        let ranges = search_input_ranges(before, f, seed, &run);
-        // Operands that are shapes stay small, whatever else is drawn.
-        let shapes: Vec<InputRange> = (ranges.iter())
-            .map(|&range| match range {
-                InputRange::Extents(_) => range,
-                _ => InputRange::Any,
-            })
-            .collect();
+        let ranges = search_input_ranges(before, f, OpenExtents::Same, seed, &run);
         let constants = notable_constants(&[f, after]);
         let plans = match self.options.elements {
             Some(elements) => {
@@ -270,7 +274,48 @@ impl FunctionCheck<'_> {
             None => input_plans(f, &ranges),
         };
         let cases = self.options.cases.unwrap_or(plans.len());
-        let mut limited_runs = 0;
+        self.run_plans(&plans, cases, &ranges, &constants);
+        let is_stopped = self.stopped || self.report.difference.is_some();
+        let has_compared = self.found.iter().any(|result| result.compared > 0);
+        if is_stopped || has_compared || !has_open_params(f) {
+            return;
+        }
+        // Small extents do not suit the function: a network may halve them five times, or cut them into frames.
+        let found = search_extents(before, f, &ranges, seed, &run);
+        let Some(&first) = found.first() else { return };
+        let ranges = search_input_ranges(before, f, first, seed, &run);
+        let elements = match self.options.elements {
+            Some(elements) => vec![elements],
+            None => vec![ElementKind::Plain, ElementKind::Mixed],
+        };
+        let plans = elements.iter().flat_map(|&elements| {
+            let in_found_ranges = elements == ElementKind::Plain;
+            found.iter().map(move |&extents| InputPlan { elements, extents, in_found_ranges })
+        });
+        let plans: Vec<InputPlan> = plans.collect();
+        let cases = self.options.cases.unwrap_or(plans.len());
+        self.run_plans(&plans, cases, &ranges, &constants);
+    }
+
+    // Runs both programs on inputs drawn by plans in turn.
+    fn run_plans(
+        &mut self,
+        plans: &[InputPlan],
+        cases: usize,
+        ranges: &[InputRange],
+        constants: &[f64],
+    ) {
+        let f = self.f;
+        let CheckOptions { seed, limits, .. } = *self.options;
+        // Operands that are shapes stay small, whatever else is drawn.
+        let shapes: Vec<InputRange> = (ranges.iter())
+            .map(|&range| match range {
+                InputRange::Extents(_) => range,
+                _ => InputRange::Any,
+            })
+            .collect();
+        let total_time = limits.time.saturating_mul(TOTAL_TIME_FACTOR);
+        let (mut limited_runs, mut needs_time) = (0, false);
         for n in 0..cases {
             // The search for ranges counts as one more case.
             self.progress.reach(FUNCTION_UNITS * (n as u64 + 1) / (cases as u64 + 1));
@@ -279,8 +324,8 @@ impl FunctionCheck<'_> {
             let generator = InputGenerator {
                 elements: plan.elements,
                 extents: plan.extents,
-                ranges: if plan.in_found_ranges { &ranges } else { &shapes },
-                constants: &constants,
+                ranges: if plan.in_found_ranges { ranges } else { &shapes },
+                constants,
                 floats: self.options.floats,
             };
             let divisor =
@@ -290,8 +335,22 @@ impl FunctionCheck<'_> {
                 time: limits.time / divisor,
                 ..limits
             };
+            let is_first = plan.elements == ElementKind::Plain && self.report.runs == 0;
             let retry = match generator.inputs(f, seed.wrapping_add(n as u64)) {
-                Ok(inputs) => self.check_inputs(&inputs, &limits),
+                Ok(inputs) => match self.check_inputs(&inputs, &limits) {
+                    RetryAdvice::AfterLimit if is_first && limited_runs == 0 => {
+                        needs_time = true;
+                        self.report.not_run -= 1;
+                        self.report.reason = None;
+                        let limits = RunLimits {
+                            max_steps: limits.max_steps.saturating_mul(SLOW_LIMIT_FACTOR.into()),
+                            time: limits.time.saturating_mul(SLOW_LIMIT_FACTOR),
+                            ..limits
+                        };
+                        self.check_inputs(&inputs, &limits)
+                    }
+                    retry => retry,
+                },
                 Err(why) => {
                     self.report.not_run += 1;
                     self.report.reason.get_or_insert(format!("@{}: {why}", f.name()));
@@ -301,9 +360,15 @@ impl FunctionCheck<'_> {
             let reached_limit = retry == RetryAdvice::AfterLimit;
             limited_runs += usize::from(reached_limit);
             // If the first plain inputs reach a limit, the others do so too.
-            let is_slow =
-                reached_limit && plan.elements == ElementKind::Plain && self.report.runs == 0;
+            let is_slow = reached_limit && is_first;
+            // One input is enough if it takes that long.
+            let is_over =
+                self.report.runs > 0 && (needs_time || self.started.elapsed() > total_time);
+            if is_over {
+                break;
+            }
             if retry == RetryAdvice::Pointless || is_slow || limited_runs == MAX_LIMITED_RUNS {
+                self.stopped = true;
                 break;
             }
         }

@@ -6,6 +6,7 @@ use sapwood_ptir::{Dim, Function, Name, TensorLiteral, TensorType, ValueType};
 use sapwood_ptir::{with_float, with_int};
 use sapwood_types::{DataType, FloatMode, Rng};
 
+use crate::input_ranges::InputRange;
 use crate::shape_operands::ExtentList;
 
 /// The extent of unknown dims, where all of them have the same.
@@ -36,55 +37,6 @@ const FAST_EDGES: [f64; EDGE_COUNT] = [-0.0, 1.0, 0.5, -1.0, 0.0];
 /// Floats at which algebraic laws often stop holding.
 const COMMON_FLOATS: [f64; 5] = [0.0, 1.0, -1.0, 2.0, 0.5];
 
-/// The numbers that the elements of a parameter are drawn from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum InputRange {
-    /// Floats from -2 to 2, integers from -4 to 4.
-    #[default]
-    Any,
-    /// Floats from 1/16 to 4: for square roots, logarithms and divisors.
-    Positive,
-    /// Floats from 1 to 4.
-    AboveOne,
-    /// Floats from 1/16 to 15/16.
-    Probability,
-    /// Floats from -15/16 to 15/16: for `asin` and its like.
-    Within,
-    /// Floats from -1/4 to 1/4: for exponentials, and for sums that overflow.
-    Small,
-    /// Floats that are the smaller the more of them are summed: for weights of sums of this many products. Such sums are about as
-    /// large as the other factors, so that values do not grow from layer to layer, and a softmax does not saturate.
-    Weight(u64),
-    /// Integers from zero up to this bound.
-    Index(u64),
-    /// The extents, or the other amounts, that an op with a shape operand asks for.
-    Extents(ExtentList),
-}
-
-impl InputRange {
-    // Returns the lower bound and the width.
-    fn floats(self) -> (f64, f64) {
-        match self {
-            Self::Any | Self::Index(_) | Self::Extents(_) => (-2.0, 4.0),
-            Self::Positive => (0.0625, 3.9375),
-            Self::AboveOne => (1.0, 3.0),
-            Self::Probability => (0.0625, 0.875),
-            Self::Within => (-0.9375, 1.875),
-            Self::Small => (-0.25, 0.5),
-            Self::Weight(terms) => {
-                // The mean square of numbers up to `x` is `x² / 3`. Powers of two keep coarse numbers coarse.
-                let bound = (3.0 / terms.max(1) as f64).log2() / 2.0;
-                let bound = bound.round().exp2();
-                (-bound, 2.0 * bound)
-            }
-        }
-    }
-
-    fn has_zero(self) -> bool {
-        self.floats().0 <= 0.0
-    }
-}
-
 /// The kind of elements that are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ElementKind {
@@ -109,6 +61,14 @@ pub enum OpenExtents<'a> {
     Own,
     /// Each is larger by this number than the smallest that the facts of the function allow.
     Smallest(u64),
+    /// Those of the first axes of tensors with several axes, such as batches, are `leading`, and all others are `others`, or the smallest
+    /// that the facts of the function allow.
+    Sized {
+        /// The extent of first axes.
+        leading: u64,
+        /// The extent of all other axes.
+        others: u64,
+    },
     /// The shape of each parameter is given.
     Given(&'a [Vec<u64>]),
 }
@@ -152,7 +112,9 @@ impl InputGenerator<'_> {
             bytes: 0,
             range: InputRange::Any,
         };
-        if let Some(facts) = f.facts() {
+        if let OpenExtents::Sized { leading, others } = self.extents {
+            drawing.bind_sized_symbols(leading, others);
+        } else if let Some(facts) = f.facts() {
             drawing.bind_symbols(&mut rng, facts);
         }
         let params = f.params().iter().enumerate();
@@ -352,7 +314,11 @@ impl DrawState<'_> {
     ) -> Result<Tensor, String> {
         let shape: Vec<u64> = match given {
             Some(shape) => shape.to_vec(),
-            None => ty.dims.iter().map(|&dim| self.extent(rng, dim)).collect(),
+            None => {
+                let leads = |axis: usize| axis == 0 && ty.rank() > 1;
+                let dims = ty.dims.iter().enumerate();
+                dims.map(|(axis, &dim)| self.extent(rng, dim, leads(axis))).collect()
+            }
         };
         let width = ty.dtype.byte_size() as u64;
         let count = shape.iter().try_fold(1u64, |n, &extent| n.checked_mul(extent));
@@ -381,13 +347,13 @@ impl DrawState<'_> {
     fn shape_operand(&mut self, rng: &mut Rng, list: &ExtentList, len: usize) -> Vec<i128> {
         let mut rest = match list.count {
             Dim::Unknown => None,
-            count => Some(self.extent(rng, count)),
+            count => Some(self.extent(rng, count, false)),
         };
         let mut numbers: Vec<Option<u64>> = Vec::new();
         for n in 0..len {
             let number = match list.dims.get(n) {
                 None | Some(Dim::Unknown) => None,
-                Some(&dim) => Some(self.extent(rng, dim)),
+                Some(&dim) => Some(self.extent(rng, dim, false)),
             };
             rest = rest.and_then(|rest| rest.checked_div(number.unwrap_or(1)));
             numbers.push(number);
@@ -405,7 +371,7 @@ impl DrawState<'_> {
                 (None, Some([least, most])) => {
                     u64::from(least) + rng.below(usize::from(most - least) + 1) as u64
                 }
-                (None, None) => self.extent(rng, Dim::Unknown),
+                (None, None) => self.extent(rng, Dim::Unknown, false),
             };
             rest = rest.and_then(|rest| rest.checked_div(drawn));
             *number = Some(drawn);
@@ -418,12 +384,20 @@ impl DrawState<'_> {
         numbers
     }
 
-    fn extent(&mut self, rng: &mut Rng, dim: Dim) -> u64 {
+    // Draws the extent of a dim, which may be that of the first of several axes.
+    fn extent(&mut self, rng: &mut Rng, dim: Dim, leads: bool) -> u64 {
         match (dim, self.generator.extents) {
             (Dim::Known(extent), _) => extent,
             (Dim::Unknown, OpenExtents::Same | OpenExtents::Given(_)) => SAME_EXTENT,
             (Dim::Unknown, OpenExtents::Own) => self.own_extent(rng),
             (Dim::Unknown, OpenExtents::Smallest(offset)) => offset,
+            (Dim::Unknown, OpenExtents::Sized { leading, others }) => {
+                if leads {
+                    leading
+                } else {
+                    others
+                }
+            }
             (Dim::Expr(_), extents) => {
                 let mut symbols = Vec::new();
                 dim.for_each_symbol(&mut |name| symbols.push(name));
@@ -432,6 +406,13 @@ impl DrawState<'_> {
                         let extent = match extents {
                             OpenExtents::Own => self.own_extent(rng),
                             OpenExtents::Smallest(offset) => offset,
+                            OpenExtents::Sized { leading, others } => {
+                                if leads {
+                                    leading
+                                } else {
+                                    others
+                                }
+                            }
                             OpenExtents::Same | OpenExtents::Given(_) => SAME_EXTENT,
                         };
                         self.names.push((name, extent));
@@ -441,6 +422,24 @@ impl DrawState<'_> {
                 // A run reports the extents that have no solution.
                 dim.evaluate(&value).unwrap_or(0)
             }
+        }
+    }
+
+    // Sets the extents of all symbols, by whether they are those of first axes.
+    fn bind_sized_symbols(&mut self, leading: u64, others: u64) {
+        let f = self.f;
+        let tensors = || f.params().iter().filter_map(|&param| f.value_type(param).as_tensor());
+        let first_axes = tensors().filter(|ty| ty.rank() > 1).filter_map(|ty| ty.dims.first());
+        let mut led: Vec<Name> = Vec::new();
+        first_axes.for_each(|dim| dim.for_each_symbol(&mut |name| led.push(name)));
+        for dim in tensors().flat_map(|ty| &ty.dims) {
+            dim.for_each_symbol(&mut |name| {
+                let extent = if led.contains(&name) { leading } else { others };
+                let lowest = f.facts().map_or(0, |facts| lowest_extent(facts, name));
+                if !self.names.iter().any(|(known, _)| *known == name) {
+                    self.names.push((name, extent.max(lowest)));
+                }
+            });
         }
     }
 
@@ -455,10 +454,7 @@ impl DrawState<'_> {
                 }
             });
         }
-        let lowest = |name: Name| {
-            let lowest = DimExpr::symbol(name).and_then(|symbol| facts.bounds(symbol).lowest());
-            lowest.and_then(|n| u64::try_from(n).ok()).unwrap_or(0)
-        };
+        let lowest = |name: Name| lowest_extent(facts, name);
         let is_allowed = |names: &[(Name, u64)]| {
             let value =
                 |name: Name| names.iter().find(|(known, _)| *known == name).map(|pair| pair.1);
@@ -472,7 +468,9 @@ impl DrawState<'_> {
         let start = match extents {
             OpenExtents::Smallest(offset) => Some(offset),
             OpenExtents::Own => None,
-            OpenExtents::Same | OpenExtents::Given(_) => Some(SAME_EXTENT),
+            OpenExtents::Same | OpenExtents::Given(_) | OpenExtents::Sized { .. } => {
+                Some(SAME_EXTENT)
+            }
         };
         for step in start.into_iter().flat_map(|start| start..start + MAX_SMALLEST_STEPS) {
             let extent = |name: Name| match extents {
@@ -520,6 +518,12 @@ impl DrawState<'_> {
         });
         rng.pick(choices).unwrap_or(1)
     }
+}
+
+// Returns the smallest extent of a symbol that facts allow.
+fn lowest_extent(facts: &Facts, name: Name) -> u64 {
+    let lowest = DimExpr::symbol(name).and_then(|symbol| facts.bounds(symbol).lowest());
+    lowest.and_then(|n| u64::try_from(n).ok()).unwrap_or(0)
 }
 
 /// Returns whether a parameter has so few elements that random inputs seldom contain edge values. Returns false if the

@@ -1,4 +1,6 @@
-//! A search for input ranges on which a program computes few infinities and NaN, and results that are not saturated.
+//! Input ranges, and a search for some on which a program computes few infinities and NaN, and results that are not saturated.
+
+use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -6,7 +8,7 @@ use sapwood_ptir::eval::{Prepared, RunOptions, Value};
 use sapwood_ptir::{Attr, Function, InstId, Name, Program, ValueId, ValueType};
 
 use crate::elements::{elements_as_f64, majority};
-use crate::input_generator::{InputGenerator, InputRange};
+use crate::input_generator::{InputGenerator, OpenExtents};
 use crate::perturbation::{SpecialValueCounter, count_special};
 use crate::shape_operands::ExtentList;
 
@@ -17,10 +19,61 @@ const MIN_SATURATED_ELEMENTS: usize = 8;
 /// A result is saturated if no more than one in this many of its elements differs from the others, as in the softmax of large numbers.
 const SATURATED_PART: usize = 8;
 
-/// Finds a range for each parameter of a function, starting from how the parameters are used.
+/// The numbers that the elements of a parameter are drawn from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum InputRange {
+    /// Floats from -2 to 2, integers from -4 to 4.
+    #[default]
+    Any,
+    /// Floats from 1/16 to 4: for square roots, logarithms and divisors.
+    Positive,
+    /// Floats from 1 to 4.
+    AboveOne,
+    /// Floats from 1/16 to 15/16.
+    Probability,
+    /// Floats from -15/16 to 15/16: for `asin` and its like.
+    Within,
+    /// Floats from -1/4 to 1/4: for exponentials, and for sums that overflow.
+    Small,
+    /// Floats that are the smaller the more of them are summed: for weights of sums of this many products. Such sums are about as
+    /// large as the other factors, so that values do not grow from layer to layer, and a softmax does not saturate.
+    Weight(u64),
+    /// Integers from zero up to this bound.
+    Index(u64),
+    /// The extents, or the other amounts, that an op with a shape operand asks for.
+    Extents(ExtentList),
+}
+
+impl InputRange {
+    /// Returns the lower bound and the width.
+    pub(crate) fn floats(self) -> (f64, f64) {
+        match self {
+            Self::Any | Self::Index(_) | Self::Extents(_) => (-2.0, 4.0),
+            Self::Positive => (0.0625, 3.9375),
+            Self::AboveOne => (1.0, 3.0),
+            Self::Probability => (0.0625, 0.875),
+            Self::Within => (-0.9375, 1.875),
+            Self::Small => (-0.25, 0.5),
+            Self::Weight(terms) => {
+                // The mean square of numbers up to `x` is `x² / 3`. Powers of two keep coarse numbers coarse.
+                let bound = (3.0 / terms.max(1) as f64).log2() / 2.0;
+                let bound = bound.round().exp2();
+                (-bound, 2.0 * bound)
+            }
+        }
+    }
+
+    /// Returns whether zero is among the floats.
+    pub(crate) fn has_zero(self) -> bool {
+        self.floats().0 <= 0.0
+    }
+}
+
+/// Finds a range for each parameter of a function, starting from how the parameters are used. The inputs that are tried have these extents.
 pub(crate) fn search_input_ranges(
     program: &Program,
     f: &Function,
+    extents: OpenExtents<'_>,
     seed: u64,
     options: &RunOptions,
 ) -> Vec<InputRange> {
@@ -33,7 +86,8 @@ pub(crate) fn search_input_ranges(
         return guess;
     };
     let score = |ranges: &[InputRange]| -> Option<RangeScore> {
-        let inputs = InputGenerator { ranges, ..InputGenerator::default() }.inputs(f, seed).ok()?;
+        let inputs = InputGenerator { ranges, extents, ..InputGenerator::default() };
+        let inputs = inputs.inputs(f, seed).ok()?;
         counting.take();
         let results = prepared.run(&inputs, options).ok()?;
         let part = |(all, special): (u64, u64)| special as f64 / all.max(1) as f64;
@@ -47,8 +101,11 @@ pub(crate) fn search_input_ranges(
     let free: Vec<usize> =
         floats.iter().copied().filter(|&n| guess[n] == InputRange::Any).collect();
     let (mut best, mut least, mut tries) = (guess, first, 1);
+    let started = Instant::now();
+    let most = options.time_limit.unwrap_or(Duration::MAX);
     let mut attempt = |chosen: &[usize], range: InputRange| {
-        if least == RangeScore::default() || tries == MAX_TRIES || chosen.is_empty() {
+        let is_over = tries == MAX_TRIES || started.elapsed() > most;
+        if least == RangeScore::default() || is_over || chosen.is_empty() {
             return least;
         }
         tries += 1;

@@ -32,6 +32,7 @@
 //! | `function` | The check of functions and of whole programs. |
 //! | `function_pair` | Runs of two functions on the same inputs, and the comparison of their results. |
 //! | `input_generator`, `input_ranges` | Random inputs; a search for ranges with few infinities and NaN. |
+//! | `suitable_extents` | A search for extents with which a program runs, where small ones do not suit it. |
 //! | `shape_operands` | The extents that operands of ops with a run-time shape may ask for. |
 //! | `perturbation` | Runs in which every op changes its results as far as the float mode allows. |
 //! | `perturbed_runs` | Decides whether such a change explains a difference. |
@@ -50,11 +51,13 @@ mod perturbed_runs;
 mod recorded_calls;
 mod shape_operands;
 pub mod show;
+mod suitable_extents;
 mod verdict;
 
 pub use elements::{NumberTolerance, elements_as_f64, paired_elements};
 pub use function::{CheckOptions, compare, compare_function, notable_constants};
 pub use function_pair::{FunctionPair, PairOutcome, ResultComparison, RetryAdvice, RunLimits};
-pub use input_generator::{ElementKind, InputGenerator, InputRange, OpenExtents};
+pub use input_generator::{ElementKind, InputGenerator, OpenExtents};
+pub use input_ranges::InputRange;
 pub use shape_operands::ExtentList;
 pub use verdict::{CheckReport, Counterexample, FunctionReport, ResultReport, Verdict};

@@ -2,7 +2,7 @@
 
 use sapwood_ptir::{Attr, Dim, Dims, Function, InstId};
 
-use crate::input_generator::InputRange;
+use crate::input_ranges::InputRange;
 
 /// The largest number of entries of a list; a shape with more axes is drawn without knowledge about the others.
 const MAX_ENTRIES: usize = 8;

@@ -584,6 +584,30 @@ fn extents_include_zero_one_and_the_smallest_that_facts_allow() {
 }
 
 #[test]
+fn extents_that_suit_a_function_are_found_where_small_ones_do_not() {
+    // Small extents stop the first two, except zero, with which nothing is compared. The third needs one frame of 400 samples, the fourth
+    // one image.
+    for (params, results, fits, elements) in [
+        ("%x: f32[?A]", "f32[?]", "f32[32*?T]", 64),
+        ("%x: f32[?N, ?A]", "f32[?, ?]", "f32[?N, 32*?T]", 128),
+        ("%x: f32[?A]", "f32[?]", "f32[?T + 400]", 512),
+        ("%x: f32[?N, 3, ?H, ?W]", "f32[?, ?, ?, ?]", "f32[1, 3, 64*?S, 64*?T]", 3 * 64 * 64),
+    ] {
+        let body = |op: &str| format!("%y = refine %x : {fits} %z = {op} %y : {fits} return %z");
+        let of = |after| check(params, results, &body("exp"), &body(after), FloatMode::Exact);
+        assert_eq!(of("neg").verdict(), Verdict::Different, "{fits}");
+        let report = of("exp");
+        assert_eq!(report.verdict(), Verdict::Same, "{fits}: {report}");
+        assert!(report.functions[0].results[0].compared >= elements, "{fits}: {report:?}");
+        assert_eq!(format!("{:?}", of("exp")), format!("{report:?}"), "{fits}");
+    }
+    // The search ends where no extents are found.
+    let body = "%y = refine %x : f32[1000000007] %z = exp %y : f32[1000000007] return %z";
+    let report = check("%x: f32[?A]", "f32[?]", body, body, FloatMode::Exact);
+    assert_eq!(report.verdict(), Verdict::NotChecked, "{report}");
+}
+
+#[test]
 fn large_results_are_not_compared_beyond_the_memory_limit() {
     let body = "%r = iota {axis = 0} : i32[100000] return %r";
     let program = program("%x: f32[]", "i32[100000]", body);
