@@ -28,8 +28,7 @@ use crate::{ExternalData, Graph, Model, Node, Text, Type, ops, own_ops};
 /// The function of the main graph.
 pub(super) struct MainFunction {
     pub(super) function: Function,
-    pub(super) names: HashMap<Box<str>, Text, FxBuildHasher>,
-    pub(super) origins: HashMap<Box<str>, u32, FxBuildHasher>,
+    pub(super) names: NameTable,
     pub(super) notes: Vec<String>,
 }
 
@@ -51,8 +50,9 @@ struct GraphReader<'a> {
     scope: HashMap<&'a [u8], ValueId, FxBuildHasher>,
     /// The values that names had before an inner graph defined them.
     shadowed: Vec<(&'a [u8], Option<ValueId>)>,
+    /// The number of graphs around the one that is read.
+    depth: usize,
     names: NameTable,
-    origins: HashMap<Box<str>, u32, FxBuildHasher>,
     node_count: u32,
     /// The contents of values that are known without being constants.
     known: HashMap<ValueId, Known, FxBuildHasher>,
@@ -96,8 +96,8 @@ pub(super) fn read_main<'a>(
         functions: functions.collect(),
         scope: HashMap::default(),
         shadowed: Vec::new(),
+        depth: 0,
         names: NameTable::default(),
-        origins: HashMap::default(),
         node_count: 0,
         known: HashMap::default(),
         notes: Vec::new(),
@@ -130,9 +130,9 @@ pub(super) fn read_main<'a>(
     reader.report_declared_types();
     let values = results.into_iter().collect();
     reader.append(body, &Return { values }.into_parts(), Span::unknown(), "the graph")?;
-    let GraphReader { writer, names, origins, notes, .. } = reader;
+    let GraphReader { writer, names, notes, .. } = reader;
     let function = writer.finish(&types)?;
-    Ok(MainFunction { function, names: names.originals, origins, notes })
+    Ok(MainFunction { function, names, notes })
 }
 
 impl<'a> GraphReader<'a> {
@@ -148,7 +148,9 @@ impl<'a> GraphReader<'a> {
         let hint = self.names.add(name);
         self.writer.set_hint(value, &hint);
         let before = self.scope.insert(name.bytes(), value);
-        self.shadowed.push((name.bytes(), before));
+        if self.depth > 0 {
+            self.shadowed.push((name.bytes(), before));
+        }
         Some(hint)
     }
 
@@ -320,7 +322,7 @@ impl<'a> GraphReader<'a> {
             if let Some(hint) = self.define(name, value)
                 && std::mem::take(&mut is_first)
             {
-                self.origins.insert(hint, number);
+                self.names.set_node(&hint, number);
             }
         }
         Ok(())
@@ -437,7 +439,6 @@ impl<'a> GraphReader<'a> {
         let mut round = 0;
         loop {
             let (node_count, false_types) = (self.node_count, self.false_types.len());
-            let origins = (carried.count > 0).then(|| self.origins.clone());
             let body = self.read_region(graph, &params)?;
             let f = self.writer.function();
             let yielded = f.body_results(body).iter().skip(carried.first_yielded);
@@ -451,7 +452,7 @@ impl<'a> GraphReader<'a> {
             self.writer.discard_body(body);
             self.node_count = node_count;
             self.false_types.truncate(false_types);
-            self.origins = origins.unwrap_or_default();
+            self.names.forget_nodes(node_count);
             let f = self.writer.function();
             self.known.retain(|&value, _| f.is_live_value(value));
         }
@@ -459,6 +460,7 @@ impl<'a> GraphReader<'a> {
 
     fn read_region(&mut self, graph: &'a Graph, params: &[ValueType]) -> Result<BodyId, Failed> {
         let level = self.shadowed.len();
+        self.depth += 1;
         let body = self.writer.new_body();
         for (input, ty) in graph.input.iter().zip(params) {
             if let Some(name) = &input.name {
@@ -467,6 +469,7 @@ impl<'a> GraphReader<'a> {
         }
         let values = self.read_body(graph, body)?.into_iter().collect();
         self.append(body, &Yield { values }.into_parts(), Span::unknown(), "a subgraph")?;
+        self.depth -= 1;
         for (name, before) in self.shadowed.drain(level..).rev() {
             match before {
                 Some(value) => drop(self.scope.insert(name, value)),

@@ -8,7 +8,7 @@ mod rank_uses;
 
 use std::sync::Arc;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Attr, InstId, Program, Registry};
 use sapwood_types::{Diagnostic, Diagnostics, Severity, Span};
@@ -16,6 +16,7 @@ use sapwood_types::{Diagnostic, Diagnostics, Severity, Span};
 pub(crate) use fresh_symbols::FRESH_PREFIX;
 pub(crate) use graph::{attr_int, attr_ints};
 pub(crate) use loops::joined as joined_types;
+pub(crate) use names::NameTable;
 
 use crate::edit::ValueTypes;
 use crate::{ExternalData, Graph, Model, Node, Text, dialect, verify};
@@ -37,10 +38,8 @@ pub struct OnnxModule {
 pub struct OnnxSource {
     pub(crate) model: Arc<Model>,
     pub(crate) data: Arc<ExternalData>,
-    /// Names of the model by names of the program, where they differ.
-    pub(crate) names: Arc<HashMap<Box<str>, Text, FxBuildHasher>>,
-    /// Numbers of nodes, in the order of [`all_nodes`], by the name of their first result in the program.
-    pub(crate) origins: Arc<HashMap<Box<str>, u32, FxBuildHasher>>,
+    /// Names and nodes of the model by names of the program.
+    pub(crate) names: Arc<NameTable>,
 }
 
 impl OnnxSource {
@@ -87,12 +86,8 @@ pub fn to_program(
     notes.extend(read.notes);
     let mut program = Program::new(registry.clone());
     program.replace(read.function);
-    let source = OnnxSource {
-        model: Arc::new(model),
-        data: Arc::new(data),
-        names: Arc::new(read.names),
-        origins: Arc::new(read.origins),
-    };
+    let source =
+        OnnxSource { model: Arc::new(model), data: Arc::new(data), names: Arc::new(read.names) };
     Ok(OnnxModule { program, source, notes })
 }
 
@@ -139,7 +134,7 @@ pub(crate) fn main_value_types(
     let results = f.body_insts(f.body()).flat_map(|inst| f.inst_results(inst));
     let named = f.params().iter().copied().chain(results).filter_map(|value| {
         let hint = f.hint(value)?;
-        let name = read.names.get(hint).cloned().unwrap_or_else(|| hint.into());
+        let name = read.names.original(hint).cloned().unwrap_or_else(|| hint.into());
         Some((name, f.value_type(value).clone()))
     });
     Ok(named.collect())

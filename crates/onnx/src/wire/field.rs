@@ -173,6 +173,10 @@ impl<S: WireValue> MessageField for Vec<S> {
     fn read(&mut self, tag: Tag, reader: &mut WireReader<'_>) -> Result<Option<FieldRead>> {
         if tag.wire == S::WIRE {
             reader.charge_memory(size_of::<S>())?;
+            if self.is_empty() {
+                // Most lists have one element: a node has one output.
+                self.reserve_exact(1);
+            }
             // The element is in the list while it is read, so that an error can name it.
             self.push(S::default());
             self.last_mut().expect("just pushed").read_into(reader)?;

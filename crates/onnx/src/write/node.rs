@@ -104,7 +104,7 @@ impl<'a> GraphWriter<'a> {
     fn origin(&self, inst: InstId, domain: &str, op_type: &str) -> Option<&'a Node> {
         let source = self.source?;
         let hint = self.f.inst_results(inst).find_map(|v| self.f.hint(v))?;
-        let node = *self.nodes.get(*source.origins.get(hint)? as usize)?;
+        let node = *self.nodes.get(source.names.node(hint)? as usize)?;
         let text =
             |text: &'a Option<Text>| text.as_ref().and_then(Text::as_str).unwrap_or_default();
         let is_same = text(&node.op_type) == op_type

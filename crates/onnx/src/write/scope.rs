@@ -108,7 +108,7 @@ impl<'a> NameScope<'a> {
 
     fn wanted_name(&self, value: ValueId) -> Option<Text> {
         let hint = self.f.hint(value)?;
-        let original = self.source.and_then(|source| source.names.get(hint));
+        let original = self.source.and_then(|source| source.names.original(hint));
         Some(original.cloned().unwrap_or_else(|| hint.into()))
     }
 
