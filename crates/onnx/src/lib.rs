@@ -27,7 +27,7 @@
 //! | `dialect`, `values` | The ops of ONNX as ops of PTIR; tensors, types and attributes as those of PTIR, and back. |
 //! | `own_ops` | Ops of a user as nodes of an operator set of their own. |
 //! | `read/`, `write/` | Models as programs: `graph` (bodies), `names`; and back: `graph`, `node`, `scope` (names), `raise`, `raise_pads`, `raise_products` and `raise_ranges` (core ops as nodes), `convert` (forms of other opsets). |
-//! | `lower/` | The meaning of each op: `table` (one row per op), `builder` and `context` (the language of the definitions), `shape_values` (contents of shapes), `pass` (`onnx-to-core`), `control` and `kernels`, and one file per family. |
+//! | `lower/` | The meaning of each op: `table` (one row per op), `builder` and `context` (the language of the definitions), `shape_values` (contents of shapes), `pass` (`onnx-to-core`), `fold_budget` (the nodes that become constants), `steps` (for logs), `control` and `kernels`, and one file per family. |
 //! | `ops/` | The schemas of ONNX's ops by version: generated tables (`table_a_l`, `table_m_z`, `table_ml`, `newest`) and their parser (`table_parser`). |
 
 mod dialect;
@@ -53,7 +53,10 @@ pub use external::{ExternalData, TensorError, TensorProblem};
 pub use file::{
     FileError, InlineError, WeightStorage, WriteOptions, read_file, write_file, write_inline,
 };
-pub use lower::{LowerLevel, lower_function};
+pub use lower::{
+    Law as LowerLaw, LowerLevel, LowerOptions, Observer as LowerObserver, Step as LowerStep,
+    lower_function, lower_function_with,
+};
 pub use model::{
     Attribute, AttributeType, AttributeValue, DeviceConfiguration, Dimension, DimensionValue,
     ElementType, Function, Graph, IntIntListEntry, MapType, Model, Nested, Node,

@@ -5,6 +5,7 @@ mod core_ops;
 mod declared;
 mod definitions;
 mod external;
+mod folding;
 mod functions;
 mod hostile;
 mod lossless;

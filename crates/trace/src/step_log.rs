@@ -56,13 +56,13 @@ impl StepLogText {
         let line = match event.kind {
             PassEventKind::Start { .. } => event.pass.to_owned(),
             PassEventKind::Rewrite { pattern, function, inst } => {
-                format!("    {pattern} at {}", describe_inst(function, inst))
+                format!("    {pattern} at {}", with_scope(function, inst))
             }
             PassEventKind::Fold { function, inst } => {
-                format!("    fold {}", describe_inst(function, inst))
+                format!("    fold {}", with_scope(function, inst))
             }
             PassEventKind::Merge { function, inst } => {
-                format!("    merge {}", describe_inst(function, inst))
+                format!("    merge {}", with_scope(function, inst))
             }
             PassEventKind::Insert { function, inst } => {
                 format!("      inserted {}", describe_inst(function, inst))
@@ -75,7 +75,8 @@ impl StepLogText {
                 format!("      changed {}", describe_inst(function, inst))
             }
             PassEventKind::Erase { function, inst } => {
-                format!("      erased {}", describe_inst(function, inst))
+                format!("      erased {}", with_scope(function, inst))
+                    + &inner_ops(function, inst, margin)
             }
             PassEventKind::End { error: Some(error), .. } => {
                 format!("{} failed: {}", event.pass, error.lines().next().unwrap_or_default())
@@ -94,4 +95,23 @@ fn describe_inst(function: &Function, inst: InstId) -> String {
         Some(value) => format!("{op} {}", value_name(function, value)),
         None => format!("{op} {inst}"),
     }
+}
+
+// Returns the same, and the name of the op in the program that was read, such as that of an ONNX node.
+fn with_scope(function: &Function, inst: InstId) -> String {
+    let text = describe_inst(function, inst);
+    match function.inst_span(inst).loc().scope() {
+        Some(scope) => format!("{text} ({scope})"),
+        None => text,
+    }
+}
+
+// Returns a line for each op in the regions of an instruction that has a name in the program that was read: they are erased with it.
+fn inner_ops(function: &Function, inst: InstId, margin: usize) -> String {
+    let regions = function.regions(inst).iter();
+    let inner = regions.flat_map(|&body| function.walk_body(body));
+    let named = inner.filter(|&inst| function.inst_span(inst).loc().scope().is_some());
+    named.fold(String::new(), |text, inst| {
+        text + &format!("\n{:margin$}        with {}", "", with_scope(function, inst))
+    })
 }

@@ -9,10 +9,11 @@ use sapwood_ptir::{
 
 use super::builder::{Builder, V};
 use super::pass::replace;
+use super::steps::{Law, Observer, Step, inserted_between};
 use crate::dialect::ABSENT;
 
 /// Replaces control flow of ONNX by that of core ops, the innermost first, and returns how many nodes.
-pub(super) fn lower_loops(f: &mut Function) -> usize {
+pub(super) fn lower_loops(f: &mut Function, observer: &mut Observer<'_>) -> usize {
     let is_control = |f: &Function, inst: InstId| {
         matches!(f.op_name(inst), "onnx.If" | "onnx.Loop" | "onnx.Scan")
     };
@@ -24,14 +25,15 @@ pub(super) fn lower_loops(f: &mut Function) -> usize {
     let b = Builder::new(taken, false);
     let mut count = 0;
     for inst in insts.into_iter().rev() {
-        count += usize::from(lower(&b, inst));
+        count += usize::from(lower(&b, inst, observer));
     }
     *f = b.f.into_inner();
     count
 }
 
-fn lower(b: &Builder, inst: InstId) -> bool {
+fn lower(b: &Builder, inst: InstId, observer: &mut Observer<'_>) -> bool {
     let span = b.f.borrow().inst_span(inst);
+    let last = b.f.borrow().prev_inst(inst);
     b.insert_at(InsertPoint::Before(inst), span);
     let plan = match b.f.borrow().op_name(inst) {
         "onnx.If" => plan_if(&b.f.borrow(), inst),
@@ -54,11 +56,19 @@ fn lower(b: &Builder, inst: InstId) -> bool {
     .collect();
     let failed = b.take_failure().is_some() || new.len() < results.len();
     let mut f = b.f.borrow_mut();
-    let mut pairs = results.iter().zip(new).zip(&types);
-    let is_done = !failed
+    let mut pairs = results.iter().zip(&new).zip(&types);
+    let is_replaced = !failed
         && pairs
-            .all(|((&old, new), ty)| new.is_some_and(|new| replace(&mut f, inst, old, new, ty)))
-        && f.erase(inst).is_ok();
+            .all(|((&old, new), ty)| new.is_some_and(|new| replace(&mut f, inst, old, new, ty)));
+    let is_done = is_replaced && f.check_erasable(inst).is_ok();
+    if is_done {
+        let inserted = inserted_between(&f, last, inst);
+        let values = results.iter().zip(&new).filter_map(|(&old, &new)| Some((old, new?)));
+        let values: Vec<_> = values.collect();
+        let law = Law::ControlFlow;
+        observer(&f, &Step { law, inst, inserted: &inserted, replaced: &values });
+    }
+    let is_done = is_done && f.erase(inst).is_ok();
     match is_done {
         true => f.commit_journal(),
         false => f.rollback_journal(),

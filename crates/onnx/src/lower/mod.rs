@@ -5,6 +5,7 @@ mod builder;
 mod context;
 mod control;
 mod elementwise;
+mod fold_budget;
 mod foreign;
 mod indexing;
 mod kernels;
@@ -26,6 +27,7 @@ mod shape;
 mod shape_values;
 mod signal;
 mod slices;
+mod steps;
 mod table;
 mod text_features;
 mod trees;
@@ -50,7 +52,8 @@ use table::Meaning;
 
 pub(crate) use context::{floats_of, ints_of};
 pub(crate) use control::infer_control_flow;
-pub use pass::lower_function;
+pub use pass::{LowerOptions, lower_function, lower_function_with};
+pub use steps::{Law, Observer, Step};
 pub use table::LowerLevel;
 
 /// The known contents of a value: a literal, or integers that are expressions over symbols.

@@ -2,7 +2,6 @@
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::eval::{FoldLimits, fold_inst};
 use sapwood_ptir::ops::{Cast, Refine};
 use sapwood_ptir::{
     Attr, Dim, Function, InsertPoint, InstId, Name, TensorLiteral, ValueId, ValueType,
@@ -10,18 +9,49 @@ use sapwood_ptir::{
 
 use super::builder::Builder;
 use super::context::Cx;
+use super::fold_budget::FoldBudget;
 use super::loops::lower_loops;
+use super::steps::{Law, Observer, Step, inserted_between};
 use super::table::LowerLevel;
 use super::{Known, NodeView, shape_values, table};
 use crate::dialect::{ABSENT, KEEP, PREFIX};
 use crate::read::FRESH_PREFIX;
 
+/// The settings of [`lower_function_with`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LowerOptions {
+    /// The ops that are replaced.
+    pub level: LowerLevel,
+    /// The number of elements by which the constants of a function may grow in all, when nodes whose inputs are constants are computed.
+    /// Constants that are no longer used are subtracted.
+    pub fold_limit: u64,
+}
+
+impl Default for LowerOptions {
+    /// Ops that are written back as the same node, and 1,048,576 elements.
+    fn default() -> Self {
+        Self { level: LowerLevel::Core, fold_limit: 1 << 20 }
+    }
+}
+
 /// Replaces ops of ONNX by core ops with the same meaning, and returns how many. An op stays if the extents or contents that its meaning
 /// depends on are not known.
 pub fn lower_function(f: &mut Function, level: LowerLevel) -> usize {
+    let options = LowerOptions { level, ..LowerOptions::default() };
+    lower_function_with(f, &options, &mut |_, _| {})
+}
+
+/// Replaces ops of ONNX like [`lower_function`], and tells an observer of each op that is replaced.
+pub fn lower_function_with(
+    f: &mut Function,
+    options: &LowerOptions,
+    observer: &mut Observer<'_>,
+) -> usize {
+    let level = options.level;
     let mut count = 0;
+    let mut budget = FoldBudget::new(options.fold_limit);
     for _ in 0..MAX_ROUNDS {
-        count += lower_once(f, level);
+        count += lower_once(f, level, &mut budget, observer);
         let extents = extents_found(f);
         if extents.is_empty() {
             break;
@@ -32,7 +62,7 @@ pub fn lower_function(f: &mut Function, level: LowerLevel) -> usize {
         }
     }
     if level == LowerLevel::All {
-        count += lower_loops(f);
+        count += lower_loops(f, observer);
     }
     count
 }
@@ -127,127 +157,143 @@ fn fact_of(f: &Function, v: ValueId, known: &HashMap<ValueId, Known, FxBuildHash
     }
 }
 
-fn lower_once(f: &mut Function, level: LowerLevel) -> usize {
+fn lower_once(
+    f: &mut Function,
+    level: LowerLevel,
+    budget: &mut FoldBudget,
+    observer: &mut Observer<'_>,
+) -> usize {
     let insts: Vec<InstId> = f.walk().filter(|&inst| f.op_name(inst).starts_with(PREFIX)).collect();
     if insts.is_empty() {
         return 0;
     }
+    budget.plan(f, &insts);
     let taken = std::mem::replace(f, Function::new(f.name(), f.registry().clone()));
     let b = Builder::new(taken, false);
-    let mut known: HashMap<ValueId, Known, FxBuildHasher> = HashMap::default();
-    let mut count = 0;
-    for inst in insts {
-        count += usize::from(lower_inst(&b, inst, level, &mut known));
-    }
+    let mut pass = LowerPass { b: &b, level, known: HashMap::default(), budget, observer };
+    let count = insts.into_iter().filter(|&inst| pass.lower_inst(inst)).count();
     *f = b.f.into_inner();
     count
 }
 
-fn lower_inst(
-    b: &Builder,
-    inst: InstId,
+struct LowerPass<'a, 'o> {
+    b: &'a Builder,
     level: LowerLevel,
-    known: &mut HashMap<ValueId, Known, FxBuildHasher>,
-) -> bool {
-    let f = b.f.borrow();
-    let op = f.op_name(inst);
-    let (Some(row), Some(def)) = (table::row(op), f.op_def(inst)) else { return false };
-    let def = def.clone();
-    let is_kept = level == LowerLevel::Core && f.attr(inst, KEEP) == Some(&Attr::Bool(true));
-    if f.has_regions(inst) || is_kept {
-        return false;
-    }
-    let attrs: Vec<Attr> = f.attrs(inst).to_vec();
-    let absent = f.attr(inst, ABSENT).and_then(Attr::as_ints).unwrap_or_default().to_vec();
-    let operands: Vec<ValueId> = f.operands(inst).to_vec();
-    let results: Vec<ValueId> = f.inst_results(inst).collect();
-    let types: Vec<ValueType> = operands.iter().map(|&v| f.value_type(v).clone()).collect();
-    let result_types: Vec<ValueType> = results.iter().map(|&v| f.value_type(v).clone()).collect();
-    let facts: Vec<Known> = operands.iter().map(|&v| fact_of(&f, v, known)).collect();
-    let span = f.inst_span(inst);
-    let last = f.prev_inst(inst);
-    drop(f);
-    let view = NodeView {
-        results: &result_types,
-        is_written_back: level == LowerLevel::Core,
-        ..NodeView::new(&def, &attrs, &absent, results.len())
-    };
-    let refs: Vec<&ValueType> = types.iter().collect();
-    if let (Some(numbers), Some(&result)) =
-        (shape_values::numbers_of(&view, &refs, &facts), results.first())
-    {
-        known.insert(result, Known { literal: None, numbers: Some(numbers.into()) });
-    }
-    let computed = match &results[..] {
-        [result] => {
-            known.get(result).and_then(|k| k.to_literal(&result_types[0])).map(|one| vec![one])
+    known: HashMap<ValueId, Known, FxBuildHasher>,
+    budget: &'a mut FoldBudget,
+    observer: &'a mut Observer<'o>,
+}
+
+impl LowerPass<'_, '_> {
+    fn lower_inst(&mut self, inst: InstId) -> bool {
+        let Self { b, level, known, budget, observer } = self;
+        let (b, level) = (*b, *level);
+        let f = b.f.borrow();
+        let op = f.op_name(inst);
+        let (Some(row), Some(def)) = (table::row(op), f.op_def(inst)) else { return false };
+        let def = def.clone();
+        let is_kept = level == LowerLevel::Core && f.attr(inst, KEEP) == Some(&Attr::Bool(true));
+        if f.has_regions(inst) || is_kept {
+            return false;
         }
-        _ => None,
-    };
-    if let Some(literals) = computed.or_else(|| folded(b, inst, op, &facts)) {
+        let attrs: Vec<Attr> = f.attrs(inst).to_vec();
+        let absent = f.attr(inst, ABSENT).and_then(Attr::as_ints).unwrap_or_default().to_vec();
+        let operands: Vec<ValueId> = f.operands(inst).to_vec();
+        let results: Vec<ValueId> = f.inst_results(inst).collect();
+        let types: Vec<ValueType> = operands.iter().map(|&v| f.value_type(v).clone()).collect();
+        let result_types: Vec<ValueType> =
+            results.iter().map(|&v| f.value_type(v).clone()).collect();
+        let facts: Vec<Known> = operands.iter().map(|&v| fact_of(&f, v, known)).collect();
+        let span = f.inst_span(inst);
+        let last = f.prev_inst(inst);
+        drop(f);
+        let view = NodeView {
+            results: &result_types,
+            is_written_back: level == LowerLevel::Core,
+            ..NodeView::new(&def, &attrs, &absent, results.len())
+        };
+        let refs: Vec<&ValueType> = types.iter().collect();
+        if let (Some(numbers), Some(&result)) =
+            (shape_values::numbers_of(&view, &refs, &facts), results.first())
+        {
+            known.insert(result, Known { literal: None, numbers: Some(numbers.into()) });
+        }
+        let computed = match &results[..] {
+            [result] => {
+                known.get(result).and_then(|k| k.to_literal(&result_types[0])).map(|one| vec![one])
+            }
+            _ => None,
+        };
+        let law = if computed.is_some() { Law::KnownNumbers } else { Law::Fold };
+        if let Some(literals) = computed.or_else(|| folded(b, inst, &facts, budget)) {
+            let mut f = b.f.borrow_mut();
+            let mut values = Vec::with_capacity(results.len());
+            for ((&old, literal), ty) in results.iter().zip(&literals).zip(&result_types) {
+                let new = f.constant(literal, InsertPoint::Before(inst), span);
+                if !replace(&mut f, inst, old, new, ty) {
+                    return false;
+                }
+                values.push((old, new));
+            }
+            let inserted = inserted_between(&f, last, inst);
+            observer(&f, &Step { law, inst, inserted: &inserted, replaced: &values });
+            return f.erase(inst).is_ok();
+        }
+        if row.level > level {
+            return false;
+        }
+        b.insert_at(InsertPoint::Before(inst), span);
+        let inputs: Vec<_> = operands.iter().map(|&id| b.value(id)).collect();
+        let of = |i: usize| facts.get(i).cloned().unwrap_or_default();
+        let cx = Cx::new(b, &view, &inputs, &of);
+        let new: Vec<Option<ValueId>> =
+            table::build(&row.meaning, &cx).iter().map(|v| v.id).collect();
+        let failed = b.take_failure().is_some() || new.len() < results.len();
         let mut f = b.f.borrow_mut();
-        for ((&old, literal), ty) in results.iter().zip(&literals).zip(&result_types) {
-            let new = f.constant(literal, InsertPoint::Before(inst), span);
+        let is_cast = matches!(op, "onnx.Cast" | "onnx.CastLike");
+        let adds_cast = level == LowerLevel::Core && !is_cast && has_cast_between(&f, last, inst);
+        // A value that knows less than its node would need a refinement, which keeps patterns from matching.
+        let knows_less = level == LowerLevel::Core
+            && new.iter().flatten().any(|&v| has_unknown_dim(f.value_type(v)));
+        let fits = !failed
+            && !adds_cast
+            && !knows_less
+            && new
+                .iter()
+                .zip(&result_types)
+                .all(|(v, ty)| v.is_some_and(|v| fits(f.value_type(v), ty)));
+        if !fits {
+            erase_between(&mut f, last, inst);
+            return false;
+        }
+        let mut values = Vec::with_capacity(results.len());
+        for ((&old, new), ty) in results.iter().zip(&new).zip(&result_types) {
+            let Some(new) = *new else { continue };
+            if let Some(fact) = known.get(&old).cloned() {
+                known.insert(new, fact);
+            }
             if !replace(&mut f, inst, old, new, ty) {
                 return false;
             }
+            values.push((old, new));
         }
-        return f.erase(inst).is_ok();
+        let inserted = inserted_between(&f, last, inst);
+        observer(&f, &Step { law: Law::CoreOps, inst, inserted: &inserted, replaced: &values });
+        f.erase(inst).is_ok()
     }
-    if row.level > level {
-        return false;
-    }
-    b.insert_at(InsertPoint::Before(inst), span);
-    let inputs: Vec<_> = operands.iter().map(|&id| b.value(id)).collect();
-    let of = |i: usize| facts.get(i).cloned().unwrap_or_default();
-    let cx = Cx::new(b, &view, &inputs, &of);
-    let new: Vec<Option<ValueId>> = table::build(&row.meaning, &cx).iter().map(|v| v.id).collect();
-    let failed = b.take_failure().is_some() || new.len() < results.len();
-    let mut f = b.f.borrow_mut();
-    let is_cast = matches!(op, "onnx.Cast" | "onnx.CastLike");
-    let adds_cast = level == LowerLevel::Core && !is_cast && has_cast_between(&f, last, inst);
-    // A value that knows less than its node would need a refinement, which keeps patterns from matching.
-    let knows_less = level == LowerLevel::Core
-        && new.iter().flatten().any(|&v| has_unknown_dim(f.value_type(v)));
-    let fits = !failed
-        && !adds_cast
-        && !knows_less
-        && new
-            .iter()
-            .zip(&result_types)
-            .all(|(v, ty)| v.is_some_and(|v| fits(f.value_type(v), ty)));
-    if !fits {
-        erase_between(&mut f, last, inst);
-        return false;
-    }
-    for ((&old, new), ty) in results.iter().zip(&new).zip(&result_types) {
-        let Some(new) = *new else { continue };
-        if let Some(fact) = known.get(&old).cloned() {
-            known.insert(new, fact);
-        }
-        if !replace(&mut f, inst, old, new, ty) {
-            return false;
-        }
-    }
-    f.erase(inst).is_ok()
 }
 
-/// The most elements of a constant that is computed from other constants.
-const MAX_FOLDED_ELEMENTS: u64 = 1 << 20;
-/// Ops that repeat their operands: their result takes more bytes than they do.
-const REPEATING: &[&str] = &["onnx.Expand", "onnx.Tile", "onnx.ConstantOfShape", "onnx.Range"];
-/// The most elements of a constant that repeats others: zeros for the state of a recurrent op, which have a node less than their shape.
-const MAX_REPEATED_ELEMENTS: u64 = 1 << 12;
-
 // Returns the results of an op whose operands are all constants. Broadcasts are implicit here, so that they need not become constants.
-fn folded(b: &Builder, inst: InstId, op: &str, facts: &[Known]) -> Option<Vec<TensorLiteral>> {
+fn folded(
+    b: &Builder,
+    inst: InstId,
+    facts: &[Known],
+    budget: &mut FoldBudget,
+) -> Option<Vec<TensorLiteral>> {
     if facts.is_empty() || facts.iter().any(|known| known.literal.is_none()) {
         return None;
     }
-    let repeats = REPEATING.contains(&op);
-    let max_elements = if repeats { MAX_REPEATED_ELEMENTS } else { MAX_FOLDED_ELEMENTS };
-    let limits = FoldLimits { max_elements, ..FoldLimits::default() };
-    Some(fold_inst(&b.f.borrow(), inst, &limits)?.into_vec())
+    budget.fold(&b.f.borrow(), inst)
 }
 
 // Replaces a result of an instruction by another value, which gets its name and its type.

@@ -22,7 +22,7 @@ use sapwood_ptir::Program;
 use sapwood_types::{Diagnostics, FloatMode, Progress};
 
 use crate::greedy::GreedyStats;
-use crate::pass_trace::{PassTrace, as_listener};
+use crate::pass_trace::{PassTrace, TraceListener, as_listener};
 use crate::pipeline::PassInfo;
 use crate::rewriter::{ProgramRewriter, RewriteError};
 
@@ -203,6 +203,12 @@ impl PassContext {
             let changed = work(&mut rw, &mut cx)?;
             Ok(cx.outcome(changed, rw.has_edited()))
         })
+    }
+
+    /// Returns a listener for edits that are not made through a rewriter, if anything traces the pass.
+    #[must_use]
+    pub fn listener(&self) -> Option<TraceListener<'_>> {
+        self.trace.as_ref().map(PassTrace::listener)
     }
 
     /// Adds to a counter.

@@ -156,7 +156,7 @@ impl SearchPasses {
             (Some(passes), _) => passes.clone(),
             (None, FileFormat::Mlir) => self.model.clone(),
             (None, FileFormat::Onnx) => {
-                [onnx_to_core()].into_iter().chain(self.model.iter().cloned()).collect()
+                [onnx_to_core(None)].into_iter().chain(self.model.iter().cloned()).collect()
             }
             (None, _) => return Ok(()),
         };

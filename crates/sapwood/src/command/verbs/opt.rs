@@ -63,7 +63,8 @@ pub(crate) struct Args {
     /// Largest number of folds and rewrites; the default is 4096 plus 16 per instruction
     #[arg(long, value_name = "N")]
     max_rewrites: Option<usize>,
-    /// Largest number of elements of a constant that folding computes; the default is 65536
+    /// Largest number of elements of a constant that folding computes; the default is 65536. In an ONNX model, also the number of elements by
+    /// which all constants together may grow when nodes are computed; the default is 1048576
     #[arg(long, value_name = "N", conflicts_with = "pipeline")]
     fold_limit: Option<u64>,
     /// A file of rules to apply together with the shipped patterns, in every pass of -p that applies patterns. May be repeated
@@ -225,7 +226,7 @@ fn optimize_file(
     let with_lowering: Vec<Arc<dyn Pass>>;
     let passes = match (file.format, &args.pipeline) {
         (FileFormat::Onnx, None) => {
-            let once = || [onnx_to_core()].into_iter().chain(passes.iter().cloned());
+            let once = || [onnx_to_core(args.fold_limit)].into_iter().chain(passes.iter().cloned());
             // Ops after a branch that was decided know more about their operands.
             with_lowering = match has_branches(&file) {
                 true => once().chain(once()).collect(),
