@@ -14,10 +14,12 @@ use sapwood_ptir::ops::{
     Transpose, Yield,
 };
 use sapwood_ptir::{
-    Axes, BodyId, Dim, Dims, Function, InsertPoint, Int, Op, OpKey, OpParts, ResultType,
+    Axes, BodyId, Dim, Dims, Function, InsertPoint, InstId, Int, Op, OpKey, OpParts, ResultType,
     TensorLiteral, TensorType, ValueId, ValueType,
 };
 use sapwood_types::Span;
+
+use super::steps::in_reported_order;
 
 /// A function under construction, and the first failure.
 pub(crate) struct Builder {
@@ -25,6 +27,8 @@ pub(crate) struct Builder {
     place: Cell<InsertPoint>,
     span: Cell<Span>,
     failure: RefCell<Option<String>>,
+    /// The new instructions, in the order in which they were made.
+    made: RefCell<Vec<InstId>>,
     /// True to guess that extents of which nothing is known are equal where they must be, for inference of types.
     pub(crate) is_inference: bool,
 }
@@ -44,6 +48,7 @@ impl Builder {
             place: Cell::new(place),
             span: Cell::new(Span::unknown()),
             failure: RefCell::new(None),
+            made: RefCell::new(Vec::new()),
             is_inference,
         }
     }
@@ -88,7 +93,10 @@ impl Builder {
             f.insert(self.place.get(), &parts, self.span.get()).map_err(|e| e.to_string())
         });
         match made {
-            Ok(inst) => f.inst_results(inst).map(|id| V { b: self, id: Some(id) }).collect(),
+            Ok(inst) => {
+                self.made.borrow_mut().push(inst);
+                f.inst_results(inst).map(|id| V { b: self, id: Some(id) }).collect()
+            }
             Err(why) => {
                 drop(f);
                 self.fail(format!("{}: {why}", parts.key.name()));
@@ -109,8 +117,24 @@ impl Builder {
         if self.has_failed() {
             return V { b: self, id: None };
         }
-        let id = self.f.borrow_mut().constant(literal, self.place.get(), self.span.get());
-        self.value(id)
+        self.value(self.constant(literal, self.place.get(), self.span.get()))
+    }
+
+    /// Returns the value of a constant at a place.
+    pub(crate) fn constant(&self, literal: &TensorLiteral, at: InsertPoint, span: Span) -> ValueId {
+        let mut f = self.f.borrow_mut();
+        let count = f.num_insts();
+        let value = f.constant(literal, at, span);
+        if f.num_insts() > count {
+            self.made.borrow_mut().extend(f.inst_of(value));
+        }
+        value
+    }
+
+    /// Returns the instructions that were made since the last call and are still there. Constants that a failed attempt made come with the
+    /// next step.
+    pub(crate) fn take_made(&self, f: &Function) -> Vec<InstId> {
+        in_reported_order(f, &self.made.take())
     }
 
     pub(crate) fn filled(&self, dtype: DataType, shape: &[u64], number: f64) -> V<'_> {

@@ -8,8 +8,8 @@ use sapwood_ptir::{
 };
 
 use super::builder::{Builder, V};
-use super::pass::replace;
-use super::steps::{Law, Observer, Step, inserted_between};
+use super::pass::{replace, with_refinements};
+use super::steps::{Law, Observer, Step};
 use crate::dialect::ABSENT;
 
 /// Replaces control flow of ONNX by that of core ops, the innermost first, and returns how many nodes.
@@ -33,7 +33,6 @@ pub(super) fn lower_loops(f: &mut Function, observer: &mut Observer<'_>) -> usiz
 
 fn lower(b: &Builder, inst: InstId, observer: &mut Observer<'_>) -> bool {
     let span = b.f.borrow().inst_span(inst);
-    let last = b.f.borrow().prev_inst(inst);
     b.insert_at(InsertPoint::Before(inst), span);
     let plan = match b.f.borrow().op_name(inst) {
         "onnx.If" => plan_if(&b.f.borrow(), inst),
@@ -56,22 +55,22 @@ fn lower(b: &Builder, inst: InstId, observer: &mut Observer<'_>) -> bool {
     .collect();
     let failed = b.take_failure().is_some() || new.len() < results.len();
     let mut f = b.f.borrow_mut();
-    let mut pairs = results.iter().zip(&new).zip(&types);
-    let is_replaced = !failed
-        && pairs
-            .all(|((&old, new), ty)| new.is_some_and(|new| replace(&mut f, inst, old, new, ty)));
-    let is_done = is_replaced && f.check_erasable(inst).is_ok();
-    if is_done {
-        let inserted = inserted_between(&f, last, inst);
-        let values = results.iter().zip(&new).filter_map(|(&old, &new)| Some((old, new?)));
-        let values: Vec<_> = values.collect();
-        let law = Law::ControlFlow;
-        observer(&f, &Step { law, inst, inserted: &inserted, replaced: &values });
+    let pairs = results.iter().zip(&new).zip(&types);
+    let replaced =
+        pairs.map(|((&old, &new), ty)| Some((old, replace(&mut f, inst, old, new?, ty)?)));
+    let values: Option<Vec<(ValueId, ValueId)>> = if failed { None } else { replaced.collect() };
+    let values = values.filter(|_| f.check_erasable(inst).is_ok());
+    if let Some(values) = &values {
+        let inserted = with_refinements(&f, b.take_made(&f), values);
+        observer(&f, &Step { law: Law::ControlFlow, inst, inserted: &inserted, replaced: values });
     }
-    let is_done = is_done && f.erase(inst).is_ok();
+    let is_done = values.is_some() && f.erase(inst).is_ok();
     match is_done {
         true => f.commit_journal(),
-        false => f.rollback_journal(),
+        false => {
+            drop(b.take_made(&f));
+            f.rollback_journal();
+        }
     }
     is_done
 }

@@ -11,7 +11,7 @@ use super::builder::Builder;
 use super::context::Cx;
 use super::fold_budget::FoldBudget;
 use super::loops::lower_loops;
-use super::steps::{Law, Observer, Step, inserted_between};
+use super::steps::{Law, Observer, Step};
 use super::table::LowerLevel;
 use super::{Known, NodeView, shape_values, table};
 use crate::dialect::{ABSENT, KEEP, PREFIX};
@@ -226,16 +226,17 @@ impl LowerPass<'_, '_> {
         };
         let law = if computed.is_some() { Law::KnownNumbers } else { Law::Fold };
         if let Some(literals) = computed.or_else(|| folded(b, inst, &facts, budget)) {
-            let mut f = b.f.borrow_mut();
             let mut values = Vec::with_capacity(results.len());
-            for ((&old, literal), ty) in results.iter().zip(&literals).zip(&result_types) {
-                let new = f.constant(literal, InsertPoint::Before(inst), span);
-                if !replace(&mut f, inst, old, new, ty) {
-                    return false;
-                }
+            let constants = literals.iter();
+            let constants: Vec<ValueId> = constants
+                .map(|literal| b.constant(literal, InsertPoint::Before(inst), span))
+                .collect();
+            let mut f = b.f.borrow_mut();
+            for ((&old, new), ty) in results.iter().zip(constants).zip(&result_types) {
+                let Some(new) = replace(&mut f, inst, old, new, ty) else { return false };
                 values.push((old, new));
             }
-            let inserted = inserted_between(&f, last, inst);
+            let inserted = with_refinements(&f, b.take_made(&f), &values);
             observer(&f, &Step { law, inst, inserted: &inserted, replaced: &values });
             return f.erase(inst).is_ok();
         }
@@ -272,12 +273,10 @@ impl LowerPass<'_, '_> {
             if let Some(fact) = known.get(&old).cloned() {
                 known.insert(new, fact);
             }
-            if !replace(&mut f, inst, old, new, ty) {
-                return false;
-            }
+            let Some(new) = replace(&mut f, inst, old, new, ty) else { return false };
             values.push((old, new));
         }
-        let inserted = inserted_between(&f, last, inst);
+        let inserted = with_refinements(&f, b.take_made(&f), &values);
         observer(&f, &Step { law: Law::CoreOps, inst, inserted: &inserted, replaced: &values });
         f.erase(inst).is_ok()
     }
@@ -296,14 +295,27 @@ fn folded(
     budget.fold(&b.f.borrow(), inst)
 }
 
-// Replaces a result of an instruction by another value, which gets its name and its type.
+// Adds the refinements that give values the types of the results that they replace.
+pub(super) fn with_refinements(
+    f: &Function,
+    mut inserted: Vec<InstId>,
+    values: &[(ValueId, ValueId)],
+) -> Vec<InstId> {
+    let refinements = values.iter().filter_map(|&(_, new)| f.inst_of(new));
+    let refinements = refinements.filter(|&inst| f.is::<Refine>(inst) && !inserted.contains(&inst));
+    let refinements: Vec<InstId> = refinements.collect();
+    inserted.extend(refinements);
+    inserted
+}
+
+// Replaces a result of an instruction by another value, which gets its name and its type. Returns the value that is used now.
 pub(super) fn replace(
     f: &mut Function,
     inst: InstId,
     old: ValueId,
     new: ValueId,
     ty: &ValueType,
-) -> bool {
+) -> Option<ValueId> {
     let new = match f.value_type(new) == ty {
         true => new,
         false => refined(f, new, ty, inst).unwrap_or(new),
@@ -311,7 +323,8 @@ pub(super) fn replace(
     if f.hint(new).is_none() {
         f.copy_hint(old, new);
     }
-    f.replace_all_uses(old, new).is_ok()
+    f.replace_all_uses(old, new).ok()?;
+    Some(new)
 }
 
 // Returns whether an attempt added casts, which the node does without.

@@ -1,5 +1,7 @@
 //! The steps of lowering, for logs.
 
+use hashbrown::HashSet;
+use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Function, InstId, ValueId};
 
 /// A function that is told of each op that is replaced.
@@ -44,12 +46,18 @@ impl Law {
     }
 }
 
-/// Returns the instructions between two others, in order.
-pub(super) fn inserted_between(f: &Function, after: Option<InstId>, before: InstId) -> Vec<InstId> {
-    let mut found: Vec<InstId> =
-        std::iter::successors(f.prev_inst(before), |&inst| f.prev_inst(inst))
-            .take_while(|&inst| Some(inst) != after)
-            .collect();
-    found.reverse();
+/// Returns those of some new instructions that are there, in the order in which they were made; those of regions follow their owners.
+pub(super) fn in_reported_order(f: &Function, new: &[InstId]) -> Vec<InstId> {
+    let all: HashSet<InstId, FxBuildHasher> = new.iter().copied().collect();
+    let mut found = Vec::with_capacity(new.len());
+    for &inst in new.iter().filter(|&&inst| f.is_live(inst)) {
+        let owner = f.body_of(inst).and_then(|body| f.body_owner(body));
+        if owner.is_some_and(|owner| all.contains(&owner)) {
+            continue;
+        }
+        found.push(inst);
+        let inner = f.regions(inst).iter().flat_map(|&body| f.walk_body(body));
+        found.extend(inner.filter(|inst| all.contains(inst)));
+    }
     found
 }
