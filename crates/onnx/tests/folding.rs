@@ -1,4 +1,4 @@
-//! Nodes whose inputs are constants: which of them are computed, and what an observer is told.
+//! Nodes whose inputs are constants: which of them are computed, and the steps that an observer receives.
 
 use sapwood_onnx::{LowerLaw, LowerLevel, LowerOptions, lower_function_with, registry};
 use sapwood_ptir::{Function, Program};

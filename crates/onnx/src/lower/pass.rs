@@ -41,7 +41,7 @@ pub fn lower_function(f: &mut Function, level: LowerLevel) -> usize {
     lower_function_with(f, &options, &mut |_, _| {})
 }
 
-/// Replaces ops of ONNX like [`lower_function`], and tells an observer of each op that is replaced.
+/// Replaces ops of ONNX like [`lower_function`], and passes each replacement to an observer.
 pub fn lower_function_with(
     f: &mut Function,
     options: &LowerOptions,

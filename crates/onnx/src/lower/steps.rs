@@ -4,7 +4,7 @@ use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Function, InstId, ValueId};
 
-/// A function that is told of each op that is replaced.
+/// A function that receives each step: an op that is replaced.
 pub type Observer<'a> = dyn FnMut(&Function, &Step<'_>) + 'a;
 
 /// The replacement of one op of ONNX. Its results have no uses any more, and it is about to be erased.
