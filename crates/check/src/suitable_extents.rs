@@ -61,6 +61,6 @@ fn count(value: &Value) -> usize {
     match value {
         Value::Tensor(tensor) => tensor.len(),
         Value::Tuple(values) => values.iter().map(count).sum(),
-        _ => 0,
+        Value::Token => 0,
     }
 }

@@ -1,7 +1,7 @@
 //! Nodes whose inputs are constants: which of them are computed, and the steps that an observer receives.
 
 use sapwood_onnx::{LowerLaw, LowerLevel, LowerOptions, lower_function_with, registry};
-use sapwood_ptir::{Function, Program};
+use sapwood_ptir::{Function, Program, TensorLiteral};
 
 /// A filter of 64 elements that is computed in several steps, two of which use the same value; and a transposed weight.
 const FILTER: &str = "ptir 1
@@ -28,7 +28,7 @@ fn program(text: &str) -> Program {
 /// The elements of constants that are used.
 fn constant_elements(f: &Function) -> u64 {
     let values = f.walk().filter_map(|inst| f.value_of(inst)).filter(|&v| !f.unused(v));
-    values.filter_map(|v| f.constant_of(v)).map(|literal| literal.num_elements()).sum()
+    values.filter_map(|v| f.constant_of(v)).map(TensorLiteral::num_elements).sum()
 }
 
 fn lowered(text: &str, fold_limit: u64) -> (Function, Vec<String>) {

@@ -109,8 +109,7 @@ impl FoldBudget {
         }
         let limits =
             FoldLimits { max_elements: self.max_elements(f, inst), ..FoldLimits::default() };
-        let literals = fold_inst(f, inst, &limits).map(|literals| literals.into_vec());
-        let Some(literals) = literals else {
+        let Some(literals) = fold_inst(f, inst, &limits) else {
             if planned.is_some() {
                 // The constants before it stay, which were not counted.
                 let elements = |&v: &ValueId| Some(f.constant_of(v)?.num_elements());
@@ -128,7 +127,7 @@ impl FoldBudget {
             }
             self.grown = self.grown.saturating_add(growth);
         }
-        Some(literals)
+        Some(literals.into_vec())
     }
 }
 
