@@ -70,7 +70,7 @@ fn sized(text: &str, sizes: [usize; 5]) -> String {
 }
 
 // Returns inputs between -1 and 1, and true or false.
-fn inputs(program: &Program, rng: &mut Rng) -> Vec<Value> {
+pub(crate) fn inputs(program: &Program, rng: &mut Rng) -> Vec<Value> {
     let f = program.functions().last().unwrap();
     let mut input = |&param: &_| -> Value {
         let ty = f.value_type(param).as_tensor().unwrap();
@@ -87,7 +87,7 @@ fn inputs(program: &Program, rng: &mut Rng) -> Vec<Value> {
     f.params().iter().map(&mut input).collect()
 }
 
-fn agree_on(text: &str, seed: u64, allowed: NumberTolerance) {
+pub(crate) fn agree_on(text: &str, seed: u64, allowed: NumberTolerance) {
     let program = sapwood_ptir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     agree(&program, &inputs(&program, &mut Rng::new(seed)), allowed);
 }

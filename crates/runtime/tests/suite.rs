@@ -7,5 +7,6 @@ mod fusion;
 mod large_groups;
 mod lazy;
 mod registries;
+mod restructured;
 mod sequences;
 mod trace;

@@ -1,5 +1,5 @@
 //! Functions as they are planned: calls are replaced by the bodies of the called functions, so that groups and loops reach across calls,
-//! products read the operands of transposes, loops do not carry values that they never change, and values of few elements that depend on no input are computed before the run.
+//! products read the operands of transposes, convolutions add the zeros of pads, loops do not carry values that they never change, and values of few elements that depend on no input are computed before the run.
 
 use std::sync::Arc;
 
@@ -8,11 +8,12 @@ use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
 use super::fold::{FoldLimits, fold_inst};
-use crate::attr::Axes;
+use super::native::Native as _;
+use crate::attr::{Axes, Pairs};
 use crate::func::{EditError, Function, InsertPoint, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::op::{Op as _, OpParts};
-use crate::ops::{Call, Constant, DotGeneral, Transpose, While};
+use crate::ops::{Call, Constant, Convolution, DotGeneral, Pad, Transpose, While};
 use crate::program::Program;
 use crate::types::ValueType;
 
@@ -62,6 +63,7 @@ pub(crate) fn restructure(program: &Program, function: &Arc<Function>) -> Planne
         function.is::<Call>(inst)
             || function.is::<While>(inst)
             || function.is::<DotGeneral>(inst)
+            || function.is::<Convolution>(inst)
             || has_small_constant(function, inst)
     };
     if !function.walk().any(is_candidate) {
@@ -72,6 +74,7 @@ pub(crate) fn restructure(program: &Program, function: &Arc<Function>) -> Planne
     let done = inline_calls(program, function, &mut f, &mut origins)
         .and_then(|()| free_loops(function, &mut f, &mut origins))
         .and_then(|()| read_through_transposes(function, &mut f, &mut origins))
+        .and_then(|()| pad_in_convolutions(function, &mut f, &mut origins))
         .and_then(|()| fold_small_constants(function, &mut f, &mut origins));
     match done {
         Ok(()) => PlannedFunction { function: Arc::new(f), original: function.clone(), origins },
@@ -191,17 +194,96 @@ fn read_through_transposes(
             transposes.push(transpose);
         }
         parts.attrs = dot.into_parts().attrs;
-        let new = f.insert(InsertPoint::Before(inst), &parts, f.inst_span(inst))?;
-        let (Some(result), Some(product)) = (f.value_of(inst), f.value_of(new)) else { continue };
-        f.replace_all_uses(result, product)?;
-        f.erase(inst)?;
-        let origin = origins.remove(&inst).unwrap_or_else(|| (function.clone(), inst));
-        origins.insert(new, origin);
+        replace(function, f, origins, inst, &parts)?;
         for transpose in transposes {
             f.erase(transpose)?;
         }
     }
     Ok(())
+}
+
+// Replaces an instruction with one result by another.
+fn replace(
+    function: &Arc<Function>,
+    f: &mut Function,
+    origins: &mut Origins,
+    inst: InstId,
+    parts: &OpParts,
+) -> Result<(), EditError> {
+    let new = f.insert(InsertPoint::Before(inst), parts, f.inst_span(inst))?;
+    let results = f.inst_results(inst).zip(f.inst_results(new)).collect::<SmallVec<[_; 1]>>();
+    for (before, after) in results {
+        f.replace_all_uses(before, after)?;
+    }
+    f.erase(inst)?;
+    let origin = origins.remove(&inst).unwrap_or_else(|| (function.clone(), inst));
+    origins.insert(new, origin);
+    Ok(())
+}
+
+// Lets convolutions surround their input with the zeros of a pad, so that the surrounded elements need no memory.
+fn pad_in_convolutions(
+    function: &Arc<Function>,
+    f: &mut Function,
+    origins: &mut Origins,
+) -> Result<(), EditError> {
+    let convolutions: Vec<InstId> = f.walk().filter(|&inst| f.is::<Convolution>(inst)).collect();
+    for inst in convolutions {
+        let Some((pad, operand, pads)) = zeros_around(f, inst) else { continue };
+        let Some(mut convolution) = f.view::<Convolution>(inst) else { continue };
+        convolution.pads = Some(pads);
+        let mut parts = f.parts_of(inst);
+        parts.operands[0] = operand;
+        parts.attrs = convolution.into_parts().attrs;
+        replace(function, f, origins, inst, &parts)?;
+        f.erase(pad)?;
+    }
+    Ok(())
+}
+
+// Returns the pad that makes the input of a convolution and nothing else uses, its operand, and the pads of the convolution with those of the pad;
+// `None` if it adds something else than zeros around the spatial axes.
+fn zeros_around(f: &Function, inst: InstId) -> Option<(InstId, ValueId, Pairs)> {
+    let convolution = f.view::<Convolution>(inst)?;
+    let input = *f.operands(inst).first()?;
+    let ValueDef::Result(pad, _) = f.value_def(input) else { return None };
+    let around = f.view::<Pad>(pad)?;
+    let &[operand, value] = f.operands(pad) else { return None };
+    let number = crate::eval::Tensor::from_literal(f.constant_of(value)?).ok()?;
+    // A zero without a sign, as that of a convolution.
+    let zero = crate::with_native!(number.dtype(), T => {
+        number.as_splat::<T>().is_some_and(|x| x.pack() == 0)
+    });
+    let ones = |axes: &Option<Axes>| axes.as_ref().is_none_or(|axes| axes.iter().all(|&n| n == 1));
+    let inside = around.interior.as_ref().is_some_and(|axes| axes.iter().any(|&n| n != 0));
+    let dims = &convolution.input_dims;
+    let (ends, space) = dims.split_at_checked(2)?;
+    let usize_of = |axis: &i64| usize::try_from(*axis).ok();
+    let amount = |axis: &i64| {
+        let axis = usize_of(axis)?;
+        Some([*around.low.get(axis)?, *around.high.get(axis)?])
+    };
+    let adds_to_ends = ends.iter().any(|axis| amount(axis) != Some([0, 0]));
+    if !zero
+        || inside
+        || adds_to_ends
+        || !ones(&convolution.input_dilation)
+        || f.uses(input).count() != 1
+        || !super::plan::has_known_dims(f.value_type(operand))
+    {
+        return None;
+    }
+    let before = |axis: usize| match &convolution.pads {
+        Some(pads) => pads.get(axis).copied(),
+        None => Some([0, 0]),
+    };
+    let pads = space.iter().enumerate().map(|(number, axis)| {
+        let ([low, high], [more_low, more_high]) = (before(number)?, amount(axis)?);
+        // Elements that a negative pad removes are not zeros.
+        let adds = [low, high, more_low, more_high].iter().all(|&n| (0..1 << 30).contains(&n));
+        adds.then_some([low + more_low, high + more_high])
+    });
+    Some((pad, operand, Pairs(pads.collect::<Option<_>>()?)))
 }
 
 // Returns the transpose that makes an operand of a product and nothing else uses, its operand, and the batch axes and contracted axes in that;

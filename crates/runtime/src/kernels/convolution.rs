@@ -44,7 +44,7 @@ impl SpatialAxis {
     }
 }
 
-/// What the window reads at each of its places, known before: computing it takes as long as the products of few features.
+/// The places that the window reads, known before: computing them takes as long as the products of few features.
 struct TapTable {
     /// For each axis and index of the result, the distances from the start of the input of what a row of the window reads; [`OUTSIDE`] in the padding.
     reads: SmallVec<[Vec<usize>; 2]>,
