@@ -199,6 +199,13 @@ fn random_pattern(rng: &mut Rng) -> Pattern {
     Pattern { lets, root, choices, through, constants, types, let_types, outputs }
 }
 
+fn is_contradiction(text: &str) -> bool {
+    let source = Source::new("p.rules", text);
+    let read = rules_from(&source, &Registry::builtin(), &Vocabulary::builtin());
+    let why = read.err().map(|problems| problems.to_string()).unwrap_or_default();
+    why.contains("contradicts") || why.contains("no program has")
+}
+
 fn read(text: &str) -> Option<Vec<PatternGraph>> {
     let source = Source::new("p.rules", text);
     let rules = rules_from(&source, &Registry::builtin(), &Vocabulary::builtin()).ok()?;
@@ -209,10 +216,20 @@ fn read(text: &str) -> Option<Vec<PatternGraph>> {
 fn open_patterns_are_found_as_the_reference_finds_them() {
     let (mut cases, mut matches, mut illegal, mut extracted) = (0, 0, 0, 0);
     let (mut in_regions, mut with_outputs, mut typed, mut optional) = (0, 0, 0, 0);
+    let mut contradictions = 0;
     for seed in 0..u64::from(sapwood_testing::cases(60_000, 600_000)) {
         let mut rng = Rng::new(seed ^ 0x09e7);
         let pattern = random_pattern(&mut rng);
-        let Some(patterns) = read(&pattern.text()) else { continue };
+        let Some(patterns) = read(&pattern.text()) else {
+            // A left side that is refused has no match.
+            if is_contradiction(&pattern.text()) {
+                let program = random_program(&mut rng);
+                let expected = reference(&program.functions()[0], &pattern);
+                assert!(expected.is_empty(), "seed {seed}\n{}\n{program}", pattern.text());
+                contradictions += 1;
+            }
+            continue;
+        };
         let program = random_program(&mut rng);
         let text = || format!("seed {seed}\n{}\n{program}", pattern.text());
         let found = find_matches(&program, &patterns, &FindOptions::default());
@@ -236,7 +253,13 @@ fn open_patterns_are_found_as_the_reference_finds_them() {
         extracted += extract_and_undo(&program, &patterns, &text);
     }
     let enough = cases > 5000 && matches > 20_000 && illegal > 300 && extracted > 2000;
-    let each = [(in_regions, 200), (with_outputs, 30), (typed, 2000), (optional, 2000)];
+    let each = [
+        (contradictions, 200),
+        (in_regions, 200),
+        (with_outputs, 30),
+        (typed, 2000),
+        (optional, 2000),
+    ];
     assert!(
         enough && each.iter().all(|(found, least)| found > least),
         "{cases} {matches} {illegal} {extracted} {each:?}"

@@ -45,9 +45,9 @@ fn axes_from_the_end_mean_the_same_on_both_sides() {
 #[test]
 fn left_sides_that_no_program_has_are_refused() {
     for (text, wanted) in [
-        ("pattern p: add(x: [3], y: [3, 4])", "`add` needs values of the same dims"),
-        ("pattern p: exp(mul(x: f32[.., 3], y: [n, 4]))", "`mul` needs values of the same dims"),
-        ("pattern p: exp(x: [3]) where rank(x, 2)", "which does not have the rank 2"),
+        ("pattern p: add(x: [3], y: [3, 4])", "the rank of `x` would be both 2 and 1"),
+        ("pattern p: exp(mul(x: f32[.., 3], y: [n, 4]))", "a dim would be both 3 and 4"),
+        ("pattern p: exp(x: [3]) where rank(x, 2)", "the rank of `x` would be both 1 and 2"),
         (
             "rule r: reduce(x, i) { (a, b) => add(a, b) } => neg(a)",
             "`a` exists only inside of the region",
@@ -111,13 +111,7 @@ fn types_of_a_program_are_not_refused() {
                 for with_dtypes in [None, Some(false), Some(true)] {
                     let Some(text) = typed_pattern(f, inst, with_dtypes) else { continue };
                     let why = read(&text).err().map(|p| p.to_string()).unwrap_or_default();
-                    let refused = [
-                        "cannot have",
-                        "needs values of the same",
-                        "pairs axes",
-                        "names the axis",
-                        "has this",
-                    ];
+                    let refused = ["contradicts", "no program", "has this"];
                     assert!(
                         !refused.iter().any(|r| why.contains(r)),
                         "{}\n{text}\n{why}",
@@ -186,7 +180,7 @@ fn dims_of_a_program_do_not_contradict_each_other() {
             for names in [1, 2, 3, 1000] {
                 let Some(text) = typed_function(f, names) else { continue };
                 let why = read(&text).err().map(|p| p.to_string()).unwrap_or_default();
-                let refused = ["contradicts", "no program", "cannot have", "needs values", "pairs"];
+                let refused = ["contradicts", "no program"];
                 let found = refused.iter().find(|words| why.contains(**words));
                 assert!(found.is_none(), "{}\n{text}\n{why}", path.display());
                 count += usize::from(why.is_empty());

@@ -4,6 +4,7 @@ mod block_definitions;
 mod blocks;
 mod deep_and_wide;
 mod examples;
+mod left_sides;
 mod matchers;
 mod not_checked;
 mod open_properties;

@@ -27,6 +27,14 @@ impl OpError {
         Self { message: message.into(), help: None }
     }
 
+    /// Returns whether the error is that an attribute of this name has the wrong kind of value. Inference reports that where it reads
+    /// the attribute, so that everything that it checks before is wrong whatever the attribute is.
+    #[must_use]
+    pub fn is_about_kind_of(&self, attr: &str) -> bool {
+        let rest = self.message.strip_prefix("attribute `").and_then(|m| m.strip_prefix(attr));
+        rest.is_some_and(|rest| rest.starts_with(WRONG_KIND))
+    }
+
     /// Adds a correction to the error.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
@@ -34,6 +42,9 @@ impl OpError {
         self
     }
 }
+
+// The text between the name of an attribute and the kind that it must have.
+const WRONG_KIND: &str = "` must be ";
 
 /// The inferred types of the results.
 pub type InferredTypes = SmallVec<[ValueType; 1]>;
@@ -240,7 +251,7 @@ impl<'a> InferCx<'a> {
     }
 
     fn wrong_kind(&self, name: &str, expected: &str) -> OpError {
-        OpError::new(format!("attribute `{name}` must be {expected}"))
+        OpError::new(format!("attribute `{name}{WRONG_KIND}{expected}"))
     }
 
     /// Returns the declared type of the only result.

@@ -1,7 +1,8 @@
 //! Convolution.
 
 use super::support::{
-    DtypeClass, WindowShape, check_accumulate_dtype, check_at_least, check_same_dtype, one_result,
+    DtypeClass, WindowShape, axes_of_each, check_accumulate_dtype, check_at_least,
+    check_same_dtype, one_result,
 };
 use crate::attr::{Axes, Int, Pairs};
 use crate::cost::op_flops as cost;
@@ -49,12 +50,17 @@ crate::ops! {
     ] = infer_convolution, eval = kernels::convolution::convolution;
 }
 
-fn axis_layout(cx: &InferCx<'_>, name: &str, rank: usize) -> Result<SmallVec<[usize; 4]>, OpError> {
-    let axes = cx.axes(name, rank)?;
-    if axes.len() != rank {
-        return Err(OpError::new(format!("`{name}` has {} axes, expected {rank}", axes.len())));
+// Returns the axes of the input, of the kernel and of the result.
+fn axis_layouts(cx: &InferCx<'_>, rank: usize) -> Result<[SmallVec<[usize; 4]>; 3], OpError> {
+    let names = ["input_dims", "kernel_dims", "output_dims"];
+    for name in names {
+        if let Ok(axes) = cx.ints(name)
+            && axes.len() != rank
+        {
+            return Err(OpError::new(format!("`{name}` has {} axes, expected {rank}", axes.len())));
+        }
     }
-    Ok(axes)
+    axes_of_each(cx, names.map(|name| (name, rank)))
 }
 
 fn divide_dim(what: &str, d: Dim, by: i64) -> Result<Dim, OpError> {
@@ -89,15 +95,11 @@ pub(super) fn convolution_dims(
             kernel.rank()
         )));
     }
-    let (id, kd, od) = (
-        axis_layout(cx, "input_dims", rank)?,
-        axis_layout(cx, "kernel_dims", rank)?,
-        axis_layout(cx, "output_dims", rank)?,
-    );
     let spatial = rank - 2;
     let strides = cx.ints_or("strides", 1, spatial)?;
     let base = cx.ints_or("input_dilation", 1, spatial)?;
     let dilation = cx.ints_or("kernel_dilation", 1, spatial)?;
+    let [id, kd, od] = axis_layouts(cx, rank)?;
     let reversal = cx.ints_or("reversal", 0, spatial)?;
     if let Some(bad) = reversal.iter().find(|r| !matches!(r, 0 | 1)) {
         return Err(OpError::new(format!("`reversal` has the entry {bad}, expected 0 or 1")));

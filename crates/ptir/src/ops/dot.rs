@@ -1,6 +1,6 @@
 //! Contraction of two tensors.
 
-use super::support::{DtypeClass, check_accumulate_dtype, one_result};
+use super::support::{DtypeClass, axes_of_each, check_accumulate_dtype, one_result};
 use crate::attr::Axes;
 use crate::cost::op_flops as cost;
 use crate::eval::kernels;
@@ -43,8 +43,15 @@ fn infer_dot_general(cx: &InferCx<'_>) -> InferResult {
     }
     DtypeClass::COMPUTED.check("lhs", lhs.dtype)?;
     check_accumulate_dtype(cx, lhs.dtype)?;
-    let (lb, rb) = (cx.axes("lhs_batch", lhs.rank())?, cx.axes("rhs_batch", rhs.rank())?);
-    let (lc, rc) = (cx.axes("lhs_contract", lhs.rank())?, cx.axes("rhs_contract", rhs.rank())?);
+    let [lb, rb, lc, rc] = axes_of_each(
+        cx,
+        [
+            ("lhs_batch", lhs.rank()),
+            ("rhs_batch", rhs.rank()),
+            ("lhs_contract", lhs.rank()),
+            ("rhs_contract", rhs.rank()),
+        ],
+    )?;
     for (what, l, r) in [("batch", &lb, &rb), ("contract", &lc, &rc)] {
         if l.len() != r.len() {
             return Err(OpError::new(format!(

@@ -1,8 +1,8 @@
 //! Reads and writes of slices at computed positions.
 
 use super::support::{
-    DtypeClass, check_at_least, check_one_per_axis, check_reducer, check_same_dtype, one_result,
-    unify_dim_lists,
+    DtypeClass, axes_of_each, check_at_least, check_one_per_axis, check_reducer, check_same_dtype,
+    one_result, unify_dim_lists,
 };
 use crate::attr::{Axes, Int};
 use crate::cost::op_flops as cost;
@@ -179,8 +179,28 @@ pub(super) fn gather_layout(cx: &InferCx<'_>) -> Result<GatherLayout, OpError> {
     Ok(GatherLayout { rank, input_rank: input.rank(), offsets, collapsed, input_batch, batch })
 }
 
+// Checks the attributes that refer to the input alone.
+fn check_slices_of_input(cx: &InferCx<'_>, input: &TensorType) -> Result<(), OpError> {
+    if let Ok(sizes) = cx.ints("slice_sizes") {
+        check_one_per_axis("slice_sizes", sizes.len(), input.rank())?;
+        check_at_least("slice_sizes", sizes, 0)?;
+        for (axis, (&size, &d)) in sizes.iter().zip(&input.dims).enumerate() {
+            if let Dim::Known(n) = d
+                && size as u64 > n
+            {
+                return Err(OpError::new(format!(
+                    "the slice of axis {axis} is {size}, but its extent is {n}"
+                )));
+            }
+        }
+    }
+    let of_input = ["collapsed_dims", "input_batch_dims", "start_index_map"];
+    axes_of_each(cx, of_input.map(|name| (name, input.rank()))).map(|_| ())
+}
+
 fn infer_gather(cx: &InferCx<'_>) -> InferResult {
     let input = cx.tensor(0)?;
+    check_slices_of_input(cx, input)?;
     let found = gather_layout(cx)?;
     if cx.is_symbolic("slice_sizes")? {
         let sizes = cx.dim_exprs("slice_sizes")?;
@@ -189,16 +209,7 @@ fn infer_gather(cx: &InferCx<'_>) -> InferResult {
         return one_result(TensorType { dtype: input.dtype, dims });
     }
     let sizes = cx.ints("slice_sizes")?;
-    check_one_per_axis("slice_sizes", sizes.len(), input.rank())?;
-    check_at_least("slice_sizes", sizes, 0)?;
-    for (axis, (&size, &d)) in sizes.iter().zip(&input.dims).enumerate() {
-        if let Dim::Known(n) = d
-            && size as u64 > n
-        {
-            return Err(OpError::new(format!(
-                "the slice of axis {axis} is {size}, but its extent is {n}"
-            )));
-        }
+    for (axis, &size) in sizes.iter().enumerate() {
         if found.is_left_out(axis) && size != 1 {
             return Err(OpError::new(format!(
                 "axis {axis} is left out of the slices, but its slice is {size}, not 1"

@@ -1,7 +1,7 @@
 //! Ops that move elements without computing.
 
 use super::support::{
-    check_at_least, check_one_per_axis, check_same_dtype, checked_dim, one_result,
+    check_at_least, check_one_per_axis, check_same_dtype, checked_dim, ints_per_axis, one_result,
 };
 use crate::attr::{Axes, Int, ResultType};
 use crate::dims::{DimExpr, Facts};
@@ -224,9 +224,22 @@ fn infer_slice(cx: &InferCx<'_>) -> InferResult {
     if cx.is_symbolic("starts")? || cx.is_symbolic("limits")? {
         return infer_symbolic_slice(cx, input);
     }
+    // Each list is checked alone before the other one is needed.
+    for (name, what) in [("starts", "the start"), ("limits", "the limit")] {
+        let Ok(list) = cx.ints(name) else { continue };
+        check_one_per_axis(name, list.len(), rank)?;
+        for (axis, (&at, &d)) in list.iter().zip(&input.dims).enumerate() {
+            if let Dim::Known(n) = d
+                && at > 0
+                && at as u64 > n
+            {
+                return Err(OpError::new(format!(
+                    "{what} of axis {axis} is {at}, but its extent is {n}"
+                )));
+            }
+        }
+    }
     let (starts, limits) = (cx.ints("starts")?, cx.ints("limits")?);
-    check_one_per_axis("starts", starts.len(), rank)?;
-    check_one_per_axis("limits", limits.len(), rank)?;
     let strides = cx.ints_or("strides", 1, rank)?;
     check_at_least("strides", &strides, 1)?;
     check_at_least("starts", starts, 0)?;
@@ -236,13 +249,6 @@ fn infer_slice(cx: &InferCx<'_>) -> InferResult {
         if start > limit {
             return Err(OpError::new(format!(
                 "axis {axis} starts at {start}, behind its limit {limit}"
-            )));
-        }
-        if let Dim::Known(n) = input.dims[axis]
-            && limit as u64 > n
-        {
-            return Err(OpError::new(format!(
-                "the limit of axis {axis} is {limit}, but its extent is {n}"
             )));
         }
         let size = (i128::from(limit) - i128::from(start) + i128::from(strides[axis]) - 1)
@@ -333,9 +339,7 @@ fn infer_pad(cx: &InferCx<'_>) -> InferResult {
     if cx.is_symbolic("low")? || cx.is_symbolic("high")? {
         return infer_symbolic_pad(cx, input);
     }
-    let (low, high) = (cx.ints("low")?, cx.ints("high")?);
-    check_one_per_axis("low", low.len(), rank)?;
-    check_one_per_axis("high", high.len(), rank)?;
+    let [low, high] = ints_per_axis(cx, ["low", "high"], rank)?;
     let interior = cx.ints_or("interior", 0, rank)?;
     check_at_least("interior", &interior, 0)?;
     let mut dims = Dims::new();

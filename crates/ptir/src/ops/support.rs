@@ -128,6 +128,40 @@ pub(super) fn check_scalar(
     Ok(ty.dtype)
 }
 
+/// Returns several attributes that are lists of axes, with the rank that each refers to. An axis that is out of range or repeated is
+/// reported before an attribute that is no list.
+pub(super) fn axes_of_each<const N: usize>(
+    cx: &InferCx<'_>,
+    lists: [(&str, usize); N],
+) -> Result<[SmallVec<[usize; 4]>; N], OpError> {
+    let mut found: [SmallVec<[usize; 4]>; N] = std::array::from_fn(|_| SmallVec::new());
+    let mut wrong_kind = None;
+    for (axes, (name, rank)) in found.iter_mut().zip(lists) {
+        match cx.axes(name, rank) {
+            Ok(own) => *axes = own,
+            Err(error) if error.is_about_kind_of(name) => wrong_kind = wrong_kind.or(Some(error)),
+            Err(error) => return Err(error),
+        }
+    }
+    wrong_kind.map_or(Ok(found), Err)
+}
+
+/// Returns two attributes that are lists with one integer per axis. The length of each is checked before the kind of the other.
+pub(super) fn ints_per_axis<'a>(
+    cx: &InferCx<'a>,
+    names: [&str; 2],
+    rank: usize,
+) -> Result<[&'a [i64]; 2], OpError> {
+    let lists = names.map(|name| cx.ints(name));
+    for (name, list) in names.iter().zip(&lists) {
+        if let Ok(list) = list {
+            check_one_per_axis(name, list.len(), rank)?;
+        }
+    }
+    let [first, second] = lists;
+    Ok([first?, second?])
+}
+
 /// Checks that a list has one entry per axis.
 pub(super) fn check_one_per_axis(name: &str, found: usize, rank: usize) -> Result<(), OpError> {
     if found == rank {

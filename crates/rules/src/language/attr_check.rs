@@ -110,6 +110,13 @@ fn impossible_attributes(def: &OpDef, tests: &[AttrTest], operands: usize) -> Op
     if def.name == "dot_general" && (alone(0) || alone(2)) {
         return None;
     }
+    // Axes that are not written are any, and others may fit where the default does not.
+    let is_open = |(n, row): (usize, &AttrDef)| {
+        written(n).is_none() && matches!(row.default, Some(Attr::Ints(_)))
+    };
+    if def.name != "dot_general" && def.attrs.iter().enumerate().any(is_open) {
+        return None;
+    }
     let mut is_certain = false;
     let mut nearest: Option<((usize, bool, usize), String)> = None;
     for n in 0..ranks.pow(all as u32) {

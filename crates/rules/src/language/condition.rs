@@ -43,6 +43,11 @@ impl Condition {
         &self.text
     }
 
+    /// Returns the name of the predicate.
+    pub(super) fn name(&self) -> &str {
+        &self.predicate.name
+    }
+
     /// Returns the span of the predicate.
     pub(super) fn span(&self) -> Span {
         self.place.span

@@ -11,7 +11,8 @@ use crate::graph::ValueIx;
 type Reason = (String, Option<Span>, &'static str);
 
 /// The predicates on the element type of a value.
-const ON_ELEMENTS: [&str; 6] = ["bool", "complex", "dtype", "float", "integer", "signed"];
+pub(super) const ON_ELEMENTS: [&str; 6] =
+    ["bool", "complex", "dtype", "float", "integer", "signed"];
 
 /// The predicates that depend on nothing but their arguments.
 const OF_ARGUMENTS: [&str; 13] = [
@@ -131,13 +132,15 @@ impl Condition {
             let why = format!("`{text}` has the axis {axis}");
             return Some((why, None, "axes in conditions count from the start"));
         }
-        let (operator, [left, right]) = (self.comparison()?, &self.arguments[..]) else {
-            return None;
-        };
-        if left.is_name_of(right) {
-            let why = format!("`{text}` compares a name with itself");
-            return Some((why, None, "leave it out"));
+        let [left, right] = &self.arguments[..] else { return None };
+        // `c == c` holds for all constants without NaN.
+        if left.is_name_of(right)
+            && matches!((name, self.not), ("<" | ">" | "!=", false) | ("==" | "<=" | ">=", true))
+        {
+            let why = format!("`{text}` never holds: it compares a name with itself");
+            return Some((why, None, "compare it with something else, or leave it out"));
         }
+        let operator = self.comparison()?;
         // A dim is zero or more.
         let (low, high) = self.range()?;
         let is_dim = matches!((left, right), (Term::Dim(_), _) | (_, Term::Dim(_)));

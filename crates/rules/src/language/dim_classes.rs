@@ -1,12 +1,14 @@
 //! Classes of dims that are equal in every match, each with its number if that is known.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::Name;
+use sapwood_ptir::dims::DimExpr;
+use sapwood_ptir::{Dim, Name};
+use smallvec::SmallVec;
 
-use super::element_types::ElementTypes;
-use crate::graph::{DimTest, ShapeTest, ValueIx};
+use super::element_types::{ElementTypes, TypeSet};
+use crate::graph::{DimTest, OpIx, ShapeTest, ValueIx};
 
 /// The dims of a value.
 #[derive(Clone, Debug)]
@@ -17,7 +19,7 @@ struct ClassShape {
 }
 
 /// A known part of the dims of a value.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum DimFact {
     Any,
     Known(u64),
@@ -48,8 +50,18 @@ pub(super) struct DimClasses {
     names: HashMap<Name, usize, FxBuildHasher>,
     shapes: Vec<Option<ClassShape>>,
     pub(super) elements: ElementTypes,
+    /// The dims of results that are expressions over other dims, by op and axis.
+    sums: BTreeMap<(OpIx, usize), DimSum>,
     /// The number of changes so far.
     pub(super) changes: usize,
+}
+
+/// A dim that is an expression over the symbols of other dims.
+#[derive(Clone, Debug)]
+pub(super) struct DimSum {
+    pub(super) value: ValueIx,
+    pub(super) axis: usize,
+    pub(super) is: DimExpr,
 }
 
 impl DimClasses {
@@ -57,7 +69,76 @@ impl DimClasses {
     pub(super) fn new(values: usize) -> Self {
         let (parent, known, shown) = (Vec::new(), Vec::new(), Vec::new());
         let (shapes, elements) = (vec![None; values], ElementTypes::new(values));
-        Self { parent, known, shown, names: HashMap::default(), shapes, elements, changes: 0 }
+        let (names, sums) = (HashMap::default(), BTreeMap::new());
+        Self { parent, known, shown, names, shapes, elements, sums, changes: 0 }
+    }
+
+    /// Returns the class of a name, if a type that is required has it.
+    pub(super) fn named(&self, name: Name) -> Option<usize> {
+        Some(self.find(*self.names.get(&name)?))
+    }
+
+    /// Returns a dim for inference: its number, or a symbol for its class.
+    pub(super) fn symbolic(&self, class: usize) -> Dim {
+        let class = self.find(class);
+        match self.known[class] {
+            Some(n) => Dim::Known(n),
+            None => Dim::symbol(Name::new(&format!("d{class}"))),
+        }
+    }
+
+    /// Returns the class of a symbol that stands for one.
+    pub(super) fn class_of(&self, symbol: Name) -> Option<usize> {
+        let class = symbol.as_str().strip_prefix('d')?.parse::<usize>().ok()?;
+        (class < self.parent.len()).then(|| self.find(class))
+    }
+
+    /// Returns a text in which symbols of classes are the names of dims.
+    pub(super) fn with_names(&self, text: &str) -> String {
+        with_symbols(text, |symbol| match self.class_of(Name::new(symbol)) {
+            Some(class) => self.shown(class),
+            None => "_".into(),
+        })
+    }
+
+    /// Adds that a dim of a result is an expression over other dims.
+    pub(super) fn add_sum(&mut self, key: (OpIx, usize), sum: DimSum) {
+        self.sums.insert(key, sum);
+    }
+
+    /// Returns the dims that are expressions over others.
+    pub(super) fn sums(&self) -> impl Iterator<Item = (OpIx, &DimSum)> {
+        self.sums.iter().map(|(key, sum)| (key.0, sum))
+    }
+
+    /// Returns whether a value may have these dims, as far as numbers tell.
+    pub(super) fn may_have(&self, value: ValueIx, dims: &[DimFact]) -> bool {
+        let Some(own) = &self.shapes[value] else { return true };
+        if own.dims.len() > dims.len() || own.dims.len() < dims.len() && !own.open {
+            return false;
+        }
+        // The numbers that classes would have.
+        let mut numbers: SmallVec<[(usize, u64); 4]> = SmallVec::new();
+        let mut set = |class: usize, n: u64| match numbers.iter().find(|(own, _)| *own == class) {
+            Some((_, old)) => *old == n,
+            None => {
+                numbers.push((class, n));
+                true
+            }
+        };
+        own.dims.iter().rev().zip(dims.iter().rev()).all(|(&class, fact)| {
+            let class = self.find(class);
+            let new = match *fact {
+                DimFact::Any => None,
+                DimFact::Known(n) => Some(n),
+                DimFact::Class(other) => self.number(other),
+            };
+            match (self.known[class], new) {
+                (Some(m), Some(n)) => m == n,
+                (None, Some(n)) => set(class, n),
+                (_, None) => true,
+            }
+        })
     }
 
     fn new_class(&mut self, known: Option<u64>, shown: Option<Name>) -> usize {
@@ -151,10 +232,9 @@ impl DimClasses {
     /// Requires this type of a value.
     pub(super) fn require(&mut self, value: ValueIx, test: &ShapeTest) -> Result<(), DimConflict> {
         if let Some(dtype) = test.dtype {
-            self.elements.set(value, dtype).map_err(|old| {
-                let (old, new) = (old.short_name(), dtype.short_name());
-                DimConflict(format!("its element type would be both {old} and {new}"))
-            })?;
+            self.elements.restrict(value, TypeSet::of(|own| own == dtype)).map_err(
+                |[old, new]| DimConflict(format!("its element type would be both {old} and {new}")),
+            )?;
         }
         let mut dims = Vec::new();
         for dim in &test.dims {
@@ -237,4 +317,20 @@ impl DimClasses {
             (None, None) => "_".into(),
         }
     }
+}
+
+/// Returns a text with other texts in place of symbols such as `?d3`.
+pub(super) fn with_symbols(text: &str, shown: impl Fn(&str) -> String) -> String {
+    let mut parts = text.split('?');
+    let mut all = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(part.len());
+        let (symbol, rest) = part.split_at(end);
+        match symbol {
+            "" => all.push('?'),
+            symbol => all.push_str(&shown(symbol)),
+        }
+        all.push_str(rest);
+    }
+    all
 }

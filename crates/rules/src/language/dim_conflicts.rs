@@ -5,14 +5,14 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use sapwood_ptir::{Attr, Registry};
+use rustc_hash::FxHashSet;
+use sapwood_ptir::Registry;
 use sapwood_types::{Diagnostic, Span};
 
 use super::dim_classes::{DimClasses, DimConflict};
 use super::dim_inference::DimInference;
 use crate::graph::{
-    AttrCondition, AttrSlot, ChoiceIx, DimTest, OpIx, PatternGraph, PatternOperand, ShapeTest,
-    ValueIx, ValueSource,
+    ChoiceIx, DimTest, OpIx, PatternGraph, PatternOperand, ShapeTest, ValueIx, ValueSource,
 };
 
 /// The largest number of ways to choose alternatives that are solved one by one. With more, each alternative is solved alone.
@@ -27,10 +27,20 @@ const MAX_BLAMED: usize = 32;
 /// The largest number of contradictions that are reported for a left side.
 const MAX_CONFLICTS: usize = 4;
 
-/// A type of a value that the rule requires.
+/// A part of a rule that restricts types.
+#[derive(Clone)]
+pub(super) enum Required {
+    /// The type of a value.
+    Type(ValueIx, ShapeTest),
+    /// The attribute of an op, by the number of its test.
+    Attr(OpIx, usize),
+    /// A condition, by number.
+    Condition(usize),
+}
+
+/// A part of a rule that restricts types, with its place.
 pub(super) struct DimRequirement {
-    pub(super) value: ValueIx,
-    pub(super) test: ShapeTest,
+    pub(super) required: Required,
     /// The requirement as it is written.
     pub(super) shown: String,
     pub(super) span: Span,
@@ -49,34 +59,21 @@ struct ActivePart {
     open: Vec<ChoiceIx>,
 }
 
-/// Returns an error for each contradiction between the types of a left side.
+/// Returns an error for each contradiction between the types, attributes and conditions of a left side.
 pub(super) fn dim_conflicts(
     graph: &PatternGraph,
     registry: &Registry,
     mut types: Vec<DimRequirement>,
 ) -> Vec<Diagnostic> {
-    types.extend(written_shapes(graph));
     types.sort_by_key(|ty| (ty.span.begin_line(), ty.span.begin_column()));
     let inference = DimInference::new(graph, registry);
     let conflicts = DimConflicts { graph, inference, types, common: RefCell::default() };
-    if conflicts.types.is_empty() { Vec::new() } else { conflicts.find() }
-}
-
-// Returns the shapes that attributes require of results.
-fn written_shapes(graph: &PatternGraph) -> Vec<DimRequirement> {
-    let ops = graph.ops.iter().filter(|op| op.is_one());
-    let shape = ops.filter_map(|op| {
-        let dims = op.attrs.iter().find_map(|test| match (&test.slot, &test.test) {
-            (AttrSlot::Shape, AttrCondition::Is(Attr::Ints(dims))) => Some(dims),
-            _ => None,
-        });
-        let known = |&n: &i64| u64::try_from(n).map(DimTest::Known).ok();
-        let dims = dims?.iter().map(known).collect::<Option<_>>()?;
-        let test = ShapeTest { dtype: None, open: false, dims };
-        let shown = format!("`shape = {test}` of `{}`", op.key);
-        Some(DimRequirement { value: *op.results.first()?, test, shown, span: op.span })
-    });
-    shape.collect()
+    // The attributes of a single op were checked.
+    let is_attr = |ty: &DimRequirement| matches!(ty.required, Required::Attr(..));
+    if graph.ops.len() == 1 && conflicts.types.iter().all(is_attr) {
+        return Vec::new();
+    }
+    conflicts.find()
 }
 
 struct DimConflicts<'a> {
@@ -229,8 +226,13 @@ impl DimConflicts<'_> {
     }
 
     fn types_in(&self, part: &ActivePart) -> Vec<&DimRequirement> {
-        let active =
-            |ty: &&DimRequirement| part.values[ty.value] && !self.graph.is_literal(ty.value);
+        let active = |ty: &&DimRequirement| match &ty.required {
+            Required::Type(value, _) => part.values[*value] && !self.graph.is_literal(*value),
+            Required::Attr(op, _) => part.ops.binary_search(op).is_ok(),
+            Required::Condition(n) => {
+                self.graph.conditions[*n].values().all(|value| part.values[value])
+            }
+        };
         self.types.iter().filter(active).collect()
     }
 
@@ -240,14 +242,26 @@ impl DimConflicts<'_> {
         types: &[&DimRequirement],
     ) -> Result<DimClasses, DimConflict> {
         let mut dims = DimClasses::new(self.graph.values.len());
+        let mut attrs: FxHashSet<(OpIx, usize)> = FxHashSet::default();
+        let mut conditions = Vec::new();
         for ty in types {
-            let name = &self.graph.values[ty.value].name;
-            dims.require(ty.value, &ty.test).map_err(|why| why.about(name))?;
+            match &ty.required {
+                Required::Type(value, test) => {
+                    let name = &self.graph.values[*value].name;
+                    dims.require(*value, test).map_err(|why| why.about(name))?;
+                }
+                Required::Attr(op, n) => {
+                    attrs.insert((*op, *n));
+                }
+                Required::Condition(n) => conditions.push(&self.graph.conditions[*n]),
+            }
         }
         for (value, test) in self.common.borrow().iter().filter(|(value, _)| part.values[*value]) {
             dims.require(*value, test)?;
         }
-        self.inference.solve(&mut dims, &part.ops, &part.equal)?;
+        let required = |op: OpIx, n: usize| attrs.contains(&(op, n));
+        let scope = self.inference.scope(&part.ops, &part.equal, &required, conditions);
+        self.inference.solve(&mut dims, &scope)?;
         Ok(dims)
     }
 
@@ -260,6 +274,20 @@ impl DimConflicts<'_> {
     ) {
         let all = self.types_in(part);
         let Err(mut conflict) = self.solve(part, &all) else { return };
+        // Ops that contradict each other without any type.
+        if let Err(DimConflict(why)) = self.solve(part, &[]) {
+            let op = self.inference.at.get().or(part.ops.first().copied());
+            let Some(op) = op.map(|op| &self.graph.ops[op]) else { return };
+            if !found.iter().any(|old| old.span == op.span) {
+                let place = self.place(branch);
+                let problem =
+                    Diagnostic::error(op.span, format!("{place}no program has this: {why}"));
+                found.push(
+                    problem.with_help("change the op, or one of those that compute its operands"),
+                );
+            }
+            return;
+        }
         // The smallest number of types that contradict each other.
         let (mut low, mut high) = (0, all.len());
         while low + 1 < high {
@@ -287,14 +315,8 @@ impl DimConflicts<'_> {
         found.push(self.diagnostic(part, last, &others, branch, &conflict));
     }
 
-    fn diagnostic(
-        &self,
-        part: &ActivePart,
-        last: &DimRequirement,
-        others: &[&DimRequirement],
-        branch: Option<(ChoiceIx, usize)>,
-        DimConflict(why): &DimConflict,
-    ) -> Diagnostic {
+    // Returns the alternative that an error is about, as the start of a message.
+    fn place(&self, branch: Option<(ChoiceIx, usize)>) -> String {
         let graph = self.graph;
         let place = branch.map(|(choice, branch)| {
             let target = graph.choices[choice].branches[branch];
@@ -308,32 +330,49 @@ impl DimConflicts<'_> {
                 None => format!("in the alternative `{shown}`, "),
             }
         });
-        let place = place.unwrap_or_default();
+        place.unwrap_or_default()
+    }
+
+    fn diagnostic(
+        &self,
+        part: &ActivePart,
+        last: &DimRequirement,
+        others: &[&DimRequirement],
+        branch: Option<(ChoiceIx, usize)>,
+        DimConflict(why): &DimConflict,
+    ) -> Diagnostic {
+        let (graph, place) = (self.graph, self.place(branch));
         let shown = &last.shown;
         let message = match others {
             [] => format!("{place}no program has {shown}: {why}"),
             [one] => format!("{place}{shown} contradicts {}: {why}", one.shown),
-            _ => format!("{place}{shown} contradicts the other types: {why}"),
+            _ => format!("{place}{shown} contradicts the rest: {why}"),
         };
         let mut problem = Diagnostic::error(last.span, message);
         for ty in others {
             problem = problem.with_note_at(ty.span, format!("{} is here", ty.shown));
         }
-        let name = &graph.values[last.value].name;
         let from = match others {
             [] => "the ops".to_owned(),
             _ => others.iter().map(|ty| &*ty.shown).collect::<Vec<_>>().join(", "),
         };
-        // The dims that follow without the type.
-        let known = self.solve(part, others).ok().and_then(|dims| dims.test(last.value));
+        // The type that follows without the last one.
         let says_more = |known: &ShapeTest| {
             known.dtype.is_some() || known.dims.iter().any(|dim| *dim != DimTest::Any)
         };
-        let known = known.filter(says_more);
+        let known = match &last.required {
+            Required::Type(value, _) => self
+                .solve(part, others)
+                .ok()
+                .and_then(|dims| dims.test(*value))
+                .filter(says_more)
+                .map(|known| (&graph.values[*value].name, known)),
+            Required::Attr(..) | Required::Condition(_) => None,
+        };
         let help = match known {
-            Some(known) => format!("`{name}` is {known}, which follows from {from}"),
+            Some((name, known)) => format!("`{name}` is {known}, which follows from {from}"),
             None if others.is_empty() => format!("change {shown}"),
-            None => format!("change or leave out one of these types: {from} or {shown}"),
+            None => format!("change or leave out one of these: {from} or {shown}"),
         };
         problem.with_help(help)
     }

@@ -63,6 +63,8 @@ pub(super) struct RuleResolver<'a> {
     pub(super) region_depth: usize,
     /// The places of the types of values.
     pub(super) type_spans: BTreeMap<ValueIx, Span>,
+    /// The places of attributes, by op and number.
+    pub(super) attr_spans: BTreeMap<(OpIx, usize), Span>,
 }
 
 /// Resolves a parsed rule.
@@ -88,6 +90,7 @@ pub(super) fn resolve_rule(
         branch_counts: Vec::new(),
         region_depth: 0,
         type_spans: BTreeMap::new(),
+        attr_spans: BTreeMap::new(),
     };
     let root = resolver.resolve_lhs(text).ok();
     // Without a valid left side the right side cannot be checked.
@@ -397,6 +400,9 @@ impl RuleResolver<'_> {
             in_region: self.region_depth > 0,
         });
         let op = self.graph.ops.len() - 1;
+        for (n, (name, _)) in text.attrs.iter().enumerate() {
+            self.attr_spans.insert((op, n), name.span);
+        }
         self.capture_op(text, op)?;
         let (n, span) = text.result.as_ref().map_or((0, text.span), |r| (r.of, r.span));
         self.result(op, n, span)
@@ -516,7 +522,9 @@ impl RuleResolver<'_> {
             AttrExpr::Name(word) if word.of == "none" && may_be_absent(def, &slot) => {
                 AttrCondition::Is(Attr::Unit)
             }
-            AttrExpr::Name(word) if word.of == "none" && def.is_some() => {
+            AttrExpr::Name(word)
+                if word.of == "none" && def.is_some() && self.word_as(kind, "none").is_none() =>
+            {
                 let why = format!("`{}` is never omitted", name.of);
                 let help = "`none` tests that an attribute without a default is omitted";
                 self.problems.push(Diagnostic::error(word.span, why).with_help(help));
