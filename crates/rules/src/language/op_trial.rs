@@ -279,15 +279,17 @@ impl OpTrial<'_> {
                 .collect();
             let all = self.attributes(&shapes)?;
             let exact = !all.iter().any(|attr| attr.has_others);
-            let mut own = Errors::default();
+            // The reason is clearest for the usual values of attributes, which are the first.
+            let mut own = None;
             for attrs in choices(&all) {
-                match self.infer(&attrs, &shapes, (&element_types, exact), &mut own) {
-                    Inferred::Refused => {}
+                let mut found = Errors::default();
+                match self.infer(&attrs, &shapes, (&element_types, exact), &mut found) {
+                    Inferred::Refused => own = own.or(Some(found)),
                     Inferred::Undecided => possible.push((rank, None)),
                     Inferred::Results(results) => possible.push((rank, Some(results))),
                 }
             }
-            errors.push((rank, own));
+            errors.push((rank, own.unwrap_or_default()));
         }
         let Some(&(first, _)) = possible.first() else {
             // The reason is clearest for the rank that the rest has.
@@ -404,7 +406,7 @@ impl OpTrial<'_> {
         errors: &mut Errors,
     ) -> Inferred {
         let def = self.tests.def;
-        let (mut own, mut first_error) = (Errors::default(), None);
+        let mut first_error = None;
         for n in element_types.order() {
             let dtypes = element_types.get(n);
             let types: Vec<ValueType> = shapes
@@ -435,7 +437,7 @@ impl OpTrial<'_> {
                     let is_shared = n == element_types.others()
                         && first_error.as_ref() == Some(&error.message)
                         && def.name != "bitcast";
-                    own.add(match element_types.count {
+                    errors.add(match element_types.count {
                         1 => error.message.clone(),
                         _ => without_element_types(&error.message),
                     });
@@ -473,7 +475,6 @@ impl OpTrial<'_> {
             }
             return Inferred::Results(results);
         }
-        errors.append(own);
         Inferred::Refused
     }
 
@@ -547,7 +548,12 @@ fn unknown_attr() -> Attr {
 
 // Returns the values of an attribute that is not required, with the rank of the value whose axes it names.
 fn possible_attr(def: &OpDef, row: &AttrDef, rank: Option<usize>) -> PossibleAttr {
-    let all = |values: Vec<Attr>| PossibleAttr { values, has_others: false };
+    let all = |mut values: Vec<Attr>| {
+        // The default is first.
+        let default = values.iter().position(|value| Some(value) == row.default.as_ref());
+        values[..default.map_or(0, |n| n + 1)].rotate_right(usize::from(default.is_some()));
+        PossibleAttr { values, has_others: false }
+    };
     match row.kind {
         AttrKind::ResultType => PossibleAttr::only(Attr::Unit),
         AttrKind::Word(words) => all(words.iter().map(|word| Attr::word(word)).collect()),
@@ -580,7 +586,8 @@ fn possible_axes(name: &str, rank: usize) -> Option<Vec<Attr>> {
         lists.extend(next.map(|axis| [&list[..], &[axis]].concat()));
     }
     Some(match name {
-        "axis" => (0..rank).map(Attr::Int).collect(),
+        // A scalar has no axis, which inference says best itself.
+        "axis" => (0..rank.max(1)).map(Attr::Int).collect(),
         "perm" => {
             lists.retain(|list| list.len() as i64 == rank);
             lists.into_iter().map(|list| Attr::Ints(list.into())).collect()
@@ -645,13 +652,6 @@ impl Errors {
     fn add(&mut self, why: String) {
         let order = self.counts.len();
         self.counts.entry(why).or_insert((0, order)).0 += 1;
-    }
-
-    fn append(&mut self, other: Self) {
-        for (why, (count, _)) in other.counts {
-            let order = self.counts.len();
-            self.counts.entry(why).or_insert((0, order)).0 += count;
-        }
     }
 
     // Returns the most frequent error, of several the first.
