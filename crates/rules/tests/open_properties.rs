@@ -259,7 +259,7 @@ fn open_patterns_are_found_as_the_reference_finds_them() {
     }
     let enough = cases > 5000 && matches > 20_000 && illegal > 300 && extracted > 2000;
     let each = [
-        (contradictions, 200),
+        (contradictions, 30),
         (in_regions, 200),
         (with_outputs, 30),
         (typed, 2000),
