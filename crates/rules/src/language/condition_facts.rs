@@ -1,4 +1,4 @@
-//! What conditions require of types: element types, ranks, equal dims, and comparisons of dims.
+//! The requirements of conditions on types: element types, ranks, equal dims, and comparisons of dims.
 
 use sapwood_ptir::dims::{DimExpr, Facts, Verdict};
 use sapwood_ptir::{Attr, Name};
@@ -15,7 +15,7 @@ const KEEP_ELEMENTS: [&str; 6] =
     ["broadcast_in_dim", "broadcast_to", "cast", "constant", "reshape", "transpose"];
 
 impl DimInference<'_> {
-    /// Adds what a condition requires.
+    /// Adds the requirement of a condition.
     pub(super) fn require_condition(
         &self,
         dims: &mut DimClasses,

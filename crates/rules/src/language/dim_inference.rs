@@ -62,7 +62,7 @@ pub(super) struct Scope<'a> {
 pub(super) struct DimInference<'a> {
     pub(super) graph: &'a PatternGraph,
     registry: &'a Registry,
-    /// What the inference of ops told. It is asked once for each op and types of its values.
+    /// The outcomes of the inference of ops. It is asked once for each op and types of its values.
     pub(super) tried: RefCell<HashMap<TrialKey, Rc<TrialOutcome>, FxBuildHasher>>,
     /// The op that was visited last.
     pub(super) at: Cell<Option<OpIx>>,

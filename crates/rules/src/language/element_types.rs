@@ -31,6 +31,9 @@ const MAX_OPERANDS: usize = 3;
 /// The largest rank of the operands that are tried.
 const MAX_RANK: usize = 2;
 
+/// The name of a group of element types, and its test.
+type TypeGroup = (&'static str, fn(DataType) -> bool);
+
 /// A set of element types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct TypeSet(u64);
@@ -62,7 +65,7 @@ impl fmt::Display for TypeSet {
         if let Some(dtype) = self.single() {
             return f.write_str(dtype.short_name());
         }
-        let groups: [(&str, fn(DataType) -> bool); 3] = [
+        let groups: [TypeGroup; 3] = [
             ("a float", DataType::is_float),
             ("an integer", DataType::is_integer),
             ("a complex number", DataType::is_complex),

@@ -30,7 +30,7 @@ const MAX_TRIED_RANK: usize = 4;
 /// The largest rank that is tried for a value whose rank is not known.
 const MAX_RANK: usize = 10;
 
-/// How many ranks are tried beyond those that attributes and other values need.
+/// The number of ranks that are tried beyond those that attributes and other values need.
 const MORE_RANKS: usize = 2;
 
 /// The largest number of combinations of element types that are tried.
@@ -71,7 +71,7 @@ enum TriedDim {
     Class(usize),
 }
 
-/// What the inference of an op tells. Classes of dims are those of the op.
+/// The outcome of the inference of an op. Classes of dims are those of the op.
 #[derive(Default)]
 pub(super) struct TrialOutcome {
     /// The reason why nothing is possible.
@@ -98,7 +98,7 @@ struct PossibleAttr {
 }
 
 impl DimInference<'_> {
-    /// Adds what the inference of an op tells.
+    /// Adds the outcome of the inference of an op.
     pub(super) fn try_op(
         &self,
         dims: &mut DimClasses,
@@ -178,7 +178,7 @@ impl DimInference<'_> {
         }
     }
 
-    // Requires what inference told about an op with these values and classes of dims.
+    // Requires an outcome of an op with these values and classes of dims.
     fn apply(
         &self,
         dims: &mut DimClasses,
@@ -266,7 +266,7 @@ struct OpTrial<'a> {
 }
 
 impl OpTrial<'_> {
-    // Returns what is possible; none if that is not known.
+    // Returns the outcome; none if it is not known.
     fn run(&self) -> Option<TrialOutcome> {
         let unknown = (0..self.values.len()).find(|&n| self.values[n].open);
         let ranks = self.ranks(unknown)?;
@@ -487,7 +487,7 @@ impl OpTrial<'_> {
     }
 }
 
-/// What inference says for one rank and one choice of attributes.
+/// The outcome for one rank and one choice of attributes.
 enum Inferred {
     /// All element types are refused.
     Refused,
@@ -586,7 +586,7 @@ fn possible_axes(name: &str, rank: usize) -> Option<Vec<Attr>> {
         lists.extend(next.map(|axis| [&list[..], &[axis]].concat()));
     }
     Some(match name {
-        // A scalar has no axis, which inference says best itself.
+        // A scalar has no axis, and inference has the clearest error for that.
         "axis" => (0..rank.max(1)).map(Attr::Int).collect(),
         "perm" => {
             lists.retain(|list| list.len() as i64 == rank);
