@@ -47,6 +47,19 @@ impl AttrInterner {
         self.find(hash, list).unwrap_or_else(|| self.insert(hash, list.into()))
     }
 
+    /// Interns a list that another interner has, and shares its memory.
+    pub(crate) fn intern_shared(&mut self, list: &AttrList) -> AttrId {
+        if list.is_empty() {
+            return AttrId::new(0);
+        }
+        let hash = hash_attrs(list);
+        self.find(hash, list).unwrap_or_else(|| self.insert(hash, list.clone()))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.lists.len()
+    }
+
     /// Interns a list; shared memory is allocated only if the list is new.
     pub(crate) fn intern_vec(&mut self, list: Vec<Attr>) -> AttrId {
         if list.is_empty() {

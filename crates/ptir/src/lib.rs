@@ -72,10 +72,11 @@ pub use attr::{
 };
 pub use build::{
     AsGraph, AsValue, DotAttrs, DotDims, FromResults, FunctionWriter, GraphBuilder, GraphError,
-    PtirGraph, PtirRegion, PtirResults, PtirValue, Snippet, SnippetError,
+    PtirGraph, PtirRegion, PtirResults, PtirValue, Snippet, SnippetError, VerifiedFunction,
 };
 pub use func::{
-    BodyInsts, EditError, Function, InsertPoint, PostOrderWalk, PreOrderWalk, Use, Uses, ValueDef,
+    BodyInsts, CopiedIds, EditError, Function, InsertPoint, PostOrderWalk, PreOrderWalk, Use, Uses,
+    ValueDef,
 };
 pub use ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 pub use json::{JSON_VERSION, attrs_from_json, attrs_to_json, from_json, from_json_with, to_json};

@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_types::{Diagnostics, Source};
 
 use crate::attr::Attr;
+use crate::build::VerifiedFunction;
 use crate::dims::Dim;
 use crate::func::{Function, QuotedSource};
 use crate::name::Name;
@@ -20,6 +22,63 @@ pub struct Program {
     functions: Vec<Arc<Function>>,
     index: HashMap<Name, usize, FxBuildHasher>,
     registry: Arc<Registry>,
+    pub(crate) verified: VerifiedParts,
+}
+
+/// What the verifier accepted. A function can change only through `&mut Program`, and then it is no longer marked.
+#[derive(Default)]
+pub(crate) struct VerifiedParts {
+    /// One entry per function: whether it is valid, apart from its calls.
+    functions: Vec<AtomicBool>,
+    /// Whether the calls of all functions are valid.
+    calls: AtomicBool,
+}
+
+impl VerifiedParts {
+    /// Returns whether this function was accepted.
+    pub(crate) fn has_function(&self, n: usize) -> bool {
+        self.functions.get(n).is_some_and(|known| known.load(Ordering::Relaxed))
+    }
+
+    /// Marks a function as accepted.
+    pub(crate) fn mark_function(&self, n: usize) {
+        if let Some(known) = self.functions.get(n) {
+            known.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns whether all calls were accepted.
+    pub(crate) fn has_calls(&self) -> bool {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// Marks all calls as accepted.
+    pub(crate) fn mark_calls(&self) {
+        self.calls.store(true, Ordering::Relaxed);
+    }
+
+    // Forgets everything, for `count` functions.
+    fn reset(&mut self, count: usize) {
+        self.functions.clear();
+        self.functions.resize_with(count, AtomicBool::default);
+        *self.calls.get_mut() = false;
+    }
+
+    // Forgets a function that may change, or adds it at the end.
+    fn forget_function(&mut self, n: usize) {
+        match self.functions.get_mut(n) {
+            Some(known) => *known.get_mut() = false,
+            None => self.functions.push(AtomicBool::default()),
+        }
+        *self.calls.get_mut() = false;
+    }
+}
+
+impl Clone for VerifiedParts {
+    fn clone(&self) -> Self {
+        let copy = |known: &AtomicBool| AtomicBool::new(known.load(Ordering::Relaxed));
+        Self { functions: self.functions.iter().map(copy).collect(), calls: copy(&self.calls) }
+    }
 }
 
 /// The error that a program already has a function with this name.
@@ -111,7 +170,12 @@ impl Program {
     /// Creates a program without functions.
     #[must_use]
     pub fn new(registry: Arc<Registry>) -> Self {
-        Self { functions: Vec::new(), index: HashMap::default(), registry }
+        Self {
+            functions: Vec::new(),
+            index: HashMap::default(),
+            registry,
+            verified: VerifiedParts::default(),
+        }
     }
 
     /// Returns the registry of the ops that the functions may contain.
@@ -157,6 +221,7 @@ impl Program {
     /// is copied first.
     pub fn function_mut(&mut self, name: impl Into<Name>) -> Option<&mut Function> {
         let index = *self.index.get(&name.into())?;
+        self.verified.forget_function(index);
         self.functions.get_mut(index).map(Arc::make_mut)
     }
 
@@ -171,6 +236,7 @@ impl Program {
     /// # Ok::<(), sapwood_types::Diagnostics>(())
     /// ```
     pub fn functions_mut(&mut self) -> impl Iterator<Item = &mut Function> {
+        self.verified.reset(self.functions.len());
         self.functions.iter_mut().map(Arc::make_mut)
     }
 
@@ -206,6 +272,7 @@ impl Program {
         }
         if let Some(index) = self.index.remove(&old) {
             Arc::make_mut(&mut self.functions[index]).set_name(new);
+            self.verified.forget_function(index);
             self.index.insert(new, index);
         }
         Ok(())
@@ -274,18 +341,32 @@ impl Program {
         if self.index.contains_key(&name) {
             return Err(DuplicateFunction(name));
         }
+        self.verified.forget_function(self.functions.len());
         self.index.insert(name, self.functions.len());
         self.functions.push(function);
+        Ok(())
+    }
+
+    /// Adds a function that was read, at the end. It is not verified again until it changes.
+    ///
+    /// # Errors
+    /// If the program already has a function with this name.
+    pub fn add_verified(&mut self, function: VerifiedFunction) -> Result<(), DuplicateFunction> {
+        let n = self.functions.len();
+        self.add(function.0)?;
+        self.verified.mark_function(n);
         Ok(())
     }
 
     /// Replaces the function with the same name, or adds the function if there is none.
     pub fn replace(&mut self, function: impl Into<Arc<Function>>) {
         let function = function.into();
-        match self.index.get(&function.name()) {
-            Some(&index) => self.functions[index] = function,
+        let index = self.index.get(&function.name()).copied().unwrap_or(self.functions.len());
+        self.verified.forget_function(index);
+        match self.functions.get_mut(index) {
+            Some(place) => *place = function,
             None => {
-                self.index.insert(function.name(), self.functions.len());
+                self.index.insert(function.name(), index);
                 self.functions.push(function);
             }
         }
@@ -295,6 +376,8 @@ impl Program {
     pub fn remove(&mut self, name: impl Into<Name>) -> Option<Arc<Function>> {
         let index = self.index.remove(&name.into())?;
         let function = self.functions.remove(index);
+        self.verified.functions.remove(index);
+        *self.verified.calls.get_mut() = false;
         for (at, f) in self.functions.iter().enumerate().skip(index) {
             self.index.insert(f.name(), at);
         }
@@ -305,7 +388,18 @@ impl Program {
     /// allows changing several functions at the same time.
     pub fn take_functions(&mut self) -> Vec<Arc<Function>> {
         self.index.clear();
+        self.verified.reset(0);
         std::mem::take(&mut self.functions)
+    }
+
+    /// Removes the functions for which `keep` returns false. Calls to them are not changed.
+    pub fn retain_functions(&mut self, mut keep: impl FnMut(&Function) -> bool) {
+        let kept: Vec<bool> = self.functions.iter().map(|f| keep(f)).collect();
+        let (mut functions, mut flags) = (kept.iter(), kept.iter());
+        self.functions.retain(|_| functions.next() == Some(&true));
+        self.verified.functions.retain(|_| flags.next() == Some(&true));
+        *self.verified.calls.get_mut() = false;
+        self.index = self.functions.iter().enumerate().map(|(at, f)| (f.name(), at)).collect();
     }
 
     /// Replaces all functions.
@@ -322,6 +416,7 @@ impl Program {
                 return Err(DuplicateFunction(function.name()));
             }
         }
+        self.verified.reset(functions.len());
         (self.functions, self.index) = (functions, index);
         Ok(())
     }

@@ -250,7 +250,7 @@ fn append_typed_accepts_regions_that_fit() {
         writer.discard_body(open);
     }
     ret(&mut writer, init);
-    let function = writer.finish_typed(vec![float]).unwrap();
+    let function = writer.finish_typed(vec![float]).unwrap().into_function();
     sapwood_ptir::verify_function(&function).unwrap();
     assert_eq!(print_function(&function).matches(" = reduce ").count(), 2);
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use sapwood_ptir::{TensorLiteral, TensorType};
-use sapwood_types::{DataType, read_hex};
+use sapwood_types::{DataType, read_hex, write_decimal, write_signed_decimal};
 use smallvec::SmallVec;
 
 use crate::cursor::{Cursor, NumberToken};
@@ -355,10 +355,10 @@ fn write_element(out: &mut String, dtype: DataType, bytes: &[u8]) {
         _ if dtype.holds_integers() => {
             let shift = 64 - 8 * bytes.len();
             let signed = dtype.integer_range().is_some_and(|(min, _)| min < 0);
-            let _ = match signed {
-                true => write!(out, "{}", (bits << shift) as i64 >> shift),
-                false => write!(out, "{bits}"),
-            };
+            match signed {
+                true => write_signed_decimal(out, (bits << shift) as i64 >> shift),
+                false => write_decimal(out, bits),
+            }
         }
         // Six digits distinguish all values of f16 and bf16; infinities, NaN and other narrow floats are written as bits.
         _ => {

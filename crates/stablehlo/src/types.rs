@@ -1,13 +1,11 @@
 //! A reader and a writer of types: `tensor<2x?xf32>`, `tuple<…>`, `!stablehlo.token`.
 
-use std::fmt::Write as _;
-
 use hashbrown::{HashMap, HashTable};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{
     Dim, Dims, FunctionWriter, MAX_RANK, MAX_TYPE_DEPTH, TensorType, TypeId, ValueId, ValueType,
 };
-use sapwood_types::DataType;
+use sapwood_types::{DataType, write_decimal};
 
 use crate::cursor::{Cursor, first_byte_mask, hash_until};
 use crate::raw_op::TypeList;
@@ -482,7 +480,8 @@ pub(crate) fn write_tensor(out: &mut String, ty: &TensorType) {
     for dim in &ty.dims {
         match dim {
             Dim::Known(n) => {
-                let _ = write!(out, "{n}x");
+                write_decimal(out, *n);
+                out.push('x');
             }
             Dim::Expr(_) | Dim::Unknown => out.push_str("?x"),
         }

@@ -21,6 +21,20 @@ pub fn write_decimal(out: &mut String, mut number: u64) {
     out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or("0"));
 }
 
+/// Appends an integer as decimal digits, after `-` if it is negative.
+///
+/// ```
+/// let mut text = String::from("n = ");
+/// sapwood_types::write_signed_decimal(&mut text, -1024);
+/// assert_eq!(text, "n = -1024");
+/// ```
+pub fn write_signed_decimal(out: &mut String, number: i64) {
+    if number < 0 {
+        out.push('-');
+    }
+    write_decimal(out, number.unsigned_abs());
+}
+
 /// Appends bytes as hexadecimal digits in lower case, two for each byte.
 ///
 /// ```

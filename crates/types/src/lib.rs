@@ -67,7 +67,7 @@ pub use counted::{Counted, counted};
 pub use data_type::{DataType, UnknownDataType};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use did_you_mean::did_you_mean;
-pub use digits::{read_hex, write_decimal, write_hex};
+pub use digits::{read_hex, write_decimal, write_hex, write_signed_decimal};
 pub use float_mode::FloatMode;
 pub use loc::{Loc, LocAliases, LocError, LocKind, LocTable, read_locs};
 pub use mlir_string::{unescape_mlir, write_mlir_string};

@@ -10,7 +10,7 @@ pub use helpers::{DotAttrs, DotDims};
 pub use results::{FromResults, PtirResults};
 pub use snippet::{Snippet, SnippetError};
 pub use value::{AsValue, PtirValue};
-pub use writer::FunctionWriter;
+pub use writer::{FunctionWriter, VerifiedFunction};
 
 mod value;
 mod writer;

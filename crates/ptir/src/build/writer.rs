@@ -16,6 +16,29 @@ use crate::op::{OpDef, OpError, OpKey, OpParts, Registry};
 use crate::ops::Constant;
 use crate::types::ValueType;
 
+/// A function that is verified apart from its calls, for [`Program::add_verified`](crate::Program::add_verified).
+#[derive(Debug)]
+pub struct VerifiedFunction(pub(crate) Function);
+
+impl VerifiedFunction {
+    /// Returns the function.
+    #[must_use]
+    pub fn function(&self) -> &Function {
+        &self.0
+    }
+
+    /// Sets the source span of the function.
+    pub fn set_span(&mut self, span: Span) {
+        self.0.set_span(span);
+    }
+
+    /// Returns the function, which a program verifies like any other.
+    #[must_use]
+    pub fn into_function(self) -> Function {
+        self.0
+    }
+}
+
 /// A function under construction that checks less than a [`PtirGraph`](crate::PtirGraph): only
 /// [`finish`](Self::finish) checks that every value is available where it is used.
 ///
@@ -74,6 +97,11 @@ impl FunctionWriter {
     /// Sets the source span of the function.
     pub fn set_span(&mut self, span: Span) {
         self.function.set_span(span);
+    }
+
+    /// Sets whether the function is private.
+    pub fn set_private(&mut self, private: bool) {
+        self.function.set_private(private);
     }
 
     /// Sets the name of a value.
@@ -267,14 +295,14 @@ impl FunctionWriter {
     /// If the function is invalid, with all problems found.
     pub fn finish(mut self, results: &[ValueType]) -> Result<Function, Diagnostics> {
         let results = results.iter().map(|ty| self.function.dfg.types.intern(ty)).collect();
-        self.finish_typed(results)
+        self.finish_typed(results).map(|function| function.0)
     }
 
     /// Finishes the function like [`finish`](Self::finish), with the [ids](Self::intern_type) of the result types.
     ///
     /// # Errors
     /// If the function is invalid, with all problems found.
-    pub fn finish_typed(mut self, results: Vec<TypeId>) -> Result<Function, Diagnostics> {
+    pub fn finish_typed(mut self, results: Vec<TypeId>) -> Result<VerifiedFunction, Diagnostics> {
         let f = &mut self.function;
         let loose = (1..f.body_capacity())
             .map(BodyId::new)
@@ -289,7 +317,7 @@ impl FunctionWriter {
             true => crate::verify::verify_function(f)?,
             false => crate::verify::verify_appended(f, &self.unchecked)?,
         }
-        Ok(self.function)
+        Ok(VerifiedFunction(self.function))
     }
 }
 

@@ -19,7 +19,7 @@ use crate::func::Function;
 use crate::ids::{InstId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::op::{Control, Effects, Op, OpDef, OpKey};
-use crate::ops::{Add, Max, Min, Mul, Sub};
+use crate::ops::{Add, BroadcastInDim, Max, Min, Mul, Reshape, Sub, Transpose};
 use crate::types::ValueType;
 use crate::with_computed;
 
@@ -73,7 +73,7 @@ pub fn fold_inst_counted(
     if !is_foldable(f, inst, def) {
         return None;
     }
-    if let Some(literal) = fold_arithmetic(f, inst) {
+    if let Some(literal) = fold_arithmetic(f, inst).or_else(|| fold_movement(f, inst)) {
         *spent = spent.saturating_add(1);
         return Some(smallvec![literal]);
     }
@@ -130,6 +130,23 @@ fn fold_arithmetic(f: &Function, inst: InstId) -> Option<TensorLiteral> {
     x.with_splat(with_computed!(dtype, T => {
         arithmetic.compute(T::from_bytes(left), T::from_bytes(right)).pack()
     }, _ => return None))
+}
+
+// Folds a copy of equal elements without the evaluator: a splat constant in another shape.
+fn fold_movement(f: &Function, inst: InstId) -> Option<TensorLiteral> {
+    let &[operand] = f.operands(inst) else { return None };
+    let key = f.op_key(inst);
+    let reshape = key == Reshape::key();
+    if !reshape && key != BroadcastInDim::key() && key != Transpose::key() {
+        return None;
+    }
+    let literal = f.constant_of(operand)?;
+    let (element, ty) = (literal.as_splat()?, f.value_type(f.value_of(inst)?).as_tensor()?);
+    let count = ty.num_elements().filter(|&count| count > 0)?;
+    if ty.dtype != literal.dtype() || reshape && count != literal.num_elements() {
+        return None;
+    }
+    TensorLiteral::splat(ty.dtype, &ty.known_shape()?, element).ok()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -108,14 +108,58 @@ impl Function {
         parts: &OpParts,
         span: Span,
     ) -> Result<InstId, EditError> {
-        self.check_new_inst(place, parts)?;
-        for (i, &body) in parts.regions.iter().enumerate() {
+        self.check_new_inst(place, parts.key, &parts.operands, parts.result_types.len())?;
+        self.check_new_regions(place, &parts.regions)?;
+        let inst = self.create(parts, span);
+        self.link_created(inst, place);
+        Ok(inst)
+    }
+
+    // Links an instruction that was created, with regions that were detached.
+    pub(super) fn link_created(&mut self, inst: InstId, place: InsertPoint) {
+        self.layout.detached -= self.regions(inst).len() as u32;
+        self.layout.link(inst, place);
+        self.layout.label_inserted(inst);
+        self.record_undo(UndoEntry::Inserted(inst));
+    }
+
+    // Checks the place, the operands and the number of results of an instruction to be inserted.
+    pub(super) fn check_new_inst(
+        &self,
+        place: InsertPoint,
+        key: OpKey,
+        operands: &[ValueId],
+        results: usize,
+    ) -> Result<(), EditError> {
+        let def = self.registry().get(key);
+        self.check_insert_point(place, def.is_some_and(|d| d.terminator), key)?;
+        for &value in operands {
+            self.check_available(value, place, key.name())?;
+        }
+        let expected = match def.map(|d| d.results) {
+            Some(ResultCount::None) => 0,
+            Some(ResultCount::One) => 1,
+            Some(ResultCount::Many) | None => results,
+        };
+        if results != expected {
+            return Err(EditError::ResultCount { op: key.name(), expected, found: results });
+        }
+        Ok(())
+    }
+
+    // Checks that detached bodies can become the regions of an instruction to be inserted.
+    pub(super) fn check_new_regions(
+        &self,
+        place: InsertPoint,
+        regions: &[BodyId],
+    ) -> Result<(), EditError> {
+        for (i, &body) in regions.iter().enumerate() {
             if !self.is_live_body(body) {
                 return Err(EditError::NoSuchBody(body));
             }
             if body == self.body()
                 || self.body_owner(body).is_some()
-                || parts.regions[..i].contains(&body)
+                || regions[..i].contains(&body)
             {
                 return Err(EditError::Attached(body));
             }
@@ -123,34 +167,6 @@ impl Function {
                 return Err(EditError::IntoItself);
             }
             self.check_captures(body, place)?;
-        }
-        let inst = self.create(parts, span);
-        self.layout.detached -= parts.regions.len() as u32;
-        self.layout.link(inst, place);
-        self.layout.label_inserted(inst);
-        self.record_undo(UndoEntry::Inserted(inst));
-        Ok(inst)
-    }
-
-    // Checks the place, the operands and the number of results of an instruction to be inserted.
-    pub(super) fn check_new_inst(
-        &self,
-        place: InsertPoint,
-        parts: &OpParts,
-    ) -> Result<(), EditError> {
-        let def = self.registry().get(parts.key);
-        self.check_insert_point(place, def.is_some_and(|d| d.terminator), parts.key)?;
-        for &value in &parts.operands {
-            self.check_available(value, place, parts.key.name())?;
-        }
-        let found = parts.result_types.len();
-        let expected = match def.map(|d| d.results) {
-            Some(ResultCount::None) => 0,
-            Some(ResultCount::One) => 1,
-            Some(ResultCount::Many) | None => found,
-        };
-        if found != expected {
-            return Err(EditError::ResultCount { op: parts.key.name(), expected, found });
         }
         Ok(())
     }

@@ -7,6 +7,7 @@
 mod bodies;
 mod consistency;
 mod constants;
+mod copy;
 mod dfg;
 mod edit;
 mod insert_point;
@@ -34,6 +35,7 @@ use crate::op::{Effects, Op, OpDef, OpKey, Registry};
 use crate::ops::{BroadcastInDim, BroadcastTo};
 use crate::types::ValueType;
 
+pub use copy::CopiedIds;
 pub(crate) use dfg::{Dfg, NO_HINT, PARAM_BIT};
 pub use edit::{EditError, InsertPoint};
 use journal::DfgUndo;

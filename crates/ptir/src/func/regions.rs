@@ -24,7 +24,7 @@ impl Function {
     ) -> Result<InstId, EditError> {
         self.check_inst(from)?;
         let place = InsertPoint::Before(from);
-        self.check_new_inst(place, parts)?;
+        self.check_new_inst(place, parts.key, &parts.operands, parts.result_types.len())?;
         for (n, &body) in parts.regions.iter().enumerate() {
             if !self.is_live_body(body) {
                 return Err(EditError::NoSuchBody(body));

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
-use sapwood_types::{DataType, write_decimal};
+use sapwood_types::{DataType, write_signed_decimal};
 
 use super::external::LongLiteralMode;
 use super::lexer::{TokenKind, is_word, read_string, write_string};
@@ -27,7 +27,7 @@ pub(crate) fn write_attr(out: &mut String, attr: &Attr, long: &mut LongLiteralMo
     match attr {
         Attr::Unit => out.push_str("none"),
         Attr::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
-        Attr::Int(n) => push_int(out, *n),
+        Attr::Int(n) => write_signed_decimal(out, *n),
         Attr::Float(bits) => {
             let x = bits.get();
             let _ = if x.is_nan() && bits.0 != f64::NAN.to_bits() {
@@ -60,7 +60,7 @@ pub(crate) fn write_attr(out: &mut String, attr: &Attr, long: &mut LongLiteralMo
                 if i > 0 {
                     out.push_str(", ");
                 }
-                push_int(out, *n);
+                write_signed_decimal(out, *n);
             }
             out.push(']');
         }
@@ -107,13 +107,6 @@ fn is_plain_word(text: &str) -> bool {
 /// Returns whether a token is the start of an expression such as `-max(?S, 8)`. The lexer reads a sign and a word as one token, as in `-inf`.
 pub(super) fn is_negated_call(text: &str) -> bool {
     matches!(text, "-floordiv" | "-mod" | "-min" | "-max")
-}
-
-fn push_int(out: &mut String, n: i64) {
-    if n < 0 {
-        out.push('-');
-    }
-    write_decimal(out, n.unsigned_abs());
 }
 
 impl Parser<'_> {

@@ -7,8 +7,8 @@ use rustc_hash::FxBuildHasher;
 use sapwood_ptir::dims::{DimExpr, SymbolBindings};
 use sapwood_ptir::ops::{Call, Refine};
 use sapwood_ptir::{
-    Attr, BodyId, Dim, EditError, Function, InsertPoint, InstId, Name, Op, OpParts, Program,
-    ResultType, ValueDef, ValueId, ValueType,
+    Attr, BodyId, CopiedIds, Dim, EditError, Function, InsertPoint, InstId, Name, Op, OpParts,
+    Program, ResultType, ValueDef, ValueId, ValueType,
 };
 use sapwood_types::Span;
 use smallvec::SmallVec;
@@ -54,7 +54,7 @@ impl Pass for InlinePass {
         let (mut beyond, mut too_deep) = (0, 0);
         for name in callees_first(program) {
             let Some(f) = program.function(name) else { continue };
-            let mut names = None;
+            let mut caller = CallerState::default();
             for call in find_calls(f) {
                 let Some(f) = program.function(name) else { continue };
                 let callee = f.view::<Call>(call).and_then(|c| program.function(c.callee).cloned());
@@ -73,7 +73,7 @@ impl Pass for InlinePass {
                 if let Some(trace) = &cx.trace {
                     trace.listener().step(f, StepKind::Inline, call);
                 }
-                match inline_call(f, call, &callee, &mut names) {
+                match inline_call(f, call, &callee, &mut caller) {
                     Ok(()) => {
                         total += size;
                         inlined += 1;
@@ -116,7 +116,7 @@ pub fn inline_calls(
     let mut inlined = 0;
     for name in callees_first(program) {
         let Some(f) = program.function(name).cloned() else { continue };
-        let mut names = None;
+        let mut caller = CallerState::default();
         for call in find_calls(&f) {
             let callee = f.view::<Call>(call).and_then(|c| program.function(c.callee).cloned());
             let fits = |c: &Arc<Function>| {
@@ -124,7 +124,7 @@ pub fn inline_calls(
             };
             let Some(callee) = callee.filter(fits) else { continue };
             let Some(f) = program.function_mut(name) else { continue };
-            match inline_call(f, call, &callee, &mut names) {
+            match inline_call(f, call, &callee, &mut caller) {
                 Ok(()) => inlined += 1,
                 Err(NotInlined::DoesNotFit) => {}
                 Err(NotInlined::Refused(e)) => return Err(PassError::Refused(e.to_string())),
@@ -232,12 +232,24 @@ impl FreshNames {
     }
 }
 
+// What is known about a function that calls are inlined into, for further calls.
+#[derive(Default)]
+struct CallerState {
+    names: Option<FreshNames>,
+    // By callee: the types and attributes that are in the caller already.
+    copied: HashMap<Name, CopiedIds, FxBuildHasher>,
+}
+
 struct InlineCopy<'a> {
     from: &'a Function,
+    // True if a type or an attribute of the callee has a symbol, which has another meaning in the caller.
+    symbolic: bool,
+    copied: &'a mut CopiedIds,
     // The span of the call.
     call: Span,
     place: InsertPoint,
-    values: HashMap<ValueId, ValueId, FxBuildHasher>,
+    // By index of the value in the callee.
+    values: Vec<Option<ValueId>>,
     bodies: HashMap<BodyId, BodyId, FxBuildHasher>,
     bindings: SymbolBindings,
     // Fresh symbols for those that no argument binds.
@@ -254,27 +266,31 @@ fn inline_call(
     f: &mut Function,
     call: InstId,
     callee: &Function,
-    names: &mut Option<FreshNames>,
+    caller: &mut CallerState,
 ) -> Result<(), NotInlined> {
-    let first = copy_in_place(f, call, callee, None);
+    let copied = caller.copied.entry(callee.name()).or_default();
+    let first = copy_in_place(f, call, callee, copied, None);
     if !matches!(first, Err(NotInlined::DoesNotFit)) || f.body_of(call) != Some(f.body()) {
         return first;
     }
-    let names = names.get_or_insert_with(|| FreshNames::of(f));
-    copy_in_place(f, call, callee, Some(names))
+    let names = caller.names.get_or_insert_with(|| FreshNames::of(f));
+    copy_in_place(f, call, callee, copied, Some(names))
 }
 
 fn copy_in_place(
     f: &mut Function,
     call: InstId,
     callee: &Function,
+    copied: &mut CopiedIds,
     names: Option<&mut FreshNames>,
 ) -> Result<(), NotInlined> {
     let copy = InlineCopy {
         from: callee,
+        symbolic: callee.has_named_dims() || callee.has_symbolic_attrs(),
+        copied,
         call: f.inst_span(call),
         place: InsertPoint::Before(call),
-        values: HashMap::default(),
+        values: vec![None; callee.value_capacity()],
         bodies: HashMap::default(),
         bindings: SymbolBindings::default(),
         dims: HashMap::default(),
@@ -304,7 +320,7 @@ impl InlineCopy<'_> {
         for (&param, &arg) in callee.params().iter().zip(&args) {
             let ty = self.substituted_type(callee.value_type(param));
             let arg = self.refined_to(f, arg, &ty)?;
-            self.values.insert(param, arg);
+            self.values[param.index()] = Some(arg);
         }
         let Some(end) = callee.terminator(callee.body()) else { return Ok(()) };
         for inst in callee.walk_post_order().filter(|&i| i != end) {
@@ -312,9 +328,11 @@ impl InlineCopy<'_> {
         }
         let results: Vec<ValueId> = f.inst_results(call).collect();
         for (n, result) in results.into_iter().enumerate() {
-            let value = self.copied_value(f, callee.operands(end)[n]);
-            let ty = f.value_type(result).clone();
-            let value = self.refined_to(f, value, &ty)?;
+            let value = self.copied_value(f, callee.operands(end)[n])?;
+            let value = match f.type_id(value) == f.type_id(result) {
+                true => value,
+                false => self.refined_to(f, value, &f.value_type(result).clone())?,
+            };
             f.replace_all_uses(result, value)?;
             if f.hint(value).is_none()
                 && let Some(hint) = f.hint(result).map(str::to_owned)
@@ -378,13 +396,14 @@ impl InlineCopy<'_> {
         f.value_of(inst).ok_or(EditError::NoSuchInst(inst))
     }
 
-    fn copied_value(&mut self, f: &mut Function, value: ValueId) -> ValueId {
-        if let ValueDef::Param(body, _) = self.from.value_def(value)
-            && !self.values.contains_key(&value)
-        {
+    fn copied_value(&mut self, f: &mut Function, value: ValueId) -> Result<ValueId, EditError> {
+        if let Some(copy) = self.values[value.index()] {
+            return Ok(copy);
+        }
+        if let ValueDef::Param(body, _) = self.from.value_def(value) {
             self.copied_body(f, body);
         }
-        self.values[&value]
+        self.values[value.index()].ok_or(EditError::NoSuchValue(value))
     }
 
     fn copied_body(&mut self, f: &mut Function, body: BodyId) -> BodyId {
@@ -396,7 +415,7 @@ impl InlineCopy<'_> {
             params.iter().map(|&p| self.substituted_type(self.from.value_type(p))).collect();
         let new = f.new_body(&types);
         for (&old, &param) in params.iter().zip(&f.body_params(new).to_vec()) {
-            self.values.insert(old, param);
+            self.values[old.index()] = Some(param);
             if let Some(hint) = self.from.hint(old) {
                 f.set_hint(param, hint);
             }
@@ -413,26 +432,45 @@ impl InlineCopy<'_> {
         } else {
             InsertPoint::End(self.copied_body(f, home))
         };
-        let operands: SmallVec<[ValueId; 4]> =
-            from.operands(inst).iter().map(|&v| self.copied_value(f, v)).collect();
-        let regions = from.regions(inst).iter().map(|&b| self.copied_body(f, b)).collect();
-        let result_types =
-            from.inst_results(inst).map(|v| self.substituted_type(from.value_type(v))).collect();
-        let attrs = self.substituted_attrs(from.attrs(inst)).ok_or(NotInlined::DoesNotFit)?;
-        let parts = OpParts { key: from.op_key(inst), attrs, operands, regions, result_types };
-        if self.dims_differ && !is_well_typed(f, &parts) {
-            return Err(NotInlined::DoesNotFit);
+        let mut operands: SmallVec<[ValueId; 4]> = SmallVec::new();
+        for &value in from.operands(inst) {
+            operands.push(self.copied_value(f, value)?);
         }
+        let regions: SmallVec<[BodyId; 2]> =
+            from.regions(inst).iter().map(|&b| self.copied_body(f, b)).collect();
         let span = from.inst_span(inst).called_from(self.call);
-        let new = f.insert(place, &parts, span)?;
-        let results: SmallVec<[ValueId; 2]> = f.inst_results(new).collect();
-        for (old, value) in from.inst_results(inst).zip(results) {
-            self.values.insert(old, value);
+        let new = if self.symbolic {
+            let parts = self.substituted_parts(inst, operands, regions)?;
+            if self.dims_differ && !is_well_typed(f, &parts) {
+                return Err(NotInlined::DoesNotFit);
+            }
+            f.insert(place, &parts, span)?
+        } else {
+            f.insert_copy(place, (from, inst), self.copied, &operands, &regions, span)?
+        };
+        for (old, value) in from.inst_results(inst).zip(f.inst_results(new)) {
+            self.values[old.index()] = Some(value);
             if let Some(hint) = from.hint(old) {
                 f.set_hint(value, hint);
             }
         }
         Ok(())
+    }
+}
+
+impl InlineCopy<'_> {
+    // Returns the parts of a copy, with the dims of the caller in place of symbols.
+    fn substituted_parts(
+        &mut self,
+        inst: InstId,
+        operands: SmallVec<[ValueId; 4]>,
+        regions: SmallVec<[BodyId; 2]>,
+    ) -> Result<OpParts, NotInlined> {
+        let from = self.from;
+        let result_types =
+            from.inst_results(inst).map(|v| self.substituted_type(from.value_type(v))).collect();
+        let attrs = self.substituted_attrs(from.attrs(inst)).ok_or(NotInlined::DoesNotFit)?;
+        Ok(OpParts { key: from.op_key(inst), attrs, operands, regions, result_types })
     }
 }
 

@@ -68,11 +68,8 @@ impl Pass for SymbolDcePass {
             }
         }
         let before = program.functions().len();
-        let mut functions = program.take_functions();
-        functions.retain(|f| kept.contains(&f.name()));
-        let gone = before - functions.len();
-        // The names are unchanged, so they are all different.
-        let _ = program.set_functions(functions);
+        program.retain_functions(|f| kept.contains(&f.name()));
+        let gone = before - program.functions().len();
         cx.count("removed", gone);
         Ok(gone > 0)
     }

@@ -407,14 +407,14 @@ fn print_dot_general(w: &mut TextWriter<'_>, (inst, mapping): PrintedOp) -> Writ
         ),
     };
     w.start_op(inst, mapping.name);
-    let _ = write!(w.out, " {lhs}, {rhs}");
+    w.out.extend([" ", &*lhs, ", ", &*rhs]);
     let clauses = [
         ("batching_dims", &op.lhs_batch, &op.rhs_batch, op.lhs_batch.is_empty()),
         ("contracting_dims", &op.lhs_contract, &op.rhs_contract, false),
     ];
     for (key, l, r, left_out) in clauses {
         if !left_out {
-            let _ = write!(w.out, ", {key} = ");
+            w.out.extend([", ", key, " = "]);
             w.write_int_list(l);
             w.out.push_str(" x ");
             w.write_int_list(r);
@@ -458,7 +458,7 @@ fn write_precision_and_types(
     }
     match types {
         Some((lhs, rhs)) => {
-            let _ = write!(w.out, " : ({lhs}, {rhs}) -> ");
+            w.out.extend([" : (", lhs, ", ", rhs, ") -> "]);
             if let Some(result) = w.f.value_of(inst) {
                 w.write_type_of(result);
             }

@@ -1,7 +1,6 @@
 //! The reader of functions: signature, body, ops.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use sapwood_ptir::ops::{Refine, Return, Yield};
 use sapwood_ptir::{
@@ -121,8 +120,8 @@ impl<'a> ModuleReader<'a> {
     // Reads the location of the function with this index, which is missing if it has errors.
     fn read_function_loc(&mut self, index: usize) -> ReadResult<()> {
         let loc = self.read_loc()?;
-        if let Some(function) = self.functions.get_mut(index).and_then(Arc::get_mut) {
-            function.set_span(function.span().with_loc(loc));
+        if let Some(function) = self.functions.get_mut(index) {
+            function.set_span(function.function().span().with_loc(loc));
         }
         Ok(())
     }
@@ -319,17 +318,17 @@ impl<'a> ModuleReader<'a> {
         if !fine {
             return;
         }
+        let mut extras = signature.extras;
+        if extras.visibility.as_deref() == Some(PRIVATE) {
+            func.writer.set_private(true);
+            extras.visibility = None;
+        }
         match func.writer.finish_typed(signature.results) {
-            Ok(mut function) => {
-                let name = function.name();
-                let mut extras = signature.extras;
-                if extras.visibility.as_deref() == Some(PRIVATE) {
-                    function.set_private(true);
-                    extras.visibility = None;
-                }
+            Ok(function) => {
+                let name = function.function().name();
                 self.extras.functions.insert(name, extras);
                 self.calls.extend(func.calls.into_iter().map(|inst| (name, inst)));
-                self.functions.push(Arc::new(function));
+                self.functions.push(function);
             }
             Err(problems) => self.problems.append(problems),
         }

@@ -22,7 +22,9 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::{Attr, Function, InstId, Name, Program, Registry, TypeId, ValueId, ValueType};
+use sapwood_ptir::{
+    Attr, InstId, Name, Program, Registry, TypeId, ValueId, ValueType, VerifiedFunction,
+};
 use sapwood_types::{
     Diagnostic, Diagnostics, LocAliases, Progress, ProgressCounter, Severity, Source, Span,
 };
@@ -167,7 +169,7 @@ struct ModuleReader<'a> {
     notes: Vec<Diagnostic>,
     registry: Arc<Registry>,
     extras: Extras,
-    functions: Vec<Arc<Function>>,
+    functions: Vec<VerifiedFunction>,
     /// The scratch storage of functions, reused for the next one.
     scope: ValueScope<'a>,
     operands: Vec<ValueId>,
@@ -580,8 +582,8 @@ impl<'a> ModuleReader<'a> {
     fn build_module(&mut self) -> Option<Module> {
         let mut program = Program::new(self.registry.clone());
         for function in std::mem::take(&mut self.functions) {
-            let span = function.span();
-            if let Err(error) = program.add(function) {
+            let span = function.function().span();
+            if let Err(error) = program.add_verified(function) {
                 self.problems.error(span, error.to_string());
             }
         }

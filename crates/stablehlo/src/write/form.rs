@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use sapwood_ptir::{Attr, InstId, ValueId};
+use sapwood_ptir::{Attr, InstId};
+use sapwood_types::write_signed_decimal;
 use smallvec::SmallVec;
 
-use super::{TextWriter, unwritable, write_list, write_results};
+use super::{TextWriter, unwritable, write_list};
 use crate::literal;
 use crate::ops::{OpMapping, Part, PrintedOp, TypeSyntax, WriteResult};
 use crate::types;
@@ -59,7 +60,9 @@ fn print_parts(
             }
             Part::Index(_) => {
                 let Attr::Int(index) = take(attrs)? else { return None };
-                let _ = write!(w.out, "[{index}]");
+                w.out.push('[');
+                write_signed_decimal(&mut w.out, *index);
+                w.out.push(']');
             }
             Part::Literal => {
                 let literal = take(attrs)?.as_literal()?;
@@ -108,7 +111,7 @@ fn write_value(out: &mut String, part: &Part, attr: &Attr, first: Option<&Attr>)
             write_list(out, &SmallVec::<[i64; 8]>::from_elem(*default, count));
         }
         (Part::Word(_, _, words), _) => out.push_str(words.word(attr)?),
-        (Part::Int(..), Attr::Int(n)) => drop(write!(out, "{n}")),
+        (Part::Int(..), Attr::Int(n)) => write_signed_decimal(out, *n),
         (Part::Bool(..) | Part::OptionalBool(..), Attr::Bool(b)) => drop(write!(out, "{b}")),
         _ => return None,
     }
@@ -120,9 +123,12 @@ fn write_ranges(out: &mut String, starts: &Attr, limits: &Attr, strides: &Attr) 
     let (starts, limits, strides) = (starts.as_ints()?, limits.as_ints()?, strides.as_ints());
     for (i, (start, limit)) in starts.iter().zip(limits).enumerate() {
         out.push_str(if i > 0 { ", " } else { "" });
-        let _ = write!(out, "{start}:{limit}");
-        if let Some(stride) = strides.and_then(|s| s.get(i)).filter(|&&s| s != 1) {
-            let _ = write!(out, ":{stride}");
+        write_signed_decimal(out, *start);
+        out.push(':');
+        write_signed_decimal(out, *limit);
+        if let Some(&stride) = strides.and_then(|s| s.get(i)).filter(|&&s| s != 1) {
+            out.push(':');
+            write_signed_decimal(out, stride);
         }
     }
     Some(())
@@ -195,11 +201,13 @@ fn write_fields(out: &mut String, fields: &[&str], attrs: &mut &[Attr]) -> Optio
         if matches!(attr, Attr::Ints(list) if list.is_empty()) || *attr == Attr::Int(0) {
             continue;
         }
-        let _ = write!(out, "{separator}{name} = ");
+        out.push_str(separator);
+        out.push_str(name);
+        out.push_str(" = ");
         separator = ", ";
         match attr {
             Attr::Ints(list) => write_list(out, list),
-            Attr::Int(n) => drop(write!(out, "{n}")),
+            Attr::Int(n) => write_signed_decimal(out, *n),
             _ => return None,
         }
     }
@@ -211,7 +219,7 @@ pub(crate) fn write_array(out: &mut String, list: &[i64]) {
     out.push_str("array<i64");
     for (i, n) in list.iter().enumerate() {
         out.push_str(if i == 0 { ": " } else { ", " });
-        let _ = write!(out, "{n}");
+        write_signed_decimal(out, *n);
     }
     out.push('>');
 }
@@ -221,18 +229,17 @@ impl TextWriter<'_> {
     pub(crate) fn end_op(&mut self, inst: InstId, mapping: &'static OpMapping, syntax: TypeSyntax) {
         self.write_extras(inst, mapping.name);
         let operands = self.f.operands(inst);
-        let results: SmallVec<[ValueId; 2]> = self.f.inst_results(inst).collect();
-        let first = results.first().map(|&result| self.f.value_type(result));
+        let first = self.f.inst_results(inst).next();
         match (syntax, first, operands) {
-            (TypeSyntax::Same, Some(ty), _)
-                if operands.iter().all(|&v| self.f.value_type(v) == ty) =>
+            (TypeSyntax::Same, Some(result), _)
+                if operands.iter().all(|&v| self.f.type_id(v) == self.f.type_id(result)) =>
             {
                 self.out.push_str(" : ");
-                types::write(&mut self.out, ty);
+                self.write_type_of(result);
             }
-            (TypeSyntax::OfResult, Some(ty), _) => {
+            (TypeSyntax::OfResult, Some(result), _) => {
                 self.out.push_str(" : ");
-                types::write(&mut self.out, ty);
+                self.write_type_of(result);
             }
             (TypeSyntax::OfSelect, _, &[predicate, a, b])
                 if self.f.type_id(a) == self.f.type_id(b) =>
@@ -248,9 +255,7 @@ impl TextWriter<'_> {
                 self.out.push_str(" : ");
                 self.write_types(operands);
                 self.out.push_str(" -> ");
-                let types: SmallVec<[_; 2]> =
-                    results.iter().map(|&result| self.f.value_type(result)).collect();
-                write_results(&mut self.out, &types);
+                self.write_result_types(inst);
             }
             _ => self.write_function_type(inst),
         }

@@ -15,6 +15,9 @@ pub(crate) use form::{print_form, write_array};
 pub(crate) use sapwood_types::write_mlir_string as write_string;
 pub(crate) use text_writer::{TextWriter, write_list, write_results};
 
+/// The size that is reserved for the text of an instruction. Most take more.
+const BYTES_PER_INST: usize = 64;
+
 /// The reason why a program cannot be written.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -54,7 +57,8 @@ pub fn write(module: &Module) -> Result<String, WriteError> {
 /// # Errors
 /// If an op has no counterpart in StableHLO.
 pub fn write_program(program: &Program, extras: &Extras) -> Result<String, WriteError> {
-    let mut out = String::from("module");
+    let mut out = String::with_capacity(64 + BYTES_PER_INST * program.num_insts());
+    out.push_str("module");
     if let Some(name) = &extras.name {
         out.push_str(" @");
         write_symbol(&mut out, name);
@@ -112,7 +116,7 @@ fn write_function(
         w.name_value(param);
         w.write_value(param);
         w.out.push_str(": ");
-        types::write(&mut w.out, f.value_type(param));
+        w.write_type_of(param);
         if let Some(text) = attributes(&own.params, i, f.params().len()) {
             w.out.push(' ');
             w.out.push_str(&text);

@@ -1,11 +1,12 @@
 //! The writer of one function: names, types, and regions without recursion.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use sapwood_ptir::{
-    BodyId, Function, InstId, Name, Op, OpKey, Program, Registry, ValueId, ValueType,
+    BodyId, Function, InstId, Name, Op, OpKey, Program, Registry, TypeId, ValueId, ValueType,
 };
-use sapwood_types::{Loc, LocTable};
+use sapwood_types::{Loc, LocTable, write_decimal, write_signed_decimal};
 use smallvec::SmallVec;
 
 use super::value_names::ValueNames;
@@ -27,6 +28,29 @@ enum PendingOutput {
     RegionEnd,
 }
 
+/// The texts of the types of a function, each written once.
+#[derive(Default)]
+struct TypeTexts {
+    text: String,
+    /// The text of each type by its id; empty if the type was not written yet.
+    ranges: Vec<Range<usize>>,
+}
+
+impl TypeTexts {
+    fn write(&mut self, out: &mut String, f: &Function, ty: TypeId) {
+        let index = ty.index();
+        if self.ranges.len() <= index {
+            self.ranges.resize(index + 1, 0..0);
+        }
+        if self.ranges[index].is_empty() {
+            let start = self.text.len();
+            types::write(&mut self.text, f.type_by_id(ty));
+            self.ranges[index] = start..self.text.len();
+        }
+        out.push_str(&self.text[self.ranges[index].clone()]);
+    }
+}
+
 /// A function that is being written as text.
 pub(crate) struct TextWriter<'a> {
     pub(crate) f: &'a Function,
@@ -34,6 +58,7 @@ pub(crate) struct TextWriter<'a> {
     program: &'a Program,
     extras: &'a Extras,
     names: ValueNames,
+    types: TypeTexts,
     depth: usize,
     stack: Vec<PendingOutput>,
     /// The output that the current op still has to write, in order.
@@ -55,6 +80,7 @@ impl<'a> TextWriter<'a> {
             program,
             extras,
             names: ValueNames::default(),
+            types: TypeTexts::default(),
             depth: 2,
             stack: Vec::new(),
             queue: Vec::new(),
@@ -141,7 +167,7 @@ impl<'a> TextWriter<'a> {
                 self.name_value(param);
                 self.write_value(param);
                 self.out.push_str(": ");
-                types::write(&mut self.out, self.f.value_type(param));
+                self.write_type_of(param);
             }
             self.out.push_str("):\n");
         }
@@ -214,18 +240,17 @@ impl<'a> TextWriter<'a> {
     /// Starts a line with the names of the results, which it assigns: `%r:2 = `.
     pub(crate) fn start_line(&mut self, inst: InstId) {
         self.write_indent();
-        let results: SmallVec<[ValueId; 2]> = self.f.inst_results(inst).collect();
-        match results[..] {
-            [] => return,
-            [one] => {
-                self.names.assign(one, self.f.hint(one));
-                self.names.write(&mut self.out, one);
-            }
-            [first, ..] => {
-                self.names.assign_group(&results, self.f.hint(first));
-                self.names.write_group(&mut self.out, first);
-                let _ = write!(self.out, ":{}", results.len());
-            }
+        let results = self.f.inst_results(inst);
+        let count = results.len();
+        let Some(first) = results.clone().next() else { return };
+        if count == 1 {
+            self.names.assign(first, self.f.hint(first));
+            self.names.write(&mut self.out, first);
+        } else {
+            self.names.assign_group(results, self.f.hint(first));
+            self.names.write_group(&mut self.out, first);
+            self.out.push(':');
+            write_decimal(&mut self.out, count as u64);
         }
         self.out.push_str(" = ");
     }
@@ -266,16 +291,35 @@ impl<'a> TextWriter<'a> {
     }
 
     pub(crate) fn write_type_of(&mut self, value: ValueId) {
-        types::write(&mut self.out, self.f.value_type(value));
+        self.types.write(&mut self.out, self.f, self.f.type_id(value));
     }
 
     pub(crate) fn write_types(&mut self, values: &[ValueId]) {
-        for (i, &value) in values.iter().enumerate() {
+        self.write_types_of(values.iter().copied());
+    }
+
+    fn write_types_of(&mut self, values: impl Iterator<Item = ValueId>) {
+        for (i, value) in values.enumerate() {
             if i > 0 {
                 self.out.push_str(", ");
             }
-            types::write(&mut self.out, self.f.value_type(value));
+            self.write_type_of(value);
         }
+    }
+
+    /// Writes the type of the result, or those of several results in parentheses.
+    pub(crate) fn write_result_types(&mut self, inst: InstId) {
+        let mut results = self.f.inst_results(inst);
+        if results.len() == 1
+            && let Some(result) = results.next()
+            && self.f.value_type(result).as_tuple().is_none()
+        {
+            self.write_type_of(result);
+            return;
+        }
+        self.out.push('(');
+        self.write_types_of(self.f.inst_results(inst));
+        self.out.push(')');
     }
 
     /// Writes ` : (operands) -> results`.
@@ -283,9 +327,7 @@ impl<'a> TextWriter<'a> {
         self.out.push_str(" : (");
         self.write_types(self.f.operands(inst));
         self.out.push_str(") -> ");
-        let results: SmallVec<[&ValueType; 2]> =
-            self.f.inst_results(inst).map(|v| self.f.value_type(v)).collect();
-        write_results(&mut self.out, &results);
+        self.write_result_types(inst);
     }
 
     /// Returns ` : (operands) -> results` as text.
@@ -421,7 +463,7 @@ pub(crate) fn write_list(out: &mut String, list: &[i64]) {
         if i > 0 {
             out.push_str(", ");
         }
-        let _ = write!(out, "{n}");
+        write_signed_decimal(out, *n);
     }
     out.push(']');
 }

@@ -1,10 +1,12 @@
 //! The names of values in the output: the names that were read where possible, numbers otherwise.
 
-use std::fmt::Write as _;
+use std::hash::BuildHasher as _;
+use std::ops::Range;
 
-use hashbrown::HashMap;
+use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::ValueId;
+use sapwood_types::write_decimal;
 
 use crate::cursor::is_name_byte;
 
@@ -12,20 +14,30 @@ use crate::cursor::is_name_byte;
 #[derive(Clone, Copy)]
 enum BaseName {
     Number(u32),
-    /// The index of the name in `texts`.
+    /// The index of the name in `names`.
     Text(u32),
 }
 
 const NO_INDEX: u32 = u32::MAX;
+
+/// A name made from a hint.
+struct NameText {
+    /// Its place in the text of all names.
+    range: Range<usize>,
+    /// The number of later requests for this name.
+    requests: u32,
+}
 
 /// The names of one function, each assigned once.
 #[derive(Default)]
 pub(super) struct ValueNames {
     /// The name of each value, and its index among several results.
     values: Vec<Option<(BaseName, u32)>>,
-    texts: Vec<Box<str>>,
-    /// The number of times a name was requested.
-    taken: HashMap<Box<str>, u32, FxBuildHasher>,
+    /// The texts of all names, one after the other.
+    text: String,
+    names: Vec<NameText>,
+    /// The indices of the names by their text.
+    by_text: HashTable<u32>,
     numbers: u32,
 }
 
@@ -36,20 +48,34 @@ impl ValueNames {
             self.numbers += 1;
             return BaseName::Number(number);
         };
-        let sanitized = sanitize(hint);
-        let mut name = sanitized.clone();
-        while let Some(count) = self.taken.get_mut(&*name) {
-            let suffix = *count;
-            *count += 1;
-            name = format!("{sanitized}_{suffix}");
-            if !self.taken.contains_key(&*name) {
+        let start = self.text.len();
+        push_sanitized(&mut self.text, hint);
+        let sanitized_end = self.text.len();
+        while let Some(taken) = self.find(start) {
+            self.text.truncate(sanitized_end);
+            let suffix = self.names[taken].requests;
+            self.names[taken].requests += 1;
+            self.text.push('_');
+            write_decimal(&mut self.text, u64::from(suffix));
+            if self.find(start).is_none() {
                 break;
             }
-            name.clone_from(&sanitized);
+            self.text.truncate(sanitized_end);
         }
-        self.taken.insert(name.clone().into(), 0);
-        self.texts.push(name.into());
-        BaseName::Text(self.texts.len() as u32 - 1)
+        let index = self.names.len() as u32;
+        let hash = hash_text(&self.text[start..]);
+        self.names.push(NameText { range: start..self.text.len(), requests: 0 });
+        let (text, names) = (&self.text, &self.names);
+        let hash_of = |i: &u32| hash_text(&text[names[*i as usize].range.clone()]);
+        self.by_text.insert_unique(hash, index, hash_of);
+        BaseName::Text(index)
+    }
+
+    // Returns the index of the name that is equal to the text from here to the end.
+    fn find(&self, start: usize) -> Option<usize> {
+        let name = &self.text[start..];
+        let is_equal = |i: &u32| self.text[self.names[*i as usize].range.clone()] == *name;
+        self.by_text.find(hash_text(name), is_equal).map(|i| *i as usize)
     }
 
     fn set_name(&mut self, value: ValueId, name: (BaseName, u32)) {
@@ -67,9 +93,13 @@ impl ValueNames {
     }
 
     /// Names several results of one op.
-    pub(super) fn assign_group(&mut self, values: &[ValueId], hint: Option<&str>) {
+    pub(super) fn assign_group(
+        &mut self,
+        values: impl Iterator<Item = ValueId>,
+        hint: Option<&str>,
+    ) {
         let base = self.base_name(hint);
-        for (i, &value) in values.iter().enumerate() {
+        for (i, value) in values.enumerate() {
             self.set_name(value, (base, i as u32));
         }
     }
@@ -96,7 +126,8 @@ impl ValueNames {
         };
         self.write_base(out, base);
         if index != NO_INDEX {
-            let _ = write!(out, "#{index}");
+            out.push('#');
+            write_decimal(out, u64::from(index));
         }
     }
 
@@ -108,22 +139,30 @@ impl ValueNames {
     }
 
     fn write_base(&self, out: &mut String, base: BaseName) {
+        out.push('%');
         match base {
-            BaseName::Number(n) => drop(write!(out, "%{n}")),
+            BaseName::Number(n) => write_decimal(out, u64::from(n)),
             BaseName::Text(i) => {
-                out.push('%');
-                out.push_str(&self.texts[i as usize]);
+                out.push_str(&self.text[self.names[i as usize].range.clone()]);
             }
         }
     }
 }
 
-// Replaces the characters that MLIR does not allow in a name.
-fn sanitize(hint: &str) -> String {
-    let mut out: String =
-        hint.chars().map(|c| if c.is_ascii() && is_name_byte(c as u8) { c } else { '_' }).collect();
-    if out.as_bytes().first().is_none_or(u8::is_ascii_digit) {
-        out.insert(0, '_');
+fn hash_text(text: &str) -> u64 {
+    FxBuildHasher.hash_one(text)
+}
+
+// Appends a name with `_` in place of the characters that MLIR does not allow in one.
+fn push_sanitized(out: &mut String, hint: &str) {
+    if hint.as_bytes().first().is_none_or(u8::is_ascii_digit) {
+        out.push('_');
     }
-    out
+    match hint.bytes().all(is_name_byte) {
+        true => out.push_str(hint),
+        false => out.extend(hint.chars().map(|c| match u8::try_from(c) {
+            Ok(byte) if is_name_byte(byte) => c,
+            _ => '_',
+        })),
+    }
 }
