@@ -439,3 +439,75 @@ impl fmt::Debug for Program {
         fmt::Display::fmt(self, f)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{InstId, parse, verify};
+
+    const TEXT: &str = "ptir 1\nfunc @f(%x: f32[4]) -> f32[4] { %y = exp %x : f32[4] return %y }\n\
+                        func @g(%x: f32[4]) -> f32[4] { %y = call @f %x : f32[4] return %y }";
+
+    fn marks(program: &Program) -> (Vec<bool>, bool) {
+        let functions = 0..program.functions().len();
+        let marks = functions.map(|n| program.verified.has_function(n)).collect();
+        (marks, program.verified.has_calls())
+    }
+
+    #[test]
+    fn what_the_verifier_accepted_is_marked_until_it_may_change() {
+        let mut program = parse(TEXT).unwrap();
+        assert_eq!(marks(&program), (vec![true, true], true));
+        program.functions_mut().for_each(drop);
+        assert_eq!(marks(&program), (vec![false, false], false));
+        verify(&program).unwrap();
+        assert_eq!(marks(&program), (vec![true, true], true));
+        let copy = program.clone();
+        program.function_mut("g").unwrap();
+        assert_eq!(marks(&program), (vec![true, false], false));
+        assert_eq!(marks(&copy), (vec![true, true], true));
+        let change = |change: &dyn Fn(&mut Program)| {
+            let mut program = copy.clone();
+            change(&mut program);
+            let (functions, calls) = marks(&program);
+            assert_eq!(functions.len(), program.functions().len());
+            let known = (0..functions.len()).filter(|&n| functions[n]);
+            let names = known.map(|n| program.functions()[n].name().to_string());
+            assert!(!calls);
+            names.collect::<Vec<_>>()
+        };
+        let f = || copy.function("f").unwrap().clone();
+        assert_eq!(change(&|p| drop(p.functions_mut().next())), [""; 0]);
+        assert_eq!(change(&|p| p.replace(f())), ["g"]);
+        assert_eq!(change(&|p| drop(p.remove("f"))), ["g"]);
+        assert_eq!(change(&|p| p.retain_functions(|f| f.name().as_str() == "g")), ["g"]);
+        assert_eq!(change(&|p| p.rename("g", "h").unwrap()), ["f"]);
+        let taken = |p: &mut Program| {
+            let functions = p.take_functions();
+            p.set_functions(functions).unwrap();
+        };
+        assert_eq!(change(&taken), [""; 0]);
+        let added = |p: &mut Program| {
+            let mut f = (*f()).clone();
+            f.set_name(Name::new("k"));
+            p.add(f).unwrap();
+        };
+        assert_eq!(change(&added), ["f", "g"]);
+    }
+
+    #[test]
+    fn a_verified_program_that_is_broken_is_refused() {
+        let mut program = parse(TEXT).unwrap();
+        verify(&program).unwrap();
+        let f = program.function_mut("f").unwrap();
+        let exp: InstId = f.walk().next().unwrap();
+        let value = f.value_of(exp).unwrap();
+        f.set_type(value, &crate::ValueType::Token).unwrap();
+        assert!(verify(&program).is_err());
+        assert_eq!(marks(&program), (vec![false, true], false));
+        let mut program = parse(TEXT).unwrap();
+        verify(&program).unwrap();
+        program.remove("f");
+        assert!(verify(&program).is_err(), "the call has no callee");
+    }
+}

@@ -29,10 +29,7 @@ pub fn verify(program: &Program) -> Result<(), Diagnostics> {
         if known && trusts_marks {
             continue;
         }
-        let count = |problems: &Diagnostics| problems.len() + problems.dropped();
-        let before = count(&problems);
-        check_function(function, &mut problems, &UnreadParts::default());
-        let fine = count(&problems) == before;
+        let fine = check_function(function, &mut problems, &UnreadParts::default());
         debug_assert!(fine || !known, "an invalid function is marked as verified: {problems}");
         if fine {
             program.verified.mark_function(n);
@@ -176,11 +173,13 @@ impl UnreadParts {
     }
 }
 
+/// Verifies a function apart from its calls, and returns whether it is valid.
 pub(crate) fn check_function(
     function: &Function,
     problems: &mut Diagnostics,
     unread: &UnreadParts,
-) {
+) -> bool {
+    let start = count_problems(problems);
     let checker = FunctionVerifier { function, unread };
     let mut memo = InferenceMemo::new(function.num_insts());
     let all_read = unread.is_empty();
@@ -200,13 +199,17 @@ pub(crate) fn check_function(
             continue;
         }
         memo.accepts(function, inst, || {
-            let count = |problems: &Diagnostics| problems.len() + problems.dropped();
-            let before = count(problems);
+            let before = count_problems(problems);
             checker.check_inst(inst, problems);
             // A terminator must be the last instruction of its body, which no type shows.
-            count(problems) == before && !function.op_def(inst).is_some_and(|def| def.terminator)
+            count_problems(problems) == before && !function.op_def(inst).is_some_and(|def| def.terminator)
         });
     }
+    count_problems(problems) == start
+}
+
+fn count_problems(problems: &Diagnostics) -> usize {
+    problems.len() + problems.dropped()
 }
 
 /// Checks that an unregistered op may have this name.

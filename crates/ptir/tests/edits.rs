@@ -1,15 +1,17 @@
 //! Random edits: indices agree with a rebuilt index, refused edits change nothing, and comparison by data flow ignores
 //! the order of independent instructions.
 
+use sapwood_ptir::ops::Return;
 use sapwood_ptir::structural::{self, Mode};
 use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_functions, random_program};
 use sapwood_ptir::{
-    BodyId, EditError, Function, InsertPoint, InstId, OpParts, Program, TensorLiteral, ValueId,
-    parse, verify_function,
+    BodyId, CopiedIds, EditError, Function, FunctionWriter, InsertPoint, InstId, Op as _, OpParts,
+    Program, TensorLiteral, ValueId, ValueType, parse, verify_function,
 };
 use sapwood_testing::cases;
 use sapwood_types::Span;
 use smallvec::SmallVec;
+use std::collections::HashMap;
 
 fn random_place(f: &Function, rng: &mut Rng) -> InsertPoint {
     let insts: Vec<InstId> = f.walk().collect();
@@ -284,4 +286,56 @@ fn hashes_are_stable_across_platforms_and_versions() {
         [hash(Mode::Ordered), hash(Mode::DataFlow)],
         ["ee33ff853bce8b9b9f274d9cf557dbf2", "ff8a3335195f62f41ca40a7fb2af4e49"]
     );
+}
+
+#[test]
+fn instructions_copied_one_by_one_make_an_equal_function() {
+    let mut copied = 0;
+    for (seed, f, _) in random_functions(cases(300, 10_000)) {
+        if f.walk().any(|inst| !f.regions(inst).is_empty()) {
+            continue;
+        }
+        let mut writer = FunctionWriter::new(f.name(), f.registry());
+        let body = writer.function().body();
+        let mut values: HashMap<ValueId, ValueId> = HashMap::new();
+        let params = f.params().iter().map(|&p| (p, writer.param(body, f.value_type(p))));
+        values.extend(params.collect::<Vec<_>>());
+        writer
+            .append(
+                body,
+                &Return { values: [].into_iter().collect() }.into_parts(),
+                Span::unknown(),
+            )
+            .unwrap();
+        let mut g = writer.finish(&[]).unwrap();
+        let (end, mut ids) = (g.terminator(body).unwrap(), CopiedIds::default());
+        let last = f.terminator(f.body()).unwrap();
+        let place = InsertPoint::Before(end);
+        for inst in f.walk().filter(|&inst| inst != last) {
+            let operands: Vec<ValueId> = f.operands(inst).iter().map(|v| values[v]).collect();
+            let copy =
+                g.insert_copy(place, (&f, inst), &mut ids, &operands, &[], f.inst_span(inst));
+            let results = g.inst_results(copy.unwrap());
+            values.extend(f.inst_results(inst).zip(results));
+            // An operand that is not available is refused.
+            if let Some(&result) = f.inst_results(inst).next().and_then(|v| values.get(&v)) {
+                let before = InsertPoint::Start(body);
+                let span = Span::unknown();
+                let wrong: Vec<ValueId> = operands.iter().map(|_| result).collect();
+                let refused = g.insert_copy(before, (&f, inst), &mut ids, &wrong, &[], span);
+                assert_eq!(refused.is_err(), !wrong.is_empty(), "seed {seed}");
+                if let Ok(extra) = refused {
+                    g.erase(extra).unwrap();
+                }
+            }
+            copied += 1;
+        }
+        let results: Vec<ValueId> = f.operands(last).iter().map(|v| values[v]).collect();
+        g.set_operands(end, &results).unwrap();
+        let types: Vec<ValueType> = f.result_types().into_iter().cloned().collect();
+        g.set_result_types(&types);
+        verify_function(&g).unwrap_or_else(|problems| panic!("seed {seed}: {problems}"));
+        assert!(structural::equal_functions(&f, &g, Mode::Ordered), "seed {seed}");
+    }
+    assert!(copied > 100, "only {copied} instructions were copied");
 }

@@ -2,7 +2,7 @@
 
 use sapwood_ptir::eval::{self, EvalError, Fault, FoldLimits, Prepared, RunOptions, Tensor, Value};
 use sapwood_ptir::testing::{RandomProgramConfig, Rng, random_literal, random_program};
-use sapwood_ptir::{Dim, Program, TensorLiteral, TensorType, ValueType};
+use sapwood_ptir::{Dim, Program, TensorLiteral, TensorType, ValueType, parse};
 use sapwood_testing::cases;
 
 fn options() -> RunOptions {
@@ -133,5 +133,46 @@ fn every_op_with_an_evaluation_runs() {
         };
         let ended: usize = (0..u64::from(cases(60, 2_000))).map(|seed| check(seed, &config)).sum();
         assert!(ended > 0, "no program with `{}` ran to the end", def.name);
+    }
+}
+
+#[test]
+fn copies_of_equal_elements_fold_to_what_the_evaluator_computes() {
+    let ops = [
+        ("[]", "broadcast_in_dim", "{dims = []} : TYPE[3, 4]"),
+        ("[3]", "broadcast_in_dim", "{dims = [1]} : TYPE[2, 3]"),
+        ("[1, 3]", "broadcast_in_dim", "{dims = [0, 1]} : TYPE[5, 3]"),
+        ("[3, 0]", "broadcast_in_dim", "{dims = [1, 0]} : TYPE[0, 3]"),
+        ("[]", "reshape", ": TYPE[1, 1]"),
+        ("[2, 6]", "reshape", ": TYPE[3, 4]"),
+        ("[0, 6]", "reshape", ": TYPE[3, 0]"),
+        ("[2, 6]", "transpose", "{perm = [1, 0]} : TYPE[6, 2]"),
+    ];
+    let elements = [
+        ("f32", "0x7fc00001"),
+        ("f32", "-0.0"),
+        ("i8", "-3"),
+        ("bool", "true"),
+        ("c64", "(1.5, -inf)"),
+    ];
+    for (shape, op, rest) in ops {
+        for (dtype, element) in elements {
+            let rest = rest.replace("TYPE", dtype);
+            let result = rest.rsplit(": ").next().unwrap();
+            let text = format!(
+                "ptir 1\nfunc @folds() -> {result} {{ %x = constant {element} : {dtype}{shape} %y = {op} %x {rest} return %y }}\n\
+                 func @runs(%x: {dtype}{shape}) -> {result} {{ %y = {op} %x {rest} return %y }}"
+            );
+            let program = parse(&text).unwrap_or_else(|problems| panic!("{text}\n{problems}"));
+            let function = program.function("folds").unwrap();
+            let insts: Vec<_> = function.walk().collect();
+            let literal = function.constant_of(function.value_of(insts[0]).unwrap()).unwrap();
+            let folded = eval::fold_inst(function, insts[1], &FoldLimits::default()).unwrap();
+            let prepared = Prepared::new(&program, "runs", None).unwrap();
+            let input = Tensor::from_literal(literal).unwrap().into();
+            let computed = prepared.run(&[input], &options()).unwrap();
+            let folded = folded.iter().map(|l| Tensor::from_literal(l).unwrap().into());
+            assert_eq!(texts(&folded.collect::<Vec<Value>>()), texts(&computed), "{text}");
+        }
     }
 }

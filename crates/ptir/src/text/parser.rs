@@ -306,21 +306,26 @@ impl<'a> Parser<'a> {
             function.set_leading_comment(leading.as_deref());
             function.layout.relabel_body(function.body());
             let lost = std::mem::take(&mut self.unread);
-            if self.options.verify {
-                verify::check_function(&function, &mut self.problems, &lost);
-            }
+            let verified = self.options.verify
+                && verify::check_function(&function, &mut self.problems, &lost)
+                && lost.is_empty();
             if !named {
                 continue;
             }
             let name = function.name();
             if let Err(error) = program.add(function) {
                 self.problems.error(start.span(self.options.file), error.to_string());
+            } else if verified {
+                program.verified.mark_function(program.functions().len() - 1);
             } else if !lost.is_empty() {
                 unread.insert(name, lost);
             }
         }
         if self.options.verify {
             verify::check_calls(&program, &mut self.problems, &unread);
+            if self.problems.is_empty() {
+                program.verified.mark_calls();
+            }
         }
         self.problems.sort();
         self.problems.into_result(program)

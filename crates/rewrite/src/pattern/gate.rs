@@ -275,8 +275,11 @@ impl Gate {
     }
 }
 
+#[inline]
 fn add_bits(open: &mut PatternBits, more: PatternBits) {
-    open.iter_mut().zip(more).for_each(|(open, more)| *open |= more);
+    for list in 0..CONDITION_LISTS {
+        open[list] |= more[list];
+    }
 }
 
 // Returns a function that sets bits of a list for definitions of an operand, or of any operand, by an op.

@@ -237,11 +237,11 @@ impl Patch {
     pub(crate) fn emit(
         &mut self,
         f: &Function,
-        parts: &OpParts,
+        parts: OpParts,
         moved: &[MovedRegion],
         count: Option<usize>,
     ) -> Option<SmallVec<[ValueId; 4]>> {
-        let mut parts = Box::new(parts.clone());
+        let mut parts = Box::new(parts);
         if let Err(error) = f.normalize_attrs(&mut parts) {
             return self.refuse(Some(parts.key.name()), error.message);
         }

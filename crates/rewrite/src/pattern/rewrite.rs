@@ -359,16 +359,21 @@ impl<'a> Rewrite<'a> {
     /// results, or it is not in the function's registry.
     pub fn emit<T: Op>(&mut self, op: T) -> Option<ValueId> {
         let parts = self.registered_parts(op)?;
-        self.emit_parts(&parts)
+        self.stage_parts(parts, Some(1))?.first().copied()
     }
 
     /// Stages an instruction of any op with one result. Returns `None` and stages nothing if its parts do not fit together or it
     /// has another number of results. An op that the registry lacks has the result types that `parts` gives.
     pub fn emit_parts(&mut self, parts: &OpParts) -> Option<ValueId> {
-        if self.lacks_extents(parts) {
-            return self.refuse_extents(parts);
+        self.stage_parts(parts.clone(), Some(1))?.first().copied()
+    }
+
+    // Stages an instruction, with this number of results if it is given.
+    fn stage_parts(&mut self, parts: OpParts, count: Option<usize>) -> Option<Values> {
+        if self.lacks_extents(&parts) {
+            return self.refuse_extents(&parts);
         }
-        self.patch.emit(self.function, parts, &[], Some(1))?.first().copied()
+        self.patch.emit(self.function, parts, &[], count)
     }
 
     // Returns true if a run could not find the extents of a result, because nothing but the root has them: the root may declare less of its dims
@@ -402,16 +407,13 @@ impl<'a> Rewrite<'a> {
     /// in the function's registry.
     pub fn emit_many<T: Op>(&mut self, op: T) -> Option<Values> {
         let parts = self.registered_parts(op)?;
-        self.emit_parts_many(&parts)
+        self.stage_parts(parts, None)
     }
 
     /// Stages an instruction of any op with any number of results. Returns `None` and stages nothing if its parts do not fit
     /// together.
     pub fn emit_parts_many(&mut self, parts: &OpParts) -> Option<Values> {
-        if self.lacks_extents(parts) {
-            return self.refuse_extents(parts);
-        }
-        self.patch.emit(self.function, parts, &[], None)
+        self.stage_parts(parts.clone(), None)
     }
 
     /// Stages an op whose regions are regions of the root, in order and with the given changes: for loops with fewer carried
@@ -419,7 +421,7 @@ impl<'a> Rewrite<'a> {
     pub fn emit_with_regions<T: Op>(&mut self, op: T, regions: &[MovedRegion]) -> Option<Values> {
         let mut parts = self.registered_parts(op)?;
         parts.regions = regions.iter().map(MovedRegion::body).collect();
-        self.patch.emit(self.function, &parts, regions, None)
+        self.patch.emit(self.function, parts, regions, None)
     }
 
     // Returns the parts of an op if the registry has it: otherwise its attributes and types could not be checked.
