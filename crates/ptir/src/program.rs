@@ -25,12 +25,12 @@ pub struct Program {
     pub(crate) verified: VerifiedParts,
 }
 
-/// What the verifier accepted. A function can change only through `&mut Program`, and then it is no longer marked.
+/// The parts of a program that the verifier accepted. A function can change only through `&mut Program`, and then it is no longer marked.
 #[derive(Default)]
 pub(crate) struct VerifiedParts {
-    /// One entry per function: whether it is valid, apart from its calls.
+    /// One entry per function: true if it is valid, apart from its calls.
     functions: Vec<AtomicBool>,
-    /// Whether the calls of all functions are valid.
+    /// True if the calls of all functions are valid.
     calls: AtomicBool,
 }
 
