@@ -202,7 +202,8 @@ pub(crate) fn check_function(
             let before = count_problems(problems);
             checker.check_inst(inst, problems);
             // A terminator must be the last instruction of its body, which no type shows.
-            count_problems(problems) == before && !function.op_def(inst).is_some_and(|def| def.terminator)
+            count_problems(problems) == before
+                && !function.op_def(inst).is_some_and(|def| def.terminator)
         });
     }
     count_problems(problems) == start

@@ -277,9 +277,9 @@ impl Gate {
 
 #[inline]
 fn add_bits(open: &mut PatternBits, more: PatternBits) {
-    for list in 0..CONDITION_LISTS {
-        open[list] |= more[list];
-    }
+    let [first, second] = more;
+    open[0] |= first;
+    open[1] |= second;
 }
 
 // Returns a function that sets bits of a list for definitions of an operand, or of any operand, by an op.
