@@ -277,7 +277,9 @@ impl FunctionCheck<'_> {
         self.run_plans(&plans, cases, &ranges, &constants);
         let is_stopped = self.stopped || self.report.difference.is_some();
         let has_compared = self.found.iter().any(|result| result.compared > 0);
-        if is_stopped || has_compared || !has_open_params(f) {
+        // A caller who gives the number of inputs gets no others.
+        let is_exact = self.options.cases.is_some();
+        if is_stopped || has_compared || is_exact || !has_open_params(f) {
             return;
         }
         // Small extents do not suit the function: a network may halve them five times, or cut them into frames.
@@ -293,8 +295,7 @@ impl FunctionCheck<'_> {
             found.iter().map(move |&extents| InputPlan { elements, extents, in_found_ranges })
         });
         let plans: Vec<InputPlan> = plans.collect();
-        let cases = self.options.cases.unwrap_or(plans.len());
-        self.run_plans(&plans, cases, &ranges, &constants);
+        self.run_plans(&plans, plans.len(), &ranges, &constants);
     }
 
     // Runs both programs on inputs drawn by plans in turn.

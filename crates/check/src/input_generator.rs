@@ -21,6 +21,8 @@ const MAX_SMALLEST_STEPS: u64 = 64;
 const MAX_STATED_EXTENT: u64 = 16;
 /// The largest number of bytes of the inputs of one function.
 const MAX_INPUT_BYTES: u64 = 1 << 30;
+/// The same limit for inputs with extents that are only tried: sizes beyond it cost seconds to draw.
+const MAX_SIZED_BYTES: u64 = 1 << 24;
 /// The number of edge values of a type.
 pub(crate) const EDGE_COUNT: usize = 5;
 /// Functions with a parameter of fewer elements than this are run on more inputs.
@@ -110,6 +112,10 @@ impl InputGenerator<'_> {
             names: Vec::new(),
             candidate_extents: None,
             bytes: 0,
+            max_bytes: match self.extents {
+                OpenExtents::Sized { .. } => MAX_SIZED_BYTES,
+                _ => MAX_INPUT_BYTES,
+            },
             range: InputRange::Any,
         };
         if let OpenExtents::Sized { leading, others } = self.extents {
@@ -283,6 +289,7 @@ struct DrawState<'a> {
     // The extents that unknown dims may have.
     candidate_extents: Option<Vec<u64>>,
     bytes: u64,
+    max_bytes: u64,
     range: InputRange,
 }
 
@@ -323,9 +330,10 @@ impl DrawState<'_> {
         let width = ty.dtype.byte_size() as u64;
         let count = shape.iter().try_fold(1u64, |n, &extent| n.checked_mul(extent));
         let total = count.and_then(|n| n.checked_mul(width)?.checked_add(self.bytes));
-        let Some(total) = total.filter(|&total| total <= MAX_INPUT_BYTES) else {
+        let Some(total) = total.filter(|&total| total <= self.max_bytes) else {
             return Err(format!(
-                "its inputs take more than {MAX_INPUT_BYTES} bytes, the most that are drawn"
+                "its inputs take more than {} bytes, the most that are drawn",
+                self.max_bytes
             ));
         };
         self.bytes = total;

@@ -15,8 +15,6 @@ const SIZES: [u64; 16] =
 const LEADING: [Option<u64>; 3] = [Some(2), Some(1), None];
 /// The number of extents that are enough.
 const MAX_FOUND: usize = 2;
-/// Inputs with more elements in all are not tried.
-const MAX_ELEMENTS: usize = 1 << 22;
 
 /// Finds extents for the parameters of a function with which it runs: up to two, the smallest first.
 pub(crate) fn search_extents(
@@ -40,9 +38,6 @@ pub(crate) fn search_extents(
             let extents = OpenExtents::Sized { leading: leading.unwrap_or(others), others };
             let generator = InputGenerator { extents, ranges, ..InputGenerator::default() };
             let Ok(inputs) = generator.inputs(f, seed) else { continue };
-            if inputs.iter().map(count).sum::<usize>() > MAX_ELEMENTS {
-                continue;
-            }
             if prepared
                 .run(&inputs, options)
                 .is_ok_and(|results| results.iter().any(|v| count(v) > 0))
