@@ -21,7 +21,7 @@ const MAX_SMALLEST_STEPS: u64 = 64;
 const MAX_STATED_EXTENT: u64 = 16;
 /// The largest number of bytes of the inputs of one function.
 const MAX_INPUT_BYTES: u64 = 1 << 30;
-/// The same limit for inputs with extents that are only tried: sizes beyond it cost seconds to draw.
+/// The largest number of bytes of inputs with extents that are only tried: larger ones take seconds to draw.
 const MAX_SIZED_BYTES: u64 = 1 << 24;
 /// The number of edge values of a type.
 pub(crate) const EDGE_COUNT: usize = 5;
